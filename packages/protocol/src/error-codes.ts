@@ -1,0 +1,73 @@
+/**
+ * Every error the service answers with: its status, whether the same request may succeed later, and what it means.
+ * docs/errors.md is written from this table, and a test holds the two together.
+ */
+
+export interface ErrorKind {
+  status: number;
+  retry: "terminal" | "retryable";
+  meaning: string;
+}
+
+export const ERRORS = {
+  event_key_invalid: terminal(401, "The event key in the path is unknown or was revoked."),
+  body_invalid: terminal(400, "The body is not UTF-8, not JSON, or neither an object nor an array."),
+  events_missing: terminal(400, "The body is empty, or an empty array."),
+  event_invalid: terminal(400, "At least one event breaks a rule; `details` names each fault. Nothing was stored."),
+  events_too_many: terminal(400, "The request carries more events than one request may."),
+  body_too_large: terminal(413, "The body is larger than the environment's limit. It was not read to its end."),
+  environment_missing: terminal(400, "A branch key needs the header x-service-env to say which branch environment is meant."),
+  environment_not_found: terminal(404, "No environment of that name exists, or it is archived."),
+  environment_forbidden: terminal(403, "The key belongs to another environment than the one named."),
+  event_name_denied: terminal(403, "The lists of the key do not let this event name through."),
+  ip_denied: terminal(403, "The lists of the key do not let this address through."),
+  method_not_allowed: terminal(405, "The path exists, but not with this method; the header Allow names those that do."),
+  content_type_unsupported: terminal(415, "The content type is not one this path reads."),
+  overloaded: retryable(503, "The service holds as many requests as it can; send again after Retry-After seconds."),
+  store_unavailable: retryable(503, "The store cannot be written right now; nothing was stored. Send again after Retry-After seconds."),
+
+  api_key_missing: terminal(401, "The REST API needs the header Authorization: Bearer <API key>."),
+  api_key_invalid: terminal(401, "The API key is unknown or was revoked."),
+  role_forbidden: terminal(403, "The role of this API key does not allow the call."),
+  request_invalid: terminal(400, "A parameter, header or field of the request breaks a rule; `details` names each fault."),
+  route_not_found: terminal(404, "There is nothing at this path."),
+  event_not_found: terminal(404, "No event with that id exists in this environment."),
+  key_not_found: terminal(404, "No such key exists, or it was revoked."),
+  key_last: terminal(409, "This is the last key that can do its work; create another one first."),
+  environment_exists: terminal(409, "An environment of that name exists already."),
+  environment_permanent: terminal(409, "The default environment cannot be archived."),
+  internal_error: retryable(500, "The service failed in a way it should not have; its log says more."),
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One thing wrong with a request: `index` is the event's place in the array, `field` the part at fault. */
+export interface Fault {
+  index?: number;
+  field: string;
+  message: string;
+}
+
+/** How a stage says no: a value, not an exception. */
+export interface Refusal {
+  code: ErrorCode;
+  message: string;
+  details?: Fault[];
+}
+
+export function refusal(code: ErrorCode, message: string, details?: Fault[]): Refusal {
+  return details ? { code, message, details } : { code, message };
+}
+
+/** The body of every error answer. */
+export function errorBody({ code, message, details }: Refusal): string {
+  return JSON.stringify({ error: message, code, status: ERRORS[code].status, details });
+}
+
+function terminal(status: number, meaning: string): ErrorKind {
+  return { status, retry: "terminal", meaning };
+}
+
+function retryable(status: number, meaning: string): ErrorKind {
+  return { status, retry: "retryable", meaning };
+}

@@ -1,0 +1,95 @@
+/**
+ * Event IDs: ULIDs, 48 bits of time then 80 bits of randomness, written in Crockford base 32.
+ * Ids made by one generator only ever grow, also within a millisecond and when the clock steps back.
+ */
+
+import type { EventId } from "./ids.ts";
+
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const EVENT_ID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const TWO_POW_40 = 2 ** 40;
+const TWO_POW_20 = 2 ** 20;
+const TIME_MS_MAX = 2 ** 48 - 1;
+
+/** Two characters for each value of 10 bits: an id is made of thirteen look-ups. */
+const PAIRS = Array.from({ length: 1024 }, (_, value) => `${ALPHABET[value >> 5]}${ALPHABET[value & 31]}`);
+
+export interface EventIdGenerator {
+  next(nowMs: number): EventId;
+}
+
+export function isEventId(text: string): text is EventId {
+  return EVENT_ID.test(text);
+}
+
+export function createEventIdGenerator(
+  random: (bytes: Uint8Array) => unknown = (bytes) => crypto.getRandomValues(bytes),
+): EventIdGenerator {
+  const entropy = new Uint8Array(10);
+  let lastMs = -1;
+  let time = "";
+  let high = 0;
+  let low = 0;
+
+  function renew(ms: number): void {
+    lastMs = ms;
+    time = encodeTime(ms);
+    random(entropy);
+    // The top bit stays clear, so that counting up within a millisecond never overflows.
+    high = readUint40(entropy, 0) % (TWO_POW_40 / 2);
+    low = readUint40(entropy, 5);
+  }
+
+  return {
+    next(nowMs) {
+      if (nowMs > lastMs) renew(nowMs);
+      else if (++low === TWO_POW_40) {
+        low = 0;
+        high++;
+      }
+      return (time + encode40(high) + encode40(low)) as EventId;
+    },
+  };
+}
+
+/** What the sender fixed with a seed header, so that a retried send yields the ids of the first try. */
+export interface EventIdSeed {
+  timeMs: number;
+  entropy: Uint8Array;
+}
+
+/** Reads `<unix ms>,<base64 of 10 bytes>`; null for anything else, which callers treat as no seed. */
+export function parseEventIdSeed(header: string): EventIdSeed | null {
+  const match = /^(\d{1,15}),([A-Za-z0-9+/_-]{14}={0,2})$/.exec(header.trim());
+  if (!match?.[1] || !match[2]) return null;
+  const timeMs = Number(match[1]);
+  if (timeMs > TIME_MS_MAX) return null;
+  const entropy = Uint8Array.from(atob(match[2].replace(/-/g, "+").replace(/_/g, "/").replace(/=+$/, "")), (c) => c.charCodeAt(0));
+  return entropy.length === 10 ? { timeMs, entropy } : null;
+}
+
+/** The id of the event at `position` (1 for the first) of a seeded request: the position is added to the last four bytes. */
+export function seededEventId(seed: EventIdSeed, position: number): EventId {
+  const entropy = seed.entropy.slice();
+  const view = new DataView(entropy.buffer);
+  view.setUint32(6, (view.getUint32(6) + position) >>> 0);
+  return (encodeTime(seed.timeMs) + encode40(readUint40(entropy, 0)) + encode40(readUint40(entropy, 5))) as EventId;
+}
+
+/** 48 bits in ten characters: the first carries three bits of nothing. */
+function encodeTime(ms: number): string {
+  const high = Math.floor(ms / TWO_POW_40);
+  return (PAIRS[high] as string) + encode40(ms % TWO_POW_40);
+}
+
+function encode40(value: number): string {
+  const high = Math.floor(value / TWO_POW_20);
+  const low = value % TWO_POW_20;
+  return (PAIRS[high >> 10] as string) + PAIRS[high & 1023] + PAIRS[low >> 10] + PAIRS[low & 1023];
+}
+
+function readUint40(bytes: Uint8Array, at: number): number {
+  let value = 0;
+  for (let i = at; i < at + 5; i++) value = value * 256 + (bytes[i] as number);
+  return value;
+}

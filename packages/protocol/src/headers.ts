@@ -1,0 +1,17 @@
+/** Request headers the service understands, each with the alias real SDKs send. */
+
+export const ENVIRONMENT_HEADER = "x-service-env";
+export const ENVIRONMENT_HEADER_ALIAS = "x-inngest-env";
+export const EVENT_ID_SEED_HEADER = "x-inngest-event-id-seed";
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The environment a request names, or null. The service's own header wins over the alias; an empty one names nothing. */
+export function environmentNamed(headers: Headers): string | null {
+  return single(headers[ENVIRONMENT_HEADER]) || single(headers[ENVIRONMENT_HEADER_ALIAS]) || null;
+}
+
+/** A header that must not be repeated: the first value counts. */
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

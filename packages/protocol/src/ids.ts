@@ -1,0 +1,13 @@
+/** Branded identifiers, so that an event id is never passed where an environment id is meant. */
+
+declare const brand: unique symbol;
+
+type Branded<Base, Name extends string> = Base & { readonly [brand]: Name };
+
+/** A ULID: 26 characters of Crockford base 32, sortable by the time it was made. */
+export type EventId = Branded<string, "EventId">;
+
+/** Small and internal: it leads every key of the store. People see the environment's name. */
+export type EnvironmentId = Branded<number, "EnvironmentId">;
+
+export type KeyId = Branded<string, "KeyId">;

@@ -1,0 +1,9 @@
+/** The words Inlet's server, SDK and CLI share. No I/O, no dependencies. */
+
+export * from "./accept-list.ts";
+export * from "./error-codes.ts";
+export * from "./event-id.ts";
+export * from "./event-rules.ts";
+export * from "./headers.ts";
+export * from "./ids.ts";
+export * from "./json-text.ts";

@@ -1,0 +1,71 @@
+/** Reads the settings from flags and variables. The only reader of the environment of the process. */
+
+import { SettingFault } from "./readings.ts";
+import { defaultOf, flagOf, type Mode, SETTINGS, type Setting, type SettingName, variableOf } from "./settings.ts";
+
+const NAMES = Object.keys(SETTINGS) as SettingName[];
+
+type ValueOf<Name extends SettingName> = ReturnType<(typeof SETTINGS)[Name]["reading"]["parse"]>;
+
+export type Config = { readonly mode: Mode } & { readonly [Name in SettingName]: ValueOf<Name> };
+
+/** A mistake in flags or variables: every message says which one and what would be right. */
+export class ConfigInvalid extends Error {
+  readonly messages: string[];
+
+  constructor(messages: string[]) {
+    super(messages.join("\n"));
+    this.name = "ConfigInvalid";
+    this.messages = messages;
+  }
+}
+
+export function readConfig(mode: Mode, argv: readonly string[], variables: Readonly<Record<string, string | undefined>>): Config {
+  const faults: string[] = [];
+  const flags = readFlags(argv, faults);
+  const config: Record<string, unknown> = { mode };
+  for (const name of NAMES) {
+    const setting: Setting<unknown> = SETTINGS[name];
+    const flag = flags.get(name);
+    const variable = variables[variableOf(name)];
+    if (flag !== undefined) config[name] = parse(setting, flagOf(name), flag, faults);
+    else if (variable) config[name] = parse(setting, variableOf(name), variable, faults);
+    else config[name] = defaultOf(setting, mode);
+  }
+  if (faults.length > 0) throw new ConfigInvalid(faults);
+  return config as Config;
+}
+
+function parse(setting: Setting<unknown>, origin: string, given: string, faults: string[]): unknown {
+  try {
+    return setting.reading.parse(given);
+  } catch (error) {
+    if (!(error instanceof SettingFault)) throw error;
+    // A secret is not repeated: the message may end up in a log.
+    faults.push(setting.secret ? `${origin} ${error.message}` : `${origin} ${error.message}, not "${given}"`);
+    return undefined;
+  }
+}
+
+/** `--port 80`, `--port=80`; a flag given twice is joined by a comma, as lists are. */
+function readFlags(argv: readonly string[], faults: string[]): Map<SettingName, string> {
+  const flags = new Map<SettingName, string>();
+  for (let i = 0; i < argv.length; i++) {
+    const [flag = "", ...rest] = (argv[i] as string).split("=");
+    const name = NAMES.find((candidate) => flagOf(candidate) === flag);
+    if (!name) {
+      faults.push(unknownFlag(flag));
+      if (argv[i + 1]?.startsWith("--") === false) i++;
+      continue;
+    }
+    const value = rest.length > 0 ? rest.join("=") : argv[++i];
+    if (value === undefined) faults.push(`${flag} needs a value`);
+    else flags.set(name, flags.has(name) ? `${flags.get(name)},${value}` : value);
+  }
+  return flags;
+}
+
+function unknownFlag(flag: string): string {
+  const near = NAMES.map(flagOf).find((known) => flag.length > 4 && known.startsWith(flag.slice(0, 5)));
+  return `${flag} is not a flag of this command${near ? `; did you mean ${near}?` : "; --help lists them"}`;
+}

@@ -1,0 +1,118 @@
+/** How the text of a setting becomes its value. A reading throws a SettingFault whose message completes "--flag …". */
+
+import { BlockList, isIP } from "node:net";
+
+export interface Reading<Value> {
+  /** What `--help` shows in the value's place. */
+  placeholder: string;
+  parse(text: string): Value;
+}
+
+export class SettingFault extends Error {}
+
+export const KIB = 1024;
+export const MIB = 1024 * KIB;
+export const DAY_MS = 86_400_000;
+
+const DURATION_UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS };
+const SIZE_UNITS_BYTES: Readonly<Record<string, number>> = { b: 1, kb: KIB, mb: MIB, gb: 1024 * MIB };
+
+export function text(placeholder: string): Reading<string> {
+  return {
+    placeholder,
+    parse(given) {
+      if (given.trim() === "") throw new SettingFault("must not be empty");
+      return given.trim();
+    },
+  };
+}
+
+export function integer(min: number, max: number): Reading<number> {
+  return {
+    placeholder: "number",
+    parse(given) {
+      const value = Number(given);
+      if (!/^\d+$/.test(given) || value < min || value > max) throw new SettingFault(`must be a whole number from ${min} to ${max}`);
+      return value;
+    },
+  };
+}
+
+export function oneOf<Choice extends string>(...choices: Choice[]): Reading<Choice> {
+  return {
+    placeholder: choices.join("|"),
+    parse(given) {
+      const choice = choices.find((candidate) => candidate === given);
+      if (!choice) throw new SettingFault(`must be one of ${choices.join(", ")}`);
+      return choice;
+    },
+  };
+}
+
+export function duration(minMs: number, maxMs: number): Reading<number> {
+  return withUnits("duration", DURATION_UNITS_MS, minMs, maxMs, 'such as "250ms", "30s" or "24h"');
+}
+
+export function size(minBytes: number, maxBytes: number): Reading<number> {
+  return withUnits("size", SIZE_UNITS_BYTES, minBytes, maxBytes, 'such as "512kb" or "4mb"');
+}
+
+/** Several values separated by commas. */
+export function list<Value>(item: Reading<Value>): Reading<Value[]> {
+  return {
+    placeholder: `${item.placeholder}[,…]`,
+    parse: (given) => given.split(",").map((part) => item.parse(part)),
+  };
+}
+
+export function trustedProxies(): Reading<boolean | string[]> {
+  return {
+    placeholder: "true|CIDR[,…]",
+    parse(given) {
+      if (given === "true" || given === "false") return given === "true";
+      const ranges = given.split(",").map((part) => part.trim());
+      const wrong = ranges.find((range) => !isRange(range));
+      if (wrong !== undefined) throw new SettingFault(`must be true, false or a list of addresses and CIDR ranges; "${wrong}" is neither`);
+      return ranges;
+    },
+  };
+}
+
+function withUnits(
+  placeholder: string,
+  units: Readonly<Record<string, number>>,
+  min: number,
+  max: number,
+  examples: string,
+): Reading<number> {
+  return {
+    placeholder,
+    parse(given) {
+      const match = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/i.exec(given.trim());
+      const unit = units[match?.[2]?.toLowerCase() ?? ""];
+      if (!match || !unit) throw new SettingFault(`must be a ${placeholder} ${examples}`);
+      const value = Math.round(Number(match[1]) * unit);
+      if (value < min || value > max) throw new SettingFault(`must be from ${written(min, units)} to ${written(max, units)}`);
+      return value;
+    },
+  };
+}
+
+/** In the largest unit that leaves a whole number. */
+function written(value: number, units: Readonly<Record<string, number>>): string {
+  const [name, factor] = Object.entries(units).findLast(([, unit]) => value >= unit && value % unit === 0) ?? ["", 1];
+  return `${value / factor}${name}`;
+}
+
+function isRange(range: string): boolean {
+  const [address = "", prefix] = range.split("/");
+  const family = isIP(address);
+  if (!family) return false;
+  if (prefix === undefined) return true;
+  try {
+    new BlockList().addSubnet(address, Number(prefix), family === 6 ? "ipv6" : "ipv4");
+    return /^\d+$/.test(prefix);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Every setting of the service, once. From this table come parsing, `--help`, and docs/configuration.md.
+ * A setting `dataDir` is the flag `--data-dir` and the variable `SERVICE_DATA_DIR`; the flag wins.
+ */
+
+import { BODY_BYTES_MAX_DEFAULT, DEDUP_WINDOW_MS_DEFAULT } from "@inlet/protocol";
+import { DAY_MS, duration, integer, KIB, list, MIB, oneOf, type Reading, size, text, trustedProxies } from "./readings.ts";
+
+export type Mode = "dev" | "start";
+
+export interface Setting<Value> {
+  reading: Reading<Value>;
+  default: Value | Record<Mode, Value>;
+  /** How the default is written in help and documents; a default of null is "none". */
+  shown?: string;
+  secret?: boolean;
+  sentence: string;
+}
+
+export const SETTINGS = {
+  port: setting({ reading: integer(0, 65_535), default: 8288, sentence: "Port to listen on; 0 takes any free one." }),
+  host: setting<string>({
+    reading: text("address"),
+    default: { dev: "127.0.0.1", start: "0.0.0.0" },
+    sentence: "Address to listen on.",
+  }),
+  dataDir: setting<string>({ reading: text("folder"), default: ".inlet", sentence: "Folder of the embedded store." }),
+  eventKey: setting<string[]>({
+    reading: list(text("key")),
+    default: [],
+    secret: true,
+    sentence: "Event key of the production environment, instead of a generated one; several are separated by commas.",
+  }),
+  signingKey: setting<string[]>({
+    reading: list(text("key")),
+    default: [],
+    secret: true,
+    sentence: "Signing key, instead of a generated one; of several, the last one signs.",
+  }),
+  apiKey: setting<string[]>({
+    reading: list(text("key")),
+    default: [],
+    secret: true,
+    sentence: "API key with the role admin, instead of a generated one; several are separated by commas.",
+  }),
+  dedupWindow: setting({
+    reading: duration(1, 366 * DAY_MS),
+    default: DEDUP_WINDOW_MS_DEFAULT,
+    shown: "24h",
+    sentence: "How long an event id is remembered: an event with an id seen within this time is a duplicate.",
+  }),
+  bodyLimit: setting({
+    reading: size(1, 256 * MIB),
+    default: BODY_BYTES_MAX_DEFAULT,
+    shown: "512kb",
+    sentence: "Largest body of one request; an environment may have a limit of its own.",
+  }),
+  queueLimit: setting({
+    reading: size(64 * KIB, 16 * 1024 * MIB),
+    default: 64 * MIB,
+    shown: "64mb",
+    sentence: "Most bytes of request bodies held at once; beyond it requests are answered with 503.",
+  }),
+  trustProxy: setting<boolean | string[]>({
+    reading: trustedProxies(),
+    default: false,
+    shown: "false",
+    sentence: "Take the client's address from X-Forwarded-For: true, or the addresses and CIDR ranges of your proxies.",
+  }),
+  drainTimeout: setting({
+    reading: duration(0, 600_000),
+    default: 10_000,
+    shown: "10s",
+    sentence: "How long a stopping service waits for requests in flight.",
+  }),
+  logLevel: setting<LogLevel>({
+    reading: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
+    default: "info",
+    sentence: "Least serious log line that is written.",
+  }),
+} as const satisfies Record<string, Setting<unknown>>;
+
+export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
+export type SettingName = keyof typeof SETTINGS;
+
+export function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+export function variableOf(name: string): string {
+  return `SERVICE_${flagOf(name).slice(2).replaceAll("-", "_").toUpperCase()}`;
+}
+
+export function defaultOf<Value>({ default: value }: Setting<Value>, mode: Mode): Value {
+  const byMode = typeof value === "object" && value !== null && !Array.isArray(value);
+  return byMode ? (value as Record<Mode, Value>)[mode] : (value as Value);
+}
+
+/** The default as a person would write it. */
+export function shownDefault(setting: Setting<unknown>, mode: Mode): string {
+  const value = defaultOf(setting, mode);
+  if (Array.isArray(value) && value.length === 0) return "none";
+  return setting.shown ?? String(value);
+}
+
+function setting<Value>(row: Setting<Value>): Setting<Value> {
+  return row;
+}

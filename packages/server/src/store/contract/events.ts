@@ -1,0 +1,103 @@
+/** Events: appended in batches that are kept whole or not at all, read newest first, followed in commit order. */
+
+import type { EnvironmentId, EventId } from "@inlet/protocol";
+
+export const SOURCE_KINDS = ["key", "webhook", "function", "internal"] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
+
+/** Where an event came in. */
+export interface EventSource {
+  kind: SourceKind;
+  id: string;
+}
+
+export interface NewEvent {
+  id: EventId;
+  name: string;
+  ts: number;
+  /** The id the sender gave, which guards against duplicates. */
+  dedupId: string | null;
+  /** JSON text of an object, as it was sent. */
+  data: string;
+  /** JSON text of an object with every other field the sender gave, or null when there was none. */
+  extras: string | null;
+}
+
+export interface EventBatch {
+  environmentId: EnvironmentId;
+  receivedAt: number;
+  source: EventSource;
+  /** An event whose dedup id was first seen after this instant is a duplicate. */
+  duplicateSince: number;
+  /** The sender chose the Event IDs: one that is present already is the same event, sent again. */
+  idsFromSender: boolean;
+  events: readonly NewEvent[];
+}
+
+export interface EventAppendResult {
+  /** One per event, in order; for a duplicate, the id of the event that came first. */
+  ids: EventId[];
+  duplicates: number;
+}
+
+export interface StoredEvent extends NewEvent {
+  /** Grows in commit order: what was read up to a sequence number is complete up to it. */
+  sequence: number;
+  environmentId: EnvironmentId;
+  receivedAt: number;
+  source: EventSource;
+  /** How many later events were suppressed as duplicates of this one. */
+  duplicates: number;
+}
+
+/** A place in the list of events: everything older comes after it. */
+export interface EventCursor {
+  receivedAt: number;
+  sequence: number;
+}
+
+export interface EventListParams {
+  environmentId: EnvironmentId;
+  limit: number;
+  /** Continue after this place. */
+  after?: EventCursor;
+  /** Received at or after. */
+  from?: number;
+  /** Received before. */
+  to?: number;
+  /** An exact name, or one that ends in `*`. */
+  name?: string;
+  dedupId?: string;
+  /** A kind of source, or the id of one. */
+  source?: string;
+  /** A piece of the name or payload, in any case. */
+  text?: string;
+}
+
+export interface EventPage {
+  events: StoredEvent[];
+  /**
+   * Where the next page begins, or null at the end. A search over much data may stop early with few events, or none, and
+   * a place to go on from: every call is bounded.
+   */
+  next: EventCursor | null;
+}
+
+export interface EventStore {
+  /** Duplicate check and events in one durable transaction; batches that wait together share it. */
+  eventAppend(batch: EventBatch): Promise<EventAppendResult>;
+  eventGet(params: { environmentId: EnvironmentId; id: EventId }): Promise<StoredEvent | null>;
+  eventList(params: EventListParams): Promise<EventPage>;
+  /** Events committed after a sequence number, oldest first. `reached` is where to go on, also when nothing matched. */
+  eventFollow(params: EventFollowParams): Promise<{ events: StoredEvent[]; reached: number }>;
+  /** The highest sequence number in use, 0 in an empty store. */
+  eventSequence(): Promise<number>;
+  /** Calls `listener` soon after events were committed, by any node. Returns how to stop it. */
+  eventWatch(listener: () => void): () => void;
+}
+
+export interface EventFollowParams {
+  environmentId: EnvironmentId;
+  after: number;
+  limit: number;
+}

@@ -1,0 +1,38 @@
+/** Keys: event keys of one environment, API and signing keys of the installation. */
+
+import type { AcceptList, EnvironmentId, KeyId } from "@inlet/protocol";
+
+export const KEY_KINDS = ["event", "api", "signing"] as const;
+export type KeyKind = (typeof KEY_KINDS)[number];
+
+export const API_ROLES = ["admin", "read"] as const;
+export type ApiRole = (typeof API_ROLES)[number];
+
+export interface Key {
+  id: KeyId;
+  kind: KeyKind;
+  name: string;
+  /** Event keys only. */
+  environmentId: EnvironmentId | null;
+  /** SHA-256 of the key, in hex: how it is recognised. */
+  hash: string;
+  /** The first characters, by which a person recognises it. */
+  prefix: string;
+  /** Signing keys only: the key itself, since signing needs it. */
+  secret: string | null;
+  /** API keys only. */
+  role: ApiRole | null;
+  eventNames: AcceptList | null;
+  ips: AcceptList | null;
+  createdAt: number;
+  revokedAt: number | null;
+}
+
+export interface KeyStore {
+  /** Every key, revoked ones too: they still name the source of their events. Oldest first. */
+  keyList(): Promise<Key[]>;
+  /** Null when a key with this hash exists already. */
+  keyInsert(params: Omit<Key, "revokedAt">): Promise<Key | null>;
+  /** Null when there is no such key or it was revoked before. */
+  keyRevoke(params: { id: KeyId; revokedAt: number }): Promise<Key | null>;
+}

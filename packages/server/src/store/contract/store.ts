@@ -1,0 +1,38 @@
+/**
+ * What the service asks of its store, split by noun. One conformance suite (../conformance) defines it for every engine.
+ *
+ * An operation either has its whole effect, durably, before its promise resolves, or none at all. When the engine cannot
+ * be reached or written, it throws StoreUnavailable: retryable, and nothing was kept.
+ */
+
+import type { DedupKeyStore } from "./dedup-keys.ts";
+import type { EnvironmentStore } from "./environments.ts";
+import type { EventStore } from "./events.ts";
+import type { KeyStore } from "./keys.ts";
+
+export interface Store extends EventStore, DedupKeyStore, EnvironmentStore, KeyStore {
+  /** Waits for what is under way, then lets go of the store. Idempotent. */
+  stop(): Promise<void>;
+  /** Throws StoreUnavailable unless the store can be written now. */
+  storeProbe(): Promise<void>;
+}
+
+/** The store cannot be used for the moment. `reason` is a sentence for the log. */
+export class StoreUnavailable extends Error {
+  readonly retry = "retryable";
+
+  constructor(reason: string, cause?: unknown) {
+    super(reason, { cause });
+    this.name = "StoreUnavailable";
+  }
+}
+
+/** The store must not be used: held by another process, damaged, or newer than this program. The message says what to do. */
+export class StoreRefused extends Error {
+  readonly retry = "terminal";
+
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "StoreRefused";
+  }
+}

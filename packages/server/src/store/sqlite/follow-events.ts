@@ -1,0 +1,32 @@
+/** Reads events in the order of their commits, for live tails. Single reads of the read thread live here too. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EnvironmentId, EventId } from "@inlet/protocol";
+import type { EventFollowParams, StoredEvent } from "../contract/index.ts";
+import { EVENT_COLUMNS, type EventRow, toStoredEvent } from "./event-rows.ts";
+
+/** Rows looked at in one call, so that another environment's traffic bounds nobody's wait. */
+const WINDOW_ROWS = 2_000;
+
+export function followEvents(
+  db: DatabaseSync,
+  { environmentId, after, limit }: EventFollowParams,
+): { events: StoredEvent[]; reached: number } {
+  const until = Math.min(after + WINDOW_ROWS, lastSequence(db));
+  const rows = db
+    .prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE sequence > ? AND sequence <= ? AND +environment_id = ? ORDER BY sequence LIMIT ?`)
+    .all(after, until, environmentId, limit) as unknown as EventRow[];
+  const events = rows.map(toStoredEvent);
+  const last = events.at(-1);
+  return { events, reached: events.length === limit && last ? last.sequence : Math.max(after, until) };
+}
+
+export function lastSequence(db: DatabaseSync): number {
+  const row = db.prepare("SELECT max(sequence) AS last FROM events").get() as { last: number | null };
+  return row.last ?? 0;
+}
+
+export function getEvent(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: EventId }): StoredEvent | null {
+  const row = db.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE environment_id = ? AND event_id = ?`).get(environmentId, id);
+  return row ? toStoredEvent(row as unknown as EventRow) : null;
+}

@@ -1,0 +1,114 @@
+/**
+ * One writer, one transaction for everything that waits.
+ *
+ * Work that arrives during one turn of the event loop is committed together at the end of that turn, so a busy server pays
+ * for one disk sync per group and an idle one waits for nothing. While a commit runs, requests gather in the kernel; the next
+ * turn reads them all, which is what makes the groups grow with the load.
+ *
+ * A unit of work is a synchronous function over the writer's statements. It succeeds with the group or fails with it; when
+ * the fault is not the disk's, each unit is tried again alone, so that one bad unit cannot fail its neighbours.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import { StoreUnavailable } from "../contract/index.ts";
+import { diskFault, translate } from "./failures.ts";
+
+/** Bounds how long one commit keeps the event loop: about 10 ms. */
+const GROUP_ROWS_MAX = 2_000;
+
+interface Unit {
+  rows: number;
+  run(): unknown;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+export interface GroupCommitHooks {
+  /** Called when writing begins to fail, and when it works again. */
+  onFault(reason: string): void;
+  onRecovery(): void;
+}
+
+export class GroupCommit {
+  readonly #db: DatabaseSync;
+  readonly #hooks: GroupCommitHooks;
+  #waiting: Unit[] = [];
+  #scheduled = false;
+  #faulty = false;
+  #stopped = false;
+
+  constructor(db: DatabaseSync, hooks: GroupCommitHooks) {
+    this.#db = db;
+    this.#hooks = hooks;
+  }
+
+  /** Runs `work` in the next transaction; resolves with its result once that is on disk. */
+  submit<Result>(work: () => Result, rows = 1): Promise<Result> {
+    if (this.#stopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
+    return new Promise<Result>((resolve, reject) => {
+      this.#waiting.push({ rows, run: work, resolve: resolve as (value: unknown) => void, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Commits what waits, and takes nothing more. */
+  stop(): void {
+    while (this.#waiting.length > 0) this.#commitGroup(this.#nextGroup());
+    this.#stopped = true;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      if (this.#waiting.length > 0) this.#commitGroup(this.#nextGroup());
+      if (this.#waiting.length > 0) this.#schedule();
+    });
+  }
+
+  #nextGroup(): Unit[] {
+    let rows = 0;
+    let count = 0;
+    while (count < this.#waiting.length && (count === 0 || rows < GROUP_ROWS_MAX)) rows += this.#waiting[count++]?.rows ?? 0;
+    return this.#waiting.splice(0, count);
+  }
+
+  #commitGroup(group: Unit[]): void {
+    let results: unknown[];
+    try {
+      results = this.#transact(group);
+    } catch (error) {
+      const fault = diskFault(error);
+      if (fault) this.#noteFault(fault);
+      if (fault || group.length === 1) for (const unit of group) unit.reject(translate(error));
+      else for (const unit of group) this.#commitGroup([unit]);
+      return;
+    }
+    this.#noteSuccess();
+    for (let i = 0; i < group.length; i++) group[i]?.resolve(results[i]);
+  }
+
+  #transact(group: Unit[]): unknown[] {
+    this.#db.exec("BEGIN IMMEDIATE");
+    try {
+      const results = group.map((unit) => unit.run());
+      this.#db.exec("COMMIT");
+      return results;
+    } catch (error) {
+      // Some errors, a full disk among them, have already rolled back.
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  #noteFault(reason: string): void {
+    if (!this.#faulty) this.#hooks.onFault(reason);
+    this.#faulty = true;
+  }
+
+  #noteSuccess(): void {
+    if (this.#faulty) this.#hooks.onRecovery();
+    this.#faulty = false;
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Lists events newest first, on the read thread.
+ *
+ * A list walks one or more index ranges ("streams"): the whole environment by time, one name by time, or one dedup id.
+ * Filters that no index answers are applied to slices of a stream, with a pause after each slice so that other reads get
+ * their turn, and with a time budget for the whole call: past it the page ends early and says where to go on.
+ */
+
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type EventCursor, type EventListParams, type EventPage, SOURCE_KINDS, type StoredEvent, toStoreText } from "../contract/index.ts";
+import { EVENT_COLUMNS, type EventRow, toStoredEvent } from "./event-rows.ts";
+import { payloadContains } from "./payload-contains.ts";
+
+const SLICE_ROWS = 500;
+const BUDGET_MS = 1_000;
+/** A wildcard that matches more names than this is answered by filtering the whole environment. */
+const MERGED_NAMES_MAX = 50;
+
+interface Stream {
+  index: "events_by_time" | "events_by_name" | "events_by_dedup_id";
+  column: "name" | "dedup_id" | null;
+  value: string | null;
+}
+
+interface Collected {
+  found: StoredEvent[];
+  /** Set when the stream was left before its end. */
+  leftAt: EventCursor | null;
+}
+
+type Filter = (event: StoredEvent) => boolean;
+
+export async function listEvents(db: DatabaseSync, params: EventListParams): Promise<EventPage> {
+  const { streams, filters } = plan(db, params);
+  const deadline = Date.now() + BUDGET_MS;
+  const collected: Collected[] = [];
+  for (const stream of streams) collected.push(await collect(db, params, stream, filters, deadline));
+  return merge(collected, params.limit);
+}
+
+/** Chooses the narrowest streams; what they do not settle becomes a filter. */
+function plan(db: DatabaseSync, params: EventListParams): { streams: Stream[]; filters: Filter[] } {
+  const { name, dedupId, source, text } = params;
+  const filters: Filter[] = [];
+  if (source !== undefined) filters.push(sourceFilter(source));
+  if (text !== undefined) filters.push((event) => payloadContains(event, text));
+
+  if (dedupId !== undefined) {
+    if (name !== undefined) filters.push(nameFilter(name));
+    return { streams: [{ index: "events_by_dedup_id", column: "dedup_id", value: toStoreText(dedupId) }], filters };
+  }
+  if (name === undefined) return { streams: [wholeEnvironment()], filters };
+  if (!name.endsWith("*")) return { streams: [oneName(toStoreText(name))], filters };
+
+  const names = namesWithPrefix(db, params, toStoreText(name.slice(0, -1)));
+  if (names) return { streams: names.map(oneName), filters };
+  return { streams: [wholeEnvironment()], filters: [nameFilter(name), ...filters] };
+}
+
+function wholeEnvironment(): Stream {
+  return { index: "events_by_time", column: null, value: null };
+}
+
+function oneName(name: string): Stream {
+  return { index: "events_by_name", column: "name", value: name };
+}
+
+function nameFilter(pattern: string): Filter {
+  if (!pattern.endsWith("*")) return (event) => event.name === pattern;
+  const prefix = pattern.slice(0, -1);
+  return (event) => event.name.startsWith(prefix);
+}
+
+function sourceFilter(source: string): Filter {
+  const isKind = (SOURCE_KINDS as readonly string[]).includes(source);
+  return isKind ? (event) => event.source.kind === source : (event) => event.source.id === source;
+}
+
+/** The distinct names that begin with `prefix`, by hopping from one to the next in the index; null when there are too many. */
+function namesWithPrefix(db: DatabaseSync, { environmentId }: EventListParams, prefix: string): string[] | null {
+  const first = db.prepare(
+    "SELECT name FROM events INDEXED BY events_by_name WHERE environment_id = ? AND name >= ? ORDER BY name LIMIT 1",
+  );
+  const next = db.prepare("SELECT name FROM events INDEXED BY events_by_name WHERE environment_id = ? AND name > ? ORDER BY name LIMIT 1");
+  const names: string[] = [];
+  let row = first.get(environmentId, prefix) as { name: string } | undefined;
+  while (row?.name.startsWith(prefix)) {
+    if (names.length === MERGED_NAMES_MAX) return null;
+    names.push(row.name);
+    row = next.get(environmentId, row.name) as { name: string } | undefined;
+  }
+  return names;
+}
+
+async function collect(db: DatabaseSync, params: EventListParams, stream: Stream, filters: Filter[], deadline: number): Promise<Collected> {
+  const sliceRows = filters.length > 0 ? SLICE_ROWS : params.limit + 1;
+  const found: StoredEvent[] = [];
+  let after = params.after;
+  for (;;) {
+    const rows = readSlice(db, params, stream, after, sliceRows);
+    for (const row of rows) {
+      const event = toStoredEvent(row);
+      after = placeOf(event);
+      if (filters.every((admits) => admits(event))) found.push(event);
+      if (found.length > params.limit) return { found, leftAt: after };
+    }
+    if (rows.length < sliceRows) return { found, leftAt: null };
+    if (Date.now() > deadline) return { found, leftAt: after ?? null };
+    await nextTurn();
+  }
+}
+
+function readSlice(db: DatabaseSync, params: EventListParams, stream: Stream, after: EventCursor | undefined, rows: number): EventRow[] {
+  const where = ["environment_id = ?"];
+  const values: SQLInputValue[] = [params.environmentId];
+  const require = (condition: string, ...bound: SQLInputValue[]) => {
+    where.push(condition);
+    values.push(...bound);
+  };
+  if (stream.column) require(`${stream.column} = ?`, stream.value);
+  if (after) require("(received_at, sequence) < (?, ?)", after.receivedAt, after.sequence);
+  if (params.from !== undefined) require("received_at >= ?", params.from);
+  if (params.to !== undefined) require("received_at < ?", params.to);
+  const statement = db.prepare(`
+    SELECT ${EVENT_COLUMNS} FROM events INDEXED BY ${stream.index}
+    WHERE ${where.join(" AND ")} ORDER BY received_at DESC, sequence DESC LIMIT ?`);
+  return statement.all(...values, rows) as unknown as EventRow[];
+}
+
+/** Where streams were left at different places, only what is newer than the newest of these is known completely. */
+function merge(collected: Collected[], limit: number): EventPage {
+  const places = collected.flatMap(({ leftAt }) => leftAt ?? []);
+  const horizon = places.sort(newestFirst)[0];
+  const known = collected
+    .flatMap(({ found }) => found)
+    .filter((event) => !horizon || newestFirst(placeOf(event), horizon) <= 0)
+    .sort((a, b) => newestFirst(placeOf(a), placeOf(b)));
+  const events = known.slice(0, limit);
+  const last = events.at(-1);
+  if (known.length > limit && last) return { events, next: placeOf(last) };
+  return { events, next: horizon ?? null };
+}
+
+function placeOf(event: StoredEvent): EventCursor {
+  return { receivedAt: event.receivedAt, sequence: event.sequence };
+}
+
+function newestFirst(a: EventCursor, b: EventCursor): number {
+  return b.receivedAt - a.receivedAt || b.sequence - a.sequence;
+}

@@ -1,0 +1,80 @@
+/** The main thread's end of the read thread: one promise per call. A thread that dies fails its calls and is replaced. */
+
+import { Worker } from "node:worker_threads";
+import { StoreUnavailable } from "../contract/index.ts";
+import { translate } from "./failures.ts";
+import type { ReadAnswer, ReadOperations } from "./read-thread.ts";
+
+interface Pending {
+  resolve(value: never): void;
+  reject(error: unknown): void;
+}
+
+type Params<Name extends keyof ReadOperations> = Parameters<ReadOperations[Name]>[0];
+type Result<Name extends keyof ReadOperations> = Awaited<ReturnType<ReadOperations[Name]>>;
+
+/** Reads waiting for the thread, beyond which a further one is refused at once. */
+const PENDING_MAX = 1_000;
+
+export class Reader {
+  readonly #path: string;
+  readonly #pending = new Map<number, Pending>();
+  #worker: Worker | null = null;
+  #calls = 0;
+  #stopped = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  start(): void {
+    this.#worker ??= this.#spawn();
+  }
+
+  read<Name extends keyof ReadOperations>(operation: Name, params: Params<Name>): Promise<Result<Name>> {
+    if (this.#stopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
+    if (this.#pending.size >= PENDING_MAX) return Promise.reject(new StoreUnavailable("too many reads are waiting"));
+    this.start();
+    const call = ++this.#calls;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(call, { resolve: resolve as (value: never) => void, reject });
+      this.#worker?.postMessage({ call, operation, params });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const worker = this.#worker;
+    this.#worker = null;
+    this.#failAll("the store has stopped");
+    await worker?.terminate();
+  }
+
+  #spawn(): Worker {
+    const worker = new Worker(new URL("./read-thread.ts", import.meta.url), { workerData: { path: this.#path } });
+    // Reads alone must not keep the process alive.
+    worker.unref();
+    worker.on("message", (answer: ReadAnswer) => this.#settle(answer));
+    worker.on("error", (error) => this.#lose(worker, error.message));
+    worker.on("exit", () => this.#lose(worker, "the read thread ended"));
+    return worker;
+  }
+
+  #settle(answer: ReadAnswer): void {
+    const pending = this.#pending.get(answer.call);
+    this.#pending.delete(answer.call);
+    if ("result" in answer) pending?.resolve(answer.result as never);
+    else pending?.reject(translate(Object.assign(new Error(), answer.error)));
+  }
+
+  #lose(worker: Worker, reason: string): void {
+    if (this.#worker !== worker) return;
+    this.#worker = null;
+    this.#failAll(reason);
+  }
+
+  #failAll(reason: string): void {
+    for (const pending of this.#pending.values()) pending.reject(new StoreUnavailable(reason));
+    this.#pending.clear();
+  }
+}

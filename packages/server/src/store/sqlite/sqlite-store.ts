@@ -1,0 +1,97 @@
+/** The embedded store: one SQLite file in the data folder, one writer on this thread, readers on another. */
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { type EventStore, type Store, StoreRefused } from "../contract/index.ts";
+import { prepareAppendEvents } from "./append-events.ts";
+import { checkFile, refuseBadFile } from "./check-file.ts";
+import { DATABASE_FILE, openWriter } from "./database.ts";
+import { dedupKeyStore } from "./dedup-keys.ts";
+import { environmentStore } from "./environments.ts";
+import { lockFolder } from "./folder-lock.ts";
+import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
+import { keyStore } from "./keys.ts";
+import { migrate } from "./migrate.ts";
+import { Reader } from "./reader.ts";
+
+export interface SqliteStoreOptions extends GroupCommitHooks {
+  folder: string;
+}
+
+/** Throws StoreRefused when the folder is in use, cannot be written, or holds a file that must not be used. */
+export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store {
+  makeFolder(folder);
+  const lock = lockFolder(folder);
+  const path = join(folder, DATABASE_FILE);
+  let db: DatabaseSync;
+  try {
+    db = openChecked(path);
+  } catch (error) {
+    lock.release();
+    throw refuseBadFile(path, error);
+  }
+  const writer = new GroupCommit(db, hooks);
+  const reader = new Reader(path);
+  reader.start();
+
+  const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
+  let stopped: Promise<void> | null = null;
+
+  async function close(): Promise<void> {
+    writer.stop();
+    await reader.stop();
+    db.close();
+    lock.release();
+  }
+
+  return {
+    ...eventStore(db, writer, reader),
+    ...dedupKeyStore(db, writer),
+    ...environmentStore(db, writer),
+    ...keyStore(db, writer),
+    storeProbe: () => writer.submit(() => void probe.run()),
+    stop: () => (stopped ??= close()),
+  };
+}
+
+function eventStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): EventStore {
+  const append = prepareAppendEvents(db);
+  const watchers = new Set<() => void>();
+  return {
+    async eventAppend(batch) {
+      const result = await writer.submit(() => append(batch), batch.events.length);
+      for (const watcher of watchers) watcher();
+      return result;
+    },
+    eventGet: (params) => reader.read("eventGet", params),
+    eventList: (params) => reader.read("eventList", params),
+    eventFollow: (params) => reader.read("eventFollow", params),
+    eventSequence: () => reader.read("eventSequence", undefined),
+    eventWatch(listener) {
+      watchers.add(listener);
+      return () => watchers.delete(listener);
+    },
+  };
+}
+
+/** Payloads are private: nobody but the owner may read a folder made here. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StoreRefused(`the data folder ${folder} cannot be made: ${(error as Error).message}`, error);
+  }
+}
+
+function openChecked(path: string): DatabaseSync {
+  const db = openWriter(path);
+  try {
+    checkFile(db, path);
+    migrate(db, path);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
