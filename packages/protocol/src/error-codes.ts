@@ -48,20 +48,26 @@ export interface Fault {
   message: string;
 }
 
-/** How a stage says no: a value, not an exception. */
-export interface Refusal {
-  code: ErrorCode;
-  message: string;
-  details?: Fault[];
-}
+/** How a stage says no: a value it returns, not an exception. */
+export class Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details: readonly Fault[] | undefined;
 
-export function refusal(code: ErrorCode, message: string, details?: Fault[]): Refusal {
-  return details ? { code, message, details } : { code, message };
+  constructor(code: ErrorCode, message: string, details?: readonly Fault[]) {
+    this.code = code;
+    this.message = message;
+    this.details = details;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
 }
 
 /** The body of every error answer. */
-export function errorBody({ code, message, details }: Refusal): string {
-  return JSON.stringify({ error: message, code, status: ERRORS[code].status, details });
+export function errorBody({ message, code, status, details }: Refusal): string {
+  return JSON.stringify({ error: message, code, status, details });
 }
 
 function terminal(status: number, meaning: string): ErrorKind {

@@ -26,31 +26,22 @@ export interface JsonMember extends JsonSpan {
   key: string;
 }
 
-/** The members of the object that begins at or after `from`, in the order written, duplicates included. */
-export function jsonMembers(text: string, from = 0): JsonMember[] {
+/** The members of an object, in the order written, duplicates included. */
+export function jsonMembers(text: string): JsonMember[] {
   const members: JsonMember[] = [];
-  let at = skipSpace(text, skipSpace(text, from) + 1);
-  while (text.charCodeAt(at) !== BRACE_CLOSE) {
-    const keyEnd = stringEnd(text, at);
-    const key = keyText(text, at, keyEnd);
-    const colon = skipSpace(text, keyEnd);
-    const { start, end, depth } = spanAt(text, skipSpace(text, colon + 1));
-    members.push({ key, start, end, depth });
-    at = skipSpace(text, end);
-    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
-  }
+  readMembers(text, skipSpace(text, 0), members);
   return members;
 }
 
-/** The elements of the array that begins at or after `from`. */
-export function jsonElements(text: string, from = 0): JsonSpan[] {
-  const elements: JsonSpan[] = [];
-  let at = skipSpace(text, skipSpace(text, from) + 1);
+/** The members of each object of an array; null stands for an element that is no object. */
+export function jsonElementsMembers(text: string): (JsonMember[] | null)[] {
+  const elements: (JsonMember[] | null)[] = [];
+  let at = skipSpace(text, skipSpace(text, 0) + 1);
   while (text.charCodeAt(at) !== BRACKET_CLOSE) {
-    const span = spanAt(text, at);
-    elements.push(span);
-    at = skipSpace(text, span.end);
-    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
+    const members: JsonMember[] | null = text.charCodeAt(at) === BRACE_OPEN ? [] : null;
+    const end = members ? readMembers(text, at, members) : spanAt(text, at).end;
+    elements.push(members);
+    at = afterComma(text, end);
   }
   return elements;
 }
@@ -58,6 +49,25 @@ export function jsonElements(text: string, from = 0): JsonSpan[] {
 /** `{"a":1}` from members of another text, each value as it was written there. */
 export function joinMembers(text: string, members: readonly JsonMember[]): string {
   return `{${members.map((member) => `${JSON.stringify(member.key)}:${text.slice(member.start, member.end)}`).join(",")}}`;
+}
+
+/** Fills `members` from the object that opens at `start`; returns the position after it. */
+function readMembers(text: string, start: number, members: JsonMember[]): number {
+  let at = skipSpace(text, start + 1);
+  while (text.charCodeAt(at) !== BRACE_CLOSE) {
+    const keyEnd = stringEnd(text, at);
+    const key = keyText(text, at, keyEnd);
+    const colon = skipSpace(text, keyEnd);
+    const { start, end, depth } = spanAt(text, skipSpace(text, colon + 1));
+    members.push({ key, start, end, depth });
+    at = afterComma(text, end);
+  }
+  return at + 1;
+}
+
+function afterComma(text: string, from: number): number {
+  const at = skipSpace(text, from);
+  return text.charCodeAt(at) === COMMA ? skipSpace(text, at + 1) : at;
 }
 
 function spanAt(text: string, start: number): JsonSpan {

@@ -13,6 +13,15 @@ export function payloadContains(event: StoredEvent, text: string): boolean {
  */
 function contains(json: string, wanted: string): boolean {
   if (json.toLowerCase().includes(wanted)) return true;
-  if (!/[\s\\]/.test(json) || !json.startsWith("{")) return false;
-  return JSON.stringify(JSON.parse(json)).toLowerCase().includes(wanted);
+  if (!/[\s\\]/.test(json)) return false;
+  return compact(json).toLowerCase().includes(wanted);
+}
+
+/** A name is no JSON, and fields other than data may nest deeper than JSON.stringify can follow: these have only their own text. */
+function compact(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json)) ?? "";
+  } catch {
+    return "";
+  }
 }

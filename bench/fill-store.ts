@@ -1,0 +1,37 @@
+/** Fills a data folder with events, through the store itself, before a service is started on it. */
+
+import { createEventIdGenerator } from "@inlet/protocol";
+import { openSqliteStore } from "../packages/server/src/store/sqlite/sqlite-store.ts";
+import { EVENT_DATA, EVENT_NAME } from "./events.ts";
+
+const EVENTS_PER_BATCH = 2_000;
+const NAMES = 40;
+
+export async function fillStore(folder: string, count: number): Promise<void> {
+  const store = openSqliteStore({ folder, onFault: (reason) => console.error(reason), onRecovery: () => undefined });
+  const ids = createEventIdGenerator();
+  const startedAt = Date.now() - count;
+  const environment = await store.environmentInsert({ name: "production", kind: "default", createdAt: startedAt, bodyBytesMax: null });
+  if (!environment) throw new Error("the store to fill is not empty");
+  for (let done = 0; done < count; done += EVENTS_PER_BATCH) {
+    const receivedAt = startedAt + done;
+    const events = Array.from({ length: Math.min(EVENTS_PER_BATCH, count - done) }, (_, i) => ({
+      id: ids.next(receivedAt),
+      name: i % 2 === 0 ? EVENT_NAME : `shop/event.${i % NAMES}`,
+      ts: receivedAt,
+      dedupId: null,
+      data: EVENT_DATA,
+      extras: null,
+    }));
+    const source = { kind: "key", id: "filled" } as const;
+    await store.eventAppend({ environmentId: environment.id, receivedAt, source, duplicateSince: 0, idsFromSender: false, events });
+    showProgress(done + events.length, count);
+  }
+  await store.stop();
+}
+
+function showProgress(done: number, count: number): void {
+  const line = `filling the store: ${done.toLocaleString("en")} of ${count.toLocaleString("en")} events`;
+  if (process.stdout.isTTY) process.stdout.write(`\r${line}${done === count ? "\n" : ""}`);
+  else if (done === count) console.log(line);
+}

@@ -1,0 +1,157 @@
+/**
+ * How fast events are accepted, durably, beside a floor that stores nothing. Both are driven in turn, several rounds, so that a
+ * slow spell of the machine hits both; the ratio of a round counts, and the median of the rounds.
+ */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fillStore } from "./fill-store.ts";
+import { cpuSeconds, load, residentMb, type Server, startFloor, startInlet } from "./processes.ts";
+import { median, type Row } from "./report.ts";
+
+export interface IngestOptions {
+  seconds: number;
+  rounds: number;
+  stored: number;
+  /** Drive this server instead, alone. */
+  url: string | undefined;
+  key: string;
+}
+
+interface Shape {
+  label: string;
+  connections: number;
+  eventsPerRequest: number;
+  goal: number;
+}
+
+const SHAPES: Shape[] = [
+  { label: "single events, 64 connections", connections: 64, eventsPerRequest: 1, goal: 0.6 },
+  { label: "batches of 100, 16 connections", connections: 16, eventsPerRequest: 100, goal: 0.25 },
+];
+const FULL_STORE_GOAL = 0.8;
+const RESIDENT_MB_GOAL = 120;
+const FIRST_EVENT_MS_GOAL = 700;
+const START_UPS = 5;
+
+export async function benchIngest(options: IngestOptions): Promise<Row[]> {
+  if (options.url) return driveOther(options, options.url);
+  const folder = mkdtempSync(join(tmpdir(), "inlet-bench-"));
+  try {
+    const rows = await startUp(join(folder, "start-up"));
+    const empty = await compare(options, join(folder, "empty"), "empty store");
+    rows.push(...empty.rows);
+    if (options.stored > 0) rows.push(...(await full(options, join(folder, "full"), empty.perSecond)));
+    return rows;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** From starting the process to the answer to the first event, and what it holds in memory a moment later. */
+async function startUp(folder: string): Promise<Row[]> {
+  const firstEventMs: number[] = [];
+  const resident: number[] = [];
+  for (let i = 0; i < START_UPS; i++) {
+    const begun = performance.now();
+    const server = await startInlet(folder);
+    const answer = await fetch(`${server.url}/e/bench`, { method: "POST", body: '{"name":"bench/first","data":{}}' });
+    if (answer.status !== 200) throw new Error(`the first event was answered with ${answer.status}`);
+    firstEventMs.push(performance.now() - begun);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    resident.push(residentMb(server) ?? Number.NaN);
+    await server.stop();
+  }
+  return [
+    {
+      what: "first event accepted after start",
+      value: median(firstEventMs),
+      unit: "ms",
+      goal: `≤ ${FIRST_EVENT_MS_GOAL}`,
+      met: median(firstEventMs) <= FIRST_EVENT_MS_GOAL,
+    },
+    {
+      what: "resident at rest",
+      value: median(resident),
+      unit: "MB",
+      goal: `≤ ${RESIDENT_MB_GOAL}`,
+      met: median(resident) <= RESIDENT_MB_GOAL,
+    },
+  ];
+}
+
+async function full(options: IngestOptions, folder: string, emptyPerSecond: number[]): Promise<Row[]> {
+  await fillStore(folder, options.stored);
+  const { rows, perSecond } = await compare(options, folder, `${options.stored.toLocaleString("en")} stored`);
+  const shares = SHAPES.map((shape, i): Row => {
+    const value = (perSecond[i] ?? 0) / (emptyPerSecond[i] ?? 1);
+    return {
+      what: `${shape.label}: full store against empty`,
+      value,
+      unit: "×",
+      goal: `≥ ${FULL_STORE_GOAL}`,
+      met: value >= FULL_STORE_GOAL,
+    };
+  });
+  return [...rows, ...shares];
+}
+
+/** Returns, beside the rows, the share of the floor for each shape: the figure that can be compared across the run. */
+async function compare(options: IngestOptions, folder: string, label: string): Promise<{ rows: Row[]; perSecond: number[] }> {
+  const floor = await startFloor();
+  const inlet = await startInlet(folder);
+  const rows: Row[] = [];
+  const perSecond: number[] = [];
+  try {
+    for (const shape of SHAPES) {
+      const { shapeRows, share } = await compareShape(options, floor, inlet, shape, label);
+      rows.push(...shapeRows);
+      perSecond.push(share);
+    }
+    rows.push({ what: `${label}: resident after load`, value: residentMb(inlet) ?? Number.NaN, unit: "MB" });
+  } finally {
+    await inlet.stop();
+    await floor.stop();
+  }
+  return { rows, perSecond };
+}
+
+async function compareShape(options: IngestOptions, floor: Server, inlet: Server, shape: Shape, label: string) {
+  const { connections, eventsPerRequest, goal } = shape;
+  const rounds = [];
+  for (let round = 0; round < options.rounds; round++) {
+    const bare = await load(`${floor.url}/e/bench`, connections, eventsPerRequest, options.seconds);
+    const cpuBefore = cpuSeconds(inlet);
+    const ours = await load(`${inlet.url}/e/bench`, connections, eventsPerRequest, options.seconds);
+    if (ours.failures > 0) throw new Error(`${ours.failures} requests failed`);
+    const cpu = cpuBefore === null ? Number.NaN : ((cpuSeconds(inlet) ?? 0) - cpuBefore) / ours.requests;
+    rounds.push({ bare, ours, cpu, share: ours.events / bare.events });
+  }
+  const of = (pick: (round: (typeof rounds)[number]) => number) => median(rounds.map(pick));
+  const share = of((round) => round.share);
+  const what = (name: string) => `${label}: ${shape.label}: ${name}`;
+  const shapeRows: Row[] = [
+    { what: what("floor"), value: of(({ bare }) => bare.events / bare.seconds), unit: "events/s" },
+    { what: what("Inlet"), value: of(({ ours }) => ours.events / ours.seconds), unit: "events/s" },
+    { what: what("share of the floor"), value: share, unit: "×", goal: `≥ ${goal}`, met: share >= goal },
+    { what: what("p50"), value: of(({ ours }) => ours.p50Ms), unit: "ms" },
+    { what: what("p99"), value: of(({ ours }) => ours.p99Ms), unit: "ms" },
+    { what: what("CPU per request"), value: of(({ cpu }) => cpu * 1e6), unit: "µs" },
+  ];
+  return { shapeRows, share };
+}
+
+async function driveOther(options: IngestOptions, url: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const { label, connections, eventsPerRequest } of SHAPES) {
+    const result = await load(`${url}/e/${options.key}`, connections, eventsPerRequest, options.seconds);
+    rows.push(
+      { what: `${url}: ${label}`, value: result.events / result.seconds, unit: "events/s" },
+      { what: `${url}: ${label}: p50`, value: result.p50Ms, unit: "ms" },
+      { what: `${url}: ${label}: p99`, value: result.p99Ms, unit: "ms" },
+      { what: `${url}: ${label}: failures`, value: result.failures, unit: "requests" },
+    );
+  }
+  return rows;
+}

@@ -1,0 +1,83 @@
+/**
+ * The load generator, a process of its own: keeps a number of connections busy with one request for a fixed time, and prints
+ * what it saw as one line of JSON. It speaks to sockets directly, so that on two cores the server is measured and not the client.
+ *
+ *   node bench/load.ts <url> <connections> <events per request> <seconds>
+ */
+
+import { connect, type Socket } from "node:net";
+import { requestBody } from "./events.ts";
+
+export interface LoadResult {
+  requests: number;
+  events: number;
+  seconds: number;
+  p50Ms: number;
+  p99Ms: number;
+  failures: number;
+}
+
+const WARM_UP_SECONDS = 1;
+
+const [url = "", connections = "1", eventsPerRequest = "1", seconds = "5"] = process.argv.slice(2);
+const target = new URL(url);
+const body = requestBody(Number(eventsPerRequest));
+const request = Buffer.from(
+  `POST ${target.pathname} HTTP/1.1\r\nhost: ${target.host}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+);
+
+const startedAt = performance.now();
+const measureFrom = startedAt + WARM_UP_SECONDS * 1_000;
+const endAt = measureFrom + Number(seconds) * 1_000;
+const latenciesMs: number[] = [];
+let failures = 0;
+
+await Promise.all(Array.from({ length: Number(connections) }, drive));
+report();
+
+/** One connection: send, wait for the whole answer, send again. */
+function drive(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket: Socket = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
+    let sentAt = 0;
+    let received = "";
+    const send = () => {
+      sentAt = performance.now();
+      socket.write(request);
+    };
+    socket.on("connect", send);
+    socket.on("error", reject);
+    socket.on("close", () => resolve());
+    socket.on("data", (chunk) => {
+      received += chunk.toString("latin1");
+      if (!isWhole(received)) return;
+      const now = performance.now();
+      if (!received.startsWith("HTTP/1.1 200")) failures++;
+      else if (sentAt >= measureFrom) latenciesMs.push(now - sentAt);
+      received = "";
+      if (now < endAt) send();
+      else socket.destroy();
+    });
+  });
+}
+
+function isWhole(answer: string): boolean {
+  const headEnd = answer.indexOf("\r\n\r\n");
+  if (headEnd < 0) return false;
+  const length = /content-length: (\d+)/i.exec(answer.slice(0, headEnd))?.[1];
+  return length !== undefined && answer.length >= headEnd + 4 + Number(length);
+}
+
+function report(): void {
+  latenciesMs.sort((a, b) => a - b);
+  const at = (share: number) => latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? 0;
+  const result: LoadResult = {
+    requests: latenciesMs.length,
+    events: latenciesMs.length * Number(eventsPerRequest),
+    seconds: Number(seconds),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    failures,
+  };
+  console.log(JSON.stringify(result));
+}

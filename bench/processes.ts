@@ -1,0 +1,85 @@
+/** Starts and stops the processes of a benchmark, and reads what they cost. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { LoadResult } from "./load.ts";
+
+const CLI = fileURLToPath(new URL("../packages/cli/bin/inlet.js", import.meta.url));
+const CLOCK_TICKS_PER_SECOND = 100;
+
+export interface Server {
+  url: string;
+  /** What it printed before it was ready. */
+  output: string;
+  readyMs: number;
+  child: ChildProcess;
+  stop(): Promise<void>;
+}
+
+export function startInlet(dataDir: string): Promise<Server> {
+  return start([CLI, "start", "--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir, "--event-key", "bench", "--log-level", "warn"]);
+}
+
+export function startFloor(): Promise<Server> {
+  return start([here("floor-server.ts")]);
+}
+
+/** Runs the load generator to its end. */
+export async function load(url: string, connections: number, eventsPerRequest: number, seconds: number): Promise<LoadResult> {
+  const child = spawn(process.execPath, [here("load.ts"), url, String(connections), String(eventsPerRequest), String(seconds)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  child.stdout.on("data", (chunk) => (output += chunk));
+  const [code] = (await once(child, "close")) as [number];
+  if (code !== 0) throw new Error(`the load generator ended with code ${code}`);
+  return JSON.parse(output) as LoadResult;
+}
+
+/** CPU seconds used so far, by Linux's own account; null elsewhere. */
+export function cpuSeconds({ child }: Server): number | null {
+  const stat = readProcess(child, "stat");
+  if (!stat) return null;
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND;
+}
+
+export function residentMb({ child }: Server): number | null {
+  const kib = /VmRSS:\s+(\d+) kB/.exec(readProcess(child, "status") ?? "")?.[1];
+  return kib ? Number(kib) / 1024 : null;
+}
+
+async function start(argv: string[]): Promise<Server> {
+  const begun = performance.now();
+  const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
+      const match = /listening on (\S+)/.exec(output);
+      if (match?.[1]) resolve(match[1]);
+    });
+    child.once("exit", (code) => reject(new Error(`${argv[0]} ended with code ${code} before it was ready`)));
+  });
+  const readyMs = performance.now() - begun;
+  async function stop(): Promise<void> {
+    if (child.exitCode !== null) return;
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  }
+  return { url, output, readyMs, child, stop };
+}
+
+function readProcess({ pid }: ChildProcess, file: string): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+function here(file: string): string {
+  return fileURLToPath(new URL(file, import.meta.url));
+}

@@ -1,0 +1,110 @@
+/** REST: environments. */
+
+import type { FastifyInstance } from "fastify";
+import type { Environment, EnvironmentStore } from "../store/contract/index.ts";
+import { invalid, RestRefusal } from "./rest-errors.ts";
+import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
+
+export interface EnvironmentsRoutesParts {
+  store: EnvironmentStore;
+  directory: { environments(): Environment[]; environmentNamed(name: string): Environment | undefined; refresh(): Promise<void> };
+  now: () => number;
+}
+
+interface CreateBody {
+  name: string;
+  kind: "branch" | "custom";
+  bodyLimitBytes?: number | null;
+}
+
+const RESERVED_NAMES: ReadonlySet<string> = new Set(["production", "dev", "branch"]);
+const BODY_LIMIT = {
+  type: ["integer", "null"],
+  minimum: 1,
+  maximum: 268_435_456,
+  description: "Largest request body; null: the service's own limit.",
+};
+
+const CREATE = closed(
+  {
+    name: { type: "string", pattern: "^[A-Za-z0-9._/-]{1,128}$", description: "1 to 128 letters, digits and . _ - /" },
+    kind: { type: "string", enum: ["branch", "custom"], default: "custom" },
+    bodyLimitBytes: BODY_LIMIT,
+  },
+  ["name"],
+);
+
+export function registerEnvironmentsRoutes(app: FastifyInstance, { store, directory, now }: EnvironmentsRoutesParts): void {
+  const existing = (name: string): Environment => {
+    const environment = directory.environmentNamed(name);
+    if (!environment || environment.kind === "shared") {
+      throw new RestRefusal("environment_not_found", `There is no environment "${name}". A slash in a name is written %2F in a path.`);
+    }
+    return environment;
+  };
+  const change = async (name: string, changes: { archivedAt?: number | null; bodyBytesMax?: number | null }) => {
+    const changed = await store.environmentUpdate({ id: existing(name).id, ...changes });
+    await directory.refresh();
+    return { data: view(changed as Environment) };
+  };
+
+  app.get<{ Querystring: { limit: number; cursor?: string } }>(
+    "/environments",
+    { schema: { querystring: closed(PAGE_PARAMETERS) } },
+    (request) => Promise.resolve(page(directory.environments(), request.query.limit, request.query.cursor)),
+  );
+
+  app.post<{ Body: CreateBody }>("/environments", { schema: { body: CREATE, querystring: closed({}) } }, async (request, reply) => {
+    const { name, kind, bodyLimitBytes } = request.body;
+    if (RESERVED_NAMES.has(name) && !isVisible(directory.environmentNamed(name)))
+      throw invalid("name", `must not be "${name}", which is reserved`);
+    const created = await store.environmentInsert({ name, kind, createdAt: now(), bodyBytesMax: bodyLimitBytes ?? null });
+    if (!created) throw new RestRefusal("environment_exists", `An environment "${name}" exists already.`);
+    await directory.refresh();
+    reply.code(201);
+    return { data: view(created) };
+  });
+
+  app.put<{ Params: { name: string }; Body: { bodyLimitBytes?: number | null } }>(
+    "/environments/:name",
+    { schema: { body: closed({ bodyLimitBytes: BODY_LIMIT }), querystring: closed({}) } },
+    async (request) => {
+      const { bodyLimitBytes } = request.body;
+      return change(request.params.name, bodyLimitBytes === undefined ? {} : { bodyBytesMax: bodyLimitBytes });
+    },
+  );
+
+  app.post<{ Params: { name: string } }>("/environments/:name/archive", { schema: { querystring: closed({}) } }, async (request) => {
+    const environment = existing(request.params.name);
+    if (environment.kind === "default") {
+      throw new RestRefusal("environment_permanent", `"${environment.name}" is the default environment and cannot be archived.`);
+    }
+    return change(environment.name, { archivedAt: environment.archivedAt ?? now() });
+  });
+
+  app.post<{ Params: { name: string } }>("/environments/:name/unarchive", { schema: { querystring: closed({}) } }, async (request) =>
+    change(request.params.name, { archivedAt: null }),
+  );
+}
+
+function isVisible(environment: Environment | undefined): boolean {
+  return environment !== undefined && environment.kind !== "shared";
+}
+
+/** Newest first, as every list. There are few environments, so a page is cut from memory. */
+function page(all: Environment[], limit: number, cursor: string | undefined) {
+  const newestFirst = all.filter(isVisible).sort((a, b) => b.id - a.id);
+  const rest = cursor === undefined ? newestFirst : newestFirst.filter(({ id }) => id < Number(cursor));
+  const items = rest.slice(0, limit);
+  return { data: items.map(view), page: { next: rest.length > limit ? String(items.at(-1)?.id) : null } };
+}
+
+function view(environment: Environment) {
+  return {
+    name: environment.name,
+    kind: environment.kind,
+    createdAt: new Date(environment.createdAt).toISOString(),
+    archivedAt: environment.archivedAt === null ? null : new Date(environment.archivedAt).toISOString(),
+    bodyLimitBytes: environment.bodyBytesMax,
+  };
+}

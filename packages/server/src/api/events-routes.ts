@@ -1,0 +1,85 @@
+/** REST: reading events. */
+
+import { type EventId, isEventId } from "@inlet/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { eventView } from "../observe/event-view.ts";
+import type { Environment, EventCursor, EventListParams, EventSource, EventStore } from "../store/contract/index.ts";
+import { readInstant } from "./instant.ts";
+import { type AccessRules, environmentOf } from "./rest-access.ts";
+import { invalid, RestRefusal } from "./rest-errors.ts";
+import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
+
+export interface EventsRoutesParts {
+  access: AccessRules;
+  store: EventStore;
+  sourceName(source: EventSource): string;
+}
+
+interface ListQuery {
+  limit: number;
+  cursor?: string;
+  name?: string;
+  from?: string;
+  to?: string;
+  id?: string;
+  source?: string;
+  q?: string;
+}
+
+const LIST_PARAMETERS = closed({
+  ...PAGE_PARAMETERS,
+  name: { type: "string", minLength: 1, description: "Event name; may end in `*`." },
+  from: { type: "string", description: "Received at or after: ISO 8601 or milliseconds." },
+  to: { type: "string", description: "Received before: ISO 8601 or milliseconds." },
+  id: { type: "string", minLength: 1, description: "The dedup id the sender gave." },
+  source: { type: "string", minLength: 1, description: "A kind of source (key, webhook, function, internal) or the id of one." },
+  q: { type: "string", minLength: 1, description: "A piece of the payload's text, in any case." },
+});
+
+export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesParts): void {
+  const view = (environment: Environment) => ({ environment: environment.name, source: parts.sourceName });
+
+  app.get<{ Querystring: ListQuery }>("/events", { schema: { querystring: LIST_PARAMETERS } }, async (request, reply) => {
+    const environment = environmentOf(parts.access, request);
+    const { events, next } = await parts.store.eventList(listParams(environment, request.query));
+    const names = view(environment);
+    const items = events.map((event) => eventView(event, names)).join(",");
+    reply.type("application/json");
+    return `{"data":[${items}],"page":{"next":${next ? `"${writeCursor(next)}"` : "null"}}}`;
+  });
+
+  app.get("/events/:id", { schema: { querystring: closed({}) } }, async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+    const environment = environmentOf(parts.access, request);
+    const id = request.params.id.toUpperCase();
+    const event = isEventId(id) ? await parts.store.eventGet({ environmentId: environment.id, id: id as EventId }) : null;
+    if (!event) {
+      throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
+    }
+    reply.type("application/json");
+    return `{"data":${eventView(event, view(environment))}}`;
+  });
+}
+
+function listParams(environment: Environment, query: ListQuery): EventListParams {
+  return {
+    environmentId: environment.id,
+    limit: query.limit,
+    ...(query.cursor !== undefined && { after: readCursor(query.cursor) }),
+    ...(query.from !== undefined && { from: readInstant("from", query.from) }),
+    ...(query.to !== undefined && { to: readInstant("to", query.to) }),
+    ...(query.name !== undefined && { name: query.name }),
+    ...(query.id !== undefined && { dedupId: query.id }),
+    ...(query.source !== undefined && { source: query.source }),
+    ...(query.q !== undefined && { text: query.q }),
+  };
+}
+
+function writeCursor({ receivedAt, sequence }: EventCursor): string {
+  return `${receivedAt.toString(36)}-${sequence.toString(36)}`;
+}
+
+function readCursor(text: string): EventCursor {
+  const match = /^([0-9a-z]{1,11})-([0-9a-z]{1,11})$/.exec(text);
+  if (!match?.[1] || !match[2]) throw invalid("cursor", "is not one this service gave out");
+  return { receivedAt: Number.parseInt(match[1], 36), sequence: Number.parseInt(match[2], 36) };
+}

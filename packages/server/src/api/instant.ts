@@ -1,0 +1,18 @@
+/** Instants in query parameters: milliseconds since 1970, or ISO 8601. */
+
+import { invalid } from "./rest-errors.ts";
+
+const ISO_8601 = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+
+export function readInstant(field: string, text: string): number {
+  if (/^\d{1,16}$/.test(text)) return Number(text);
+  const instant = ISO_8601.test(text) ? Date.parse(withZone(text)) : Number.NaN;
+  if (Number.isNaN(instant))
+    throw invalid(field, `must be ISO 8601, such as 2026-01-31T12:00:00Z, or milliseconds since 1970, not "${text}"`);
+  return instant;
+}
+
+/** A time without a zone is UTC: what a query means must not depend on where the server stands. */
+function withZone(text: string): string {
+  return text.includes("T") && !/(?:Z|[+-]\d{2}:?\d{2})$/.test(text) ? `${text}Z` : text;
+}

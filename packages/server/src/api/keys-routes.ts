@@ -1,0 +1,118 @@
+/** REST: event keys of an environment, API and signing keys of the installation. The text of a key is shown once, when it is made. */
+
+import { type AcceptList, eventNameFault, type KeyId } from "@inlet/protocol";
+import type { FastifyInstance } from "fastify";
+import { API_ROLES, type ApiRole, type Environment, KEY_KINDS, type Key, type KeyKind, type KeyStore } from "../store/contract/index.ts";
+import { type AccessRules, environmentOf } from "./rest-access.ts";
+import { invalid, RestRefusal } from "./rest-errors.ts";
+import { ACCEPT_LIST, closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
+
+export interface KeysRoutesParts {
+  access: AccessRules;
+  store: KeyStore;
+  directory: { keys(): Key[]; environment(id: NonNullable<Key["environmentId"]>): Environment | undefined; refresh(): Promise<void> };
+  issueKey(kind: KeyKind): { text: string; key: Pick<Key, "id" | "hash" | "prefix" | "secret"> };
+  isIpRange(text: string): boolean;
+  now: () => number;
+}
+
+interface CreateBody {
+  kind: KeyKind;
+  name: string;
+  role?: ApiRole;
+  eventNames?: AcceptList | null;
+  ips?: AcceptList | null;
+}
+
+const CREATE = closed(
+  {
+    kind: { type: "string", enum: KEY_KINDS },
+    name: { type: "string", minLength: 1, maxLength: 128 },
+    role: { type: "string", enum: API_ROLES, description: "API keys only; admin unless given." },
+    eventNames: ACCEPT_LIST,
+    ips: ACCEPT_LIST,
+  },
+  ["kind", "name"],
+);
+
+export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts): void {
+  const { store, directory } = parts;
+  const environmentName = (key: Key) => (key.environmentId === null ? null : (directory.environment(key.environmentId)?.name ?? null));
+
+  app.get<{ Querystring: { limit: number; cursor?: string; kind?: KeyKind } }>(
+    "/keys",
+    { schema: { querystring: closed({ ...PAGE_PARAMETERS, kind: { type: "string", enum: KEY_KINDS } }) } },
+    async (request) => {
+      const { limit, cursor, kind } = request.query;
+      const environment = environmentOf(parts.access, request);
+      const here = (key: Key) => key.environmentId === null || key.environmentId === environment.id;
+      const all = directory.keys().filter((key) => here(key) && (kind === undefined || key.kind === kind));
+      const newestFirst = all.reverse();
+      const start = cursor === undefined ? 0 : newestFirst.findIndex((key) => key.id === cursor) + 1;
+      const items = newestFirst.slice(start, start + limit);
+      const more = newestFirst.length > start + limit;
+      return { data: items.map((key) => view(key, environmentName(key))), page: { next: more ? items.at(-1)?.id : null } };
+    },
+  );
+
+  app.post<{ Body: CreateBody }>("/keys", { schema: { body: CREATE, querystring: closed({}) } }, async (request, reply) => {
+    const { kind, name, role, eventNames = null, ips = null } = request.body;
+    checkFields(request.body, parts.isIpRange);
+    const issued = parts.issueKey(kind);
+    const environmentId = kind === "event" ? environmentOf(parts.access, request).id : null;
+    const created = await store.keyInsert({
+      ...issued.key,
+      kind,
+      name,
+      environmentId,
+      role: kind === "api" ? (role ?? "admin") : null,
+      eventNames,
+      ips,
+      createdAt: parts.now(),
+    });
+    if (!created) throw new Error("a generated key was not new");
+    await directory.refresh();
+    reply.code(201);
+    return { data: { ...view(created, environmentName(created)), key: issued.text } };
+  });
+
+  app.delete<{ Params: { id: string } }>("/keys/:id", { schema: { querystring: closed({}) } }, async (request) => {
+    const id = request.params.id as KeyId;
+    if (isLastOfItsUse(directory.keys(), id))
+      throw new RestRefusal("key_last", "This is the last key of its kind; create another one before revoking it.");
+    const revoked = await store.keyRevoke({ id, revokedAt: parts.now() });
+    if (!revoked) throw new RestRefusal("key_not_found", `There is no key ${id}, or it was revoked before.`);
+    await directory.refresh();
+    return { data: view(revoked, environmentName(revoked)) };
+  });
+}
+
+function checkFields({ kind, role, eventNames, ips }: CreateBody, isIpRange: (text: string) => boolean): void {
+  if (role && kind !== "api") throw invalid("role", "belongs to API keys only");
+  if (kind !== "event" && eventNames) throw invalid("eventNames", "belongs to event keys only");
+  if (kind !== "event" && ips) throw invalid("ips", "belongs to event keys only");
+  const badName = eventNames?.list.find((name) => name !== "*" && eventNameFault(name.replace(/\*$/, "")) !== null);
+  if (badName !== undefined) throw invalid("eventNames", `"${badName}" is not an event name, nor one that ends in *`);
+  const badRange = ips?.list.find((range) => !isIpRange(range));
+  if (badRange !== undefined) throw invalid("ips", `"${badRange}" is neither an address nor a CIDR range`);
+}
+
+/** Without an admin key nobody could make another one; without a signing key calls could not be signed. */
+function isLastOfItsUse(keys: Key[], id: KeyId): boolean {
+  const key = keys.find((candidate) => candidate.id === id);
+  if (!key || key.kind === "event" || key.role === "read") return false;
+  return keys.filter(({ kind, role }) => kind === key.kind && role === key.role).length === 1;
+}
+
+function view(key: Key, environment: string | null) {
+  return {
+    id: key.id,
+    kind: key.kind,
+    name: key.name,
+    prefix: key.prefix,
+    ...(key.kind === "event" && { environment, eventNames: key.eventNames, ips: key.ips }),
+    ...(key.kind === "api" && { role: key.role }),
+    createdAt: new Date(key.createdAt).toISOString(),
+    revokedAt: key.revokedAt === null ? null : new Date(key.revokedAt).toISOString(),
+  };
+}

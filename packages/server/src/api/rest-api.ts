@@ -1,0 +1,25 @@
+/** The REST API under /v1: its checks, its errors, its routes. */
+
+import type { FastifyInstance } from "fastify";
+import { type EnvironmentsRoutesParts, registerEnvironmentsRoutes } from "./environments-routes.ts";
+import { type EventStreamParts, registerEventStream } from "./event-stream.ts";
+import { registerEventsRoutes } from "./events-routes.ts";
+import { type KeysRoutesParts, registerKeysRoutes } from "./keys-routes.ts";
+import { registerAccess } from "./rest-access.ts";
+import { registerRequestChecks } from "./rest-schemas.ts";
+
+export type RestApiParts = EventStreamParts & EnvironmentsRoutesParts & KeysRoutesParts;
+
+export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void {
+  app.register(
+    async (api) => {
+      registerRequestChecks(api);
+      registerAccess(api, parts.access);
+      registerEventsRoutes(api, parts);
+      registerEventStream(api, parts);
+      registerEnvironmentsRoutes(api, parts);
+      registerKeysRoutes(api, parts);
+    },
+    { prefix: "/v1" },
+  );
+}

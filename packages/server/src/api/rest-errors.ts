@@ -1,0 +1,65 @@
+/** Every error of the REST API in the one shape all errors of the service have. */
+
+import { ERRORS, type ErrorCode, errorBody, type Fault, Refusal } from "@inlet/protocol";
+import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
+import type { Logger } from "pino";
+import { StoreUnavailable } from "../store/contract/index.ts";
+
+/** Thrown by handlers to answer with a refusal. */
+export class RestRefusal extends Error {
+  readonly refusal: Refusal;
+
+  constructor(code: ErrorCode, message: string, details?: readonly Fault[]) {
+    super(message);
+    this.refusal = new Refusal(code, message, details);
+  }
+}
+
+/** A request that breaks a rule, at one field. */
+export function invalid(field: string, message: string): RestRefusal {
+  return new RestRefusal("request_invalid", `${field} ${message}.`, [{ field, message }]);
+}
+
+export function sendRefusal(reply: FastifyReply, refused: Refusal): FastifyReply {
+  if (ERRORS[refused.code].retry === "retryable") reply.header("retry-after", "1");
+  return reply.code(refused.status).type("application/json").send(errorBody(refused));
+}
+
+export function registerRestErrors(app: FastifyInstance, log: Logger): void {
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const refused = refusalFor(error);
+    if (refused.code === "internal_error") log.error({ err: error, route: request.routeOptions.url }, "request failed unexpectedly");
+    return sendRefusal(reply, refused);
+  });
+}
+
+function refusalFor(error: FastifyError): Refusal {
+  if (error instanceof RestRefusal) return error.refusal;
+  if (error instanceof StoreUnavailable)
+    return new Refusal("store_unavailable", "The store cannot be used right now. Try again in a moment.");
+  if (error.validation) {
+    const faults = faultsOf(error);
+    return new Refusal("request_invalid", `${faults.map(({ field, message }) => `${field} ${message}`).join(", ")}.`, faults);
+  }
+  switch (error.statusCode) {
+    case 400:
+      return new Refusal("body_invalid", error.message);
+    case 413:
+      return new Refusal("body_too_large", error.message);
+    case 415:
+      return new Refusal("content_type_unsupported", "The REST API reads application/json.");
+    default:
+      return new Refusal("internal_error", "The service failed unexpectedly; its log says more.");
+  }
+}
+
+function faultsOf(error: FastifyError): Fault[] {
+  return (error.validation ?? []).map(({ instancePath, message, params }) => {
+    const path = instancePath.slice(1).replaceAll("/", ".");
+    const extra = "additionalProperty" in params ? String(params.additionalProperty) : null;
+    const missing = "missingProperty" in params ? String(params.missingProperty) : null;
+    const field = [path, extra ?? missing].filter(Boolean).join(".") || "body";
+    if (extra) return { field, message: "is not known here" };
+    return { field, message: missing ? "is required" : (message ?? "is not valid") };
+  });
+}

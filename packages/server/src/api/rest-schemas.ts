@@ -1,0 +1,41 @@
+/**
+ * How requests are checked: unknown fields and parameters are errors, never ignored. In bodies types are taken at their word;
+ * query parameters are text, so there a number may be written in digits.
+ */
+
+import { Ajv } from "ajv";
+import type { FastifyInstance } from "fastify";
+
+const strict = new Ajv({ allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: true, allowUnionTypes: true });
+const fromText = new Ajv({ allErrors: true, coerceTypes: true, removeAdditional: false, useDefaults: true, allowUnionTypes: true });
+
+export function registerRequestChecks(app: FastifyInstance): void {
+  app.setValidatorCompiler(({ schema, httpPart }) => {
+    const validate = (httpPart === "body" ? strict : fromText).compile(schema as object);
+    return (value: unknown) => (validate(value) ? { value } : { error: validate.errors as never });
+  });
+}
+
+/** A closed object: every property that is not listed is an error. */
+export function closed<Properties extends object>(properties: Properties, required: (keyof Properties & string)[] = []) {
+  return { type: "object", additionalProperties: false, properties, required } as const;
+}
+
+export const PAGE_PARAMETERS = {
+  limit: { type: "integer", minimum: 1, maximum: 100, default: 20, description: "Most items in one answer." },
+  cursor: { type: "string", description: "The `page.next` of the answer before." },
+} as const;
+
+export const ACCEPT_LIST = {
+  description: "What is let through, or null for everything.",
+  anyOf: [
+    { type: "null" },
+    closed(
+      {
+        mode: { type: "string", enum: ["allow", "deny"] },
+        list: { type: "array", maxItems: 1000, items: { type: "string", minLength: 1, maxLength: 256 } },
+      },
+      ["mode", "list"],
+    ),
+  ],
+} as const;

@@ -1,0 +1,82 @@
+/**
+ * What must exist before the service serves: the default environment, the shared scope of branch environments and, for a
+ * service that checks keys, at least one key of each kind. Runs at every start and changes nothing that is there.
+ */
+
+import type { Config } from "./config/config.ts";
+import { adoptKey, type IssuedKey, issueKey } from "./receive/issue-key.ts";
+import type { Environment, EnvironmentKind, Key, KeyKind, Store } from "./store/contract/index.ts";
+
+export const SHARED_SCOPE = "branch";
+
+/** A key that was generated now; its text is shown once. */
+export interface NewKey {
+  kind: KeyKind;
+  /** Null for keys of the installation. */
+  environment: string | null;
+  text: string;
+}
+
+export function defaultEnvironmentOf(config: Config): string {
+  return config.mode === "dev" ? "dev" : "production";
+}
+
+export async function bootstrap(store: Store, config: Config, now: () => number): Promise<NewKey[]> {
+  const environment = await ensureEnvironment(store, defaultEnvironmentOf(config), "default", now);
+  const shared = await ensureEnvironment(store, SHARED_SCOPE, "shared", now);
+  const keys = await store.keyList();
+
+  const adopt = (kind: KeyKind, texts: readonly string[], home: Environment | null) =>
+    texts.map((text) => insertKey(store, kind, adoptKey(kind, text), home, "configured", now));
+  await Promise.all([
+    ...adopt("event", config.eventKey, environment),
+    ...adopt("signing", config.signingKey, null),
+    ...adopt("api", config.apiKey, null),
+  ]);
+  if (config.mode === "dev") return [];
+
+  // Revoked keys count: whoever revoked the last key did not ask for a new one.
+  const missing = (kind: KeyKind, home: Environment | null, configured: readonly string[] = []) =>
+    configured.length === 0 && !keys.some((key) => key.kind === kind && key.environmentId === (home?.id ?? null));
+  const wanted: [KeyKind, Environment | null, boolean][] = [
+    ["event", environment, missing("event", environment, config.eventKey)],
+    ["event", shared, missing("event", shared)],
+    ["signing", null, missing("signing", null, config.signingKey)],
+    ["api", null, missing("api", null, config.apiKey)],
+  ];
+  const created: NewKey[] = [];
+  for (const [kind, home] of wanted.filter(([, , isMissing]) => isMissing)) {
+    const issued = issueKey(kind);
+    await insertKey(store, kind, issued, home, "first start", now);
+    created.push({ kind, environment: home?.name ?? null, text: issued.text });
+  }
+  return created;
+}
+
+async function ensureEnvironment(store: Store, name: string, kind: EnvironmentKind, now: () => number): Promise<Environment> {
+  const find = async () => (await store.environmentList()).find((environment) => environment.name === name);
+  const found = (await find()) ?? (await store.environmentInsert({ name, kind, createdAt: now(), bodyBytesMax: null })) ?? (await find());
+  if (!found) throw new Error(`the environment ${name} can neither be found nor made`);
+  return found;
+}
+
+/** A key with the same text that exists already, revoked or not, stays as it is. */
+function insertKey(
+  store: Store,
+  kind: KeyKind,
+  issued: IssuedKey,
+  home: Environment | null,
+  name: string,
+  now: () => number,
+): Promise<Key | null> {
+  return store.keyInsert({
+    ...issued.key,
+    kind,
+    name,
+    environmentId: home?.id ?? null,
+    role: kind === "api" ? "admin" : null,
+    eventNames: null,
+    ips: null,
+    createdAt: now(),
+  });
+}

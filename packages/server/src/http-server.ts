@@ -1,0 +1,50 @@
+/** The HTTP server all routes share: its limits, and its answers to what no route takes. */
+
+import type { Socket } from "node:net";
+import { Refusal } from "@inlet/protocol";
+import Fastify, { type FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { registerRestErrors, sendRefusal } from "./api/rest-errors.ts";
+import { answerOtherMethod } from "./receive/http-edge.ts";
+
+/** A client must deliver its whole request within this time. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const REST_BODY_BYTES_MAX = 1024 * 1024;
+const PATH_PART_UNITS_MAX = 2_048;
+
+export function createHttpServer(trustProxy: boolean | string[], log: Logger): FastifyInstance {
+  const app = Fastify({
+    // One log line per request would cost more than accepting it, and paths hold event keys.
+    logger: false,
+    trustProxy,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    bodyLimit: REST_BODY_BYTES_MAX,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    clientErrorHandler: answerBadRequest,
+    routerOptions: { maxParamLength: PATH_PART_UNITS_MAX },
+    frameworkErrors: (error, _request, reply) => void sendRefusal(reply, new Refusal("request_invalid", error.message)),
+  });
+  registerRestErrors(app, log);
+  app.setNotFoundHandler((request, reply) => {
+    if (request.url.startsWith("/e/")) {
+      reply.hijack();
+      return answerOtherMethod(request.raw, reply.raw);
+    }
+    const path = request.url.split("?", 1)[0];
+    return sendRefusal(reply, new Refusal("route_not_found", `There is nothing at ${request.method} ${path}.`));
+  });
+  return app;
+}
+
+/** What the HTTP parser itself refuses has no request to answer: a bare status line has to do. */
+function answerBadRequest(error: { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  const status = STATUS_LINES[error.code ?? ""] ?? "400 Bad Request";
+  socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+}
+
+const STATUS_LINES: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+};

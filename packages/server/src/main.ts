@@ -1,0 +1,56 @@
+/** Runs the service as a process: settings in, signals handled, exit code out. */
+
+import { pino } from "pino";
+import { ConfigInvalid, readConfig } from "./config/config.ts";
+import type { Mode } from "./config/settings.ts";
+import { type Service, startService } from "./service.ts";
+import { StoreRefused } from "./store/contract/index.ts";
+import { curlSend, welcome } from "./welcome.ts";
+
+export { settingsHelp, settingsMarkdown } from "./config/help.ts";
+
+const EXIT_OK = 0;
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+/** Resolves with the exit code once the service has stopped. */
+export async function runService(mode: Mode, argv: readonly string[]): Promise<number> {
+  try {
+    const config = readConfig(mode, argv, process.env);
+    const log = pino({ level: config.logLevel, base: null }, pino.destination({ fd: 2, sync: true }));
+    const service = await startService(config, { log });
+    announce(mode, service);
+    await untilAsked();
+    log.info("stopping: waiting for requests in flight");
+    await service.stop();
+    return EXIT_OK;
+  } catch (error) {
+    console.error(explain(error));
+    return error instanceof ConfigInvalid ? EXIT_USAGE : EXIT_FAILED;
+  }
+}
+
+function announce(mode: Mode, { url, newKeys }: Service): void {
+  const loopback = /\/\/(?:127\.|\[::1\]|localhost)/.test(url);
+  if (mode === "dev" && !loopback) console.warn(`warning: ${url} is open to the network, and a dev server asks nobody for a key`);
+  console.log(mode === "dev" ? `\nAny key works here. Send a first event:\n\n  ${curlSend(url, "dev")}\n` : welcome(newKeys, url));
+  console.log(`listening on ${url}`);
+}
+
+/** A second signal ends the process at once, as without a handler. */
+function untilAsked(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
+  });
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ConfigInvalid) return error.messages.map((message) => `inlet: ${message}`).join("\n");
+  if (error instanceof StoreRefused) return `inlet: ${error.message}`;
+  const { code, port, address } = error as { code?: string; port?: number; address?: string };
+  if (code === "EADDRINUSE") return `inlet: port ${port} on ${address} is taken. Stop what listens there, or choose another with --port.`;
+  if (code === "EACCES") return `inlet: this user may not listen on port ${port}. Choose one above 1023 with --port.`;
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return `inlet: this machine has no address ${address ?? ""} to listen on; see --host.`;
+  return `inlet: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}

@@ -1,0 +1,43 @@
+/**
+ * An event as the REST API and live tails show it, as JSON text. The sender's own text of `data` and of unknown fields goes in
+ * unchanged; where such a field has the name of one of the service's own, the service's wins.
+ */
+
+import { jsonMembers } from "@inlet/protocol";
+import type { EventSource, StoredEvent } from "../store/contract/index.ts";
+
+export interface EventNames {
+  environment: string;
+  source(source: EventSource): string;
+}
+
+export function eventView(event: StoredEvent, names: EventNames): string {
+  const own: [string, string][] = [
+    ["id", quote(event.id)],
+    ["name", quote(event.name)],
+    ["data", event.data],
+    ["ts", String(event.ts)],
+    ["receivedAt", quote(new Date(event.receivedAt).toISOString())],
+    ["environment", quote(names.environment)],
+    ["source", JSON.stringify({ ...event.source, name: names.source(event.source) })],
+    ["duplicates", String(event.duplicates)],
+  ];
+  if (event.dedupId !== null) own.push(["dedupId", quote(event.dedupId)]);
+  return `{${[...own, ...extrasOf(event)].map(([key, value]) => `${quote(key)}:${value}`).join(",")}}`;
+}
+
+/** Names the service uses for itself, whether or not this event has them. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  ...["id", "name", "data", "ts", "receivedAt", "dedupId", "environment", "source", "duplicates", "runs"],
+]);
+
+function extrasOf({ extras }: StoredEvent): [string, string][] {
+  if (extras === null) return [];
+  return jsonMembers(extras)
+    .filter(({ key }) => !OWN_FIELDS.has(key))
+    .map(({ key, start, end }) => [key, extras.slice(start, end)]);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,25 @@
+/**
+ * Ends a connection whose request was answered before its body was read.
+ *
+ * Closing at once would reset the connection, and most clients, still writing, would see the reset and never the answer. So a
+ * little more is read and thrown away, for a moment and up to a bound; then the connection is cut.
+ */
+
+import type { IncomingMessage } from "node:http";
+
+const LINGER_MS = 1_000;
+const LINGER_BYTES_MAX = 2 * 1024 * 1024;
+
+export function closeLingering(request: IncomingMessage): void {
+  const { socket } = request;
+  let thrownAway = 0;
+  const cut = () => socket.destroy();
+  const timer = setTimeout(cut, LINGER_MS);
+  socket.once("close", () => clearTimeout(timer));
+  request.on("data", (chunk: Buffer) => {
+    thrownAway += chunk.length;
+    if (thrownAway > LINGER_BYTES_MAX) cut();
+  });
+  request.on("end", cut);
+  request.resume();
+}

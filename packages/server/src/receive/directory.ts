@@ -1,0 +1,75 @@
+/**
+ * Environments and keys in memory, so that recognising a sender costs no query.
+ * Refreshed from the store at start and after every change, before the change is answered: a revoked key stops working at once.
+ */
+
+import { createHash } from "node:crypto";
+import type { EnvironmentId } from "@inlet/protocol";
+import type { Environment, EnvironmentStore, EventSource, Key, KeyKind, KeyStore } from "../store/contract/index.ts";
+
+/** Keys already hashed. Bounded, because a dev server accepts any text as a key. */
+const REMEMBERED_KEYS_MAX = 10_000;
+
+export class Directory {
+  readonly #store: EnvironmentStore & KeyStore;
+  #environments = new Map<EnvironmentId, Environment>();
+  #environmentsByName = new Map<string, Environment>();
+  #keys: Key[] = [];
+  #keysByHash = new Map<string, Key>();
+  #eventKeysByText = new Map<string, Key | null>();
+
+  constructor(store: EnvironmentStore & KeyStore) {
+    this.#store = store;
+  }
+
+  async refresh(): Promise<void> {
+    const [environments, keys] = await Promise.all([this.#store.environmentList(), this.#store.keyList()]);
+    this.#environments = new Map(environments.map((environment) => [environment.id, environment]));
+    this.#environmentsByName = new Map(environments.map((environment) => [environment.name, environment]));
+    this.#keys = keys;
+    this.#keysByHash = new Map(keys.filter((key) => key.revokedAt === null).map((key) => [key.hash, key]));
+    this.#eventKeysByText = new Map();
+  }
+
+  environments(): Environment[] {
+    return [...this.#environments.values()];
+  }
+
+  environmentNamed(name: string): Environment | undefined {
+    return this.#environmentsByName.get(name);
+  }
+
+  environment(id: EnvironmentId): Environment | undefined {
+    return this.#environments.get(id);
+  }
+
+  /** Keys that work, oldest first. */
+  keys(): Key[] {
+    return this.#keys.filter((key) => key.revokedAt === null);
+  }
+
+  /** The event key with this text, or null. Called for every request: a text seen before costs one look-up. */
+  eventKey(text: string): Key | null {
+    const known = this.#eventKeysByText.get(text);
+    if (known !== undefined) return known;
+    const key = this.key("event", text);
+    if (this.#eventKeysByText.size >= REMEMBERED_KEYS_MAX) this.#eventKeysByText.clear();
+    this.#eventKeysByText.set(text, key);
+    return key;
+  }
+
+  /** The text is hashed before it is looked up, so that timing tells nothing about keys. */
+  key(kind: KeyKind, text: string): Key | null {
+    const key = this.#keysByHash.get(hashKey(text));
+    return key?.kind === kind ? key : null;
+  }
+
+  /** What people call the place an event came in. */
+  sourceName(source: EventSource): string {
+    return this.#keys.find((key) => key.id === source.id)?.name ?? source.id;
+  }
+}
+
+export function hashKey(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,20 @@
+/** What the stages see of an HTTP request to `/e/…`, and what they answer. */
+
+import type { IncomingHttpHeaders } from "node:http";
+import type { EventId, Refusal } from "@inlet/protocol";
+import type { ABORTED } from "./read-body.ts";
+
+export interface InboundRequest {
+  /** The text after `/e/`. */
+  keyText: string;
+  headers: IncomingHttpHeaders;
+  ip: string;
+  readBody(bytesMax: number): Promise<Buffer | Refusal | typeof ABORTED>;
+}
+
+export type Answer = Accepted | Refusal | typeof ABORTED;
+
+export interface Accepted {
+  /** One id per event, in order. */
+  ids: readonly EventId[];
+}

@@ -1,0 +1,44 @@
+/**
+ * Reads a request body into memory, within a limit and a budget. A body that is too large is refused at its declared length,
+ * or at the first chunk beyond the limit: it is never read to its end.
+ */
+
+import type { IncomingMessage } from "node:http";
+import { Refusal } from "@inlet/protocol";
+import type { BodyShare } from "./body-budget.ts";
+
+/** The client went away before its body was complete: there is nobody to answer. */
+export const ABORTED = Symbol("aborted");
+
+export function readBody(request: IncomingMessage, bytesMax: number, share: BodyShare): Promise<Buffer | Refusal | typeof ABORTED> {
+  const declared = Number(request.headers["content-length"] ?? 0);
+  if (declared > bytesMax) return Promise.resolve(tooLarge(bytesMax, `${declared} bytes were declared`));
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let received = 0;
+
+    function settle(outcome: Buffer | Refusal | typeof ABORTED): void {
+      request.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
+      if (outcome instanceof Refusal) request.pause();
+      resolve(outcome);
+    }
+    function onData(chunk: Buffer): void {
+      received += chunk.length;
+      if (received > bytesMax) return settle(tooLarge(bytesMax, `${received} bytes had arrived`));
+      if (!share.take(chunk.length)) return settle(overloaded());
+      chunks.push(chunk);
+    }
+    const onEnd = () => settle(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    const onClose = () => settle(ABORTED);
+
+    request.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
+  });
+}
+
+export function overloaded(): Refusal {
+  return new Refusal("overloaded", "The service holds as many requests as it can. Send again in a moment.");
+}
+
+function tooLarge(bytesMax: number, what: string): Refusal {
+  return new Refusal("body_too_large", `The body is larger than the limit of ${bytesMax} bytes: ${what}.`);
+}

@@ -1,0 +1,112 @@
+/** The composition root: makes every part, connects them, starts and stops them in order. */
+
+import type { AddressInfo } from "node:net";
+import { createEventIdGenerator } from "@inlet/protocol";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { registerHealthRoutes } from "./api/health-routes.ts";
+import { registerRestApi } from "./api/rest-api.ts";
+import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
+import type { Config } from "./config/config.ts";
+import { createDedupWindow } from "./deduplicate/dedup-window.ts";
+import { createEventLife } from "./event-life.ts";
+import { ExpireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
+import { createHttpServer } from "./http-server.ts";
+import { RefusalLog } from "./observe/refusal-log.ts";
+import { BodyBudget } from "./receive/body-budget.ts";
+import { Directory } from "./receive/directory.ts";
+import { registerHttpEdge } from "./receive/http-edge.ts";
+import { isIpRange } from "./receive/ip-list.ts";
+import { issueKey } from "./receive/issue-key.ts";
+import type { Store } from "./store/contract/index.ts";
+import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
+
+export interface Service {
+  /** Where it listens, `http://127.0.0.1:8288`. */
+  url: string;
+  /** Keys made by this start, to be shown once. */
+  newKeys: NewKey[];
+  /** Stops accepting, waits for what is in flight (bounded), lets go of the store. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceSurroundings {
+  log: Logger;
+  now?: () => number;
+}
+
+export async function startService(config: Config, { log, now = Date.now }: ServiceSurroundings): Promise<Service> {
+  const store = openSqliteStore({
+    folder: config.dataDir,
+    onFault: (reason) => log.error({ reason }, "the store cannot be written: requests are refused with 503 until it can"),
+    onRecovery: () => log.info("the store can be written again"),
+  });
+  try {
+    return await serve(config, store, log, now);
+  } catch (error) {
+    await store.stop();
+    throw error;
+  }
+}
+
+async function serve(config: Config, store: Store, log: Logger, now: () => number): Promise<Service> {
+  const newKeys = await bootstrap(store, config, now);
+  const directory = new Directory(store);
+  await directory.refresh();
+
+  const draining = new AbortController();
+  const isDraining = () => draining.signal.aborted;
+  const defaultEnvironment = defaultEnvironmentOf(config);
+  const dedupWindow = createDedupWindow(config.dedupWindow);
+  const refusals = new RefusalLog(log);
+  const sweeper = new ExpireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) });
+
+  const receive = createEventLife({
+    senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null },
+    bodyBytesMax: config.bodyLimit,
+    dedupWindow,
+    store,
+    refusals,
+    eventIds: createEventIdGenerator(),
+    now,
+  });
+
+  const app = createHttpServer(config.trustProxy, log);
+  registerHealthRoutes(app, { probe: store.storeProbe, isDraining, now });
+  registerHttpEdge(app, { receive, budget: new BodyBudget(config.queueLimit), log, isDraining });
+  registerRestApi(app, {
+    access: { directory, open: config.mode === "dev", defaultEnvironment },
+    store,
+    directory,
+    sourceName: (source) => directory.sourceName(source),
+    drained: draining.signal,
+    issueKey,
+    isIpRange,
+    log,
+    now,
+  });
+  await app.listen({ port: config.port, host: config.host });
+  sweeper.start();
+
+  let stopped: Promise<void> | null = null;
+  async function stop(): Promise<void> {
+    draining.abort();
+    await closeWithin(app, config.drainTimeout);
+    await sweeper.stop();
+    refusals.stop();
+    await store.stop();
+  }
+  return { url: urlOf(app), newKeys, stop: () => (stopped ??= stop()) };
+}
+
+/** New connections are refused at once; requests in flight may finish until the time is up. */
+async function closeWithin(app: FastifyInstance, timeoutMs: number): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
+  await app.close();
+  clearTimeout(cut);
+}
+
+function urlOf(app: FastifyInstance): string {
+  const { address, family, port } = app.server.address() as AddressInfo;
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}

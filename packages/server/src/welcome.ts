@@ -1,0 +1,33 @@
+/** What a first start prints: the new keys, once, and a command that works when pasted. */
+
+import type { NewKey } from "./bootstrap.ts";
+
+export function welcome(newKeys: readonly NewKey[], url: string): string {
+  if (newKeys.length === 0) return "";
+  const rows = newKeys.map((key) => `  ${labelOf(key).padEnd(28)}${key.text}`);
+  const production = newKeys.find((key) => key.kind === "event" && key.environment !== "branch");
+  const api = newKeys.find((key) => key.kind === "api");
+  return [
+    "",
+    "These keys are shown only now. Keep them where you keep secrets:",
+    "",
+    ...rows,
+    ...(production ? ["", "Send a first event:", "", `  ${curlSend(url, production.text)}`] : []),
+    ...(api ? ["", "See it:", "", `  curl ${reachable(url)}/v1/events -H 'Authorization: Bearer ${api.text}'`] : []),
+    "",
+  ].join("\n");
+}
+
+export function curlSend(url: string, key: string): string {
+  return `curl ${reachable(url)}/e/${encodeURIComponent(key)} -H 'Content-Type: application/json' -d '{"name":"hello/world","data":{"n":1}}'`;
+}
+
+function labelOf({ kind, environment }: NewKey): string {
+  if (kind === "event") return environment === "branch" ? "event key (all branches)" : `event key (${environment})`;
+  return kind === "api" ? "API key (admin)" : "signing key";
+}
+
+/** An address that means "every interface" is not one to connect to. */
+function reachable(url: string): string {
+  return url.replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:");
+}
