@@ -12,7 +12,6 @@ const EVENT = {
       { sku: "inlet-shirt", quantity: 1 },
     ],
   },
-  v: "2026-01-01",
 };
 
 export function requestBody(events: number): string {

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fillStore } from "./fill-store.ts";
+import type { LoadResult } from "./load.ts";
 import { cpuSeconds, load, residentMb, type Server, startFloor, startInlet } from "./processes.ts";
 import { median, type Row } from "./report.ts";
 
@@ -119,7 +120,7 @@ async function compare(options: IngestOptions, folder: string, label: string): P
 
 async function compareShape(options: IngestOptions, floor: Server, inlet: Server, shape: Shape, label: string) {
   const { connections, eventsPerRequest, goal } = shape;
-  const rounds = [];
+  const rounds: { bare: LoadResult; ours: LoadResult; cpu: number; share: number }[] = [];
   for (let round = 0; round < options.rounds; round++) {
     const bare = await load(`${floor.url}/e/bench`, connections, eventsPerRequest, options.seconds);
     const cpuBefore = cpuSeconds(inlet);

@@ -1,23 +1,28 @@
-/** The HTTP server all routes share: its limits, and its answers to what no route takes. */
+/** The HTTP server: hands `/e/…` to the edge and everything else to the framework; holds the limits both share. */
 
+import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { Refusal } from "@inlet/protocol";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { registerRestErrors, sendRefusal } from "./api/rest-errors.ts";
-import { answerOtherMethod } from "./receive/http-edge.ts";
+import { type HttpHandler, isForEdge } from "./receive/http-edge.ts";
 
 /** A client must deliver its whole request within this time. */
 const REQUEST_TIMEOUT_MS = 60_000;
+/** Longer than the idle time of usual load balancers, so that it is they who close. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const REST_BODY_BYTES_MAX = 1024 * 1024;
 const PATH_PART_UNITS_MAX = 2_048;
 
-export function createHttpServer(trustProxy: boolean | string[], log: Logger): FastifyInstance {
+export function createHttpServer(edge: HttpHandler, log: Logger): FastifyInstance {
   const app = Fastify({
+    serverFactory: (framework) =>
+      createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (request, response) =>
+        isForEdge(request) ? edge(request, response) : framework(request, response),
+      ),
     // One log line per request would cost more than accepting it, and paths hold event keys.
     logger: false,
-    trustProxy,
-    requestTimeout: REQUEST_TIMEOUT_MS,
     bodyLimit: REST_BODY_BYTES_MAX,
     forceCloseConnections: "idle",
     return503OnClosing: false,
@@ -27,10 +32,6 @@ export function createHttpServer(trustProxy: boolean | string[], log: Logger): F
   });
   registerRestErrors(app, log);
   app.setNotFoundHandler((request, reply) => {
-    if (request.url.startsWith("/e/")) {
-      reply.hijack();
-      return answerOtherMethod(request.raw, reply.raw);
-    }
     const path = request.url.split("?", 1)[0];
     return sendRefusal(reply, new Refusal("route_not_found", `There is nothing at ${request.method} ${path}.`));
   });

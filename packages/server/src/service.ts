@@ -14,8 +14,9 @@ import { ExpireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
 import { createHttpServer } from "./http-server.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
 import { BodyBudget } from "./receive/body-budget.ts";
+import { createClientIp } from "./receive/client-ip.ts";
 import { Directory } from "./receive/directory.ts";
-import { registerHttpEdge } from "./receive/http-edge.ts";
+import { createHttpEdge } from "./receive/http-edge.ts";
 import { isIpRange } from "./receive/ip-list.ts";
 import { issueKey } from "./receive/issue-key.ts";
 import type { Store } from "./store/contract/index.ts";
@@ -71,9 +72,10 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
     now,
   });
 
-  const app = createHttpServer(config.trustProxy, log);
+  const budget = new BodyBudget(config.queueLimit);
+  const clientIp = createClientIp(config.trustProxy);
+  const app = createHttpServer(createHttpEdge({ receive, budget, clientIp, log, isDraining }), log);
   registerHealthRoutes(app, { probe: store.storeProbe, isDraining, now });
-  registerHttpEdge(app, { receive, budget: new BodyBudget(config.queueLimit), log, isDraining });
   registerRestApi(app, {
     access: { directory, open: config.mode === "dev", defaultEnvironment },
     store,

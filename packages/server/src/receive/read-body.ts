@@ -17,21 +17,20 @@ export function readBody(request: IncomingMessage, bytesMax: number, share: Body
     const chunks: Buffer[] = [];
     let received = 0;
 
-    function settle(outcome: Buffer | Refusal | typeof ABORTED): void {
-      request.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
-      if (outcome instanceof Refusal) request.pause();
-      resolve(outcome);
-    }
-    function onData(chunk: Buffer): void {
+    const refuse = (refused: Refusal) => {
+      request.off("data", onData).pause();
+      resolve(refused);
+    };
+    const onData = (chunk: Buffer) => {
       received += chunk.length;
-      if (received > bytesMax) return settle(tooLarge(bytesMax, `${received} bytes had arrived`));
-      if (!share.take(chunk.length)) return settle(overloaded());
+      if (received > bytesMax) return refuse(tooLarge(bytesMax, `${received} bytes had arrived`));
+      if (!share.take(chunk.length)) return refuse(overloaded());
       chunks.push(chunk);
-    }
-    const onEnd = () => settle(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-    const onClose = () => settle(ABORTED);
-
-    request.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
+    };
+    request.on("data", onData);
+    request.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    // Also emitted after the end, when the promise is settled and this has no effect.
+    request.on("close", () => resolve(ABORTED));
   });
 }
 

@@ -9,7 +9,7 @@
  * the fault is not the disk's, each unit is tried again alone, so that one bad unit cannot fail its neighbours.
  */
 
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { StoreUnavailable } from "../contract/index.ts";
 import { diskFault, translate } from "./failures.ts";
 
@@ -27,11 +27,14 @@ export interface GroupCommitHooks {
   /** Called when writing begins to fail, and when it works again. */
   onFault(reason: string): void;
   onRecovery(): void;
+  onCommit(): void;
 }
 
 export class GroupCommit {
   readonly #db: DatabaseSync;
   readonly #hooks: GroupCommitHooks;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
   #waiting: Unit[] = [];
   #scheduled = false;
   #faulty = false;
@@ -40,6 +43,8 @@ export class GroupCommit {
   constructor(db: DatabaseSync, hooks: GroupCommitHooks) {
     this.#db = db;
     this.#hooks = hooks;
+    this.#begin = db.prepare("BEGIN IMMEDIATE");
+    this.#commit = db.prepare("COMMIT");
   }
 
   /** Runs `work` in the next transaction; resolves with its result once that is on disk. */
@@ -86,14 +91,15 @@ export class GroupCommit {
       return;
     }
     this.#noteSuccess();
+    this.#hooks.onCommit();
     for (let i = 0; i < group.length; i++) group[i]?.resolve(results[i]);
   }
 
   #transact(group: Unit[]): unknown[] {
-    this.#db.exec("BEGIN IMMEDIATE");
+    this.#begin.run();
     try {
       const results = group.map((unit) => unit.run());
-      this.#db.exec("COMMIT");
+      this.#commit.run();
       return results;
     } catch (error) {
       // Some errors, a full disk among them, have already rolled back.

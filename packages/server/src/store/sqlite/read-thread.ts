@@ -1,17 +1,22 @@
-/** The thread that lists and searches, on a read-only connection of its own: a slow list never delays an accept. */
+/** The thread that lists, searches and checkpoints, on connections of its own: none of this delays an accept. */
 
 import { parentPort, workerData } from "node:worker_threads";
-import { openReader } from "./database.ts";
+import { checkpoint } from "./checkpointer.ts";
+import { openReader, openWriter } from "./database.ts";
 import { followEvents, getEvent, lastSequence } from "./follow-events.ts";
 import { listEvents } from "./list-events.ts";
 
-const db = openReader((workerData as { path: string }).path);
+const { path } = workerData as { path: string };
+const db = openReader(path);
+/** Writes nothing but checkpoints. */
+const checkpointDb = openWriter(path);
 
 const operations = {
   eventList: (params: Parameters<typeof listEvents>[1]) => listEvents(db, params),
   eventFollow: (params: Parameters<typeof followEvents>[1]) => followEvents(db, params),
   eventGet: (params: Parameters<typeof getEvent>[1]) => getEvent(db, params),
   eventSequence: () => lastSequence(db),
+  checkpoint: () => checkpoint(checkpointDb),
 };
 
 export type ReadOperations = typeof operations;

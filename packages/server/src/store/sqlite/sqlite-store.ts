@@ -6,6 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type EventStore, type Store, StoreRefused } from "../contract/index.ts";
 import { prepareAppendEvents } from "./append-events.ts";
 import { checkFile, refuseBadFile } from "./check-file.ts";
+import { Checkpointer } from "./checkpointer.ts";
 import { DATABASE_FILE, openWriter } from "./database.ts";
 import { dedupKeyStore } from "./dedup-keys.ts";
 import { environmentStore } from "./environments.ts";
@@ -15,7 +16,7 @@ import { keyStore } from "./keys.ts";
 import { migrate } from "./migrate.ts";
 import { Reader } from "./reader.ts";
 
-export interface SqliteStoreOptions extends GroupCommitHooks {
+export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "onRecovery"> {
   folder: string;
 }
 
@@ -31,8 +32,9 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
     lock.release();
     throw refuseBadFile(path, error);
   }
-  const writer = new GroupCommit(db, hooks);
   const reader = new Reader(path);
+  const checkpointer = new Checkpointer(db, () => reader.read("checkpoint", undefined));
+  const writer = new GroupCommit(db, { ...hooks, onCommit: () => checkpointer.noteCommit() });
   reader.start();
 
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
@@ -40,6 +42,7 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
 
   async function close(): Promise<void> {
     writer.stop();
+    checkpointer.stop();
     await reader.stop();
     db.close();
     lock.release();
