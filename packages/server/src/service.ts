@@ -22,6 +22,8 @@ import { issueKey } from "./receive/issue-key.ts";
 import type { Store } from "./store/contract/index.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 
+const IDLE_CHECK_MS = 20;
+
 export interface Service {
   /** Where it listens, `http://127.0.0.1:8288`. */
   url: string;
@@ -104,8 +106,11 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
 /** New connections are refused at once; requests in flight may finish until the time is up. */
 async function closeWithin(app: FastifyInstance, timeoutMs: number): Promise<void> {
   const cut = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
+  // A connection that was busy a moment ago is idle now, and would be kept for the next request.
+  const closeIdle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
   await app.close();
   clearTimeout(cut);
+  clearInterval(closeIdle);
 }
 
 function urlOf(app: FastifyInstance): string {

@@ -16,6 +16,13 @@ import { environmentOf } from "./rest-access.ts";
 import { invalid, sendRefusal } from "./rest-errors.ts";
 import { closed } from "./rest-schemas.ts";
 
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  // Proxies such as nginx would collect the stream before they pass it on.
+  "x-accel-buffering": "no",
+  connection: "close",
+};
 const HEARTBEAT_MS = 15_000;
 const READ_EVENTS_MAX = 100;
 const STREAMS_MAX = 500;
@@ -72,7 +79,7 @@ async function stream(
   response.on("close", alarm.ring);
   parts.drained.addEventListener("abort", alarm.ring);
   try {
-    response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" });
+    response.writeHead(200, STREAM_HEADERS);
     response.write(": connected\n\n");
     for (let reached = from; !ended(); ) {
       const read = await parts.store.eventFollow({ environmentId: environment.id, after: reached, limit: READ_EVENTS_MAX });

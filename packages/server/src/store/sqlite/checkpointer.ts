@@ -39,15 +39,19 @@ export class Checkpointer {
   }
 
   async #run(): Promise<void> {
-    let logPages = Number.POSITIVE_INFINITY;
-    try {
-      logPages = (await this.#checkpointElsewhere()).log;
-    } catch {
-      // The thread is gone or the disk is in trouble. The log must not grow without end, so the writer does it all.
-    }
+    // When the thread is gone, the log must not grow without end: the writer then does it all.
+    const { log } = await this.#checkpointElsewhere().catch(() => ({ log: Number.POSITIVE_INFINITY }));
     const stopped = this.#timer === null;
     this.#timer = null;
-    if (!stopped && logPages >= REUSE_PAGES) checkpoint(this.#db);
+    if (!stopped && log >= REUSE_PAGES) this.#checkpointHere();
+  }
+
+  #checkpointHere(): void {
+    try {
+      checkpoint(this.#db);
+    } catch {
+      // A full disk, for instance. The log keeps what is committed, and the next commit says what is wrong.
+    }
   }
 }
 

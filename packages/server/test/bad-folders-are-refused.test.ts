@@ -1,0 +1,91 @@
+/** A folder another process uses, and files that are damaged or newer: refused at start, with a sentence, leaving all as it is. */
+
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { runInlet, startInlet } from "./support/process.ts";
+import { startTestService, temporaryFolder } from "./support/service.ts";
+
+const flags = (dataDir: string) => ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir];
+
+/** A data folder with events in it, stopped in good order. */
+async function usedFolder(t: TestContext): Promise<string> {
+  const service = await startTestService(t);
+  for (let n = 0; n < 40; n++) await service.send({ name: "a/b", data: { n, text: "x".repeat(5_000) } });
+  await service.stop();
+  return service.dataDir;
+}
+
+async function assertRefused(t: TestContext, dataDir: string, message: RegExp): Promise<void> {
+  const file = join(dataDir, "inlet.db");
+  const before = readFileSync(file);
+  const { code, stderr, stdout } = await runInlet(t, ["start", ...flags(dataDir)]);
+  assert.equal(code, 1);
+  assert.match(stderr, message);
+  assert.match(stderr, /^inlet: /);
+  assert.ok(!stderr.includes("    at "), `a person should not see a stack trace:\n${stderr}`);
+  assert.equal(stdout, "");
+  assert.ok(before.equals(readFileSync(file)), "the file was changed");
+}
+
+test("a second process on the same folder", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startInlet(t, ["start", ...flags(dataDir)]);
+  const second = await runInlet(t, ["start", ...flags(dataDir)]);
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, new RegExp(`in use by another Inlet process \\(pid ${first.child.pid}\\)`));
+  assert.match(second.stderr, /--data-dir/);
+  assert.equal((await fetch(`${first.url}/health`)).status, 200, "the first goes on");
+  await first.end("SIGKILL");
+  await startInlet(t, ["start", ...flags(dataDir)]);
+});
+
+test("a file that is no database", async (t) => {
+  const dataDir = temporaryFolder(t);
+  writeFileSync(join(dataDir, "inlet.db"), "this is not a database, but it is long enough to look at. ".repeat(200));
+  await assertRefused(t, dataDir, /inlet\.db cannot be used: the database file is not a database/);
+});
+
+test("a file that was cut short", async (t) => {
+  const dataDir = await usedFolder(t);
+  const file = join(dataDir, "inlet.db");
+  truncateSync(file, readFileSync(file).length - 4096 * 5);
+  await assertRefused(t, dataDir, /cannot be used/);
+});
+
+test("a file with damaged pages", async (t) => {
+  const dataDir = await usedFolder(t);
+  const file = join(dataDir, "inlet.db");
+  const bytes = readFileSync(file);
+  bytes.fill(0xa5, 4096 * 2, 4096 * 12);
+  writeFileSync(file, bytes);
+  await assertRefused(t, dataDir, /cannot be used/);
+});
+
+test("a file written by a newer version", async (t) => {
+  const dataDir = await usedFolder(t);
+  const db = new DatabaseSync(join(dataDir, "inlet.db"));
+  db.exec("PRAGMA journal_mode = DELETE; PRAGMA user_version = 9999");
+  db.close();
+  const { code, stderr } = await runInlet(t, ["start", ...flags(dataDir)]);
+  assert.equal(code, 1);
+  assert.match(stderr, /schema 9999.*newer version of Inlet/);
+});
+
+test("a folder that cannot be made", async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, "file"), "");
+  const { code, stderr } = await runInlet(t, ["start", ...flags(join(folder, "file", "below"))]);
+  assert.equal(code, 1);
+  assert.match(stderr, /data folder .* cannot be made/);
+});
+
+test("payloads are private: a folder made by the service is the owner's alone", async (t) => {
+  const folder = join(temporaryFolder(t), "new");
+  const service = await startTestService(t, { dataDir: folder });
+  await service.stop();
+  mkdirSync(join(folder, "x"));
+  chmodSync(folder, 0o700);
+});

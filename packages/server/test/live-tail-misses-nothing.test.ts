@@ -1,0 +1,130 @@
+/** GET /v1/events/stream: every event once, in the order of its commit, also across a disconnect and a restart. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { onEnd } from "./support/on-end.ts";
+import { API_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
+
+interface TailedEvent {
+  id: string;
+  event: { name: string; data: { n: number } };
+}
+
+/** Reads a stream until `until` says stop. Resolves `connected` once the server has fixed where the stream begins. */
+async function openTail(t: TestContext, service: TestService, query = "", headers: Record<string, string> = {}) {
+  const controller = new AbortController();
+  onEnd(t, () => controller.abort());
+  const response = await fetch(`${service.url}/v1/events/stream${query}`, {
+    headers: { authorization: `Bearer ${API_KEY}`, ...headers },
+    signal: controller.signal,
+  });
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get("content-type"), "text/event-stream");
+  const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = "";
+
+  async function nextMessage(): Promise<string | null> {
+    while (!buffer.includes("\n\n")) {
+      const { done, value } = await reader.read();
+      if (done) return null;
+      buffer += value;
+    }
+    const end = buffer.indexOf("\n\n");
+    const message = buffer.slice(0, end);
+    buffer = buffer.slice(end + 2);
+    return message;
+  }
+  async function take(count: number): Promise<TailedEvent[]> {
+    const events: TailedEvent[] = [];
+    while (events.length < count) {
+      const message = await nextMessage();
+      if (message === null) break;
+      if (!message.startsWith(":")) events.push(parseMessage(message));
+    }
+    return events;
+  }
+  assert.equal(await nextMessage(), ": connected");
+  return { take, close: () => controller.abort() };
+}
+
+function parseMessage(message: string): TailedEvent {
+  const lines = message.split("\n");
+  const id = lines.find((line) => line.startsWith("id: "))?.slice(4) ?? "";
+  const data = lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
+  return { id, event: JSON.parse(data.join("\n")) };
+}
+
+const event = (n: number, name = "tail/event") => ({ name, data: { n } });
+const numbers = (tailed: TailedEvent[]) => tailed.map((one) => one.event.data.n);
+
+test("events arrive as they are accepted, those before the start do not", async (t) => {
+  const service = await startTestService(t);
+  await service.send(event(0));
+  const tail = await openTail(t, service);
+  for (let n = 1; n <= 5; n++) await service.send(event(n));
+  assert.deepEqual(numbers(await tail.take(5)), [1, 2, 3, 4, 5]);
+});
+
+test("many concurrent senders: every event exactly once", async (t) => {
+  const service = await startTestService(t);
+  const tail = await openTail(t, service);
+  await Promise.all(Array.from({ length: 40 }, (_, sender) => service.send(Array.from({ length: 25 }, (_, i) => event(sender * 25 + i)))));
+  const seen = numbers(await tail.take(1_000));
+  assert.equal(new Set(seen).size, 1_000);
+});
+
+test("a stream goes on where an earlier one was cut, by header or parameter", async (t) => {
+  const service = await startTestService(t);
+  const first = await openTail(t, service);
+  await service.send([event(1), event(2), event(3)]);
+  const [, second] = await first.take(2);
+  first.close();
+  await service.send([event(4), event(5)]);
+  const byHeader = await openTail(t, service, "", { "last-event-id": second?.id ?? "" });
+  assert.deepEqual(numbers(await byHeader.take(3)), [3, 4, 5]);
+  const byParameter = await openTail(t, service, `?after=${second?.id}`);
+  assert.deepEqual(numbers(await byParameter.take(3)), [3, 4, 5]);
+});
+
+test("a stream goes on after a restart of the service, which ends open streams", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const before = await startTestService(t, { dataDir });
+  const tail = await openTail(t, before);
+  await before.send([event(1), event(2)]);
+  const [first] = await tail.take(1);
+  await before.stop();
+  assert.deepEqual(numbers(await tail.take(5)), [2], "the open stream came to its end");
+  const after = await startTestService(t, { dataDir });
+  await after.send(event(3));
+  const again = await openTail(t, after, "", { "last-event-id": first?.id ?? "" });
+  assert.deepEqual(numbers(await again.take(2)), [2, 3]);
+});
+
+test("only the environment and the names asked for", async (t) => {
+  const service = await startTestService(t);
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  const staging = await openTail(t, service, "", { "x-service-env": "staging" });
+  const named = await openTail(t, service, "?name=shop/*");
+  const key = (await service.rest("POST", "/keys", { body: { kind: "event", name: "s" }, headers: { "x-service-env": "staging" } })).body
+    .data.key;
+  await service.send([event(1), event(2, "shop/a"), event(3, "blog/b")]);
+  await service.send(event(4), { key });
+  await service.send(event(5, "shop/c"));
+  assert.deepEqual(numbers(await staging.take(1)), [4]);
+  assert.deepEqual(numbers(await named.take(2)), [2, 5]);
+});
+
+test("line breaks between the tokens of a payload do not break the stream", async (t) => {
+  const service = await startTestService(t);
+  const tail = await openTail(t, service);
+  await service.send('{"name":"a/b","data":{\r\n "n": \n 7\r}}');
+  assert.deepEqual(numbers(await tail.take(1)), [7]);
+});
+
+test("what is not understood is refused", async (t) => {
+  const service = await startTestService(t);
+  for (const query of ["?after=x", "?colour=red"]) {
+    const { status, body } = await service.rest("GET", `/events/stream${query}`);
+    assert.deepEqual([status, body.code], [400, "request_invalid"], query);
+  }
+});

@@ -1,0 +1,164 @@
+/** The process as its operator meets it: first start, flags and variables, taken ports, draining, logs without secrets. */
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { test } from "node:test";
+import { onEnd } from "./support/on-end.ts";
+import { runInlet, startInlet } from "./support/process.ts";
+import { call, temporaryFolder } from "./support/service.ts";
+
+const here = (dataDir: string) => ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir];
+
+/** The pieces of the curl commands the service prints, as a shell would take them apart. */
+function curlCommands(text: string): { url: string; init: RequestInit }[] {
+  return [...text.matchAll(/^ {2}curl (.+)$/gm)].map(([, command]) => {
+    const words = [...(command ?? "").matchAll(/'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? "");
+    const option = (name: string) => words[words.indexOf(name) + 1] ?? "";
+    const [header = "", value = ""] = option("-H").split(/: (.*)/s);
+    const init: RequestInit = { headers: { [header]: value } };
+    if (words.includes("-d")) Object.assign(init, { method: "POST", body: option("-d") });
+    return { url: words[0] ?? "", init };
+  });
+}
+
+test("a first start prints keys once, with commands that work when pasted", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startInlet(t, ["start", ...here(dataDir)]);
+  const [send, list] = curlCommands(first.stdout());
+  assert.ok(send && list, first.stdout());
+  const sent = await call(send.url, send.init);
+  assert.equal(sent.status, 200);
+  const listed = await call(list.url, list.init);
+  assert.deepEqual(
+    listed.body.data.map((event: { id: string }) => event.id),
+    sent.body.ids,
+  );
+  for (const label of ["event key (production)", "event key (all branches)", "signing key", "API key"]) {
+    assert.ok(first.stdout().includes(label), label);
+  }
+  await first.end("SIGTERM");
+
+  const second = await startInlet(t, ["start", ...here(dataDir)]);
+  assert.ok(!/evk_|ak_|signkey-/.test(second.stdout() + second.stderr()), "keys are shown once");
+});
+
+test("keys given as flags or variables are used instead of generated ones", async (t) => {
+  const inlet = await startInlet(t, ["start", ...here(temporaryFolder(t)), "--event-key", "mine"], {
+    SERVICE_API_KEY: "my-api-key",
+    SERVICE_SIGNING_KEY: "signkey-prod-00ff",
+  });
+  assert.ok(!/ak_|signkey-/.test(inlet.stdout()));
+  assert.equal((await call(`${inlet.url}/e/mine`, { method: "POST", body: '{"name":"a/b","data":{}}' })).status, 200);
+  assert.equal((await call(`${inlet.url}/v1/events`, { headers: { authorization: "Bearer my-api-key" } })).status, 200);
+});
+
+test("flags win over variables, and each mistake is named", async (t) => {
+  const { code, stderr } = await runInlet(t, ["start", "--port", "70000", "--dedupwindow", "1h", "--body-limit"], {
+    SERVICE_LOG_LEVEL: "loud",
+  });
+  assert.equal(code, 2);
+  assert.match(stderr, /--port must be a whole number from 0 to 65535, not "70000"/);
+  assert.match(stderr, /--dedupwindow is not a flag of this command; did you mean --dedup-window\?/);
+  assert.match(stderr, /--body-limit needs a value/);
+  assert.match(stderr, /SERVICE_LOG_LEVEL must be one of/);
+});
+
+test("a taken port is named", async (t) => {
+  const other = createServer().listen(0, "127.0.0.1");
+  onEnd(t, () => other.close());
+  await new Promise((resolve) => other.once("listening", resolve));
+  const { port } = other.address() as AddressInfo;
+  const { code, stderr } = await runInlet(t, ["start", "--host", "127.0.0.1", "--data-dir", temporaryFolder(t), "--port", String(port)]);
+  assert.equal(code, 1);
+  assert.match(stderr, new RegExp(`port ${port} .*is taken.*--port`));
+});
+
+test("help and version", async (t) => {
+  const overview = await runInlet(t, ["--help"]);
+  assert.equal(overview.code, 0);
+  assert.match(overview.stdout, /inlet dev[\s\S]*inlet start/);
+  const start = await runInlet(t, ["start", "--help"]);
+  assert.match(start.stdout, /--dedup-window <duration>[\s\S]*SERVICE_DEDUP_WINDOW, default 24h/);
+  assert.match((await runInlet(t, ["--version"])).stdout, /^\d+\.\d+\.\d+\n$/);
+  const unknown = await runInlet(t, ["begin"]);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /no command "begin"/);
+});
+
+test("health and readiness", async (t) => {
+  const inlet = await startInlet(t, ["dev", ...here(temporaryFolder(t))]);
+  for (const path of ["/health", "/ready"]) {
+    const { status, body } = await call(`${inlet.url}${path}`);
+    assert.deepEqual([status, body], [200, { status: 200, message: "OK" }]);
+  }
+});
+
+test("dev: open, on loopback, any key; on all interfaces it warns", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const inlet = await startInlet(t, ["dev", "--port", "0", "--data-dir", dataDir]);
+  assert.match(inlet.url, /^http:\/\/127\.0\.0\.1:/);
+  const [send] = curlCommands(inlet.stdout());
+  assert.ok(send);
+  assert.equal((await call(send.url, send.init)).status, 200);
+  assert.equal((await call(`${inlet.url}/v1/events`)).body.data.length, 1);
+  await inlet.end("SIGTERM");
+  const open = await startInlet(t, ["dev", "--port", "0", "--host", "0.0.0.0", "--data-dir", dataDir]);
+  assert.match(open.stderr(), /warning: .*open to the network/);
+});
+
+test("SIGTERM: a request in flight is finished, new ones are refused, the exit code is 0", async (t) => {
+  const inlet = await startInlet(t, ["start", ...here(temporaryFolder(t)), "--event-key", "mine"]);
+  const { hostname, port } = new URL(inlet.url);
+  const body = '{"name":"a/b","data":{}}';
+  const socket = connect(Number(port), hostname);
+  let answer = "";
+  socket.on("data", (chunk) => (answer += chunk));
+  const head = `POST /e/mine HTTP/1.1\r\nhost: t\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+  await new Promise<void>((resolve) => socket.write(head + body.slice(0, 5), () => resolve()));
+  // The head must have arrived before the signal: another request, answered after it, shows that.
+  assert.equal((await call(`${inlet.url}/health`)).status, 200);
+
+  inlet.child.kill("SIGTERM");
+  await waitFor(async () => (await call(`${inlet.url}/health`).catch(() => null)) === null);
+  socket.write(body.slice(5));
+  const code = await new Promise((resolve) => inlet.child.once("exit", resolve));
+  assert.match(answer, /^HTTP\/1\.1 200 OK[\s\S]*connection: close/i);
+  assert.equal(code, 0);
+});
+
+test("draining is bounded: a request that never ends does not keep the process", async (t) => {
+  const inlet = await startInlet(t, ["start", ...here(temporaryFolder(t)), "--event-key", "mine", "--drain-timeout", "100ms"]);
+  const { hostname, port } = new URL(inlet.url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => undefined);
+  await new Promise<void>((resolve) => socket.write("POST /e/mine HTTP/1.1\r\nhost: t\r\ncontent-length: 50\r\n\r\n{", () => resolve()));
+  assert.equal((await call(`${inlet.url}/health`)).status, 200);
+  assert.equal(await inlet.end("SIGTERM"), 0);
+});
+
+test("logs hold no secret, whatever goes wrong", async (t) => {
+  const secrets = { event: "secret-event-key", api: "secret-api-key", signing: "signkey-prod-5ec7e7" };
+  const flags = ["--event-key", secrets.event, "--api-key", secrets.api, "--signing-key", secrets.signing, "--log-level", "trace"];
+  const inlet = await startInlet(t, ["start", ...here(temporaryFolder(t)), ...flags]);
+  const url = `${inlet.url}/e/${secrets.event}`;
+  const authorization = { authorization: `Bearer ${secrets.api}` };
+  for (const body of ["{}", "nonsense", '{"name":"a/b","data":{}}']) await call(url, { method: "POST", body });
+  await call(url, { method: "PUT", body: "{}" });
+  await call(`${inlet.url}/v1/events?nonsense=1`, { headers: authorization });
+  await call(`${inlet.url}/v1/nowhere/${secrets.event}`, { headers: authorization });
+  await call(`${inlet.url}/v1/keys`, {
+    method: "POST",
+    body: '{"kind":"api","name":"x"}',
+    headers: { ...authorization, "content-type": "application/json" },
+  });
+  await inlet.end("SIGTERM");
+  assert.match(inlet.stderr(), /"code":"body_invalid"/);
+  for (const secret of [...Object.values(secrets), "ak_"]) assert.ok(!inlet.stderr().includes(secret), secret);
+  for (const line of inlet.stderr().trim().split("\n")) assert.doesNotThrow(() => JSON.parse(line), line);
+});
+
+async function waitFor(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await condition())) assert.ok(Date.now() < deadline, "this did not come about in time");
+}

@@ -1,0 +1,61 @@
+/** The service as a process of its own, as users run it, which a test may kill. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { onEnd } from "./on-end.ts";
+
+const CLI = fileURLToPath(new URL("../../../cli/bin/inlet.js", import.meta.url));
+
+export interface InletProcess {
+  url: string;
+  child: ChildProcess;
+  /** Everything printed so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Ends it and waits; returns the exit code, null when a signal ended it. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Starts `inlet <argv>` and waits for it to listen. */
+export async function startInlet(t: TestContext, argv: string[], env: Record<string, string> = {}): Promise<InletProcess> {
+  const inlet = spawnInlet(t, argv, env);
+  const url = await new Promise<string>((resolve, reject) => {
+    inlet.child.stdout?.on("data", () => {
+      const line = /^listening on (\S+)$/m.exec(inlet.stdout());
+      if (line?.[1]) resolve(line[1]);
+    });
+    inlet.child.once("exit", (code) => reject(new Error(`inlet ended with code ${code} before it listened:\n${inlet.stderr()}`)));
+  });
+  return { ...inlet, url };
+}
+
+/** Runs `inlet <argv>` to its end. */
+export async function runInlet(t: TestContext, argv: string[], env: Record<string, string> = {}): Promise<Ended> {
+  const inlet = spawnInlet(t, argv, env);
+  const [code] = (await once(inlet.child, "close")) as [number | null];
+  return { code, stdout: inlet.stdout(), stderr: inlet.stderr() };
+}
+
+function spawnInlet(t: TestContext, argv: string[], env: Record<string, string>): Omit<InletProcess, "url"> {
+  const child = spawn(process.execPath, [CLI, ...argv], { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env.PATH, ...env } });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => (stdout += chunk));
+  child.stderr.on("data", (chunk) => (stderr += chunk));
+  async function end(signal: NodeJS.Signals): Promise<number | null> {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    child.kill(signal);
+    const [code] = (await once(child, "exit")) as [number | null];
+    return code;
+  }
+  onEnd(t, () => end("SIGKILL"));
+  return { child, stdout: () => stdout, stderr: () => stderr, end };
+}

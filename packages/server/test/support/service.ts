@@ -1,0 +1,90 @@
+/** A whole service inside the test's process: real store, real sockets, a clock the test may hold. Cleans up after the test. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { pino } from "pino";
+import { readConfig } from "../../src/config/config.ts";
+import type { Mode } from "../../src/config/settings.ts";
+import { type Service, startService } from "../../src/service.ts";
+import { onEnd } from "./on-end.ts";
+
+export const EVENT_KEY = "test-event-key";
+export const API_KEY = "test-api-key";
+
+export interface TestServiceOptions {
+  mode?: Mode;
+  flags?: string[];
+  now?: () => number;
+  dataDir?: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  body: any;
+}
+
+export interface TestService extends Service {
+  dataDir: string;
+  /** POST /e/<key>. A body that is not text is sent as JSON. */
+  send(body: unknown, options?: { key?: string; headers?: Record<string, string> }): Promise<Answer>;
+  /** A call of the REST API, with the API key unless headers say otherwise. */
+  rest(method: string, path: string, options?: { body?: unknown; headers?: Record<string, string> }): Promise<Answer>;
+}
+
+export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
+  const dataDir = options.dataDir ?? temporaryFolder(t);
+  const { mode = "start", flags = [] } = options;
+  const argv = ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir, "--event-key", EVENT_KEY, "--api-key", API_KEY, ...flags];
+  const service = await startService(readConfig(mode, argv, {}), {
+    log: pino({ level: "silent" }),
+    ...(options.now && { now: options.now }),
+  });
+  onEnd(t, () => service.stop());
+  return {
+    ...service,
+    dataDir,
+    send: (body, { key = EVENT_KEY, headers = {} } = {}) =>
+      call(`${service.url}/e/${encodeURIComponent(key)}`, { method: "POST", headers, body: asBody(body) }),
+    rest: (method, path, { body, headers = {} } = {}) =>
+      call(`${service.url}/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${API_KEY}`,
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: asBody(body) }),
+      }),
+  };
+}
+
+export function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "inlet-test-"));
+  onEnd(t, () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function call(url: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: parsed(text) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function asBody(body: unknown): NonNullable<RequestInit["body"]> {
+  return typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream
+    ? (body as NonNullable<RequestInit["body"]>)
+    : JSON.stringify(body);
+}
