@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ConfigInvalid, readConfig } from "./config.ts";
+import { settingsHelp } from "./help.ts";
+import { flagOf, SETTINGS, variableOf } from "./settings.ts";
+
+const read = (argv: string[], variables: Record<string, string> = {}) => readConfig("start", argv, variables);
+
+function faultsOf(argv: string[], variables: Record<string, string> = {}): string[] {
+  try {
+    read(argv, variables);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigInvalid);
+    return error.messages;
+  }
+}
+
+test("defaults, and those that differ by mode", () => {
+  const start = read([]);
+  assert.deepEqual(
+    [start.port, start.host, start.dataDir, start.dedupWindow, start.bodyLimit],
+    [8288, "0.0.0.0", ".inlet", 86_400_000, 524_288],
+  );
+  assert.equal(readConfig("dev", [], {}).host, "127.0.0.1");
+});
+
+test("a flag is written with a space or an equals sign, and wins over the variable", () => {
+  assert.equal(read(["--port", "1"], { SERVICE_PORT: "2" }).port, 1);
+  assert.equal(read(["--port=3"]).port, 3);
+  assert.equal(read([], { SERVICE_PORT: "2" }).port, 2);
+  assert.equal(read([], { SERVICE_PORT: "" }).port, 8288, "an empty variable is none");
+  assert.equal(read(["--data-dir=a=b"]).dataDir, "a=b");
+});
+
+test("units", () => {
+  const window = (text: string) => read(["--dedup-window", text]).dedupWindow;
+  assert.deepEqual(["250ms", "30s", "5m", "24h", "7d", "1.5h"].map(window), [250, 30_000, 300_000, 86_400_000, 604_800_000, 5_400_000]);
+  const limit = (text: string) => read(["--body-limit", text]).bodyLimit;
+  assert.deepEqual(["100b", "512kb", "4MB", "1 mb"].map(limit), [100, 524_288, 4_194_304, 1_048_576]);
+});
+
+test("lists: commas, or the flag several times", () => {
+  assert.deepEqual(read(["--event-key", "a, b"]).eventKey, ["a", "b"]);
+  assert.deepEqual(read(["--event-key", "a", "--event-key", "b"]).eventKey, ["a", "b"]);
+});
+
+test("trusted proxies: all, none, or ranges", () => {
+  const trust = (text: string) => read(["--trust-proxy", text]).trustProxy;
+  assert.deepEqual([trust("true"), trust("false"), trust("10.0.0.0/8, ::1")], [true, false, ["10.0.0.0/8", "::1"]]);
+  for (const bad of ["yes", "10.0.0.0/33", "10.0.0.0/x", "example.com"]) assert.equal(faultsOf(["--trust-proxy", bad]).length, 1, bad);
+});
+
+test("every mistake is named, with what would be right", () => {
+  const faults = faultsOf(["--port", "x", "--dedup-window", "24", "--body-limit", "0kb", "--nonsense", "1", "--data-dir", " "], {
+    SERVICE_LOG_LEVEL: "loud",
+  });
+  assert.deepEqual(faults, [
+    "--nonsense is not a flag of this command; --help lists them",
+    '--port must be a whole number from 0 to 65535, not "x"',
+    '--data-dir must not be empty, not " "',
+    '--dedup-window must be a duration such as "250ms", "30s" or "24h", not "24"',
+    '--body-limit must be from 1b to 256mb, not "0kb"',
+    'SERVICE_LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
+  ]);
+});
+
+test("a secret is never repeated in a message", () => {
+  const [fault] = faultsOf(["--api-key", "hunter2,"]);
+  assert.equal(fault, "--api-key must not be empty");
+});
+
+test("help shows every setting with its variable", () => {
+  const help = settingsHelp("start");
+  for (const name of Object.keys(SETTINGS)) {
+    assert.ok(help.includes(`${flagOf(name)} <`), name);
+    assert.ok(help.includes(variableOf(name)), name);
+  }
+});

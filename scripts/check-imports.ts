@@ -1,0 +1,82 @@
+/**
+ * Holds the code to its own map (ARCHITECTURE.md, "Who may import whom"): prints every import that breaks a rule, and fails.
+ *
+ *   node scripts/check-imports.ts
+ */
+
+import { globSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const SERVER = "packages/server/src";
+
+/** Folders that are stages, or as independent as one: they know the protocol, the store's contract and themselves. */
+const STAGES = ["receive", "transform", "deduplicate", "fan-out", "execute", "observe"];
+const CONTRACT = `${SERVER}/store/contract`;
+
+interface Rule {
+  /** Files this rule is about. */
+  folder: string;
+  /** Folders and packages of ours that these files may import beside themselves. */
+  may: string[];
+  /** Packages from npm that these files may import; absent: any. */
+  packages?: string[];
+}
+
+const RULES: Rule[] = [
+  { folder: "packages/protocol/src", may: [], packages: [] },
+  { folder: CONTRACT, may: ["@inlet/protocol"], packages: [] },
+  { folder: `${SERVER}/store/conformance`, may: ["@inlet/protocol", CONTRACT], packages: [] },
+  { folder: `${SERVER}/store/sqlite`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/store/conformance`] },
+  ...STAGES.map((stage) => ({ folder: `${SERVER}/${stage}`, may: ["@inlet/protocol", CONTRACT] })),
+  { folder: `${SERVER}/api`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`] },
+  { folder: `${SERVER}/config`, may: ["@inlet/protocol"], packages: [] },
+  { folder: "packages/cli", may: ["@inlet/server"], packages: [] },
+];
+
+const broken = globSync("packages/*/{src,bin}/**/*.{ts,js}", { cwd: ROOT }).flatMap((file) => checkFile(file.replaceAll("\\", "/")));
+for (const line of broken) console.error(line);
+if (broken.length > 0) process.exitCode = 1;
+else console.log("imports: every file keeps to the map");
+
+function checkFile(file: string): string[] {
+  const rule = RULES.filter(({ folder }) => file.startsWith(`${folder}/`)).sort((a, b) => b.folder.length - a.folder.length)[0];
+  const text = readFileSync(join(ROOT, file), "utf8");
+  const faults = [...sqlOutside(file, text), ...environmentOutside(file, text)];
+  if (!rule) return faults;
+  const inTests = file.endsWith(".test.ts");
+  const forbidden = importsOf(text).filter((specifier) => !isAllowed(file, specifier, rule, inTests));
+  return [...faults, ...forbidden.map((specifier) => `${file} must not import ${specifier}`)];
+}
+
+function isAllowed(file: string, specifier: string, { folder, may, packages }: Rule, inTests: boolean): boolean {
+  if (specifier.startsWith("node:") || builtinModules.includes(specifier)) return true;
+  // Tests run on a real store.
+  if (inTests && specifier.includes("/store/")) return true;
+  if (specifier.startsWith(".")) {
+    const target = relative(ROOT, resolve(ROOT, dirname(file), specifier)).replaceAll("\\", "/");
+    return [folder, ...may].some((allowed) => target.startsWith(`${allowed}/`)) || target === "packages/cli/package.json";
+  }
+  if (specifier.startsWith("@inlet/")) return may.includes(specifier);
+  return inTests || packages === undefined || packages.includes(specifier);
+}
+
+/** Only an engine knows SQL. */
+function sqlOutside(file: string, text: string): string[] {
+  if (file.startsWith(`${SERVER}/store/`)) return [];
+  return /node:sqlite/.test(text) ? [`${file} must not use a database: that is the business of ${SERVER}/store`] : [];
+}
+
+/** Only main.ts hands the environment of the process to the configuration. */
+function environmentOutside(file: string, text: string): string[] {
+  const mayRead = file === `${SERVER}/main.ts` || file.startsWith("packages/cli/bin/") || file.endsWith(".test.ts");
+  return !mayRead && /process\.env/.test(text) ? [`${file} must not read the environment of the process`] : [];
+}
+
+function importsOf(text: string): string[] {
+  return [...text.matchAll(/^(?:import|export)\s[^;]*?from\s+"([^"]+)"|^import\s+"([^"]+)"|\bimport\("([^"]+)"\)/gms)].map(
+    (match) => match[1] ?? match[2] ?? match[3] ?? "",
+  );
+}

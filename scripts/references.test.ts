@@ -1,0 +1,11 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { REFERENCES } from "./references.ts";
+
+for (const [file, text] of Object.entries(REFERENCES)) {
+  test(`docs/${file} says what the code says`, () => {
+    const written = readFileSync(new URL(`../docs/${file}`, import.meta.url), "utf8");
+    assert.equal(written, text, "run `npm run docs`");
+  });
+}

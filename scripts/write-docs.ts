@@ -1,0 +1,10 @@
+/** Writes the references that come from the code: docs/configuration.md and docs/errors.md. A test fails while they differ. */
+
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { REFERENCES } from "./references.ts";
+
+for (const [file, text] of Object.entries(REFERENCES)) {
+  writeFileSync(fileURLToPath(new URL(`../docs/${file}`, import.meta.url)), text);
+  console.log(`docs/${file}`);
+}
