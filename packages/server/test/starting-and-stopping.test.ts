@@ -4,23 +4,12 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { test } from "node:test";
+import { curlCommands } from "./support/curl.ts";
 import { onEnd } from "./support/on-end.ts";
 import { runInlet, startInlet } from "./support/process.ts";
 import { call, temporaryFolder } from "./support/service.ts";
 
 const here = (dataDir: string) => ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir];
-
-/** The pieces of the curl commands the service prints, as a shell would take them apart. */
-function curlCommands(text: string): { url: string; init: RequestInit }[] {
-  return [...text.matchAll(/^ {2}curl (.+)$/gm)].map(([, command]) => {
-    const words = [...(command ?? "").matchAll(/'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? "");
-    const option = (name: string) => words[words.indexOf(name) + 1] ?? "";
-    const [header = "", value = ""] = option("-H").split(/: (.*)/s);
-    const init: RequestInit = { headers: { [header]: value } };
-    if (words.includes("-d")) Object.assign(init, { method: "POST", body: option("-d") });
-    return { url: words[0] ?? "", init };
-  });
-}
 
 test("a first start prints keys once, with commands that work when pasted", async (t) => {
   const dataDir = temporaryFolder(t);

@@ -10,6 +10,9 @@ import type { Environment, EnvironmentStore, EventSource, Key, KeyKind, KeyStore
 /** Keys already hashed. Bounded, because a dev server accepts any text as a key. */
 const REMEMBERED_KEYS_MAX = 10_000;
 
+/** Stands for whatever text a sender put where a dev server asks for no key. */
+export const PLACEHOLDER_KEY_ID = "placeholder";
+
 export class Directory {
   readonly #store: EnvironmentStore & KeyStore;
   #environments = new Map<EnvironmentId, Environment>();
@@ -66,6 +69,7 @@ export class Directory {
 
   /** What people call the place an event came in. */
   sourceName(source: EventSource): string {
+    if (source.id === PLACEHOLDER_KEY_ID) return "any key (dev)";
     return this.#keys.find((key) => key.id === source.id)?.name ?? source.id;
   }
 }

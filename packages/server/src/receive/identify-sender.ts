@@ -2,7 +2,7 @@
 
 import { Refusal } from "@inlet/protocol";
 import type { Environment, EventSource, Key } from "../store/contract/index.ts";
-import type { Directory } from "./directory.ts";
+import { type Directory, PLACEHOLDER_KEY_ID } from "./directory.ts";
 
 export interface Sender {
   environment: Environment;
@@ -12,7 +12,7 @@ export interface Sender {
 }
 
 /** The source of events that came with a placeholder key. */
-const PLACEHOLDER_SOURCE: EventSource = { kind: "key", id: "placeholder" };
+const PLACEHOLDER_SOURCE: EventSource = { kind: "key", id: PLACEHOLDER_KEY_ID };
 
 export interface SenderRules {
   directory: Directory;

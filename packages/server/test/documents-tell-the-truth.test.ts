@@ -1,0 +1,63 @@
+/** The tour of the README and the guides: their commands are run as written, their answers compared with what comes back. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { type CurlCommand, curlCommands } from "./support/curl.ts";
+import { call, startTestService } from "./support/service.ts";
+
+interface Step {
+  command: CurlCommand;
+  /** The answer shown after the command, if any. */
+  shown: unknown;
+}
+
+function stepsOf(file: string): Step[] {
+  const text = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
+  const blocks = [...text.matchAll(/^```(sh|json)\n([\s\S]*?)^```$/gm)].map(([, language, body]) => ({ language, body: body ?? "" }));
+  return blocks.flatMap(({ language, body }, i) => {
+    if (language !== "sh") return [];
+    const next = blocks[i + 1];
+    const commands = curlCommands(body);
+    return commands.map((command, n) => ({
+      command,
+      shown: n === commands.length - 1 && next?.language === "json" ? JSON.parse(next.body.replace(/\n\s*/g, "")) : null,
+    }));
+  });
+}
+
+/** The same keys and kinds of values, whatever the ids and times are. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shapeOf);
+  if (typeof value !== "object" || value === null) return value === null ? null : typeof value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shapeOf(inner)]));
+}
+
+function at(url: string, command: CurlCommand, fill: (text: string) => string = (text) => text): [string, RequestInit] {
+  const headers = Object.fromEntries(Object.entries(command.init.headers).map(([name, value]) => [name, fill(value)]));
+  return [fill(command.url).replace(/^http:\/\/localhost:8288/, url), { ...command.init, headers }];
+}
+
+test("the tour of the README", async (t) => {
+  const service = await startTestService(t, { mode: "dev" });
+  const steps = stepsOf("README.md");
+  assert.ok(steps.length >= 4);
+  for (const { command, shown } of steps.filter(({ command }) => !command.url.endsWith("/stream"))) {
+    const answer = await call(...at(service.url, command));
+    // "Send it again": the duplicate is what the next step shows.
+    if (command.init.body?.toString().includes("order-4711")) assert.deepEqual((await call(...at(service.url, command))).body, answer.body);
+    assert.deepEqual(shapeOf(answer.body), shapeOf(shown), command.url);
+    if (answer.status !== 200) assert.deepEqual(answer.body, shown, "an error is shown word for word");
+  }
+});
+
+test("the guide to environments and keys", async (t) => {
+  const service = await startTestService(t);
+  await service.rest("POST", "/environments", { body: { name: "feature/cart", kind: "branch" } });
+  const [make, send] = stepsOf("docs/environments-and-keys.md").map(({ command }) => command);
+  assert.ok(make && send);
+  const made = await call(...at(service.url, make, (text) => text.replace("$API_KEY", "test-api-key")));
+  assert.equal(made.status, 201);
+  const sent = await call(...at(service.url, send, (text) => text.replace("$BRANCH_KEY", made.body.data.key)));
+  assert.equal(sent.status, 200);
+});
