@@ -106,7 +106,9 @@ function readPlace(given: string | string[] | undefined): number | null {
   return Number(given);
 }
 
+/** Waits until the client has read what was written, or is gone. */
 function drain(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {
       response.off("drain", done).off("close", done);
