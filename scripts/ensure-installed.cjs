@@ -26,7 +26,11 @@ const installedAt = modifiedAt("node_modules/.package-lock.json");
 if (installedAt === 0 || installedAt < modifiedAt("package-lock.json")) {
   console.log("Installing dependencies (this happens once) ...");
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-  const { status } = spawnSync(npm, ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
+  const { status } = spawnSync(npm, ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: root,
+    stdio: "inherit",
+    shell: process.platform === "win32",
+  });
   if (status !== 0) {
     console.error("npm ci failed; the messages above say why.");
     process.exit(status || 1);
