@@ -3,5 +3,6 @@
 export * from "./body/canonical-headers.ts";
 export { type FieldLists, parseQuery } from "./body/field-lists.ts";
 export * from "./body/request-body.ts";
+export * from "./providers/index.ts";
 export * from "./transform-outcome.ts";
 export * from "./transform-runner.ts";
