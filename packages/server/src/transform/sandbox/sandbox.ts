@@ -27,7 +27,7 @@ import { compileQuickJs, type Handle, WASM_PAGE_BYTES } from "./quickjs.ts";
 const HEAP_RESERVE_BYTES = 256 * 1_024;
 
 /** How far the stack may be written beyond the limit user code has: frames of the engine that do not check it. */
-const STACK_MARGIN_BYTES = 131_072;
+const STACK_MARGIN_BYTES = 32_768;
 
 interface Version {
   source: string;
