@@ -58,6 +58,19 @@ describe("a limit holds against", () => {
   }
 });
 
+it("a table of some size may be built at the top level, but not any", async () => {
+  const table = (entries: number) =>
+    `const table = new Map(Array.from({ length: ${entries} }, (_, i) => [i, { i }])); function transform(evt) { return { size: table.size }; }`;
+  for (const entries of [100, 5_000]) {
+    assert.deepEqual(await event(table(entries)), { size: entries });
+    assert.deepEqual(await runner.check(table(entries)), { ok: true });
+  }
+  const outcome = await failure(table(50_000));
+  assert.equal(outcome.code, "transform_memory");
+  assert.match(outcome.message, /the top level .* needs more than 2097152 bytes/);
+  assert.deepEqual(await runner.check(table(50_000)), { ok: false, code: outcome.code, message: outcome.message });
+});
+
 it("messages name the limit", async () => {
   const small = testRunner({ limits: { timeoutMs: 20, memoryBytes: 4_194_304, resultBytesMax: 100 } });
   assert.match((await small.failure("() => { for (;;); }")).message, /20 ms/);

@@ -86,6 +86,12 @@ it("a request that made memory grow leaves nothing", async () => {
     assert.deepEqual(await event(source, { evtJson: `{"size":${size}}` }), { n: 1, length: size });
 });
 
+it("a large request leaves nothing to the next large one", async () => {
+  const source = `let n = 0; function transform(evt) { n++; globalThis.m = (globalThis.m ?? 0) + evt.list.length; return { n, m }; }`;
+  const evtJson = JSON.stringify({ list: Array.from({ length: 5_000 }, (_, i) => `item ${i}`) });
+  for (let i = 0; i < 3; i++) assert.deepEqual(await event(source, { evtJson }), { n: 1, m: 5_000 });
+});
+
 it("versions do not see each other", async () => {
   await event(`() => { globalThis.n = 1; Object.prototype.polluted = 1; return {}; }`);
   assert.deepEqual(await event(`() => ({ n: globalThis.n, polluted: ({}).polluted })`), {});

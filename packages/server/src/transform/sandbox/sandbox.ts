@@ -13,21 +13,17 @@ import type { CheckOutcome, SandboxLimits, TransformFault, TransformOutcome } fr
 import { callTransform, type TransformCall } from "./call-transform.ts";
 import { Deadline } from "./deadline.ts";
 import { memoryFault, timeoutFault } from "./describe-exception.ts";
-import { findTransform } from "./find-transform.ts";
+import { type FoundTransform, findTransform } from "./find-transform.ts";
 import { Guest, GuestMemoryFull, GuestTrap, READ_AS } from "./guest.ts";
 import { GUEST_GLOBALS_SOURCE } from "./guest-globals.ts";
 import { LogLines } from "./log-lines.ts";
 import { MemoryImage, type Patch } from "./memory-image.ts";
-import { compileQuickJs, type Handle, WASM_PAGE_BYTES } from "./quickjs.ts";
-
-/**
- * Free memory of a fresh instance. Zeroing it is part of every restore (8 µs for 256 KiB), and a run that needs more
- * makes memory grow, which costs a new instance (0.2 ms). Bodies up to about 25 KB fit.
- */
-const HEAP_RESERVE_BYTES = 256 * 1_024;
+import { type Handle, WASM_PAGE_BYTES } from "./quickjs.ts";
 
 /** How far the stack may be written beyond the limit user code has: frames of the engine that do not check it. */
 const STACK_MARGIN_BYTES = 32_768;
+
+type NotLoaded = { fault: TransformFault } | { tooLarge: true };
 
 interface Version {
   source: string;
@@ -41,6 +37,16 @@ export interface SandboxRun extends TransformCall {
   source: string;
 }
 
+export interface SandboxOptions {
+  limits: SandboxLimits;
+  module: WebAssembly.Module;
+  /** Free memory in the image. A run that needs more makes memory grow, which costs a new instance. */
+  heapReserveBytes: number;
+}
+
+/** The top level of a version does not fit into the image; nothing was run. */
+export const TOP_LEVEL_TOO_LARGE = Symbol("the top level is too large");
+
 export class Sandbox {
   readonly #limits: SandboxLimits;
   readonly #module: WebAssembly.Module;
@@ -53,15 +59,16 @@ export class Sandbox {
   readonly #versions = new Map<string, Version>();
   #guest: Guest | null = null;
 
-  constructor(limits: SandboxLimits) {
+  constructor({ limits, module, heapReserveBytes }: SandboxOptions) {
     this.#limits = limits;
-    this.#module = compileQuickJs(limits.memoryBytes);
+    this.#module = module;
     this.#logs = new LogLines(limits);
     this.#deadline.start(Number.POSITIVE_INFINITY);
     const guest = this.#newGuest();
     guest.initialize(limits);
     this.#forgetSeed = addGlobals(guest);
-    reserveHeap(guest);
+    // What is allocated here is free again in the image, but memory has grown to hold it.
+    guest.free(guest.allocate(heapReserveBytes));
     this.#stackPointer = guest.stackPointer;
     const reachBytes = Math.min(this.#stackPointer, limits.stackBytes + STACK_MARGIN_BYTES);
     this.#image = new MemoryImage(guest.memory, { topAt: this.#stackPointer, reachBytes });
@@ -73,46 +80,49 @@ export class Sandbox {
     return this.#deadline.cpuMs;
   }
 
-  run(request: SandboxRun): TransformOutcome {
+  run(request: SandboxRun): TransformOutcome | typeof TOP_LEVEL_TOO_LARGE {
     this.#deadline.start(this.#limits.timeoutMs);
     const result = this.#guarded((guest) => {
       const version = this.#load(guest, request);
-      if ("fault" in version) return version;
+      if ("fault" in version || "tooLarge" in version) return version;
       this.#restore(guest, version.changes);
       this.#logs.take();
       return callTransform(guest, { ...request, ...this.#limits, ...version });
     });
+    if ("tooLarge" in result) return TOP_LEVEL_TOO_LARGE;
     const trace = { logs: this.#logs.take(), durationMs: Math.round(this.#deadline.wallMs * 1_000) / 1_000 };
     return "fault" in result ? { ok: false, ...result.fault, ...trace } : { ok: true, ...result, ...trace };
   }
 
   /** Does everything but calling the function. */
-  check(source: string): CheckOutcome {
+  check(source: string): CheckOutcome | typeof TOP_LEVEL_TOO_LARGE {
     this.#deadline.start(this.#limits.timeoutMs);
-    const result = this.#guarded((guest) => {
-      this.#restore(guest, []);
-      return findTransform(guest, source, this.#limits.memoryBytes);
-    });
+    const result = this.#guarded((guest) => this.#evaluate(guest, source));
     this.#logs.take();
+    if ("tooLarge" in result) return TOP_LEVEL_TOO_LARGE;
     return "fault" in result ? { ok: false, ...result.fault } : { ok: true };
   }
 
   /** The version's image, made now if it is not known. Its time counts against the first run. */
-  #load(guest: Guest, { versionKey, source }: SandboxRun): Version | { fault: TransformFault } {
+  #load(guest: Guest, { versionKey, source }: SandboxRun): Version | NotLoaded {
     const known = this.#versions.get(versionKey);
     this.#versions.delete(versionKey);
     if (known?.source === source) {
       this.#versions.set(versionKey, known);
       return known;
     }
-    this.#restore(guest, []);
-    const found = findTransform(guest, source, this.#limits.memoryBytes);
-    if ("fault" in found) return found;
+    const found = this.#evaluate(guest, source);
+    if (!("handle" in found)) return found;
     guest.call(this.#forgetSeed, []);
-    if (guest.memoryBytes > this.#image.sizeBytes) return { fault: topLevelTooLarge() };
     const version = { ...found, source, changes: this.#image.changesIn(guest.memory) };
     this.#keep(versionKey, version);
     return version;
+  }
+
+  #evaluate(guest: Guest, source: string): FoundTransform | NotLoaded {
+    this.#restore(guest, []);
+    const found = findTransform(guest, source, this.#limits.memoryBytes);
+    return "handle" in found && guest.memoryBytes > this.#image.sizeBytes ? { tooLarge: true } : found;
   }
 
   #keep(versionKey: string, version: Version): void {
@@ -165,16 +175,4 @@ function addGlobals(guest: Guest): Handle {
   const forgetSeed = guest.call(install, [guest.hostFunction("log"), guest.hostFunction("seed")]);
   if (!guest.isFunction(forgetSeed)) throw new Error("the sandbox's own globals could not be set up");
   return forgetSeed;
-}
-
-/** Makes memory large enough to hold a usual run; what was allocated here is free again in the image. */
-function reserveHeap(guest: Guest): void {
-  guest.free(guest.allocate(HEAP_RESERVE_BYTES));
-}
-
-function topLevelTooLarge(): TransformFault {
-  return {
-    code: "transform_memory",
-    message: `the top level of the transform needs more than ${HEAP_RESERVE_BYTES} bytes; move the work into the function`,
-  };
 }

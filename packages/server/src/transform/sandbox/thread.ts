@@ -3,7 +3,8 @@
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import type { CheckOutcome, SandboxLimits, TransformOutcome } from "../transform-outcome.ts";
-import { Sandbox, type SandboxRun } from "./sandbox.ts";
+import type { SandboxRun } from "./sandbox.ts";
+import { SizedSandboxes } from "./sized-sandboxes.ts";
 
 export interface ThreadData {
   limits: SandboxLimits;
@@ -19,7 +20,7 @@ export type ThreadAnswer = { id: number; cpuMs: number } & ({ outcome: Transform
 const { limits, current, niceness } = workerData as ThreadData;
 // On Linux the call concerns the calling thread alone; elsewhere it would slow the whole process.
 if (niceness > 0 && process.platform === "linux") setPriority(niceness);
-const sandbox = new Sandbox(limits);
+const sandbox = new SizedSandboxes(limits);
 
 /** Answers are sent together, since each message costs the main thread some 10 µs, but none waits longer than this for the next. */
 const ANSWER_WAIT_MS = 1;
