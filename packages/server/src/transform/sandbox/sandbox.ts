@@ -20,6 +20,9 @@ import { LogLines } from "./log-lines.ts";
 import { MemoryImage, type Patch } from "./memory-image.ts";
 import { type Handle, WASM_PAGE_BYTES } from "./quickjs.ts";
 
+/** The engine was linked with a stack of 1 MiB; half of it is left for frames that do not check. */
+const STACK_BYTES_MAX = 524_288;
+
 /** How far the stack may be written beyond the limit user code has: frames of the engine that do not check it. */
 const STACK_MARGIN_BYTES = 32_768;
 
@@ -60,6 +63,7 @@ export class Sandbox {
   #guest: Guest | null = null;
 
   constructor({ limits, module, heapReserveBytes }: SandboxOptions) {
+    if (limits.stackBytes > STACK_BYTES_MAX) throw new Error(`the sandbox's stack can have at most ${STACK_BYTES_MAX} bytes`);
     this.#limits = limits;
     this.#module = module;
     this.#logs = new LogLines(limits);
@@ -114,6 +118,8 @@ export class Sandbox {
     const found = this.#evaluate(guest, source);
     if (!("handle" in found)) return found;
     guest.call(this.#forgetSeed, []);
+    // Describing a syntax error of a form that was tried and did not fit has raised it.
+    guest.setMemoryLimit(this.#limits.memoryBytes);
     const version = { ...found, source, changes: this.#image.changesIn(guest.memory) };
     this.#keep(versionKey, version);
     return version;
