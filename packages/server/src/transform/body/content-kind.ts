@@ -1,0 +1,32 @@
+/** What a request says its body is: the kinds a transform can be given, and the parameters that matter for reading it. */
+
+import { MIMEType } from "node:util";
+
+export interface ContentKind {
+  kind: "json" | "urlencoded" | "multipart" | "other";
+  charset: string | null;
+}
+
+const PLAIN_JSON: ContentKind = { kind: "json", charset: null };
+
+/** An absent or unreadable content type is `other`: its text is in `raw`, and nothing is guessed. */
+export function contentKind(contentType: string | undefined): ContentKind {
+  if (contentType === "application/json") return PLAIN_JSON;
+  const type = parse(contentType);
+  if (!type) return { kind: "other", charset: null };
+  return { kind: kindOf(type), charset: type.params.get("charset") };
+}
+
+function parse(contentType: string | undefined): MIMEType | null {
+  try {
+    return new MIMEType(contentType ?? "");
+  } catch {
+    return null;
+  }
+}
+
+function kindOf({ essence, subtype }: MIMEType): ContentKind["kind"] {
+  if (subtype === "json" || subtype.endsWith("+json")) return "json";
+  if (essence === "application/x-www-form-urlencoded") return "urlencoded";
+  return essence === "multipart/form-data" ? "multipart" : "other";
+}

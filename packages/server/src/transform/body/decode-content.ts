@@ -1,0 +1,56 @@
+/** Undoes the content encoding of a body. The limit counts decoded bytes and is applied while decoding: a zip bomb stops early. */
+
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
+import { type Refusal, refusal } from "@inlet/protocol";
+
+const decoders = {
+  gzip: promisify(gunzip),
+  "x-gzip": promisify(gunzip),
+  br: promisify(brotliDecompress),
+  deflate: (bytes: Uint8Array, options: { maxOutputLength: number }) =>
+    (hasZlibHeader(bytes) ? inflateAsync : inflateRawAsync)(bytes, options),
+};
+
+const inflateAsync = promisify(inflate);
+const inflateRawAsync = promisify(inflateRaw);
+
+/** More layers than any client uses; each one multiplies what a small body can expand to. */
+const LAYERS_MAX = 2;
+
+export async function decodeContent(bytes: Buffer, encoding: string | undefined, bytesMax: number): Promise<Buffer | Refusal> {
+  if (bytes.length > bytesMax) return tooLarge(bytesMax);
+  if (!encoding || bytes.length === 0) return bytes;
+  const layers = encoding
+    .toLowerCase()
+    .split(",")
+    .map((layer) => layer.trim());
+  const applied = layers.filter((layer) => layer !== "" && layer !== "identity");
+  if (applied.length > LAYERS_MAX) return refusal("content_type_unsupported", `more than ${LAYERS_MAX} content encodings are not read`);
+  let decoded = bytes;
+  for (const layer of applied.reverse()) {
+    const decode = Object.hasOwn(decoders, layer) ? decoders[layer as keyof typeof decoders] : null;
+    if (!decode) return refusal("content_type_unsupported", `the content encoding "${layer}" is not one of gzip, deflate, br`);
+    try {
+      decoded = await decode(decoded, { maxOutputLength: bytesMax });
+    } catch (error) {
+      return decodeFault(error as NodeJS.ErrnoException, layer, bytesMax);
+    }
+  }
+  return decoded;
+}
+
+function decodeFault(error: NodeJS.ErrnoException, layer: string, bytesMax: number): Refusal {
+  if (error.code === "ERR_BUFFER_TOO_LARGE") return tooLarge(bytesMax);
+  return refusal("body_invalid", `the body is not valid ${layer}: ${error.message}`);
+}
+
+function tooLarge(bytesMax: number): Refusal {
+  return refusal("body_too_large", `the body is larger than the limit of ${bytesMax} bytes`);
+}
+
+/** "deflate" means a zlib stream, but some clients send the bare one. */
+function hasZlibHeader(bytes: Uint8Array): boolean {
+  const [first = 0, second = 0] = bytes;
+  return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
+}

@@ -1,0 +1,44 @@
+/**
+ * Reads a multipart/form-data body: text fields with their values, and for a file its name in place of its content.
+ *
+ * @fastify/busboy, not busboy: it has no dependency, is released by the people behind our HTTP server, and its last release is weeks
+ * old, where busboy's is years old.
+ */
+
+import { Busboy } from "@fastify/busboy";
+import { type Refusal, refusal } from "@inlet/protocol";
+import { addField, type FieldLists, newFieldLists } from "./field-lists.ts";
+
+const PARTS_MAX = 10_000;
+
+export type MultipartResult = { fields: FieldLists } | { refusal: Refusal };
+
+export async function multipartFields(bytes: Buffer, contentType: string): Promise<MultipartResult> {
+  try {
+    return { fields: await parse(bytes, contentType) };
+  } catch (error) {
+    return { refusal: refusal("body_invalid", `the body is not valid multipart/form-data: ${(error as Error).message}`) };
+  }
+}
+
+function parse(bytes: Buffer, contentType: string): Promise<FieldLists> {
+  const { promise, resolve, reject } = Promise.withResolvers<FieldLists>();
+  const fields = newFieldLists();
+  const busboy = new Busboy({
+    headers: { "content-type": contentType },
+    // The body is bounded already: no field can be longer than it.
+    limits: { fieldNameSize: bytes.length, fieldSize: bytes.length, parts: PARTS_MAX },
+    isPartAFile: (_name, _type, fileName) => fileName !== undefined,
+  });
+  busboy.on("field", (name, value) => addField(fields, name, value));
+  busboy.on("file", (name, content, fileName) => {
+    addField(fields, name, fileName ?? "");
+    content.on("error", reject);
+    content.resume();
+  });
+  busboy.on("partsLimit", () => reject(new Error(`more than ${PARTS_MAX} parts`)));
+  busboy.on("error", reject);
+  busboy.on("finish", () => resolve(fields));
+  busboy.end(bytes);
+  return promise;
+}

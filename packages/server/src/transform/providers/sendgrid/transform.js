@@ -1,0 +1,21 @@
+// SendGrid: one request carries a list of things that happened to mails. It becomes one event, sendgrid/events, with the
+// list in data.events, for a function to go through.
+// To check the signature in a function, verify the ECDSA signature over verify.timestamp and verify.raw with the public key of the
+// event webhook's settings. Leave verify out if you do not: the event is then half the size.
+function transform(evt, headers = {}, queryParams = {}, raw = "") {
+  const [first] = evt;
+  return {
+    name: "sendgrid/events",
+    // SendGrid sends a list again as it was, so its first id and its length name it.
+    id: first?.sg_event_id && `sendgrid-${first.sg_event_id}-${evt.length}`,
+    ts: first && Math.max(...evt.map((event) => event.timestamp)) * 1000,
+    data: {
+      events: evt,
+      verify: {
+        signature: headers["X-Twilio-Email-Event-Webhook-Signature"],
+        timestamp: headers["X-Twilio-Email-Event-Webhook-Timestamp"],
+        raw,
+      },
+    },
+  };
+}

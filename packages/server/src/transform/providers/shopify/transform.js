@@ -1,0 +1,16 @@
+// Shopify: named by topic, such as shopify/orders.create.
+// To check the signature in a function, compare verify.signature with the base64 HMAC-SHA256 of verify.raw under the
+// app's client secret. Leave verify out if you do not.
+function transform(evt, headers = {}, queryParams = {}, raw = "") {
+  const triggeredAt = Date.parse(headers["X-Shopify-Triggered-At"]);
+  return {
+    name: `shopify/${headers["X-Shopify-Topic"].replaceAll("/", ".")}`,
+    id: headers["X-Shopify-Event-Id"] ?? headers["X-Shopify-Webhook-Id"],
+    ts: Number.isNaN(triggeredAt) ? undefined : triggeredAt,
+    data: {
+      shop: headers["X-Shopify-Shop-Domain"],
+      payload: evt,
+      verify: { signature: headers["X-Shopify-Hmac-Sha256"], raw },
+    },
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * The main thread's end of one sandbox thread: hands it jobs, returns its answers, and ends it when it is stuck.
+ *
+ * Inside the sandbox code is stopped by the engine itself, but some native work never asks whether to go on, such as joining an array
+ * of four billion holes. The thread says in shared memory which job it is at; one that stays at the same job for `hardMs` is ended.
+ * Reading shared memory instead of counting from the time of sending means a busy main thread never ends a healthy thread.
+ */
+
+import { Worker } from "node:worker_threads";
+import type { ThreadAnswer, ThreadData, ThreadJob } from "./sandbox/thread.ts";
+import type { SandboxLimits } from "./transform-outcome.ts";
+
+export interface SandboxThreadOptions {
+  limits: SandboxLimits;
+  niceness: number;
+  hardMs: number;
+  onAnswer(answer: ThreadAnswer): void;
+  /** Called after answers came in: the thread can take more. */
+  onRoom(): void;
+  /** The thread is gone. `culprit` is the job it was at, `untouched` those it had not begun. */
+  onLost(lost: { culprit: ThreadJob | null; untouched: ThreadJob[]; reason: LossReason }): void;
+}
+
+export type LossReason = "stuck" | "memory" | "crashed";
+
+/** The thread's own JavaScript holds little more than the texts of a few requests; user code lives in the engine's memory. */
+const HEAP_MB_MAX = 128;
+
+export class SandboxThread {
+  readonly #options: SandboxThreadOptions;
+  readonly #worker: Worker;
+  readonly #current = new Int32Array(new SharedArrayBuffer(4));
+  readonly #jobs = new Map<number, ThreadJob>();
+  #outbox: ThreadJob[] = [];
+  #watch: NodeJS.Timeout | null = null;
+  #seen = 0;
+  #seenAt = 0;
+  #reason: LossReason = "crashed";
+  #lost = false;
+
+  constructor(options: SandboxThreadOptions) {
+    this.#options = options;
+    const workerData: ThreadData = { limits: options.limits, current: this.#current, niceness: options.niceness };
+    this.#worker = new Worker(new URL("./sandbox/thread.ts", import.meta.url), {
+      workerData,
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    });
+    this.#worker.unref();
+    this.#worker.on("message", (answers: ThreadAnswer[]) => {
+      for (const answer of answers) this.#settle(answer);
+      options.onRoom();
+    });
+    this.#worker.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ERR_WORKER_OUT_OF_MEMORY") this.#reason = "memory";
+    });
+    this.#worker.on("exit", () => this.#lose());
+  }
+
+  /** Jobs sent and not answered. */
+  get load(): number {
+    return this.#jobs.size;
+  }
+
+  send(job: ThreadJob): void {
+    // While something runs the process must stay alive to see the answer; an idle thread must not keep it.
+    if (this.#jobs.size === 0) this.#worker.ref();
+    this.#jobs.set(job.id, job);
+    this.#outbox.push(job);
+    if (this.#jobs.size === 1) this.#post();
+    else if (this.#outbox.length === 1) setImmediate(() => this.#post());
+    this.#watch ??= setTimeout(() => this.#look(), this.#options.hardMs / 4);
+  }
+
+  /** Jobs for a busy thread are sent together at the end of this turn of the event loop; an idle one gets its job at once. */
+  #post(): void {
+    if (this.#outbox.length > 0 && !this.#lost) this.#worker.postMessage(this.#outbox);
+    this.#outbox = [];
+  }
+
+  async stop(): Promise<void> {
+    this.#lost = true;
+    this.#endWatch();
+    await this.#worker.terminate();
+  }
+
+  #settle(answer: ThreadAnswer): void {
+    // A thread that is being ended may still have answered.
+    if (!this.#jobs.delete(answer.id) || this.#lost) return;
+    if (this.#jobs.size === 0) {
+      this.#worker.unref();
+      this.#endWatch();
+    }
+    this.#options.onAnswer(answer);
+  }
+
+  #look(): void {
+    const current = Atomics.load(this.#current, 0);
+    const now = performance.now();
+    if (current !== this.#seen) {
+      this.#seen = current;
+      this.#seenAt = now;
+    } else if (current !== 0 && now - this.#seenAt > this.#options.hardMs) {
+      this.#reason = "stuck";
+      void this.#worker.terminate();
+      return;
+    }
+    this.#watch = setTimeout(() => this.#look(), this.#options.hardMs / 4);
+  }
+
+  #lose(): void {
+    if (this.#lost) return;
+    this.#lost = true;
+    this.#endWatch();
+    const culprit = this.#jobs.get(Atomics.load(this.#current, 0)) ?? null;
+    const untouched = [...this.#jobs.values()].filter((job) => job !== culprit);
+    this.#options.onLost({ culprit, untouched, reason: this.#reason });
+  }
+
+  #endWatch(): void {
+    if (this.#watch) clearTimeout(this.#watch);
+    this.#watch = null;
+    this.#seen = 0;
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * One call of a transform: the arguments go in as text, the event comes out as text.
+ *
+ * A returned promise is awaited by running the engine's promise jobs. Without timers or network nothing but those jobs
+ * can settle it, so one that is still pending when they are done never will be, and that is said at once.
+ */
+
+import type { TransformFault } from "../transform-outcome.ts";
+import { type DescribeOptions, describeException, describeThrown } from "./describe-exception.ts";
+import { type Guest, GuestTrap } from "./guest.ts";
+import type { Handle } from "./quickjs.ts";
+
+export interface TransformCall {
+  /** Null when it is the same text as `raw`. */
+  evtJson: string | null;
+  headersJson: string;
+  queryParamsJson: string;
+  raw: string;
+}
+
+interface CallOptions extends TransformCall, DescribeOptions {
+  handle: Handle;
+  resultBytesMax: number;
+}
+
+type Step = Handle | { fault: TransformFault };
+
+const STACK_ENDED = "RangeError: Maximum call stack size exceeded";
+const BODY_TOO_DEEP: TransformFault = { code: "body_invalid", message: "the body is nested too deeply" };
+const EVENT_TOO_DEEP: TransformFault = { code: "transform_invalid_event", message: "the returned event is nested too deeply" };
+
+const BYTE_ORDER_MARK = "\uFEFF";
+const decoder = new TextDecoder();
+
+export function callTransform(guest: Guest, options: CallOptions): { eventJson: string } | { fault: TransformFault } {
+  const values = passArguments(guest, options);
+  if (!Array.isArray(values)) return values;
+  const returned = guest.call(options.handle, values);
+  if (guest.isException(returned)) return { fault: describeException(guest, options) };
+  const event = guest.isPromise(returned) ? settle(guest, returned, options) : returned;
+  return typeof event === "object" ? event : eventText(guest, event, options);
+}
+
+function passArguments(guest: Guest, options: CallOptions): Handle[] | { fault: TransformFault } {
+  const raw = guest.write(options.raw);
+  const evt = orTooDeep(BODY_TOO_DEEP, () => guest.parseJson(evtText(guest, raw, options)));
+  if (guest.isException(evt)) return { fault: bodyFault(guest, options) };
+  const headers = guest.parseJson(guest.write(options.headersJson));
+  const queryParams = guest.parseJson(guest.write(options.queryParamsJson));
+  const values = [evt, headers, queryParams, guest.string(raw)];
+  return values.some((value) => guest.isException(value)) ? { fault: describeException(guest, options) } : values;
+}
+
+/** A byte order mark is part of the body as sent, but not of its JSON. */
+function evtText(guest: Guest, raw: { at: number; bytes: number }, { evtJson, raw: rawText }: CallOptions) {
+  if (evtJson !== null) return guest.write(evtJson);
+  const markBytes = rawText.startsWith(BYTE_ORDER_MARK) ? 3 : 0;
+  return { at: raw.at + markBytes, bytes: raw.bytes - markBytes };
+}
+
+/** The engine usually notices that the stack runs out; depending on how V8 compiled it, the native stack may end first. */
+function orTooDeep(fault: TransformFault, work: () => Handle): Handle {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof RangeError ? new GuestTrap(fault) : error;
+  }
+}
+
+function bodyFault(guest: Guest, options: CallOptions): TransformFault {
+  const fault = describeException(guest, options);
+  if (fault.code === "transform_memory") return fault;
+  if (fault.message === STACK_ENDED) return BODY_TOO_DEEP;
+  return { code: "body_invalid", message: `the body is not JSON: ${fault.message.replace(/^SyntaxError: /, "")}` };
+}
+
+function settle(guest: Guest, promise: Handle, options: CallOptions): Step {
+  guest.runJobs();
+  const state = guest.promiseState(promise);
+  if (state === "fulfilled") return guest.promiseResult(promise);
+  if (state === "rejected") return { fault: describeThrown(guest, guest.promiseResult(promise), options) };
+  const message = "the returned promise never settles: a transform has no timers and no network, so nothing is left that could settle it";
+  return { fault: { code: "transform_failed", message } };
+}
+
+function eventText(guest: Guest, event: Handle, options: CallOptions): { eventJson: string } | { fault: TransformFault } {
+  const kind = guest.kind(event);
+  if (kind !== "object") return invalid(RETURNED[kind]);
+  const json = orTooDeep(EVENT_TOO_DEEP, () => guest.stringifyJson(event));
+  if (guest.isException(json)) return { fault: notJson(describeException(guest, options)) };
+  const bytes = guest.textBytes(json);
+  if (bytes === null) return { fault: describeException(guest, options) };
+  if (bytes.length > options.resultBytesMax) {
+    return invalid(`the returned event has ${bytes.length} bytes as JSON, more than the limit of ${options.resultBytesMax}`);
+  }
+  const eventJson = decoder.decode(bytes);
+  // A toJSON method may have put something else in its place.
+  return eventJson.startsWith("{") ? { eventJson } : invalid("the returned object is not an object once written as JSON");
+}
+
+const RETURNED = {
+  undefined: "the transform returned nothing; it must return an object with name and data",
+  null: "the transform returned null; it must return an object with name and data",
+  array: "the transform returned an array; it must return one object with name and data",
+  function: "the transform returned a function; it must return an object with name and data",
+  primitive: "the transform returned a value that is not an object; it must return an object with name and data",
+} as const;
+
+function notJson(fault: TransformFault): TransformFault {
+  if (fault.code === "transform_memory") return fault;
+  if (fault.message === STACK_ENDED) return EVENT_TOO_DEEP;
+  return { ...fault, code: "transform_invalid_event", message: `the returned event cannot be written as JSON: ${fault.message}` };
+}
+
+function invalid(message: string): { fault: TransformFault } {
+  return { fault: { code: "transform_invalid_event", message } };
+}

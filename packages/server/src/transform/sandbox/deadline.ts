@@ -1,0 +1,41 @@
+/**
+ * The time a run may take, in CPU time of this thread: a transform is not punished for a busy machine.
+ * Once it has passed it stays passed until the next run, however often the code is asked to stop.
+ */
+
+export class Deadline {
+  #wallStart = 0;
+  #cpuStartMs = 0;
+  #limitMs = 0;
+  #passed = false;
+
+  start(limitMs: number): void {
+    this.#limitMs = limitMs;
+    this.#passed = false;
+    this.#cpuStartMs = threadCpuMs();
+    this.#wallStart = performance.now();
+  }
+
+  get passed(): boolean {
+    // CPU time never exceeds the time on the wall, which is cheaper to read.
+    if (!this.#passed && this.wallMs > this.#limitMs) this.#passed = this.cpuMs > this.#limitMs;
+    return this.#passed;
+  }
+
+  get cpuMs(): number {
+    return threadCpuMs() - this.#cpuStartMs;
+  }
+
+  get wallMs(): number {
+    return performance.now() - this.#wallStart;
+  }
+}
+
+/** Node 22 cannot read the time of one thread; there the time on the wall counts. */
+const threadCpuMs: () => number =
+  typeof process.threadCpuUsage === "function"
+    ? () => {
+        const { user, system } = process.threadCpuUsage();
+        return (user + system) / 1_000;
+      }
+    : () => performance.now();

@@ -1,0 +1,98 @@
+/**
+ * Evaluates the user's source once and finds the function in it. The forms, in the order tried:
+ *
+ * 1. a script that defines `transform`: a function declaration, or a variable that holds a function
+ * 2. a script whose value is a function: a lone arrow function
+ * 3. a lone function expression, which only parses in parentheses: `function (evt) { … }`, or one with another name
+ * 4. a module: `export default`, else an export named `transform`
+ *
+ * When none parses, the syntax error that lies furthest into the source is reported, with its place in the source as written.
+ */
+
+import type { TransformFault } from "../transform-outcome.ts";
+import { describeException, describeThrown, SOURCE_FILE } from "./describe-exception.ts";
+import { type Guest, READ_AS } from "./guest.ts";
+import type { Handle } from "./quickjs.ts";
+
+export interface FoundTransform {
+  handle: Handle;
+  /** Lines we put in front of the user's source, to be taken off positions in stack traces. */
+  linesBefore: number;
+}
+
+export type FindResult = FoundTransform | { fault: TransformFault };
+
+const OWN_FILE = "inlet";
+const GLOBAL_TRANSFORM = `typeof transform === "function" ? transform : undefined`;
+const LOOKS_LIKE_MODULE = /\b(?:export|import)\b/;
+
+export function findTransform(guest: Guest, source: string, memoryBytes: number): FindResult {
+  if (parses(guest, source)) return fromScript(guest, source, memoryBytes);
+  const faults = [describeException(guest, { memoryBytes, linesBefore: 0 })];
+  const expression = inParentheses(source);
+  if (parses(guest, expression)) return fromExpression(guest, expression, memoryBytes) ?? { fault: noFunction() };
+  faults.push(describeException(guest, { memoryBytes, linesBefore: 1 }));
+  if (LOOKS_LIKE_MODULE.test(source)) {
+    const result = fromModule(guest, source, memoryBytes);
+    if (!("fault" in result && result.fault.message.startsWith("SyntaxError"))) return result;
+    faults.push(result.fault);
+  }
+  return { fault: furthest(faults, source.split("\n").length) };
+}
+
+function fromScript(guest: Guest, source: string, memoryBytes: number): FindResult {
+  const value = guest.evaluate(source, SOURCE_FILE, READ_AS.script);
+  if (guest.isException(value)) return { fault: describeException(guest, { memoryBytes, linesBefore: 0 }) };
+  const transform = guest.evaluate(GLOBAL_TRANSFORM, OWN_FILE, READ_AS.script);
+  // Reading a variable whose initialiser never ran throws.
+  if (guest.isException(transform)) guest.takeException();
+  if (guest.isFunction(transform)) return { handle: transform, linesBefore: 0 };
+  if (guest.isFunction(value)) return { handle: value, linesBefore: 0 };
+  const expression = inParentheses(source);
+  if (parses(guest, expression)) return fromExpression(guest, expression, memoryBytes) ?? { fault: noFunction() };
+  guest.takeException();
+  return { fault: noFunction() };
+}
+
+/** Null when its value is not a function. */
+function fromExpression(guest: Guest, expression: string, memoryBytes: number): FindResult | null {
+  const value = guest.evaluate(expression, SOURCE_FILE, READ_AS.script);
+  if (guest.isException(value)) return { fault: describeException(guest, { memoryBytes, linesBefore: 1 }) };
+  return guest.isFunction(value) ? { handle: value, linesBefore: 1 } : null;
+}
+
+function fromModule(guest: Guest, source: string, memoryBytes: number): FindResult {
+  const describe = { memoryBytes, linesBefore: 0 };
+  const loading = guest.evaluate(source, SOURCE_FILE, READ_AS.module);
+  if (guest.isException(loading)) return { fault: describeException(guest, describe) };
+  guest.runJobs();
+  const state = guest.promiseState(loading);
+  if (state === "rejected") return { fault: describeThrown(guest, guest.promiseResult(loading), describe) };
+  if (state === "pending") return { fault: noFunction("its top level waits for something that never happens") };
+  const exports = guest.promiseResult(loading);
+  for (const name of ["default", "transform"]) {
+    const exported = guest.property(exports, name);
+    if (guest.isException(exported)) guest.takeException();
+    else if (guest.isFunction(exported)) return { handle: exported, linesBefore: 0 };
+  }
+  return { fault: noFunction("export a function as default") };
+}
+
+/** Leaves the syntax error waiting when it does not. */
+function parses(guest: Guest, source: string): boolean {
+  return !guest.isException(guest.evaluate(source, SOURCE_FILE, READ_AS.scriptWithoutRunning));
+}
+
+function inParentheses(source: string): string {
+  return `(\n${source.replace(/[;\s]+$/, "")}\n)`;
+}
+
+/** The form that was read furthest is the one that was meant. A place behind the last line is where our own parenthesis is. */
+function furthest(faults: TransformFault[], lines: number): TransformFault {
+  const reach = ({ line = 0, column = 0 }: TransformFault) => (line > lines ? 0 : line * 100_000 + column);
+  return faults.reduce((best, fault) => (reach(fault) > reach(best) ? fault : best));
+}
+
+function noFunction(hint = "define a function named transform"): TransformFault {
+  return { code: "transform_failed", message: `no transform function was found: ${hint}` };
+}

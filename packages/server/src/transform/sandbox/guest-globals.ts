@@ -1,0 +1,57 @@
+/**
+ * JavaScript that runs inside the sandbox before any user code: it adds `console`, and makes `Math.random` differ from request to
+ * request, which a restored memory would otherwise make it repeat. `SharedArrayBuffer` goes, since nothing here shares memory.
+ *
+ * It keeps its own references to what it uses, so user code that patches built-ins cannot break it. The two host functions it is
+ * given stay in its closure. It returns a function that forgets the seed, called once the top level of a transform has run.
+ */
+
+export const GUEST_GLOBALS_SOURCE = `(function (log, seed) {
+  "use strict";
+  const { stringify } = JSON;
+  const { defineProperty } = Object;
+  const toText = String;
+  const isError = (value) => value instanceof Error;
+  delete globalThis.SharedArrayBuffer;
+
+  const bigIntAsText = (key, value) => (typeof value === "bigint" ? toText(value) + "n" : value);
+  const show = (value) => {
+    if (typeof value === "string") return value;
+    try {
+      if (typeof value !== "object" || value === null || isError(value)) return toText(value);
+      const text = stringify(value, bigIntAsText);
+      return text === undefined ? toText(value) : text;
+    } catch {
+      return "[cannot be shown]";
+    }
+  };
+  const write = (...values) => {
+    let line = "";
+    for (let i = 0; i < values.length; i++) line += (i > 0 ? " " : "") + show(values[i]);
+    log(line);
+  };
+  const console = {};
+  for (const name of ["log", "info", "warn", "error", "debug"]) {
+    console[name] = { [name](...values) { write(...values); } }[name];
+  }
+  defineProperty(globalThis, "console", { value: console, writable: true, configurable: true, enumerable: false });
+
+  // xoshiro128**, seeded by the host on the first use in each request.
+  let a, b, c, d, seeded = false;
+  const next = () => {
+    if (!seeded) {
+      seeded = true;
+      a = seed() | 0; b = seed() | 0; c = seed() | 0; d = seed() | 1;
+    }
+    const e = b * 5 | 0;
+    const result = ((e << 7 | e >>> 25) * 9) >>> 0;
+    const t = b << 9;
+    c ^= a; d ^= b; b ^= c; a ^= d; c ^= t;
+    d = d << 11 | d >>> 21;
+    return result;
+  };
+  const random = { random() { return ((next() >>> 5) * 67108864 + (next() >>> 6)) / 9007199254740992; } }.random;
+  defineProperty(Math, "random", { value: random, writable: true, configurable: true, enumerable: false });
+
+  return () => { seeded = false; };
+})`;

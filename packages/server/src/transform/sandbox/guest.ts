@@ -1,0 +1,227 @@
+/**
+ * One instance of the engine, with operations in our terms: evaluate, call, parse, read. Values are addresses in its memory.
+ *
+ * Nothing is ever freed one by one: after each run the whole memory is restored. That is also why an address taken before an
+ * image of the memory stays good after restoring it, even in another instance.
+ *
+ * Any operation may throw a `RuntimeError` or `RangeError` of the host: the engine trapped, or the native stack ran out.
+ * The instance is then unusable. `GuestMemoryFull` means an allocation for our own arguments failed.
+ */
+
+import type { TransformFault } from "../transform-outcome.ts";
+import type { Deadline } from "./deadline.ts";
+import type { LogLines } from "./log-lines.ts";
+import { type Handle, instantiateQuickJs, type QuickJsExports } from "./quickjs.ts";
+
+/** How source text is to be read. The numbers are the engine's. */
+export const READ_AS = { script: 0, module: 1, scriptWithoutRunning: 1 << 5 } as const;
+
+export type PromiseState = "pending" | "fulfilled" | "rejected";
+
+const PROMISE_STATES: readonly PromiseState[] = ["pending", "fulfilled", "rejected"];
+/** All of JavaScript but `performance`, whose clock would start over with each request. */
+const INTRINSICS = 0xffff_ffff & ~(1 << 10);
+const LETTER_LOG = "l".charCodeAt(0);
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export class GuestMemoryFull extends Error {}
+
+/** The instance is unusable, and why is known. */
+export class GuestTrap extends Error {
+  readonly fault: TransformFault;
+
+  constructor(fault: TransformFault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
+export interface GuestContext {
+  deadline: Deadline;
+  logs: LogLines;
+}
+
+export class Guest {
+  readonly #engine: QuickJsExports;
+  readonly #context: GuestContext;
+
+  constructor(module: WebAssembly.Module, context: GuestContext) {
+    this.#context = context;
+    this.#engine = instantiateQuickJs(module, {
+      shouldStop: () => context.deadline.passed,
+      call: (letter, count, argumentsAt) => this.#hostCall(letter, count, argumentsAt),
+    });
+  }
+
+  /** Creates the JavaScript runtime. Not called on an instance whose memory is going to be restored from an image. */
+  initialize(limits: { memoryBytes: number; stackBytes: number }): void {
+    this.#engine._initialize();
+    if (this.#engine.qjs_init2(INTRINSICS) !== 0) throw new Error("the sandbox engine did not start");
+    this.#engine.qjs_set_max_stack_size(limits.stackBytes);
+    this.#engine.qjs_set_memory_limit(limits.memoryBytes);
+    // A run ends before cyclic garbage matters; collecting it is worth the time only when memory becomes scarce.
+    this.#engine.qjs_set_gc_threshold(limits.memoryBytes / 2);
+    this.#engine.qjs_set_interrupt_handler(1);
+  }
+
+  /** A view that goes stale when memory grows. */
+  get memory(): Uint8Array {
+    return new Uint8Array(this.#engine.memory.buffer);
+  }
+
+  get memoryBytes(): number {
+    return this.#engine.memory.buffer.byteLength;
+  }
+
+  growMemory(pages: number): void {
+    this.#engine.memory.grow(pages);
+  }
+
+  get stackPointer(): number {
+    return this.#engine.__stack_pointer.value;
+  }
+
+  set stackPointer(value: number) {
+    this.#engine.__stack_pointer.value = value;
+  }
+
+  setMemoryLimit(bytes: number): void {
+    this.#engine.qjs_set_memory_limit(bytes);
+  }
+
+  allocate(bytes: number): number {
+    const at = this.#engine.wasm_malloc(bytes);
+    if (at === 0) throw new GuestMemoryFull();
+    return at;
+  }
+
+  free(at: number): void {
+    this.#engine.wasm_free(at);
+  }
+
+  /** Writes text as zero-terminated UTF-8. */
+  write(text: string): { at: number; bytes: number } {
+    // Three bytes for each UTF-16 unit are always enough; long text is measured first instead of reserving that much.
+    const room = text.length < 1_024 ? text.length * 3 : Buffer.byteLength(text);
+    const at = this.allocate(room + 1);
+    const memory = this.memory;
+    const { written } = encoder.encodeInto(text, memory.subarray(at, at + room));
+    memory[at + written] = 0;
+    return { at, bytes: written };
+  }
+
+  evaluate(source: string, file: string, readAs: number): Handle {
+    const { at, bytes } = this.write(source);
+    return this.#engine.qjs_eval(at, bytes, this.write(file).at, readAs);
+  }
+
+  call(callee: Handle, values: readonly Handle[]): Handle {
+    const at = this.allocate(values.length * 4 + 4);
+    const view = new DataView(this.#engine.memory.buffer);
+    for (const [index, value] of values.entries()) view.setUint32(at + index * 4, value, true);
+    return this.#engine.qjs_call(callee, this.#engine.qjs_get_undefined(), values.length, at);
+  }
+
+  string({ at, bytes }: { at: number; bytes: number }): Handle {
+    return this.#engine.qjs_new_string(at, bytes);
+  }
+
+  hostFunction(name: string): Handle {
+    const { at, bytes } = this.write(name);
+    return this.#engine.qjs_new_host_function(at, bytes, 0);
+  }
+
+  /** What `JSON.parse` gives, without the detour over a string, and out of reach of user code that replaced it. */
+  parseJson({ at, bytes }: { at: number; bytes: number }): Handle {
+    return this.#box(this.#engine.JS_ParseJSON(this.#engine.qjs_get_context_ptr(), at, bytes, this.write("body").at));
+  }
+
+  stringifyJson(value: Handle): Handle {
+    const nothing = this.#unbox(this.#engine.qjs_get_undefined());
+    return this.#box(this.#engine.JS_JSONStringify(this.#engine.qjs_get_context_ptr(), this.#unbox(value), nothing, nothing));
+  }
+
+  property(object: Handle, name: string): Handle {
+    return this.#engine.qjs_get_prop_string(object, this.write(name).at);
+  }
+
+  /** The UTF-8 bytes of `String(value)`: a view of memory. Null when that failed, with an exception waiting to be taken. */
+  textBytes(value: Handle): Uint8Array | null {
+    const lengthAt = this.allocate(4);
+    const at = this.#engine.qjs_get_string_len(value, lengthAt);
+    if (at === 0) return null;
+    const { buffer } = this.#engine.memory;
+    return new Uint8Array(buffer, at, new DataView(buffer).getUint32(lengthAt, true));
+  }
+
+  text(value: Handle, bytesMax: number): string | null {
+    const bytes = this.textBytes(value);
+    return bytes && decoder.decode(bytes.subarray(0, bytesMax));
+  }
+
+  takeException(): Handle {
+    return this.#engine.qjs_get_exception();
+  }
+
+  isException(value: Handle): boolean {
+    return this.#engine.qjs_is_exception(value) !== 0;
+  }
+
+  isFunction(value: Handle): boolean {
+    return this.#engine.qjs_is_function(value) !== 0;
+  }
+
+  isError(value: Handle): boolean {
+    return this.#engine.qjs_is_error(value) !== 0;
+  }
+
+  isPromise(value: Handle): boolean {
+    return this.#engine.qjs_is_promise(value) !== 0;
+  }
+
+  /** What a value is, in a word for a message. */
+  kind(value: Handle): "undefined" | "null" | "array" | "function" | "object" | "primitive" {
+    if (this.#engine.qjs_is_undefined(value)) return "undefined";
+    if (this.#engine.qjs_is_null(value)) return "null";
+    if (this.#engine.qjs_is_function(value)) return "function";
+    if (this.#engine.qjs_is_array(value)) return "array";
+    return this.#engine.qjs_is_object(value) ? "object" : "primitive";
+  }
+
+  promiseState(promise: Handle): PromiseState {
+    return PROMISE_STATES[this.#engine.qjs_promise_state(promise)] ?? "pending";
+  }
+
+  promiseResult(promise: Handle): Handle {
+    return this.#engine.qjs_promise_result(promise);
+  }
+
+  /** Runs promise jobs until none is left or the time is up. */
+  runJobs(): void {
+    while (this.#engine.qjs_is_job_pending() !== 0 && !this.#context.deadline.passed) {
+      // A job that throws has nobody to tell; what matters is how the returned promise settles.
+      if (this.#engine.qjs_execute_pending_job() < 0) this.#engine.qjs_get_exception();
+    }
+  }
+
+  #hostCall(letter: number, count: number, argumentsAt: number): Handle {
+    if (letter !== LETTER_LOG) return this.#engine.qjs_new_number(crypto.getRandomValues(new Uint32Array(1))[0] ?? 0);
+    if (this.#context.logs.full) return this.#engine.qjs_get_undefined();
+    const line = count > 0 ? new DataView(this.#engine.memory.buffer).getUint32(argumentsAt, true) : 0;
+    const text = line && this.textBytes(line);
+    if (text) this.#context.logs.add(text);
+    return this.#engine.qjs_get_undefined();
+  }
+
+  #box(value: bigint): Handle {
+    const at = this.allocate(8);
+    new DataView(this.#engine.memory.buffer).setBigInt64(at, value, true);
+    return at;
+  }
+
+  #unbox(value: Handle): bigint {
+    return new DataView(this.#engine.memory.buffer).getBigInt64(value, true);
+  }
+}

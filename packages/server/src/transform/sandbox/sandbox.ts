@@ -1,0 +1,184 @@
+/**
+ * Runs transforms, each request in a world of its own.
+ *
+ * A version is evaluated once; what memory looks like then is kept. Before each run that image is put back, so a run finds exactly
+ * what the version's top level left behind and nothing that any request did. An instance whose memory grew, that reached
+ * a limit or trapped is thrown away, and the image is put into a new one (0.2 ms).
+ *
+ * Everything user code can do ends in an outcome, with one exception: native work inside the engine that never asks whether to
+ * go on. The thread it runs in is then ended from outside.
+ */
+
+import type { CheckOutcome, SandboxLimits, TransformFault, TransformOutcome } from "../transform-outcome.ts";
+import { callTransform, type TransformCall } from "./call-transform.ts";
+import { Deadline } from "./deadline.ts";
+import { memoryFault, timeoutFault } from "./describe-exception.ts";
+import { type FoundTransform, findTransform } from "./find-transform.ts";
+import { Guest, GuestMemoryFull, GuestTrap, READ_AS } from "./guest.ts";
+import { GUEST_GLOBALS_SOURCE } from "./guest-globals.ts";
+import { LogLines } from "./log-lines.ts";
+import { MemoryImage, type Patch } from "./memory-image.ts";
+import { type Handle, WASM_PAGE_BYTES } from "./quickjs.ts";
+
+/** The engine was linked with a stack of 1 MiB; half of it is left for frames that do not check. */
+const STACK_BYTES_MAX = 524_288;
+
+/** How far the stack may be written beyond the limit user code has: frames of the engine that do not check it. */
+const STACK_MARGIN_BYTES = 32_768;
+
+type NotLoaded = { fault: TransformFault } | { tooLarge: true };
+
+interface Version {
+  source: string;
+  handle: Handle;
+  linesBefore: number;
+  changes: Patch[];
+}
+
+export interface SandboxRun extends TransformCall {
+  versionKey: string;
+  source: string;
+}
+
+export interface SandboxOptions {
+  limits: SandboxLimits;
+  module: WebAssembly.Module;
+  /** Free memory in the image. A run that needs more makes memory grow, which costs a new instance. */
+  heapReserveBytes: number;
+}
+
+/** The top level of a version does not fit into the image; nothing was run. */
+export const TOP_LEVEL_TOO_LARGE = Symbol("the top level is too large");
+
+export class Sandbox {
+  readonly #limits: SandboxLimits;
+  readonly #module: WebAssembly.Module;
+  readonly #deadline = new Deadline();
+  readonly #logs: LogLines;
+  readonly #image: MemoryImage;
+  readonly #stackPointer: number;
+  readonly #forgetSeed: Handle;
+  /** In the order of use: the first is the one to drop. */
+  readonly #versions = new Map<string, Version>();
+  #guest: Guest | null = null;
+
+  constructor({ limits, module, heapReserveBytes }: SandboxOptions) {
+    if (limits.stackBytes > STACK_BYTES_MAX) throw new Error(`the sandbox's stack can have at most ${STACK_BYTES_MAX} bytes`);
+    this.#limits = limits;
+    this.#module = module;
+    this.#logs = new LogLines(limits);
+    this.#deadline.start(Number.POSITIVE_INFINITY);
+    const guest = this.#newGuest();
+    guest.initialize(limits);
+    this.#forgetSeed = addGlobals(guest);
+    // What is allocated here is free again in the image, but memory has grown to hold it.
+    guest.free(guest.allocate(heapReserveBytes));
+    this.#stackPointer = guest.stackPointer;
+    const reachBytes = Math.min(this.#stackPointer, limits.stackBytes + STACK_MARGIN_BYTES);
+    this.#image = new MemoryImage(guest.memory, { topAt: this.#stackPointer, reachBytes });
+    this.#guest = guest;
+  }
+
+  /** CPU time of the last run. */
+  get cpuMs(): number {
+    return this.#deadline.cpuMs;
+  }
+
+  run(request: SandboxRun): TransformOutcome | typeof TOP_LEVEL_TOO_LARGE {
+    this.#deadline.start(this.#limits.timeoutMs);
+    const result = this.#guarded((guest) => {
+      const version = this.#load(guest, request);
+      if ("fault" in version || "tooLarge" in version) return version;
+      this.#restore(guest, version.changes);
+      this.#logs.take();
+      return callTransform(guest, { ...request, ...this.#limits, ...version });
+    });
+    if ("tooLarge" in result) return TOP_LEVEL_TOO_LARGE;
+    const trace = { logs: this.#logs.take(), durationMs: Math.round(this.#deadline.wallMs * 1_000) / 1_000 };
+    return "fault" in result ? { ok: false, ...result.fault, ...trace } : { ok: true, ...result, ...trace };
+  }
+
+  /** Does everything but calling the function. */
+  check(source: string): CheckOutcome | typeof TOP_LEVEL_TOO_LARGE {
+    this.#deadline.start(this.#limits.timeoutMs);
+    const result = this.#guarded((guest) => this.#evaluate(guest, source));
+    this.#logs.take();
+    if ("tooLarge" in result) return TOP_LEVEL_TOO_LARGE;
+    return "fault" in result ? { ok: false, ...result.fault } : { ok: true };
+  }
+
+  /** The version's image, made now if it is not known. Its time counts against the first run. */
+  #load(guest: Guest, { versionKey, source }: SandboxRun): Version | NotLoaded {
+    const known = this.#versions.get(versionKey);
+    this.#versions.delete(versionKey);
+    if (known?.source === source) {
+      this.#versions.set(versionKey, known);
+      return known;
+    }
+    const found = this.#evaluate(guest, source);
+    if (!("handle" in found)) return found;
+    guest.call(this.#forgetSeed, []);
+    // Describing a syntax error of a form that was tried and did not fit has raised it.
+    guest.setMemoryLimit(this.#limits.memoryBytes);
+    const version = { ...found, source, changes: this.#image.changesIn(guest.memory) };
+    this.#keep(versionKey, version);
+    return version;
+  }
+
+  #evaluate(guest: Guest, source: string): FoundTransform | NotLoaded {
+    this.#restore(guest, []);
+    const found = findTransform(guest, source, this.#limits.memoryBytes);
+    return "handle" in found && guest.memoryBytes > this.#image.sizeBytes ? { tooLarge: true } : found;
+  }
+
+  #keep(versionKey: string, version: Version): void {
+    this.#versions.set(versionKey, version);
+    const oldest = this.#versions.keys().next().value;
+    if (this.#versions.size > this.#limits.versionsMax && oldest !== undefined) this.#versions.delete(oldest);
+  }
+
+  /** Runs work in an instance that is whole, and decides whether it can be used again. */
+  #guarded<Result extends object>(work: (guest: Guest) => Result | { fault: TransformFault }): Result | { fault: TransformFault } {
+    this.#guest ??= this.#newGuest();
+    const guest = this.#guest;
+    try {
+      const result = work(guest);
+      const limitReached = "fault" in result && result.fault.code === "transform_memory";
+      if (limitReached || this.#deadline.passed || !this.#reusable(guest)) this.#guest = null;
+      return this.#deadline.passed ? { fault: timeoutFault(this.#limits.timeoutMs) } : result;
+    } catch (error) {
+      this.#guest = null;
+      return { fault: this.#trapFault(error) };
+    }
+  }
+
+  #reusable(guest: Guest): boolean {
+    return guest.memoryBytes === this.#image.sizeBytes && !this.#image.stackOverran(guest.memory);
+  }
+
+  #trapFault(error: unknown): TransformFault {
+    if (this.#deadline.passed) return timeoutFault(this.#limits.timeoutMs);
+    if (error instanceof GuestTrap) return error.fault;
+    if (error instanceof GuestMemoryFull) return memoryFault(this.#limits.memoryBytes);
+    if (error instanceof RangeError) return { code: "transform_failed", message: "RangeError: Maximum call stack size exceeded" };
+    return { code: "transform_failed", message: `the sandbox gave up: ${error instanceof Error ? error.message : String(error)}` };
+  }
+
+  #restore(guest: Guest, changes: readonly Patch[]): void {
+    const missingBytes = this.#image.sizeBytes - guest.memoryBytes;
+    if (missingBytes > 0) guest.growMemory(missingBytes / WASM_PAGE_BYTES);
+    this.#image.restore(guest.memory, changes);
+    guest.stackPointer = this.#stackPointer;
+  }
+
+  #newGuest(): Guest {
+    return new Guest(this.#module, { deadline: this.#deadline, logs: this.#logs });
+  }
+}
+
+function addGlobals(guest: Guest): Handle {
+  const install = guest.evaluate(GUEST_GLOBALS_SOURCE, "inlet", READ_AS.script);
+  const forgetSeed = guest.call(install, [guest.hostFunction("log"), guest.hostFunction("seed")]);
+  if (!guest.isFunction(forgetSeed)) throw new Error("the sandbox's own globals could not be set up");
+  return forgetSeed;
+}

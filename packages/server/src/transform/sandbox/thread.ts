@@ -1,0 +1,46 @@
+/** The thread transforms run in: takes one request after the other, and says in shared memory which one it is at. */
+
+import { setPriority } from "node:os";
+import { parentPort, workerData } from "node:worker_threads";
+import type { CheckOutcome, SandboxLimits, TransformOutcome } from "../transform-outcome.ts";
+import type { SandboxRun } from "./sandbox.ts";
+import { SizedSandboxes } from "./sized-sandboxes.ts";
+
+export interface ThreadData {
+  limits: SandboxLimits;
+  /** One number: the id of the job being worked on, 0 for none. The watchdog reads it while this thread is deaf. */
+  current: Int32Array;
+  /** Added to the thread's nice value, so that it gives way to the others. */
+  niceness: number;
+}
+
+export type ThreadJob = { id: number } & ({ run: SandboxRun } | { check: string });
+export type ThreadAnswer = { id: number; cpuMs: number } & ({ outcome: TransformOutcome } | { checked: CheckOutcome });
+
+const { limits, current, niceness } = workerData as ThreadData;
+// On Linux the call concerns the calling thread alone; elsewhere it would slow the whole process.
+if (niceness > 0 && process.platform === "linux") setPriority(niceness);
+const sandbox = new SizedSandboxes(limits);
+
+/** Answers are sent together, since each message costs the main thread some 10 µs, but none waits longer than this for the next. */
+const ANSWER_WAIT_MS = 1;
+
+parentPort?.on("message", (jobs: ThreadJob[]) => {
+  let answers: ThreadAnswer[] = [];
+  let since = performance.now();
+  for (const job of jobs) {
+    answers.push(work(job));
+    if (performance.now() - since < ANSWER_WAIT_MS) continue;
+    parentPort?.postMessage(answers);
+    answers = [];
+    since = performance.now();
+  }
+  if (answers.length > 0) parentPort?.postMessage(answers);
+});
+
+function work(job: ThreadJob): ThreadAnswer {
+  Atomics.store(current, 0, job.id);
+  const answer = "run" in job ? { outcome: sandbox.run(job.run) } : { checked: sandbox.check(job.check) };
+  Atomics.store(current, 0, 0);
+  return { id: job.id, cpuMs: sandbox.cpuMs, ...answer };
+}

@@ -1,0 +1,256 @@
+/**
+ * Runs webhook transforms in sandbox threads. Threads are started by the first use, not before.
+ *
+ * Guarantees: every run ends in an outcome, within the limits; a version that loops or is slow delays others of its kind, not the
+ * quick ones (see version-lanes.ts); what waits is bounded, and over the bound the outcome is `overloaded` at once; a thread that
+ * is stuck or dies is replaced, and jobs it had not begun are run by another.
+ */
+
+import { availableParallelism } from "node:os";
+import { BODY_BYTES_MAX_DEFAULT } from "@inlet/protocol";
+import type { ThreadAnswer, ThreadJob } from "./sandbox/thread.ts";
+import { type LossReason, SandboxThread } from "./sandbox-thread.ts";
+import type { CheckOutcome, SandboxLimits, TransformFault, TransformOutcome, TransformRequest } from "./transform-outcome.ts";
+import { type Lane, VersionLanes } from "./version-lanes.ts";
+import { WaitingWork, type Work } from "./waiting-work.ts";
+
+export interface TransformRunnerOptions {
+  limits?: Partial<SandboxLimits>;
+  /** Threads for versions known to be quick. One more serves new and slow versions. */
+  quickThreads?: number;
+  /** Runs that may wait for a thread; of slow versions, far fewer, since each takes its full time. */
+  waitingMax?: number;
+  waitingSlowMax?: number;
+  slowMs?: number;
+  penaltyMs?: number;
+  now?: () => number;
+}
+
+export interface TransformRunner {
+  start(): void;
+  /** Lets what runs finish, ends what waits with `overloaded`, and ends the threads. Safe to call twice, or before start. */
+  stop(): Promise<void>;
+  run(request: TransformRequest): Promise<TransformOutcome>;
+  /** Says whether the source parses and defines a transform, without calling it. */
+  check(source: string): Promise<CheckOutcome>;
+  /** For metrics. */
+  readonly load: { running: number; waiting: number; threads: number };
+}
+
+export function createTransformRunner(options: TransformRunnerOptions = {}): TransformRunner {
+  return new Runner({ ...DEFAULTS, ...options, limits: { ...LIMITS, ...options.limits } });
+}
+
+const LIMITS: SandboxLimits = {
+  timeoutMs: 250,
+  memoryBytes: 32 * 1_048_576,
+  stackBytes: 256 * 1_024,
+  resultBytesMax: BODY_BYTES_MAX_DEFAULT,
+  logLinesMax: 100,
+  logBytesMax: 16_384,
+  versionsMax: 64,
+};
+
+const DEFAULTS = {
+  // On two cores, with server and load on the same machine, two did 1.2 times the work of one at 1 KB and 1.8 times at 96 KB.
+  quickThreads: Math.min(4, availableParallelism()),
+  waitingMax: 1_000,
+  waitingSlowMax: 32,
+  slowMs: 100,
+  penaltyMs: 10_000,
+  now: Date.now,
+};
+
+/** Jobs a quick thread holds at once, so that it need not wait for the main thread between two. */
+const QUICK_JOBS_AT_ONCE = 8;
+/** The thread for new and slow versions gets about a tenth of a core when others want it. */
+const SLOW_THREAD_NICENESS = 10;
+/** A job is tried again when its thread died before beginning it, but not for ever. */
+const ATTEMPTS_MAX = 3;
+
+const STOPPING: TransformFault = { code: "overloaded", message: "the service is stopping" };
+
+type RunnerOptions = Required<Omit<TransformRunnerOptions, "limits">> & { limits: SandboxLimits };
+
+class Runner implements TransformRunner {
+  readonly #options: RunnerOptions;
+  readonly #lanes: VersionLanes;
+  readonly #waiting: WaitingWork;
+  readonly #running = new Map<number, Work>();
+  readonly #quickThreads = new Set<SandboxThread>();
+  #slowThread: SandboxThread | null = null;
+  #lastId = 0;
+  #stopping: Promise<void> | null = null;
+  #whenIdle: (() => void) | null = null;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.#lanes = new VersionLanes(options);
+    this.#waiting = new WaitingWork(options);
+  }
+
+  start(): void {
+    // Threads start with the first job: a server without webhooks pays nothing.
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#drain();
+    return this.#stopping;
+  }
+
+  get load() {
+    return {
+      running: this.#running.size,
+      waiting: this.#waiting.size,
+      threads: this.#quickThreads.size + (this.#slowThread ? 1 : 0),
+    };
+  }
+
+  run({ versionKey, source, evtJson, headers, queryParams, raw }: TransformRequest): Promise<TransformOutcome> {
+    const run = {
+      versionKey,
+      source,
+      evtJson: evtJson === raw ? null : evtJson,
+      headersJson: JSON.stringify(headers),
+      queryParamsJson: JSON.stringify(queryParams),
+      raw,
+    };
+    return new Promise((resolve) => {
+      this.#accept({ run }, versionKey, (answer) => {
+        if ("code" in answer) resolve({ ok: false, ...answer, logs: [], durationMs: 0 });
+        else if ("outcome" in answer) resolve(answer.outcome);
+      });
+    });
+  }
+
+  check(source: string): Promise<CheckOutcome> {
+    return new Promise((resolve) => {
+      this.#accept({ check: source }, null, (answer) => {
+        if ("code" in answer) resolve({ ok: false, ...answer });
+        else if ("checked" in answer) resolve(answer.checked);
+      });
+    });
+  }
+
+  #accept(task: Omit<ThreadJob, "id">, versionKey: string | null, settle: Work["settle"]): void {
+    const lane = this.#laneOf(versionKey);
+    if (this.#stopping) settle(STOPPING);
+    else if (this.#waiting.isFull(lane)) settle({ code: "overloaded", message: "too many transforms are waiting to run" });
+    else {
+      this.#lastId = (this.#lastId % 0x7fff_ffff) + 1;
+      const job = { id: this.#lastId, ...task } as ThreadJob;
+      this.#waiting.add(lane, { job, versionKey, attempts: 0, settle });
+      this.#dispatch();
+    }
+  }
+
+  #laneOf(versionKey: string | null): Lane {
+    return versionKey === null ? "new" : this.#lanes.laneOf(versionKey);
+  }
+
+  /** Gives waiting work to threads that have room. */
+  #dispatch(): void {
+    while (this.#waiting.has("quick")) {
+      const thread = this.#quickThread();
+      if (!thread) break;
+      this.#send(thread, this.#waiting.take("quick"));
+    }
+    if (!this.#waiting.has("new") && !this.#waiting.has("slow")) return;
+    this.#slowThread ??= this.#spawn(SLOW_THREAD_NICENESS, () => {
+      this.#slowThread = null;
+    });
+    if (this.#slowThread.load === 0) this.#send(this.#slowThread, this.#waiting.take("new", "slow"));
+  }
+
+  /** The least loaded quick thread, or a further one when all have something to do and there may be more. */
+  #quickThread(): SandboxThread | null {
+    let best: SandboxThread | null = null;
+    for (const thread of this.#quickThreads) if (!best || thread.load < best.load) best = thread;
+    if (best?.load === 0) return best;
+    if (this.#quickThreads.size < this.#options.quickThreads) return this.#addQuickThread();
+    return best && best.load < QUICK_JOBS_AT_ONCE ? best : null;
+  }
+
+  #addQuickThread(): SandboxThread {
+    const thread = this.#spawn(0, () => this.#quickThreads.delete(thread));
+    this.#quickThreads.add(thread);
+    return thread;
+  }
+
+  #send(thread: SandboxThread, work: Work | undefined): void {
+    if (!work) return;
+    this.#running.set(work.job.id, work);
+    thread.send(work.job);
+  }
+
+  #spawn(niceness: number, forget: () => void): SandboxThread {
+    return new SandboxThread({
+      limits: this.#options.limits,
+      niceness,
+      // Far beyond the limit on CPU time, because a busy machine may not give the thread its share.
+      hardMs: 4 * this.#options.limits.timeoutMs + 500,
+      onAnswer: (answer) => {
+        const work = this.#running.get(answer.id);
+        if (work) this.#settle(work, answer, answer.cpuMs);
+        // A version that has just proved quick will want one; starting it takes 0.1 s.
+        if (this.#quickThreads.size === 0 && !this.#stopping) this.#addQuickThread();
+      },
+      onRoom: () => this.#dispatch(),
+      onLost: ({ culprit, untouched, reason }) => {
+        forget();
+        const work = culprit && this.#running.get(culprit.id);
+        if (work) this.#settle(work, this.#lossFault(reason), Number.POSITIVE_INFINITY);
+        for (const job of untouched) this.#retry(job);
+        this.#dispatch();
+      },
+    });
+  }
+
+  #settle(work: Work, answer: ThreadAnswer | TransformFault, cpuMs: number): void {
+    this.#running.delete(work.job.id);
+    if (work.versionKey !== null) this.#judge(work.versionKey, cpuMs);
+    work.settle(answer);
+    if (this.#running.size === 0) this.#whenIdle?.();
+  }
+
+  #judge(versionKey: string, cpuMs: number): void {
+    const before = this.#lanes.laneOf(versionKey);
+    this.#lanes.note(versionKey, cpuMs);
+    const after = this.#lanes.laneOf(versionKey);
+    if (before !== after) this.#waiting.move(versionKey, before, after);
+  }
+
+  #retry(job: ThreadJob): void {
+    const work = this.#running.get(job.id);
+    if (!work) return;
+    this.#running.delete(job.id);
+    work.attempts++;
+    if (work.attempts < ATTEMPTS_MAX && !this.#stopping) this.#waiting.addFirst(this.#laneOf(work.versionKey), work);
+    else work.settle({ code: "overloaded", message: "the sandbox is not available" });
+    if (this.#running.size === 0) this.#whenIdle?.();
+  }
+
+  #lossFault(reason: LossReason): TransformFault {
+    if (reason === "stuck")
+      return { code: "transform_timeout", message: `the transform did not stop after its ${this.#options.limits.timeoutMs} ms` };
+    if (reason === "memory") return { code: "transform_memory", message: "the sandbox ran out of memory" };
+    return { code: "transform_failed", message: "the sandbox ended unexpectedly" };
+  }
+
+  #takeAny(): Work | undefined {
+    return this.#waiting.take("quick", "new", "slow");
+  }
+
+  async #drain(): Promise<void> {
+    for (let work = this.#takeAny(); work; work = this.#takeAny()) work.settle(STOPPING);
+    if (this.#running.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#whenIdle = resolve;
+      });
+    }
+    const threads = [...this.#quickThreads, ...(this.#slowThread ? [this.#slowThread] : [])];
+    await Promise.all(threads.map((thread) => thread.stop()));
+    this.#quickThreads.clear();
+    this.#slowThread = null;
+  }
+}
