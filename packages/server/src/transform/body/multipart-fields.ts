@@ -6,7 +6,7 @@
  */
 
 import { Busboy } from "@fastify/busboy";
-import { type Refusal, refusal } from "@inlet/protocol";
+import { Refusal } from "@inlet/protocol";
 import { addField, type FieldLists, newFieldLists } from "./field-lists.ts";
 
 const PARTS_MAX = 10_000;
@@ -17,7 +17,7 @@ export async function multipartFields(bytes: Buffer, contentType: string): Promi
   try {
     return { fields: await parse(bytes, contentType) };
   } catch (error) {
-    return { refusal: refusal("body_invalid", `the body is not valid multipart/form-data: ${(error as Error).message}`) };
+    return { refusal: new Refusal("body_invalid", `the body is not valid multipart/form-data: ${(error as Error).message}`) };
   }
 }
 
