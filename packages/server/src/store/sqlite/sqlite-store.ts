@@ -15,6 +15,8 @@ import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
 import { keyStore } from "./keys.ts";
 import { migrate } from "./migrate.ts";
 import { Reader } from "./reader.ts";
+import { webhookRequestStore } from "./webhook-requests.ts";
+import { webhookStore } from "./webhooks.ts";
 
 export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "onRecovery"> {
   folder: string;
@@ -53,6 +55,8 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
     ...keyStore(db, writer),
+    ...webhookStore(db, writer),
+    ...webhookRequestStore(db, writer, reader),
     storeProbe: () => writer.submit(() => void probe.run()),
     stop: () => (stopped ??= close()),
   };
