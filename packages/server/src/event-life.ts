@@ -43,7 +43,7 @@ export function createEventLife(parts: EventLifeParts): EventLife {
 async function accept(parts: EventLifeParts, request: InboundRequest): Promise<Answer> {
   const sender = identifySender(parts.senders, request.keyText, environmentNamed(request.headers));
   if (sender instanceof Refusal) return sender;
-  if (!ipAdmitted(sender.key?.ips ?? null, request.ip)) {
+  if (sender.key?.ips && !ipAdmitted(sender.key.ips, request.ip)) {
     return new Refusal("ip_denied", `The lists of this key do not let the address ${request.ip} through.`);
   }
 

@@ -15,36 +15,61 @@ export interface SentEvent {
 
 type Report = (field: string, message: string) => void;
 
-/** The fields the service keeps in columns of its own. */
-const KNOWN_FIELDS: ReadonlySet<string> = new Set(["name", "data", "id", "ts"]);
+/** The members of an event by what the service makes of them. As for JSON.parse, the last of several with one name counts. */
+interface Fields {
+  name: JsonMember | undefined;
+  data: JsonMember | undefined;
+  id: JsonMember | undefined;
+  ts: JsonMember | undefined;
+  extras: JsonMember[] | null;
+}
 
-/** `value` is the event parsed, `members` the places of its fields in `text`. Null when a fault was reported. */
-export function readEvent(text: string, value: unknown, members: JsonMember[] | null, report: Report): SentEvent | null {
+/** `members` are the places of the event's fields in `text`, null when it is no object. Null when a fault was reported. */
+export function readEvent(text: string, members: JsonMember[] | null, report: Report): SentEvent | null {
   if (members === null) {
     report("event", "must be an object");
     return null;
   }
-  const { name, id, ts } = value as Record<string, unknown>;
+  const fields = sortFields(members);
+  const name = fieldValue(text, fields.name);
+  const id = fieldValue(text, fields.id);
+  const ts = fieldValue(text, fields.ts);
   let faults = 0;
   const check = (field: string, fault: string | null) => {
     if (fault === null) return;
     report(field, fault);
     faults++;
   };
-  // As for JSON.parse, the last of several members with one name counts.
-  const data = members.findLast((member) => member.key === "data");
   check("name", eventNameFault(name));
-  check("data", dataFault(text, data));
+  check("data", dataFault(text, fields.data));
   check("id", dedupIdFault(id));
   check("ts", tsFault(ts));
-  if (faults > 0 || !data) return null;
+  if (faults > 0 || !fields.data) return null;
   return {
     name: name as string,
-    data: text.slice(data.start, data.end),
-    extras: extrasOf(text, members),
+    data: text.slice(fields.data.start, fields.data.end),
+    extras: fields.extras && joinMembers(text, lastOfEach(fields.extras)),
     dedupId: (id as string | null | undefined) ?? null,
     ts: (ts as number | null | undefined) ?? null,
   };
+}
+
+function sortFields(members: JsonMember[]): Fields {
+  const fields: Fields = { name: undefined, data: undefined, id: undefined, ts: undefined, extras: null };
+  for (const member of members) {
+    const { key } = member;
+    if (key === "name" || key === "data" || key === "id" || key === "ts") fields[key] = member;
+    else if (fields.extras) fields.extras.push(member);
+    else fields.extras = [member];
+  }
+  return fields;
+}
+
+/** Undefined when there is no such field. A plain string needs no parser. */
+function fieldValue(text: string, member: JsonMember | undefined): unknown {
+  if (!member) return undefined;
+  const written = text.slice(member.start, member.end);
+  return written.startsWith('"') && !written.includes("\\") ? written.slice(1, -1) : JSON.parse(written);
 }
 
 function dataFault(text: string, data: JsonMember | undefined): string | null {
@@ -69,10 +94,6 @@ function tsFault(ts: unknown): string | null {
   return null;
 }
 
-/** Of fields given twice the last counts, as everywhere. */
-function extrasOf(text: string, members: JsonMember[]): string | null {
-  const extras = members.filter(({ key }) => !KNOWN_FIELDS.has(key));
-  if (extras.length === 0) return null;
-  const last = new Map(extras.map((member) => [member.key, member]));
-  return joinMembers(text, [...last.values()]);
+function lastOfEach(members: JsonMember[]): JsonMember[] {
+  return [...new Map(members.map((member) => [member.key, member])).values()];
 }

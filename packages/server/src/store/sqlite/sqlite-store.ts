@@ -36,7 +36,12 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
   }
   const reader = new Reader(path);
   const checkpointer = new Checkpointer(db, () => reader.read("checkpoint", undefined));
-  const writer = new GroupCommit(db, { ...hooks, onCommit: () => checkpointer.noteCommit() });
+  const watchers = new Set<() => void>();
+  const onCommit = () => {
+    checkpointer.noteCommit();
+    for (const watcher of watchers) watcher();
+  };
+  const writer = new GroupCommit(db, { ...hooks, onCommit });
   reader.start();
 
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
@@ -51,7 +56,7 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
   }
 
   return {
-    ...eventStore(db, writer, reader),
+    ...eventStore(db, writer, reader, watchers),
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
     ...keyStore(db, writer),
@@ -62,15 +67,10 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
   };
 }
 
-function eventStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): EventStore {
+function eventStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, watchers: Set<() => void>): EventStore {
   const append = prepareAppendEvents(db);
-  const watchers = new Set<() => void>();
   return {
-    async eventAppend(batch) {
-      const result = await writer.submit(() => append(batch), batch.events.length);
-      for (const watcher of watchers) watcher();
-      return result;
-    },
+    eventAppend: (batch) => writer.submit(() => append(batch), batch.events.length),
     eventGet: (params) => reader.read("eventGet", params),
     eventList: (params) => reader.read("eventList", params),
     eventFollow: (params) => reader.read("eventFollow", params),
