@@ -8,3 +8,4 @@ export * from "./headers.ts";
 export * from "./ids.ts";
 export * from "./json-scan.ts";
 export * from "./json-text.ts";
+export * from "./read-event.ts";

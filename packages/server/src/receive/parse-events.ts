@@ -9,10 +9,11 @@ import {
   jsonElementsMembers,
   jsonMembers,
   Refusal,
+  readEvent,
   type ScannedJson,
+  type SentEvent,
   scanJson,
 } from "@inlet/protocol";
-import { readEvent, type SentEvent } from "./read-event.ts";
 
 export function parseEvents(body: Buffer): SentEvent[] | Refusal {
   if (!isUtf8(body)) return new Refusal("body_invalid", "The body is not valid UTF-8.");
