@@ -14,7 +14,7 @@ import { API_KEY, call, EVENT_KEY, temporaryFolder } from "./support/service.ts"
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 20);
 const SENDERS = 20;
 const BATCH = 7;
-const LOAD_MS_MAX = 250;
+const LOAD_MS_MAX = 400;
 
 const AUTHORIZED = { authorization: `Bearer ${API_KEY}` };
 
@@ -39,8 +39,8 @@ test(`${ROUNDS} crashes lose no acknowledged event and halve no batch`, async (t
   let acknowledgedInAll = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const doomed = await startInlet(t, ["start", ...flags, "--log-level", "warn"]);
-    // The first transform of a process waits for its sandbox; the crash shall hit a service in full swing.
-    await call(`${doomed.url}/e/${webhook.token}`, { method: "POST", body: "{}" });
+    // The first transforms of a process wait for their sandboxes; the crash shall hit a service in full swing.
+    for (let n = 0; n < 3; n++) await call(`${doomed.url}/e/${webhook.token}`, { method: "POST", body: "{}" });
     const crashAfterMs = Math.random() * LOAD_MS_MAX;
     const senders = Array.from({ length: SENDERS }, (_, sender) => sendUntilRefused(doomed.url, webhook.token, round, sender));
     await sleep(crashAfterMs);
