@@ -20,3 +20,25 @@ export function requestBody(events: number): string {
 
 export const EVENT_NAME = EVENT.name;
 export const EVENT_DATA = JSON.stringify(EVENT.data);
+
+/** A JSON body of about `bytes` bytes, as providers send them: an envelope around a list of records. */
+export function providerBody(bytes: number): string {
+  const items: object[] = [];
+  const envelope = () => JSON.stringify({ id: "evt_1NG8Du2eZvKYlo2C", type: "invoice.paid", created: 1_700_000_000, data: { items } });
+  while (envelope().length < bytes) items.push({ id: `li_${items.length}`, amount: items.length * 10, description: "One line of it" });
+  return envelope();
+}
+
+/** An event of about `bytes` bytes, to set beside a webhook request of that size. */
+export function eventOfSize(bytes: number): string {
+  return JSON.stringify({ name: EVENT.name, data: JSON.parse(providerBody(bytes)) });
+}
+
+/** The bodies a load generator can be asked for by name. */
+export const BODIES: Readonly<Record<string, () => string>> = {
+  event: () => requestBody(1),
+  "batch-100": () => requestBody(100),
+  "event-1kb": () => eventOfSize(1_000),
+  "webhook-1kb": () => providerBody(1_000),
+  "webhook-96kb": () => providerBody(96 * 1024),
+};

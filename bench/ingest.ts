@@ -23,13 +23,14 @@ export interface IngestOptions {
 interface Shape {
   label: string;
   connections: number;
+  body: string;
   eventsPerRequest: number;
   goal: number;
 }
 
 const SHAPES: Shape[] = [
-  { label: "single events, 64 connections", connections: 64, eventsPerRequest: 1, goal: 0.6 },
-  { label: "batches of 100, 16 connections", connections: 16, eventsPerRequest: 100, goal: 0.25 },
+  { label: "single events, 64 connections", connections: 64, body: "event", eventsPerRequest: 1, goal: 0.6 },
+  { label: "batches of 100, 16 connections", connections: 16, body: "batch-100", eventsPerRequest: 100, goal: 0.25 },
 ];
 const FULL_STORE_GOAL = 0.8;
 const RESIDENT_MB_GOAL = 120;
@@ -119,22 +120,23 @@ async function compare(options: IngestOptions, folder: string, label: string): P
 }
 
 async function compareShape(options: IngestOptions, floor: Server, inlet: Server, shape: Shape, label: string) {
-  const { connections, eventsPerRequest, goal } = shape;
+  const { connections, body, eventsPerRequest, goal } = shape;
   const rounds: { bare: LoadResult; ours: LoadResult; cpu: number; share: number }[] = [];
   for (let round = 0; round < options.rounds; round++) {
-    const bare = await load(`${floor.url}/e/bench`, connections, eventsPerRequest, options.seconds);
+    const bare = await load(`${floor.url}/e/bench`, connections, body, options.seconds);
     const cpuBefore = cpuSeconds(inlet);
-    const ours = await load(`${inlet.url}/e/bench`, connections, eventsPerRequest, options.seconds);
+    const ours = await load(`${inlet.url}/e/bench`, connections, body, options.seconds);
     if (ours.failures > 0) throw new Error(`${ours.failures} requests failed`);
     const cpu = cpuBefore === null ? Number.NaN : ((cpuSeconds(inlet) ?? 0) - cpuBefore) / ours.requests;
-    rounds.push({ bare, ours, cpu, share: ours.events / bare.events });
+    rounds.push({ bare, ours, cpu, share: ours.requests / bare.requests });
   }
+  const perSecond = ({ requests, seconds }: LoadResult) => (requests * eventsPerRequest) / seconds;
   const of = (pick: (round: (typeof rounds)[number]) => number) => median(rounds.map(pick));
   const share = of((round) => round.share);
   const what = (name: string) => `${label}: ${shape.label}: ${name}`;
   const shapeRows: Row[] = [
-    { what: what("floor"), value: of(({ bare }) => bare.events / bare.seconds), unit: "events/s" },
-    { what: what("Inlet"), value: of(({ ours }) => ours.events / ours.seconds), unit: "events/s" },
+    { what: what("floor"), value: of(({ bare }) => perSecond(bare)), unit: "events/s" },
+    { what: what("Inlet"), value: of(({ ours }) => perSecond(ours)), unit: "events/s" },
     { what: what("share of the floor"), value: share, unit: "×", goal: `≥ ${goal}`, met: share >= goal },
     { what: what("p50"), value: of(({ ours }) => ours.p50Ms), unit: "ms" },
     { what: what("p99"), value: of(({ ours }) => ours.p99Ms), unit: "ms" },
@@ -145,10 +147,10 @@ async function compareShape(options: IngestOptions, floor: Server, inlet: Server
 
 async function driveOther(options: IngestOptions, url: string): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const { label, connections, eventsPerRequest } of SHAPES) {
-    const result = await load(`${url}/e/${options.key}`, connections, eventsPerRequest, options.seconds);
+  for (const { label, connections, body, eventsPerRequest } of SHAPES) {
+    const result = await load(`${url}/e/${options.key}`, connections, body, options.seconds);
     rows.push(
-      { what: `${url}: ${label}`, value: result.events / result.seconds, unit: "events/s" },
+      { what: `${url}: ${label}`, value: (result.requests * eventsPerRequest) / result.seconds, unit: "events/s" },
       { what: `${url}: ${label}: p50`, value: result.p50Ms, unit: "ms" },
       { what: `${url}: ${label}: p99`, value: result.p99Ms, unit: "ms" },
       { what: `${url}: ${label}: failures`, value: result.failures, unit: "requests" },

@@ -2,15 +2,17 @@
  * The load generator, a process of its own: keeps a number of connections busy with one request for a fixed time, and prints
  * what it saw as one line of JSON. It speaks to sockets directly, so that on two cores the server is measured and not the client.
  *
- *   node bench/load.ts <url> <connections> <events per request> <seconds>
+ *   node bench/load.ts <url[,url…]> <connections> <name of a body> <seconds>
+ *
+ * Several URLs are used in turn by the connections.
  */
 
 import { connect, type Socket } from "node:net";
-import { requestBody } from "./events.ts";
+import { BODIES } from "./events.ts";
 
 export interface LoadResult {
+  /** Answered with 200. */
   requests: number;
-  events: number;
   seconds: number;
   p50Ms: number;
   p99Ms: number;
@@ -19,12 +21,10 @@ export interface LoadResult {
 
 const WARM_UP_SECONDS = 1;
 
-const [url = "", connections = "1", eventsPerRequest = "1", seconds = "5"] = process.argv.slice(2);
-const target = new URL(url);
-const body = requestBody(Number(eventsPerRequest));
-const request = Buffer.from(
-  `POST ${target.pathname} HTTP/1.1\r\nhost: ${target.host}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-);
+const [urls = "", connections = "1", bodyName = "event", seconds = "5"] = process.argv.slice(2);
+const targets = urls.split(",").map((url) => new URL(url));
+const body = BODIES[bodyName]?.();
+if (body === undefined) throw new Error(`there is no body "${bodyName}", only ${Object.keys(BODIES).join(", ")}`);
 
 const startedAt = performance.now();
 const measureFrom = startedAt + WARM_UP_SECONDS * 1_000;
@@ -32,11 +32,14 @@ const endAt = measureFrom + Number(seconds) * 1_000;
 const latenciesMs: number[] = [];
 let failures = 0;
 
-await Promise.all(Array.from({ length: Number(connections) }, drive));
+await Promise.all(Array.from({ length: Number(connections) }, (_, i) => drive(targets[i % targets.length] as URL)));
 report();
 
 /** One connection: send, wait for the whole answer, send again. */
-function drive(): Promise<void> {
+function drive(target: URL): Promise<void> {
+  const request = Buffer.from(
+    `POST ${target.pathname} HTTP/1.1\r\nhost: ${target.host}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body ?? "")}\r\n\r\n${body}`,
+  );
   return new Promise((resolve, reject) => {
     const socket: Socket = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
     let sentAt = 0;
@@ -73,7 +76,6 @@ function report(): void {
   const at = (share: number) => latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? 0;
   const result: LoadResult = {
     requests: latenciesMs.length,
-    events: latenciesMs.length * Number(eventsPerRequest),
     seconds: Number(seconds),
     p50Ms: at(0.5),
     p99Ms: at(0.99),

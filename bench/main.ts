@@ -2,14 +2,17 @@
 
 import { parseArgs } from "node:util";
 import { benchIngest } from "./ingest.ts";
-import { report } from "./report.ts";
+import { type Row, report } from "./report.ts";
+import { benchWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench -- ingest [flags]
+const HELP = `Usage: npm run bench -- <ingest | webhooks> [flags]
 
   --seconds <n>   seconds each load runs (5)
   --rounds <n>    rounds, of which the median counts (3)
-  --stored <n>    events stored before the second half (5000000; 0 leaves it out)
-  --quick         one short round on an empty store
+  --quick         one short round
+
+ingest only:
+  --stored <n>    events stored before the second half (5000000; 0 leaves it out, as --quick does)
   --url <url>     drive this server instead, alone
   --key <key>     its event key (bench)`;
 
@@ -26,16 +29,18 @@ const { values, positionals } = parseArgs({
   },
 });
 
-if (values.help || positionals[0] !== "ingest") {
+const seconds = values.quick ? 2 : Number(values.seconds);
+const rounds = values.quick ? 1 : Number(values.rounds);
+
+const BENCHMARKS: Readonly<Record<string, () => Promise<Row[]>>> = {
+  ingest: () => benchIngest({ seconds, rounds, stored: values.quick ? 0 : Number(values.stored), url: values.url, key: values.key }),
+  webhooks: () => benchWebhooks({ seconds, rounds }),
+};
+
+const [name = ""] = positionals;
+const run = values.help ? undefined : BENCHMARKS[name];
+if (run) report(name, await run());
+else {
   console.log(HELP);
   process.exitCode = values.help ? 0 : 2;
-} else {
-  const rows = await benchIngest({
-    seconds: values.quick ? 2 : Number(values.seconds),
-    rounds: values.quick ? 1 : Number(values.rounds),
-    stored: values.quick ? 0 : Number(values.stored),
-    url: values.url,
-    key: values.key,
-  });
-  report("ingest", rows);
 }

@@ -19,7 +19,22 @@ export interface Server {
 }
 
 export function startInlet(dataDir: string): Promise<Server> {
-  return start([CLI, "start", "--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir, "--event-key", "bench", "--log-level", "warn"]);
+  return start([
+    CLI,
+    "start",
+    "--port",
+    "0",
+    "--host",
+    "127.0.0.1",
+    "--data-dir",
+    dataDir,
+    "--event-key",
+    "bench",
+    "--api-key",
+    "bench",
+    "--log-level",
+    "warn",
+  ]);
 }
 
 export function startFloor(): Promise<Server> {
@@ -27,8 +42,8 @@ export function startFloor(): Promise<Server> {
 }
 
 /** Runs the load generator to its end. */
-export async function load(url: string, connections: number, eventsPerRequest: number, seconds: number): Promise<LoadResult> {
-  const child = spawn(process.execPath, [here("load.ts"), url, String(connections), String(eventsPerRequest), String(seconds)], {
+export async function load(url: string, connections: number, body: string, seconds: number): Promise<LoadResult> {
+  const child = spawn(process.execPath, [here("load.ts"), url, String(connections), body, String(seconds)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";

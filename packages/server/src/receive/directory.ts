@@ -46,7 +46,7 @@ export class Directory {
     this.#environments = new Map(environments.map((environment) => [environment.id, environment]));
     this.#environmentsByName = new Map(environments.map((environment) => [environment.name, environment]));
     this.#keys = keys;
-    this.#keysByHash = new Map(keys.filter((key) => key.revokedAt === null).map((key) => [key.hash, key]));
+    this.#keysByHash = new Map(keys.filter((key) => key.revokedAt === null).map((key) => [`${key.kind} ${key.hash}`, key]));
     this.#eventKeysByText = new Map();
     this.#webhooks = webhooks;
     const byId = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
@@ -89,8 +89,7 @@ export class Directory {
 
   /** The text is hashed before it is looked up, so that timing tells nothing about keys. */
   key(kind: KeyKind, text: string): Key | null {
-    const key = this.#keysByHash.get(hashKey(text));
-    return key?.kind === kind ? key : null;
+    return this.#keysByHash.get(`${kind} ${hashKey(text)}`) ?? null;
   }
 
   /** The webhook whose URL ends in this token, now or in the past. */

@@ -42,10 +42,11 @@ export function keyConformance(engine: Engine): void {
     ]);
   });
 
-  test(`${engine.name}: one hash, one key`, async (t) => {
+  test(`${engine.name}: one hash, one key of a kind`, async (t) => {
     const { store } = await engine.open(t);
     assert.ok(await store.keyInsert(sampleKey()));
     assert.equal(await store.keyInsert(sampleKey({ id: "key_2" as KeyId })), null);
+    assert.ok(await store.keyInsert(sampleKey({ id: "key_3" as KeyId, kind: "signing", role: null, secret: "s" })));
   });
 
   test(`${engine.name}: a key is revoked once and stays listed`, async (t) => {

@@ -31,7 +31,7 @@ export interface Key {
 export interface KeyStore {
   /** Every key, revoked ones too: they still name the source of their events. Oldest first. */
   keyList(): Promise<Key[]>;
-  /** Null when a key with this hash exists already. */
+  /** Null when a key of this kind with this hash exists already. */
   keyInsert(params: Omit<Key, "revokedAt">): Promise<Key | null>;
   /** Null when there is no such key or it was revoked before. */
   keyRevoke(params: { id: KeyId; revokedAt: number }): Promise<Key | null>;

@@ -16,7 +16,7 @@ CREATE TABLE keys (
   kind           TEXT NOT NULL CHECK (kind IN ('event', 'api', 'signing')),
   name           TEXT NOT NULL,
   environment_id INTEGER REFERENCES environments (environment_id),
-  hash           TEXT NOT NULL UNIQUE,
+  hash           TEXT NOT NULL,
   prefix         TEXT NOT NULL,
   secret         TEXT,
   role           TEXT,
@@ -24,6 +24,7 @@ CREATE TABLE keys (
   ips            TEXT,
   created_at     INTEGER NOT NULL,
   revoked_at     INTEGER,
+  UNIQUE (kind, hash),
   CHECK ((kind = 'event') = (environment_id IS NOT NULL)),
   CHECK ((kind = 'signing') = (secret IS NOT NULL)),
   CHECK ((kind = 'api') = (role IS NOT NULL))

@@ -1,0 +1,102 @@
+/**
+ * How fast webhook requests become events, beside single events of the same size on the same server; and what Event API
+ * senders notice while other people's transforms loop for ever.
+ */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cpuSeconds, load, residentMb, type Server, startInlet } from "./processes.ts";
+import { median, type Row } from "./report.ts";
+
+export interface WebhookOptions {
+  seconds: number;
+  rounds: number;
+}
+
+const TYPICAL = `function transform(evt, headers = {}, queryParams = {}, raw = "") {
+  return { name: "stripe/" + evt.type, data: evt, id: evt.id + Math.random(), ts: evt.created * 1000 };
+}`;
+const LOOP = "function transform() { for (;;); }";
+const LOOPS = 20;
+const SHARE_GOAL = 0.5;
+const LOOPS_P99_GOAL = 3;
+
+export async function benchWebhooks(options: WebhookOptions): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), "inlet-bench-"));
+  const inlet = await startInlet(folder);
+  try {
+    const typical = await makeWebhook(inlet, TYPICAL);
+    return [...(await compare(options, inlet, typical)), ...(await besideLoops(options, inlet))];
+  } finally {
+    await inlet.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function compare({ seconds, rounds }: WebhookOptions, inlet: Server, webhook: string): Promise<Row[]> {
+  const results: { events: number; small: number; large: number; p99: number; cpu: number }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const events = await load(`${inlet.url}/e/bench`, 64, "event-1kb", seconds);
+    const cpuBefore = cpuSeconds(inlet) ?? Number.NaN;
+    const small = await load(webhook, 64, "webhook-1kb", seconds);
+    const cpu = ((cpuSeconds(inlet) ?? Number.NaN) - cpuBefore) / small.requests;
+    const large = await load(webhook, 16, "webhook-96kb", seconds);
+    for (const { failures } of [events, small, large]) if (failures > 0) throw new Error(`${failures} requests failed`);
+    results.push({
+      events: events.requests / seconds,
+      small: small.requests / seconds,
+      large: large.requests / seconds,
+      p99: small.p99Ms,
+      cpu,
+    });
+  }
+  const of = (pick: (result: (typeof results)[number]) => number) => median(results.map(pick));
+  const share = of(({ small, events }) => small / events);
+  return [
+    { what: "single events of 1 KB, 64 connections", value: of(({ events }) => events), unit: "req/s" },
+    { what: "webhook requests of 1 KB, 64 connections", value: of(({ small }) => small), unit: "req/s" },
+    { what: "share of the single-event figure", value: share, unit: "×", goal: `≥ ${SHARE_GOAL}`, met: share >= SHARE_GOAL },
+    { what: "webhook requests of 1 KB: p99", value: of(({ p99 }) => p99), unit: "ms" },
+    { what: "webhook requests of 1 KB: CPU per request", value: of(({ cpu }) => cpu * 1e6), unit: "µs" },
+    { what: "webhook requests of 96 KB, 16 connections", value: of(({ large }) => large), unit: "req/s" },
+    { what: "resident after load", value: residentMb(inlet) ?? Number.NaN, unit: "MB" },
+  ];
+}
+
+/** 20 webhooks whose transforms never end are kept busy by a client of their own. */
+async function besideLoops({ seconds, rounds }: WebhookOptions, inlet: Server): Promise<Row[]> {
+  const loops = await Promise.all(Array.from({ length: LOOPS }, () => makeWebhook(inlet, LOOP)));
+  const send = () => load(`${inlet.url}/e/bench`, 8, "event", seconds);
+  const ratios: number[] = [];
+  const quietP99: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const quiet = await send();
+    const looping = load(loops.join(","), LOOPS, "webhook-1kb", seconds + 1);
+    const beside = await send();
+    await looping;
+    quietP99.push(quiet.p99Ms);
+    ratios.push(beside.p99Ms / quiet.p99Ms);
+  }
+  const ratio = median(ratios);
+  return [
+    { what: "Event API p99, quiet", value: median(quietP99), unit: "ms" },
+    {
+      what: `Event API p99 while ${LOOPS} transforms loop, against quiet`,
+      value: ratio,
+      unit: "×",
+      goal: `≤ ${LOOPS_P99_GOAL}`,
+      met: ratio <= LOOPS_P99_GOAL,
+    },
+  ];
+}
+
+async function makeWebhook(inlet: Server, transform: string): Promise<string> {
+  const answer = await fetch(`${inlet.url}/v1/webhooks`, {
+    method: "POST",
+    headers: { authorization: "Bearer bench", "content-type": "application/json" },
+    body: JSON.stringify({ name: "bench", transform }),
+  });
+  const { data } = (await answer.json()) as { data: { url: string } };
+  return data.url;
+}
