@@ -15,7 +15,7 @@ export interface WebhookOptions {
 }
 
 const TYPICAL = `function transform(evt, headers = {}, queryParams = {}, raw = "") {
-  return { name: "stripe/" + evt.type, data: evt, id: evt.id + Math.random(), ts: evt.created * 1000 };
+  return { name: "stripe/" + evt.type, data: evt, ts: evt.created * 1000 };
 }`;
 const LOOP = "function transform() { for (;;); }";
 const LOOPS = 20;

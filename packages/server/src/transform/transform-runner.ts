@@ -62,7 +62,7 @@ const DEFAULTS = {
 };
 
 /** Jobs a quick thread holds at once, so that it need not wait for the main thread between two. */
-const QUICK_JOBS_AT_ONCE = 8;
+const QUICK_JOBS_AT_ONCE = 32;
 /** The thread for new and slow versions gets about a tenth of a core when others want it. */
 const SLOW_THREAD_NICENESS = 10;
 /** A job is tried again when its thread died before beginning it, but not for ever. */

@@ -23,7 +23,7 @@ if (niceness > 0 && process.platform === "linux") setPriority(niceness);
 const sandbox = new SizedSandboxes(limits);
 
 /** Answers are sent together, since each message costs the main thread some 10 µs, but none waits longer than this for the next. */
-const ANSWER_WAIT_MS = 1;
+const ANSWER_WAIT_MS = 3;
 
 parentPort?.on("message", (jobs: ThreadJob[]) => {
   let answers: ThreadAnswer[] = [];
