@@ -45,7 +45,7 @@ export function createRestClient({ url, apiKey }: { url: string; apiKey: string 
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const answer = asJson(response.text);
-    if (!response.ok) throw refusal(base, response, answer);
+    if (!response.ok) throw refusal(base, response.status, answer);
     if (answer === undefined) throw new CommandFault(`${base} answered with something that is not JSON. Is it an Inlet service?`);
     return answer as Answer;
   };
@@ -89,11 +89,23 @@ function reasonOf(error: unknown): string {
   return cause?.message || cause?.code || message;
 }
 
-function refusal(base: string, { status }: { status: number }, answer: unknown): CommandFault {
-  const { error, code, details } = (answer ?? {}) as { error?: string; code?: string; details?: { field?: string; message?: string }[] };
+interface Fault {
+  field?: string;
+  message?: string;
+  line?: number;
+  column?: number;
+}
+
+function refusal(base: string, status: number, answer: unknown): CommandFault {
+  const { error, code, details = [] } = (answer ?? {}) as { error?: string; code?: string; details?: Fault[] };
   if (!error || !code) return new CommandFault(`${base} answered with status ${status}. Is it an Inlet service?`);
-  const faults = (details ?? []).map(({ field, message }) => `${field} ${message}`).filter((fault) => !error.includes(fault));
+  // One fault is told by the sentence already, but not its place.
+  const faults = details.length > 1 || details[0]?.line !== undefined ? details.map(written) : [];
   return new CommandFault([`${error} (${code})`, ...faults, ...advice(status)], code);
+}
+
+function written({ field, message, line, column }: Fault): string {
+  return `${[field, line, column].filter((part) => part !== undefined).join(":")}: ${message}`;
 }
 
 function advice(status: number): string[] {
