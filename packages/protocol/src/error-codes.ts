@@ -19,8 +19,13 @@ export const ERRORS = {
   environment_missing: terminal(400, "A branch key needs the header x-service-env to say which branch environment is meant."),
   environment_not_found: terminal(404, "No environment of that name exists, or it is archived."),
   environment_forbidden: terminal(403, "The key belongs to another environment than the one named."),
-  event_name_denied: terminal(403, "The lists of the key do not let this event name through."),
-  ip_denied: terminal(403, "The lists of the key do not let this address through."),
+  event_name_denied: terminal(403, "The lists of the key or webhook do not let this event name through."),
+  ip_denied: terminal(403, "The lists of the key or webhook do not let this address through."),
+  webhook_not_found: terminal(404, "The webhook is disabled or deleted, its URL was changed, or there is none with that id."),
+  transform_failed: terminal(400, "The webhook's transform threw an error; the message says which, and where."),
+  transform_invalid_event: terminal(400, "The webhook's transform did not return a valid event."),
+  transform_timeout: terminal(400, "The webhook's transform ran longer than it may."),
+  transform_memory: terminal(400, "The webhook's transform needed more memory than it may."),
   method_not_allowed: terminal(405, "The path exists, but not with this method; the header Allow names those that do."),
   content_type_unsupported: terminal(415, "The content type is not one this path reads."),
   overloaded: retryable(503, "The service holds as many requests as it can; send again after Retry-After seconds."),
@@ -34,6 +39,9 @@ export const ERRORS = {
   event_not_found: terminal(404, "No event with that id exists in this environment."),
   key_not_found: terminal(404, "No such key exists, or it was revoked."),
   key_last: terminal(409, "This is the last key that can do its work; create another one first."),
+  webhook_request_not_found: terminal(404, "No request with that id is recorded for this webhook."),
+  webhook_request_incomplete: terminal(409, "The body of this request was too large to keep, so it cannot be run again."),
+  webhook_version_not_found: terminal(404, "The webhook has no such version."),
   environment_exists: terminal(409, "An environment of that name exists already."),
   environment_permanent: terminal(409, "The default environment cannot be archived."),
   internal_error: retryable(500, "The service failed in a way it should not have; its log says more."),
@@ -46,6 +54,9 @@ export interface Fault {
   index?: number;
   field: string;
   message: string;
+  /** Where in a text such as a transform, counted from 1. */
+  line?: number;
+  column?: number;
 }
 
 /** How a stage says no: a value it returns, not an exception. */

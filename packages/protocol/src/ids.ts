@@ -11,3 +11,7 @@ export type EventId = Branded<string, "EventId">;
 export type EnvironmentId = Branded<number, "EnvironmentId">;
 
 export type KeyId = Branded<string, "KeyId">;
+
+export type WebhookId = Branded<string, "WebhookId">;
+
+export type WebhookRequestId = Branded<string, "WebhookRequestId">;

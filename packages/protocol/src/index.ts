@@ -6,4 +6,6 @@ export * from "./event-id.ts";
 export * from "./event-rules.ts";
 export * from "./headers.ts";
 export * from "./ids.ts";
+export * from "./json-scan.ts";
 export * from "./json-text.ts";
+export * from "./read-event.ts";

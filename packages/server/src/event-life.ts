@@ -2,29 +2,51 @@
  * The life of an event, stage by stage: the table of contents of the service. Every exit is a value: accepted, or refused
  * with a code from the catalogue.
  *
- *   receive  →  deduplicate  →  store  →  observe
+ *   receive  →  transform (webhooks)  →  deduplicate  →  store  →  observe
  *
  * Only this file and service.ts know all stages.
  */
 
-import { EVENT_ID_SEED_HEADER, type EventIdGenerator, environmentNamed, parseEventIdSeed, Refusal, seededEventId } from "@inlet/protocol";
+import {
+  EVENT_ID_SEED_HEADER,
+  type EventIdGenerator,
+  environmentNamed,
+  parseEventIdSeed,
+  Refusal,
+  type SentEvent,
+  seededEventId,
+  type WebhookRequestId,
+} from "@inlet/protocol";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
 import type { RefusalLog } from "./observe/refusal-log.ts";
+import { type SeenRequest, type SeenTransform, webhookRecord } from "./observe/webhook-record.ts";
 import { checkNames } from "./receive/check-names.ts";
+import type { Directory, WebhookTarget } from "./receive/directory.ts";
 import { contentTypeRefusal } from "./receive/event-content-type.ts";
-import { identifySender, type Sender, type SenderRules } from "./receive/identify-sender.ts";
+import { identifySender, type SenderRules } from "./receive/identify-sender.ts";
 import type { Answer, InboundRequest } from "./receive/inbound-request.ts";
 import { ipAdmitted } from "./receive/ip-list.ts";
 import { parseEvents } from "./receive/parse-events.ts";
 import { ABORTED } from "./receive/read-body.ts";
-import type { SentEvent } from "./receive/read-event.ts";
-import { type EventAppendResult, type EventStore, type NewEvent, StoreUnavailable } from "./store/contract/index.ts";
+import { routeWebhook } from "./receive/route-webhook.ts";
+import {
+  type EventAppendResult,
+  type EventBatch,
+  type EventStore,
+  type NewEvent,
+  StoreUnavailable,
+  type WebhookRequestStore,
+} from "./store/contract/index.ts";
+import { canonicalHeaders, parseQuery, type TransformRunner, transformRequest } from "./transform/index.ts";
 
 export interface EventLifeParts {
   senders: SenderRules;
+  directory: Directory;
   bodyBytesMax: number;
+  transforms: TransformRunner;
+  maskedHeaders: ReadonlySet<string>;
   dedupWindow: DedupWindow;
-  store: EventStore;
+  store: EventStore & WebhookRequestStore;
   refusals: RefusalLog;
   eventIds: EventIdGenerator;
   now: () => number;
@@ -34,18 +56,18 @@ export type EventLife = (request: InboundRequest) => Promise<Answer>;
 
 export function createEventLife(parts: EventLifeParts): EventLife {
   return async (request) => {
-    const outcome = await accept(parts, request);
+    const webhook = parts.directory.webhookWithToken(request.keyText);
+    const outcome = await (webhook ? fromWebhook(parts, request, webhook) : fromClient(parts, request));
     if (outcome instanceof Refusal) parts.refusals.note(outcome.code);
     return outcome;
   };
 }
 
-async function accept(parts: EventLifeParts, request: InboundRequest): Promise<Answer> {
+/** The Event API: the body holds the events themselves. */
+async function fromClient(parts: EventLifeParts, request: InboundRequest): Promise<Answer> {
   const sender = identifySender(parts.senders, request.keyText, environmentNamed(request.headers));
   if (sender instanceof Refusal) return sender;
-  if (!ipAdmitted(sender.key?.ips ?? null, request.ip)) {
-    return new Refusal("ip_denied", `The lists of this key do not let the address ${request.ip} through.`);
-  }
+  if (sender.key?.ips && !ipAdmitted(sender.key.ips, request.ip)) return ipDenied(request.ip);
 
   const body = await request.readBody(sender.environment.bodyBytesMax ?? parts.bodyBytesMax);
   if (body === ABORTED || body instanceof Refusal) return body;
@@ -55,34 +77,112 @@ async function accept(parts: EventLifeParts, request: InboundRequest): Promise<A
   const denied = checkNames(sender.key?.eventNames ?? null, events);
   if (denied) return denied;
 
-  return keep(parts, sender, events, request.headers[EVENT_ID_SEED_HEADER]);
+  const seedHeader = request.headers[EVENT_ID_SEED_HEADER];
+  const seed = typeof seedHeader === "string" ? parseEventIdSeed(seedHeader) : null;
+  const receivedAt = parts.now();
+  const newId = (index: number) => (seed ? seededEventId(seed, index + 1) : parts.eventIds.next(receivedAt));
+  return keep(parts, {
+    environmentId: sender.environment.id,
+    receivedAt,
+    source: sender.source,
+    idsFromSender: seed !== null,
+    events: events.map((event, index) => identified(event, newId(index), receivedAt)),
+  });
+}
+
+/** A webhook: the body is the provider's own, and the transform makes the event. Every request is recorded, refused ones too. */
+async function fromWebhook(parts: EventLifeParts, request: InboundRequest, target: WebhookTarget): Promise<Answer> {
+  const { webhook } = target;
+  if (webhook.deletedAt !== null) return webhookClosed();
+  const scope = parts.directory.environment(webhook.environmentId);
+  const bytesMax = scope?.bodyBytesMax ?? parts.bodyBytesMax;
+  const bytes = await request.readBody(bytesMax);
+  if (bytes === ABORTED) return bytes;
+
+  const receivedAt = parts.now();
+  const seen: SeenRequest = {
+    id: `req_${parts.eventIds.next(receivedAt)}` as WebhookRequestId,
+    webhook,
+    receivedAt,
+    ip: request.ip,
+    headers: canonicalHeaders(request.rawHeaders),
+    query: parseQuery(request.query),
+    contentType: request.headers["content-type"],
+  };
+  const transformed = bytes instanceof Refusal ? null : await transform(parts, request, target, seen, bytes, bytesMax);
+  const event = transformed?.result ?? (bytes as Refusal);
+  if (event instanceof Refusal) return refuse(parts, seen, transformed, event);
+  const denied = checkNames(webhook.eventNames, [event]);
+  const environment = denied ?? routeWebhook(parts.directory, webhook, request);
+  if (environment instanceof Refusal) return refuse(parts, seen, transformed, environment);
+
+  return keep(parts, {
+    environmentId: environment.id,
+    receivedAt,
+    source: { kind: "webhook", id: webhook.id },
+    idsFromSender: false,
+    events: [identified(event, parts.eventIds.next(receivedAt), receivedAt)],
+    webhookRequest: webhookRecord(seen, transformed, { refused: null, deliveredTo: environment.id }, parts.maskedHeaders),
+  });
+}
+
+/** What a closed webhook or a refused address was sent is recorded in full, but no code is run for it. */
+async function transform(
+  parts: EventLifeParts,
+  request: InboundRequest,
+  { webhook, isOpen }: WebhookTarget,
+  seen: SeenRequest,
+  bytes: Buffer,
+  bytesMax: number,
+): Promise<SeenTransform & { result: SentEvent | Refusal }> {
+  const shut = isOpen ? (ipAdmitted(webhook.ips, seen.ip) ? null : ipDenied(seen.ip)) : webhookClosed();
+  if (shut) return { result: shut, body: { raw: bytes.toString() }, logs: [], durationMs: 0 };
+  const transformed = await transformRequest(parts.transforms, {
+    versionKey: `${webhook.id}@${webhook.version}`,
+    transform: webhook.transform,
+    bytes,
+    bytesMax,
+    contentType: seen.contentType,
+    contentEncoding: request.headers["content-encoding"],
+    headers: seen.headers,
+    queryParams: seen.query,
+  });
+  return { ...transformed, body: transformed.body ?? { raw: bytes.toString() } };
+}
+
+async function refuse(parts: EventLifeParts, seen: SeenRequest, transformed: SeenTransform | null, refused: Refusal): Promise<Refusal> {
+  const ending = { refused, deliveredTo: seen.webhook.environmentId };
+  try {
+    await parts.store.webhookRequestInsert(webhookRecord(seen, transformed, ending, parts.maskedHeaders));
+    return refused;
+  } catch (error) {
+    return storeTrouble(error);
+  }
 }
 
 /** Deduplicate and store are one transaction: see the store's contract. */
-async function keep(parts: EventLifeParts, sender: Sender, events: SentEvent[], seedHeader: unknown): Promise<EventAppendResult | Refusal> {
-  const receivedAt = parts.now();
-  const seed = typeof seedHeader === "string" ? parseEventIdSeed(seedHeader) : null;
-  const identified = events.map(
-    (event, index): NewEvent => ({
-      id: seed ? seededEventId(seed, index + 1) : parts.eventIds.next(receivedAt),
-      name: event.name,
-      ts: event.ts ?? receivedAt,
-      dedupId: event.dedupId,
-      data: event.data,
-      extras: event.extras,
-    }),
-  );
+async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSince">): Promise<EventAppendResult | Refusal> {
   try {
-    return await parts.store.eventAppend({
-      environmentId: sender.environment.id,
-      receivedAt,
-      source: sender.source,
-      duplicateSince: parts.dedupWindow.duplicateSince(receivedAt),
-      idsFromSender: seed !== null,
-      events: identified,
-    });
+    return await parts.store.eventAppend({ ...batch, duplicateSince: parts.dedupWindow.duplicateSince(batch.receivedAt) });
   } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    return new Refusal("store_unavailable", "The store cannot be written right now; nothing was stored. Send again in a moment.");
+    return storeTrouble(error);
   }
+}
+
+function identified(event: SentEvent, id: NewEvent["id"], receivedAt: number): NewEvent {
+  const { name, ts, dedupId, data, extras } = event;
+  return { id, name, ts: ts ?? receivedAt, dedupId, data, extras };
+}
+
+function storeTrouble(error: unknown): Refusal {
+  if (!(error instanceof StoreUnavailable)) throw error;
+  return new Refusal("store_unavailable", "The store cannot be written right now; nothing was stored. Send again in a moment.");
+}
+
+function ipDenied(ip: string): Refusal {
+  return new Refusal("ip_denied", `The address ${ip} is not let through by the lists here.`);
+}
+
+function webhookClosed(): Refusal {
+  return new Refusal("webhook_not_found", "This webhook is disabled or deleted, or its URL was changed.");
 }

@@ -15,7 +15,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const REST_BODY_BYTES_MAX = 1024 * 1024;
 const PATH_PART_UNITS_MAX = 2_048;
 
-export function createHttpServer(edge: HttpHandler, log: Logger): FastifyInstance {
+export function createHttpServer(edge: HttpHandler, trustProxy: boolean | string[], log: Logger): FastifyInstance {
   const app = Fastify({
     serverFactory: (framework) =>
       createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (request, response) =>
@@ -23,6 +23,7 @@ export function createHttpServer(edge: HttpHandler, log: Logger): FastifyInstanc
       ),
     // One log line per request would cost more than accepting it, and paths hold event keys.
     logger: false,
+    trustProxy,
     bodyLimit: REST_BODY_BYTES_MAX,
     forceCloseConnections: "idle",
     return503OnClosing: false,

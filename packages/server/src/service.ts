@@ -1,7 +1,7 @@
 /** The composition root: makes every part, connects them, starts and stops them in order. */
 
 import type { AddressInfo } from "node:net";
-import { createEventIdGenerator } from "@inlet/protocol";
+import { createEventIdGenerator, type Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { registerHealthRoutes } from "./api/health-routes.ts";
@@ -10,17 +10,21 @@ import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
 import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
-import { ExpireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
+import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
+import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import { createHttpServer } from "./http-server.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
 import { BodyBudget } from "./receive/body-budget.ts";
 import { createClientIp } from "./receive/client-ip.ts";
 import { Directory } from "./receive/directory.ts";
 import { createHttpEdge } from "./receive/http-edge.ts";
+import type { Accepted } from "./receive/inbound-request.ts";
 import { isIpRange } from "./receive/ip-list.ts";
-import { issueKey } from "./receive/issue-key.ts";
+import { issueKey, issueWebhookToken } from "./receive/issue-key.ts";
+import { bodyOf, replayRequest } from "./receive/replay-request.ts";
 import type { Store } from "./store/contract/index.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
+import { createTransformRunner, tryTransform } from "./transform/index.ts";
 
 const IDLE_CHECK_MS = 20;
 
@@ -62,21 +66,29 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
   const defaultEnvironment = defaultEnvironmentOf(config);
   const dedupWindow = createDedupWindow(config.dedupWindow);
   const refusals = new RefusalLog(log);
-  const sweeper = new ExpireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) });
+  const dedupSweeper = expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) });
+  const requestSweeper = expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention });
 
+  const transforms = createTransformRunner({
+    limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
+  });
+  const ids = createEventIdGenerator();
   const receive = createEventLife({
+    directory,
+    transforms,
+    maskedHeaders: new Set(config.maskHeaders.map((name) => name.toLowerCase())),
     senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null },
     bodyBytesMax: config.bodyLimit,
     dedupWindow,
     store,
     refusals,
-    eventIds: createEventIdGenerator(),
+    eventIds: ids,
     now,
   });
 
   const budget = new BodyBudget(config.queueLimit);
   const clientIp = createClientIp(config.trustProxy);
-  const app = createHttpServer(createHttpEdge({ receive, budget, clientIp, log, isDraining }), log);
+  const app = createHttpServer(createHttpEdge({ receive, budget, clientIp, log, isDraining }), config.trustProxy, log);
   registerHealthRoutes(app, { probe: store.storeProbe, isDraining, now });
   registerRestApi(app, {
     access: { directory, open: config.mode === "dev", defaultEnvironment },
@@ -85,18 +97,29 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
     sourceName: (source) => directory.sourceName(source),
     drained: draining.signal,
     issueKey,
+    issueWebhookToken,
     isIpRange,
+    newId: () => ids.next(now()),
+    publicUrl: config.publicUrl,
+    checkTransform: async (source) => {
+      const checked = await transforms.check(source);
+      return checked.ok ? null : checked;
+    },
+    tryTransform: (request) => tryTransform(transforms, request, { bytesMax: config.bodyLimit }),
+    bodyOf,
+    replay: (record, webhook) => replayRequest(receive, record, webhook.token) as Promise<Accepted | Refusal>,
     log,
     now,
   });
   await app.listen({ port: config.port, host: config.host });
-  sweeper.start();
+  dedupSweeper.start();
+  requestSweeper.start();
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
     await closeWithin(app, config.drainTimeout);
-    await sweeper.stop();
+    await Promise.all([dedupSweeper.stop(), requestSweeper.stop(), transforms.stop()]);
     refusals.stop();
     await store.stop();
   }

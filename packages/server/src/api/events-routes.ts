@@ -3,10 +3,11 @@
 import { type EventId, isEventId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { eventView } from "../observe/event-view.ts";
-import type { Environment, EventCursor, EventListParams, EventSource, EventStore } from "../store/contract/index.ts";
+import type { Environment, EventListParams, EventSource, EventStore } from "../store/contract/index.ts";
+import { readCursor, writeCursor } from "./cursors.ts";
 import { readInstant } from "./instant.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
-import { invalid, RestRefusal } from "./rest-errors.ts";
+import { RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
 
 export interface EventsRoutesParts {
@@ -72,14 +73,4 @@ function listParams(environment: Environment, query: ListQuery): EventListParams
     ...(query.source !== undefined && { source: query.source }),
     ...(query.q !== undefined && { text: query.q }),
   };
-}
-
-function writeCursor({ receivedAt, sequence }: EventCursor): string {
-  return `${receivedAt.toString(36)}-${sequence.toString(36)}`;
-}
-
-function readCursor(text: string): EventCursor {
-  const match = /^([0-9a-z]{1,11})-([0-9a-z]{1,11})$/.exec(text);
-  if (!match?.[1] || !match[2]) throw invalid("cursor", "is not one this service gave out");
-  return { receivedAt: Number.parseInt(match[1], 36), sequence: Number.parseInt(match[2], 36) };
 }

@@ -1,11 +1,12 @@
 /** REST: event keys of an environment, API and signing keys of the installation. The text of a key is shown once, when it is made. */
 
-import { type AcceptList, eventNameFault, type KeyId } from "@inlet/protocol";
+import type { AcceptList, KeyId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import { API_ROLES, type ApiRole, type Environment, KEY_KINDS, type Key, type KeyKind, type KeyStore } from "../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
 import { ACCEPT_LIST, closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
+import { checkLists } from "./webhook-schemas.ts";
 
 export interface KeysRoutesParts {
   access: AccessRules;
@@ -91,10 +92,7 @@ function checkFields({ kind, role, eventNames, ips }: CreateBody, isIpRange: (te
   if (role && kind !== "api") throw invalid("role", "belongs to API keys only");
   if (kind !== "event" && eventNames) throw invalid("eventNames", "belongs to event keys only");
   if (kind !== "event" && ips) throw invalid("ips", "belongs to event keys only");
-  const badName = eventNames?.list.find((name) => name !== "*" && eventNameFault(name.replace(/\*$/, "")) !== null);
-  if (badName !== undefined) throw invalid("eventNames", `"${badName}" is not an event name, nor one that ends in *`);
-  const badRange = ips?.list.find((range) => !isIpRange(range));
-  if (badRange !== undefined) throw invalid("ips", `"${badRange}" is neither an address nor a CIDR range`);
+  checkLists({ ...(eventNames && { eventNames }), ...(ips && { ips }) }, isIpRange);
 }
 
 /** Without an admin key nobody could make another one; without a signing key calls could not be signed. */

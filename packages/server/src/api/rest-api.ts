@@ -7,8 +7,16 @@ import { registerEventsRoutes } from "./events-routes.ts";
 import { type KeysRoutesParts, registerKeysRoutes } from "./keys-routes.ts";
 import { registerAccess } from "./rest-access.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
+import { registerTransformsRoutes, type TransformsRoutesParts } from "./transforms-routes.ts";
+import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "./webhook-requests-routes.ts";
+import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks-routes.ts";
 
-export type RestApiParts = EventStreamParts & EnvironmentsRoutesParts & KeysRoutesParts;
+export type RestApiParts = EventStreamParts &
+  EnvironmentsRoutesParts &
+  KeysRoutesParts &
+  WebhooksRoutesParts &
+  WebhookRequestsRoutesParts &
+  TransformsRoutesParts;
 
 export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void {
   app.register(
@@ -19,6 +27,9 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerEventStream(api, parts);
       registerEnvironmentsRoutes(api, parts);
       registerKeysRoutes(api, parts);
+      registerWebhooksRoutes(api, parts);
+      registerWebhookRequestsRoutes(api, parts);
+      registerTransformsRoutes(api, parts);
     },
     { prefix: "/v1" },
   );

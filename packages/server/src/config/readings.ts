@@ -65,6 +65,18 @@ export function list<Value>(item: Reading<Value>): Reading<Value[]> {
   };
 }
 
+/** An address of the web, kept without a slash at its end. */
+export function url(): Reading<string | null> {
+  return {
+    placeholder: "url",
+    parse(given) {
+      if (!/^https?:\/\//.test(given) || !URL.canParse(given))
+        throw new SettingFault("must be an address that starts with http:// or https://");
+      return given.replace(/\/+$/, "");
+    },
+  };
+}
+
 export function trustedProxies(): Reading<boolean | string[]> {
   return {
     placeholder: "true|CIDR[,…]",

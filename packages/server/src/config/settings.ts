@@ -4,7 +4,7 @@
  */
 
 import { BODY_BYTES_MAX_DEFAULT, DEDUP_WINDOW_MS_DEFAULT } from "@inlet/protocol";
-import { DAY_MS, duration, integer, KIB, list, MIB, oneOf, type Reading, size, text, trustedProxies } from "./readings.ts";
+import { DAY_MS, duration, integer, KIB, list, MIB, oneOf, type Reading, size, text, trustedProxies, url } from "./readings.ts";
 
 export type Mode = "dev" | "start";
 
@@ -23,6 +23,11 @@ export const SETTINGS = {
     reading: text("address"),
     default: { dev: "127.0.0.1", start: "0.0.0.0" },
     sentence: "Address to listen on.",
+  }),
+  publicUrl: setting<string | null>({
+    reading: url(),
+    default: null,
+    sentence: "Address under which the world reaches the service, for the URLs of webhooks; otherwise that of the request is used.",
   }),
   dataDir: setting<string>({ reading: text("folder"), default: ".inlet", sentence: "Folder of the embedded store." }),
   eventKey: setting<string[]>({
@@ -67,6 +72,29 @@ export const SETTINGS = {
     shown: "false",
     sentence: "Take the client's address from X-Forwarded-For: true, or the addresses and CIDR ranges of your proxies.",
   }),
+  transformTimeout: setting({
+    reading: duration(1, 60_000),
+    default: 250,
+    shown: "250ms",
+    sentence: "CPU time one run of a webhook's transform may take.",
+  }),
+  transformMemory: setting({
+    reading: size(4 * MIB, 1024 * MIB),
+    default: 32 * MIB,
+    shown: "32mb",
+    sentence: "Memory one run of a webhook's transform may take.",
+  }),
+  maskHeaders: setting<string[]>({
+    reading: list(text("header")),
+    default: [],
+    sentence: "Headers whose values are masked in the record of webhook requests, such as Authorization.",
+  }),
+  requestRetention: setting({
+    reading: duration(60_000, 3_660 * DAY_MS),
+    default: 30 * DAY_MS,
+    shown: "30d",
+    sentence: "How long the record of webhook requests is kept.",
+  }),
   drainTimeout: setting({
     reading: duration(0, 600_000),
     default: 10_000,
@@ -99,7 +127,7 @@ export function defaultOf<Value>({ default: value }: Setting<Value>, mode: Mode)
 /** The default as a person would write it. */
 export function shownDefault(setting: Setting<unknown>, mode: Mode): string {
   const value = defaultOf(setting, mode);
-  if (Array.isArray(value) && value.length === 0) return "none";
+  if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
   return setting.shown ?? String(value);
 }
 

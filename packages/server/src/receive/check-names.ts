@@ -1,7 +1,6 @@
 /** Holds the event names of a request against the list of its key. */
 
-import { type AcceptList, FAULTS_REPORTED_MAX, nameAdmitted, Refusal } from "@inlet/protocol";
-import type { SentEvent } from "./read-event.ts";
+import { type AcceptList, FAULTS_REPORTED_MAX, nameAdmitted, Refusal, type SentEvent } from "@inlet/protocol";
 
 export function checkNames(list: AcceptList | null, events: readonly SentEvent[]): Refusal | null {
   if (!list) return null;

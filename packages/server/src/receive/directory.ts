@@ -1,11 +1,11 @@
 /**
- * Environments and keys in memory, so that recognising a sender costs no query.
+ * Environments, keys and webhooks in memory, so that recognising a sender costs no query.
  * Refreshed from the store at start and after every change, before the change is answered: a revoked key stops working at once.
  */
 
 import { createHash } from "node:crypto";
 import type { EnvironmentId } from "@inlet/protocol";
-import type { Environment, EnvironmentStore, EventSource, Key, KeyKind, KeyStore } from "../store/contract/index.ts";
+import type { Environment, EnvironmentStore, EventSource, Key, KeyKind, KeyStore, Webhook, WebhookStore } from "../store/contract/index.ts";
 
 /** Keys already hashed. Bounded, because a dev server accepts any text as a key. */
 const REMEMBERED_KEYS_MAX = 10_000;
@@ -13,25 +13,51 @@ const REMEMBERED_KEYS_MAX = 10_000;
 /** Stands for whatever text a sender put where a dev server asks for no key. */
 export const PLACEHOLDER_KEY_ID = "placeholder";
 
+/** A webhook as its URL leads to it. */
+export interface WebhookTarget {
+  webhook: Webhook;
+  /** False when the webhook is disabled or deleted, or the URL was rotated away. */
+  isOpen: boolean;
+}
+
+export type DirectoryStore = EnvironmentStore & KeyStore & WebhookStore;
+
 export class Directory {
-  readonly #store: EnvironmentStore & KeyStore;
+  readonly #store: DirectoryStore;
   #environments = new Map<EnvironmentId, Environment>();
   #environmentsByName = new Map<string, Environment>();
   #keys: Key[] = [];
   #keysByHash = new Map<string, Key>();
   #eventKeysByText = new Map<string, Key | null>();
+  #webhooks: Webhook[] = [];
+  #webhooksByToken = new Map<string, WebhookTarget>();
 
-  constructor(store: EnvironmentStore & KeyStore) {
+  constructor(store: DirectoryStore) {
     this.#store = store;
   }
 
   async refresh(): Promise<void> {
-    const [environments, keys] = await Promise.all([this.#store.environmentList(), this.#store.keyList()]);
+    const [environments, keys, webhooks, retired] = await Promise.all([
+      this.#store.environmentList(),
+      this.#store.keyList(),
+      this.#store.webhookList(),
+      this.#store.webhookRetiredTokenList(),
+    ]);
     this.#environments = new Map(environments.map((environment) => [environment.id, environment]));
     this.#environmentsByName = new Map(environments.map((environment) => [environment.name, environment]));
     this.#keys = keys;
     this.#keysByHash = new Map(keys.filter((key) => key.revokedAt === null).map((key) => [key.hash, key]));
     this.#eventKeysByText = new Map();
+    this.#webhooks = webhooks;
+    const byId = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
+    const isOpen = ({ enabled, deletedAt }: Webhook) => enabled && deletedAt === null;
+    this.#webhooksByToken = new Map([
+      ...webhooks.map((webhook): [string, WebhookTarget] => [webhook.token, { webhook, isOpen: isOpen(webhook) }]),
+      ...retired.flatMap(({ token, webhookId }): [string, WebhookTarget][] => {
+        const webhook = byId.get(webhookId);
+        return webhook ? [[token, { webhook, isOpen: false }]] : [];
+      }),
+    ]);
   }
 
   environments(): Environment[] {
@@ -67,10 +93,21 @@ export class Directory {
     return key?.kind === kind ? key : null;
   }
 
+  /** The webhook whose URL ends in this token, now or in the past. */
+  webhookWithToken(token: string): WebhookTarget | null {
+    return this.#webhooksByToken.get(token) ?? null;
+  }
+
+  /** Webhooks that were not deleted, oldest first. */
+  webhooks(): Webhook[] {
+    return this.#webhooks.filter(({ deletedAt }) => deletedAt === null);
+  }
+
   /** What people call the place an event came in. */
   sourceName(source: EventSource): string {
     if (source.id === PLACEHOLDER_KEY_ID) return "any key (dev)";
-    return this.#keys.find((key) => key.id === source.id)?.name ?? source.id;
+    const places: readonly { id: string; name: string }[] = source.kind === "webhook" ? this.#webhooks : this.#keys;
+    return places.find(({ id }) => id === source.id)?.name ?? source.id;
   }
 }
 

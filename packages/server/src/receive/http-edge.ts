@@ -49,9 +49,13 @@ async function serve(parts: HttpEdgeParts, request: IncomingMessage, response: S
   const share = parts.budget.enter();
   if (!share) return writeRefusal(request, response, overloaded());
   try {
+    const url = request.url ?? "";
+    const queryStart = url.indexOf("?");
     const answer = await parts.receive({
-      keyText: keyIn(request.url ?? ""),
+      keyText: decodeKey(url.slice(PATH.length, queryStart < 0 ? undefined : queryStart)),
+      query: queryStart < 0 ? "" : url.slice(queryStart + 1),
       headers: request.headers,
+      rawHeaders: request.rawHeaders,
       get ip() {
         return parts.clientIp(request);
       },
@@ -69,10 +73,8 @@ async function serve(parts: HttpEdgeParts, request: IncomingMessage, response: S
   }
 }
 
-/** The rest of the path, without the query. What cannot be decoded is no key of ours, and is looked up as it is. */
-function keyIn(url: string): string {
-  const query = url.indexOf("?");
-  const text = query < 0 ? url.slice(PATH.length) : url.slice(PATH.length, query);
+/** What cannot be decoded is no key of ours, and is looked up as it is. */
+function decodeKey(text: string): string {
   if (!text.includes("%")) return text;
   try {
     return decodeURIComponent(text);

@@ -7,7 +7,11 @@ import type { ABORTED } from "./read-body.ts";
 export interface InboundRequest {
   /** The text after `/e/`. */
   keyText: string;
+  /** The text after the question mark. */
+  query: string;
   headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they came, repetitions included. */
+  rawHeaders: readonly string[];
   ip: string;
   readBody(bytesMax: number): Promise<Buffer | Refusal | typeof ABORTED>;
 }

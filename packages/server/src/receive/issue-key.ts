@@ -33,3 +33,8 @@ function describeKey(kind: KeyKind, text: string, shownCharacters: number): Issu
   const id = `key_${keyIds.next(Date.now())}` as KeyId;
   return { text, key: { id, hash: hashKey(text), prefix: text.slice(0, shownCharacters), secret: kind === "signing" ? text : null } };
 }
+
+/** The secret end of a webhook's URL: 192 random bits. */
+export function issueWebhookToken(): string {
+  return `whk_${randomBytes(SECRET_BYTES).toString("hex")}`;
+}

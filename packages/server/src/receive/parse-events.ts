@@ -9,43 +9,48 @@ import {
   jsonElementsMembers,
   jsonMembers,
   Refusal,
+  readEvent,
+  type ScannedJson,
+  type SentEvent,
+  scanJson,
 } from "@inlet/protocol";
-import { readEvent, type SentEvent } from "./read-event.ts";
 
 export function parseEvents(body: Buffer): SentEvent[] | Refusal {
   if (!isUtf8(body)) return new Refusal("body_invalid", "The body is not valid UTF-8.");
   const text = withoutByteOrderMark(body.toString());
-  const parsed = parseJson(text);
-  if (parsed instanceof Refusal) return parsed;
-  const { value } = parsed;
-  if (typeof value !== "object" || value === null) {
-    return new Refusal("body_invalid", "The body must be an event object or an array of event objects.");
+  const scanned = scanJson(text) ?? parseSlowly(text);
+  if (scanned instanceof Refusal) return scanned;
+  if ("object" in scanned) return readEvents(text, [scanned.object]);
+  const count = scanned.elements.length;
+  if (count === 0) return new Refusal("events_missing", "The array holds no events.");
+  if (count > EVENTS_PER_REQUEST_MAX) {
+    return new Refusal("events_too_many", `A request may carry ${EVENTS_PER_REQUEST_MAX} events, this one carries ${count}.`);
   }
-  if (!Array.isArray(value)) return readEvents(text, [value], [jsonMembers(text)]);
-  if (value.length === 0) return new Refusal("events_missing", "The array holds no events.");
-  if (value.length > EVENTS_PER_REQUEST_MAX) {
-    return new Refusal("events_too_many", `A request may carry ${EVENTS_PER_REQUEST_MAX} events, this one carries ${value.length}.`);
-  }
-  return readEvents(text, value, jsonElementsMembers(text));
+  return readEvents(text, scanned.elements);
 }
 
-function readEvents(text: string, values: readonly unknown[], members: readonly (JsonMember[] | null)[]): SentEvent[] | Refusal {
-  const events: SentEvent[] = [];
+/** `events` are the members of each event; null stands for something that is no object. */
+function readEvents(text: string, events: readonly (JsonMember[] | null)[]): SentEvent[] | Refusal {
+  const read: SentEvent[] = [];
   const faults: Fault[] = [];
-  for (let index = 0; index < values.length; index++) {
-    const event = readEvent(text, values[index], members[index] ?? null, (field, message) => faults.push({ index, field, message }));
-    if (event) events.push(event);
+  for (let index = 0; index < events.length; index++) {
+    const event = readEvent(text, events[index] ?? null, (field, message) => faults.push({ index, field, message }));
+    if (event) read.push(event);
   }
-  if (faults.length === 0) return events;
+  if (faults.length === 0) return read;
   const [first] = faults;
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
   const message = `Event ${first?.index}: ${first?.field} ${first?.message}${more}. Nothing was stored.`;
   return new Refusal("event_invalid", message, faults.slice(0, FAULTS_REPORTED_MAX));
 }
 
-function parseJson(text: string): { value: unknown } | Refusal {
+/** For texts the scanner gives up on: JSON.parse has the last word on what is JSON, and the words for what is not. */
+function parseSlowly(text: string): ScannedJson | Refusal {
   try {
-    return { value: JSON.parse(text) };
+    const value: unknown = JSON.parse(text);
+    if (Array.isArray(value)) return { elements: jsonElementsMembers(text) };
+    if (typeof value === "object" && value !== null) return { object: jsonMembers(text) };
+    return new Refusal("body_invalid", "The body must be an event object or an array of event objects.");
   } catch (error) {
     if (text.trim() === "") return new Refusal("events_missing", "The body is empty.");
     return new Refusal("body_invalid", `The body is not JSON: ${(error as Error).message}`);

@@ -5,4 +5,6 @@ export { type FieldLists, parseQuery } from "./body/field-lists.ts";
 export * from "./body/request-body.ts";
 export * from "./providers/index.ts";
 export * from "./transform-outcome.ts";
+export * from "./transform-request.ts";
 export * from "./transform-runner.ts";
+export * from "./try-transform.ts";

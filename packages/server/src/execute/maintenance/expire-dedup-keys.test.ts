@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { pino } from "pino";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../../store/conformance/samples.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
-import { ExpireDedupKeys } from "./expire-dedup-keys.ts";
+import { expireDedupKeys } from "./expire-dedup-keys.ts";
 
 test("keys whose window has passed are swept away, in as many transactions as it takes", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "inlet-sweep-"));
@@ -21,7 +21,7 @@ test("keys whose window has passed are swept away, in as many transactions as it
   await store.eventAppend(sampleBatch(environment, keys(1_200, 10), { receivedAt: 2_000 }));
 
   let now = 1_000;
-  const sweeper = new ExpireDedupKeys({ store, seenUntil: () => now, log: pino({ level: "silent" }), everyMs: 5 });
+  const sweeper = expireDedupKeys({ store, seenUntil: () => now, log: pino({ level: "silent" }), everyMs: 5 });
   assert.equal(await sweeper.sweep(), 1_200);
   now = 2_000;
   sweeper.start();

@@ -1,6 +1,7 @@
 /** Events: appended in batches that are kept whole or not at all, read newest first, followed in commit order. */
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
+import type { NewWebhookRequest } from "./webhook-requests.ts";
 
 export const SOURCE_KINDS = ["key", "webhook", "function", "internal"] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
@@ -32,6 +33,8 @@ export interface EventBatch {
   /** The sender chose the Event IDs: one that is present already is the same event, sent again. */
   idsFromSender: boolean;
   events: readonly NewEvent[];
+  /** The webhook request the one event came from, recorded in the same transaction. */
+  webhookRequest?: NewWebhookRequest;
 }
 
 export interface EventAppendResult {

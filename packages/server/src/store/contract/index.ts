@@ -4,3 +4,5 @@ export * from "./events.ts";
 export * from "./keys.ts";
 export * from "./store.ts";
 export * from "./store-text.ts";
+export * from "./webhook-requests.ts";
+export * from "./webhooks.ts";

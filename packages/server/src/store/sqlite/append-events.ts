@@ -4,9 +4,12 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
 import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../contract/index.ts";
 
+import { prepareRecordRequest } from "./webhook-requests.ts";
+
 export type AppendEvents = (batch: EventBatch) => EventAppendResult;
 
 export function prepareAppendEvents(db: DatabaseSync): AppendEvents {
+  const recordRequest = prepareRecordRequest(db);
   const insertEvent = db.prepare(`
     INSERT INTO events (environment_id, event_id, name, ts, received_at, dedup_id, source_kind, source_id, extras, data)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -46,6 +49,7 @@ export function prepareAppendEvents(db: DatabaseSync): AppendEvents {
       } else insert(batch, event, dedupId);
       ids.push(first ?? event.id);
     }
+    if (batch.webhookRequest) recordRequest(batch.webhookRequest, ids[0] ?? null);
     return { ids, duplicates };
   };
 }

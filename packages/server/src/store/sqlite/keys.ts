@@ -1,8 +1,9 @@
 /** Keys in SQLite. Few rows, read whole; the service looks keys up in memory. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { AcceptList, EnvironmentId, KeyId } from "@inlet/protocol";
+import type { EnvironmentId, KeyId } from "@inlet/protocol";
 import type { ApiRole, Key, KeyKind, KeyStore } from "../contract/index.ts";
+import { listText, parseList } from "./accept-lists.ts";
 import type { GroupCommit } from "./group-commit.ts";
 
 interface KeyRow {
@@ -59,12 +60,4 @@ function toKey(row: KeyRow): Key {
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
   };
-}
-
-function listText(list: AcceptList | null): string | null {
-  return list ? JSON.stringify(list) : null;
-}
-
-function parseList(text: string | null): AcceptList | null {
-  return text ? (JSON.parse(text) as AcceptList) : null;
 }

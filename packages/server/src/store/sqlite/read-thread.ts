@@ -5,6 +5,7 @@ import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
 import { followEvents, getEvent, lastSequence } from "./follow-events.ts";
 import { listEvents } from "./list-events.ts";
+import { getRequest, listRequests } from "./read-webhook-requests.ts";
 
 const { path } = workerData as { path: string };
 const db = openReader(path);
@@ -16,6 +17,8 @@ const operations = {
   eventFollow: (params: Parameters<typeof followEvents>[1]) => followEvents(db, params),
   eventGet: (params: Parameters<typeof getEvent>[1]) => getEvent(db, params),
   eventSequence: () => lastSequence(db),
+  webhookRequestList: (params: Parameters<typeof listRequests>[1]) => listRequests(db, params),
+  webhookRequestGet: (params: Parameters<typeof getRequest>[1]) => getRequest(db, params),
   checkpoint: () => checkpoint(checkpointDb),
 };
 

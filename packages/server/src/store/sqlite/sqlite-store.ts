@@ -15,6 +15,8 @@ import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
 import { keyStore } from "./keys.ts";
 import { migrate } from "./migrate.ts";
 import { Reader } from "./reader.ts";
+import { webhookRequestStore } from "./webhook-requests.ts";
+import { webhookStore } from "./webhooks.ts";
 
 export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "onRecovery"> {
   folder: string;
@@ -34,7 +36,12 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
   }
   const reader = new Reader(path);
   const checkpointer = new Checkpointer(db, () => reader.read("checkpoint", undefined));
-  const writer = new GroupCommit(db, { ...hooks, onCommit: () => checkpointer.noteCommit() });
+  const watchers = new Set<() => void>();
+  const onCommit = () => {
+    checkpointer.noteCommit();
+    for (const watcher of watchers) watcher();
+  };
+  const writer = new GroupCommit(db, { ...hooks, onCommit });
   reader.start();
 
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
@@ -49,24 +56,21 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
   }
 
   return {
-    ...eventStore(db, writer, reader),
+    ...eventStore(db, writer, reader, watchers),
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
     ...keyStore(db, writer),
+    ...webhookStore(db, writer),
+    ...webhookRequestStore(db, writer, reader),
     storeProbe: () => writer.submit(() => void probe.run()),
     stop: () => (stopped ??= close()),
   };
 }
 
-function eventStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): EventStore {
+function eventStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, watchers: Set<() => void>): EventStore {
   const append = prepareAppendEvents(db);
-  const watchers = new Set<() => void>();
   return {
-    async eventAppend(batch) {
-      const result = await writer.submit(() => append(batch), batch.events.length);
-      for (const watcher of watchers) watcher();
-      return result;
-    },
+    eventAppend: (batch) => writer.submit(() => append(batch), batch.events.length),
     eventGet: (params) => reader.read("eventGet", params),
     eventList: (params) => reader.read("eventList", params),
     eventFollow: (params) => reader.read("eventFollow", params),

@@ -1,0 +1,14 @@
+/** Cursors of lists ordered by the time received, as clients carry them. */
+
+import type { EventCursor } from "../store/contract/index.ts";
+import { invalid } from "./rest-errors.ts";
+
+export function writeCursor({ receivedAt, sequence }: EventCursor): string {
+  return `${receivedAt.toString(36)}-${sequence.toString(36)}`;
+}
+
+export function readCursor(text: string): EventCursor {
+  const match = /^([0-9a-z]{1,11})-([0-9a-z]{1,11})$/.exec(text);
+  if (!match?.[1] || !match[2]) throw invalid("cursor", "is not one this service gave out");
+  return { receivedAt: Number.parseInt(match[1], 36), sequence: Number.parseInt(match[2], 36) };
+}

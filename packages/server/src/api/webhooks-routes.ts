@@ -1,0 +1,164 @@
+/** REST: webhooks, their versions and URLs. */
+
+import type { AcceptList, WebhookId } from "@inlet/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Environment, Webhook, WebhookChanges, WebhookStore } from "../store/contract/index.ts";
+import { type AccessRules, environmentOf } from "./rest-access.ts";
+import { invalid, RestRefusal } from "./rest-errors.ts";
+import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
+import { checkLists, WEBHOOK_CREATE, WEBHOOK_UPDATE, webhookView } from "./webhook-schemas.ts";
+
+export interface WebhooksRoutesParts {
+  access: AccessRules;
+  store: WebhookStore;
+  directory: {
+    webhooks(): Webhook[];
+    environment(id: Webhook["environmentId"]): Environment | undefined;
+    environmentNamed(name: string): Environment | undefined;
+    refresh(): Promise<void>;
+  };
+  /** Says what is wrong with the text of a transform, or null. */
+  checkTransform(source: string): Promise<{ message: string; line?: number; column?: number } | null>;
+  issueWebhookToken(): string;
+  newId(): string;
+  isIpRange(text: string): boolean;
+  /** Where the world reaches the service; null: where this request reached it. */
+  publicUrl: string | null;
+  now: () => number;
+}
+
+interface CreateBody {
+  name: string;
+  transform: string;
+  environment?: string;
+  eventNames?: AcceptList | null;
+  ips?: AcceptList | null;
+  enabled?: boolean;
+}
+
+type ById = { Params: { id: string } };
+
+export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRoutesParts): void {
+  const { store, directory } = parts;
+  const view = (request: FastifyRequest, webhook: Webhook) => {
+    const environment = directory.environment(webhook.environmentId)?.name ?? "";
+    return webhookView(webhook, environment, parts.publicUrl ?? `${request.protocol}://${request.host}`);
+  };
+  const changed = async (request: FastifyRequest, webhook: Webhook | null) => {
+    if (!webhook) throw webhookNotFound((request.params as { id: string }).id);
+    await directory.refresh();
+    return { data: view(request, webhook) };
+  };
+  const refuseBadTransform = async (source: string | undefined) => {
+    const fault = source === undefined ? null : await parts.checkTransform(source);
+    if (!fault) return;
+    throw new RestRefusal("request_invalid", `The transform cannot be used: ${fault.message}.`, [{ field: "transform", ...fault }]);
+  };
+
+  app.get<{ Querystring: { limit: number; cursor?: string } }>(
+    "/webhooks",
+    { schema: { querystring: closed(PAGE_PARAMETERS) } },
+    async (request) => {
+      const { limit, cursor } = request.query;
+      const environment = environmentOf(parts.access, request);
+      const newestFirst = directory
+        .webhooks()
+        .filter(({ environmentId }) => environmentId === environment.id)
+        .reverse();
+      const start = cursor === undefined ? 0 : newestFirst.findIndex(({ id }) => id === cursor) + 1;
+      const items = newestFirst.slice(start, start + limit);
+      const more = newestFirst.length > start + limit;
+      return { data: items.map((webhook) => view(request, webhook)), page: { next: more ? items.at(-1)?.id : null } };
+    },
+  );
+
+  app.post<{ Body: CreateBody }>("/webhooks", { schema: { body: WEBHOOK_CREATE, querystring: closed({}) } }, async (request, reply) => {
+    const { name, transform, eventNames = null, ips = null, enabled = true } = request.body;
+    const environment = chosenEnvironment(parts, request, request.body.environment);
+    checkLists(request.body, parts.isIpRange);
+    await refuseBadTransform(transform);
+    const id = `wh_${parts.newId()}` as WebhookId;
+    const token = parts.issueWebhookToken();
+    const createdAt = parts.now();
+    const created = await store.webhookInsert({
+      id,
+      environmentId: environment.id,
+      name,
+      token,
+      transform,
+      eventNames,
+      ips,
+      enabled,
+      createdAt,
+    });
+    await directory.refresh();
+    reply.code(201);
+    return { data: view(request, created) };
+  });
+
+  app.get<ById>("/webhooks/:id", { schema: { querystring: closed({}) } }, async (request) => ({
+    data: view(request, findWebhook(directory, request.params.id)),
+  }));
+
+  app.put<ById & { Body: WebhookChanges }>(
+    "/webhooks/:id",
+    { schema: { body: WEBHOOK_UPDATE, querystring: closed({}) } },
+    async (request) => {
+      const webhook = findWebhook(directory, request.params.id);
+      const changes = request.body;
+      if (changes.version !== undefined && changes.transform !== undefined)
+        throw invalid("version", "cannot be given together with transform");
+      checkLists(changes, parts.isIpRange);
+      await refuseBadTransform(changes.transform);
+      const updated = await store.webhookUpdate({ id: webhook.id, changes, updatedAt: parts.now() });
+      if (!updated && changes.version !== undefined) {
+        throw new RestRefusal("webhook_version_not_found", `The webhook has no version ${changes.version}.`);
+      }
+      return changed(request, updated);
+    },
+  );
+
+  app.delete<ById>("/webhooks/:id", { schema: { querystring: closed({}) } }, async (request) =>
+    changed(request, await store.webhookDelete({ id: request.params.id as WebhookId, deletedAt: parts.now() })),
+  );
+
+  app.post<ById>("/webhooks/:id/rotate", { schema: { querystring: closed({}) } }, async (request) => {
+    const id = request.params.id as WebhookId;
+    return changed(request, await store.webhookRotate({ id, token: parts.issueWebhookToken(), rotatedAt: parts.now() }));
+  });
+
+  app.get<ById>("/webhooks/:id/versions", { schema: { querystring: closed({}) } }, async (request) => {
+    const webhook = findWebhook(directory, request.params.id);
+    const versions = await store.webhookVersionList({ id: webhook.id });
+    return {
+      data: versions.map(({ version, transform, createdAt }) => ({
+        version,
+        transform,
+        createdAt: new Date(createdAt).toISOString(),
+        current: version === webhook.version,
+      })),
+      page: { next: null },
+    };
+  });
+}
+
+/** By id alone: ids are unique across environments. */
+export function findWebhook(directory: { webhooks(): Webhook[] }, id: string): Webhook {
+  const webhook = directory.webhooks().find((candidate) => candidate.id === id);
+  if (!webhook) throw webhookNotFound(id);
+  return webhook;
+}
+
+function webhookNotFound(id: string): RestRefusal {
+  return new RestRefusal("webhook_not_found", `There is no webhook ${id}.`);
+}
+
+/** The field of the body wins over the header. A branch environment has no webhooks of its own. */
+function chosenEnvironment({ access, directory }: WebhooksRoutesParts, request: FastifyRequest, name: string | undefined): Environment {
+  const environment = name === undefined ? environmentOf(access, request) : directory.environmentNamed(name);
+  if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);
+  if (environment.kind === "branch") {
+    throw invalid("environment", `must be "branch": all branch environments share their webhooks`);
+  }
+  return environment;
+}

@@ -1,0 +1,31 @@
+/** Into which environment a webhook's event goes. */
+
+import { ENVIRONMENT_HEADER, ENVIRONMENT_HEADER_ALIAS, environmentNamed, Refusal } from "@inlet/protocol";
+import type { Environment, Webhook } from "../store/contract/index.ts";
+import type { InboundRequest } from "./inbound-request.ts";
+
+export interface RouteDirectory {
+  environment(id: Webhook["environmentId"]): Environment | undefined;
+  environmentNamed(name: string): Environment | undefined;
+}
+
+/**
+ * A webhook of an ordinary environment delivers there. One of the shared scope delivers to the branch the request names, by
+ * header or query; when it names none, or one that is unknown or archived, the event stays in the shared scope, where nothing runs.
+ */
+export function routeWebhook(directory: RouteDirectory, webhook: Webhook, request: InboundRequest): Environment | Refusal {
+  const home = directory.environment(webhook.environmentId);
+  if (!home) throw new Error(`webhook ${webhook.id} has no environment`);
+  if (home.kind !== "shared") {
+    return home.archivedAt === null ? home : new Refusal("environment_not_found", `The environment "${home.name}" is archived.`);
+  }
+  const named = environmentNamed(request.headers) ?? nameInQuery(request.query);
+  const branch = named === null ? undefined : directory.environmentNamed(named);
+  return branch?.kind === "branch" && branch.archivedAt === null ? branch : home;
+}
+
+function nameInQuery(query: string): string | null {
+  if (!query.includes("-env=")) return null;
+  const parameters = new URLSearchParams(query);
+  return parameters.get(ENVIRONMENT_HEADER) || parameters.get(ENVIRONMENT_HEADER_ALIAS) || null;
+}

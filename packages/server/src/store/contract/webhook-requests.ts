@@ -1,0 +1,58 @@
+/** The record of every request a webhook was sent, accepted or refused. */
+
+import type { EnvironmentId, EventId, WebhookId, WebhookRequestId } from "@inlet/protocol";
+import type { EventCursor } from "./events.ts";
+
+export interface NewWebhookRequest {
+  id: WebhookRequestId;
+  webhookId: WebhookId;
+  /** The webhook's own environment, or the shared scope. */
+  environmentId: EnvironmentId;
+  receivedAt: number;
+  ip: string;
+  method: string;
+  /** JSON text: names in canonical form. */
+  headers: string;
+  /** JSON text: every value an array. */
+  query: string;
+  contentType: string | null;
+  /** After decoding of its content encoding. Null when it was too large to keep. */
+  body: string | null;
+  /** The bytes, when `body` is not exactly their text. */
+  bodyBase64: string | null;
+  status: number;
+  /** `accepted`, or the code of the error. */
+  outcome: string;
+  error: string | null;
+  /** Where the event went; the webhook's own environment when there is none. */
+  deliveredTo: EnvironmentId;
+  transformVersion: number;
+  durationMs: number;
+  /** JSON text: what the transform wrote to the console. */
+  logs: string;
+}
+
+export interface WebhookRequest extends NewWebhookRequest {
+  sequence: number;
+  eventId: EventId | null;
+}
+
+export interface WebhookRequestListParams {
+  environmentId: EnvironmentId;
+  webhookId: WebhookId;
+  limit: number;
+  after?: EventCursor;
+  from?: number;
+  to?: number;
+  outcome?: string;
+}
+
+export interface WebhookRequestStore {
+  /** A refused request. One that was accepted is recorded by eventAppend, in the transaction of its event. */
+  webhookRequestInsert(request: NewWebhookRequest): Promise<void>;
+  webhookRequestGet(params: { environmentId: EnvironmentId; webhookId: WebhookId; id: WebhookRequestId }): Promise<WebhookRequest | null>;
+  /** Newest first. */
+  webhookRequestList(params: WebhookRequestListParams): Promise<{ requests: WebhookRequest[]; next: EventCursor | null }>;
+  /** Removes at most `limit` of the oldest records, received at or before `receivedUntil`; says how many. */
+  webhookRequestExpireMany(params: { receivedUntil: number; limit: number }): Promise<number>;
+}

@@ -1,0 +1,64 @@
+/** The stage itself: a webhook request becomes an event, or a refusal that says why not. */
+
+import { type JsonMember, jsonMembers, Refusal, readEvent, type SentEvent, scanJson } from "@inlet/protocol";
+import { type RequestBody, type RequestBodyParams, readRequestBody } from "./body/request-body.ts";
+import type { TransformFault, TransformOutcome } from "./transform-outcome.ts";
+import type { TransformRunner } from "./transform-runner.ts";
+
+export interface TransformRequestParams extends RequestBodyParams {
+  /** Names the text of the transform, so that it is compiled once. */
+  versionKey: string;
+  transform: string;
+  headers: Readonly<Record<string, string>>;
+  queryParams: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface TransformedRequest {
+  result: SentEvent | Refusal;
+  /** Null when it could not be read at all. */
+  body: RequestBody | null;
+  logs: string[];
+  durationMs: number;
+  /** Where in the transform it went wrong. */
+  fault?: TransformFault;
+  /** What the transform returned, as JSON text. */
+  eventJson?: string;
+}
+
+export async function transformRequest(runner: TransformRunner, params: TransformRequestParams): Promise<TransformedRequest> {
+  const read = await readRequestBody(params);
+  if (!read.ok) return { result: read.refusal, body: null, logs: [], durationMs: 0 };
+  const { versionKey, transform: source, headers, queryParams } = params;
+  const { evtJson, raw } = read.body;
+  const outcome = await runner.run({ versionKey, source, evtJson, headers, queryParams, raw });
+  const { logs, durationMs } = outcome;
+  return { ...judge(outcome), ...(outcome.ok && { eventJson: outcome.eventJson }), body: read.body, logs, durationMs };
+}
+
+/** Also used where a transform is only tried out. */
+export function judge(outcome: TransformOutcome): Pick<TransformedRequest, "result" | "fault"> {
+  if (outcome.ok) return { result: readTransformedEvent(outcome.eventJson) };
+  const { code, message, line, column } = outcome;
+  const place = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`;
+  const fault: TransformFault = { code, message, ...(line !== undefined && { line }), ...(column !== undefined && { column }) };
+  return { result: new Refusal(code, `${message}${place}`), fault };
+}
+
+/** What a transform returns keeps the same rules as what a client sends. */
+function readTransformedEvent(json: string): SentEvent | Refusal {
+  const faults: { field: string; message: string }[] = [];
+  const event = readEvent(json, membersOf(json), (field, message) => faults.push({ field, message }));
+  if (event) return event;
+  const [first] = faults;
+  const message = `The transform did not return a valid event: ${first?.field} ${first?.message}.`;
+  return new Refusal(
+    "transform_invalid_event",
+    message,
+    faults.map((fault) => ({ index: 0, ...fault })),
+  );
+}
+
+function membersOf(json: string): JsonMember[] {
+  const scanned = scanJson(json);
+  return scanned && "object" in scanned ? scanned.object : jsonMembers(json);
+}
