@@ -1,11 +1,12 @@
 /**
- * Accepted means kept. The real process is killed with SIGKILL at a random moment while 20 connections send; after a restart
- * every event that was acknowledged is there, once, and no batch is half there. CRASH_ROUNDS=500 runs it for longer.
+ * Accepted means kept. The real process is killed with SIGKILL at a random moment while 20 connections send events and webhook
+ * requests; after a restart every event that was acknowledged is there, once, no batch is half there, and every webhook request
+ * that was accepted is on record with its event. CRASH_ROUNDS=500 runs it for longer.
  */
 
 import assert from "node:assert/strict";
 import { Agent, request } from "node:http";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startInlet } from "./support/process.ts";
 import { API_KEY, call, EVENT_KEY, temporaryFolder } from "./support/service.ts";
@@ -13,27 +14,42 @@ import { API_KEY, call, EVENT_KEY, temporaryFolder } from "./support/service.ts"
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 20);
 const SENDERS = 20;
 const BATCH = 7;
-const LOAD_MS_MAX = 250;
+const LOAD_MS_MAX = 400;
+
+const AUTHORIZED = { authorization: `Bearer ${API_KEY}` };
+
+/** The data of a stored event. */
+interface Kept {
+  batch: string;
+  size: number;
+  byWebhook: boolean;
+}
 
 interface Acknowledged {
   ids: string[];
   batch: string;
 }
 
+const TRANSFORM = "(evt) => ({ name: evt.name, data: evt.data })";
+
 test(`${ROUNDS} crashes lose no acknowledged event and halve no batch`, async (t) => {
   const dataDir = temporaryFolder(t);
   const flags = ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir, "--event-key", EVENT_KEY, "--api-key", API_KEY];
+  const webhook = await makeWebhook(t, flags);
   let acknowledgedInAll = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const doomed = await startInlet(t, ["start", ...flags, "--log-level", "warn"]);
+    // The first transforms of a process wait for their sandboxes; the crash shall hit a service in full swing.
+    for (let n = 0; n < 3; n++) await call(`${doomed.url}/e/${webhook.token}`, { method: "POST", body: "{}" });
     const crashAfterMs = Math.random() * LOAD_MS_MAX;
-    const senders = Array.from({ length: SENDERS }, (_, sender) => sendUntilRefused(doomed.url, round, sender));
+    const senders = Array.from({ length: SENDERS }, (_, sender) => sendUntilRefused(doomed.url, webhook.token, round, sender));
     await sleep(crashAfterMs);
     await doomed.end("SIGKILL");
     const acknowledged = (await Promise.all(senders)).flat();
 
     const restarted = await startInlet(t, ["start", ...flags, "--log-level", "warn"]);
     const kept = await readRound(restarted.url, round);
+    await checkRecords(restarted.url, webhook.id, kept);
     await restarted.end("SIGTERM");
     check(acknowledged, kept, `round ${round}, killed after ${crashAfterMs.toFixed(1)} ms`);
     acknowledgedInAll += acknowledged.length;
@@ -41,16 +57,29 @@ test(`${ROUNDS} crashes lose no acknowledged event and halve no batch`, async (t
   assert.ok(acknowledgedInAll > ROUNDS * SENDERS, `only ${acknowledgedInAll} requests were acknowledged: the test proves nothing`);
 });
 
-/** Sends single events and batches in turn on one connection until the connection dies. */
-async function sendUntilRefused(url: string, round: number, sender: number): Promise<Acknowledged[]> {
+async function makeWebhook(t: TestContext, flags: string[]): Promise<{ id: string; token: string }> {
+  const inlet = await startInlet(t, ["start", ...flags]);
+  const { body } = await call(`${inlet.url}/v1/webhooks`, {
+    method: "POST",
+    headers: { ...AUTHORIZED, "content-type": "application/json" },
+    body: JSON.stringify({ name: "crash", transform: TRANSFORM }),
+  });
+  await inlet.end("SIGTERM");
+  return { id: body.data.id, token: body.data.url.split("/e/")[1] };
+}
+
+/** Sends single events, batches and webhook requests in turn on one connection until the connection dies. */
+async function sendUntilRefused(url: string, token: string, round: number, sender: number): Promise<Acknowledged[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const acknowledged: Acknowledged[] = [];
   try {
     for (let n = 0; ; n++) {
       const batch = `${sender}-${n}`;
-      const size = n % 2 === 0 ? 1 : BATCH;
-      const events = Array.from({ length: size }, () => ({ name: `crash/round.${round}`, data: { batch, size } }));
-      acknowledged.push({ batch, ids: await post(agent, `${url}/e/${EVENT_KEY}`, JSON.stringify(events)) });
+      const size = n % 3 === 0 ? BATCH : 1;
+      const byWebhook = n % 3 === 1;
+      const event = { name: `crash/round.${round}`, data: { batch, size, byWebhook } };
+      const body = byWebhook ? event : Array.from({ length: size }, () => event);
+      acknowledged.push({ batch, ids: await post(agent, `${url}/e/${byWebhook ? token : EVENT_KEY}`, JSON.stringify(body)) });
     }
   } catch {
     return acknowledged;
@@ -74,11 +103,11 @@ function post(agent: Agent, url: string, body: string): Promise<string[]> {
 }
 
 /** What is stored of a round: the batch of each event, and the size the batch should have. */
-async function readRound(url: string, round: number): Promise<Map<string, { batch: string; size: number }>> {
-  const kept = new Map<string, { batch: string; size: number }>();
+async function readRound(url: string, round: number): Promise<Map<string, Kept>> {
+  const kept = new Map<string, Kept>();
   for (let cursor: string | null = ""; cursor !== null; ) {
     const query = `name=crash/round.${round}&limit=100${cursor && `&cursor=${cursor}`}`;
-    const { status, body } = await call(`${url}/v1/events?${query}`, { headers: { authorization: `Bearer ${API_KEY}` } });
+    const { status, body } = await call(`${url}/v1/events?${query}`, { headers: AUTHORIZED });
     assert.equal(status, 200);
     for (const event of body.data) {
       assert.ok(!kept.has(event.id), `event ${event.id} is listed twice`);
@@ -89,7 +118,21 @@ async function readRound(url: string, round: number): Promise<Map<string, { batc
   return kept;
 }
 
-function check(acknowledged: Acknowledged[], kept: Map<string, { batch: string; size: number }>, when: string): void {
+/** Event and record were written together, so they are there together. */
+async function checkRecords(url: string, webhookId: string, kept: Map<string, Kept>): Promise<void> {
+  const fromWebhook = [...kept].filter(([, { byWebhook }]) => byWebhook).map(([id]) => id);
+  const recorded = new Set<string>();
+  let cursor = "";
+  while (fromWebhook.some((id) => !recorded.has(id))) {
+    const { body } = await call(`${url}/v1/webhooks/${webhookId}/requests?limit=100${cursor}`, { headers: AUTHORIZED });
+    for (const { eventId } of body.data) recorded.add(eventId);
+    if (body.page.next === null) break;
+    cursor = `&cursor=${body.page.next}`;
+  }
+  for (const id of fromWebhook) assert.ok(recorded.has(id), `event ${id} has no record of its request`);
+}
+
+function check(acknowledged: Acknowledged[], kept: Map<string, Kept>, when: string): void {
   for (const { ids, batch } of acknowledged) {
     for (const id of ids) assert.equal(kept.get(id)?.batch, batch, `acknowledged event ${id} is missing (${when})`);
   }

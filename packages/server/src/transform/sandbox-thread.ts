@@ -6,6 +6,7 @@
  * Reading shared memory instead of counting from the time of sending means a busy main thread never ends a healthy thread.
  */
 
+import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { ThreadAnswer, ThreadData, ThreadJob } from "./sandbox/thread.ts";
 import type { SandboxLimits } from "./transform-outcome.ts";
@@ -43,7 +44,7 @@ export class SandboxThread {
     const workerData: ThreadData = { limits: options.limits, current: this.#current, niceness: options.niceness };
     this.#worker = new Worker(new URL("./sandbox/thread.ts", import.meta.url), {
       workerData,
-      env: {},
+      env: threadEnvironment(),
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
     this.#worker.unref();
@@ -122,4 +123,10 @@ export class SandboxThread {
     this.#watch = null;
     this.#seen = 0;
   }
+}
+
+/** Nothing of the process's own environment, but for where compiled code is kept: with it a thread starts in half the time. */
+function threadEnvironment(): Record<string, string> {
+  const cache = getCompileCacheDir();
+  return cache ? { NODE_COMPILE_CACHE: cache } : {};
 }

@@ -7,6 +7,7 @@ import { environmentConformance } from "./environments.ts";
 import { eventAppendConformance } from "./event-append.ts";
 import { eventReadConformance } from "./event-read.ts";
 import { keyConformance } from "./keys.ts";
+import { webhookConformance } from "./webhooks.ts";
 
 /** A store of its own for one test, or a number of them in turn on the same data. */
 export interface Engine {
@@ -21,4 +22,5 @@ export function storeConformance(engine: Engine): void {
   dedupConformance(engine);
   environmentConformance(engine);
   keyConformance(engine);
+  webhookConformance(engine);
 }

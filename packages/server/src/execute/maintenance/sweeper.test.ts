@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pino } from "pino";
+import { Sweeper } from "./sweeper.ts";
+
+const log = pino({ level: "silent" });
+
+test("a sweep goes on until a transaction removes less than it might", async () => {
+  let left = 1_200;
+  const sweeper = new Sweeper({
+    what: "things",
+    log,
+    removeSome: async (limit) => {
+      const removed = Math.min(limit, left);
+      left -= removed;
+      return removed;
+    },
+  });
+  assert.equal(await sweeper.sweep(), 1_200);
+  assert.equal(left, 0);
+});
+
+test("a sweep that fails is tried again, and stopping waits for one under way", async () => {
+  let tries = 0;
+  let finish = () => {};
+  const second = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const sweeper = new Sweeper({
+    what: "things",
+    log,
+    everyMs: 1,
+    removeSome: async () => {
+      if (++tries === 1) throw new Error("the store is not there");
+      finish();
+      return 0;
+    },
+  });
+  sweeper.start();
+  await second;
+  await sweeper.stop();
+  const after = tries;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(tries, after);
+});
