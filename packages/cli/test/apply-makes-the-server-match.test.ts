@@ -21,8 +21,8 @@ test("what apply creates works, and then nothing is left to change", async (t) =
 
   const applied = await place.json("apply");
   assert.equal(applied.code, 0);
-  const [{ action, id, url }] = applied.body.applied;
-  assert.equal(action, "create");
+  const [{ action, id, url, environment }] = applied.body.applied;
+  assert.deepEqual([action, environment], ["create", "production"]);
   assert.deepEqual(JSON.parse(place.read(WEBHOOK)), { id, name: "Stripe", eventNames: null, ips: null, enabled: true });
 
   const [fixture] = JSON.parse(place.read("webhooks/stripe/fixtures.json"));

@@ -21,8 +21,14 @@ import { createRestClient, type RestClient } from "../rest-client.ts";
 import { indented } from "../write-difference.ts";
 import { fixturesResult } from "./test.ts";
 
+interface Done {
+  step: PlanStep;
+  /** As the server has it now; null when it was deleted. */
+  webhook: ServerWebhook | null;
+}
+
 interface Applied {
-  done: { step: PlanStep; webhook: ServerWebhook | null }[];
+  done: Done[];
   failure: CommandFault | null;
 }
 
@@ -62,16 +68,23 @@ async function checkFirst(entries: readonly Entry[], { skipTests }: Options): Pr
 }
 
 async function takeSteps(client: RestClient, steps: readonly PlanStep[]): Promise<Applied> {
-  const done: Applied["done"] = [];
+  const done: Done[] = [];
   for (const step of steps) {
     try {
-      done.push({ step, webhook: await takeStep(client, step) });
+      const webhook = await takeStep(client, step);
+      done.push({ step: settled(step, webhook), webhook });
     } catch (error) {
       if (!(error instanceof CommandFault)) throw error;
       return { done, failure: inStep(step, error) };
     }
   }
   return { done, failure: null };
+}
+
+/** Once it is created, the environment that was left to the server has a name. */
+function settled(step: PlanStep, webhook: ServerWebhook | null): PlanStep {
+  if (step.action !== "create" || !webhook) return step;
+  return { action: "create", entry: { ...step.entry, environment: webhook.environment } };
 }
 
 async function takeStep(client: RestClient, step: PlanStep): Promise<ServerWebhook | null> {
@@ -109,9 +122,12 @@ function inStep(step: PlanStep, { lines, code }: CommandFault): CommandFault {
 }
 
 function result(plan: Plan, { done, failure }: Applied): CommandResult {
-  const lines = done.flatMap(({ step, webhook }) => [
-    ...stepLines(step, "done"),
-    ...(step.action === "create" && webhook ? indented(4, [`url: ${webhook.url}`]) : []),
+  const lines = done.flatMap((item) => [
+    ...stepLines(item.step, "done"),
+    ...indented(
+      4,
+      urlOf(item).map((url) => `url: ${url}`),
+    ),
     "",
   ]);
   const total = `${done.length} of ${plan.steps.length} changes applied, ${plan.unchanged.length} unchanged.`;
@@ -119,9 +135,14 @@ function result(plan: Plan, { done, failure }: Applied): CommandResult {
     exitCode: failure ? EXIT.failed : EXIT.ok,
     text: [...lines, ...(failure ? [...failure.lines.map((line) => `failed: ${line}`), ""] : []), total].join("\n"),
     json: {
-      applied: done.map(({ step, webhook }) => ({ ...stepJson(step), ...(webhook && { id: webhook.id, url: webhook.url }) })),
+      applied: done.map((item) => ({ ...stepJson(item.step), ...(item.webhook && { id: item.webhook.id }), url: urlOf(item)[0] })),
       failure: failure && { error: failure.message, code: failure.code },
       unchanged: planJson(plan).unchanged,
     },
   };
+}
+
+/** Who knows a URL can send, so it is only told when it is new and somebody has to enter it somewhere. */
+function urlOf({ step, webhook }: Done): string[] {
+  return step.action === "create" && webhook ? [webhook.url] : [];
 }

@@ -76,8 +76,9 @@ function result(pulled: readonly Pulled[], onlyLocal: readonly string[]): Comman
   const count = (action: Pulled["action"]) => pulled.filter((item) => item.action === action).length;
   const differing = count("differs");
   const lines = pulled.filter(({ action }) => action !== "unchanged").flatMap((item) => [...pulledLines(item), ""]);
-  const total = [`${count("written")} written, ${count("overwritten")} overwritten, ${count("unchanged")} unchanged.`];
-  if (differing > 0) total.push(`${differing} differ and were left as they are. --force takes the server's version; "apply" sends yours.`);
+  const kept = `${differing} different and left as ${differing === 1 ? "it is" : "they are"}`;
+  const total = [`${count("written")} written, ${count("overwritten")} overwritten, ${count("unchanged")} unchanged, ${kept}.`];
+  if (differing > 0) total.push('--force takes the server\'s version; "inlet webhooks apply" sends yours.');
   if (onlyLocal.length > 0) total.push(`Only in the folder: ${onlyLocal.join(", ")}.`);
   return {
     exitCode: differing > 0 ? EXIT.differs : EXIT.ok,

@@ -61,11 +61,12 @@ function entryName({ name, environment }: Entry): string {
 
 /** Only what differs from a webhook without settings. */
 function settingLines({ eventNames, ips, enabled, transform }: Entry): string[] {
+  const lines = transform.trimEnd().split("\n").length;
   return [
     ...(enabled ? [] : ["enabled: false"]),
     ...(eventNames ? [`eventNames: ${written(eventNames)}`] : []),
     ...(ips ? [`ips: ${written(ips)}`] : []),
-    `transform: ${transform.trimEnd().split("\n").length} lines`,
+    `transform: ${lines === 1 ? "1 line" : `${lines} lines`}`,
   ];
 }
 
