@@ -1,0 +1,148 @@
+/**
+ * `inlet webhooks apply`: takes the steps of the plan, one after the other, and records the ids of what it created.
+ *
+ * Nothing is sent before every file is read, every transform parses and every fixture passes. When a step fails, those before it stay
+ * done and are printed; calling it again goes on from there.
+ */
+
+import { writeFileSync } from "node:fs";
+import { CommandFault, stopOn } from "../command-fault.ts";
+import { type CommandResult, EXIT } from "../command-result.ts";
+import { inEnvironment, readServer, refuseToPruneAll } from "../compare/both-sides.ts";
+import { makePlan, type Plan, type PlanStep } from "../compare/make-plan.ts";
+import type { ServerWebhook } from "../compare/server-webhook.ts";
+import { planJson, stepJson, stepLines } from "../compare/write-plan.ts";
+import { checkTransforms, hasFailed, runFixtures } from "../fixtures/run-fixtures.ts";
+import type { Entry } from "../folder/entry.ts";
+import { readFolder, readText } from "../folder/read-folder.ts";
+import { withId } from "../folder/webhook-file.ts";
+import type { Options } from "../read-options.ts";
+import { createRestClient, type RestClient } from "../rest-client.ts";
+import { indented } from "../write-difference.ts";
+import { fixturesResult } from "./test.ts";
+
+interface Done {
+  step: PlanStep;
+  /** As the server has it now; null when it was deleted. */
+  webhook: ServerWebhook | null;
+}
+
+interface Applied {
+  done: Done[];
+  failure: CommandFault | null;
+}
+
+export async function applyWebhooks(options: Options): Promise<CommandResult> {
+  const entries = inEnvironment(readFolder(options.dir), options);
+  refuseToPruneAll(entries, options);
+  const tested = await checkFirst(entries, options);
+  if (tested && tested.exitCode !== EXIT.ok) return tested;
+
+  const client = createRestClient(options);
+  const lists = await readServer(
+    client,
+    entries.map(({ environment }) => environment),
+  );
+  const plan = makePlan(entries, lists, options);
+  stopOn(plan.faults);
+  for (const { entry, webhook } of plan.unchanged) if (webhook) recordId(entry, webhook);
+  return result(plan, await takeSteps(client, plan.steps));
+}
+
+/** The failed fixtures as the result of the command, or null when all is well. */
+async function checkFirst(entries: readonly Entry[], { skipTests }: Options): Promise<CommandResult | null> {
+  if (skipTests) {
+    stopOn(await checkTransforms(entries));
+    return null;
+  }
+  const reports = await runFixtures(entries);
+  stopOn(reports.flatMap(({ fault }) => fault ?? []));
+  const failed = reports.filter(hasFailed);
+  if (failed.length === 0) return null;
+  const { text, json } = fixturesResult(failed);
+  return {
+    exitCode: EXIT.failed,
+    text: `${text}\nNothing was sent to the server. --skip-tests applies it all the same.`,
+    json: { applied: [], failure: "fixtures failed", fixtures: json },
+  };
+}
+
+async function takeSteps(client: RestClient, steps: readonly PlanStep[]): Promise<Applied> {
+  const done: Done[] = [];
+  for (const step of steps) {
+    try {
+      const webhook = await takeStep(client, step);
+      done.push({ step: settled(step, webhook), webhook });
+    } catch (error) {
+      if (!(error instanceof CommandFault)) throw error;
+      return { done, failure: inStep(step, error) };
+    }
+  }
+  return { done, failure: null };
+}
+
+/** Once it is created, the environment that was left to the server has a name. */
+function settled(step: PlanStep, webhook: ServerWebhook | null): PlanStep {
+  if (step.action !== "create" || !webhook) return step;
+  return { action: "create", entry: { ...step.entry, environment: webhook.environment } };
+}
+
+async function takeStep(client: RestClient, step: PlanStep): Promise<ServerWebhook | null> {
+  if (step.action === "delete") {
+    await client.remove(step.webhook);
+    return null;
+  }
+  const { entry } = step;
+  const webhook = step.action === "create" ? await create(client, entry) : await client.change(step.webhook, changedValues(step));
+  recordId(entry, webhook);
+  return webhook;
+}
+
+function create(client: RestClient, { environment, name, transform, eventNames, ips, enabled }: Entry): Promise<ServerWebhook> {
+  return client.create(environment, { name, transform, eventNames, ips, enabled });
+}
+
+function changedValues({ changes }: Extract<PlanStep, { action: "change" }>) {
+  return Object.fromEntries(changes.map(({ field, inFolder }) => [field, inFolder]));
+}
+
+/** An id that is there is never replaced: it may be that of another server the same folder is applied to. */
+function recordId({ id, files }: Entry, webhook: ServerWebhook): void {
+  if (id !== null) return;
+  const text = readText(files.webhook);
+  if (text !== null) writeFileSync(files.webhook, withId(text, webhook.id));
+}
+
+function inStep(step: PlanStep, { lines, code }: CommandFault): CommandFault {
+  const where = step.action === "delete" ? `"${step.webhook.name}"` : step.entry.files.folder;
+  return new CommandFault(
+    lines.map((line) => `${where}: ${line}`),
+    code,
+  );
+}
+
+function result(plan: Plan, { done, failure }: Applied): CommandResult {
+  const lines = done.flatMap((item) => [
+    ...stepLines(item.step, "done"),
+    ...indented(
+      4,
+      urlOf(item).map((url) => `url: ${url}`),
+    ),
+    "",
+  ]);
+  const total = `${done.length} of ${plan.steps.length} changes applied, ${plan.unchanged.length} unchanged.`;
+  return {
+    exitCode: failure ? EXIT.failed : EXIT.ok,
+    text: [...lines, ...(failure ? [...failure.lines.map((line) => `failed: ${line}`), ""] : []), total].join("\n"),
+    json: {
+      applied: done.map((item) => ({ ...stepJson(item.step), ...(item.webhook && { id: item.webhook.id }), url: urlOf(item)[0] })),
+      failure: failure && { error: failure.message, code: failure.code },
+      unchanged: planJson(plan).unchanged,
+    },
+  };
+}
+
+/** Who knows a URL can send, so it is only told when it is new and somebody has to enter it somewhere. */
+function urlOf({ step, webhook }: Done): string[] {
+  return step.action === "create" && webhook ? [webhook.url] : [];
+}

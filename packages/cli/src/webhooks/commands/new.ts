@@ -1,0 +1,51 @@
+/** `inlet webhooks new`: files to start from. Refuses to overwrite anything. */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { PROVIDERS, type Provider, readProviderFixtures, readProviderTransform } from "@inlet/server/transform";
+import { CommandFault } from "../command-fault.ts";
+import { type CommandResult, EXIT } from "../command-result.ts";
+import { filesOf } from "../folder/entry.ts";
+import { folderName } from "../folder/folder-name.ts";
+import { namesIn } from "../folder/read-folder.ts";
+import { webhookFileText } from "../folder/webhook-file.ts";
+import { columns } from "../help.ts";
+import type { Options } from "../read-options.ts";
+
+export async function newWebhook({ names, dir, from, list, env }: Options): Promise<CommandResult> {
+  if (list) return providerList();
+  const provider = providerNamed(from ?? "generic");
+  const name = names[0] ?? (from === null ? null : provider.title);
+  if (!name?.trim()) throw new CommandFault('Name the webhook, or say what to start from, as in "inlet webhooks new --from stripe".');
+
+  const files = filesOf(dir, folderName(name));
+  if (namesIn(dir).has(folderName(name))) {
+    throw new CommandFault(`${files.folder} exists already, and is left as it is. Give the webhook another name.`);
+  }
+  const settings = { id: null, name, environment: env, eventNames: null, ips: null, enabled: true };
+  const texts = {
+    [files.webhook]: webhookFileText(settings),
+    [files.transform]: await readProviderTransform(provider.id),
+    [files.fixtures]: `${JSON.stringify(await readProviderFixtures(provider.id), null, 2)}\n`,
+  };
+  mkdirSync(files.folder, { recursive: true });
+  for (const [file, text] of Object.entries(texts)) writeFileSync(file, text, { flag: "wx" });
+  return { exitCode: EXIT.ok, text: nextSteps(Object.keys(texts), provider), json: { name, files: Object.keys(texts), provider } };
+}
+
+function providerNamed(id: string): Provider {
+  const provider = PROVIDERS.find((candidate) => candidate.id === id.toLowerCase());
+  if (!provider) throw new CommandFault(`There is no provider "${id}". There are ${PROVIDERS.map((known) => known.id).join(", ")}.`);
+  return provider;
+}
+
+function providerList(): CommandResult {
+  const rows = PROVIDERS.map(({ id, sends }) => [id, sends] as const);
+  return { exitCode: EXIT.ok, text: columns(rows), json: { providers: PROVIDERS } };
+}
+
+function nextSteps(files: string[], { setUp }: Provider): string {
+  return `${files.map((file) => `+ ${file}`).join("\n")}
+
+Next: "inlet webhooks test" runs the fixtures, "inlet webhooks apply" creates the webhook and prints its URL.
+Where to enter the URL: ${setUp}.`;
+}

@@ -1,0 +1,110 @@
+/**
+ * `inlet webhooks pull`: the server's webhooks as files.
+ *
+ * What the folder lacks is written. A file that differs is someone's work: it is shown and left alone, unless --force is given.
+ * Fixtures, and entries the server does not know, are never touched.
+ */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { styleText } from "node:util";
+import { stopOn } from "../command-fault.ts";
+import { type CommandResult, EXIT } from "../command-result.ts";
+import { inEnvironment, readServer } from "../compare/both-sides.ts";
+import { changedFields, type FieldChange } from "../compare/changed-fields.ts";
+import { type Match, matchEntries } from "../compare/match-entries.ts";
+import type { ServerWebhook } from "../compare/server-webhook.ts";
+import { webhookName } from "../compare/write-plan.ts";
+import { type EntryFiles, filesOf } from "../folder/entry.ts";
+import { freeFolderName } from "../folder/folder-name.ts";
+import { namesIn, readFolderIfAny, readText } from "../folder/read-folder.ts";
+import { readWebhookFile, webhookFileText, withId } from "../folder/webhook-file.ts";
+import type { Options } from "../read-options.ts";
+import { createRestClient } from "../rest-client.ts";
+import { changeLines, indented } from "../write-difference.ts";
+
+interface Pulled {
+  action: "written" | "overwritten" | "differs" | "unchanged";
+  files: EntryFiles;
+  webhook: ServerWebhook;
+  changes: FieldChange[];
+}
+
+export async function pullWebhooks(options: Options): Promise<CommandResult> {
+  const { dir, env, force } = options;
+  const entries = inEnvironment(readFolderIfAny(dir), options);
+  const lists = await readServer(createRestClient(options), [env, ...entries.map(({ environment }) => environment)]);
+  const { matches, unlisted, faults } = matchEntries(entries, lists);
+  stopOn(faults);
+  const known = matches.flatMap((match) => (match.webhook ? [pullKnown(match, match.webhook, force)] : []));
+  const added = pullAdded(dir, unlisted);
+  const onlyLocal = matches.filter(({ webhook }) => !webhook).map(({ entry }) => entry.files.folder);
+  return result([...added, ...known], onlyLocal);
+}
+
+function pullKnown({ entry }: Match, webhook: ServerWebhook, force: boolean): Pulled {
+  const { files } = entry;
+  const changes = changedFields(entry, webhook);
+  if (changes.length > 0 && !force) return { action: "differs", files, webhook, changes };
+  const settingsDiffer = changes.some(({ field }) => field !== "transform") || entry.id !== webhook.id;
+  if (settingsDiffer && force) overwriteSettings(files, webhook);
+  else if (entry.id === null) writeFileSync(files.webhook, withId(readText(files.webhook) ?? "", webhook.id));
+  if (changes.some(({ field }) => field === "transform")) writeFileSync(files.transform, webhook.transform);
+  return { action: changes.length > 0 ? "overwritten" : "unchanged", files, webhook, changes };
+}
+
+/** A file that leaves the environment to the command goes on doing so. */
+function overwriteSettings(files: EntryFiles, webhook: ServerWebhook): void {
+  const before = readWebhookFile(files.webhook, readText(files.webhook) ?? "", []);
+  writeFileSync(files.webhook, webhookFileText({ ...webhook, environment: before?.environment ?? null }));
+}
+
+/** Oldest first, so that names are given in the order in which the webhooks were made. */
+function pullAdded(dir: string, webhooks: readonly ServerWebhook[]): Pulled[] {
+  const taken = namesIn(dir);
+  return webhooks.toReversed().map((webhook) => {
+    const slug = freeFolderName(webhook.name, webhook.environment, taken);
+    taken.add(slug);
+    const files = filesOf(dir, slug);
+    mkdirSync(files.folder, { recursive: true });
+    writeFileSync(files.webhook, webhookFileText(webhook), { flag: "wx" });
+    writeFileSync(files.transform, webhook.transform, { flag: "wx" });
+    return { action: "written", files, webhook, changes: [] };
+  });
+}
+
+function result(pulled: readonly Pulled[], onlyLocal: readonly string[]): CommandResult {
+  const count = (action: Pulled["action"]) => pulled.filter((item) => item.action === action).length;
+  const differing = count("differs");
+  const lines = pulled.filter(({ action }) => action !== "unchanged").flatMap((item) => [...pulledLines(item), ""]);
+  const kept = `${differing} different and left as ${differing === 1 ? "it is" : "they are"}`;
+  const total = [`${count("written")} written, ${count("overwritten")} overwritten, ${count("unchanged")} unchanged, ${kept}.`];
+  if (differing > 0) total.push('--force takes the server\'s version; "inlet webhooks apply" sends yours.');
+  if (onlyLocal.length > 0) total.push(`Only in the folder: ${onlyLocal.join(", ")}.`);
+  return {
+    exitCode: differing > 0 ? EXIT.differs : EXIT.ok,
+    text: [...lines, ...total].join("\n"),
+    json: {
+      webhooks: pulled.map(({ action, files, webhook: { id, name, environment }, changes }) => ({
+        action,
+        folder: files.folder,
+        id,
+        name,
+        environment,
+        fields: changes,
+      })),
+      onlyLocal,
+    },
+  };
+}
+
+function pulledLines({ action, files, webhook, changes }: Pulled): string[] {
+  const head = `${files.folder}: ${action}, ${webhookName(webhook)}`;
+  if (action === "written") return [styleText("green", `+ ${head}`)];
+  return [
+    styleText("yellow", `~ ${head}`),
+    ...indented(
+      4,
+      changes.flatMap((change) => changeLines(change, "to folder")),
+    ),
+  ];
+}

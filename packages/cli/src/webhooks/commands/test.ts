@@ -1,0 +1,61 @@
+/** `inlet webhooks test`: the fixtures of the folder, run offline. */
+
+import { styleText } from "node:util";
+import { CommandFault } from "../command-fault.ts";
+import { type CommandResult, EXIT } from "../command-result.ts";
+import { eventDiff } from "../fixtures/event-diff.ts";
+import { type EntryReport, type FixtureReport, hasFailed, runFixtures } from "../fixtures/run-fixtures.ts";
+import type { Entry } from "../folder/entry.ts";
+import { readFolder } from "../folder/read-folder.ts";
+import type { Options } from "../read-options.ts";
+import { diffLine, indented } from "../write-difference.ts";
+
+export async function testWebhooks({ dir, names }: Options): Promise<CommandResult> {
+  const entries = chosen(readFolder(dir), names, dir);
+  return fixturesResult(await runFixtures(entries));
+}
+
+export function fixturesResult(reports: readonly EntryReport[]): CommandResult {
+  const all = reports.flatMap(({ fixtures }) => fixtures);
+  const passed = all.filter(({ outcome }) => outcome === "passed").length;
+  const broken = reports.filter(({ fault }) => fault !== null).length;
+  const sums = [
+    `${passed} passed`,
+    `${all.length - passed} failed`,
+    ...(broken > 0 ? [`${broken} not run: the transform cannot be used`] : []),
+  ];
+  return {
+    exitCode: reports.some(hasFailed) ? EXIT.failed : EXIT.ok,
+    text: [...reports.flatMap(entryLines), "", `Fixtures: ${sums.join(", ")}.`].join("\n"),
+    json: { passed, failed: all.length - passed, webhooks: reports.map((report) => ({ ...report, ok: !hasFailed(report) })) },
+  };
+}
+
+/** Names are those of folders; a path to one, as a shell completes it, will do. */
+function chosen(entries: Entry[], names: readonly string[], dir: string): Entry[] {
+  if (names.length === 0) return entries;
+  return names.map((name) => {
+    const entry = entries.find(({ slug, files }) => [slug, files.folder].includes(name.replace(/[\\/]+$/, "")));
+    if (!entry) throw new CommandFault(`There is no webhook "${name}" in ${dir}. There are ${entries.map(({ slug }) => slug).join(", ")}.`);
+    return entry;
+  });
+}
+
+function entryLines({ slug, fault, fixtures }: EntryReport): string[] {
+  if (fault !== null) return [slug, `  ${failedMark()} ${fault}`];
+  if (fixtures.length === 0) return [slug, "  no fixtures; the transform parses"];
+  return [slug, ...fixtures.flatMap(fixtureLines)];
+}
+
+function fixtureLines(fixture: FixtureReport): string[] {
+  if (fixture.outcome === "passed") return [`  ${styleText("green", "passed")} ${fixture.title}`];
+  const reason =
+    fixture.outcome === "refused"
+      ? [`${fixture.code}: ${fixture.message}`]
+      : ["- expected, + returned", ...eventDiff(fixture.expected, fixture.actual).map(diffLine)];
+  return [`  ${failedMark()} ${fixture.title}`, ...indented(6, [...reason, ...fixture.logs.map((line) => `console: ${line}`)])];
+}
+
+function failedMark(): string {
+  return styleText("red", "failed");
+}

@@ -1,0 +1,39 @@
+/** What has to be done for the server to have what the folder says. A pure function: `plan` prints its steps, `apply` takes them. */
+
+import type { Entry } from "../folder/entry.ts";
+import { changedFields, type FieldChange } from "./changed-fields.ts";
+import { type Match, matchEntries } from "./match-entries.ts";
+import type { ServerList, ServerWebhook } from "./server-webhook.ts";
+
+export type PlanStep =
+  | { action: "create"; entry: Entry }
+  | { action: "change"; entry: Entry; webhook: ServerWebhook; changes: FieldChange[] }
+  | { action: "delete"; webhook: ServerWebhook };
+
+export interface Plan {
+  /** In the order in which they are taken: what is deleted goes last, when everything else has succeeded. */
+  steps: PlanStep[];
+  unchanged: Match[];
+  /** On the server, not in the folder, and left alone. */
+  unlisted: ServerWebhook[];
+  faults: string[];
+}
+
+export function makePlan(entries: readonly Entry[], lists: readonly ServerList[], { prune }: { prune: boolean }): Plan {
+  const { matches, unlisted, faults } = matchEntries(entries, lists);
+  const steps: PlanStep[] = [];
+  const unchanged: Match[] = [];
+  for (const match of matches) {
+    const step = stepFor(match);
+    if (step) steps.push(step);
+    else unchanged.push(match);
+  }
+  if (prune) steps.push(...unlisted.map((webhook) => ({ action: "delete" as const, webhook })));
+  return { steps, unchanged, unlisted: prune ? [] : unlisted, faults };
+}
+
+function stepFor({ entry, webhook }: Match): PlanStep | null {
+  if (!webhook) return { action: "create", entry };
+  const changes = changedFields(entry, webhook);
+  return changes.length > 0 ? { action: "change", entry, webhook, changes } : null;
+}

@@ -1,0 +1,71 @@
+/**
+ * Which webhook of the server an entry of the folder means.
+ *
+ * 1. The one with the entry's id, in the entry's environment.
+ * 2. Without an id, or when that id is not there: the one with the entry's name, in the entry's environment.
+ * 3. None: it is new.
+ *
+ * The id lets a webhook be renamed. The name lets one folder serve several servers, and a folder whose ids were never recorded.
+ * Guarantees: no two entries mean the same webhook, and where a name would leave a choice, it is a fault and not a guess.
+ */
+
+import type { Entry } from "../folder/entry.ts";
+import type { ServerList, ServerWebhook } from "./server-webhook.ts";
+
+export interface Match {
+  entry: Entry;
+  webhook: ServerWebhook | null;
+}
+
+export interface Matching {
+  /** In the order of the entries. */
+  matches: Match[];
+  /** Webhooks of the server that no entry means. */
+  unlisted: ServerWebhook[];
+  faults: string[];
+}
+
+export function matchEntries(entries: readonly Entry[], lists: readonly ServerList[]): Matching {
+  const faults: string[] = [];
+  const found = new Map<Entry, ServerWebhook>();
+  const owners = new Map<string, Entry>();
+  const take = (entry: Entry, webhook: ServerWebhook) => {
+    found.set(entry, webhook);
+    owners.set(webhook.id, entry);
+  };
+
+  for (const entry of entries.filter(({ id }) => id !== null)) {
+    const webhook = webhooksFor(entry, lists).find(({ id }) => id === entry.id);
+    const owner = webhook && owners.get(webhook.id);
+    if (owner) faults.push(`${owner.files.webhook} and ${entry.files.webhook} have the same id ${entry.id}; leave it out of one of them`);
+    else if (webhook) take(entry, webhook);
+  }
+
+  const names = new Map<string, Entry>();
+  for (const entry of entries.filter((candidate) => !found.has(candidate))) {
+    const key = JSON.stringify([entry.environment, entry.name]);
+    const other = names.get(key);
+    names.set(key, entry);
+    const candidates = webhooksFor(entry, lists).filter(({ id, name }) => name === entry.name && !owners.has(id));
+    const [webhook] = candidates;
+    if (other) faults.push(`${other.files.webhook} and ${entry.files.webhook} have the same name "${entry.name}" in one environment`);
+    else if (candidates.length > 1) faults.push(ambiguous(entry, candidates));
+    else if (webhook) take(entry, webhook);
+  }
+
+  const all = new Map(lists.flatMap(({ webhooks }) => webhooks.map((webhook) => [webhook.id, webhook])));
+  return {
+    matches: entries.map((entry) => ({ entry, webhook: found.get(entry) ?? null })),
+    unlisted: [...all.values()].filter(({ id }) => !owners.has(id)),
+    faults,
+  };
+}
+
+function webhooksFor(entry: Entry, lists: readonly ServerList[]): readonly ServerWebhook[] {
+  return lists.find(({ environment }) => environment === entry.environment)?.webhooks ?? [];
+}
+
+function ambiguous({ files, name }: Entry, candidates: ServerWebhook[]): string {
+  const ids = candidates.map(({ id }) => id).join(", ");
+  return `${files.webhook}: the server has ${candidates.length} webhooks named "${name}" (${ids}); add the "id" of the one that is meant`;
+}

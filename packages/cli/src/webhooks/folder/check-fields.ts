@@ -1,0 +1,62 @@
+/** Checks of values read from JSON, each naming the file and the field at fault. Unknown fields are faults: a typing error must not pass. */
+
+import type { AcceptList } from "@inlet/protocol";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export class FieldChecks {
+  readonly #file: string;
+  readonly #faults: string[];
+
+  constructor(file: string, faults: string[]) {
+    this.#file = file;
+    this.#faults = faults;
+  }
+
+  fault(sentence: string): void {
+    this.#faults.push(`${this.#file}: ${sentence}`);
+  }
+
+  /** An object with no other fields than these, else null. */
+  object(value: unknown, name: string, known: readonly string[]): Fields | null {
+    if (!isObject(value)) {
+      this.fault(`${name} must be an object`);
+      return null;
+    }
+    for (const field of Object.keys(value)) {
+      if (!known.includes(field)) this.fault(`${name} has a field "${field}", which is not known; there are ${known.join(", ")}`);
+    }
+    return value;
+  }
+
+  text(value: unknown, name: string): string {
+    if (typeof value === "string" && value.trim() !== "") return value;
+    this.fault(value === undefined ? `${name} is missing` : `${name} must be a text that is not empty`);
+    return "";
+  }
+
+  optionalText(value: unknown, name: string): string | null {
+    return value === undefined ? null : this.text(value, name);
+  }
+
+  yesOrNo(value: unknown, name: string, otherwise: boolean): boolean {
+    if (value === undefined || typeof value === "boolean") return value ?? otherwise;
+    this.fault(`${name} must be true or false`);
+    return otherwise;
+  }
+
+  acceptList(value: unknown, name: string): AcceptList | null {
+    if (value === undefined || value === null) return null;
+    const fields = this.object(value, name, ["mode", "list"]);
+    if (!fields) return null;
+    const { mode, list } = fields;
+    if (mode !== "allow" && mode !== "deny") this.fault(`${name}.mode must be "allow" or "deny"`);
+    const isList = Array.isArray(list) && list.every((item) => typeof item === "string" && item !== "");
+    if (!isList) this.fault(`${name}.list must be a list of texts`);
+    return { mode: mode as AcceptList["mode"], list: list as string[] };
+  }
+}
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

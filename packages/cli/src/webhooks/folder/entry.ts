@@ -1,0 +1,50 @@
+/**
+ * A webhook as it is kept in the folder:
+ *
+ *   webhooks/stripe/webhook.json     its settings
+ *   webhooks/stripe/transform.js     its transform
+ *   webhooks/stripe/fixtures.json    requests, and the event each becomes (optional)
+ */
+
+import { join } from "node:path";
+import type { AcceptList } from "@inlet/protocol";
+import type { ProviderFixture } from "@inlet/server/transform";
+
+export type Fixture = ProviderFixture;
+
+/** The content of webhook.json, with what was left out filled in. */
+export interface WebhookFile {
+  /** Of the webhook on the server; null until the entry was applied or pulled. */
+  id: string | null;
+  name: string;
+  /** Null: the environment the command is called with, else the server's default one. */
+  environment: string | null;
+  eventNames: AcceptList | null;
+  ips: AcceptList | null;
+  enabled: boolean;
+}
+
+export interface Entry extends WebhookFile {
+  /** The name of its folder. */
+  slug: string;
+  files: EntryFiles;
+  transform: string;
+  fixtures: Fixture[];
+}
+
+export interface EntryFiles {
+  folder: string;
+  webhook: string;
+  transform: string;
+  fixtures: string;
+}
+
+export function filesOf(dir: string, slug: string): EntryFiles {
+  const folder = join(dir, slug);
+  return {
+    folder,
+    webhook: join(folder, "webhook.json"),
+    transform: join(folder, "transform.js"),
+    fixtures: join(folder, "fixtures.json"),
+  };
+}

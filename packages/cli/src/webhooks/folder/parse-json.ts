@@ -1,0 +1,53 @@
+/** JSON of a file a person wrote: a mistake is named with its place, as `file:line:column`, which editors and CI turn into a link. */
+
+export function parseJson(file: string, text: string, faults: string[]): unknown {
+  // Some editors on Windows put a byte order mark in front, which JSON does not know.
+  const json = text.replace(/^\uFEFF/, "");
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    const { message } = error as SyntaxError;
+    const { line, column } = placeOf(json, message);
+    faults.push(`${file}:${line}:${column}: ${sentence(message)}`);
+    return undefined;
+  }
+}
+
+function placeOf(json: string, message: string): { line: number; column: number } {
+  const before = json.slice(0, positionOf(json, message)).split("\n");
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+function positionOf(json: string, message: string): number {
+  const told = /at position (\d+)/.exec(message)?.[1];
+  if (told !== undefined) return Number(told);
+  if (!UNEXPECTED_TOKEN.test(message)) return json.length;
+  // V8 names an unexpected token, but not its place: it is the last character of the shortest beginning that has this fault.
+  let [without, having] = [0, json.length];
+  while (having - without > 1) {
+    const middle = (without + having) >> 1;
+    if (UNEXPECTED_TOKEN.test(faultOf(json.slice(0, middle)))) having = middle;
+    else without = middle;
+  }
+  return having - 1;
+}
+
+const UNEXPECTED_TOKEN = /^Unexpected token/;
+
+function faultOf(json: string): string {
+  try {
+    JSON.parse(json);
+    return "";
+  } catch (error) {
+    return (error as SyntaxError).message;
+  }
+}
+
+/** Leaves out the place, which stands in front, and the excerpt, which may go over many lines. */
+function sentence(message: string): string {
+  const short = message
+    .replace(/(?: in JSON)? at position .*$/s, "")
+    .replace(/, (?:\.\.\.)?".* is not valid JSON$/s, "")
+    .replace(/ of JSON input$/, "");
+  return `${short} (not valid JSON)`;
+}

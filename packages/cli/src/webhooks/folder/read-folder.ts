@@ -1,0 +1,67 @@
+/** Reads a folder of webhooks whole. Every mistake in every file is found before any is reported. */
+
+import { type Dirent, readdirSync, readFileSync } from "node:fs";
+import { CommandFault, stopOn } from "../command-fault.ts";
+import { type Entry, filesOf } from "./entry.ts";
+import { readFixturesFile } from "./fixtures-file.ts";
+import { readWebhookFile } from "./webhook-file.ts";
+
+/** Folders without any of our files belong to someone else, and are passed over. */
+export function readFolder(dir: string): Entry[] {
+  const faults: string[] = [];
+  const entries = subfolders(dir).flatMap((slug) => readEntry(dir, slug, faults) ?? []);
+  stopOn(faults);
+  return entries;
+}
+
+/** The same for a folder that need not exist yet. */
+export function readFolderIfAny(dir: string): Entry[] {
+  return list(dir) === null ? [] : readFolder(dir);
+}
+
+/** Names that are taken, by whatever it is. */
+export function namesIn(dir: string): Set<string> {
+  return new Set((list(dir) ?? []).map(({ name }) => name.normalize("NFC").toLowerCase()));
+}
+
+/** Null when there is no such file. */
+export function readText(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
+    throw new CommandFault(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function subfolders(dir: string): string[] {
+  const found = list(dir);
+  if (!found)
+    throw new CommandFault(`There is no folder ${dir}. Make a first webhook with "inlet webhooks new", or name the folder with --dir.`);
+  const folders = found.filter((item) => (item.isDirectory() || item.isSymbolicLink()) && !item.name.startsWith("."));
+  return folders.map(({ name }) => name).sort();
+}
+
+function list(dir: string): Dirent[] | null {
+  try {
+    return readdirSync(dir, { withFileTypes: true });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return null;
+    throw new CommandFault(code === "ENOTDIR" ? `${dir} is not a folder.` : `${dir} cannot be read: ${message}`);
+  }
+}
+
+function readEntry(dir: string, slug: string, faults: string[]): Entry | null {
+  const files = filesOf(dir, slug);
+  const [webhookText, transform, fixturesText] = [files.webhook, files.transform, files.fixtures].map(readText);
+  if (webhookText == null && transform == null) {
+    if (fixturesText != null) faults.push(`${files.folder} has fixtures but no webhook.json and no transform.js`);
+    return null;
+  }
+  if (webhookText == null) faults.push(`${files.webhook} is missing`);
+  if (transform == null) faults.push(`${files.transform} is missing`);
+  const webhook = webhookText == null ? null : readWebhookFile(files.webhook, webhookText, faults);
+  const fixtures = fixturesText == null ? [] : readFixturesFile(files.fixtures, fixturesText, faults);
+  return webhook && transform != null ? { ...webhook, slug, files, transform, fixtures } : null;
+}

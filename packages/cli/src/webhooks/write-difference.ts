@@ -1,0 +1,35 @@
+/** Differences as people read them on a terminal. Colours are left out where the output is not one. */
+
+import { styleText } from "node:util";
+import type { AcceptList } from "@inlet/protocol";
+import { comparable, type FieldChange } from "./compare/changed-fields.ts";
+import { lineDiff } from "./compare/line-diff.ts";
+
+/** From the one side to the other: `apply` changes the server, `pull` the folder. */
+export type Direction = "to server" | "to folder";
+
+export function changeLines({ field, onServer, inFolder }: FieldChange, direction: Direction): string[] {
+  const [from, to] = direction === "to server" ? [onServer, inFolder] : [inFolder, onServer];
+  if (field === "transform") {
+    const lines = lineDiff(String(comparable(from)), String(comparable(to)));
+    return ["transform:", ...indented(2, lines.map(diffLine))];
+  }
+  return [`${field}: ${written(from)} -> ${written(to)}`];
+}
+
+export function written(value: unknown): string {
+  if (value === null) return "everything";
+  if (typeof value !== "object") return JSON.stringify(value);
+  const { mode, list } = value as AcceptList;
+  return `${mode} ${list.length > 0 ? list.join(", ") : "nothing"}`;
+}
+
+export function diffLine(line: string): string {
+  if (line.startsWith("+")) return styleText("green", line);
+  if (line.startsWith("-")) return styleText("red", line);
+  return line.startsWith("@") ? styleText("cyan", line) : line;
+}
+
+export function indented(spaces: number, lines: readonly string[]): string[] {
+  return lines.flatMap((line) => line.split("\n")).map((line) => (line === "" ? "" : `${" ".repeat(spaces)}${line}`));
+}

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { startServer, workplace } from "./support/workplace.ts";
+
+async function setUp(t: TestContext) {
+  const server = await startServer(t);
+  const place = workplace(t, server.variables);
+  await place.webhooks("new", "--from", "stripe");
+  return { ...server, place };
+}
+
+test("a wrong key, no key, an environment that does not exist: the service's own sentence and code", async (t) => {
+  const { place, url } = await setUp(t);
+  const wrong = await place.webhooks("plan", "--api-key", "ak_wrong");
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /^This API key is unknown or was revoked\. \(api_key_invalid\)$/m);
+  assert.match(wrong.stderr, /--api-key or SERVICE_API_KEY/);
+  assert.ok(!wrong.stderr.includes("ak_wrong"), "a secret is not repeated");
+
+  const bare = workplace(t, { SERVICE_BASE_URL: url });
+  assert.match((await bare.webhooks("pull")).stderr, /\(api_key_missing\)$/m);
+
+  const nowhere = await place.json("plan", "--env", "nowhere");
+  assert.deepEqual([nowhere.code, nowhere.body.code], [1, "environment_not_found"]);
+});
+
+test("a key that may only read can plan, and is told why it cannot apply", async (t) => {
+  const { place, rest } = await setUp(t);
+  const { key } = await rest("POST", "/keys", { kind: "api", name: "ci", role: "read" });
+  assert.equal((await place.webhooks("plan", "--api-key", key)).code, 2);
+  const { code, body } = await place.json("apply", "--api-key", key);
+  assert.deepEqual([code, body.failure.code], [1, "role_forbidden"]);
+});
+
+test("a server that is not there, or is something else", async (t) => {
+  const place = workplace(t);
+  await place.webhooks("new", "--from", "stripe");
+  const other = createServer((_, response) => response.end("<html>")).listen(0, "127.0.0.1");
+  await new Promise((resolve) => other.once("listening", resolve));
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const page = await place.webhooks("plan", "--url", url);
+  assert.equal(page.code, 1);
+  assert.match(page.stderr, /is not JSON\. Is it an Inlet service\?/);
+
+  await new Promise((resolve) => other.close(resolve));
+  const gone = await place.webhooks("plan", "--url", url);
+  assert.equal(gone.code, 1);
+  assert.match(gone.stderr, /cannot be reached: nothing listens there\. Start it, or name it with --url or SERVICE_BASE_URL\./);
+});
