@@ -84,7 +84,7 @@ test("id and ts of the transform are used: duplicates are kept out across entran
 });
 
 test("each way a transform can fail is a 400 of its own, with the place in the source", async (t) => {
-  const service = await startTestService(t, { flags: ["--transform-timeout", "100ms"] });
+  const service = await startTestService(t, { flags: ["--transform-timeout", "2s"] });
   const cases: [string, string, RegExp][] = [
     ["evt => {\n  throw new Error('no such type');\n}", "transform_failed", /no such type.*line 2/],
     ["async evt => { throw new TypeError('later'); }", "transform_failed", /later/],
