@@ -7,5 +7,4 @@ export * from "./event-rules.ts";
 export * from "./headers.ts";
 export * from "./ids.ts";
 export * from "./json-scan.ts";
-export * from "./json-text.ts";
 export * from "./read-event.ts";

@@ -1,17 +1,24 @@
 /**
- * Checks that a text is JSON and finds the members of its objects, in one pass and without making values.
+ * Checks that a text is JSON and finds the members of its objects, in one pass and without making values, so that what a client
+ * sent can be stored and handed on as it was written: numbers beyond double precision, key order, duplicate keys, escapes.
  *
- * Accepting events needs to know that a body is JSON and where its fields stand, not what is in them. JSON.parse makes every
- * object, array and string of it: measured, 2.1 µs for an event of 300 bytes, and 1.2 µs more to find the fields; this does
- * both in 1.3 µs.
- *
- * It may give up on a text that is JSON after all (very deep nesting), but never takes for JSON what is not: whoever gets null
- * asks JSON.parse, which also knows how to say what is wrong.
+ * JSON.parse makes every object, array and string of a text: measured, 2.1 µs for an event of 300 bytes, and 1.2 µs more to
+ * find its fields; this does both in 1.3 to 2 µs, and leaves no garbage. It takes for JSON exactly what JSON.parse takes for
+ * an object or an array; what is wrong with other texts is for JSON.parse to say.
  */
 
-import type { JsonMember } from "./json-text.ts";
+/** A value's place in the text, and how deep its containers nest: 0 for a number, 1 for `{}`, 2 for `{"a":[]}`. */
+export interface JsonMember {
+  key: string;
+  start: number;
+  end: number;
+  depth: number;
+}
 
-/** One object, or an array whose elements are objects (their members) or something else (null). */
+/**
+ * One object, or an array whose elements are objects (their members) or something else (null). Members come in the order
+ * written, those given twice twice.
+ */
 export type ScannedJson = { object: JsonMember[] } | { elements: (JsonMember[] | null)[] };
 
 const QUOTE = 0x22;
@@ -23,12 +30,12 @@ const BRACKET_CLOSE = 0x5d;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
-const DEPTH_MAX = 1_024;
-/** Which of the open containers are objects. Nothing here is re-entered, so one stack serves all. */
-const openObjects = new Uint8Array(DEPTH_MAX);
+/** Which of the open containers are objects. Nothing here is re-entered, so one stack serves all; it grows as it must. */
+let openObjects = new Uint8Array(1_024);
 /** How deep the containers of the value scanned last went. */
 let deepest = 0;
 
+/** Null when the text is not JSON, or neither an object nor an array. */
 export function scanJson(text: string): ScannedJson | null {
   const start = skipSpace(text, 0);
   const opening = text.charCodeAt(start);
@@ -39,6 +46,18 @@ export function scanJson(text: string): ScannedJson | null {
   if (opening !== BRACKET_OPEN) return null;
   const elements: (JsonMember[] | null)[] = [];
   return isAtEnd(text, elementsEnd(text, start, elements)) ? { elements } : null;
+}
+
+/** The members of an object's text. */
+export function jsonMembers(text: string): JsonMember[] {
+  const scanned = scanJson(text);
+  if (!scanned || !("object" in scanned)) throw new TypeError("not the text of a JSON object");
+  return scanned.object;
+}
+
+/** `{"a":1}` from members of another text, each value as it was written there. */
+export function joinMembers(text: string, members: readonly JsonMember[]): string {
+  return `{${members.map((member) => `${JSON.stringify(member.key)}:${text.slice(member.start, member.end)}`).join(",")}}`;
 }
 
 /** From here on a function that ends in `End` returns the position after what it read, or -1 when that is not JSON. */
@@ -91,7 +110,7 @@ function containerEnd(text: string, start: number): number {
   for (;;) {
     const c = text.charCodeAt(at);
     if (c === BRACE_OPEN || c === BRACKET_OPEN) {
-      if (depth === DEPTH_MAX) return -1;
+      if (depth === openObjects.length) openObjects = grown(openObjects);
       openObjects[depth++] = c === BRACE_OPEN ? 1 : 0;
       if (depth > deepest) deepest = depth;
       at = skipSpace(text, at + 1);
@@ -114,6 +133,12 @@ function containerEnd(text: string, start: number): number {
     if (openObjects[depth - 1] === 1) at = afterKey(text, at);
     if (at < 0) return -1;
   }
+}
+
+function grown(stack: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(stack.length * 4);
+  larger.set(stack);
+  return larger;
 }
 
 /** Past a key and its colon. */

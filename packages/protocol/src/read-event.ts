@@ -1,7 +1,7 @@
 /** One event of a request: checked field by field, its data and unknown fields kept in the sender's own words. */
 
 import { DATA_DEPTH_MAX, DEDUP_ID_UNITS_MAX, eventNameFault, TS_MS_MAX } from "./event-rules.ts";
-import { type JsonMember, joinMembers } from "./json-text.ts";
+import { type JsonMember, joinMembers } from "./json-scan.ts";
 
 export interface SentEvent {
   name: string;

@@ -6,11 +6,8 @@ import {
   FAULTS_REPORTED_MAX,
   type Fault,
   type JsonMember,
-  jsonElementsMembers,
-  jsonMembers,
   Refusal,
   readEvent,
-  type ScannedJson,
   type SentEvent,
   scanJson,
 } from "@inlet/protocol";
@@ -18,8 +15,8 @@ import {
 export function parseEvents(body: Buffer): SentEvent[] | Refusal {
   if (!isUtf8(body)) return new Refusal("body_invalid", "The body is not valid UTF-8.");
   const text = withoutByteOrderMark(body.toString());
-  const scanned = scanJson(text) ?? parseSlowly(text);
-  if (scanned instanceof Refusal) return scanned;
+  const scanned = scanJson(text);
+  if (!scanned) return whyNot(text);
   if ("object" in scanned) return readEvents(text, [scanned.object]);
   const count = scanned.elements.length;
   if (count === 0) return new Refusal("events_missing", "The array holds no events.");
@@ -44,12 +41,10 @@ function readEvents(text: string, events: readonly (JsonMember[] | null)[]): Sen
   return new Refusal("event_invalid", message, faults.slice(0, FAULTS_REPORTED_MAX));
 }
 
-/** For texts the scanner gives up on: JSON.parse has the last word on what is JSON, and the words for what is not. */
-function parseSlowly(text: string): ScannedJson | Refusal {
+/** Why a text that the scanner did not take is not what was wanted, in JSON.parse's own words. */
+function whyNot(text: string): Refusal {
   try {
-    const value: unknown = JSON.parse(text);
-    if (Array.isArray(value)) return { elements: jsonElementsMembers(text) };
-    if (typeof value === "object" && value !== null) return { object: jsonMembers(text) };
+    JSON.parse(text);
     return new Refusal("body_invalid", "The body must be an event object or an array of event objects.");
   } catch (error) {
     if (text.trim() === "") return new Refusal("events_missing", "The body is empty.");

@@ -1,6 +1,6 @@
 /** The stage itself: a webhook request becomes an event, or a refusal that says why not. */
 
-import { type JsonMember, jsonMembers, Refusal, readEvent, type SentEvent, scanJson } from "@inlet/protocol";
+import { jsonMembers, Refusal, readEvent, type SentEvent } from "@inlet/protocol";
 import { type RequestBody, type RequestBodyParams, readRequestBody } from "./body/request-body.ts";
 import type { TransformFault, TransformOutcome } from "./transform-outcome.ts";
 import type { TransformRunner } from "./transform-runner.ts";
@@ -47,7 +47,7 @@ export function judge(outcome: TransformOutcome): Pick<TransformedRequest, "resu
 /** What a transform returns keeps the same rules as what a client sends. */
 function readTransformedEvent(json: string): SentEvent | Refusal {
   const faults: { field: string; message: string }[] = [];
-  const event = readEvent(json, membersOf(json), (field, message) => faults.push({ field, message }));
+  const event = readEvent(json, jsonMembers(json), (field, message) => faults.push({ field, message }));
   if (event) return event;
   const [first] = faults;
   const message = `The transform did not return a valid event: ${first?.field} ${first?.message}.`;
@@ -56,9 +56,4 @@ function readTransformedEvent(json: string): SentEvent | Refusal {
     message,
     faults.map((fault) => ({ index: 0, ...fault })),
   );
-}
-
-function membersOf(json: string): JsonMember[] {
-  const scanned = scanJson(json);
-  return scanned && "object" in scanned ? scanned.object : jsonMembers(json);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Engine } from "./conformance.ts";
+import type { Engine } from "./engine.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
 
 export function dedupConformance(engine: Engine): void {

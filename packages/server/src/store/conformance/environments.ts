@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EnvironmentId } from "@inlet/protocol";
-import type { Engine } from "./conformance.ts";
+import type { Engine } from "./engine.ts";
 import { makeEnvironment } from "./samples.ts";
 
 export function environmentConformance(engine: Engine): void {

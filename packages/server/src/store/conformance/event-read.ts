@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Environment, EventCursor, EventListParams, Store } from "../contract/index.ts";
-import type { Engine } from "./conformance.ts";
+import type { Engine } from "./engine.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
 
 type Filters = Omit<EventListParams, "environmentId" | "limit" | "after">;

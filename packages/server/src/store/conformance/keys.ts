@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KeyId } from "@inlet/protocol";
 import type { Key } from "../contract/index.ts";
-import type { Engine } from "./conformance.ts";
+import type { Engine } from "./engine.ts";
 import { makeEnvironment } from "./samples.ts";
 
 function sampleKey(changes: Partial<Key> = {}): Omit<Key, "revokedAt"> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WebhookId, WebhookRequestId } from "@inlet/protocol";
 import type { Environment, NewWebhookRequest, Store, Webhook } from "../contract/index.ts";
-import type { Engine } from "./conformance.ts";
+import type { Engine } from "./engine.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
 
 function makeWebhook(store: Store, environment: Environment, id = "wh_1"): Promise<Webhook> {

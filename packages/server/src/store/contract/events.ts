@@ -1,6 +1,7 @@
 /** Events: appended in batches that are kept whole or not at all, read newest first, followed in commit order. */
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
+import type { EventCursor } from "./event-cursor.ts";
 import type { NewWebhookRequest } from "./webhook-requests.ts";
 
 export const SOURCE_KINDS = ["key", "webhook", "function", "internal"] as const;
@@ -51,12 +52,6 @@ export interface StoredEvent extends NewEvent {
   source: EventSource;
   /** How many later events were suppressed as duplicates of this one. */
   duplicates: number;
-}
-
-/** A place in the list of events: everything older comes after it. */
-export interface EventCursor {
-  receivedAt: number;
-  sequence: number;
 }
 
 export interface EventListParams {

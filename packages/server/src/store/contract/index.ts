@@ -1,5 +1,6 @@
 export * from "./dedup-keys.ts";
 export * from "./environments.ts";
+export * from "./event-cursor.ts";
 export * from "./events.ts";
 export * from "./keys.ts";
 export * from "./store.ts";

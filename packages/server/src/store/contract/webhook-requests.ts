@@ -1,7 +1,7 @@
 /** The record of every request a webhook was sent, accepted or refused. */
 
 import type { EnvironmentId, EventId, WebhookId, WebhookRequestId } from "@inlet/protocol";
-import type { EventCursor } from "./events.ts";
+import type { EventCursor } from "./event-cursor.ts";
 
 export interface NewWebhookRequest {
   id: WebhookRequestId;
