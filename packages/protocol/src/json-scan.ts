@@ -21,6 +21,9 @@ export interface JsonMember {
  */
 export type ScannedJson = { object: JsonMember[] } | { elements: (JsonMember[] | null)[] };
 
+/** What charCodeAt would give at each place. */
+export type CodeUnits = Uint8Array | Uint16Array;
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -30,22 +33,29 @@ const BRACKET_CLOSE = 0x5d;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
+const TRUE = Uint8Array.from([0x74, 0x72, 0x75, 0x65]);
+const FALSE = Uint8Array.from([0x66, 0x61, 0x6c, 0x73, 0x65]);
+const NULL = Uint8Array.from([0x6e, 0x75, 0x6c, 0x6c]);
+
 /** Which of the open containers are objects. Nothing here is re-entered, so one stack serves all; it grows as it must. */
 let openObjects = new Uint8Array(1_024);
 /** How deep the containers of the value scanned last went. */
 let deepest = 0;
 
-/** Null when the text is not JSON, or neither an object nor an array. */
-export function scanJson(text: string): ScannedJson | null {
-  const start = skipSpace(text, 0);
-  const opening = text.charCodeAt(start);
+/**
+ * Null when the text is not JSON, or neither an object nor an array. `units` are the text's code units, if they are at hand: the
+ * bytes of an ASCII body. Reading them from an array is three times as fast as charCodeAt.
+ */
+export function scanJson(text: string, units: CodeUnits = codeUnitsOf(text)): ScannedJson | null {
+  const start = skipSpace(units, 0);
+  const opening = units[start] as number;
   if (opening === BRACE_OPEN) {
     const object: JsonMember[] = [];
-    return isAtEnd(text, membersEnd(text, start, object)) ? { object } : null;
+    return isAtEnd(units, membersEnd(text, units, start, object)) ? { object } : null;
   }
   if (opening !== BRACKET_OPEN) return null;
   const elements: (JsonMember[] | null)[] = [];
-  return isAtEnd(text, elementsEnd(text, start, elements)) ? { elements } : null;
+  return isAtEnd(units, elementsEnd(text, units, start, elements)) ? { elements } : null;
 }
 
 /** The members of an object's text. */
@@ -61,76 +71,76 @@ export function joinMembers(text: string, members: readonly JsonMember[]): strin
 }
 
 /** From here on a function that ends in `End` returns the position after what it read, or -1 when that is not JSON. */
-function elementsEnd(text: string, start: number, elements: (JsonMember[] | null)[]): number {
-  let at = skipSpace(text, start + 1);
-  if (text.charCodeAt(at) === BRACKET_CLOSE) return at + 1;
+function elementsEnd(text: string, units: CodeUnits, start: number, elements: (JsonMember[] | null)[]): number {
+  let at = skipSpace(units, start + 1);
+  if ((units[at] as number) === BRACKET_CLOSE) return at + 1;
   for (;;) {
-    const members: JsonMember[] | null = text.charCodeAt(at) === BRACE_OPEN ? [] : null;
-    at = members ? membersEnd(text, at, members) : valueEnd(text, at);
+    const members: JsonMember[] | null = (units[at] as number) === BRACE_OPEN ? [] : null;
+    at = members ? membersEnd(text, units, at, members) : valueEnd(units, at);
     if (at < 0) return -1;
     elements.push(members);
-    at = skipSpace(text, at);
-    const next = text.charCodeAt(at);
+    at = skipSpace(units, at);
+    const next = units[at] as number;
     if (next === BRACKET_CLOSE) return at + 1;
     if (next !== COMMA) return -1;
-    at = skipSpace(text, at + 1);
+    at = skipSpace(units, at + 1);
   }
 }
 
-function membersEnd(text: string, start: number, members: JsonMember[]): number {
-  let at = skipSpace(text, start + 1);
-  if (text.charCodeAt(at) === BRACE_CLOSE) return at + 1;
+function membersEnd(text: string, units: CodeUnits, start: number, members: JsonMember[]): number {
+  let at = skipSpace(units, start + 1);
+  if ((units[at] as number) === BRACE_CLOSE) return at + 1;
   for (;;) {
-    const keyEnd = stringEnd(text, at);
+    const keyEnd = stringEnd(units, at);
     if (keyEnd < 0) return -1;
     const key = keyText(text, at, keyEnd);
-    const valueStart = afterColon(text, keyEnd);
+    const valueStart = afterColon(units, keyEnd);
     if (valueStart < 0) return -1;
-    const end = valueEnd(text, valueStart);
+    const end = valueEnd(units, valueStart);
     if (end < 0) return -1;
     members.push({ key, start: valueStart, end, depth: deepest });
-    at = skipSpace(text, end);
-    const next = text.charCodeAt(at);
+    at = skipSpace(units, end);
+    const next = units[at] as number;
     if (next === BRACE_CLOSE) return at + 1;
     if (next !== COMMA) return -1;
-    at = skipSpace(text, at + 1);
+    at = skipSpace(units, at + 1);
   }
 }
 
-function valueEnd(text: string, start: number): number {
-  const opening = text.charCodeAt(start);
+function valueEnd(units: CodeUnits, start: number): number {
+  const opening = units[start] as number;
   deepest = 0;
-  return opening === BRACE_OPEN || opening === BRACKET_OPEN ? containerEnd(text, start) : scalarEnd(text, start);
+  return opening === BRACE_OPEN || opening === BRACKET_OPEN ? containerEnd(units, start) : scalarEnd(units, start);
 }
 
 /** Walks through containers in containers without calling itself: nesting costs no stack. */
-function containerEnd(text: string, start: number): number {
+function containerEnd(units: CodeUnits, start: number): number {
   let depth = 0;
   let at = start;
   for (;;) {
-    const c = text.charCodeAt(at);
+    const c = units[at] as number;
     if (c === BRACE_OPEN || c === BRACKET_OPEN) {
       if (depth === openObjects.length) openObjects = grown(openObjects);
       openObjects[depth++] = c === BRACE_OPEN ? 1 : 0;
       if (depth > deepest) deepest = depth;
-      at = skipSpace(text, at + 1);
-      const isEmpty = text.charCodeAt(at) === (c === BRACE_OPEN ? BRACE_CLOSE : BRACKET_CLOSE);
+      at = skipSpace(units, at + 1);
+      const isEmpty = (units[at] as number) === (c === BRACE_OPEN ? BRACE_CLOSE : BRACKET_CLOSE);
       if (!isEmpty) {
-        if (c === BRACE_OPEN) at = afterKey(text, at);
+        if (c === BRACE_OPEN) at = afterKey(units, at);
         if (at < 0) return -1;
         continue;
       }
     } else {
-      at = scalarEnd(text, at);
+      at = scalarEnd(units, at);
       if (at < 0) return -1;
     }
     // Behind a value: close what ends here, up to the comma before the next value.
-    for (at = skipSpace(text, at); text.charCodeAt(at) !== COMMA; at = skipSpace(text, at + 1)) {
-      if (text.charCodeAt(at) !== (openObjects[depth - 1] === 1 ? BRACE_CLOSE : BRACKET_CLOSE)) return -1;
+    for (at = skipSpace(units, at); (units[at] as number) !== COMMA; at = skipSpace(units, at + 1)) {
+      if ((units[at] as number) !== (openObjects[depth - 1] === 1 ? BRACE_CLOSE : BRACKET_CLOSE)) return -1;
       if (--depth === 0) return at + 1;
     }
-    at = skipSpace(text, at + 1);
-    if (openObjects[depth - 1] === 1) at = afterKey(text, at);
+    at = skipSpace(units, at + 1);
+    if (openObjects[depth - 1] === 1) at = afterKey(units, at);
     if (at < 0) return -1;
   }
 }
@@ -142,40 +152,45 @@ function grown(stack: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
 }
 
 /** Past a key and its colon. */
-function afterKey(text: string, start: number): number {
-  const end = stringEnd(text, start);
-  return end < 0 ? -1 : afterColon(text, end);
+function afterKey(units: CodeUnits, start: number): number {
+  const end = stringEnd(units, start);
+  return end < 0 ? -1 : afterColon(units, end);
 }
 
-function afterColon(text: string, start: number): number {
-  const at = skipSpace(text, start);
-  return text.charCodeAt(at) === COLON ? skipSpace(text, at + 1) : -1;
+function afterColon(units: CodeUnits, start: number): number {
+  const at = skipSpace(units, start);
+  return (units[at] as number) === COLON ? skipSpace(units, at + 1) : -1;
 }
 
-function scalarEnd(text: string, start: number): number {
-  const c = text.charCodeAt(start);
-  if (c === QUOTE) return stringEnd(text, start);
-  if (c === 0x74) return text.startsWith("true", start) ? start + 4 : -1;
-  if (c === 0x66) return text.startsWith("false", start) ? start + 5 : -1;
-  if (c === 0x6e) return text.startsWith("null", start) ? start + 4 : -1;
-  return numberEnd(text, start);
+function scalarEnd(units: CodeUnits, start: number): number {
+  const c = units[start] as number;
+  if (c === QUOTE) return stringEnd(units, start);
+  if (c === 0x74) return wordEnd(units, start, TRUE);
+  if (c === 0x66) return wordEnd(units, start, FALSE);
+  if (c === 0x6e) return wordEnd(units, start, NULL);
+  return numberEnd(units, start);
 }
 
-function stringEnd(text: string, start: number): number {
-  if (text.charCodeAt(start) !== QUOTE) return -1;
+function stringEnd(units: CodeUnits, start: number): number {
+  if ((units[start] as number) !== QUOTE) return -1;
   for (let at = start + 1; ; at++) {
-    const c = text.charCodeAt(at);
+    const c = units[at] as number;
     if (c === QUOTE) return at + 1;
     // Control characters, and the end of the text, where charCodeAt gives NaN.
     if (!(c >= 0x20)) return -1;
     if (c === BACKSLASH) {
-      const escaped = text.charCodeAt(++at);
+      const escaped = units[++at] as number;
       if (escaped === 0x75 /* u */) {
-        if (!isFourHex(text, at + 1)) return -1;
+        if (!isFourHex(units, at + 1)) return -1;
         at += 4;
       } else if (!isShortEscape(escaped)) return -1;
     }
   }
+}
+
+function wordEnd(units: CodeUnits, start: number, word: CodeUnits): number {
+  for (let i = 0; i < word.length; i++) if (units[start + i] !== word[i]) return -1;
+  return start + word.length;
 }
 
 /** `" \ / b f n r t` */
@@ -183,35 +198,35 @@ function isShortEscape(c: number): boolean {
   return c === QUOTE || c === BACKSLASH || c === 0x2f || c === 0x62 || c === 0x66 || c === 0x6e || c === 0x72 || c === 0x74;
 }
 
-function isFourHex(text: string, start: number): boolean {
+function isFourHex(units: CodeUnits, start: number): boolean {
   for (let at = start; at < start + 4; at++) {
-    const c = text.charCodeAt(at);
+    const c = units[at] as number;
     const lower = c | 0x20;
     if (!isDigit(c) && !(lower >= 0x61 && lower <= 0x66)) return false;
   }
   return true;
 }
 
-function numberEnd(text: string, start: number): number {
-  let at = text.charCodeAt(start) === 0x2d /* - */ ? start + 1 : start;
-  if (text.charCodeAt(at) === 0x30 /* 0 */) at++;
+function numberEnd(units: CodeUnits, start: number): number {
+  let at = (units[start] as number) === 0x2d /* - */ ? start + 1 : start;
+  if ((units[at] as number) === 0x30 /* 0 */) at++;
   else {
-    at = digitsEnd(text, at);
+    at = digitsEnd(units, at);
     if (at < 0) return -1;
   }
-  if (text.charCodeAt(at) === 0x2e /* . */) {
-    at = digitsEnd(text, at + 1);
+  if ((units[at] as number) === 0x2e /* . */) {
+    at = digitsEnd(units, at + 1);
     if (at < 0) return -1;
   }
-  if ((text.charCodeAt(at) | 0x20) !== 0x65 /* e */) return at;
-  const sign = text.charCodeAt(at + 1);
-  return digitsEnd(text, sign === 0x2b || sign === 0x2d ? at + 2 : at + 1);
+  if (((units[at] as number) | 0x20) !== 0x65 /* e */) return at;
+  const sign = units[at + 1] as number;
+  return digitsEnd(units, sign === 0x2b || sign === 0x2d ? at + 2 : at + 1);
 }
 
 /** At least one digit. */
-function digitsEnd(text: string, start: number): number {
+function digitsEnd(units: CodeUnits, start: number): number {
   let at = start;
-  while (isDigit(text.charCodeAt(at))) at++;
+  while (isDigit(units[at] as number)) at++;
   return at > start ? at : -1;
 }
 
@@ -225,12 +240,22 @@ function keyText(text: string, start: number, end: number): string {
   return written.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : written;
 }
 
-function isAtEnd(text: string, at: number): boolean {
-  return at >= 0 && skipSpace(text, at) === text.length;
+function isAtEnd(units: CodeUnits, at: number): boolean {
+  return at >= 0 && skipSpace(units, at) === units.length;
 }
 
-function skipSpace(text: string, from: number): number {
+function skipSpace(units: CodeUnits, from: number): number {
   let at = from;
-  for (let c = text.charCodeAt(at); c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09; c = text.charCodeAt(at)) at++;
+  while (at < units.length && isSpace(units[at] as number)) at++;
   return at;
+}
+
+function isSpace(c: number): boolean {
+  return c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09;
+}
+
+function codeUnitsOf(text: string): Uint16Array {
+  const units = new Uint16Array(text.length);
+  for (let i = 0; i < text.length; i++) units[i] = text.charCodeAt(i);
+  return units;
 }

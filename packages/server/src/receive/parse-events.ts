@@ -15,7 +15,8 @@ import {
 export function parseEvents(body: Buffer): SentEvent[] | Refusal {
   if (!isUtf8(body)) return new Refusal("body_invalid", "The body is not valid UTF-8.");
   const text = withoutByteOrderMark(body.toString());
-  const scanned = scanJson(text);
+  // As many characters as bytes: every character is one byte, and the bytes can be scanned in its place.
+  const scanned = text.length === body.length ? scanJson(text, body) : scanJson(text);
   if (!scanned) return whyNot(text);
   if ("object" in scanned) return readEvents(text, [scanned.object]);
   const count = scanned.elements.length;
