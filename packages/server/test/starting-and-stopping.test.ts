@@ -93,7 +93,7 @@ test("dev: open, on loopback, any key; on all interfaces it warns", async (t) =>
   assert.equal((await call(`${inlet.url}/v1/events`)).body.data.length, 1);
   await inlet.end("SIGTERM");
   const open = await startInlet(t, ["dev", "--port", "0", "--host", "0.0.0.0", "--data-dir", dataDir]);
-  assert.match(open.stderr(), /warning: .*open to the network/);
+  await open.logged(/warning: .*open to the network/);
 });
 
 test("SIGTERM: a request in flight is finished, new ones are refused, the exit code is 0", async (t) => {
@@ -142,7 +142,7 @@ test("logs hold no secret, whatever goes wrong", async (t) => {
     headers: { ...authorization, "content-type": "application/json" },
   });
   await inlet.end("SIGTERM");
-  assert.match(inlet.stderr(), /"code":"body_invalid"/);
+  await inlet.logged(/"code":"body_invalid"/);
   for (const secret of [...Object.values(secrets), "ak_"]) assert.ok(!inlet.stderr().includes(secret), secret);
   for (const line of inlet.stderr().trim().split("\n")) assert.doesNotThrow(() => JSON.parse(line), line);
 });

@@ -14,6 +14,8 @@ export interface InletProcess {
   /** Everything printed so far. */
   stdout(): string;
   stderr(): string;
+  /** Waits until it has written this to its log: a pipe may lag behind an answer. */
+  logged(pattern: RegExp): Promise<void>;
   /** Ends it and waits; returns the exit code, null when a signal ended it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
@@ -56,6 +58,13 @@ function spawnInlet(t: TestContext, argv: string[], env: Record<string, string>)
     const [code] = (await once(child, "exit")) as [number | null];
     return code;
   }
+  async function logged(pattern: RegExp): Promise<void> {
+    const deadline = Date.now() + 10_000;
+    while (!pattern.test(stderr)) {
+      if (Date.now() > deadline) throw new Error(`the log does not say ${pattern}:\n${stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
   onEnd(t, () => end("SIGKILL"));
-  return { child, stdout: () => stdout, stderr: () => stderr, end };
+  return { child, stdout: () => stdout, stderr: () => stderr, logged, end };
 }
