@@ -136,3 +136,19 @@ test("a recorded request is replayed through the current transform into a new ev
   const [record] = await requestsOf(service, webhook);
   assert.deepEqual([record.outcome, record.transformVersion], ["accepted", 2], "the replay is on record as well");
 });
+
+test("a client that always says JSON may send no body, and any key in a payload is just a key", async (t) => {
+  const service = await startTestService(t);
+  const webhook = await makeWebhook(service);
+  const headers = { "content-type": "application/json" };
+  assert.equal((await service.rest("POST", `/webhooks/${webhook.id}/rotate`, { headers })).status, 200);
+  const missing = await service.rest("POST", "/webhooks", { headers });
+  assert.deepEqual([missing.status, missing.body.code], [400, "request_invalid"]);
+  const broken = await service.rest("POST", "/webhooks", { body: "{" });
+  assert.deepEqual([broken.status, broken.body.code], [400, "body_invalid"]);
+  const odd = await service.rest("POST", "/transforms/test", {
+    body: `{"transform":${JSON.stringify(ECHO)},"body":{"__proto__":{"a":1}}}`,
+  });
+  assert.ok(odd.text.includes('"evt":{"__proto__":{"a":1}}'), odd.text);
+  assert.equal((await service.rest("DELETE", `/webhooks/${webhook.id}`, { headers })).status, 200);
+});

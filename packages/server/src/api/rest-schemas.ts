@@ -10,6 +10,14 @@ const strict = new Ajv({ allErrors: true, coerceTypes: false, removeAdditional: 
 const fromText = new Ajv({ allErrors: true, coerceTypes: true, removeAdditional: false, useDefaults: true, allowUnionTypes: true });
 
 export function registerRequestChecks(app: FastifyInstance): void {
+  // A key such as __proto__ in a payload is data like any other; it is never merged into an object of ours.
+  const parseJson = app.getDefaultJsonParser("ignore", "ignore");
+  app.removeContentTypeParser("application/json");
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+    // Many clients send the header always, also where there is no body to send.
+    if (body === "") done(null, undefined);
+    else parseJson(request, body as string, done);
+  });
   app.setValidatorCompiler(({ schema, httpPart }) => {
     const validate = (httpPart === "body" ? strict : fromText).compile(schema as object);
     return (value: unknown) => (validate(value) ? { value } : { error: validate.errors as never });
