@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { startServer, workplace } from "./support/workplace.ts";
+import { startServer, workingFolder } from "./support/working-folder.ts";
 
 const WEBHOOK = "webhooks/stripe/webhook.json";
 const TRANSFORM = "webhooks/stripe/transform.js";
 
 async function setUp(t: TestContext) {
   const server = await startServer(t);
-  const place = workplace(t, server.variables);
+  const place = workingFolder(t, server.variables);
   await place.webhooks("new", "--from", "stripe");
   return { ...server, place };
 }
@@ -70,7 +70,7 @@ test("a change is planned field by field with the lines of the transform, and ap
 
 test("a folder whose ids were never kept finds its webhooks by name, as in CI", async (t) => {
   const { place, rest, variables } = await setUp(t);
-  const checkout = workplace(t, variables);
+  const checkout = workingFolder(t, variables);
   for (const file of [WEBHOOK, TRANSFORM]) checkout.write(file, place.read(file));
   await place.webhooks("apply");
   assert.equal((await checkout.webhooks("plan")).code, 0);

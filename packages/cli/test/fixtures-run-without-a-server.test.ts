@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { workplace } from "./support/workplace.ts";
+import { workingFolder } from "./support/working-folder.ts";
 
 /** Nothing listens there: whoever asks the server fails. */
 const NO_SERVER = { SERVICE_BASE_URL: "http://127.0.0.1:1" };
 
 test("a webhook started from a provider passes its fixtures at once", async (t) => {
-  const place = workplace(t, NO_SERVER);
+  const place = workingFolder(t, NO_SERVER);
   const made = await place.webhooks("new", "--from", "stripe");
   assert.equal(made.code, 0, made.stderr);
   assert.match(made.stdout, /webhooks\/stripe\/transform\.js/);
@@ -17,7 +17,7 @@ test("a webhook started from a provider passes its fixtures at once", async (t) 
 });
 
 test("new overwrites nothing", async (t) => {
-  const place = workplace(t);
+  const place = workingFolder(t);
   await place.webhooks("new", "Pay ment!", "--from", "stripe", "--env", "staging");
   assert.equal(JSON.parse(place.read("webhooks/pay-ment/webhook.json")).environment, "staging");
   const before = place.read("webhooks/pay-ment/transform.js");
@@ -28,7 +28,7 @@ test("new overwrites nothing", async (t) => {
 });
 
 test("new lists the providers, and knows no others", async (t) => {
-  const place = workplace(t);
+  const place = workingFolder(t);
   const { body } = await place.json("new", "--list");
   assert.ok(body.providers.some(({ id }: { id: string }) => id === "stripe"));
   const unknown = await place.webhooks("new", "x", "--from", "nobody");
@@ -38,7 +38,7 @@ test("new lists the providers, and knows no others", async (t) => {
 });
 
 test("a fixture that fails shows what is different, in text and as JSON", async (t) => {
-  const place = workplace(t, NO_SERVER);
+  const place = workingFolder(t, NO_SERVER);
   await place.webhooks("new", "--from", "stripe");
   await place.webhooks("new", "--from", "github");
   place.write("webhooks/stripe/transform.js", place.read("webhooks/stripe/transform.js").replace("stripe/$", "paid/$"));
@@ -56,7 +56,7 @@ test("a fixture that fails shows what is different, in text and as JSON", async 
 });
 
 test("mistakes in files are named with file and place, all at once", async (t) => {
-  const place = workplace(t);
+  const place = workingFolder(t);
   place.write("webhooks/a/webhook.json", '{\n  "name": "A",\n}');
   place.write("webhooks/a/transform.js", "() => ({})");
   place.write("webhooks/b/webhook.json", '{"name":"B","enable":true}');
@@ -68,7 +68,7 @@ test("mistakes in files are named with file and place, all at once", async (t) =
 });
 
 test("a transform that does not parse is a line with file:line:column", async (t) => {
-  const place = workplace(t, NO_SERVER);
+  const place = workingFolder(t, NO_SERVER);
   place.write("webhooks/a/webhook.json", '{"name":"A"}');
   place.write("webhooks/a/transform.js", "function transform(evt) {\n  return { name: };\n}\n");
   assert.match((await place.webhooks("test")).stdout, /webhooks\/a\/transform\.js:2:\d+: SyntaxError/);
@@ -80,7 +80,7 @@ test("a transform that does not parse is a line with file:line:column", async (t
 });
 
 test("help for all and for each; a command that does not exist", async (t) => {
-  const place = workplace(t);
+  const place = workingFolder(t);
   for (const argv of [[], ["--help"], ["help"]]) assert.match((await place.webhooks(...argv)).stdout, /^Usage: inlet webhooks <command>/m);
   for (const name of ["new", "test", "pull", "plan", "apply"]) {
     const { code, stdout } = await place.webhooks(name, "--help");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { COMMANDS } from "../src/webhooks/command-table.ts";
-import { startServer, workplace } from "./support/workplace.ts";
+import { startServer, workingFolder } from "./support/working-folder.ts";
 
 const GUIDE = readFileSync(new URL("../../../docs/webhooks-as-code.md", import.meta.url), "utf8");
 
@@ -17,7 +17,7 @@ function commandsIn(text: string): string[][] {
 }
 
 test("the commands, the settings and the fixture of the guide", async (t) => {
-  const place = workplace(t, (await startServer(t)).variables);
+  const place = workingFolder(t, (await startServer(t)).variables);
   const commands = commandsIn([...blocks("sh"), ...blocks("yaml")].join("\n"));
   assert.deepEqual(
     commands.map(([name]) => name),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startServer, workplace } from "./support/workplace.ts";
+import { startServer, workingFolder } from "./support/working-folder.ts";
 
 const SOURCE = "// Mine\nfunction transform(evt) {\n  return { name: 'a', data: evt };\n}\n";
 
@@ -12,7 +12,7 @@ test("what the server has becomes files that say the same", async (t) => {
   const second = await rest("POST", "/webhooks", { name: "Shop EU", transform: SOURCE });
   await rest("POST", "/webhooks", { name: "../Evil", transform: SOURCE }, "staging");
 
-  const place = workplace(t, variables);
+  const place = workingFolder(t, variables);
   const pulled = await place.webhooks("pull");
   assert.equal(pulled.code, 0, pulled.stderr);
   assert.deepEqual(JSON.parse(place.read("webhooks/shop-eu/webhook.json")), {
@@ -40,7 +40,7 @@ test("what the server has becomes files that say the same", async (t) => {
 
 test("local work is shown and left alone; --force takes the server's version, and keeps fixtures", async (t) => {
   const { rest, variables } = await startServer(t);
-  const place = workplace(t, variables);
+  const place = workingFolder(t, variables);
   await place.webhooks("new", "--from", "stripe");
   await place.webhooks("new", "Only here");
   await place.webhooks("apply");
@@ -73,7 +73,7 @@ test("local work is shown and left alone; --force takes the server's version, an
 
 test("an id that was missing is recorded; one that is another server's is replaced only with --force", async (t) => {
   const { rest, variables } = await startServer(t);
-  const place = workplace(t, variables);
+  const place = workingFolder(t, variables);
   const text = '{ "name": "A",   "enabled": true }\n';
   place.write("webhooks/a/webhook.json", text);
   place.write("webhooks/a/transform.js", SOURCE);

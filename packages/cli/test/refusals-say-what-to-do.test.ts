@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { startServer, workplace } from "./support/workplace.ts";
+import { startServer, workingFolder } from "./support/working-folder.ts";
 
 async function setUp(t: TestContext) {
   const server = await startServer(t);
-  const place = workplace(t, server.variables);
+  const place = workingFolder(t, server.variables);
   await place.webhooks("new", "--from", "stripe");
   return { ...server, place };
 }
@@ -19,7 +19,7 @@ test("a wrong key, no key, an environment that does not exist: the service's own
   assert.match(wrong.stderr, /--api-key or SERVICE_API_KEY/);
   assert.ok(!wrong.stderr.includes("ak_wrong"), "a secret is not repeated");
 
-  const bare = workplace(t, { SERVICE_BASE_URL: url });
+  const bare = workingFolder(t, { SERVICE_BASE_URL: url });
   assert.match((await bare.webhooks("pull")).stderr, /\(api_key_missing\)$/m);
 
   const nowhere = await place.json("plan", "--env", "nowhere");
@@ -35,7 +35,7 @@ test("a key that may only read can plan, and is told why it cannot apply", async
 });
 
 test("a server that is not there, or is something else", async (t) => {
-  const place = workplace(t);
+  const place = workingFolder(t);
   await place.webhooks("new", "--from", "stripe");
   const other = createServer((_, response) => response.end("<html>")).listen(0, "127.0.0.1");
   await new Promise((resolve) => other.once("listening", resolve));

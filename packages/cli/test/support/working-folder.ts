@@ -13,7 +13,7 @@ const CLI = fileURLToPath(new URL("../../bin/inlet.js", import.meta.url));
 
 export const API_KEY = "ak_test";
 
-export interface Workplace {
+export interface WorkingFolder {
   folder: string;
   /** Runs `inlet webhooks <argv>` in the folder, to its end. */
   webhooks(...argv: string[]): Promise<Ended>;
@@ -27,7 +27,7 @@ export interface Workplace {
   exists(file: string): boolean;
 }
 
-export function workplace(t: TestContext, variables: Record<string, string> = {}): Workplace {
+export function workingFolder(t: TestContext, variables: Record<string, string> = {}): WorkingFolder {
   const folder = temporaryFolder(t);
   const at = (file: string) => join(folder, file);
   const webhooks = (...argv: string[]) => run(folder, ["webhooks", ...argv], variables);
