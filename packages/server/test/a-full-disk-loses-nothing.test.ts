@@ -140,6 +140,7 @@ test("SQLite's own word for a full disk fails the group, keeps nothing of it, an
     onFault: (reason) => log.push(reason),
     onRecovery: () => log.push("recovered"),
     onCommit: () => undefined,
+    onRollback: () => undefined,
   });
   const insert = db.prepare("INSERT INTO rows VALUES (?)");
   const write = (size: number) => writer.submit(() => void insert.run("x".repeat(size)));

@@ -73,6 +73,24 @@ export function eventAppendConformance(engine: Engine): void {
     );
   });
 
+  test(`${engine.name}: a name first met in a batch that failed is as good as new`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const taken = sampleEvent();
+    const source = { kind: "webhook", id: "wh_new" } as const;
+    await store.eventAppend(sampleBatch(environment, [taken]));
+    const fresh = sampleEvent({ name: "fresh/name" });
+    await assert.rejects(store.eventAppend(sampleBatch(environment, [fresh, { ...taken }], { source })));
+    await store.eventAppend(sampleBatch(environment, [sampleEvent({ name: "another/name" }), fresh], { source }));
+    for (const filter of [{ name: "fresh/name" }, { name: "fresh/*" }, { text: "fresh/" }]) {
+      const { events } = await store.eventList({ environmentId: environment.id, limit: 10, ...filter });
+      assert.deepEqual(
+        events.map((event) => [event.id, event.name, event.source.id]),
+        [[fresh.id, "fresh/name", "wh_new"]],
+      );
+    }
+  });
+
   test(`${engine.name}: an id the sender chose, sent again, is the same event`, async (t) => {
     const { store } = await engine.open(t);
     const [here, there] = [await makeEnvironment(store), await makeEnvironment(store, "staging")];

@@ -4,15 +4,16 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
 import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../contract/index.ts";
 
+import type { EventWords } from "./event-words.ts";
 import { prepareRecordRequest } from "./webhook-requests.ts";
 
 export type AppendEvents = (batch: EventBatch) => EventAppendResult;
 
-export function prepareAppendEvents(db: DatabaseSync): AppendEvents {
+export function prepareAppendEvents(db: DatabaseSync, words: EventWords): AppendEvents {
   const recordRequest = prepareRecordRequest(db);
   const insertEvent = db.prepare(`
-    INSERT INTO events (environment_id, event_id, name, ts, received_at, dedup_id, source_kind, source_id, extras, data)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO events (environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, extras, data)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const findEvent = db.prepare("SELECT 1 FROM events WHERE environment_id = ? AND event_id = ?");
   const countDuplicate = db.prepare("UPDATE events SET duplicates = duplicates + 1 WHERE environment_id = ? AND event_id = ?");
   const findKey = db.prepare("SELECT event_id FROM dedup_keys WHERE environment_id = ? AND dedup_id = ? AND first_seen_at > ?");
@@ -31,9 +32,10 @@ export function prepareAppendEvents(db: DatabaseSync): AppendEvents {
   }
 
   function insert(batch: EventBatch, event: NewEvent, dedupId: string | null): void {
-    const { environmentId, receivedAt, source } = batch;
-    const name = toStoreText(event.name);
-    insertEvent.run(environmentId, event.id, name, event.ts, receivedAt, dedupId, source.kind, source.id, event.extras, event.data);
+    const { environmentId, receivedAt } = batch;
+    const { id, ts, extras, data } = event;
+    const sourceNo = words.sourceNo(batch.source);
+    insertEvent.run(environmentId, id, words.nameId(event.name), ts, receivedAt, dedupId, sourceNo, extras, data);
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
   }
 

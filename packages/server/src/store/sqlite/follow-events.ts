@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import type { EventFollowParams, StoredEvent } from "../contract/index.ts";
-import { EVENT_COLUMNS, type EventRow, toStoredEvent } from "./event-rows.ts";
+import { type EventRow, selectEvents, toStoredEvent } from "./event-rows.ts";
 
 /** Rows looked at in one call, so that another environment's traffic bounds nobody's wait. */
 const WINDOW_ROWS = 2_000;
@@ -14,7 +14,7 @@ export function followEvents(
 ): { events: StoredEvent[]; reached: number } {
   const until = Math.min(after + WINDOW_ROWS, lastSequence(db));
   const rows = db
-    .prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE sequence > ? AND sequence <= ? AND +environment_id = ? ORDER BY sequence LIMIT ?`)
+    .prepare(`${selectEvents()} WHERE sequence > ? AND sequence <= ? AND +environment_id = ? ORDER BY sequence LIMIT ?`)
     .all(after, until, environmentId, limit) as unknown as EventRow[];
   const events = rows.map(toStoredEvent);
   const last = events.at(-1);
@@ -27,6 +27,6 @@ export function lastSequence(db: DatabaseSync): number {
 }
 
 export function getEvent(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: EventId }): StoredEvent | null {
-  const row = db.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE environment_id = ? AND event_id = ?`).get(environmentId, id);
+  const row = db.prepare(`${selectEvents()} WHERE environment_id = ? AND event_id = ?`).get(environmentId, id);
   return row ? toStoredEvent(row as unknown as EventRow) : null;
 }

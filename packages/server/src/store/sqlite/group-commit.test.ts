@@ -6,7 +6,13 @@ import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
 function open(hooks: Partial<GroupCommitHooks> = {}) {
   const db = new DatabaseSync(":memory:");
   db.exec("CREATE TABLE rows (n INTEGER UNIQUE)");
-  const writer = new GroupCommit(db, { onFault: () => undefined, onRecovery: () => undefined, onCommit: () => undefined, ...hooks });
+  const writer = new GroupCommit(db, {
+    onFault: () => undefined,
+    onRecovery: () => undefined,
+    onCommit: () => undefined,
+    onRollback: () => undefined,
+    ...hooks,
+  });
   const insert = db.prepare("INSERT INTO rows VALUES (?)");
   const count = () => (db.prepare("SELECT count(*) AS n FROM rows").get() as { n: number }).n;
   return { db, writer, insert: (n: number) => writer.submit(() => insert.run(n)), count };

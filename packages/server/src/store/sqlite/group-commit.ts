@@ -28,6 +28,8 @@ export interface GroupCommitHooks {
   onFault(reason: string): void;
   onRecovery(): void;
   onCommit(): void;
+  /** Nothing of the last group was kept. */
+  onRollback(): void;
 }
 
 export class GroupCommit {
@@ -104,6 +106,7 @@ export class GroupCommit {
     } catch (error) {
       // Some errors, a full disk among them, have already rolled back.
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      this.#hooks.onRollback();
       throw error;
     }
   }

@@ -9,7 +9,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EventCursor, type EventListParams, type EventPage, SOURCE_KINDS, type StoredEvent, toStoreText } from "../contract/index.ts";
-import { EVENT_COLUMNS, type EventRow, toStoredEvent } from "./event-rows.ts";
+import { type EventRow, selectEvents, toStoredEvent } from "./event-rows.ts";
 import { payloadContains } from "./payload-contains.ts";
 
 const SLICE_ROWS = 500;
@@ -19,8 +19,8 @@ const MERGED_NAMES_MAX = 50;
 
 interface Stream {
   index: "events_by_time" | "events_by_name" | "events_by_dedup_id";
-  column: "name" | "dedup_id" | null;
-  value: string | null;
+  column: "name_id" | "dedup_id" | null;
+  value: string | number | null;
 }
 
 interface Collected {
@@ -51,10 +51,8 @@ function plan(db: DatabaseSync, params: EventListParams): { streams: Stream[]; f
     return { streams: [{ index: "events_by_dedup_id", column: "dedup_id", value: toStoreText(dedupId) }], filters };
   }
   if (name === undefined) return { streams: [wholeEnvironment()], filters };
-  if (!name.endsWith("*")) return { streams: [oneName(toStoreText(name))], filters };
-
-  const names = namesWithPrefix(db, params, toStoreText(name.slice(0, -1)));
-  if (names) return { streams: names.map(oneName), filters };
+  const nameIds = name.endsWith("*") ? namesWithPrefix(db, toStoreText(name.slice(0, -1))) : namesEqual(db, toStoreText(name));
+  if (nameIds) return { streams: nameIds.map(oneName), filters };
   return { streams: [wholeEnvironment()], filters: [nameFilter(name), ...filters] };
 }
 
@@ -62,8 +60,8 @@ function wholeEnvironment(): Stream {
   return { index: "events_by_time", column: null, value: null };
 }
 
-function oneName(name: string): Stream {
-  return { index: "events_by_name", column: "name", value: name };
+function oneName(nameId: number): Stream {
+  return { index: "events_by_name", column: "name_id", value: nameId };
 }
 
 function nameFilter(pattern: string): Filter {
@@ -77,20 +75,18 @@ function sourceFilter(source: string): Filter {
   return isKind ? (event) => event.source.kind === source : (event) => event.source.id === source;
 }
 
-/** The distinct names that begin with `prefix`, by hopping from one to the next in the index; null when there are too many. */
-function namesWithPrefix(db: DatabaseSync, { environmentId }: EventListParams, prefix: string): string[] | null {
-  const first = db.prepare(
-    "SELECT name FROM events INDEXED BY events_by_name WHERE environment_id = ? AND name >= ? ORDER BY name LIMIT 1",
-  );
-  const next = db.prepare("SELECT name FROM events INDEXED BY events_by_name WHERE environment_id = ? AND name > ? ORDER BY name LIMIT 1");
-  const names: string[] = [];
-  let row = first.get(environmentId, prefix) as { name: string } | undefined;
-  while (row?.name.startsWith(prefix)) {
-    if (names.length === MERGED_NAMES_MAX) return null;
-    names.push(row.name);
-    row = next.get(environmentId, row.name) as { name: string } | undefined;
-  }
-  return names;
+function namesEqual(db: DatabaseSync, name: string): number[] {
+  const rows = db.prepare("SELECT name_id FROM event_names WHERE name = ?").all(name) as { name_id: number }[];
+  return rows.map(({ name_id }) => name_id);
+}
+
+/** The names that begin with `prefix`, in any environment; null when there are too many to walk one by one. */
+function namesWithPrefix(db: DatabaseSync, prefix: string): number[] | null {
+  const rows = db
+    .prepare("SELECT name_id, name FROM event_names WHERE name >= ? ORDER BY name LIMIT ?")
+    .all(prefix, MERGED_NAMES_MAX + 1) as { name_id: number; name: string }[];
+  const matching = rows.filter(({ name }) => name.startsWith(prefix));
+  return matching.length > MERGED_NAMES_MAX ? null : matching.map(({ name_id }) => name_id);
 }
 
 async function collect(db: DatabaseSync, params: EventListParams, stream: Stream, filters: Filter[], deadline: number): Promise<Collected> {
@@ -123,7 +119,7 @@ function readSlice(db: DatabaseSync, params: EventListParams, stream: Stream, af
   if (params.from !== undefined) require("received_at >= ?", params.from);
   if (params.to !== undefined) require("received_at < ?", params.to);
   const statement = db.prepare(`
-    SELECT ${EVENT_COLUMNS} FROM events INDEXED BY ${stream.index}
+    ${selectEvents(stream.index)}
     WHERE ${where.join(" AND ")} ORDER BY received_at DESC, sequence DESC LIMIT ?`);
   return statement.all(...values, rows) as unknown as EventRow[];
 }

@@ -4,12 +4,13 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { type EventStore, type Store, StoreRefused } from "../contract/index.ts";
-import { prepareAppendEvents } from "./append-events.ts";
+import { type AppendEvents, prepareAppendEvents } from "./append-events.ts";
 import { checkFile, refuseBadFile } from "./check-file.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { DATABASE_FILE, openWriter } from "./database.ts";
 import { dedupKeyStore } from "./dedup-keys.ts";
 import { environmentStore } from "./environments.ts";
+import { EventWords } from "./event-words.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
 import { keyStore } from "./keys.ts";
@@ -41,7 +42,8 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
     checkpointer.noteCommit();
     for (const watcher of watchers) watcher();
   };
-  const writer = new GroupCommit(db, { ...hooks, onCommit });
+  const words = new EventWords(db);
+  const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback: () => words.forget() });
   reader.start();
 
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
@@ -56,7 +58,7 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
   }
 
   return {
-    ...eventStore(db, writer, reader, watchers),
+    ...eventStore(prepareAppendEvents(db, words), writer, reader, watchers),
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
     ...keyStore(db, writer),
@@ -67,8 +69,7 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
   };
 }
 
-function eventStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, watchers: Set<() => void>): EventStore {
-  const append = prepareAppendEvents(db);
+function eventStore(append: AppendEvents, writer: GroupCommit, reader: Reader, watchers: Set<() => void>): EventStore {
   return {
     eventAppend: (batch) => writer.submit(() => append(batch), batch.events.length),
     eventGet: (params) => reader.read("eventGet", params),
