@@ -31,16 +31,16 @@ export function prepareAppendEvents(db: DatabaseSync, words: EventWords): Append
     return batch.idsFromSender && findEvent.get(environmentId, event.id) ? event.id : null;
   }
 
-  function insert(batch: EventBatch, event: NewEvent, dedupId: string | null): void {
+  function insert(batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
     const { environmentId, receivedAt } = batch;
     const { id, ts, extras, data } = event;
-    const sourceNo = words.sourceNo(batch.source);
     insertEvent.run(environmentId, id, words.nameId(event.name), ts, receivedAt, dedupId, sourceNo, extras, data);
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
   }
 
   return (batch) => {
     const ids: EventId[] = [];
+    const sourceNo = words.sourceNo(batch.source);
     let duplicates = 0;
     for (const event of batch.events) {
       const dedupId = event.dedupId === null ? null : toStoreText(event.dedupId);
@@ -48,7 +48,7 @@ export function prepareAppendEvents(db: DatabaseSync, words: EventWords): Append
       if (first) {
         countDuplicate.run(batch.environmentId, first);
         duplicates++;
-      } else insert(batch, event, dedupId);
+      } else insert(batch, sourceNo, event, dedupId);
       ids.push(first ?? event.id);
     }
     if (batch.webhookRequest) recordRequest(batch.webhookRequest, ids[0] ?? null);
