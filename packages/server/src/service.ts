@@ -1,9 +1,11 @@
 /** The composition root: makes every part, connects them, starts and stops them in order. */
 
 import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
 import { createEventIdGenerator, type Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { registerDashboardFiles } from "./api/dashboard-files.ts";
 import { registerHealthRoutes } from "./api/health-routes.ts";
 import { registerRestApi } from "./api/rest-api.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
@@ -24,9 +26,10 @@ import { issueKey, issueWebhookToken } from "./receive/issue-key.ts";
 import { bodyOf, replayRequest } from "./receive/replay-request.ts";
 import type { Store } from "./store/contract/index.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
-import { createTransformRunner, tryTransform } from "./transform/index.ts";
+import { createTransformRunner, readProviderTemplates, tryTransform } from "./transform/index.ts";
 
 const IDLE_CHECK_MS = 20;
+const DASHBOARD_FOLDER = fileURLToPath(new URL("../../dashboard/dist", import.meta.url));
 
 export interface Service {
   /** Where it listens, `http://127.0.0.1:8288`. */
@@ -106,11 +109,13 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
       return checked.ok ? null : checked;
     },
     tryTransform: (request) => tryTransform(transforms, request, { bytesMax: config.bodyLimit }),
+    providerTemplates: readProviderTemplates,
     bodyOf,
     replay: (record, webhook) => replayRequest(receive, record, webhook.token) as Promise<Accepted | Refusal>,
     log,
     now,
   });
+  registerDashboardFiles(app, DASHBOARD_FOLDER);
   await app.listen({ port: config.port, host: config.host });
   dedupSweeper.start();
   requestSweeper.start();
