@@ -7,4 +7,5 @@ export * from "./event-rules.ts";
 export * from "./headers.ts";
 export * from "./ids.ts";
 export * from "./json-scan.ts";
+export * from "./parse-duration.ts";
 export * from "./read-event.ts";
