@@ -3,6 +3,7 @@
 export * from "./accept-list.ts";
 export * from "./error-codes.ts";
 export * from "./event-id.ts";
+export * from "./event-json.ts";
 export * from "./event-rules.ts";
 export * from "./headers.ts";
 export * from "./ids.ts";

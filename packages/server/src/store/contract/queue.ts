@@ -60,8 +60,8 @@ export interface QueueStore {
    * lane, and is taken only if there is room in it. `more` says that others were due as well.
    */
   queueClaimMany(params: { lane: string; limit: number; now: number; lease: Lease }): Promise<{ claimed: ClaimedEntry[]; more: boolean }>;
-  /** Prolongs what the node holds. */
-  queueRenew(params: { node: string; before: number; until: number }): Promise<void>;
+  /** Prolongs what is held. */
+  queueRenew(params: { entryNos: readonly EntryNo[]; until: number }): Promise<void>;
   /** Makes due again what the node held before it died; called before anything is claimed. */
   queueRecover(params: { node: string; now: number }): Promise<void>;
   /** Lanes that hold work. */
@@ -69,4 +69,8 @@ export interface QueueStore {
   /** When the next timer is due, or null. */
   queueNextDue(): Promise<number | null>;
   queueRemove(params: { no: EntryNo }): Promise<void>;
+  /** Calls `listener` when entries were added that nobody holds: calls in a lane that has no room, and timers. Returns how to stop it. */
+  queueWatch(listener: QueueListener): () => void;
 }
+
+export type QueueListener = (lane: string, dueAt: number) => void;

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
-import { type ClaimedEntry, type EntryKind, type Lease, TIMER_LANE } from "../contract/index.ts";
+import { type ClaimedEntry, type EntryKind, type Lease, type QueueListener, TIMER_LANE } from "../contract/index.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** What one transaction hands over, and how much room it has used up. */
@@ -49,6 +49,7 @@ export class QueueEntries {
   readonly #lanes: Lanes;
   readonly #insert;
   readonly #reset;
+  readonly #listeners = new Set<QueueListener>();
 
   constructor(db: DatabaseSync, lanes: Lanes) {
     this.#lanes = lanes;
@@ -61,6 +62,12 @@ export class QueueEntries {
       RETURNING entry_no, again`);
     this.#reset = db.prepare(`
       UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, attempt = ?, claims = ?, leased_by = ?, again = 0 WHERE entry_no = ?`);
+  }
+
+  /** Listeners are told before the transaction is over: what they ask the store for comes after it. */
+  watch(listener: QueueListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** An entry for the same run and step that exists already is asked to go again instead. */
@@ -87,6 +94,7 @@ export class QueueEntries {
     const lease = isDue ? handing.take(lane) : null;
     const laneNo = this.#lanes.no(lane);
     if (lease) return { laneNo, rank: lease.until, dueAt: lease.until, lease };
+    for (const listener of this.#listeners) listener(lane, entry.dueAt);
     return { laneNo, rank: isDue ? entry.rank : entry.dueAt, dueAt: entry.dueAt, lease };
   }
 }

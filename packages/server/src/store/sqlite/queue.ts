@@ -5,7 +5,7 @@ import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/p
 import { type ClaimedEntry, type EntryKind, type Lease, type QueueStore, TIMER_LANE } from "../contract/index.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { Lanes } from "./lanes.ts";
-import { Handing } from "./queue-entries.ts";
+import { Handing, type QueueEntries } from "./queue-entries.ts";
 
 /** How far a low priority may put an entry behind those that come after it. */
 const RANK_AHEAD_MAX_MS = 43_200_000;
@@ -26,14 +26,14 @@ interface QueueRow {
   event_no: number | null;
 }
 
-export function queueStore(db: DatabaseSync, writer: GroupCommit, lanes: Lanes): QueueStore {
+export function queueStore(db: DatabaseSync, writer: GroupCommit, lanes: Lanes, entries: QueueEntries): QueueStore {
   const due = db.prepare(`
     SELECT entry_no, environment_id, lane_no, home_lane_no, rank, kind, run_no, function_no, step_id, attempt, claims, subject, event_no
     FROM queue WHERE lane_no = ? AND rank <= ? AND due_at <= ? ORDER BY rank LIMIT ?`);
   const hold = db.prepare("UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, leased_by = ?, claims = claims + 1 WHERE entry_no = ?");
   const sendHome = db.prepare("UPDATE queue SET lane_no = home_lane_no WHERE entry_no = ?");
   const begin = db.prepare("UPDATE runs SET status = 'running' WHERE run_no = ? AND status = 'queued'");
-  const renew = db.prepare("UPDATE queue SET rank = ?2, due_at = ?2 WHERE leased_by = ?1 AND due_at < ?3");
+  const renew = db.prepare("UPDATE queue SET rank = ?2, due_at = ?2 WHERE entry_no = ?1 AND leased_by IS NOT NULL");
   const recover = db.prepare("UPDATE queue SET rank = ?2, due_at = ?2, leased_by = NULL WHERE leased_by = ?1");
   const laneAfter = db.prepare("SELECT lane_no FROM queue WHERE lane_no > ? ORDER BY lane_no LIMIT 1");
   const nextDue = db.prepare("SELECT min(rank) AS due FROM queue WHERE lane_no = 1");
@@ -67,10 +67,14 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, lanes: Lanes):
 
   return {
     queueClaimMany: ({ lane, limit, now, lease }) => writer.submit(() => claim(lane, limit, now, lease), limit),
-    queueRenew: ({ node, before, until }) => writer.submit(() => void renew.run(node, until, before)),
+    queueRenew: ({ entryNos, until }) =>
+      writer.submit(() => {
+        for (const no of entryNos) renew.run(no, until);
+      }, entryNos.length),
     queueRecover: ({ node, now }) => writer.submit(() => void recover.run(node, now)),
     queueLanes: async () => lanesInUse(),
     queueNextDue: async () => (nextDue.get()?.due as number | null | undefined) ?? null,
+    queueWatch: (listener) => entries.watch(listener),
     queueRemove: ({ no }) => writer.submit(() => void remove.run(no)),
   };
 }

@@ -91,7 +91,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     ...webhookStore(db, writer),
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),
-    ...queueStore(db, writer, lanes),
+    ...queueStore(db, writer, lanes, entries),
     ...runStore(db, writer, reader, runs, states),
     ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules }),
     storeProbe: () => writer.submit(() => void probe.run()),
