@@ -67,7 +67,7 @@ export function list<Value>(item: Reading<Value>): Reading<Value[]> {
 }
 
 /** An address of the web, kept without a slash at its end. */
-export function url(): Reading<string | null> {
+export function url(): Reading<string> {
   return {
     placeholder: "url",
     parse(given) {

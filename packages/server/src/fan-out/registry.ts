@@ -61,7 +61,12 @@ export class Registry {
 
   /** Those that can be started. */
   functions(environmentId: EnvironmentId): RegisteredFunction[] {
-    return [...this.#functions.values()].filter((registered) => registered.environmentId === environmentId && !registered.isArchived);
+    return this.everyFunction(environmentId).filter(({ isArchived }) => !isArchived);
+  }
+
+  /** Archived ones too: their runs are still shown. */
+  everyFunction(environmentId: EnvironmentId): RegisteredFunction[] {
+    return [...this.#functions.values()].filter((registered) => registered.environmentId === environmentId);
   }
 
   /** Those that were not removed. */

@@ -54,6 +54,7 @@ export interface FunctionStartParams {
 export interface FunctionStartStore {
   /** The event a `start` entry is about; null when it is gone. */
   eventAt(params: { sequence: number }): Promise<StoredEvent | null>;
+  markGet(params: MarkKey & { functionNo: FunctionNo }): Promise<string | null>;
   functionStart(params: FunctionStartParams): Promise<{ applied: boolean; handed: ClaimedEntry[] }>;
   /** Removes at most `limit` marks that may be forgotten; says how many. */
   markExpireMany(params: { until: number; limit: number }): Promise<number>;

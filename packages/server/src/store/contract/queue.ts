@@ -69,6 +69,8 @@ export interface QueueStore {
   /** When the next timer is due, or null. */
   queueNextDue(): Promise<number | null>;
   queueRemove(params: { no: EntryNo }): Promise<void>;
+  /** The entry is let go, and due again at this time. */
+  queueReschedule(params: { no: EntryNo; dueAt: number }): Promise<void>;
   /** Calls `listener` when entries were added that nobody holds: calls in a lane that has no room, and timers. Returns how to stop it. */
   queueWatch(listener: QueueListener): () => void;
 }

@@ -176,6 +176,14 @@ export interface RunAdvanceParams {
   decide(state: RunState): RunChange;
 }
 
+export interface RunStartParams {
+  environmentId: EnvironmentId;
+  eventSequence: number;
+  run: NewRun;
+  now: number;
+  lease: Lease;
+}
+
 export interface RunAdvanceResult {
   /** False when the run has ended, or the entry is no longer held: nothing was changed. */
   applied: boolean;
@@ -227,6 +235,8 @@ export interface RunDetails extends RunSummary {
 }
 
 export interface RunStore {
+  /** Starts a run for an event that is there already. */
+  runStart(params: RunStartParams): Promise<{ handed: ClaimedEntry[] }>;
   runAdvance(params: RunAdvanceParams): Promise<RunAdvanceResult>;
   /** Null when the run has ended. */
   runContext(params: { runNo: RunNo }): Promise<RunContext | null>;

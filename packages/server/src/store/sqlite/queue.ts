@@ -37,6 +37,7 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, lanes: Lanes, 
   const recover = db.prepare("UPDATE queue SET rank = ?2, due_at = ?2, leased_by = NULL WHERE leased_by = ?1");
   const laneAfter = db.prepare("SELECT lane_no FROM queue WHERE lane_no > ? ORDER BY lane_no LIMIT 1");
   const nextDue = db.prepare("SELECT min(rank) AS due FROM queue WHERE lane_no = 1");
+  const reschedule = db.prepare("UPDATE queue SET rank = ?2, due_at = ?2, leased_by = NULL, claims = 0 WHERE entry_no = ?1");
   const remove = db.prepare("DELETE FROM queue WHERE entry_no = ?");
 
   /** Calls among the timers belong elsewhere: they are taken if their own lane has room, and else wait there. */
@@ -74,6 +75,7 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, lanes: Lanes, 
     queueRecover: ({ node, now }) => writer.submit(() => void recover.run(node, now)),
     queueLanes: async () => lanesInUse(),
     queueNextDue: async () => (nextDue.get()?.due as number | null | undefined) ?? null,
+    queueReschedule: ({ no, dueAt }) => writer.submit(() => void reschedule.run(no, dueAt)),
     queueWatch: (listener) => entries.watch(listener),
     queueRemove: ({ no }) => writer.submit(() => void remove.run(no)),
   };

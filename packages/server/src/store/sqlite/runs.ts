@@ -8,8 +8,17 @@ import type { GroupCommit } from "./group-commit.ts";
 import { Handing } from "./queue-entries.ts";
 import type { Reader } from "./reader.ts";
 import type { RunStates } from "./run-state.ts";
+import type { StartRuns } from "./start-runs.ts";
 
-export function runStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, runs: AdvanceRun, states: RunStates): RunStore {
+export interface RunStoreParts {
+  writer: GroupCommit;
+  reader: Reader;
+  runs: AdvanceRun;
+  startRuns: StartRuns;
+  states: RunStates;
+}
+
+export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, states }: RunStoreParts): RunStore {
   const environments = db.prepare("SELECT environment_id FROM environments");
 
   function find(id: RunId): RunRecord | null {
@@ -21,6 +30,12 @@ export function runStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, 
   }
 
   return {
+    runStart: ({ environmentId, eventSequence, run, now, lease }) =>
+      writer.submit(() => {
+        const handing = new Handing(now, lease);
+        startRuns.start(handing, environmentId, eventSequence, run);
+        return { handed: handing.handed };
+      }),
     runAdvance: ({ runNo, entryNo, now, lease, decide }) =>
       writer.submit(() => {
         const handing = new Handing(now, lease);

@@ -92,7 +92,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),
     ...queueStore(db, writer, lanes, entries),
-    ...runStore(db, writer, reader, runs, states),
+    ...runStore(db, { writer, reader, runs, startRuns, states }),
     ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules }),
     storeProbe: () => writer.submit(() => void probe.run()),
     stop: () => (stopped ??= close()),
