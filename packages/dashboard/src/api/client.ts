@@ -66,12 +66,12 @@ export function parsed<Item>(text: JsonText): Item {
   return JSON.parse(text) as Item;
 }
 
-/** Every item of a list that is short by nature: environments, keys, webhooks. */
+/** Every item of a list that is short by nature: environments, keys, functions. */
 export async function callForAll<Item>(path: string, options: CallOptions = {}): Promise<Item[]> {
   const all: Item[] = [];
   let cursor: string | undefined;
   do {
-    const page = await callForPage<Item>(path, parsed, { ...options, query: { ...options.query, limit: 100, cursor } });
+    const page = await callForPage<Item>(path, parsed, { ...options, query: { ...options.query, cursor } });
     all.push(...page.items);
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);

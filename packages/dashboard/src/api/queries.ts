@@ -77,14 +77,15 @@ export const appsQuery = (env: string) => queryOptions({ queryKey: ["apps", env]
 
 export const environmentsQuery = queryOptions({
   queryKey: ["environments"],
-  queryFn: () => callForAll<Environment>("/environments"),
+  queryFn: () => callForAll<Environment>("/environments", { query: { limit: 100 } }),
   staleTime: 30_000,
 });
 
-export const keysQuery = (env: string) => queryOptions({ queryKey: ["keys", env], queryFn: () => callForAll<Key>("/keys", { env }) });
+export const keysQuery = (env: string) =>
+  queryOptions({ queryKey: ["keys", env], queryFn: () => callForAll<Key>("/keys", { env, query: { limit: 100 } }) });
 
 export const webhooksQuery = (env: string) =>
-  queryOptions({ queryKey: ["webhooks", env], queryFn: () => callForAll<Webhook>("/webhooks", { env }) });
+  queryOptions({ queryKey: ["webhooks", env], queryFn: () => callForAll<Webhook>("/webhooks", { env, query: { limit: 100 } }) });
 
 export const webhookQuery = (id: string) =>
   queryOptions({ queryKey: ["webhook", id], queryFn: () => call<Webhook>(`/webhooks/${encodeURIComponent(id)}`) });
@@ -92,7 +93,7 @@ export const webhookQuery = (id: string) =>
 export const versionsQuery = (id: string) =>
   queryOptions({
     queryKey: ["webhook-versions", id],
-    queryFn: () => callForAllAtOnce<WebhookVersion>(`/webhooks/${encodeURIComponent(id)}/versions`),
+    queryFn: () => callForAll<WebhookVersion>(`/webhooks/${encodeURIComponent(id)}/versions`),
   });
 
 export const requestsQuery = (id: string, filters: Filters) =>
@@ -117,7 +118,7 @@ export const lastRequestQuery = (id: string) =>
 
 export const providersQuery = queryOptions({
   queryKey: ["providers"],
-  queryFn: () => callForAllAtOnce<Provider>("/transforms/providers"),
+  queryFn: () => callForAll<Provider>("/transforms/providers"),
   staleTime: Number.POSITIVE_INFINITY,
 });
 
@@ -134,8 +135,3 @@ export const auditQuery = infiniteQueryOptions({
   initialPageParam: noCursor,
   getNextPageParam: nextPage,
 });
-
-/** Lists that come whole and take no paging parameters. */
-async function callForAllAtOnce<Item>(path: string): Promise<Item[]> {
-  return (await callForPage<Item>(path, parsed)).items;
-}

@@ -38,14 +38,17 @@ export function AppsPage() {
   );
 }
 
-const SERVE_EXAMPLE = `import { Inlet } from "@inlet/sdk";
-import { serve } from "@inlet/sdk/node";
-
-const inlet = new Inlet({ id: "shop" });
-const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, async ({ event, step }) => {
-  await step.run("label", () => buyLabel(event.data.orderId));
-});
-createServer(serve({ client: inlet, functions: [ship] })).listen(3000);`;
+const SERVE_EXAMPLE = [
+  'import { createServer } from "node:http";',
+  'import { Inlet } from "@inlet/sdk";',
+  'import { serve } from "@inlet/sdk/node";',
+  "",
+  'const inlet = new Inlet({ id: "shop" });',
+  'const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, async ({ event, step }) => {',
+  '  await step.run("label", () => buyLabel(event.data.orderId));',
+  "});",
+  "createServer(serve({ client: inlet, functions: [ship] })).listen(3000);",
+].join("\n");
 
 function AppList({ env }: { env: string }) {
   const { data, error, refetch } = useQuery({ ...appsQuery(env), refetchInterval: 5_000 });

@@ -16,13 +16,13 @@ export function curlCommand(event: JsonText, { env, isDev, isDefault }: SendingP
   return `curl -X POST "${location.origin}/e/${key}"${header} \\\n  -H 'content-type: application/json' \\\n  -d ${shellQuoted(formatJson(event))}`;
 }
 
-export function sdkCode(event: JsonText): string {
-  return `import { Inlet } from "@inlet/sdk";
+const SDK_BEGINNING = `${["import { Inlet }", 'from "@inlet/sdk";'].join(" ")}
 
 const inlet = new Inlet({ id: "my-app" }); // the key comes from SERVICE_EVENT_KEY
-
-await inlet.send(${formatJson(event)});
 `;
+
+export function sdkCode(event: JsonText): string {
+  return `${SDK_BEGINNING}\nawait inlet.send(${formatJson(event)});\n`;
 }
 
 function shellQuoted(text: string): string {

@@ -47,10 +47,11 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
   }, [key, paused]);
 
   const runs = useMemo(() => {
+    const [, wanted] = JSON.parse(key) as [string, Filters];
     const loaded = pages.data?.pages.flatMap(({ items }) => items) ?? [];
     const oldest = pages.hasNextPage ? (loaded.at(-1)?.id ?? "") : "";
     const byId = new Map([...loaded.map((run) => [run.id, run] as const), ...changed]);
-    const all = [...byId.values()].filter((run) => run.id >= oldest && isWanted(run, filters));
+    const all = [...byId.values()].filter((run) => run.id >= oldest && isWanted(run, wanted));
     return all.sort((a, b) => (a.id < b.id ? 1 : -1));
   }, [pages.data, pages.hasNextPage, changed, key]);
   return { pages, runs, live };
