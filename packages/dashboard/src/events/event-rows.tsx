@@ -42,8 +42,8 @@ export function EventRows({ env, events, selected, width, scroller, onEnd, foot 
           <span className="event-time quiet">
             <Time at={event.receivedAt} />
           </span>
-          <span className="event-name cut">
-            {event.name}
+          <span className="event-name">
+            <span className="cut">{event.name}</span>
             {event.duplicates > 0 && (
               <span className="badge plain warn" title={`${event.duplicates} duplicates of this event were kept out`}>
                 +{event.duplicates} dup

@@ -6,6 +6,7 @@
 import { useMemo, useState } from "react";
 import { entriesOf, type JsonEntry, type JsonText, kindOf } from "../api/json-text.ts";
 import { Icon } from "./icon.tsx";
+import { plural } from "./numbers.ts";
 
 const CHILDREN_STEP = 100;
 const STRING_UNITS_MAX = 400;
@@ -54,7 +55,7 @@ function Branch({ name, text, depth, isArray }: { name: string | null; text: Jso
         <span>
           <Name name={name} />
           <span className="json-count">
-            {open ? left : `${left} … ${right}`} {children.length}
+            {open ? left : `${left} … ${right}`} <span className="json-size">{plural(children.length, isArray ? "item" : "key")}</span>
           </span>
         </span>
       </button>

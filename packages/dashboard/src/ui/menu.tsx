@@ -39,7 +39,7 @@ export function Menu({ label, button, className = "button", align = "left", chil
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys are handled for the menu inside
-    <div ref={place} style={{ position: "relative", minWidth: 0 }} onKeyDown={onKeyDown}>
+    <div ref={place} className="menu-place" onKeyDown={onKeyDown}>
       <button
         type="button"
         className={className}

@@ -1,22 +1,22 @@
 /** The transform editor beside the tester. What is written is tried as it is typed; nothing is in force before it is saved. */
 
-import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import { call } from "../api/client.ts";
-import { versionsQuery, webhookQuery } from "../api/queries.ts";
+import { lastRequestQuery, versionsQuery, webhookQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { LazyEditor } from "../editor/lazy-editor.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { withToast } from "../ui/toasts.tsx";
 import { BacktestButton } from "./backtest.tsx";
-import { canonicalHeaders, sampleRequest, type TestRequest } from "./test-request.ts";
+import { canonicalHeaders, fromRecord, sampleRequest, type TestRequest } from "./test-request.ts";
 import { Tester } from "./tester.tsx";
 import { useTrial } from "./use-trial.ts";
 
 export function TransformTab({ webhook }: { webhook: Webhook }) {
   const [draft, setDraft] = useState(webhook.transform);
-  const [request, setRequest] = useState<TestRequest>(sampleRequest);
+  const [request, setRequest] = useFirstRequest(webhook);
   const trial = useTrial(draft, request);
   const queries = useQueryClient();
   const mayChange = useMayChange();
@@ -67,6 +67,19 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
       <Tester webhook={webhook} request={request} onRequest={setRequest} trial={trial} />
     </div>
   );
+}
+
+/** Begins with the newest recorded request, which is what a change must work for; with an example where there is none. */
+function useFirstRequest({ id }: Webhook): [TestRequest, (request: TestRequest) => void] {
+  const { data: records } = useQuery(lastRequestQuery(id));
+  const [chosen, setChosen] = useState<TestRequest | null>(null);
+  const [newest, setNewest] = useState<TestRequest | null>(null);
+  useEffect(() => {
+    const record = records?.find(({ body }) => body);
+    // Once: a request that comes in while somebody types must not take the text away.
+    if (record) setNewest((before) => before ?? fromRecord(record));
+  }, [records]);
+  return [chosen ?? newest ?? sampleRequest, setChosen];
 }
 
 function sampleOf({ body, headers, query }: TestRequest) {
