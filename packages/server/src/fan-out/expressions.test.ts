@@ -32,7 +32,7 @@ function compile(text: string): Expression {
 }
 
 function resultOf(text: string, async: Record<string, unknown> = EVENT): unknown {
-  const outcome = compile(text).evaluate({ event: EVENT, async });
+  const outcome = compile(text).evaluate({ event: EVENT, async, nowMs: EVENT.ts });
   return "value" in outcome ? outcome.value : outcome;
 }
 
@@ -109,6 +109,10 @@ test("expressions mean what their writers expect of JSON", () => {
     ["timestamp(event.data.at) - duration('30m')", "2026-03-01T12:00:00.000Z"],
     ["timestamp(event.data.at) - timestamp(event.ts) > duration('24h')", true],
     ["duration('1h30m').getMinutes()", 90],
+    ["now()", "2026-01-01T00:00:00.000Z"],
+    ["now_plus('1d') - now_minus('1h') == duration('25h')", true],
+    ["date(event.data.at) > now()", true],
+    ["lowercase('ÀB') + uppercase('ç')", "àbÇ"],
     ["event.name == 'shop/order.created' && event.v == '1'", true],
     ["async.data.user.id == event.data.user.id", true],
     ["{'__proto__': 1} == {}", false],
@@ -145,7 +149,7 @@ test("what cannot be compiled is refused with a sentence", () => {
     ["event.", /^Expected IDENTIFIER, got EOF at character 7$/],
     ["event.data.x ==", /at character/],
     ["foo == 1", /^unknown variable foo: there are event and/],
-    ["now() > 1", /^unknown function now$/],
+    ["later() > 1", /^unknown function later$/],
     ["event.data.x.constructor('a')", /^unknown function constructor$/],
     ["event.data.x.startsWith()", /^startsWith does not take 0 arguments$/],
     ["has(event)", /^has /],

@@ -17,6 +17,8 @@ export interface ExpressionVariables {
   event: EventValue;
   /** The event that arrived, where one is waited for. */
   async?: EventValue;
+  /** What `now()` is. */
+  nowMs?: number;
 }
 
 export interface ExpressionFault {
@@ -67,8 +69,8 @@ function compileText(text: string): Expression | ExpressionFault {
 }
 
 function expressionOf(text: string, compute: Evaluate, usesAsync: boolean): Expression {
-  const valueFor = ({ event, async }: ExpressionVariables): Value =>
-    compute({ event: event as Value, async: async as Value | undefined, locals: [], costLeft: COST_MAX });
+  const valueFor = ({ event, async, nowMs }: ExpressionVariables): Value =>
+    compute({ event: event as Value, async: async as Value | undefined, nowMs: nowMs ?? Date.now(), locals: [], costLeft: COST_MAX });
   return {
     text,
     usesAsync,

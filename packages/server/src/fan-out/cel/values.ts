@@ -38,6 +38,7 @@ export function fault(message: string): never {
 export interface Scope {
   readonly event: Value;
   readonly async: Value | undefined;
+  readonly nowMs: number;
   readonly locals: Value[];
   costLeft: number;
 }
