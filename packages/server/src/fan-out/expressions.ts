@@ -1,7 +1,7 @@
 /**
  * Expressions of triggers, waits, cancellations and flow control: CEL over `event` and, where an event is awaited, `async`.
  * Compiling and evaluating never throw: what is wrong comes back as a sentence. An expression that has no value for an event, for
- * want of a field or because types do not fit, does not match it. The work of one evaluation is bounded, regular expressions too.
+ * want of a field or because types do not fit, does not match it; only == and != take a missing field, for null. The work of one evaluation is bounded, regular expressions too.
  */
 
 import { type Compilation, compileNode, type Evaluate } from "./cel/compile.ts";

@@ -30,6 +30,9 @@ export class Fault {
   }
 }
 
+/** The fault of a field that is not there. */
+export class MissingField extends Fault {}
+
 export function fault(message: string): never {
   throw new Fault(message);
 }
