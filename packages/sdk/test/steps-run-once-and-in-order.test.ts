@@ -1,29 +1,12 @@
 /** Steps over real HTTP: each body runs once, results come back, code after them goes on. */
 
 import assert from "node:assert/strict";
-import test, { type TestContext } from "node:test";
-import { Inlet, type InletFunction } from "@inlet/sdk";
-import { serve } from "@inlet/sdk/node";
-import { type DrivenRun, driveRun } from "./drive-run.ts";
-import { listen } from "./listen.ts";
-import { type RecordingService, startRecordingService } from "./recording-service.ts";
-
-const quiet = { debug() {}, info() {}, warn() {}, error() {} };
-
-async function shop(t: TestContext): Promise<{ inlet: Inlet; service: RecordingService }> {
-  const service = await startRecordingService(t);
-  return { inlet: new Inlet({ id: "shop", isDev: true, baseUrl: service.url, logger: quiet }), service };
-}
-
-type Drive = Omit<Parameters<typeof driveRun>[0], "url" | "functionId">;
-
-async function run(t: TestContext, fn: InletFunction, options: Drive = {}): Promise<DrivenRun> {
-  const url = await listen(t, serve({ client: fn.client, functions: [fn] }));
-  return driveRun({ url: `${url}/api/inlet`, functionId: `shop-${fn.id}`, ...options });
-}
+import test from "node:test";
+import { Inlet } from "@inlet/sdk";
+import { quiet, run, testApp } from "./test-app.ts";
 
 test("a function without steps takes one call, and what it returns is the output", async (t) => {
-  const { inlet } = await shop(t);
+  const { inlet } = await testApp(t);
   const fn = inlet.createFunction({ id: "greet" }, { event: "test/event" }, ({ event }) => `hello ${event.data.name}`);
   const { output, calls } = await run(t, fn, { event: { name: "test/event", data: { name: "Ada" } } });
   assert.equal(output, "hello Ada");
@@ -35,7 +18,7 @@ test("a function without steps takes one call, and what it returns is the output
 });
 
 test("a function that returns nothing has the output null", async (t) => {
-  const { inlet } = await shop(t);
+  const { inlet } = await testApp(t);
   assert.equal(
     (
       await run(
@@ -48,7 +31,7 @@ test("a function that returns nothing has the output null", async (t) => {
 });
 
 test("each step body runs once, although the function is called again after every step", async (t) => {
-  const { inlet } = await shop(t);
+  const { inlet } = await testApp(t);
   const bodies: string[] = [];
   let entries = 0;
   const fn = inlet.createFunction({ id: "three" }, { event: "test/event" }, async ({ step }) => {
@@ -68,7 +51,7 @@ test("each step body runs once, although the function is called again after ever
 });
 
 test("a step is named by the SHA-1 of its id; the same id again gets a number", async (t) => {
-  const { inlet } = await shop(t);
+  const { inlet } = await testApp(t);
   const fn = inlet.createFunction({ id: "loop" }, { event: "test/event" }, async ({ step }) => {
     const seen: number[] = [];
     for (let i = 0; i < 3; i++) seen.push(await step.run("charge", () => i));
@@ -94,7 +77,7 @@ test("a step is named by the SHA-1 of its id; the same id again gets a number", 
 });
 
 test("results are what JSON makes of them", async (t) => {
-  const { inlet } = await shop(t);
+  const { inlet } = await testApp(t);
   const fn = inlet.createFunction({ id: "json" }, { event: "test/event" }, async ({ step }) => {
     const when = await step.run("when", () => ({ at: new Date(0), nothing: undefined }));
     const nothing = await step.run("nothing", () => {});
@@ -104,7 +87,7 @@ test("results are what JSON makes of them", async (t) => {
 });
 
 test("sleeps are announced as durations or instants, and end with nothing", async (t) => {
-  const { inlet } = await shop(t);
+  const { inlet } = await testApp(t);
   const fn = inlet.createFunction({ id: "naps" }, { event: "test/event" }, async ({ step }) => {
     const results = [await step.sleep("text", "1h30m"), await step.sleep("ms", 1_500)];
     return [...results, await step.sleepUntil("date", new Date("2030-01-02T03:04:05Z"))].map((result) => result === undefined);
@@ -119,7 +102,7 @@ test("sleeps are announced as durations or instants, and end with nothing", asyn
 });
 
 test("a wait yields the whole event, or null when none came", async (t) => {
-  const { inlet } = await shop(t);
+  const { inlet } = await testApp(t);
   const fn = inlet.createFunction({ id: "wait" }, { event: "test/event" }, async ({ step }) => {
     const paid = await step.waitForEvent("paid", { event: "shop/paid", timeout: "7d", match: "data.orderId" });
     const late = await step.waitForEvent("late", { event: "shop/late", timeout: 1_000, if: "async.data.n > 1" });
@@ -137,7 +120,7 @@ test("a wait yields the whole event, or null when none came", async (t) => {
 });
 
 test("invoke names the other function and yields what it returned", async (t) => {
-  const { inlet } = await shop(t);
+  const { inlet } = await testApp(t);
   const other = inlet.createFunction({ id: "other" }, { event: "shop/other" }, () => ({ total: 3 }));
   const fn = inlet.createFunction({ id: "caller" }, { event: "test/event" }, async ({ step }) => {
     const ours = await step.invoke("ours", { function: other, data: { orderId: 7 } });
@@ -152,7 +135,7 @@ test("invoke names the other function and yields what it returned", async (t) =>
 });
 
 test("a batch arrives as events, with the first as event", async (t) => {
-  const { inlet } = await shop(t);
+  const { inlet } = await testApp(t);
   const fn = inlet.createFunction(
     { id: "batch", batchEvents: { maxSize: 10, timeout: "5s" } },
     { event: "test/event" },
@@ -163,7 +146,7 @@ test("a batch arrives as events, with the first as event", async (t) => {
 });
 
 test("the logger speaks once per line of code, not once per call", async (t) => {
-  const { service } = await shop(t);
+  const { service } = await testApp(t);
   const lines: unknown[] = [];
   const inlet = new Inlet({ id: "shop", isDev: true, baseUrl: service.url, logger: { ...quiet, info: (...args) => lines.push(args[0]) } });
   const fn = inlet.createFunction({ id: "talk" }, { event: "test/event" }, async ({ step, logger }) => {
@@ -178,7 +161,7 @@ test("the logger speaks once per line of code, not once per call", async (t) => 
 });
 
 test("state too large for a call is fetched from the service", async (t) => {
-  const { inlet, service } = await shop(t);
+  const { inlet, service } = await testApp(t);
   const fn = inlet.createFunction({ id: "large" }, { event: "test/event" }, async ({ event, events, step }) => {
     const kept = await step.run("kept", () => assert.fail("was done already"));
     return [event.data.n, events.length, kept];

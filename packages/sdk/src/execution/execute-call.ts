@@ -18,7 +18,7 @@ import { type FoundStep, plannedOperation, type StepRequest } from "./found-step
 import { ReplayOrder } from "./replay-order.ts";
 import { refuseNested, runStep, type StepOutcome } from "./run-step.ts";
 import { afterTurn } from "./settle-turn.ts";
-import { areAwaitedTogether, StepPromise } from "./step-promise.ts";
+import { areAwaitedTogether, createStepPromise } from "./step-promise.ts";
 
 /** How long the code may take to come to the step a call is for, once it asks for others. */
 const STEP_SEARCH_MS = 10_000;
@@ -110,11 +110,7 @@ class CallExecution implements Execution {
 
   #newStep(request: StepRequest): FoundStep {
     const { id, index } = this.#uniqueId(request.id);
-    let settle: Pick<FoundStep, "resolve" | "reject"> | undefined;
-    const promise = new StepPromise<unknown>((resolve, reject) => {
-      settle = { resolve, reject };
-    });
-    return { ...request, hash: hashStepId(id), index, promise, ...(settle as Pick<FoundStep, "resolve" | "reject">) };
+    return { ...request, ...createStepPromise(), hash: hashStepId(id), index };
   }
 
   /** `id`, then `id:1`, `id:2`, …, passing over names the code has used itself. */
@@ -170,7 +166,7 @@ class CallExecution implements Execution {
   }
 
   #planned(): StepOperation[] {
-    const together = this.#fresh.length === 1 || areAwaitedTogether(this.#fresh.map(({ promise }) => promise));
+    const together = this.#fresh.length === 1 || areAwaitedTogether(this.#fresh.map(({ listening }) => listening));
     return this.#fresh.map((step) => plannedOperation(step, together ? undefined : "race"));
   }
 

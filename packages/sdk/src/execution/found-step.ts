@@ -18,13 +18,10 @@ export interface StepRequest {
   revive?: (data: unknown) => unknown;
 }
 
-export interface FoundStep extends StepRequest {
+export interface FoundStep extends StepRequest, StepPromise {
   hash: string;
   /** 0 for the first use of the id. */
   index: number;
-  promise: StepPromise<unknown>;
-  resolve: (value: unknown) => void;
-  reject: (error: unknown) => void;
 }
 
 type Described = Pick<StepOperation, "id" | "name" | "displayName" | "userland">;
