@@ -18,6 +18,5 @@ export function toFetch({ status, headers, body }: AppAnswer): Response {
 
 async function bodyOf(request: Request, readBody: () => Promise<ArrayBuffer>): Promise<AppBody> {
   if (Number(request.headers.get("content-length")) > BODY_BYTES_MAX) return "too-large";
-  const bytes = new Uint8Array(await readBody());
-  return bytes.length > BODY_BYTES_MAX ? "too-large" : bytes;
+  return new Uint8Array(await readBody());
 }

@@ -31,7 +31,9 @@ async function answerTo(app: ServedApp, request: AppRequest): Promise<AppAnswer>
     return errorAnswer(405, "method_not_allowed", `${method} is not supported here`, { allow: "GET, POST, PUT" });
   }
   const body = method === "GET" ? new Uint8Array() : await request.body();
-  if (body === "too-large") return errorAnswer(413, "body_too_large", `The body is larger than ${BODY_BYTES_MAX} bytes`);
+  if (body === "too-large" || (body instanceof Uint8Array && body.length > BODY_BYTES_MAX)) {
+    return errorAnswer(413, "body_too_large", `The body is larger than ${BODY_BYTES_MAX} bytes`, { connection: "close" });
+  }
   const refusal = app.settings.isDev ? null : await signatureFault(app, request, body);
   if (method === "GET") return introspect(app, { isTrusted: refusal === null });
   // A fixed address leaves nothing to forge: such an app may be synced by anyone, with a plain `curl -X PUT`.
