@@ -49,7 +49,8 @@ export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boo
   ): Promise<{ ids: string[] }> {
     const list = Array.isArray(events) ? (events as readonly EventPayload[]) : [events as EventPayload];
     if (this.validates) await validateSent(this.schemas, list);
-    return { ids: await sendEvents(this.settings, { events: list, ...as }) };
+    const capture = currentRun()?.capture;
+    return { ids: capture ? capture(list) : await sendEvents(this.settings, { events: list, ...as }) };
   }
 
   createFunction<const Triggers extends Trigger<Schemas> | readonly Trigger<Schemas>[], Result>(

@@ -34,6 +34,7 @@ export interface Call {
   mayRunAtOnce: boolean;
   /** No attempt comes after this one. */
   isLastAttempt: boolean;
+  capture?: RunContext["capture"];
 }
 
 export type Outcome =
@@ -81,7 +82,8 @@ class CallExecution implements Execution {
   }
 
   start(code: (execution: Execution) => unknown): void {
-    const context: RunContext = { runId: this.#call.runId };
+    const { runId, capture } = this.#call;
+    const context: RunContext = { runId, capture };
     inRunContext(context, async () => code(this)).then(
       (data) => this.#end(this.#isSearching() ? this.#stepMissing() : { kind: "returned", data }),
       (error: unknown) => this.#end(this.#isSearching() ? this.#stepMissing() : { kind: "threw", error }),

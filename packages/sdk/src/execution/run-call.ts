@@ -1,5 +1,6 @@
 /** Puts together what a handler is called with, and executes one call of it. */
 
+import type { RunContext } from "../client/run-context.ts";
 import type { Logger } from "../client/settings.ts";
 import type { ReceivedEvent } from "../events/event-types.ts";
 import { validateReceived } from "../events/validate-events.ts";
@@ -12,12 +13,19 @@ import { makeStepTools } from "./make-step-tools.ts";
 
 type PlainContext = FunctionContext<Record<never, never>, false, ReceivedEvent>;
 
-export function runCall(fn: InletFunction, body: CallBody, requestedStep: string | null): Promise<Outcome> {
+export interface RunCallOptions {
+  /** The planned step to run, or null to find out what comes next. */
+  requestedStep: string | null;
+  capture?: RunContext["capture"];
+}
+
+export function runCall(fn: InletFunction, body: CallBody, { requestedStep, capture }: RunCallOptions): Promise<Outcome> {
   const call = {
     runId: body.runId,
     memos: body.steps,
     stack: body.stack,
     requestedStep,
+    capture,
     mayRunAtOnce: !body.disableImmediateExecution,
     isLastAttempt: body.attempt + 1 >= body.maxAttempts,
   };

@@ -1,6 +1,6 @@
 /** Runs the body of one step and says what came of it, in the words of the wire. */
 
-import { currentRun, inRunContext } from "../client/run-context.ts";
+import { currentRun, inRunContext, type RunContext } from "../client/run-context.ts";
 import { isFinal, NonRetriableError, retryAfterSeconds } from "../errors.ts";
 import type { StepOperation } from "../wire/step-operations.ts";
 import { toWireError } from "../wire/wire-error.ts";
@@ -14,9 +14,12 @@ export interface StepOutcome {
   retry?: { isFinal: boolean; afterSeconds: number | undefined };
 }
 
-export async function runStep(step: FoundStep, call: { runId: string; isLastAttempt: boolean }): Promise<StepOutcome> {
+export async function runStep(
+  step: FoundStep,
+  call: Pick<RunContext, "runId" | "capture"> & { isLastAttempt: boolean },
+): Promise<StepOutcome> {
   try {
-    const context = { runId: call.runId, stepId: step.id };
+    const context: RunContext = { runId: call.runId, capture: call.capture, stepId: step.id };
     const result = await inRunContext(context, async () => step.run?.(step, step.input ?? []));
     const operation: StepOperation = { op: "StepRun", ...describe(step), opts: step.opts ?? {}, data: result ?? null };
     return { operation, text: written(step.id, operation) };

@@ -22,7 +22,7 @@ export async function callFunction(app: ServedApp, query: URLSearchParams, parse
   if (body.useApi) body = await fetchRunState(app.settings, body);
   const stepId = query.get("stepId");
   const requestedStep = stepId === null || stepId === "" || stepId === DISCOVERY ? null : stepId;
-  return answerFor(await runCall(fn, body, requestedStep), body);
+  return answerFor(await runCall(fn, body, { requestedStep }), body);
 }
 
 function functionMissing({ byId, client }: ServedApp, id: string | null): AppAnswer {
