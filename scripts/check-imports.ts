@@ -23,6 +23,8 @@ interface Rule {
   may: string[];
   /** Packages from npm that these files may import; absent: any. */
   packages?: string[];
+  /** False: not even Node's own modules. */
+  builtins?: boolean;
 }
 
 const RULES: Rule[] = [
@@ -34,6 +36,8 @@ const RULES: Rule[] = [
   { folder: `${SERVER}/api`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`] },
   { folder: `${SERVER}/config`, may: ["@inlet/protocol"], packages: [] },
   { folder: "packages/dashboard/src", may: ["@inlet/protocol"] },
+  // Published on its own, for every runtime: it may use nothing but itself.
+  { folder: "packages/sdk/src", may: [], packages: [], builtins: false },
   { folder: "packages/cli", may: ["@inlet/protocol", "@inlet/server", "@inlet/server/transform"], packages: [] },
 ];
 
@@ -52,8 +56,8 @@ function checkFile(file: string): string[] {
   return [...faults, ...forbidden.map((specifier) => `${file} must not import ${specifier}`)];
 }
 
-function isAllowed(file: string, specifier: string, { folder, may, packages }: Rule, inTests: boolean): boolean {
-  if (specifier.startsWith("node:") || builtinModules.includes(specifier)) return true;
+function isAllowed(file: string, specifier: string, { folder, may, packages, builtins }: Rule, inTests: boolean): boolean {
+  if (specifier.startsWith("node:") || builtinModules.includes(specifier)) return inTests || builtins !== false;
   // Tests run on a real store.
   if (inTests && specifier.includes("/store/")) return true;
   if (specifier.startsWith(".")) {

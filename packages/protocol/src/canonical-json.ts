@@ -3,7 +3,8 @@
  * Calls to functions are signed over it, because an SDK whose framework has parsed the body writes it anew before it checks.
  *
  * Works from text to text. A value that is canonical already is copied as a whole, and no object is ever made of it: V8 13.6 can
- * mistake escaped keys for others there. Nesting costs no stack.
+ * mistake escaped keys for others there. Nesting costs no stack. Measured on an event of 277 bytes: 4 µs when its members have to be
+ * sorted and 2.6 µs when nothing changes, against 7 µs for parsing, sorting and writing and 1.5 µs for JSON.parse alone.
  */
 
 import { canonicalNumber } from "./canonical-number.ts";
@@ -38,8 +39,9 @@ interface Frame {
   /** So far it is canonical as it stands in the text. */
   isAsWritten: boolean;
   isSorted: boolean;
-  /** Its elements or members, each in canonical form: `1`, `"a":1`. */
-  parts: string[];
+  /** Its elements or members in canonical form, `1` or `"a":1`; null: as it stands between the two marks of that number. */
+  parts: (string | null)[];
+  marks: number[];
   keys: string[];
   /** Of the member being read: where its key starts, and its text up to the value if that is not what stands there. */
   keyStart: number;
@@ -97,7 +99,7 @@ export function canonicalJson(text: string, { exactNumbers }: CanonicalOptions):
       if (next !== closing(around)) throw notJson(at);
       at++;
       start = around.start;
-      value = around.isAsWritten ? null : written(around);
+      value = around.isAsWritten ? null : written(text, around);
       open.pop();
       around = open[open.length - 1];
     }
@@ -113,8 +115,20 @@ function unitsOf(text: string): CodeUnits {
   return units;
 }
 
+const NO_KEYS: string[] = [];
+
 function openFrame(isObject: boolean, start: number): Frame {
-  return { isObject, start, isAsWritten: true, isSorted: true, parts: [], keys: [], keyStart: 0, keyText: null };
+  return {
+    isObject,
+    start,
+    isAsWritten: true,
+    isSorted: true,
+    parts: [],
+    marks: [],
+    keys: isObject ? [] : NO_KEYS,
+    keyStart: 0,
+    keyText: null,
+  };
 }
 
 function closing({ isObject }: Frame): number {
@@ -150,10 +164,12 @@ function readKey(text: string, units: CodeUnits, start: number, frame: Frame): n
 }
 
 function addPart(text: string, frame: Frame, start: number, end: number, value: string | null): void {
+  const { isObject, keyText, keyStart } = frame;
   if (value !== null) frame.isAsWritten = false;
-  if (!frame.isObject) frame.parts.push(value ?? text.slice(start, end));
-  else if (value === null && frame.keyText === null) frame.parts.push(text.slice(frame.keyStart, end));
-  else frame.parts.push((frame.keyText ?? text.slice(frame.keyStart, start)) + (value ?? text.slice(start, end)));
+  frame.marks.push(isObject ? keyStart : start, end);
+  if (value === null && keyText === null) frame.parts.push(null);
+  else if (!isObject) frame.parts.push(value);
+  else frame.parts.push((keyText ?? text.slice(keyStart, start)) + (value ?? text.slice(start, end)));
 }
 
 function canonicalScalar(token: string, first: number, exactNumbers: boolean): string | null {
@@ -163,12 +179,13 @@ function canonicalScalar(token: string, first: number, exactNumbers: boolean): s
   return canonical === token ? null : canonical;
 }
 
-function written({ isObject, isSorted, keys, parts }: Frame): string {
-  if (!isObject) return `[${parts.join(",")}]`;
-  const members = isSorted ? parts : sorted(keys, parts);
-  let text = `{${members[0]}`;
-  for (let i = 1; i < members.length; i++) text += `,${members[i]}`;
-  return `${text}}`;
+function written(text: string, { isObject, isSorted, keys, parts, marks }: Frame): string {
+  const all = parts.map((part, i) => part ?? text.slice(marks[2 * i], marks[2 * i + 1]));
+  if (!isObject) return `[${all.join(",")}]`;
+  const members = isSorted ? all : sorted(keys, all);
+  let joined = `{${members[0]}`;
+  for (let i = 1; i < members.length; i++) joined += `,${members[i]}`;
+  return `${joined}}`;
 }
 
 /** Few members are put in place one by one, which is twice as fast; of those given twice the last counts. */

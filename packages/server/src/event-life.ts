@@ -8,8 +8,8 @@
  */
 
 import {
-  EVENT_ID_SEED_HEADER,
   type EnvironmentId,
+  EVENT_ID_SEED_HEADER,
   type EventIdGenerator,
   environmentNamed,
   parseEventIdSeed,

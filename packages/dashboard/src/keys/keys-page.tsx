@@ -5,12 +5,12 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { call } from "../api/client.ts";
 import { environmentsQuery, keysQuery } from "../api/queries.ts";
-import { useMayChange } from "../api/session.ts";
+import { useIsDev, useMayChange } from "../api/session.ts";
 import type { Key } from "../api/types.ts";
 import { environmentTitle, SHARED } from "../shell/environment-switcher.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { EmptyState, ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
+import { ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { toast } from "../ui/toasts.tsx";
 import { AcceptListText } from "./accept-list-field.tsx";
@@ -87,13 +87,19 @@ function KeySection({ env, kind, title, text, keys }: KeySectionProps) {
       {keys === undefined ? (
         <SkeletonRows rows={2} />
       ) : keys.length === 0 ? (
-        <EmptyState icon="key" title={`No ${kind} keys`} />
+        <p className="card-body quiet">None yet.{kind === "event" && <EventKeyHint env={env} />}</p>
       ) : (
         <KeyTable env={env} kind={kind} keys={keys} />
       )}
       {creating && <CreateKeyDialog env={env} kind={kind} onClose={() => setCreating(false)} />}
     </section>
   );
+}
+
+function EventKeyHint({ env }: { env: string }) {
+  const isDev = useIsDev();
+  if (isDev && env !== SHARED) return <> A dev server takes events with any key; create one to try its lists.</>;
+  return <> Without one nothing can be sent here.</>;
 }
 
 function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: Key[] }) {

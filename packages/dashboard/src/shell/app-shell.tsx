@@ -6,7 +6,7 @@ import { useEffect, useState } from "react";
 import { sessionQuery } from "../api/session.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { Toasts } from "../ui/toasts.tsx";
-import { environmentColour } from "./environment-colour.ts";
+import { useEnvironmentColour } from "./environment-colour.ts";
 import { EnvironmentSwitcher } from "./environment-switcher.tsx";
 import { FindEvent } from "./find-event.tsx";
 import { ThemeButton } from "./theme.tsx";
@@ -49,12 +49,13 @@ const NAVIGATION: { title: string; items: NavItem[] }[] = [
 
 export function AppShell() {
   const { env } = useParams({ from: "/env/$env" });
+  const colour = useEnvironmentColour(env);
   const [menuOpen, setMenuOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   // biome-ignore lint/correctness/useExhaustiveDependencies: every change of page closes the drawer
   useEffect(() => setMenuOpen(false), [path]);
   return (
-    <div className="shell" style={{ "--env-colour": environmentColour(env) } as React.CSSProperties}>
+    <div className="shell" style={{ "--env-colour": colour } as React.CSSProperties}>
       <a className="skip-link" href="#main">
         Skip to content
       </a>

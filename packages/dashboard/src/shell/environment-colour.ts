@@ -1,4 +1,7 @@
-/** Each environment has a colour of its own, the same on every machine, so that one sees at a glance where one is. */
+/** Each environment has a colour of its own, the same for everybody, so that one sees at a glance where one is. */
+
+import { useQuery } from "@tanstack/react-query";
+import { environmentsQuery } from "../api/queries.ts";
 
 /** Production asks for care, dev does not. The shared scope of the branches has the colour of none of them. */
 const KNOWN: Readonly<Record<string, string>> = {
@@ -6,13 +9,18 @@ const KNOWN: Readonly<Record<string, string>> = {
   dev: "light-dark(#0f766e, #2dd4bf)",
   branch: "light-dark(#6941c6, #a78bfa)",
 };
+const NEUTRAL = "var(--line-strong)";
 
-const PALETTE = [
-  ...["light-dark(#175cd3, #60a5fa)", "light-dark(#b5176d, #f472b6)", "light-dark(#4d7c0f, #a3e635)", "light-dark(#a16207, #facc15)"],
-  ...["light-dark(#0e7490, #22d3ee)", "light-dark(#be123c, #fb7185)", "light-dark(#4338ca, #818cf8)", "light-dark(#7c2d92, #d58bf0)"],
-];
+/** Steps of the golden angle: however many there are, neighbours in age are far apart in hue. */
+const FIRST_HUE = 255;
+const HUE_STEP = 137.508;
 
-export function environmentColour(name: string): string {
-  const hash = [...name].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) >>> 0, 7);
-  return KNOWN[name] ?? (PALETTE[hash % PALETTE.length] as string);
+export function useEnvironmentColour(name: string): string {
+  const { data = [] } = useQuery(environmentsQuery);
+  if (KNOWN[name]) return KNOWN[name];
+  // By age, archived ones included, so that a colour stays for good.
+  const place = data.toReversed().findIndex((environment) => environment.name === name);
+  if (place < 0) return NEUTRAL;
+  const hue = Math.round((FIRST_HUE + place * HUE_STEP) % 360);
+  return `light-dark(oklch(0.55 0.16 ${hue}), oklch(0.76 0.14 ${hue}))`;
 }

@@ -7,7 +7,7 @@ import type { Environment } from "../api/types.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { messageOf } from "../ui/states.tsx";
-import { environmentColour } from "./environment-colour.ts";
+import { useEnvironmentColour } from "./environment-colour.ts";
 
 /** The scope that holds what all branches share. It is not an environment, but it is a place to look at. */
 export const SHARED = "branch";
@@ -17,7 +17,7 @@ export function environmentTitle(name: string): string {
 }
 
 export function EnvironmentDot({ name }: { name: string }) {
-  return <span className="env-dot" style={{ background: environmentColour(name) }} />;
+  return <span className="env-dot" style={{ background: useEnvironmentColour(name) }} />;
 }
 
 export function EnvironmentSwitcher({ env }: { env: string }) {

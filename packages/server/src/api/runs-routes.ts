@@ -3,7 +3,15 @@
 import { type EventId, type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type RunNames, runDetailsView, runView } from "../observe/run-view.ts";
-import { type Environment, type EventStore, RUN_STATUSES, type RunDetails, type RunListParams, type RunStatus, type RunStore } from "../store/contract/index.ts";
+import {
+  type Environment,
+  type EventStore,
+  RUN_STATUSES,
+  type RunDetails,
+  type RunListParams,
+  type RunStatus,
+  type RunStore,
+} from "../store/contract/index.ts";
 import { readInstant } from "./instant.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 import { RestRefusal } from "./rest-errors.ts";

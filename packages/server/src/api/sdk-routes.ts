@@ -36,7 +36,8 @@ export function registerSdkRoutes(app: FastifyInstance, parts: SdkRoutesParts): 
     routes.removeAllContentTypeParsers();
     routes.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
 
-    if (parts.isDev) routes.get("/dev", async () => ({ version: parts.version, authed: false, startOpts: {}, functions: [], handlers: [] }));
+    if (parts.isDev)
+      routes.get("/dev", async () => ({ version: parts.version, authed: false, startOpts: {}, functions: [], handlers: [] }));
 
     routes.post("/fn/register", { bodyLimit: REGISTRATION_BYTES_MAX }, (request, reply) => register(parts, request, reply));
 
@@ -87,7 +88,8 @@ async function sendState(
   const refused = unsigned(parts, request);
   if (refused) return send(reply, refused);
   const state = id && (await read(id));
-  if (!state) return send(reply, new Refusal("run_state_gone", `The run ${(request.params as { id: string }).id} has ended, or never was.`));
+  if (!state)
+    return send(reply, new Refusal("run_state_gone", `The run ${(request.params as { id: string }).id} has ended, or never was.`));
   return reply.type("application/json").send(state);
 }
 
@@ -96,7 +98,10 @@ function unsigned({ isDev, sdk }: SdkRoutesParts, request: FastifyRequest): Refu
   if (isDev) return null;
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
   if (bearer && sdk.isSigned(bearer)) return null;
-  return new Refusal("signing_key_invalid", "The app's signing key is missing, unknown or revoked: set SERVICE_SIGNING_KEY (for Inngest's SDKs INNGEST_SIGNING_KEY).");
+  return new Refusal(
+    "signing_key_invalid",
+    "The app's signing key is missing, unknown or revoked: set SERVICE_SIGNING_KEY (for Inngest's SDKs INNGEST_SIGNING_KEY).",
+  );
 }
 
 function wrongKind({ isDev }: SdkRoutesParts, expected: string | null): Refusal | null {

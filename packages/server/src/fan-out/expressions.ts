@@ -1,7 +1,7 @@
 /**
  * Expressions of triggers, waits, cancellations and flow control: CEL over `event` and, where an event is awaited, `async`.
  * Compiling and evaluating never throw: what is wrong comes back as a sentence. An expression that has no value for an event, for
- * want of a field or because types do not fit, does not match it. The work of one evaluation is bounded, regular expressions too.
+ * want of a field or because types do not fit, does not match it; only == and != take a missing field, for null. The work of one evaluation is bounded, regular expressions too.
  */
 
 import { type Compilation, compileNode, type Evaluate } from "./cel/compile.ts";
@@ -17,6 +17,8 @@ export interface ExpressionVariables {
   event: EventValue;
   /** The event that arrived, where one is waited for. */
   async?: EventValue;
+  /** What `now()` is. */
+  nowMs?: number;
 }
 
 export interface ExpressionFault {
@@ -67,8 +69,8 @@ function compileText(text: string): Expression | ExpressionFault {
 }
 
 function expressionOf(text: string, compute: Evaluate, usesAsync: boolean): Expression {
-  const valueFor = ({ event, async }: ExpressionVariables): Value =>
-    compute({ event: event as Value, async: async as Value | undefined, locals: [], costLeft: COST_MAX });
+  const valueFor = ({ event, async, nowMs }: ExpressionVariables): Value =>
+    compute({ event: event as Value, async: async as Value | undefined, nowMs: nowMs ?? Date.now(), locals: [], costLeft: COST_MAX });
   return {
     text,
     usesAsync,

@@ -97,5 +97,8 @@ function priorityMs(expression: string | undefined, value: () => EventValue): nu
 /** Payloads are parsed only if an expression asks for them, and then once. */
 export function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | null = null;
-  return () => (made ??= { value: make() }).value;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }

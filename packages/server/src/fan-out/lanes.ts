@@ -37,5 +37,5 @@ function appLimit(appNo: AppNo, cap: number): LaneLimit {
 export function keyText(expression: string, event: EventValue): string {
   const compiled = compileExpression(expression);
   const outcome = isFault(compiled) ? compiled : compiled.evaluate({ event });
-  return isFault(outcome) ? "" : JSON.stringify(outcome.value) ?? "";
+  return isFault(outcome) ? "" : (JSON.stringify(outcome.value) ?? "");
 }

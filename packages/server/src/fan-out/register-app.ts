@@ -27,7 +27,7 @@ const FUNCTIONS_MAX = 1_000;
 
 export async function registerApp(parts: RegisterAppParts, registration: Registration): Promise<{ app: App; modified: boolean } | Refusal> {
   const { environmentId, headers, sdk, framework } = registration;
-  const body = readBody(registration.body);
+  const body = readBody(withoutDeployId(registration.body));
   if (body instanceof Refusal) return body;
   const faults: Fault[] = [];
   const functions = body.functions.flatMap((registered, index) => readFunction(registered, index, faults, parts.now()));
@@ -42,6 +42,16 @@ export async function registerApp(parts: RegisterAppParts, registration: Registr
   });
   await parts.registry.refresh();
   return synced;
+}
+
+/** SDKs take the id of the sync into every address they report; kept, it would make each sync look like a change. */
+function withoutDeployId(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body), (key, value: unknown) => {
+    if (key !== "url" || typeof value !== "string" || !value.includes("deployId=") || !URL.canParse(value)) return value;
+    const url = new URL(value);
+    url.searchParams.delete("deployId");
+    return url.href;
+  });
 }
 
 function readBody(body: unknown): { appName: string; url: string; functions: unknown[] } | Refusal {

@@ -72,7 +72,10 @@ export class AppCaller {
   }
 }
 
-async function readText(body: AsyncIterable<Buffer> & { text(): Promise<string>; destroy(): unknown }, declaredBytes: number): Promise<string> {
+async function readText(
+  body: AsyncIterable<Buffer> & { text(): Promise<string>; destroy(): unknown },
+  declaredBytes: number,
+): Promise<string> {
   if (declaredBytes <= ANSWER_BYTES_MAX) return body.text();
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,7 +1,16 @@
 /** What follows from an app's answer: a pure function of the run's state and of what came back. */
 
 import type { StepId } from "@inlet/protocol";
-import type { EntryRecord, FailedAttempt, NewEntry, NewWait, RunChange, RunError, RunState, StepWrite } from "../../store/contract/index.ts";
+import type {
+  EntryRecord,
+  FailedAttempt,
+  NewEntry,
+  NewWait,
+  RunChange,
+  RunError,
+  RunState,
+  StepWrite,
+} from "../../store/contract/index.ts";
 import { type Operation, readError } from "./operations.ts";
 import { completeRun, DISCOVERY, type EndEvents, failRun, goOn, restingStatus } from "./run-changes.ts";
 

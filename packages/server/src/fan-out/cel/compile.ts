@@ -9,8 +9,8 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { compileLoop, isLoop } from "./compile-loop.ts";
 import { type CelFunction, compilePattern, FUNCTIONS, matches, textOf } from "./functions.ts";
-import { BINARY_OPERATORS, negate } from "./operators.ts";
-import { absorbed, type Fault, fault, isList, isMap, kindOf, type Scope, type Value, type ValueMap } from "./values.ts";
+import { BINARY_OPERATORS, isEqual, negate } from "./operators.ts";
+import { absorbed, type Fault, fault, isList, isMap, kindOf, MissingField, type Scope, type Value, type ValueMap } from "./values.ts";
 
 export type Evaluate = (scope: Scope) => Value;
 
@@ -85,7 +85,9 @@ function compileField(of: ASTNode, field: string, compilation: Compilation): Eva
   return (scope) => {
     const value = container(scope);
     if (isMap(value) && Object.hasOwn(value, field)) return value[field] as Value;
-    return fault(isMap(value) ? `${containerText} has no field ${field}` : `${containerText} is ${kindOf(value)}, not an object`);
+    if (isMap(value)) throw new MissingField(`${containerText} has no field ${field}`);
+    if (value === null) throw new MissingField(`${containerText} is null, not an object`);
+    return fault(`${containerText} is ${kindOf(value)}, not an object`);
   };
 }
 
@@ -134,10 +136,35 @@ function compileMap(entries: readonly (readonly [ASTNode, ASTNode])[], compilati
 }
 
 function compileBinary(node: ASTNode, compilation: Compilation): Evaluate {
+  if (node.op === "==" || node.op === "!=") return compileEquality(node.args, node.op === "==", compilation);
   const operator = BINARY_OPERATORS[node.op];
   if (!operator) return fault(`${node.op} is not supported`);
   const [left, right] = (node.args as readonly ASTNode[]).map((operand) => compileNode(operand, compilation)) as [Evaluate, Evaluate];
   return (scope) => operator(left(scope), right(scope), scope);
+}
+
+/** A field that is not there equals null and nothing else: not another one that is not there. Inngest's apps count on that. */
+function compileEquality(operands: readonly ASTNode[], expected: boolean, compilation: Compilation): Evaluate {
+  const [left, right] = operands.map((operand) => orMissing(operand, compileNode(operand, compilation))) as [OrMissing, OrMissing];
+  return (scope) => {
+    const [a, b] = [left(scope), right(scope)];
+    if (a === undefined || b === undefined) return (a === null || b === null) === expected;
+    return isEqual(a, b, scope) === expected;
+  };
+}
+
+type OrMissing = (scope: Scope) => Value | undefined;
+
+function orMissing({ op }: ASTNode, evaluate: Evaluate): OrMissing {
+  if (op !== "." && op !== "[]") return evaluate;
+  return (scope) => {
+    try {
+      return evaluate(scope);
+    } catch (error) {
+      if (error instanceof MissingField) return undefined;
+      throw error;
+    }
+  };
 }
 
 function compileCall(name: string, args: readonly ASTNode[], form: "plain" | "method", compilation: Compilation): Evaluate {

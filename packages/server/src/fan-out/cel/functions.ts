@@ -31,6 +31,9 @@ export const FUNCTIONS: ReadonlyMap<string, CelFunction> = new Map<string, CelFu
       method: [1],
       call: ([text], scope) => scanned(text, scope).replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
     },
+    // What Inngest adds to CEL; apps written for it use these.
+    lowercase: { plain: [1], call: ([text], scope) => scanned(text, scope).toLowerCase() },
+    uppercase: { plain: [1], call: ([text], scope) => scanned(text, scope).toUpperCase() },
     trim: { method: [1], call: ([text], scope) => scanned(text, scope).trim() },
     indexOf: { method: [2], call: ([text, piece], scope) => BigInt(scanned(text, scope).indexOf(textOf(piece))) },
     lastIndexOf: { method: [2], call: ([text, piece], scope) => BigInt(scanned(text, scope).lastIndexOf(textOf(piece))) },

@@ -11,8 +11,6 @@ const INT_MAX = 2n ** 63n - 1n;
 const INT_MIN = -(2n ** 63n);
 
 export const BINARY_OPERATORS: Readonly<Record<string, BinaryOperator>> = {
-  "==": (left, right, scope) => isEqual(left, right, scope),
-  "!=": (left, right, scope) => !isEqual(left, right, scope),
   "<": (left, right) => order(left, right, "<") < 0,
   "<=": (left, right) => order(left, right, "<=") <= 0,
   ">": (left, right) => order(left, right, ">") > 0,

@@ -11,6 +11,11 @@ const DAY_MS = 86_400_000;
 export const TIME_FUNCTIONS: Readonly<Record<string, CelFunction>> = {
   timestamp: { plain: [1], call: ([value = null]) => toTimestamp(value) },
   duration: { plain: [1], call: ([value = null]) => toSpan(value) },
+  // What Inngest adds to CEL.
+  date: { plain: [1], call: ([value = null]) => toTimestamp(value) },
+  now: { plain: [0], call: (_args, scope) => new Date(scope.nowMs) },
+  now_plus: { plain: [1], call: ([length = null], scope) => new Date(scope.nowMs + toSpan(length).ms) },
+  now_minus: { plain: [1], call: ([length = null], scope) => new Date(scope.nowMs - toSpan(length).ms) },
   getFullYear: calendarField((date) => date.getUTCFullYear()),
   getMonth: calendarField((date) => date.getUTCMonth()),
   getDate: calendarField((date) => date.getUTCDate()),

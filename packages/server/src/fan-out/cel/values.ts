@@ -30,6 +30,9 @@ export class Fault {
   }
 }
 
+/** The fault of a field that is not there. */
+export class MissingField extends Fault {}
+
 export function fault(message: string): never {
   throw new Fault(message);
 }
@@ -38,6 +41,7 @@ export function fault(message: string): never {
 export interface Scope {
   readonly event: Value;
   readonly async: Value | undefined;
+  readonly nowMs: number;
   readonly locals: Value[];
   costLeft: number;
 }

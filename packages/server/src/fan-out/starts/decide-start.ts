@@ -78,7 +78,12 @@ function debounced(keys: readonly MarkKey[], state: FunctionStartState, { config
   const before = gatheringIn(state.marks[DEBOUNCE]);
   const isNewer = !before || event.ts >= before.ts;
   const deadline = before ? before.deadline : timeoutMs === null ? null : now + timeoutMs;
-  const kept: Gathering = { sequences: isNewer ? [event.sequence] : before.sequences, bytes: 0, ts: isNewer ? event.ts : before.ts, deadline };
+  const kept: Gathering = {
+    sequences: isNewer ? [event.sequence] : before.sequences,
+    bytes: 0,
+    ts: isNewer ? event.ts : before.ts,
+    deadline,
+  };
   const key = keys[DEBOUNCE] as MarkKey;
   const dueAt = Math.min(now + periodMs, deadline ?? Number.POSITIVE_INFINITY);
   return { marks: [gatheringMark(key, kept, now)], gather: { key: subjectOf(key), dueAt } };
@@ -100,7 +105,12 @@ function batched(keys: readonly MarkKey[], state: FunctionStartState, facts: Sta
 }
 
 /** A run is started, unless another one of its key is active, now or when its turn comes. */
-function begin(keys: readonly MarkKey[], state: FunctionStartState, facts: StartFacts, events: readonly StoredEvent[]): FunctionStartChange {
+function begin(
+  keys: readonly MarkKey[],
+  state: FunctionStartState,
+  facts: StartFacts,
+  events: readonly StoredEvent[],
+): FunctionStartChange {
   const { config, now, newRun } = facts;
   const event = events[0] as StoredEvent;
   const active = config.singleton ? Number(state.marks[SINGLETON] ?? 0) : 0;

@@ -1,10 +1,11 @@
 /** Works on entries that start functions: events of functions with rules about it, gatherings that are due, and schedules. */
 
-import { type EventIdGenerator, eventJson } from "@inlet/protocol";
+import type { EventIdGenerator } from "@inlet/protocol";
 import type { ClaimedEntry, EventSource, Lease, MarkKey, NewEvent, Store, StoredEvent } from "../../store/contract/index.ts";
 import type { EventValue } from "../expressions.ts";
 import { type FanOut, once } from "../fan-out.ts";
 import type { RegisteredFunction, Registry } from "../registry.ts";
+import { eventValue } from "../waits.ts";
 import { nextTick } from "./crons.ts";
 import { decideGathered, decideStart, marksOf, type StartFacts } from "./decide-start.ts";
 
@@ -42,7 +43,7 @@ export class FunctionStarts {
   async #requested(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
     const event = await this.#parts.store.eventAt({ sequence: entry.eventSequence ?? 0 });
     if (!event) return this.#drop(entry);
-    const value = valueOf(event);
+    const value = eventValue(event);
     const marks = marksOf(registered.config, value);
     const facts = this.#facts(registered, event, value);
     return this.#start(entry, marks, (state) => decideStart(marks, state, facts));
@@ -55,7 +56,7 @@ export class FunctionStarts {
     // The other rules look at the event that is started with, which the mark names.
     const [peeked] = await this.#peek(entry, marks);
     if (!peeked) return this.#drop(entry);
-    const value = valueOf(peeked);
+    const value = eventValue(peeked);
     const keys = marksOf(registered.config, value).map((mark, index) => (mark.kind === kind ? (marks[index] as MarkKey) : mark));
     return this.#start(entry, keys, (state) => decideGathered(keys, state, this.#facts(registered, peeked, value)));
   }
@@ -80,7 +81,13 @@ export class FunctionStarts {
 
   #facts(registered: RegisteredFunction, event: StoredEvent, value: EventValue): StartFacts {
     const now = this.#parts.now();
-    const newRun = (first: StoredEvent, dueAt: number) => this.#parts.fanOut.newRun(registered, once(() => valueOf(first)), dueAt, now);
+    const newRun = (first: StoredEvent, dueAt: number) =>
+      this.#parts.fanOut.newRun(
+        registered,
+        once(() => eventValue(first)),
+        dueAt,
+        now,
+      );
     return { config: registered.config, event, value, now, newRun };
   }
 
@@ -99,7 +106,12 @@ export class FunctionStarts {
       data: JSON.stringify({ cron, scheduledAt: tick }),
       extras: null,
     };
-    const run = fanOut.newRun(registered, once(() => JSON.parse(eventJson(event)) as EventValue), receivedAt, receivedAt);
+    const run = fanOut.newRun(
+      registered,
+      once(() => eventValue(event)),
+      receivedAt,
+      receivedAt,
+    );
     const { environmentId } = entry;
     const batch = { environmentId, receivedAt, source: CRON_SOURCE, duplicateSince: 0, idsFromSender: false, lease: lease() };
     const { handed } = await store.eventAppend({ ...batch, events: [{ ...event, runs: [{ ...run, cron }] }] });
@@ -108,8 +120,4 @@ export class FunctionStarts {
     else await store.queueReschedule({ no: entry.no, dueAt: next });
     return handed;
   }
-}
-
-function valueOf(event: StoredEvent): EventValue {
-  return JSON.parse(eventJson(event)) as EventValue;
 }

@@ -2,7 +2,15 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { AppId, AppNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
-import { type App, type AppStore, type AppSyncParams, type HeaderSet, type NewFunction, type StoredFunction, TIMER_LANE } from "../contract/index.ts";
+import {
+  type App,
+  type AppStore,
+  type AppSyncParams,
+  type HeaderSet,
+  type NewFunction,
+  type StoredFunction,
+  TIMER_LANE,
+} from "../contract/index.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { Handing, type QueueEntries } from "./queue-entries.ts";
 
@@ -22,7 +30,9 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
   const faultApp = db.prepare("UPDATE apps SET error = ? WHERE environment_id = ? AND url = ? AND removed_at IS NULL");
   const removeApp = db.prepare("UPDATE apps SET removed_at = ? WHERE environment_id = ? AND app_id = ? AND removed_at IS NULL RETURNING *");
   const archive = db.prepare("UPDATE functions SET archived_at = ? WHERE app_no = ? AND archived_at IS NULL");
-  const dropCrons = db.prepare("DELETE FROM queue WHERE kind = 'cron' AND function_no IN (SELECT function_no FROM functions WHERE app_no = ?)");
+  const dropCrons = db.prepare(
+    "DELETE FROM queue WHERE kind = 'cron' AND function_no IN (SELECT function_no FROM functions WHERE app_no = ?)",
+  );
   const writeFunction = db.prepare(`
     INSERT INTO functions (environment_id, app_no, function_id, name, config, created_at, updated_at)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)

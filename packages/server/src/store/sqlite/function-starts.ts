@@ -1,8 +1,15 @@
 /** Starting functions that have rules about it, in SQLite: marks read and written in the transaction that starts the run. */
 
 import type { DatabaseSync } from "node:sqlite";
-import { type EnvironmentId, type FunctionNo, type RunNo } from "@inlet/protocol";
-import { type FunctionStartChange, type FunctionStartParams, type FunctionStartStore, type MarkKey, type RunRules, TIMER_LANE } from "../contract/index.ts";
+import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import {
+  type FunctionStartChange,
+  type FunctionStartParams,
+  type FunctionStartStore,
+  type MarkKey,
+  type RunRules,
+  TIMER_LANE,
+} from "../contract/index.ts";
 import type { AdvanceRun } from "./advance-run.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { Handing, type QueueEntries } from "./queue-entries.ts";
@@ -61,7 +68,12 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     if (change.holdMark) hold(functionNo, change.holdMark, runNo);
   }
 
-  function gather(handing: Handing, environmentId: EnvironmentId, functionNo: FunctionNo, { key, dueAt }: { key: string; dueAt: number }): void {
+  function gather(
+    handing: Handing,
+    environmentId: EnvironmentId,
+    functionNo: FunctionNo,
+    { key, dueAt }: { key: string; dueAt: number },
+  ): void {
     entries.add(handing, {
       ...{ environmentId, functionNo, dueAt, rank: dueAt, kind: "gather", lane: TIMER_LANE, subject: key },
       ...{ runNo: null, stepId: null, attempt: 0, eventSequence: null },

@@ -138,4 +138,10 @@ function withoutRules(): never {
   throw new Error("this store was opened without the rules of runs");
 }
 
-const NO_RULES: RunRules = { keyAt: withoutRules, matches: withoutRules, eventValue: withoutRules, resolve: withoutRules, cancel: withoutRules };
+const NO_RULES: RunRules = {
+  keyAt: withoutRules,
+  matches: withoutRules,
+  eventValue: withoutRules,
+  resolve: withoutRules,
+  cancel: withoutRules,
+};

@@ -1,0 +1,65 @@
+/** The client: an app's name and settings, through which it sends events and creates functions. */
+
+import type { EventPayload, EventSchemas, NoSchemas, SendableEvent, Trigger, TriggeredEvent } from "../events/event-types.ts";
+import { validateSent } from "../events/validate-events.ts";
+import type { FailureContext, FunctionContext } from "../functions/context.ts";
+import { checkId, type FlowConfig } from "../functions/function-config.ts";
+import { createInletFunction, type InletFunction, type PlainTrigger } from "../functions/inlet-function.ts";
+import { currentRun } from "./run-context.ts";
+import { sendEvents } from "./send-events.ts";
+import { readSettings, type Settings, type SettingsOptions } from "./settings.ts";
+
+export interface InletOptions<Schemas, Checked extends boolean> extends SettingsOptions {
+  /** The app's name in the service. */
+  id: string;
+  /** A Standard Schema (zod, valibot, …) of `data` for each event name. */
+  events?: Schemas | undefined;
+  /** Checks events against their schemas at run time, when sent and when received. */
+  validate?: Checked | undefined;
+}
+
+export interface FunctionConfig<Schemas, Checked, Event> extends FlowConfig {
+  /** Runs when the function has failed for good, as a function of its own with its own retries. */
+  onFailure?: ((context: FailureContext<Schemas, Checked, Event>) => unknown) | undefined;
+}
+
+export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boolean = false> {
+  readonly id: string;
+  readonly settings: Settings;
+  readonly schemas: EventSchemas;
+  readonly validates: boolean;
+
+  constructor(options: InletOptions<Schemas, Checked>) {
+    checkId(options.id, "app");
+    this.id = options.id;
+    this.settings = readSettings(options);
+    this.schemas = options.events ?? {};
+    this.validates = options.validate === true;
+  }
+
+  /** Resolves once the service has the events on disk, with one Event ID for each. Await it: a serverless runtime may stop otherwise. */
+  async send(events: SendableEvent<Schemas> | readonly SendableEvent<Schemas>[]): Promise<{ ids: string[] }> {
+    return this.sendAs(events as EventPayload | readonly EventPayload[], { runId: currentRun()?.runId });
+  }
+
+  /** As `send`, under a given seed: what a step uses, so that its retries store nothing twice. */
+  async sendAs(
+    events: EventPayload | readonly EventPayload[],
+    as: { seed?: string; runId?: string | undefined },
+  ): Promise<{ ids: string[] }> {
+    const list = Array.isArray(events) ? (events as readonly EventPayload[]) : [events as EventPayload];
+    if (this.validates) await validateSent(this.schemas, list);
+    const capture = currentRun()?.capture;
+    return { ids: capture ? capture(list) : await sendEvents(this.settings, { events: list, ...as }) };
+  }
+
+  createFunction<const Triggers extends Trigger<Schemas> | readonly Trigger<Schemas>[], Result>(
+    config: FunctionConfig<Schemas, Checked, TriggeredEvent<Schemas, Checked, Triggers>>,
+    trigger: Triggers,
+    handler: (context: FunctionContext<Schemas, Checked, TriggeredEvent<Schemas, Checked, Triggers>>) => Result,
+  ): InletFunction<Awaited<Result>, TriggeredEvent<Schemas, Checked, Triggers>["data"]> {
+    const { onFailure, ...flow } = config;
+    const triggers = (Array.isArray(trigger) ? trigger : [trigger]) as PlainTrigger[];
+    return createInletFunction({ client: this, config: flow, triggers, handler, onFailure });
+  }
+}

@@ -1,0 +1,34 @@
+/** Which run the current code belongs to, so that a plain `send` inside a function can say so. Where the runtime offers no such memory, it cannot. */
+
+import type { EventPayload } from "../events/event-types.ts";
+import { builtinModule } from "../variables.ts";
+
+export interface RunContext {
+  runId: string;
+  /** The step whose body is running, if one is. */
+  stepId?: string;
+  /** Takes the events in place of the service: the test kit's. */
+  capture?: ((events: readonly EventPayload[]) => string[]) | undefined;
+}
+
+interface AsyncStorage {
+  run<T>(context: RunContext, body: () => T): T;
+  getStore(): RunContext | undefined;
+}
+
+const storage = createStorage();
+
+export function inRunContext<T>(context: RunContext, body: () => T): T {
+  return storage ? storage.run(context, body) : body();
+}
+
+export function currentRun(): RunContext | undefined {
+  return storage?.getStore();
+}
+
+function createStorage(): AsyncStorage | undefined {
+  const global = globalThis as { AsyncLocalStorage?: new () => AsyncStorage };
+  const hooks = builtinModule("node:async_hooks") as typeof global | undefined;
+  const Storage = hooks?.AsyncLocalStorage ?? global.AsyncLocalStorage;
+  return Storage && new Storage();
+}

@@ -1,0 +1,74 @@
+/** The errors a user of the SDK throws or catches. */
+
+import { durationMs } from "./duration.ts";
+import { fromWireError, type WireError } from "./wire/wire-error.ts";
+
+/** Throw it to end a step or a function at once: trying again would not help. */
+export class NonRetriableError extends Error {
+  override name = "NonRetriableError";
+}
+
+/** Throw it to say when the next attempt makes sense. */
+export class RetryAfterError extends Error {
+  override name = "RetryAfterError";
+  /** Whole seconds, as the service counts them. */
+  readonly retryAfterSeconds: number;
+
+  /** `delay`: milliseconds, a text such as "90s", or the time of the next attempt. */
+  constructor(message: string, delay: number | string | Date, options?: ErrorOptions) {
+    super(message, options);
+    const ms = delay instanceof Date ? delay.getTime() - Date.now() : durationMs(delay);
+    this.retryAfterSeconds = Math.max(0, Math.ceil(ms / 1_000));
+  }
+}
+
+/** Thrown into a function when one of its steps has failed for good. Carries the name and message of what the step threw. */
+export class StepError extends Error {
+  readonly stepId: string;
+
+  constructor(stepId: string, error: WireError) {
+    const original = fromWireError(error);
+    super(original.message, { cause: original.cause });
+    this.stepId = stepId;
+    this.name = original.name;
+    if (error.stack) this.stack = error.stack;
+  }
+}
+
+/** One fault of one event, as the service reports it. */
+export interface EventFault {
+  index: number;
+  field: string;
+  message: string;
+}
+
+/** A send that was refused, or could not be delivered. */
+export class SendError extends Error {
+  override name = "SendError";
+  /** Stable: one of the service's error codes, or `event_key_missing`, `base_url_missing`, `connection_failed`, `response_invalid`. */
+  readonly code: string;
+  /** The HTTP status, or null when there was no answer. */
+  readonly status: number | null;
+  readonly details: readonly EventFault[];
+
+  constructor(message: string, about: { code: string; status?: number | null; details?: readonly EventFault[]; cause?: unknown }) {
+    super(message, about.cause === undefined ? {} : { cause: about.cause });
+    this.code = about.code;
+    this.status = about.status ?? null;
+    this.details = about.details ?? [];
+  }
+}
+
+/** By name as well as by class: an app may carry two copies of the SDK. */
+export function isFinal(thrown: unknown): boolean {
+  return thrown instanceof NonRetriableError || thrown instanceof StepError || nameOf(thrown) === "NonRetriableError";
+}
+
+export function retryAfterSeconds(thrown: unknown): number | undefined {
+  const seconds = nameOf(thrown) === "RetryAfterError" ? (thrown as RetryAfterError).retryAfterSeconds : undefined;
+  return typeof seconds === "number" && Number.isFinite(seconds) ? seconds : undefined;
+}
+
+function nameOf(thrown: unknown): unknown {
+  return typeof thrown === "object" && thrown !== null && "name" in thrown ? thrown.name : undefined;
+}

@@ -1,0 +1,81 @@
+/**
+ * The types of events: as a client with schemas knows them, or open when it has none.
+ * `Schemas` maps event names to Standard Schemas of `data`; `Checked` says whether the client validates what it receives.
+ */
+
+import type { Jsonified } from "./jsonified.ts";
+import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
+
+export type EventSchemas = Record<string, StandardSchemaV1>;
+export type NoSchemas = Record<never, never>;
+
+/** Without a schema the SDK knows nothing about `data`; `unknown` would only make every reader cast. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type OpenData = Record<string, any>;
+
+export interface EventPayload<Name extends string = string, Data = OpenData> {
+  name: Name;
+  data: Data;
+  /** Guards against duplicates: an id seen within the last 24 hours is ignored. */
+  id?: string | undefined;
+  /** Milliseconds since 1970; in the future, it delays the runs until then. */
+  ts?: number | undefined;
+  v?: string | undefined;
+  user?: Record<string, unknown> | undefined;
+}
+
+export interface ReceivedEvent<Name extends string = string, Data = OpenData> extends EventPayload<Name, Data> {
+  id: string;
+  ts: number;
+}
+
+/** What a function with a cron trigger receives. */
+export type CronEvent = ReceivedEvent<"inngest/scheduled.timer", { cron: string; [key: string]: unknown }>;
+
+/** Events the service itself emits. */
+export type InternalEventName = `inngest/${string}` | `inlet/${string}`;
+
+type Name<Schemas> = keyof Schemas & string;
+type IsOpen<Schemas> = [keyof Schemas] extends [never] ? true : false;
+
+/** An event a client may send. */
+export type SendableEvent<Schemas> =
+  IsOpen<Schemas> extends true
+    ? EventPayload
+    : { [K in Name<Schemas>]: EventPayload<K, Schemas[K] extends StandardSchemaV1 ? InferInput<Schemas[K]> : never> }[Name<Schemas>];
+
+/** A name that a trigger or a wait may give: declared, a pattern over declared ones, or internal. */
+export type SubscribableName<Schemas> =
+  IsOpen<Schemas> extends true ? string : Name<Schemas> | `${string}/*` | `${string}.*` | InternalEventName;
+
+/** The event or events that a name or pattern stands for. */
+export type EventNamed<Schemas, Checked, Wanted extends string> = Wanted extends `${infer Prefix}*`
+  ? [Extract<Name<Schemas>, `${Prefix}${string}`>] extends [never]
+    ? ReceivedEvent
+    : { [K in Extract<Name<Schemas>, `${Prefix}${string}`>]: ReceivedEvent<K, DataOf<Schemas, Checked, K>> }[Extract<
+        Name<Schemas>,
+        `${Prefix}${string}`
+      >]
+  : ReceivedEvent<Wanted, DataOf<Schemas, Checked, Wanted>>;
+
+/** Validated data is the schema's output; else it is what was sent, after JSON. */
+type DataOf<Schemas, Checked, K extends string> = K extends keyof Schemas
+  ? Schemas[K] extends StandardSchemaV1
+    ? Checked extends true
+      ? InferOutput<Schemas[K]>
+      : Jsonified<InferInput<Schemas[K]>>
+    : never
+  : OpenData;
+
+export type Trigger<Schemas> = { event: SubscribableName<Schemas>; if?: string | undefined } | { cron: string };
+
+/** The event a handler gets, from its trigger or triggers. */
+export type TriggeredEvent<Schemas, Checked, Triggers> = Triggers extends readonly (infer One)[]
+  ? OneTriggeredEvent<Schemas, Checked, One>
+  : OneTriggeredEvent<Schemas, Checked, Triggers>;
+
+type OneTriggeredEvent<Schemas, Checked, One> = One extends { event: infer Wanted extends string }
+  ? EventNamed<Schemas, Checked, Wanted>
+  : One extends { cron: string }
+    ? CronEvent
+    : never;

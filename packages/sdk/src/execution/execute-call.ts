@@ -1,0 +1,189 @@
+/**
+ * One call of the service: runs the function's code from its beginning, gives it the results of steps that are done, and
+ * stops at the first steps that are not.
+ *
+ *   code asks for a step ─┬─ result kept ──────────► handed over, in the order of completion; the code goes on
+ *                         └─ new ─► (code has gone as far as it can)
+ *                                     ├─ the one step this call is for ─► run it, answer StepRun / StepError
+ *                                     ├─ a single step, may run at once ─► the same
+ *                                     └─ else ─► answer what is to be done: StepPlanned, Sleep, WaitForEvent, …
+ *   code returns or throws ─► answer that
+ */
+
+import { inRunContext, type RunContext } from "../client/run-context.ts";
+import { NonRetriableError, StepError } from "../errors.ts";
+import { hashStepId } from "../wire/sha1.ts";
+import { type Memo, readMemo, type StepMemos, type StepOperation } from "../wire/step-operations.ts";
+import { type FoundStep, plannedOperation, type StepRequest } from "./found-step.ts";
+import { ReplayOrder } from "./replay-order.ts";
+import { refuseNested, runStep, type StepOutcome } from "./run-step.ts";
+import { afterTurn } from "./settle-turn.ts";
+import { areAwaitedTogether, createStepPromise } from "./step-promise.ts";
+
+/** How long the code may take to come to the step a call is for, once it asks for others. */
+const STEP_SEARCH_MS = 10_000;
+
+export interface Call {
+  runId: string;
+  memos: StepMemos;
+  /** Hashed ids of done steps in the order in which they ended. */
+  stack: readonly string[];
+  /** The planned step this call is to run, or null to find out what comes next. */
+  requestedStep: string | null;
+  /** Whether a single new step may be run in this call. */
+  mayRunAtOnce: boolean;
+  /** No attempt comes after this one. */
+  isLastAttempt: boolean;
+  capture?: RunContext["capture"];
+}
+
+export type Outcome =
+  | { kind: "returned"; data: unknown }
+  | { kind: "threw"; error: unknown }
+  | { kind: "planned"; operations: StepOperation[] }
+  | { kind: "ran"; step: StepOutcome }
+  | { kind: "step-missing"; requested: string; found: string[] };
+
+/** What the function's code is given to ask for steps. */
+export interface Execution {
+  find: (request: StepRequest) => Promise<unknown>;
+  /** False while results of earlier calls are still being handed over. */
+  isNew: () => boolean;
+}
+
+export function executeCall(call: Call, code: (execution: Execution) => unknown): Promise<Outcome> {
+  return new Promise((resolve) => new CallExecution(call, resolve).start(code));
+}
+
+class CallExecution implements Execution {
+  readonly #call: Call;
+  readonly #end: (outcome: Outcome) => void;
+  readonly #replay: ReplayOrder<FoundStep & { memo: Memo }>;
+  readonly #used = new Set<string>();
+  readonly #nextIndex = new Map<string, number>();
+  #fresh: FoundStep[] = [];
+  #isScheduled = false;
+  #isOver = false;
+  #searchTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(call: Call, resolve: (outcome: Outcome) => void) {
+    this.#call = call;
+    const kept = Object.keys(call.memos).filter((hash) => readMemo(call.memos[hash]).kind !== "input");
+    this.#replay = new ReplayOrder(
+      call.stack.filter((hash) => Object.hasOwn(call.memos, hash)),
+      kept,
+    );
+    this.#end = (outcome) => {
+      if (this.#isOver) return;
+      this.#isOver = true;
+      clearTimeout(this.#searchTimer);
+      resolve(outcome);
+    };
+  }
+
+  start(code: (execution: Execution) => unknown): void {
+    const { runId, capture } = this.#call;
+    const context: RunContext = { runId, capture };
+    inRunContext(context, async () => code(this)).then(
+      (data) => this.#end(this.#isSearching() ? this.#stepMissing() : { kind: "returned", data }),
+      (error: unknown) => this.#end(this.#isSearching() ? this.#stepMissing() : { kind: "threw", error }),
+    );
+  }
+
+  readonly isNew = (): boolean => !this.#replay.isReplaying || this.#fresh.length > 0;
+
+  readonly find = (request: StepRequest): Promise<unknown> => {
+    refuseNested(request.id);
+    const step = this.#newStep(request);
+    const value = this.#call.memos[step.hash];
+    const memo = Object.hasOwn(this.#call.memos, step.hash) ? readMemo(value) : undefined;
+    if (!memo || memo.kind === "input") {
+      if (memo) step.input = memo.input;
+      this.#fresh.push(step);
+      this.#schedule();
+    } else if (!this.#isScheduled && this.#replay.isSimplyNext({ ...step, memo })) {
+      this.#handOver(step, memo);
+    } else {
+      this.#replay.add({ ...step, memo });
+      this.#schedule();
+    }
+    return step.promise;
+  };
+
+  #newStep(request: StepRequest): FoundStep {
+    const { id, index } = this.#uniqueId(request.id);
+    return { ...request, ...createStepPromise(), hash: hashStepId(id), index };
+  }
+
+  /** `id`, then `id:1`, `id:2`, …, passing over names the code has used itself. */
+  #uniqueId(id: string): { id: string; index: number } {
+    if (typeof id !== "string" || !id) throw new NonRetriableError("A step needs an id: a text that names it within the function");
+    let index = this.#nextIndex.get(id) ?? 0;
+    let unique = index === 0 ? id : `${id}:${index}`;
+    while (this.#used.has(unique)) unique = `${id}:${++index}`;
+    this.#used.add(unique);
+    this.#nextIndex.set(id, index + 1);
+    return { id: unique, index };
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isOver) return;
+    this.#isScheduled = true;
+    afterTurn(() => {
+      this.#isScheduled = false;
+      if (!this.#isOver) this.#advance();
+    });
+  }
+
+  /** The code has gone as far as it can without us. */
+  #advance(): void {
+    const next = this.#replay.take();
+    if (next) {
+      this.#handOver(next, next.memo);
+      this.#schedule();
+    } else if (this.#fresh.length > 0) this.#actOnNewSteps();
+  }
+
+  #handOver(step: FoundStep, memo: Memo): void {
+    this.#replay.handedOut();
+    if (memo.kind === "error") {
+      // Code that lost interest, after a race say, must not bring the process down.
+      step.promise.catch(() => {});
+      step.reject(new StepError(step.id, memo.error));
+    } else if (memo.kind === "data") step.resolve(step.revive ? step.revive(memo.data) : memo.data);
+  }
+
+  #actOnNewSteps(): void {
+    const wanted = this.#isSearching() ? this.#fresh.find(({ hash }) => hash === this.#call.requestedStep) : this.#only();
+    if (wanted) void this.#run(wanted);
+    else if (this.#isSearching()) this.#searchTimer ??= setTimeout(() => this.#end(this.#stepMissing()), STEP_SEARCH_MS);
+    else this.#end({ kind: "planned", operations: this.#planned() });
+  }
+
+  /** A single new step that may be run here and now. */
+  #only(): FoundStep | undefined {
+    const [first] = this.#fresh;
+    const may = this.#call.mayRunAtOnce && this.#call.requestedStep === null;
+    return may && this.#fresh.length === 1 && first?.op === "StepRun" ? first : undefined;
+  }
+
+  #planned(): StepOperation[] {
+    const together = this.#fresh.length === 1 || areAwaitedTogether(this.#fresh.map(({ listening }) => listening));
+    return this.#fresh.map((step) => plannedOperation(step, together ? undefined : "race"));
+  }
+
+  async #run(step: FoundStep): Promise<void> {
+    this.#isScheduled = true;
+    this.#end({ kind: "ran", step: await runStep(step, this.#call) });
+  }
+
+  /** The step this call is for has not been done by an earlier one. */
+  #isSearching(): boolean {
+    const { requestedStep, memos } = this.#call;
+    return requestedStep !== null && (!Object.hasOwn(memos, requestedStep) || readMemo(memos[requestedStep]).kind === "input");
+  }
+
+  #stepMissing(): Outcome {
+    return { kind: "step-missing", requested: this.#call.requestedStep ?? "", found: this.#fresh.map(({ id }) => id) };
+  }
+}

@@ -1,0 +1,38 @@
+/** A step as the function's code asked for it, and the operation that tells the service about it. */
+
+import type { StepOperation } from "../wire/step-operations.ts";
+import type { StepPromise } from "./step-promise.ts";
+
+/** What the code wants done. */
+export interface StepRequest {
+  /** As written in the function. */
+  id: string;
+  op: "StepRun" | "Sleep" | "WaitForEvent" | "InvokeFunction";
+  /** What the operation carries as its name, when that is not the id. */
+  name?: string;
+  opts?: Record<string, unknown>;
+  /** For StepRun: what to do, with the input as given or as edited for a rerun. */
+  run?: (step: { hash: string }, input: unknown[]) => unknown;
+  input?: unknown[];
+  /** How a kept result becomes what the code sees. */
+  revive?: (data: unknown) => unknown;
+}
+
+export interface FoundStep extends StepRequest, StepPromise {
+  hash: string;
+  /** 0 for the first use of the id. */
+  index: number;
+}
+
+type Described = Pick<StepOperation, "id" | "name" | "displayName" | "userland">;
+
+export function describe(step: FoundStep): Described {
+  return { id: step.hash, name: step.name ?? step.id, displayName: step.id, userland: { id: step.id, index: step.index } };
+}
+
+/** The operation for a step that the service has to act on: wait, sleep, invoke, or call again to run it. */
+export function plannedOperation(step: FoundStep, parallelMode?: "race"): StepOperation {
+  const input = step.op === "StepRun" && step.input?.length ? { input: step.input } : {};
+  const opts = { ...step.opts, ...input, ...(parallelMode ? { parallelMode } : {}) };
+  return { op: step.op === "StepRun" ? "StepPlanned" : step.op, ...describe(step), opts };
+}

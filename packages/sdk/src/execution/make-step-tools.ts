@@ -1,0 +1,69 @@
+/** Builds the `step` object: each tool turns its arguments into a request for one step. Faults in the arguments throw at the call. */
+
+import { stepSeed } from "../client/event-seed.ts";
+import { durationText, instantText } from "../duration.ts";
+import type { EventPayload, ReceivedEvent } from "../events/event-types.ts";
+import { validateReceived } from "../events/validate-events.ts";
+import { type AnyClient, fullId, type InletFunction } from "../functions/inlet-function.ts";
+import { matchExpression } from "../functions/registration.ts";
+import type { AnyStepTools } from "../functions/step-tools.ts";
+import type { StepRequest } from "./found-step.ts";
+
+export interface StepSource {
+  client: AnyClient;
+  runId: string;
+  /** When the run's event happened: the same in every call. */
+  eventMs: number;
+  find: (request: StepRequest) => Promise<unknown>;
+}
+
+export function makeStepTools({ client, runId, eventMs, find }: StepSource): AnyStepTools {
+  const tools = {
+    run(id: string, body: (...args: unknown[]) => unknown, ...args: unknown[]) {
+      if (typeof body !== "function") throw new TypeError(`step.run("${id}") needs a function`);
+      return find({ id, op: "StepRun", input: args, opts: { type: "step.run" }, run: (_, input) => body(...input) });
+    },
+    sendEvent(id: string, events: EventPayload | readonly EventPayload[]) {
+      const send = ({ hash }: { hash: string }) => client.sendAs(events, { seed: stepSeed(runId, hash, eventMs), runId });
+      return find({ id, op: "StepRun", opts: { type: "step.sendEvent" }, run: send });
+    },
+    sleep(id: string, duration: number | string) {
+      return find({ id, op: "Sleep", name: durationText(duration), revive: () => undefined });
+    },
+    sleepUntil(id: string, instant: Date | string | number) {
+      return find({ id, op: "Sleep", name: instantText(instant), revive: () => undefined });
+    },
+    waitForEvent(
+      id: string,
+      { event, timeout, match, ...rest }: { event: string; timeout: number | string | Date; match?: string; if?: string },
+    ) {
+      if (!event) throw new TypeError(`step.waitForEvent("${id}") needs the name of an event`);
+      const expression = rest.if ?? (match && matchExpression(match));
+      const opts = { timeout: limitText(timeout), ...(expression ? { if: expression } : {}) };
+      return find({ id, op: "WaitForEvent", name: event, opts, revive: (found) => received(client, found) });
+    },
+    invoke(
+      id: string,
+      { function: called, data = {}, timeout }: { function: InletFunction | string; data?: unknown; timeout?: number | string | Date },
+    ) {
+      if (!called) throw new TypeError(`step.invoke("${id}") needs a function`);
+      const opts = {
+        function_id: typeof called === "string" ? called : fullId(called),
+        payload: { data },
+        ...(timeout === undefined ? {} : { timeout: limitText(timeout) }),
+      };
+      return find({ id, op: "InvokeFunction", opts });
+    },
+  };
+  return tools as unknown as AnyStepTools;
+}
+
+/** A wait that timed out found nothing. */
+function received(client: AnyClient, found: unknown): unknown {
+  return found && client.validates ? validateReceived(client.schemas, found as ReceivedEvent) : (found ?? null);
+}
+
+function limitText(timeout: number | string | Date): string {
+  if (timeout instanceof Date) return durationText(Math.max(0, timeout.getTime() - Date.now()));
+  return durationText(timeout);
+}

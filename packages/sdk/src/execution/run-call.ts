@@ -1,0 +1,67 @@
+/** Puts together what a handler is called with, and executes one call of it. */
+
+import type { RunContext } from "../client/run-context.ts";
+import type { Logger } from "../client/settings.ts";
+import type { ReceivedEvent } from "../events/event-types.ts";
+import { validateReceived } from "../events/validate-events.ts";
+import type { FunctionContext } from "../functions/context.ts";
+import { type AnyClient, FAILURE_SUFFIX, type InletFunction } from "../functions/inlet-function.ts";
+import type { CallBody } from "../wire/call-body.ts";
+import { fromWireError, type WireError } from "../wire/wire-error.ts";
+import { type Execution, executeCall, type Outcome } from "./execute-call.ts";
+import { makeStepTools } from "./make-step-tools.ts";
+
+type PlainContext = FunctionContext<Record<never, never>, false, ReceivedEvent>;
+
+export interface RunCallOptions {
+  /** The planned step to run, or null to find out what comes next. */
+  requestedStep: string | null;
+  capture?: RunContext["capture"];
+}
+
+export function runCall(fn: InletFunction, body: CallBody, { requestedStep, capture }: RunCallOptions): Promise<Outcome> {
+  const call = {
+    runId: body.runId,
+    memos: body.steps,
+    stack: body.stack,
+    requestedStep,
+    capture,
+    mayRunAtOnce: !body.disableImmediateExecution,
+    isLastAttempt: body.attempt + 1 >= body.maxAttempts,
+  };
+  const handler = fn.handler as (context: PlainContext) => unknown;
+  return executeCall(call, (execution) =>
+    fn.client.validates
+      ? validated(fn.client, body).then((events) => handler(contextOf(fn, { ...body, ...events }, execution)))
+      : handler(contextOf(fn, body, execution)),
+  );
+}
+
+function contextOf({ client, id }: InletFunction, body: CallBody, { find, isNew }: Execution): PlainContext {
+  const eventMs = typeof body.event.ts === "number" ? body.event.ts : 0;
+  const context: PlainContext = {
+    event: body.event,
+    events: body.events as [ReceivedEvent, ...ReceivedEvent[]],
+    step: makeStepTools({ client, runId: body.runId, eventMs, find }),
+    runId: body.runId,
+    attempt: body.attempt,
+    maxAttempts: body.maxAttempts,
+    logger: quietWhile(client.settings.logger, () => !isNew()),
+  };
+  if (!id.endsWith(FAILURE_SUFFIX) || body.event.name !== "inngest/function.failed") return context;
+  return Object.assign(context, { error: fromWireError(body.event.data.error as WireError) });
+}
+
+async function validated(client: AnyClient, { events }: CallBody): Promise<Pick<CallBody, "event" | "events">> {
+  const checked = await Promise.all(events.map((event) => validateReceived(client.schemas, event)));
+  return { event: checked[0] as ReceivedEvent, events: checked };
+}
+
+function quietWhile(logger: Logger, isQuiet: () => boolean): Logger {
+  return {
+    debug: (...args) => isQuiet() || logger.debug(...args),
+    info: (...args) => isQuiet() || logger.info(...args),
+    warn: (...args) => isQuiet() || logger.warn(...args),
+    error: (...args) => isQuiet() || logger.error(...args),
+  };
+}

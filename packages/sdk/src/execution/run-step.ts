@@ -1,0 +1,50 @@
+/** Runs the body of one step and says what came of it, in the words of the wire. */
+
+import { currentRun, inRunContext, type RunContext } from "../client/run-context.ts";
+import { isFinal, NonRetriableError, retryAfterSeconds } from "../errors.ts";
+import type { StepOperation } from "../wire/step-operations.ts";
+import { toWireError } from "../wire/wire-error.ts";
+import { describe, type FoundStep } from "./found-step.ts";
+
+export interface StepOutcome {
+  operation: StepOperation;
+  /** The operation as JSON: written here, because what cannot be written must fail the step and not the answer. */
+  text: string;
+  /** For a failed attempt: whether another one makes sense, and when. */
+  retry?: { isFinal: boolean; afterSeconds: number | undefined };
+}
+
+export async function runStep(
+  step: FoundStep,
+  call: Pick<RunContext, "runId" | "capture"> & { isLastAttempt: boolean },
+): Promise<StepOutcome> {
+  try {
+    const context: RunContext = { runId: call.runId, capture: call.capture, stepId: step.id };
+    const result = await inRunContext(context, async () => step.run?.(step, step.input ?? []));
+    const operation: StepOperation = { op: "StepRun", ...describe(step), opts: step.opts ?? {}, data: result ?? null };
+    return { operation, text: written(step.id, operation) };
+  } catch (thrown) {
+    const final = isFinal(thrown);
+    const op = final || call.isLastAttempt ? "StepFailed" : "StepError";
+    const operation: StepOperation = { op, ...describe(step), opts: step.opts ?? {}, error: toWireError(thrown) };
+    return { operation, text: JSON.stringify(operation), retry: { isFinal: final, afterSeconds: retryAfterSeconds(thrown) } };
+  }
+}
+
+/** Steps stand beside each other, not inside each other: the inner one would be repeated with the outer. */
+export function refuseNested(id: string): void {
+  const outer = currentRun()?.stepId;
+  if (outer !== undefined)
+    throw new NonRetriableError(
+      `Step "${id}" is inside step "${outer}". Await it before or after, or make it part of the outer step's code`,
+    );
+}
+
+function written(id: string, operation: StepOperation): string {
+  try {
+    return JSON.stringify(operation);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new NonRetriableError(`The result of step "${id}" cannot be kept as JSON: ${reason}`, { cause });
+  }
+}

@@ -1,0 +1,17 @@
+/** Waits until code that can go on has gone on: everything that hangs only on settled promises has run. */
+
+const TURNS = 100;
+
+type Defer = (callback: () => void) => unknown;
+
+const immediate = (globalThis as { setImmediate?: Defer }).setImmediate;
+
+/** Where there is no setImmediate, many turns of the microtask queue: a timer would cost a millisecond per step. */
+export function afterTurn(callback: () => void): void {
+  if (immediate) immediate(callback);
+  else afterMicrotasks(TURNS, callback);
+}
+
+function afterMicrotasks(turns: number, callback: () => void): void {
+  queueMicrotask(turns === 0 ? callback : () => afterMicrotasks(turns - 1, callback));
+}

@@ -1,0 +1,57 @@
+/**
+ * Serves functions with Fastify: `app.register(servePlugin({ client, functions }), { prefix: "/api/inlet" })`.
+ * The plugin keeps the raw body for the signature; `serve` is the bare handler for a route of your own.
+ */
+
+import { handleRequest } from "./serving/handle-request.ts";
+import { fromNode, type NodeRequest } from "./serving/node-http.ts";
+import { createServedApp, type ServeOptions } from "./serving/served-app.ts";
+
+export type { ServeOptions } from "./serving/served-app.ts";
+
+/** The parts of Fastify that are used. */
+export interface FastifyRequestLike {
+  raw: unknown;
+  body: unknown;
+}
+
+export interface FastifyReplyLike {
+  code(status: number): FastifyReplyLike;
+  headers(values: Record<string, string>): FastifyReplyLike;
+  send(body: string): FastifyReplyLike;
+}
+
+export interface FastifyLike {
+  removeAllContentTypeParsers(): unknown;
+  addContentTypeParser(type: string, options: { parseAs: "buffer"; bodyLimit: number }, parser: RawParser): unknown;
+  route(route: { method: string[]; url: string; handler: FastifyHandler }): unknown;
+}
+
+type RawParser = (request: never, body: never, done: (error: null, body: unknown) => void) => void;
+type FastifyHandler = (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<FastifyReplyLike>;
+
+/** Beyond the SDK's own limit, so that its clear error is the one to be seen. */
+const BODY_LIMIT = 32 * 1024 * 1024;
+
+export function serve(options: ServeOptions): FastifyHandler {
+  const app = createServedApp(options, "fastify");
+  return async (request, reply) => {
+    const answer = await handleRequest(app, { ...fromNode(request.raw as NodeRequest), body: () => bodyOf(request.body) });
+    return reply.code(answer.status).headers(answer.headers).send(answer.body);
+  };
+}
+
+export function servePlugin(options: ServeOptions): (instance: FastifyLike) => Promise<void> {
+  const handler = serve(options);
+  return async (instance) => {
+    // Only within this plugin: the parsers of the rest of the app stay as they are.
+    instance.removeAllContentTypeParsers();
+    instance.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: BODY_LIMIT }, (_request, body, done) => done(null, body));
+    instance.route({ method: ["GET", "POST", "PUT"], url: "/", handler });
+  };
+}
+
+function bodyOf(body: unknown): Uint8Array | { parsed: unknown } {
+  if (body instanceof Uint8Array) return body;
+  return body === undefined || body === null ? new Uint8Array() : { parsed: body };
+}

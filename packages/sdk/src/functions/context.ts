@@ -1,0 +1,23 @@
+/** What a handler is called with. */
+
+import type { Logger } from "../client/settings.ts";
+import type { FailureEvent } from "./inlet-function.ts";
+import type { StepTools } from "./step-tools.ts";
+
+export interface FunctionContext<Schemas, Checked, Event> {
+  event: Event;
+  /** All events of a batch; without batching just the one. */
+  events: readonly [Event, ...Event[]];
+  step: StepTools<Schemas, Checked>;
+  runId: string;
+  /** 0 for the first attempt. It starts again with every step. */
+  attempt: number;
+  maxAttempts: number;
+  /** Silent while steps that are done already are passed over, so a line is logged once, not once per call. */
+  logger: Logger;
+}
+
+/** What an `onFailure` handler gets: the event says what failed, `error` is what it threw. */
+export interface FailureContext<Schemas, Checked, Event> extends FunctionContext<Schemas, Checked, FailureEvent<Event>> {
+  error: Error;
+}

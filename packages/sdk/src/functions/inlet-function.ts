@@ -1,0 +1,81 @@
+/** A function as `createFunction` makes it: what to run, when, and how. `serve` and the test kit take it from here. */
+
+import type { Inlet } from "../client/inlet.ts";
+import type { ReceivedEvent } from "../events/event-types.ts";
+import { checkConfig, type FlowConfig } from "./function-config.ts";
+
+export type PlainTrigger = { event: string; if?: string | undefined } | { cron: string };
+
+/** The client with its types forgotten. */
+// biome-ignore lint/suspicious/noExplicitAny: a client of any schemas will do, and its methods are not bivariant
+export type AnyClient = Inlet<any, any>;
+
+/** Handlers differ in the events they take; whoever calls one has checked that it gets the right ones. */
+export type PlainHandler = (context: never) => unknown;
+
+/** `Result` is what the handler returns, `Data` what its event carries: `step.invoke` reads both. */
+export interface InletFunction<Result = unknown, Data = unknown> {
+  readonly id: string;
+  readonly client: AnyClient;
+  readonly config: FlowConfig;
+  readonly triggers: readonly PlainTrigger[];
+  readonly handler: PlainHandler;
+  /** Runs as a function of its own when this one has failed. */
+  readonly onFailure: PlainHandler | undefined;
+  /** Types only: never set. */
+  readonly types?: { result: Result; data: Data };
+}
+
+/** What an onFailure handler receives as its event. */
+export type FailureEvent<Event = ReceivedEvent> = ReceivedEvent<
+  "inngest/function.failed",
+  {
+    function_id: string;
+    run_id: string;
+    error: { name: string; message: string; stack?: string };
+    event: Event;
+    events?: Event[];
+  }
+>;
+
+export interface FunctionParts {
+  client: AnyClient;
+  config: FlowConfig;
+  triggers: readonly PlainTrigger[];
+  handler: PlainHandler;
+  onFailure?: PlainHandler | undefined;
+}
+
+export function createInletFunction<Result, Data>({
+  client,
+  config,
+  triggers,
+  handler,
+  onFailure,
+}: FunctionParts): InletFunction<Result, Data> {
+  checkConfig(config);
+  if (typeof handler !== "function") throw new TypeError(`Function "${config.id}" has no handler`);
+  for (const trigger of triggers) {
+    const subject = "cron" in trigger ? trigger.cron : trigger.event;
+    if (typeof subject !== "string" || !subject) throw new TypeError(`Function "${config.id}": a trigger is { event, if? } or { cron }`);
+  }
+  return { id: config.id, client, config, triggers, handler, onFailure };
+}
+
+/** The function's name in the whole installation. */
+export function fullId({ id, client }: Pick<InletFunction, "id" | "client">): string {
+  return `${client.id}-${id}`;
+}
+
+export const FAILURE_SUFFIX = "-failure";
+
+/** The second function that an `onFailure` makes. */
+export function failureFunction(fn: InletFunction): InletFunction | undefined {
+  if (!fn.onFailure) return undefined;
+  return createInletFunction({
+    client: fn.client,
+    config: { id: `${fn.id}${FAILURE_SUFFIX}`, name: `${fn.config.name ?? fn.id} (failure)`, retries: 1 },
+    triggers: [{ event: "inngest/function.failed", if: `event.data.function_id == '${fullId(fn)}'` }],
+    handler: fn.onFailure,
+  });
+}

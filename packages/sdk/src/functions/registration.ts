@@ -1,0 +1,68 @@
+/** What the service is told about each function when the app syncs. */
+
+import { durationText } from "../duration.ts";
+import type { CancelOn, Duration, FlowConfig } from "./function-config.ts";
+import { failureFunction, fullId, type InletFunction, type PlainTrigger } from "./inlet-function.ts";
+
+type Json = Record<string, unknown>;
+
+/** The entries of a function: its own and, with an onFailure, that of its second function. */
+export function registrationOf(fn: InletFunction, appUrl: string): Json[] {
+  const failure = failureFunction(fn);
+  return [entryOf(fn, appUrl), ...(failure ? [entryOf(failure, appUrl)] : [])];
+}
+
+/** A path both events of a wait or a cancellation must agree in, as an expression. */
+export function matchExpression(path: string): string {
+  return `event.${path} == async.${path}`;
+}
+
+function entryOf(fn: InletFunction, appUrl: string): Json {
+  const id = fullId(fn);
+  const url = new URL(appUrl);
+  url.searchParams.set("fnId", id);
+  url.searchParams.set("stepId", "step");
+  const { retries } = fn.config;
+  const step = {
+    id: "step",
+    name: "step",
+    runtime: { type: "http", url: url.href },
+    ...(retries === undefined ? {} : { retries: { attempts: retries } }),
+  };
+  return { id, name: fn.config.name ?? fn.id, triggers: fn.triggers.map(triggerEntry), steps: { step }, ...flowEntry(fn.config) };
+}
+
+function triggerEntry(trigger: PlainTrigger): Json {
+  if ("cron" in trigger) return { cron: trigger.cron };
+  return { event: trigger.event, ...(trigger.if ? { expression: trigger.if } : {}) };
+}
+
+/** Only what was set is sent: the service has its own defaults. */
+function flowEntry(config: FlowConfig): Json {
+  const { concurrency, throttle, rateLimit, debounce, batchEvents, timeouts } = config;
+  return withoutUndefined({
+    concurrency,
+    throttle: throttle && { ...throttle, period: durationText(throttle.period) },
+    rateLimit: rateLimit && { ...rateLimit, period: durationText(rateLimit.period) },
+    debounce: debounce && { ...debounce, period: durationText(debounce.period), timeout: optionalText(debounce.timeout) },
+    batchEvents: batchEvents && { ...batchEvents, timeout: durationText(batchEvents.timeout) },
+    priority: config.priority,
+    singleton: config.singleton,
+    idempotency: config.idempotency,
+    cancel: config.cancelOn?.map(cancelEntry),
+    timeouts: timeouts && { start: optionalText(timeouts.start), finish: optionalText(timeouts.finish) },
+  });
+}
+
+function cancelEntry({ event, match, timeout, ...rest }: CancelOn): Json {
+  const expression = rest.if ?? (match && matchExpression(match));
+  return withoutUndefined({ event, if: expression, timeout: optionalText(timeout) });
+}
+
+function optionalText(duration: Duration | undefined): string | undefined {
+  return duration === undefined ? undefined : durationText(duration);
+}
+
+function withoutUndefined(entry: Json): Json {
+  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,48 @@
+/** The `step` object of a handler, as types. What it does is in `execution/`. */
+
+import type { EventNamed, SendableEvent, SubscribableName } from "../events/event-types.ts";
+import type { Jsonified, StepResult } from "../events/jsonified.ts";
+import type { Duration, Expression } from "./function-config.ts";
+import type { InletFunction } from "./inlet-function.ts";
+
+export interface WaitOptions<Wanted extends string> {
+  event: Wanted;
+  /** How long to wait; afterwards the step's result is null. */
+  timeout: Duration | Date;
+  /** Over `event` (the one that started the run) and `async` (the one that arrives). */
+  if?: Expression | undefined;
+  /** A path both events must agree in, such as "data.orderId". */
+  match?: string | undefined;
+}
+
+export interface InvokeOptions<Called> {
+  /** A function, or `<app id>-<function id>` of one that lives elsewhere. */
+  function: Called;
+  data?: Called extends InletFunction<unknown, infer Data> ? Data : Record<string, unknown>;
+  timeout?: Duration | Date | undefined;
+}
+
+/**
+ * Each call is one step: its result is kept, and when the function is run again the step is not. An id names a step within
+ * the function; the same id used again, in a loop say, gets a number.
+ */
+export interface StepTools<Schemas, Checked> {
+  /** Runs code once and keeps what it returns, as JSON. A throw is retried; the last one arrives as a StepError. */
+  run<Args extends unknown[], Result>(id: string, body: (...args: Args) => Result, ...args: Args): Promise<StepResult<Awaited<Result>>>;
+  /** Sends events, once, however often the step is tried. */
+  sendEvent(id: string, events: SendableEvent<Schemas> | readonly SendableEvent<Schemas>[]): Promise<{ ids: string[] }>;
+  sleep(id: string, duration: Duration): Promise<void>;
+  sleepUntil(id: string, instant: Date | string | number): Promise<void>;
+  /** The next event of that name, or null when none came in time. */
+  waitForEvent<Wanted extends SubscribableName<Schemas>>(
+    id: string,
+    options: WaitOptions<Wanted>,
+  ): Promise<EventNamed<Schemas, Checked, Wanted> | null>;
+  /** Runs another function and waits for what it returns. */
+  invoke<Called extends string | InletFunction>(
+    id: string,
+    options: InvokeOptions<Called>,
+  ): Promise<Called extends InletFunction<infer Result> ? StepResult<Result> : Jsonified<unknown>>;
+}
+
+export type AnyStepTools = StepTools<Record<never, never>, false>;

@@ -1,0 +1,22 @@
+/** Inlet's SDK: send events, write functions. `serve` comes from the entry for your framework: `@inlet/sdk/node`, `/express`, …  */
+
+export { type FunctionConfig, Inlet, type InletOptions } from "./client/inlet.ts";
+export type { Fetch, FetchAnswer, FetchInit, Logger, Settings } from "./client/settings.ts";
+export { type EventFault, NonRetriableError, RetryAfterError, SendError, StepError } from "./errors.ts";
+export type {
+  CronEvent,
+  EventNamed,
+  EventPayload,
+  EventSchemas,
+  ReceivedEvent,
+  SendableEvent,
+  Trigger,
+  TriggeredEvent,
+} from "./events/event-types.ts";
+export type { Jsonified, StepResult } from "./events/jsonified.ts";
+export type { InferInput, InferOutput, StandardSchemaV1 } from "./events/standard-schema.ts";
+export type { FailureContext, FunctionContext } from "./functions/context.ts";
+export type { CancelOn, ConcurrencyLimit, Duration, Expression } from "./functions/function-config.ts";
+export type { FailureEvent, InletFunction } from "./functions/inlet-function.ts";
+export type { InvokeOptions, StepTools, WaitOptions } from "./functions/step-tools.ts";
+export { VERSION } from "./version.ts";

@@ -1,0 +1,41 @@
+/** Requests to the service that carry the signing key's proof; while keys are rotated, the previous one is tried too. */
+
+import type { Settings } from "../client/settings.ts";
+import { SDK_NAME } from "../version.ts";
+import { HEADER } from "../wire/headers.ts";
+import { bearerToken } from "../wire/signing.ts";
+
+const TIMEOUT_MS = 30_000;
+
+export interface ServiceRequest {
+  method: "GET" | "POST";
+  path: string;
+  body?: string;
+  headers?: Record<string, string>;
+}
+
+export async function askService(settings: Settings, request: ServiceRequest): Promise<{ status: number; text: string }> {
+  if (!settings.baseUrl)
+    throw new Error("Where is the service? Set SERVICE_BASE_URL or pass baseUrl; SERVICE_DEV=1 means a local dev server");
+  const keys = settings.signingKeys;
+  let answer = await ask(settings, request, keys[0]);
+  for (const key of keys.slice(1)) {
+    if (answer.status !== 401) break;
+    answer = await ask(settings, request, key);
+  }
+  return answer;
+}
+
+async function ask(
+  settings: Settings,
+  { method, path, body, headers }: ServiceRequest,
+  key: string | undefined,
+): Promise<{ status: number; text: string }> {
+  const all: Record<string, string> = { [HEADER.sdk]: SDK_NAME, ...headers };
+  if (body !== undefined) all["content-type"] = "application/json";
+  if (settings.environment) all[HEADER.environment] = settings.environment;
+  if (key !== undefined) all.authorization = `Bearer ${await bearerToken(key)}`;
+  const init = { method, headers: all, signal: AbortSignal.timeout(TIMEOUT_MS), ...(body === undefined ? {} : { body }) };
+  const answer = await settings.fetch(`${settings.baseUrl}${path}`, init);
+  return { status: answer.status, text: await answer.text() };
+}

@@ -1,0 +1,79 @@
+/** POST: runs the function a call names, and puts what came of it into the words and statuses of the wire. */
+
+import { isFinal, NonRetriableError, retryAfterSeconds } from "../errors.ts";
+import type { Outcome } from "../execution/execute-call.ts";
+import { runCall } from "../execution/run-call.ts";
+import { type CallBody, readCallBody } from "../wire/call-body.ts";
+import { HEADER } from "../wire/headers.ts";
+import { toWireError } from "../wire/wire-error.ts";
+import { type AppAnswer, errorAnswer, jsonAnswer } from "./app-request.ts";
+import { fetchRunState } from "./fetch-run-state.ts";
+import type { ServedApp } from "./served-app.ts";
+
+/** The `stepId` of a call that is for no step in particular. */
+const DISCOVERY = "step";
+
+export async function callFunction(app: ServedApp, query: URLSearchParams, parsed: unknown): Promise<AppAnswer> {
+  const id = query.get("fnId");
+  const fn = id === null ? undefined : app.byId.get(id);
+  if (!fn) return functionMissing(app, id);
+  let body = readCallBody(parsed);
+  if (typeof body === "string") return errorAnswer(400, "body_invalid", `Not a call of a function: ${body}`);
+  if (body.useApi) body = await fetchRunState(app.settings, body);
+  const stepId = query.get("stepId");
+  const requestedStep = stepId === null || stepId === "" || stepId === DISCOVERY ? null : stepId;
+  return answerFor(await runCall(fn, body, { requestedStep }), body);
+}
+
+function functionMissing({ byId, client }: ServedApp, id: string | null): AppAnswer {
+  if (id === null) return errorAnswer(400, "function_id_missing", "The query parameter fnId is missing");
+  const known = [...byId.keys()].join(", ") || "none";
+  // An older version of the app may be answering while a newer one has registered the function.
+  return errorAnswer(404, "function_not_found", `App "${client.id}" has no function "${id}". It has: ${known}`, {
+    [HEADER.noRetry]: "false",
+  });
+}
+
+function answerFor(outcome: Outcome, body: CallBody): AppAnswer {
+  switch (outcome.kind) {
+    case "returned":
+      return returned(outcome.data);
+    case "threw":
+      return threw(outcome.error);
+    case "planned":
+      return jsonAnswer(206, JSON.stringify(outcome.operations));
+    case "ran":
+      return jsonAnswer(206, `[${outcome.step.text}]`, outcome.step.retry && retryHeaders(outcome.step.retry));
+    case "step-missing":
+      return stepMissing(outcome, body);
+  }
+}
+
+function returned(data: unknown): AppAnswer {
+  try {
+    return jsonAnswer(200, JSON.stringify(data) ?? "null");
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return threw(new NonRetriableError(`What the function returned cannot be kept as JSON: ${reason}`, { cause }));
+  }
+}
+
+function threw(error: unknown): AppAnswer {
+  const final = isFinal(error);
+  const headers = retryHeaders({ isFinal: final, afterSeconds: retryAfterSeconds(error) });
+  return jsonAnswer(final ? 400 : 500, JSON.stringify(toWireError(error)), headers);
+}
+
+function retryHeaders({ isFinal, afterSeconds }: { isFinal: boolean; afterSeconds: number | undefined }): Record<string, string> {
+  return { [HEADER.noRetry]: String(isFinal), ...(afterSeconds === undefined ? {} : { [HEADER.retryAfter]: String(afterSeconds) }) };
+}
+
+function stepMissing({ requested, found }: { requested: string; found: string[] }, { runId }: CallBody): AppAnswer {
+  const error = {
+    name: "StepNotFoundError",
+    message: `Run ${runId} wants the step ${requested}, but the function did not come to it. Was its code changed, or is it not deterministic?`,
+    requestedStep: requested,
+    foundSteps: found,
+  };
+  return jsonAnswer(500, JSON.stringify(error), { [HEADER.noRetry]: "false" });
+}

@@ -1,0 +1,21 @@
+/** GET: what this endpoint is, for people and for the service's discovery. Never a secret; the functions' names only to those who may know. */
+
+import { SDK_NAME } from "../version.ts";
+import { type AppAnswer, jsonAnswer } from "./app-request.ts";
+import type { ServedApp } from "./served-app.ts";
+
+export function introspect({ client, settings, byId, framework }: ServedApp, { isTrusted }: { isTrusted: boolean }): AppAnswer {
+  const summary = {
+    message: "An Inlet app. The service calls it with POST; PUT registers its functions.",
+    app: client.id,
+    sdk: SDK_NAME,
+    framework,
+    mode: settings.isDev ? "dev" : "production",
+    functionCount: byId.size,
+    hasEventKey: settings.eventKey !== undefined,
+    hasSigningKey: settings.signingKeys.length > 0,
+    hasSigningKeyFallback: settings.signingKeys.length > 1,
+    ...(isTrusted ? { baseUrl: settings.baseUrl ?? null, environment: settings.environment ?? null, functions: [...byId.keys()] } : {}),
+  };
+  return jsonAnswer(200, JSON.stringify(summary));
+}

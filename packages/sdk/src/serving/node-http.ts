@@ -1,0 +1,87 @@
+/** Node's requests and responses, and those of frameworks built on them. Described by shape: no types of Node or a framework needed. */
+
+import { type AppAnswer, type AppBody, type AppRequest, BODY_BYTES_MAX } from "./app-request.ts";
+
+export interface NodeRequest {
+  method?: string | undefined;
+  url?: string | undefined;
+  /** Express: the URL before a router cut its own path off. */
+  originalUrl?: string | undefined;
+  headers: Record<string, string | string[] | undefined>;
+  /** What a body parser made of the body. */
+  body?: unknown;
+  /** The bytes, where a framework keeps them beside the parsed body. */
+  rawBody?: unknown;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  socket?: object | undefined;
+}
+
+export interface NodeResponse {
+  writeHead(status: number, headers: Record<string, string | number>): unknown;
+  end(body: string): unknown;
+}
+
+const encoder = new TextEncoder();
+
+export function fromNode(request: NodeRequest): AppRequest {
+  return {
+    method: request.method ?? "GET",
+    url: request.originalUrl ?? request.url ?? "/",
+    origin: () => originOf(request),
+    header: (name) => first(request.headers[name]),
+    body: () => bodyOf(request),
+  };
+}
+
+export function toNode(response: NodeResponse, { status, headers, body }: AppAnswer): void {
+  response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
+  response.end(body);
+}
+
+function bodyOf(request: NodeRequest): AppBody | Promise<AppBody> {
+  if (request.rawBody instanceof Uint8Array) return request.rawBody;
+  const { body } = request;
+  if (body === undefined) return readStream(request);
+  if (body instanceof Uint8Array) return body;
+  if (typeof body === "string") return encoder.encode(body);
+  return { parsed: body };
+}
+
+/** A body that is too large is left unread; the connection ends with the answer. */
+function readStream(request: NodeRequest): Promise<AppBody> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    request.on("data", (chunk: Uint8Array) => {
+      size += chunk.length;
+      if (size > BODY_BYTES_MAX) resolve("too-large");
+      else chunks.push(chunk);
+    });
+    request.on("end", () => resolve(joined(chunks, size)));
+    request.on("error", reject as (...args: never[]) => void);
+    request.on("close", () => reject(new Error("The request was broken off")));
+  });
+}
+
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  if (chunks.length === 1) return chunks[0] as Uint8Array;
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+/** As a proxy in front says, else as the connection is. */
+function originOf({ headers, socket }: NodeRequest): string | undefined {
+  const host = first(headers["x-forwarded-host"]) ?? first(headers.host) ?? first(headers[":authority"]);
+  const scheme = first(headers["x-forwarded-proto"])?.split(",")[0]?.trim() ?? (socket && "encrypted" in socket ? "https" : "http");
+  const origin = `${scheme}://${host}`;
+  return host && URL.canParse(origin) ? origin : undefined;
+}
+
+function first(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,40 @@
+/** What one endpoint serves: a client and its functions, found by the names the service calls them. */
+
+import type { Settings } from "../client/settings.ts";
+import { type AnyClient, failureFunction, fullId, type InletFunction } from "../functions/inlet-function.ts";
+
+export interface ServeOptions {
+  client: AnyClient;
+  // biome-ignore lint/suspicious/noExplicitAny: functions of any result and data
+  functions: readonly InletFunction<any, any>[];
+  /** The path under which the service reaches this endpoint, where it differs from the request's. */
+  servePath?: string | undefined;
+  /** Scheme and host under which the service reaches this endpoint, such as https://shop.example. */
+  serveOrigin?: string | undefined;
+}
+
+export interface ServedApp {
+  client: AnyClient;
+  settings: Settings;
+  functions: readonly InletFunction[];
+  /** By full id; an onFailure counts as a function. */
+  byId: ReadonlyMap<string, InletFunction>;
+  framework: string;
+  servePath: string | undefined;
+  serveOrigin: string | undefined;
+}
+
+export function createServedApp({ client, functions, servePath, serveOrigin }: ServeOptions, framework: string): ServedApp {
+  const byId = new Map<string, InletFunction>();
+  for (const fn of functions) {
+    for (const each of [fn, failureFunction(fn)]) {
+      if (!each) continue;
+      // The app that serves a function names it, should it have been made with another client.
+      const id = fullId({ id: each.id, client });
+      if (byId.has(id)) throw new TypeError(`Two functions have the id "${each.id}"`);
+      byId.set(id, each);
+    }
+  }
+  if (serveOrigin !== undefined && !URL.canParse(serveOrigin)) throw new TypeError(`serveOrigin is not an address: "${serveOrigin}"`);
+  return { client, settings: client.settings, functions, byId, framework, servePath, serveOrigin };
+}

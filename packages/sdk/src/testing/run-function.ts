@@ -1,0 +1,116 @@
+/**
+ * A run from its event to its end, as the service would drive it: discovery, then each step, then discovery again. Time is
+ * skipped: a sleep ends, and a wait times out, when nothing else is left to do, the shortest first.
+ */
+
+import { isFinal } from "../errors.ts";
+import type { EventPayload, ReceivedEvent } from "../events/event-types.ts";
+import type { StepResult } from "../events/jsonified.ts";
+import { runCall } from "../execution/run-call.ts";
+import type { InletFunction } from "../functions/inlet-function.ts";
+import type { CallBody } from "../wire/call-body.ts";
+import type { StepOperation } from "../wire/step-operations.ts";
+import { type RanStep, type SettledStep, type StepMock, settleStep, timeLeftMs } from "./settle-step.ts";
+
+type GivenEvent<Data> = { name?: string; data?: Data; id?: string; ts?: number };
+
+export interface RunFunctionOptions<Data> {
+  /** Default: the first trigger's name and no data. */
+  event?: GivenEvent<Data>;
+  /** Instead of one event: a batch. */
+  events?: readonly GivenEvent<Data>[];
+  /** By step id: what the step comes to, or a function that says so (or throws) from the step's input. Steps of `run` that are not named here run for real. */
+  steps?: Readonly<Record<string, StepMock>>;
+  /** Attempts after the first, per step and of the function; default 0. */
+  retries?: number;
+  runId?: string;
+}
+
+export interface FunctionRun<Result> {
+  /** What the function returned, as JSON keeps it. */
+  result: StepResult<Result> | undefined;
+  /** What it threw. */
+  error: Error | undefined;
+  /** The steps in the order in which they ended. */
+  steps: RanStep[];
+  /** Every event the function sent, in order; none went to a service. */
+  sent: EventPayload[];
+}
+
+const ROUNDS_MAX = 1_000;
+
+export async function runFunction<Result, Data>(
+  fn: InletFunction<Result, Data>,
+  options: RunFunctionOptions<Data> = {},
+): Promise<FunctionRun<Result>> {
+  const run: FunctionRun<Result> = { result: undefined, error: undefined, steps: [], sent: [] };
+  const capture = (events: readonly EventPayload[]) => events.map((event) => `test-event-${run.sent.push(event)}`);
+  const retries = options.retries ?? 0;
+  const body = firstBody(fn, options, retries);
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const outcome = await runCall(fn, body, { requestedStep: null, capture });
+    if (outcome.kind === "returned") return { ...run, result: asJson(outcome.data) as StepResult<Result> };
+    if (outcome.kind === "threw") {
+      if (isFinal(outcome.error) || body.attempt >= retries) return { ...run, error: asError(outcome.error) };
+      body.attempt++;
+    } else if (outcome.kind === "planned") {
+      for (const operation of nextToSettle(outcome.operations, options.steps ?? {})) {
+        keep(body, run.steps, operation, await settleStep(fn, body, operation, { mocks: options.steps ?? {}, retries, capture }));
+      }
+    }
+  }
+  throw new Error(`"${fn.id}" did not end within ${ROUNDS_MAX} rounds: does it start new steps for ever?`);
+}
+
+function firstBody(
+  fn: InletFunction,
+  { event, events, runId = "01TESTRUN00000000000000000" }: RunFunctionOptions<unknown>,
+  retries: number,
+): CallBody {
+  const trigger = fn.triggers.find((each) => "event" in each);
+  const name = trigger && "event" in trigger ? trigger.event : "inngest/scheduled.timer";
+  const whole = (events ?? [event ?? {}]).map(
+    (each, i) => ({ name, data: {}, id: `test-${i + 1}`, ts: Date.now(), ...each }) as ReceivedEvent,
+  );
+  return {
+    event: whole[0] as ReceivedEvent,
+    events: whole,
+    steps: {},
+    runId,
+    functionId: fn.id,
+    attempt: 0,
+    maxAttempts: retries + 1,
+    stack: [],
+    // Every step is announced first, so that the mocks get their say.
+    disableImmediateExecution: true,
+    useApi: false,
+    queueItemId: undefined,
+    requestId: undefined,
+    generationId: undefined,
+  };
+}
+
+/** Work goes before time: only when nothing else is open does the shortest sleep end. */
+function nextToSettle(operations: readonly StepOperation[], mocks: Readonly<Record<string, StepMock>>): StepOperation[] {
+  const timed = operations.map((operation) => ({ operation, leftMs: timeLeftMs(operation, mocks) }));
+  const work = timed.filter(({ leftMs }) => leftMs === undefined).map(({ operation }) => operation);
+  if (work.length > 0) return work;
+  const [next] = timed.sort((a, b) => (a.leftMs ?? 0) - (b.leftMs ?? 0));
+  return next ? [next.operation] : [];
+}
+
+function keep(body: CallBody, steps: RanStep[], { id }: StepOperation, { memo, ran }: SettledStep): void {
+  body.steps = { ...body.steps, [id]: memo };
+  body.stack.push(id);
+  body.attempt = 0;
+  steps.push(ran);
+}
+
+function asJson(value: unknown): unknown {
+  const text = JSON.stringify(value);
+  return text === undefined ? null : JSON.parse(text);
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
+}

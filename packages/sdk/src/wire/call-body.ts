@@ -1,0 +1,59 @@
+/** The body of a call: checked where the SDK relies on it, taken as it is elsewhere. */
+
+import type { ReceivedEvent } from "../events/event-types.ts";
+import type { StepMemos } from "./step-operations.ts";
+
+export interface CallBody {
+  event: ReceivedEvent;
+  events: ReceivedEvent[];
+  steps: StepMemos;
+  runId: string;
+  functionId: string;
+  attempt: number;
+  maxAttempts: number;
+  stack: string[];
+  disableImmediateExecution: boolean;
+  /** Events and steps were too large to send along: they have to be fetched. */
+  useApi: boolean;
+  /** What the service wants back with a checkpoint. */
+  queueItemId: string | undefined;
+  requestId: string | undefined;
+  generationId: unknown;
+}
+
+type Json = Record<string, unknown>;
+
+/** The body, or a sentence on what is wrong with it. */
+export function readCallBody(body: unknown): CallBody | string {
+  if (!isObject(body)) return "the body is not a JSON object";
+  const { ctx, steps } = body;
+  if (!isObject(ctx) || typeof ctx.run_id !== "string" || !ctx.run_id) return "ctx.run_id is missing";
+  const useApi = ctx.use_api === true || body.use_api === true;
+  const events = Array.isArray(body.events) && body.events.length > 0 ? body.events : [body.event];
+  const event = body.event ?? events[0];
+  if (!useApi && !isObject(event)) return "event is missing";
+  const stack = isObject(ctx.stack) && Array.isArray(ctx.stack.stack) ? (ctx.stack.stack as string[]) : [];
+  return {
+    event: event as ReceivedEvent,
+    events: events as ReceivedEvent[],
+    steps: isObject(steps) ? steps : {},
+    runId: ctx.run_id,
+    functionId: typeof ctx.fn_id === "string" ? ctx.fn_id : "",
+    attempt: wholeNumber(ctx.attempt) ?? 0,
+    maxAttempts: wholeNumber(ctx.max_attempts) ?? 5,
+    stack,
+    disableImmediateExecution: ctx.disable_immediate_execution === true,
+    useApi,
+    queueItemId: typeof ctx.qi_id === "string" ? ctx.qi_id : undefined,
+    requestId: typeof ctx.request_id === "string" ? ctx.request_id : undefined,
+    generationId: ctx.generation_id,
+  };
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function wholeNumber(value: unknown): number | undefined {
+  return Number.isInteger(value) ? (value as number) : undefined;
+}

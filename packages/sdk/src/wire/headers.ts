@@ -1,0 +1,19 @@
+/** Headers between the SDK and the service, in lower case as every runtime hands them out. */
+
+export const HEADER = {
+  sdk: "x-service-sdk",
+  environment: "x-service-env",
+  signature: "x-service-signature",
+  run: "x-service-run",
+  runId: "x-service-run-id",
+  noRetry: "x-service-no-retry",
+  retryAfter: "retry-after",
+  requestVersion: "x-service-req-version",
+  serverKind: "x-service-server-kind",
+  expectedServerKind: "x-service-expected-server-kind",
+  syncKind: "x-service-sync-kind",
+  eventIdSeed: "x-inngest-event-id-seed",
+} as const;
+
+/** The request version this SDK answers with: the service collects parallel steps before it asks what comes next. */
+export const REQUEST_VERSION = "2";

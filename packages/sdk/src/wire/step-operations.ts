@@ -1,0 +1,45 @@
+/** What a call may answer with while the function is not finished: one operation per step the service has to act on. */
+
+import type { WireError } from "./wire-error.ts";
+
+interface OperationBase {
+  /** SHA-1 of the step's id, in hex. */
+  id: string;
+  /** For Sleep the duration, for WaitForEvent the event's name, else the step's id. */
+  name: string;
+  displayName: string;
+  opts?: Record<string, unknown>;
+  /** The id as the function wrote it, and which use of that id this is. */
+  userland: { id: string; index: number };
+}
+
+export type StepOperation =
+  | (OperationBase & { op: "StepRun"; data: unknown })
+  | (OperationBase & { op: "StepError" | "StepFailed"; error: WireError })
+  | (OperationBase & { op: "StepPlanned" | "Sleep" | "WaitForEvent" | "InvokeFunction" });
+
+export interface RunComplete {
+  op: "RunComplete";
+  id: string;
+  data: unknown;
+}
+
+/** What the service keeps of steps that ended, by hashed id: the shapes of the wire, told apart by `readMemo`. */
+export type StepMemos = Readonly<Record<string, unknown>>;
+
+/** One step's outcome as the function's code will see it. */
+export type Memo = { kind: "data"; data: unknown } | { kind: "error"; error: WireError } | { kind: "input"; input: unknown[] };
+
+const WRAPPERS = new Set(["data", "error", "input", "type"]);
+
+/** `{data}`, `{error}` and `{input}` are wrappers only when they stand alone: a whole event also has a `data`. */
+export function readMemo(value: unknown): Memo {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return { kind: "data", data: value };
+  const keys = Object.keys(value).filter((key) => key !== "type");
+  const only = keys.length === 1 ? keys[0] : undefined;
+  if (only === undefined || !Object.keys(value).every((key) => WRAPPERS.has(key))) return { kind: "data", data: value };
+  const wrapped = (value as Record<string, unknown>)[only];
+  if (only === "error" && typeof wrapped === "object" && wrapped !== null) return { kind: "error", error: wrapped as WireError };
+  if (only === "input" && Array.isArray(wrapped)) return { kind: "input", input: wrapped };
+  return { kind: "data", data: only === "data" ? wrapped : value };
+}

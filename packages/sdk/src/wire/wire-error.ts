@@ -1,0 +1,55 @@
+/** Errors as they travel: what was thrown becomes plain JSON, and comes back as an Error. */
+
+export interface WireError {
+  name: string;
+  message: string;
+  stack?: string | undefined;
+  cause?: unknown;
+  /** What a step had to say about the error, where the service adds it. */
+  data?: unknown;
+}
+
+const CAUSES_DEEP_MAX = 5;
+
+/** Anything can be thrown, so anything is taken. */
+export function toWireError(thrown: unknown, depth = 0): WireError {
+  if (!(thrown instanceof Error) && !isErrorLike(thrown)) return { name: "Error", message: textOf(thrown) };
+  const error: WireError = { name: thrown.name || "Error", message: String(thrown.message) };
+  if (thrown.stack) error.stack = thrown.stack;
+  if (thrown.cause !== undefined && depth < CAUSES_DEEP_MAX) error.cause = causeOf(thrown.cause, depth + 1);
+  return error;
+}
+
+export function fromWireError(wire: WireError): Error {
+  const error = new Error(String(wire.message ?? "unknown error"), wire.cause === undefined ? {} : { cause: reviveCause(wire.cause) });
+  error.name = String(wire.name || "Error");
+  if (wire.stack) error.stack = wire.stack;
+  return error;
+}
+
+function isErrorLike(value: unknown): value is Error {
+  return typeof value === "object" && value !== null && "message" in value && typeof value.message === "string";
+}
+
+function textOf(thrown: unknown): string {
+  if (typeof thrown === "string") return thrown;
+  return jsonOf(thrown) ?? String(thrown);
+}
+
+function causeOf(cause: unknown, depth: number): unknown {
+  if (cause instanceof Error || isErrorLike(cause)) return toWireError(cause, depth);
+  const text = jsonOf(cause);
+  return text === undefined ? String(cause) : JSON.parse(text);
+}
+
+function reviveCause(cause: unknown): unknown {
+  return isErrorLike(cause) ? fromWireError(cause as WireError) : cause;
+}
+
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}

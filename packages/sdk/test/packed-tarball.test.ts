@@ -1,0 +1,107 @@
+/** The package as users get it: built, packed, installed offline into an empty project, type-checked and run there. */
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { driveRun } from "./drive-run.ts";
+import { startRecordingService } from "./recording-service.ts";
+
+const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
+const NODE_MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
+const QUIET = { npm_config_audit: "false", npm_config_fund: "false", npm_config_update_notifier: "false", npm_config_loglevel: "error" };
+
+const APP = `
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Inlet, NonRetriableError, type StepResult } from "@inlet/sdk";
+import * as express from "@inlet/sdk/express";
+import * as fastify from "@inlet/sdk/fastify";
+import * as fetchHandler from "@inlet/sdk/fetch";
+import * as hono from "@inlet/sdk/hono";
+import * as next from "@inlet/sdk/next";
+import { serve } from "@inlet/sdk/node";
+import { runFunction } from "@inlet/sdk/testing";
+
+const inlet = new Inlet({ id: "shop", isDev: true });
+const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, async ({ event, step }) => {
+  if (!event.data.orderId) throw new NonRetriableError("no order");
+  const label: StepResult<{ at: Date }> = await step.run("label", () => ({ at: new Date(0) }));
+  const { ids } = await step.sendEvent("announce", { name: "shop/order.shipped", data: label });
+  return { at: label.at.slice(0, 4), sent: ids.length };
+});
+for (const adapter of [express, fastify, fetchHandler, hono, next]) adapter.serve({ client: inlet, functions: [ship] });
+const { result } = await runFunction(ship, { event: { data: { orderId: "1" } } });
+console.log(JSON.stringify(result));
+const server = createServer(serve({ client: inlet, functions: [ship] }));
+server.listen(0, "127.0.0.1", () => console.log("http://127.0.0.1:" + (server.address() as AddressInfo).port));
+`;
+
+test("the packed package installs without dependencies, type-checks and runs", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "inlet-sdk-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const project = installInto(folder);
+  typeCheck(project);
+  const service = await startRecordingService(t);
+  const app = spawn(process.execPath, ["app.ts"], {
+    cwd: project,
+    env: { ...process.env, SERVICE_BASE_URL: service.url },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.after(() => app.kill());
+  const lines = createInterface(app.stdout)[Symbol.asyncIterator]();
+  assert.equal((await lines.next()).value, '{"at":"1970","sent":1}');
+  const url = String((await lines.next()).value);
+  const { output } = await driveRun({ url, functionId: "shop-ship", event: { name: "shop/order.created", data: { orderId: "1" } } });
+  assert.deepEqual(output, { at: "1970", sent: 1 });
+  assert.deepEqual(
+    [...service.events.values()].map(({ name }) => name),
+    ["shop/order.shipped"],
+  );
+});
+
+function installInto(folder: string): string {
+  execFileSync("npm", ["run", "--silent", "build"], { cwd: PACKAGE, stdio: "inherit" });
+  const options = { cwd: folder, env: { ...process.env, ...QUIET }, encoding: "utf8" as const };
+  const [packed] = JSON.parse(execFileSync("npm", ["pack", "--json", join(PACKAGE, "dist")], options)) as [
+    { filename: string; files: { path: string }[] },
+  ];
+  const names = packed.files.map(({ path }) => path);
+  assert.deepEqual(
+    names.filter((name) => name.includes("test.") || (name.endsWith(".ts") && !name.endsWith(".d.ts"))),
+    [],
+  );
+  for (const name of ["index.js", "index.d.ts", "node.js", "testing.js", "README.md", "LICENSE"]) assert(names.includes(name), name);
+  const project = join(folder, "project");
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), '{"name":"project","private":true,"type":"module"}');
+  execFileSync("npm", ["install", "--offline", join(folder, packed.filename)], { ...options, cwd: project });
+  const installed = JSON.parse(readFileSync(join(project, "node_modules/@inlet/sdk/package.json"), "utf8")) as Record<string, unknown>;
+  assert.deepEqual([installed.dependencies, installed.private, installed.scripts], [undefined, undefined, undefined]);
+  return project;
+}
+
+/** With declarations checked too, under a compiler set up as users do. */
+function typeCheck(project: string): void {
+  writeFileSync(join(project, "app.ts"), APP);
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    target: "es2022",
+    module: "nodenext",
+    types: ["node"],
+    skipLibCheck: false,
+    exactOptionalPropertyTypes: true,
+  };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["app.ts"] }));
+  mkdirSync(join(project, "node_modules/@types"), { recursive: true });
+  for (const name of ["@types/node", "undici-types"])
+    symlinkSync(join(NODE_MODULES, name), join(project, "node_modules", name), "junction");
+  const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));
+  execFileSync(process.execPath, [join(typescript, "bin/tsc"), "-p", project], { stdio: "inherit" });
+}

@@ -1,0 +1,163 @@
+/** `send` against a real HTTP server: what goes out, what is tried again under which ids, and what a SendError tells. */
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { parseEventIdSeed } from "@inlet/protocol";
+import { Inlet, SendError } from "@inlet/sdk";
+import { startRecordingService } from "./recording-service.ts";
+import { run, testApp } from "./test-app.ts";
+
+const order = { name: "shop/order.created", data: { orderId: 7 } };
+
+async function refusal(promise: Promise<unknown>): Promise<SendError> {
+  const error = await promise.then(
+    () => assert.fail("was accepted"),
+    (thrown: unknown) => thrown,
+  );
+  assert(error instanceof SendError);
+  return error;
+}
+
+test("one event or many, with key, environment and seed; ids come back in order", async (t) => {
+  const service = await startRecordingService(t);
+  const inlet = new Inlet({ id: "shop", eventKey: "k/1", baseUrl: `${service.url}/`, env: "feature/cart" });
+  assert.equal((await inlet.send({ ...order, id: "order-7", ts: 5 })).ids.length, 1);
+  const { ids } = await inlet.send([order, { name: "shop/paid", data: {} }]);
+  assert.deepEqual(ids, [...service.events.keys()].slice(1));
+  const [first] = service.requests;
+  assert.equal(first?.path, "/e/k%2F1");
+  assert.equal(first?.headers["x-service-env"], "feature/cart");
+  assert.equal(first?.headers["content-type"], "application/json");
+  assert.match(String(first?.headers["x-service-sdk"]), /^js:v\d/);
+  assert(parseEventIdSeed(String(first?.headers["x-inngest-event-id-seed"])));
+  assert.deepEqual(JSON.parse(first?.body ?? ""), [{ ...order, id: "order-7", ts: 5 }]);
+});
+
+test("an empty array sends nothing", async (t) => {
+  const { inlet, service } = await testApp(t);
+  assert.deepEqual(await inlet.send([]), { ids: [] });
+  assert.equal(service.requests.length, 0);
+});
+
+test("lost connections, 429 and 5xx are tried again under the same seed", async (t) => {
+  const { inlet, service } = await testApp(t);
+  const busy = { error: "busy", code: "overloaded", status: 503 };
+  service.script.push({ status: 0, drop: true }, { status: 503, body: busy }, { status: 429, body: busy }, { status: 502, body: "<html>" });
+  const { ids } = await inlet.send(order);
+  assert.equal(service.requests.length, 5);
+  assert.equal(new Set(service.requests.map(({ headers }) => headers["x-inngest-event-id-seed"])).size, 1);
+  assert.deepEqual(ids, [...service.events.keys()]);
+});
+
+test("Retry-After is honoured", async (t) => {
+  const { inlet, service } = await testApp(t);
+  service.script.push({ status: 503, body: {}, headers: { "retry-after": "1" } });
+  const start = performance.now();
+  await inlet.send(order);
+  assert(performance.now() - start >= 990, "came back too early");
+});
+
+test("after five attempts the last refusal is thrown", async (t) => {
+  const { inlet, service } = await testApp(t);
+  const body = { error: "The store is unreachable", code: "store_unavailable", status: 503 };
+  service.script.push(...Array.from({ length: 9 }, () => ({ status: 503, body, headers: { "retry-after": "0" } })));
+  const error = await refusal(inlet.send(order));
+  assert.deepEqual(
+    [error.code, error.status, error.message, service.requests.length],
+    ["store_unavailable", 503, "The store is unreachable", 5],
+  );
+});
+
+test("a refusal is thrown at once with code, status and details", async (t) => {
+  const { inlet, service } = await testApp(t);
+  const details = [{ index: 0, field: "name", message: "is required" }];
+  service.script.push({ status: 400, body: { error: "An event is invalid", code: "event_invalid", status: 400, details } });
+  const error = await refusal(inlet.send(order));
+  assert.deepEqual([error.name, error.code, error.status, error.details], ["SendError", "event_invalid", 400, details]);
+  assert.equal(service.requests.length, 1);
+});
+
+test("an address that is no Inlet service is named as such", async (t) => {
+  const { inlet, service } = await testApp(t);
+  service.script.push({ status: 200, body: "<html>welcome</html>" }, { status: 404, body: "<html>not found</html>" });
+  assert.match((await refusal(inlet.send(order))).message, /Is this the address of an Inlet service/);
+  const second = await refusal(inlet.send(order));
+  assert.deepEqual([second.code, second.status], ["response_invalid", 404]);
+});
+
+test("nobody listening is a SendError without status that names the address", async () => {
+  const error = await refusal(new Inlet({ id: "shop", isDev: true, baseUrl: "http://127.0.0.1:1" }).send(order));
+  assert.deepEqual([error.code, error.status], ["connection_failed", null]);
+  assert.match(error.message, /http:\/\/127\.0\.0\.1:1.*(?:ECONNREFUSED|bad port)/);
+});
+
+test("outside dev a missing key or address is an error that names the variable; in dev neither is needed", async () => {
+  const production = { id: "shop", variables: {}, isDev: false };
+  assert.match((await refusal(new Inlet({ ...production, baseUrl: "http://127.0.0.1:1" }).send(order))).message, /SERVICE_EVENT_KEY/);
+  const noAddress = await refusal(new Inlet({ ...production, eventKey: "k" }).send(order));
+  assert.deepEqual([noAddress.code, /SERVICE_BASE_URL/.test(noAddress.message)], ["base_url_missing", true]);
+  const urls: string[] = [];
+  const fetch = async (url: string) => {
+    urls.push(url);
+    return new Response('{"ids":["1"],"status":200}');
+  };
+  await new Inlet({ id: "shop", variables: { SERVICE_DEV: "1" }, fetch }).send(order);
+  await new Inlet({ id: "shop", variables: { SERVICE_DEV: "http://localhost:9000" }, fetch }).send(order);
+  assert.deepEqual(urls, ["http://localhost:8288/e/dev", "http://localhost:9000/e/dev"]);
+});
+
+test("variables set a client up; options win", async () => {
+  const variables = {
+    SERVICE_EVENT_KEY: "key",
+    SERVICE_BASE_URL: "https://inlet.example/",
+    SERVICE_ENV: "staging",
+    SERVICE_SIGNING_KEY: "0a",
+    SERVICE_SIGNING_KEY_FALLBACK: "0b",
+    SERVICE_DEV: "0",
+  };
+  const { settings } = new Inlet({ id: "shop", variables });
+  assert.deepEqual(
+    [settings.eventKey, settings.baseUrl, settings.environment, settings.signingKeys, settings.isDev],
+    ["key", "https://inlet.example", "staging", ["0a", "0b"], false],
+  );
+  const own = new Inlet({ id: "shop", variables, eventKey: "mine", env: "feature/x", isDev: true }).settings;
+  assert.deepEqual([own.eventKey, own.environment, own.isDev], ["mine", "feature/x", true]);
+  assert.throws(() => new Inlet({ id: "shop", baseUrl: "inlet.example" }), /Not the address of a service: "inlet.example"/);
+  assert.throws(() => new Inlet({ id: "my shop" }), /The id of an app/);
+});
+
+test("step.sendEvent sends the same ids however often its step is tried", async (t) => {
+  const { inlet, service } = await testApp(t);
+  let answers = 0;
+  const fn = inlet.createFunction({ id: "announce" }, { event: "test/event" }, async ({ step }) => {
+    const first = await step.sendEvent("announce", [order, { name: "shop/paid", data: {} }]);
+    const second = await step.sendEvent("announce", order);
+    return [first.ids, second.ids];
+  });
+  // The service has stored the events, but its answer is lost: the whole step is tried again.
+  const lossy = inlet.settings.fetch;
+  inlet.settings.fetch = async (url, init) => {
+    const answer = await lossy(url, init);
+    return answers++ === 0
+      ? { ...answer, status: 400, headers: answer.headers, text: async () => '{"error":"lost","code":"lost"}' }
+      : answer;
+  };
+  const { output, runId, calls } = await run(t, fn, { maxAttempts: 3 });
+  assert.equal(calls.length, 4);
+  assert.equal(service.requests.length, 3);
+  assert.equal(service.events.size, 3);
+  assert.deepEqual((output as string[][]).flat(), [...service.events.keys()]);
+  assert.deepEqual(
+    [...service.events.values()].map(({ sender }) => sender),
+    [runId, runId, runId],
+  );
+});
+
+test("a plain send inside a step names the run too", async (t) => {
+  const { inlet, service } = await testApp(t);
+  const fn = inlet.createFunction({ id: "plain" }, { event: "test/event" }, ({ step }) => step.run("send", () => inlet.send(order)));
+  const { runId } = await run(t, fn);
+  assert.equal(service.requests[0]?.headers["x-service-run"], runId);
+  await inlet.send(order);
+  assert.equal(service.requests[1]?.headers["x-service-run"], undefined);
+});

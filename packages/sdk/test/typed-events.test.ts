@@ -1,0 +1,152 @@
+/**
+ * Typed events. Most of this file is checked by the compiler: every `@ts-expect-error` is an assertion, and `same` fails to
+ * compile when two types differ.
+ */
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { type CronEvent, Inlet, type Jsonified, NonRetriableError, SendError } from "@inlet/sdk";
+import * as v from "valibot";
+import { z } from "zod";
+import { startRecordingService } from "./recording-service.ts";
+import { quiet, run } from "./test-app.ts";
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function same<A, B>(..._proof: Same<A, B> extends true ? [] : [never]): void {}
+
+const events = {
+  "shop/order.created": z.object({ orderId: z.string(), total: z.number() }),
+  "shop/order.paid": v.object({ orderId: v.string(), at: v.pipe(v.string(), v.isoTimestamp()) }),
+  "shop/order.shipped": z.object({ at: z.coerce.date() }),
+  "crm/note": z.object({ text: z.string().optional() }),
+};
+
+test("types: a typed client sends only what its schemas allow", () => {
+  const inlet = new Inlet({ id: "shop", events, isDev: true });
+  const never = () => [
+    inlet.send({ name: "shop/order.created", data: { orderId: "1", total: 2 }, id: "x", ts: 1 }),
+    inlet.send([
+      { name: "shop/order.created", data: { orderId: "1", total: 2 } },
+      { name: "shop/order.paid", data: { orderId: "1", at: "2030-01-01T00:00:00Z" } },
+    ]),
+    // @ts-expect-error: no such event
+    inlet.send({ name: "shop/order.lost", data: {} }),
+    // @ts-expect-error: a field of the wrong type
+    inlet.send({ name: "shop/order.created", data: { orderId: 1, total: 2 } }),
+    // @ts-expect-error: a field is missing
+    inlet.send([{ name: "shop/order.created", data: { orderId: "1" } }]),
+    // @ts-expect-error: data of another event
+    inlet.send({ name: "shop/order.paid", data: { orderId: "1", total: 2 } }),
+    // @ts-expect-error: no data
+    inlet.send({ name: "crm/note" }),
+  ];
+  assert.equal(typeof never, "function");
+});
+
+test("types: a handler knows its event", () => {
+  const inlet = new Inlet({ id: "shop", events, isDev: true });
+  inlet.createFunction({ id: "one" }, { event: "shop/order.created" }, ({ event, events: batch }) => {
+    same<typeof event.name, "shop/order.created">();
+    same<typeof event.data, { orderId: string; total: number }>();
+    same<(typeof batch)[0]["data"], { orderId: string; total: number }>();
+    // @ts-expect-error: no such field
+    event.data.price;
+  });
+  inlet.createFunction({ id: "two" }, [{ event: "shop/order.created" }, { event: "crm/note" }], ({ event }) => {
+    if (event.name === "crm/note") same<typeof event.data, { text?: string }>();
+    else same<typeof event.data.total, number>();
+  });
+  inlet.createFunction({ id: "pattern" }, { event: "shop/*" }, ({ event }) => {
+    same<typeof event.name, "shop/order.created" | "shop/order.paid" | "shop/order.shipped">();
+  });
+  inlet.createFunction({ id: "cron" }, { cron: "0 * * * *" }, ({ event }) => {
+    same<typeof event, CronEvent>();
+  });
+  // @ts-expect-error: no such event
+  inlet.createFunction({ id: "typo" }, { event: "shop/order.craeted" }, () => {});
+  // Without validation a date is what JSON made of it; with validation, what the schema made of it.
+  inlet.createFunction({ id: "sent" }, { event: "shop/order.shipped" }, ({ event }) => same<typeof event.data.at, unknown>());
+  const checking = new Inlet({ id: "shop", events, validate: true, isDev: true });
+  checking.createFunction({ id: "checked" }, { event: "shop/order.shipped" }, ({ event }) => same<typeof event.data.at, Date>());
+});
+
+test("types: steps know what they yield", () => {
+  const inlet = new Inlet({ id: "shop", events, isDev: true });
+  const priced = inlet.createFunction({ id: "price" }, { event: "shop/order.created" }, async () => ({ cents: 5, at: new Date(0) }));
+  inlet.createFunction(
+    { id: "steps", onFailure: ({ event, error }) => [event.data.event.data.orderId.length, error.message] },
+    { event: "shop/order.created" },
+    async ({ step }) => {
+      const ran = await step.run("a", async () => ({
+        at: new Date(),
+        big: undefined as string | undefined,
+        list: [1, null] as const,
+        fn: () => 1,
+      }));
+      same<typeof ran, { at: string; list: [1, null]; big?: string }>();
+      same<Awaited<ReturnType<typeof step.sleep>>, void>();
+      const nothing = await step.run("b", () => {});
+      same<typeof nothing, null>();
+      const paid = await step.waitForEvent("c", { event: "shop/order.paid", timeout: "1d" });
+      same<NonNullable<typeof paid>["data"], { orderId: string; at: string }>();
+      const invoked = await step.invoke("d", { function: priced, data: { orderId: "1", total: 1 } });
+      same<typeof invoked, { cents: number; at: string }>();
+      const elsewhere = await step.invoke("e", { function: "billing-charge", data: { any: "thing" } });
+      same<typeof elsewhere, unknown>();
+      await step.run("f", (a: number, b: string) => `${a}${b}`, 1, "x");
+      // @ts-expect-error: the body wants two arguments
+      await step.run("g", (a: number, b: string) => `${a}${b}`, 1);
+      // @ts-expect-error: the invoked function's event has other data
+      await step.invoke("h", { function: priced, data: { order: "1" } });
+      // @ts-expect-error: no such event
+      await step.sendEvent("i", { name: "shop/typo", data: {} });
+      // @ts-expect-error: no such event
+      await step.waitForEvent("j", { event: "shop/typo", timeout: "1d" });
+    },
+  );
+  same<Jsonified<{ a: Map<string, number>; b: bigint[]; c: { toJSON(): number } }>["c"], number>();
+});
+
+test("types: without schemas data is open", () => {
+  const inlet = new Inlet({ id: "shop", isDev: true });
+  inlet.createFunction({ id: "open" }, { event: "any/thing" }, ({ event }) => {
+    const id: string = event.data.orderId;
+    return id;
+  });
+  // @ts-expect-error: an event has data
+  assert.equal(typeof (() => inlet.send({ name: "any/thing" })), "function");
+});
+
+test("with validate, what breaks its schema is not sent, and every fault is told", async (t) => {
+  const service = await startRecordingService(t);
+  const inlet = new Inlet({ id: "shop", events, validate: true, isDev: true, baseUrl: service.url });
+  const wrong = { orderId: 7, total: "x" } as unknown as { orderId: string; total: number };
+  const error = await inlet
+    .send([
+      { name: "crm/note", data: {} },
+      { name: "shop/order.created", data: wrong },
+    ])
+    .catch((thrown: unknown) => thrown);
+  assert(error instanceof SendError);
+  assert.deepEqual(
+    [error.code, error.status, error.details.map(({ index, field }) => `${index} ${field}`)],
+    ["event_invalid", null, ["1 data.orderId", "1 data.total"]],
+  );
+  assert.equal(service.requests.length, 0);
+  await inlet.send({ name: "shop/order.paid", data: { orderId: "1", at: "2030-01-01T00:00:00Z" } });
+  assert.equal(service.requests.length, 1);
+});
+
+test("with validate, a handler gets the schema's output, and a payload that breaks it is not retried", async (t) => {
+  const inlet = new Inlet({ id: "shop", events, validate: true, isDev: true, logger: quiet });
+  const fn = inlet.createFunction({ id: "ship" }, { event: "shop/order.shipped" }, async ({ event, step }) => {
+    const paid = await step.waitForEvent("paid", { event: "shop/order.paid", timeout: "1d" });
+    return [event.data.at.getUTCFullYear(), paid?.data.orderId];
+  });
+  const event = { name: "shop/order.shipped", data: { at: "2030-01-01T00:00:00Z" } };
+  const paid = { name: "shop/order.paid", data: { orderId: "7", at: "2030-01-01T00:00:00Z" }, id: "2", ts: 1 };
+  assert.deepEqual((await run(t, fn, { event, outcomes: { paid } })).output, [2030, "7"]);
+  const broken = await run(t, fn, { event: { ...event, data: { at: "someday" } }, maxAttempts: 5 });
+  assert.deepEqual([broken.status, broken.calls.length, (broken.output as Error).name], ["failed", 1, NonRetriableError.name]);
+  assert.match((broken.output as Error).message, /event shop\/order\.shipped breaks its schema: data\.at/);
+});
