@@ -2,14 +2,14 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { eventQuery } from "../api/queries.ts";
+import { eventQuery, eventRunsQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
-import type { EventItem, RunMention } from "../api/types.ts";
+import type { EventItem } from "../api/types.ts";
 import { RunStatusBadge } from "../runs/run-status.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
-import { ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { ErrorState, messageOf, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { EventActions } from "./event-actions.tsx";
 import { SourceLabel } from "./source-label.tsx";
@@ -19,15 +19,7 @@ const WATCH_MS = 2_000;
 
 export function EventPanel() {
   const { env, id } = useParams({ from: "/env/$env/events/$id" });
-  const {
-    data: event,
-    isPending,
-    error,
-    refetch,
-  } = useQuery({
-    ...eventQuery(env, id),
-    refetchInterval: ({ state }) => (state.data?.runs?.some(({ status }) => !ENDED.has(status)) ? WATCH_MS : false),
-  });
+  const { data: event, isPending, error, refetch } = useQuery(eventQuery(env, id));
   return (
     <aside className="event-panel" aria-label="Event">
       <div className="panel-bar">
@@ -93,7 +85,7 @@ function Details({ env, event }: { env: string; event: EventItem }) {
           </>
         )}
       </dl>
-      <StartedRuns env={env} runs={event.runs} />
+      <StartedRuns env={env} id={event.id} />
       <Payload text={event.data} title="Data" />
       {event.extras.size > 0 && <Payload text={sentEvent(event)} title="Event as sent" />}
     </div>
@@ -109,14 +101,19 @@ function SourceLink({ env, event: { source } }: { env: string; event: EventItem 
   );
 }
 
-function StartedRuns({ env, runs }: { env: string; runs: RunMention[] | null }) {
-  if (runs === null) return null;
+function StartedRuns({ env, id }: { env: string; id: string }) {
+  const { data, error } = useQuery({
+    ...eventRunsQuery(env, id),
+    refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => !ENDED.has(status)) ? WATCH_MS : false),
+  });
   return (
     <section className="stack tight" aria-label="Runs">
       <h3>Runs</h3>
-      {runs.length === 0 && <p className="quiet">No function was subscribed to this event when it came in.</p>}
+      {error && <p className="quiet">They could not be loaded: {messageOf(error)}</p>}
+      {!data && !error && <span className="skeleton" style={{ width: "40%" }} />}
+      {data?.items.length === 0 && <p className="quiet">No function was subscribed to this event when it came in.</p>}
       <ul className="run-list">
-        {runs.map((run) => (
+        {data?.items.map((run) => (
           <li key={run.id}>
             <Link to="/env/$env/runs/$id" params={{ env, id: run.id }} className="run-line">
               <RunStatusBadge status={run.status} />
