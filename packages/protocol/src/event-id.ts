@@ -61,6 +61,11 @@ export function createEventIdGenerator(
   };
 }
 
+/** The lowest id of this millisecond: ids made before it are lower, those made at it or later are not. */
+export function firstIdAt(ms: number): string {
+  return encodeTime(Math.min(Math.max(ms, 0), TIME_MS_MAX)).padEnd(26, "0");
+}
+
 /** What the sender fixed with a seed header, so that a retried send yields the ids of the first try. */
 export interface EventIdSeed {
   timeMs: number;

@@ -15,3 +15,17 @@ export type KeyId = Branded<string, "KeyId">;
 export type WebhookId = Branded<string, "WebhookId">;
 
 export type WebhookRequestId = Branded<string, "WebhookRequestId">;
+
+export type AppId = Branded<string, "AppId">;
+
+/** A ULID, like an event's: runs sort by the time they were created. */
+export type RunId = Branded<string, "RunId">;
+
+/** The hash by which an SDK knows a step. */
+export type StepId = Branded<string, "StepId">;
+
+/** Small and internal, like an environment's: what rows refer to. */
+export type AppNo = Branded<number, "AppNo">;
+export type FunctionNo = Branded<number, "FunctionNo">;
+export type RunNo = Branded<number, "RunNo">;
+export type EntryNo = Branded<number, "EntryNo">;

@@ -7,6 +7,22 @@
  * an object or an array; what is wrong with other texts is for JSON.parse to say.
  */
 
+import {
+  BRACE_CLOSE,
+  BRACE_OPEN,
+  BRACKET_CLOSE,
+  BRACKET_OPEN,
+  COLON,
+  COMMA,
+  type CodeUnits,
+  codeUnitsOf,
+  scalarEnd,
+  skipSpace,
+  stringEnd,
+} from "./json-tokens.ts";
+
+export type { CodeUnits } from "./json-tokens.ts";
+
 /** A value's place in the text, and how deep its containers nest: 0 for a number, 1 for `{}`, 2 for `{"a":[]}`. */
 export interface JsonMember {
   key: string;
@@ -20,22 +36,6 @@ export interface JsonMember {
  * written, those given twice twice.
  */
 export type ScannedJson = { object: JsonMember[] } | { elements: (JsonMember[] | null)[] };
-
-/** What charCodeAt would give at each place. */
-export type CodeUnits = Uint8Array | Uint16Array;
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BRACKET_OPEN = 0x5b;
-const BACKSLASH = 0x5c;
-const BRACKET_CLOSE = 0x5d;
-const BRACE_OPEN = 0x7b;
-const BRACE_CLOSE = 0x7d;
-
-const TRUE = Uint8Array.from([0x74, 0x72, 0x75, 0x65]);
-const FALSE = Uint8Array.from([0x66, 0x61, 0x6c, 0x73, 0x65]);
-const NULL = Uint8Array.from([0x6e, 0x75, 0x6c, 0x6c]);
 
 /** Which of the open containers are objects. Nothing here is re-entered, so one stack serves all; it grows as it must. */
 let openObjects = new Uint8Array(1_024);
@@ -70,7 +70,6 @@ export function joinMembers(text: string, members: readonly JsonMember[]): strin
   return `{${members.map((member) => `${JSON.stringify(member.key)}:${text.slice(member.start, member.end)}`).join(",")}}`;
 }
 
-/** From here on a function that ends in `End` returns the position after what it read, or -1 when that is not JSON. */
 function elementsEnd(text: string, units: CodeUnits, start: number, elements: (JsonMember[] | null)[]): number {
   let at = skipSpace(units, start + 1);
   if ((units[at] as number) === BRACKET_CLOSE) return at + 1;
@@ -162,78 +161,6 @@ function afterColon(units: CodeUnits, start: number): number {
   return (units[at] as number) === COLON ? skipSpace(units, at + 1) : -1;
 }
 
-function scalarEnd(units: CodeUnits, start: number): number {
-  const c = units[start] as number;
-  if (c === QUOTE) return stringEnd(units, start);
-  if (c === 0x74) return wordEnd(units, start, TRUE);
-  if (c === 0x66) return wordEnd(units, start, FALSE);
-  if (c === 0x6e) return wordEnd(units, start, NULL);
-  return numberEnd(units, start);
-}
-
-function stringEnd(units: CodeUnits, start: number): number {
-  if ((units[start] as number) !== QUOTE) return -1;
-  for (let at = start + 1; ; at++) {
-    const c = units[at] as number;
-    if (c === QUOTE) return at + 1;
-    // Control characters, and the end of the text, where charCodeAt gives NaN.
-    if (!(c >= 0x20)) return -1;
-    if (c === BACKSLASH) {
-      const escaped = units[++at] as number;
-      if (escaped === 0x75 /* u */) {
-        if (!isFourHex(units, at + 1)) return -1;
-        at += 4;
-      } else if (!isShortEscape(escaped)) return -1;
-    }
-  }
-}
-
-function wordEnd(units: CodeUnits, start: number, word: CodeUnits): number {
-  for (let i = 0; i < word.length; i++) if (units[start + i] !== word[i]) return -1;
-  return start + word.length;
-}
-
-/** `" \ / b f n r t` */
-function isShortEscape(c: number): boolean {
-  return c === QUOTE || c === BACKSLASH || c === 0x2f || c === 0x62 || c === 0x66 || c === 0x6e || c === 0x72 || c === 0x74;
-}
-
-function isFourHex(units: CodeUnits, start: number): boolean {
-  for (let at = start; at < start + 4; at++) {
-    const c = units[at] as number;
-    const lower = c | 0x20;
-    if (!isDigit(c) && !(lower >= 0x61 && lower <= 0x66)) return false;
-  }
-  return true;
-}
-
-function numberEnd(units: CodeUnits, start: number): number {
-  let at = (units[start] as number) === 0x2d /* - */ ? start + 1 : start;
-  if ((units[at] as number) === 0x30 /* 0 */) at++;
-  else {
-    at = digitsEnd(units, at);
-    if (at < 0) return -1;
-  }
-  if ((units[at] as number) === 0x2e /* . */) {
-    at = digitsEnd(units, at + 1);
-    if (at < 0) return -1;
-  }
-  if (((units[at] as number) | 0x20) !== 0x65 /* e */) return at;
-  const sign = units[at + 1] as number;
-  return digitsEnd(units, sign === 0x2b || sign === 0x2d ? at + 2 : at + 1);
-}
-
-/** At least one digit. */
-function digitsEnd(units: CodeUnits, start: number): number {
-  let at = start;
-  while (isDigit(units[at] as number)) at++;
-  return at > start ? at : -1;
-}
-
-function isDigit(c: number): boolean {
-  return c >= 0x30 && c <= 0x39;
-}
-
 /** Keys are compared by meaning: `"d\u0061ta"` is `data`. */
 function keyText(text: string, start: number, end: number): string {
   const written = text.slice(start + 1, end - 1);
@@ -242,20 +169,4 @@ function keyText(text: string, start: number, end: number): string {
 
 function isAtEnd(units: CodeUnits, at: number): boolean {
   return at >= 0 && skipSpace(units, at) === units.length;
-}
-
-function skipSpace(units: CodeUnits, from: number): number {
-  let at = from;
-  while (at < units.length && isSpace(units[at] as number)) at++;
-  return at;
-}
-
-function isSpace(c: number): boolean {
-  return c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09;
-}
-
-function codeUnitsOf(text: string): Uint16Array {
-  const units = new Uint16Array(text.length);
-  for (let i = 0; i < text.length; i++) units[i] = text.charCodeAt(i);
-  return units;
 }

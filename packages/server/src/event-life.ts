@@ -2,12 +2,13 @@
  * The life of an event, stage by stage: the table of contents of the service. Every exit is a value: accepted, or refused
  * with a code from the catalogue.
  *
- *   receive  →  transform (webhooks)  →  deduplicate  →  store  →  observe
+ *   receive  →  transform (webhooks)  →  deduplicate  →  fan out  →  store  →  execute, observe
  *
  * Only this file and service.ts know all stages.
  */
 
 import {
+  type EnvironmentId,
   EVENT_ID_SEED_HEADER,
   type EventIdGenerator,
   environmentNamed,
@@ -30,9 +31,11 @@ import { parseEvents } from "./receive/parse-events.ts";
 import { ABORTED } from "./receive/read-body.ts";
 import { routeWebhook } from "./receive/route-webhook.ts";
 import {
+  type ClaimedEntry,
   type EventAppendResult,
   type EventBatch,
   type EventStore,
+  type Lease,
   type NewEvent,
   StoreUnavailable,
   type WebhookRequestStore,
@@ -47,9 +50,17 @@ export interface EventLifeParts {
   maskedHeaders: ReadonlySet<string>;
   dedupWindow: DedupWindow;
   store: EventStore & WebhookRequestStore;
+  functions: FunctionsPart;
   refusals: RefusalLog;
   eventIds: EventIdGenerator;
   now: () => number;
+}
+
+/** What an event starts, and who takes it up once it is on disk. */
+export interface FunctionsPart {
+  plan(environmentId: EnvironmentId, event: NewEvent, now: number): NewEvent;
+  lease(): Lease;
+  take(entries: readonly ClaimedEntry[]): void;
 }
 
 export type EventLife = (request: InboundRequest) => Promise<Answer>;
@@ -160,10 +171,16 @@ async function refuse(parts: EventLifeParts, seen: SeenRequest, transformed: See
   }
 }
 
-/** Deduplicate and store are one transaction: see the store's contract. */
-async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSince">): Promise<EventAppendResult | Refusal> {
+/** What the events start, the duplicate check and the events themselves are one transaction: see the store's contract. */
+async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSince" | "lease">): Promise<EventAppendResult | Refusal> {
+  const { store, functions, dedupWindow } = parts;
+  const { environmentId, receivedAt } = batch;
+  const events = batch.events.map((event) => functions.plan(environmentId, event, receivedAt));
   try {
-    return await parts.store.eventAppend({ ...batch, duplicateSince: parts.dedupWindow.duplicateSince(batch.receivedAt) });
+    const duplicateSince = dedupWindow.duplicateSince(receivedAt);
+    const kept = await store.eventAppend({ ...batch, events, duplicateSince, lease: functions.lease() });
+    if (kept.handed.length > 0) functions.take(kept.handed);
+    return kept;
   } catch (error) {
     return storeTrouble(error);
   }

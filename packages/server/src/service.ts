@@ -1,17 +1,20 @@
 /** The composition root: makes every part, connects them, starts and stops them in order. */
 
 import type { AddressInfo } from "node:net";
-import { createEventIdGenerator, type Refusal } from "@inlet/protocol";
+import { createEventIdGenerator, type Refusal, signingKeyBearers } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { registerHealthRoutes } from "./api/health-routes.ts";
 import { registerRestApi } from "./api/rest-api.ts";
+import { registerSdkRoutes } from "./api/sdk-routes.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
 import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
+import type { EndEvents } from "./execute/steps/run-changes.ts";
+import { createFunctions, createRunRules } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
 import { BodyBudget } from "./receive/body-budget.ts";
@@ -27,6 +30,7 @@ import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { createTransformRunner, tryTransform } from "./transform/index.ts";
 
 const IDLE_CHECK_MS = 20;
+const VERSION = "0.1.0";
 
 export interface Service {
   /** Where it listens, `http://127.0.0.1:8288`. */
@@ -43,20 +47,28 @@ export interface ServiceSurroundings {
 }
 
 export async function startService(config: Config, { log, now = Date.now }: ServiceSurroundings): Promise<Service> {
+  let endEvents: EndEvents = () => [];
   const store = openSqliteStore({
     folder: config.dataDir,
+    rules: createRunRules(() => endEvents),
     onFault: (reason) => log.error({ reason }, "the store cannot be written: requests are refused with 503 until it can"),
     onRecovery: () => log.info("the store can be written again"),
   });
   try {
-    return await serve(config, store, log, now);
+    return await serve(config, store, log, now, (known) => (endEvents = known));
   } catch (error) {
     await store.stop();
     throw error;
   }
 }
 
-async function serve(config: Config, store: Store, log: Logger, now: () => number): Promise<Service> {
+async function serve(
+  config: Config,
+  store: Store,
+  log: Logger,
+  now: () => number,
+  useEndEvents: (endEvents: EndEvents) => void,
+): Promise<Service> {
   const newKeys = await bootstrap(store, config, now);
   const directory = new Directory(store);
   await directory.refresh();
@@ -73,8 +85,15 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
   });
   const ids = createEventIdGenerator();
+  const functions = createFunctions({
+    ...{ config, store, directory, eventIds: ids, defaultEnvironment, log, now },
+    signingKey: () => (config.mode === "dev" ? null : newestSigningKey(directory)),
+    isSigned: (bearer) => signingKeys(directory).some((key) => signingKeyBearers(key).includes(bearer)),
+  });
+  useEndEvents(functions.endEvents);
   const receive = createEventLife({
     directory,
+    functions,
     transforms,
     maskedHeaders: new Set(config.maskHeaders.map((name) => name.toLowerCase())),
     senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null },
@@ -90,7 +109,10 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
   const clientIp = createClientIp(config.trustProxy);
   const app = createHttpServer(createHttpEdge({ receive, budget, clientIp, log, isDraining }), config.trustProxy, log);
   registerHealthRoutes(app, { probe: store.storeProbe, isDraining, now });
+  registerSdkRoutes(app, { isDev: config.mode === "dev", version: VERSION, sdk: functions.sdk });
   registerRestApi(app, {
+    runs: functions.runs,
+    registry: functions.registry,
     access: { directory, open: config.mode === "dev", defaultEnvironment },
     store,
     directory,
@@ -111,6 +133,7 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
     log,
     now,
   });
+  await functions.start();
   await app.listen({ port: config.port, host: config.host });
   dedupSweeper.start();
   requestSweeper.start();
@@ -119,11 +142,22 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
   async function stop(): Promise<void> {
     draining.abort();
     await closeWithin(app, config.drainTimeout);
+    await functions.stop();
     await Promise.all([dedupSweeper.stop(), requestSweeper.stop(), transforms.stop()]);
     refusals.stop();
     await store.stop();
   }
   return { url: urlOf(app), newKeys, stop: () => (stopped ??= stop()) };
+}
+
+function signingKeys(directory: Directory): string[] {
+  return directory.keys().flatMap(({ kind, secret }) => (kind === "signing" && secret !== null ? [secret] : []));
+}
+
+function newestSigningKey(directory: Directory): string {
+  const newest = signingKeys(directory).at(-1);
+  if (newest === undefined) throw new Error("there is no signing key: calls to apps cannot be signed");
+  return newest;
 }
 
 /** New connections are refused at once; requests in flight may finish until the time is up. */

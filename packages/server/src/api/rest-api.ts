@@ -4,9 +4,11 @@ import type { FastifyInstance } from "fastify";
 import { type EnvironmentsRoutesParts, registerEnvironmentsRoutes } from "./environments-routes.ts";
 import { type EventStreamParts, registerEventStream } from "./event-stream.ts";
 import { registerEventsRoutes } from "./events-routes.ts";
+import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./functions-routes.ts";
 import { type KeysRoutesParts, registerKeysRoutes } from "./keys-routes.ts";
 import { registerAccess } from "./rest-access.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
+import { type RunsRoutesParts, registerRunsRoutes } from "./runs-routes.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./transforms-routes.ts";
 import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "./webhook-requests-routes.ts";
 import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks-routes.ts";
@@ -14,6 +16,8 @@ import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks-rou
 export type RestApiParts = EventStreamParts &
   EnvironmentsRoutesParts &
   KeysRoutesParts &
+  FunctionsRoutesParts &
+  RunsRoutesParts &
   WebhooksRoutesParts &
   WebhookRequestsRoutesParts &
   TransformsRoutesParts;
@@ -27,6 +31,8 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerEventStream(api, parts);
       registerEnvironmentsRoutes(api, parts);
       registerKeysRoutes(api, parts);
+      registerFunctionsRoutes(api, parts);
+      registerRunsRoutes(api, parts);
       registerWebhooksRoutes(api, parts);
       registerWebhookRequestsRoutes(api, parts);
       registerTransformsRoutes(api, parts);

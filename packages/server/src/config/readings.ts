@@ -1,6 +1,7 @@
 /** How the text of a setting becomes its value. A reading throws a SettingFault whose message completes "--flag …". */
 
 import { BlockList, isIP } from "node:net";
+import { parseDuration } from "@inlet/protocol";
 
 export interface Reading<Value> {
   /** What `--help` shows in the value's place. */
@@ -50,11 +51,11 @@ export function oneOf<Choice extends string>(...choices: Choice[]): Reading<Choi
 }
 
 export function duration(minMs: number, maxMs: number): Reading<number> {
-  return withUnits("duration", DURATION_UNITS_MS, minMs, maxMs, 'such as "250ms", "30s" or "24h"');
+  return bounded("duration", toMilliseconds, DURATION_UNITS_MS, minMs, maxMs, 'such as "250ms", "30s" or "24h"');
 }
 
 export function size(minBytes: number, maxBytes: number): Reading<number> {
-  return withUnits("size", SIZE_UNITS_BYTES, minBytes, maxBytes, 'such as "512kb" or "4mb"');
+  return bounded("size", toBytes, SIZE_UNITS_BYTES, minBytes, maxBytes, 'such as "512kb" or "4mb"');
 }
 
 /** Several values separated by commas. */
@@ -66,7 +67,7 @@ export function list<Value>(item: Reading<Value>): Reading<Value[]> {
 }
 
 /** An address of the web, kept without a slash at its end. */
-export function url(): Reading<string | null> {
+export function url(): Reading<string> {
   return {
     placeholder: "url",
     parse(given) {
@@ -90,8 +91,9 @@ export function trustedProxies(): Reading<boolean | string[]> {
   };
 }
 
-function withUnits(
+function bounded(
   placeholder: string,
+  read: (given: string) => number | null,
   units: Readonly<Record<string, number>>,
   min: number,
   max: number,
@@ -100,14 +102,23 @@ function withUnits(
   return {
     placeholder,
     parse(given) {
-      const match = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/i.exec(given.trim());
-      const unit = units[match?.[2]?.toLowerCase() ?? ""];
-      if (!match || !unit) throw new SettingFault(`must be a ${placeholder} ${examples}`);
-      const value = Math.round(Number(match[1]) * unit);
+      const value = read(given.trim().toLowerCase());
+      if (value === null) throw new SettingFault(`must be a ${placeholder} ${examples}`);
       if (value < min || value > max) throw new SettingFault(`must be from ${written(min, units)} to ${written(max, units)}`);
       return value;
     },
   };
+}
+
+function toMilliseconds(given: string): number | null {
+  // A bare 0 would be the only number that needs no unit.
+  return given === "0" ? null : parseDuration(given.replaceAll(" ", ""));
+}
+
+function toBytes(given: string): number | null {
+  const match = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/.exec(given);
+  const unit = SIZE_UNITS_BYTES[match?.[2] ?? ""];
+  return match && unit ? Math.round(Number(match[1]) * unit) : null;
 }
 
 /** In the largest unit that leaves a whole number. */

@@ -95,6 +95,27 @@ export const SETTINGS = {
     shown: "30d",
     sentence: "How long the record of webhook requests is kept.",
   }),
+  appUrl: setting<string[]>({
+    reading: list(url()),
+    default: [],
+    sentence: "Address of an app to sync when the service starts; several are separated by commas.",
+  }),
+  appCalls: setting({
+    reading: integer(1, 10_000),
+    default: 100,
+    sentence: "Most calls to one app at the same time.",
+  }),
+  callTimeout: setting({
+    reading: duration(100, 7 * DAY_MS),
+    default: 2 * 3_600_000,
+    shown: "2h",
+    sentence: "How long an app may take to answer a call.",
+  }),
+  retryInterval: setting<number | null>({
+    reading: duration(1, 366 * DAY_MS),
+    default: { dev: 1_000, start: null },
+    sentence: "Delay before a failed call is tried again, instead of the backoff table (15s, 30s, 1m, 2m, 5m … 2h).",
+  }),
   drainTimeout: setting({
     reading: duration(0, 600_000),
     default: 10_000,

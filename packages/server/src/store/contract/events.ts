@@ -2,6 +2,8 @@
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import type { EventCursor } from "./event-cursor.ts";
+import type { ClaimedEntry, Lease } from "./queue.ts";
+import type { NewRun, NewStart } from "./runs.ts";
 import type { NewWebhookRequest } from "./webhook-requests.ts";
 
 export const SOURCE_KINDS = ["key", "webhook", "function", "internal"] as const;
@@ -23,6 +25,9 @@ export interface NewEvent {
   data: string;
   /** JSON text of an object with every other field the sender gave, or null when there was none. */
   extras: string | null;
+  /** What it starts, unless it is a duplicate: written in the same transaction. */
+  runs?: readonly NewRun[];
+  starts?: readonly NewStart[];
 }
 
 export interface EventBatch {
@@ -36,15 +41,19 @@ export interface EventBatch {
   events: readonly NewEvent[];
   /** The webhook request the one event came from, recorded in the same transaction. */
   webhookRequest?: NewWebhookRequest;
+  /** Who takes up what the events start. Absent: it waits in the queue. */
+  lease?: Lease;
 }
 
 export interface EventAppendResult {
   /** One per event, in order; for a duplicate, the id of the event that came first. */
   ids: EventId[];
   duplicates: number;
+  /** Work that is now held by the one named in the lease. */
+  handed: ClaimedEntry[];
 }
 
-export interface StoredEvent extends NewEvent {
+export interface StoredEvent extends Omit<NewEvent, "runs" | "starts"> {
   /** Grows in commit order: what was read up to a sequence number is complete up to it. */
   sequence: number;
   environmentId: EnvironmentId;

@@ -5,14 +5,28 @@
  * be reached or written, it throws StoreUnavailable: retryable, and nothing was kept.
  */
 
+import type { AppStore } from "./apps.ts";
 import type { DedupKeyStore } from "./dedup-keys.ts";
 import type { EnvironmentStore } from "./environments.ts";
 import type { EventStore } from "./events.ts";
+import type { FunctionStartStore } from "./function-starts.ts";
 import type { KeyStore } from "./keys.ts";
+import type { QueueStore } from "./queue.ts";
+import type { RunStore } from "./runs.ts";
 import type { WebhookRequestStore } from "./webhook-requests.ts";
 import type { WebhookStore } from "./webhooks.ts";
 
-export interface Store extends EventStore, DedupKeyStore, EnvironmentStore, KeyStore, WebhookStore, WebhookRequestStore {
+export interface Store
+  extends EventStore,
+    DedupKeyStore,
+    EnvironmentStore,
+    KeyStore,
+    WebhookStore,
+    WebhookRequestStore,
+    AppStore,
+    QueueStore,
+    RunStore,
+    FunctionStartStore {
   /** Waits for what is under way, then lets go of the store. Idempotent. */
   stop(): Promise<void>;
   /** Throws StoreUnavailable unless the store can be written now. */

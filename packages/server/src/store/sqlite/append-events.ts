@@ -1,15 +1,27 @@
-/** Writes one batch of events, inside the transaction of the group it belongs to. */
+/** Writes one batch of events with everything that follows from them, inside the transaction of the group it belongs to. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
 import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../contract/index.ts";
-
 import type { EventWords } from "./event-words.ts";
+import { Handing } from "./queue-entries.ts";
+import type { ResumeRuns } from "./resume-runs.ts";
+import type { StartRuns } from "./start-runs.ts";
 import { prepareRecordRequest } from "./webhook-requests.ts";
 
-export type AppendEvents = (batch: EventBatch) => EventAppendResult;
+export interface AppendEvents {
+  append(batch: EventBatch): EventAppendResult;
+  /** Inside the transaction of something else, which hands over what follows. */
+  appendInside(handing: Handing, batch: EventBatch): EventAppendResult;
+}
 
-export function prepareAppendEvents(db: DatabaseSync, words: EventWords): AppendEvents {
+export interface AppendParts {
+  words: EventWords;
+  startRuns: StartRuns;
+  resumeRuns(): ResumeRuns;
+}
+
+export function prepareAppendEvents(db: DatabaseSync, { words, startRuns, resumeRuns }: AppendParts): AppendEvents {
   const recordRequest = prepareRecordRequest(db);
   const insertEvent = db.prepare(`
     INSERT INTO events (environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, extras, data)
@@ -31,14 +43,18 @@ export function prepareAppendEvents(db: DatabaseSync, words: EventWords): Append
     return batch.idsFromSender && findEvent.get(environmentId, event.id) ? event.id : null;
   }
 
-  function insert(batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
+  function insert(handing: Handing, batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
     const { environmentId, receivedAt } = batch;
     const { id, ts, extras, data } = event;
-    insertEvent.run(environmentId, id, words.nameId(event.name), ts, receivedAt, dedupId, sourceNo, extras, data);
+    const row = insertEvent.run(environmentId, id, words.nameId(event.name), ts, receivedAt, dedupId, sourceNo, extras, data);
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
+    const sequence = row.lastInsertRowid as number;
+    if (event.runs) for (const run of event.runs) startRuns.start(handing, environmentId, sequence, run);
+    if (event.starts) for (const start of event.starts) startRuns.request(handing, environmentId, sequence, start);
+    resumeRuns().resume(handing, environmentId, event, sequence);
   }
 
-  return (batch) => {
+  function appendInside(handing: Handing, batch: EventBatch): EventAppendResult {
     const ids: EventId[] = [];
     const sourceNo = words.sourceNo(batch.source);
     let duplicates = 0;
@@ -48,10 +64,12 @@ export function prepareAppendEvents(db: DatabaseSync, words: EventWords): Append
       if (first) {
         countDuplicate.run(batch.environmentId, first);
         duplicates++;
-      } else insert(batch, sourceNo, event, dedupId);
+      } else insert(handing, batch, sourceNo, event, dedupId);
       ids.push(first ?? event.id);
     }
     if (batch.webhookRequest) recordRequest(batch.webhookRequest, ids[0] ?? null);
-    return { ids, duplicates };
-  };
+    return { ids, duplicates, handed: handing.handed };
+  }
+
+  return { append: (batch) => appendInside(new Handing(batch.receivedAt, batch.lease), batch), appendInside };
 }

@@ -3,8 +3,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { type EventStore, type Store, StoreRefused } from "../contract/index.ts";
+import { type EventStore, type RunRules, type Store, StoreRefused } from "../contract/index.ts";
+import { AdvanceRun } from "./advance-run.ts";
 import { type AppendEvents, prepareAppendEvents } from "./append-events.ts";
+import { appStore } from "./apps.ts";
 import { checkFile, refuseBadFile } from "./check-file.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { DATABASE_FILE, openWriter } from "./database.ts";
@@ -12,19 +14,30 @@ import { dedupKeyStore } from "./dedup-keys.ts";
 import { environmentStore } from "./environments.ts";
 import { EventWords } from "./event-words.ts";
 import { lockFolder } from "./folder-lock.ts";
+import { functionStartStore } from "./function-starts.ts";
 import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
 import { keyStore } from "./keys.ts";
+import { Lanes } from "./lanes.ts";
 import { migrate } from "./migrate.ts";
+import { queueStore } from "./queue.ts";
+import { QueueEntries } from "./queue-entries.ts";
 import { Reader } from "./reader.ts";
+import { ResumeRuns } from "./resume-runs.ts";
+import { RunStates } from "./run-state.ts";
+import { runStore } from "./runs.ts";
+import { StartRuns } from "./start-runs.ts";
+import { Waits } from "./waits.ts";
 import { webhookRequestStore } from "./webhook-requests.ts";
 import { webhookStore } from "./webhooks.ts";
 
 export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "onRecovery"> {
   folder: string;
+  /** How events change the runs that wait for them. Not needed by who runs no functions. */
+  rules?: RunRules;
 }
 
 /** Throws StoreRefused when the folder is in use, cannot be written, or holds a file that must not be used. */
-export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store {
+export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteStoreOptions): Store {
   makeFolder(folder);
   const lock = lockFolder(folder);
   const path = join(folder, DATABASE_FILE);
@@ -43,7 +56,20 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
     for (const watcher of watchers) watcher();
   };
   const words = new EventWords(db);
-  const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback: () => words.forget() });
+  const lanes = new Lanes(db);
+  const waits = new Waits(db);
+  const onRollback = () => {
+    for (const remembered of [words, lanes, waits]) remembered.forget();
+  };
+  const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
+  const states = new RunStates(db);
+  const entries = new QueueEntries(db, lanes);
+  const startRuns = new StartRuns(db, lanes, entries, waits);
+  // A run may give rise to events, and an event may change runs: the two know each other.
+  const events: AppendEvents = prepareAppendEvents(db, { words, startRuns, resumeRuns: () => resumeRuns });
+  const append = (...inside: Parameters<AppendEvents["appendInside"]>) => void events.appendInside(...inside);
+  const runs = new AdvanceRun(db, { states, entries, waits, rules, append });
+  const resumeRuns = new ResumeRuns({ waits, states, runs, rules });
   reader.start();
 
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
@@ -58,20 +84,24 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
   }
 
   return {
-    ...eventStore(prepareAppendEvents(db, words), writer, reader, watchers),
+    ...eventStore(events, writer, reader, watchers),
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
     ...keyStore(db, writer),
     ...webhookStore(db, writer),
     ...webhookRequestStore(db, writer, reader),
+    ...appStore(db, writer, entries),
+    ...queueStore(db, writer, lanes, entries),
+    ...runStore(db, { writer, reader, runs, startRuns, states }),
+    ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules }),
     storeProbe: () => writer.submit(() => void probe.run()),
     stop: () => (stopped ??= close()),
   };
 }
 
-function eventStore(append: AppendEvents, writer: GroupCommit, reader: Reader, watchers: Set<() => void>): EventStore {
+function eventStore(events: AppendEvents, writer: GroupCommit, reader: Reader, watchers: Set<() => void>): EventStore {
   return {
-    eventAppend: (batch) => writer.submit(() => append(batch), batch.events.length),
+    eventAppend: (batch) => writer.submit(() => events.append(batch), batch.events.length),
     eventGet: (params) => reader.read("eventGet", params),
     eventList: (params) => reader.read("eventList", params),
     eventFollow: (params) => reader.read("eventFollow", params),
@@ -103,3 +133,15 @@ function openChecked(path: string): DatabaseSync {
     throw error;
   }
 }
+
+function withoutRules(): never {
+  throw new Error("this store was opened without the rules of runs");
+}
+
+const NO_RULES: RunRules = {
+  keyAt: withoutRules,
+  matches: withoutRules,
+  eventValue: withoutRules,
+  resolve: withoutRules,
+  cancel: withoutRules,
+};

@@ -1,0 +1,32 @@
+/** Lengths of time as SDKs and people write them: as in Go ("1h30m", "1.5s", "100ms"), with days and weeks added. */
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  // The micro sign and the Greek letter: both are in use.
+  "\u00b5s": 1e-3,
+  "\u03bcs": 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h|d|w)/y;
+
+/** In milliseconds, rounded to a whole one; null when the text is no length of time, or a negative one. */
+export function parseDuration(text: string): number | null {
+  if (text === "0") return 0;
+  // A hostile text is long; "1w6d23h59m59s999ms999us999ns" is not.
+  if (text === "" || text.length > 100) return null;
+  let totalMs = 0;
+  PART.lastIndex = 0;
+  while (PART.lastIndex < text.length) {
+    const part = PART.exec(text);
+    if (!part) return null;
+    totalMs += Number(part[1]) * (UNITS_MS[part[2] as string] as number);
+  }
+  return Number.isSafeInteger(Math.round(totalMs)) ? Math.round(totalMs) : null;
+}

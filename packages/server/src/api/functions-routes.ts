@@ -1,0 +1,97 @@
+/** REST: apps and the functions they registered. */
+
+import type { AppId } from "@inlet/protocol";
+import type { FastifyInstance } from "fastify";
+import { iso } from "../observe/run-view.ts";
+import type { App, AppStore, Environment, StoredFunction } from "../store/contract/index.ts";
+import { type AccessRules, environmentOf } from "./rest-access.ts";
+import { RestRefusal } from "./rest-errors.ts";
+import { closed } from "./rest-schemas.ts";
+
+export interface ShownFunction {
+  stored: StoredFunction;
+  app: App;
+  url: string;
+  config: Readonly<Record<string, unknown>>;
+}
+
+export interface FunctionsRoutesParts {
+  access: AccessRules;
+  store: AppStore;
+  registry: {
+    apps(environment: Environment): App[];
+    functions(environment: Environment): ShownFunction[];
+    /** Asks the app to register; a sentence when it does not. */
+    sync(environment: Environment, url: string): Promise<App | string>;
+    refresh(): Promise<void>;
+  };
+  now(): number;
+}
+
+const APP_BODY = closed({ url: { type: "string", pattern: "^https?://", description: "Where the app takes calls." } }, ["url"]);
+
+export function registerFunctionsRoutes(app: FastifyInstance, { access, store, registry, now }: FunctionsRoutesParts): void {
+  const plain = { schema: { querystring: closed({}) } };
+
+  function view(shown: App, environment: Environment) {
+    const { id, name, url, sdk, framework, syncedAt, createdAt, error } = shown;
+    const functions = registry.functions(environment).filter((registered) => registered.app.no === shown.no).length;
+    return {
+      ...{ id, name, url, environment: environment.name, sdk, framework, functions },
+      ...{ syncedAt: iso(syncedAt), createdAt: iso(createdAt), error },
+    };
+  }
+
+  app.get("/functions", plain, async (request) => {
+    const environment = environmentOf(access, request);
+    return { data: registry.functions(environment).map((shown) => functionView(shown, environment)), page: { next: null } };
+  });
+
+  app.get("/apps", plain, async (request) => {
+    const environment = environmentOf(access, request);
+    return { data: registry.apps(environment).map((shown) => view(shown, environment)), page: { next: null } };
+  });
+
+  app.post<{ Body: { url: string } }>("/apps", { schema: { body: APP_BODY } }, async (request, reply) => {
+    const environment = environmentOf(access, request);
+    const synced = await registry.sync(environment, request.body.url);
+    if (typeof synced === "string") throw new RestRefusal("app_unreachable", synced);
+    reply.status(201);
+    return { data: view(synced, environment) };
+  });
+
+  app.delete<{ Params: { id: string } }>("/apps/:id", plain, async (request) => {
+    const environment = environmentOf(access, request);
+    const { id } = request.params;
+    const known = registry.apps(environment).find((candidate) => candidate.id === id || candidate.name === id);
+    const removed = known && (await store.appRemove({ environmentId: environment.id, id: known.id as AppId, removedAt: now() }));
+    if (!removed) throw new RestRefusal("app_not_found", `There is no app ${id} in the environment "${environment.name}".`);
+    await registry.refresh();
+    return { data: { id: removed.id } };
+  });
+}
+
+/** What was registered beside these is the function's configuration. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(["id", "name", "triggers", "steps"]);
+
+function functionView({ stored, app, url, config }: ShownFunction, environment: Environment) {
+  return {
+    ...{ id: stored.id, name: stored.name, app: app.name, environment: environment.name, url },
+    triggers: triggersOf(config),
+    config: { ...Object.fromEntries(Object.entries(config).filter(([key]) => !OWN_FIELDS.has(key))), retries: retriesOf(config) },
+    createdAt: iso(stored.createdAt),
+    updatedAt: iso(stored.updatedAt),
+  };
+}
+
+function triggersOf({ triggers }: Readonly<Record<string, unknown>>): object[] {
+  const given = (Array.isArray(triggers) ? triggers : []) as { event?: string; expression?: string; if?: string; cron?: string }[];
+  return given.map(({ event, expression, if: condition = expression, cron }) =>
+    cron === undefined ? { event, ...(condition !== undefined && { if: condition }) } : { cron },
+  );
+}
+
+function retriesOf({ steps }: Readonly<Record<string, unknown>>): number | null {
+  const [step] = Object.values((steps ?? {}) as Record<string, { retries?: { attempts?: number } }>);
+  return step?.retries?.attempts ?? null;
+}

@@ -1,0 +1,101 @@
+/** Requests to apps over connections that are kept. An app that hangs, is gone or answers without end fails its own calls only. */
+
+import { Agent, errors } from "undici";
+import type { AppAnswer } from "./read-answer.ts";
+
+export interface CallAppOptions {
+  /** How long an app may take to answer. */
+  timeoutMs: number;
+  /** Connections to one app. */
+  connectionsMax: number;
+}
+
+export interface AppRequest {
+  method: "POST" | "PUT";
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  timeoutMs?: number;
+}
+
+/** Why there is no answer, as a sentence. */
+export class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+}
+
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+const REDIRECTS_MAX = 3;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+export class AppCaller {
+  readonly #agent: Agent;
+  readonly #timeoutMs: number;
+
+  constructor({ timeoutMs, connectionsMax }: CallAppOptions) {
+    this.#timeoutMs = timeoutMs;
+    this.#agent = new Agent({
+      connections: connectionsMax,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      connect: { timeout: CONNECT_TIMEOUT_MS },
+      keepAliveTimeout: 10_000,
+    });
+  }
+
+  /** Throws NoAnswer. */
+  async call(request: AppRequest): Promise<AppAnswer> {
+    try {
+      return await this.#follow(request, request.url, REDIRECTS_MAX);
+    } catch (error) {
+      if (error instanceof NoAnswer) throw error;
+      throw new NoAnswer(reasonOf(error, request.timeoutMs ?? this.#timeoutMs), { cause: error });
+    }
+  }
+
+  /** Calls under way are ended: their steps are taken again after the next start. */
+  stop(): Promise<void> {
+    return this.#agent.destroy();
+  }
+
+  async #follow(request: AppRequest, url: string, redirectsLeft: number): Promise<AppAnswer> {
+    const { origin, pathname, search } = new URL(url);
+    const { method, headers, body, timeoutMs } = request;
+    const limits = timeoutMs === undefined ? {} : { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+    const response = await this.#agent.request({ origin, path: pathname + search, method, headers, body, ...limits });
+    const { location } = response.headers;
+    if ([307, 308].includes(response.statusCode) && typeof location === "string" && redirectsLeft > 0) {
+      await response.body.dump();
+      return this.#follow(request, new URL(location, url).href, redirectsLeft - 1);
+    }
+    const text = await readText(response.body, Number(response.headers["content-length"]));
+    return { status: response.statusCode, headers: response.headers, body: text };
+  }
+}
+
+async function readText(
+  body: AsyncIterable<Buffer> & { text(): Promise<string>; destroy(): unknown },
+  declaredBytes: number,
+): Promise<string> {
+  if (declaredBytes <= ANSWER_BYTES_MAX) return body.text();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES_MAX) {
+      body.destroy();
+      throw new NoAnswer(`The app's answer is larger than ${ANSWER_BYTES_MAX / 1024 / 1024} MiB.`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function reasonOf(error: unknown, timeoutMs: number): string {
+  if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) {
+    return `The app did not answer within ${timeoutMs / 1_000} s.`;
+  }
+  const { code, message } = error as Error & { code?: string };
+  if (code === "ECONNREFUSED") return "The app cannot be reached: nothing listens at its address.";
+  if (error instanceof errors.ConnectTimeoutError) return "The app cannot be reached: connecting took too long.";
+  return `The app cannot be reached: ${message || code || "the connection failed"}.`;
+}

@@ -1,0 +1,63 @@
+/**
+ * The body of a call, as canonical JSON: published SDKs check its signature over the body they parsed and wrote anew, which only
+ * works if there is one way to write it. Keys are written here in their order; payloads are put in order by canonicalJson.
+ * Our own SDK checks the bytes it received, so for it numbers beyond double precision keep their digits.
+ */
+
+import { canonicalJson, eventJson } from "@inlet/protocol";
+import type { RunContext, StoredEvent } from "../../store/contract/index.ts";
+
+export interface CallParameters {
+  context: RunContext;
+  functionUuid: string;
+  stepId: string;
+  attempt: number;
+  maxAttempts: number;
+  /** Names this entry of the queue to an SDK that hands in results while its call goes on. */
+  entryId: string;
+  exactNumbers: boolean;
+}
+
+/** Beyond this an SDK is told to fetch events and steps itself. */
+const BODY_UNITS_MAX = 4 * 1024 * 1024;
+
+export function callBody(params: CallParameters): string {
+  const { exactNumbers, context } = params;
+  const events = context.events.map((event) => eventText(event, exactNumbers));
+  const steps = stepsText(context, exactNumbers);
+  const held = events.reduce((sum, text) => sum + text.length, steps.length);
+  const usesApi = held > BODY_UNITS_MAX;
+  const first = events[0] ?? "{}";
+  const parts = usesApi ? { event: first, events: "[]", steps: "{}" } : { event: first, events: `[${events.join(",")}]`, steps };
+  return `{"ctx":${contextText(params, usesApi)},"event":${parts.event},"events":${parts.events},"steps":${parts.steps},"use_api":${usesApi},"version":${context.run.requestVersion}}`;
+}
+
+function contextText({ context, functionUuid, stepId, attempt, maxAttempts, entryId }: CallParameters, usesApi: boolean): string {
+  const { run, steps } = context;
+  return JSON.stringify({
+    attempt,
+    disable_immediate_execution: run.isParallel,
+    env: "",
+    fn_id: functionUuid,
+    job_id: entryId,
+    max_attempts: maxAttempts,
+    qi_id: entryId,
+    request_id: `${run.id}.${entryId}.${attempt}`,
+    run_id: run.id,
+    stack: { current: steps.length, stack: usesApi ? [] : steps.map(({ id }) => id) },
+    step_id: stepId,
+    use_api: usesApi,
+  });
+}
+
+/** Results by step, in the order of their keys. */
+export function stepsText({ steps }: RunContext, exactNumbers: boolean): string {
+  if (steps.length === 0) return "{}";
+  const sorted = [...steps].sort((a, b) => (a.id < b.id ? -1 : 1));
+  return `{${sorted.map(({ id, value }) => `${JSON.stringify(id)}:${canonicalJson(value, { exactNumbers })}`).join(",")}}`;
+}
+
+/** An event as functions receive it: as it was sent, with the id the sender gave it or else the Event ID. */
+export function eventText(event: Omit<StoredEvent, "sequence">, exactNumbers: boolean): string {
+  return canonicalJson(eventJson(event), { exactNumbers });
+}

@@ -1,0 +1,53 @@
+/** The request that calls a function: its address, its headers in the words of the app's SDK, its body, its signature. */
+
+import { signBody } from "@inlet/protocol";
+import type { ClaimedEntry, HeaderSet, RunContext } from "../../store/contract/index.ts";
+import type { AppRequest } from "./call-app.ts";
+import { callBody } from "./call-body.ts";
+import { HEADER_NAMES } from "./header-names.ts";
+
+export interface CallTarget {
+  /** Where the app takes calls of the function. */
+  url: string;
+  uuid: string;
+  retries: number;
+  app: { headers: HeaderSet };
+}
+
+export type SigningKey = string;
+
+export interface FunctionCall {
+  entry: ClaimedEntry;
+  context: RunContext;
+  target: CallTarget;
+  /** Null: the app is told that a dev server calls, and nothing is signed. */
+  signingKey: SigningKey | null;
+  now: number;
+}
+
+export function functionRequest({ entry, context, target, signingKey, now }: FunctionCall): AppRequest {
+  const stepId = entry.stepId ?? "step";
+  const set = target.app.headers;
+  const body = callBody({
+    ...{ context, stepId, functionUuid: target.uuid, attempt: entry.attempt, maxAttempts: target.retries + 1, entryId: String(entry.no) },
+    // Published SDKs write numbers anew before they check the signature; without one they, too, get them as they were sent.
+    exactNumbers: set === "service" || signingKey === null,
+  });
+  const names = HEADER_NAMES[set];
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    "user-agent": "Inlet",
+    [names.requestVersion]: String(context.run.requestVersion),
+    [names.runId]: context.run.id,
+    [names.stepId]: stepId,
+    [names.serverKind]: signingKey === null ? "dev" : "cloud",
+  };
+  if (signingKey !== null) headers[names.signature] = signBody(body, signingKey, Math.floor(now / 1_000));
+  return { method: "POST", url: entry.stepId === null ? target.url : withStep(target.url, stepId), headers, body };
+}
+
+function withStep(url: string, stepId: string): string {
+  const target = new URL(url);
+  target.searchParams.set("stepId", stepId);
+  return target.href;
+}

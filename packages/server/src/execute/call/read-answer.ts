@@ -1,0 +1,97 @@
+/** Makes sense of what an app answered. Whatever it is, the outcome is a value: finished, operations, or failed and why. */
+
+import type { HeaderSet } from "../../store/contract/index.ts";
+import type { Answer } from "../steps/decide-answer.ts";
+import { readError, readOperations } from "../steps/operations.ts";
+import { HEADER_NAMES, type HeaderNames } from "./header-names.ts";
+
+export interface AppAnswer {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: string;
+}
+
+export interface ReadAnswer {
+  answer: Answer;
+  /** The protocol version the SDK speaks; null when it does not say. */
+  requestVersion: number | null;
+}
+
+const RETRY_AFTER_MIN_MS = 1_000;
+const RETRY_AFTER_MAX_MS = 86_400_000;
+const SHOWN_UNITS_MAX = 500;
+
+export function readAnswer(set: HeaderSet, received: AppAnswer, now: number): ReadAnswer {
+  const names = HEADER_NAMES[set];
+  const answered = received.status === 201 ? unwrapped(received) : received;
+  const version = Number(text(answered.headers[names.requestVersion]) ?? Number.NaN);
+  const requestVersion = Number.isInteger(version) ? version : null;
+  return { answer: interpret(answered, names, now), requestVersion };
+}
+
+function interpret({ status, headers, body }: AppAnswer, names: HeaderNames, now: number): Answer {
+  const isOk = status >= 200 && status < 300;
+  if (isOk && headers[names.sdk] === undefined) return failed("NotAnSdk", notAnSdk(status, body), status, true);
+  const retry = { mayRetry: text(headers[names.noRetry]) !== "true", retryAfterMs: readRetryAfter(text(headers["retry-after"]), now) };
+  if (status === 206) {
+    const operations = readOperations(body);
+    if (!operations) return failed("BadAnswer", `The app answered 206, but not with operations: ${shown(body)}`, status, true);
+    return { kind: "operations", operations, ...retry };
+  }
+  if (isOk) return readOutput(body, status);
+  const error = readError(body, `The app answered with status ${status}: ${shown(body)}`);
+  return { kind: "failed", error, httpStatus: status, body: isJson(body) ? body : null, ...retry };
+}
+
+function readOutput(body: string, status: number): Answer {
+  if (body.trim() === "") return { kind: "finished", output: "null" };
+  if (!isJson(body)) return failed("BadAnswer", `The app answered ${status}, but not with JSON: ${shown(body)}`, status, true);
+  return { kind: "finished", output: body };
+}
+
+/** A streamed answer: white space while the function ran, then what it would have answered at once. */
+function unwrapped(received: AppAnswer): AppAnswer {
+  try {
+    const { status, headers = {}, body } = JSON.parse(received.body) as { status: number; headers?: AppAnswer["headers"]; body: unknown };
+    if (!Number.isInteger(status)) return received;
+    const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    return { status, headers: { ...received.headers, ...lower }, body: typeof body === "string" ? body : JSON.stringify(body ?? null) };
+  } catch {
+    return received;
+  }
+}
+
+export function failed(name: string, message: string, httpStatus: number | null, mayRetry: boolean): Answer {
+  return { kind: "failed", error: { name, message }, mayRetry, retryAfterMs: null, httpStatus, body: null };
+}
+
+/** Seconds or a date. */
+function readRetryAfter(value: string | undefined, now: number): number | null {
+  if (value === undefined) return null;
+  const seconds = Number(value);
+  const ms = Number.isNaN(seconds) ? Date.parse(value) - now : seconds * 1_000;
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, RETRY_AFTER_MIN_MS), RETRY_AFTER_MAX_MS);
+}
+
+function notAnSdk(status: number, body: string): string {
+  return `Something answered with status ${status} that is not an SDK, perhaps a proxy: ${shown(body)}`;
+}
+
+function shown(body: string): string {
+  const line = body.trim().replace(/\s+/g, " ");
+  if (line === "") return "(nothing)";
+  return line.length > SHOWN_UNITS_MAX ? `${line.slice(0, SHOWN_UNITS_MAX)}…` : line;
+}
+
+function isJson(body: string): boolean {
+  try {
+    JSON.parse(body);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function text(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

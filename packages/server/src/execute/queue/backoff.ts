@@ -1,0 +1,25 @@
+/** When a call that failed is tried again. */
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+/** After the first failure, the second, and so on; after that, always the last. */
+const DELAYS_MS = [15 * SECOND_MS, 30 * SECOND_MS, ...[1, 2, 5, 10, 20, 40, 60, 120].map((minutes) => minutes * MINUTE_MS)];
+/** Calls that failed together are not repeated together. */
+const JITTER_MAX_MS = 30 * SECOND_MS;
+
+export interface Backoff {
+  /** `attempt` is the one that failed, counted from 0. What the app asked for wins. */
+  retryAt(now: number, attempt: number, retryAfterMs: number | null): number;
+}
+
+/** With `intervalMs`, every delay is that long. */
+export function createBackoff(intervalMs: number | null, random: () => number = Math.random): Backoff {
+  return {
+    retryAt(now, attempt, retryAfterMs) {
+      if (retryAfterMs !== null) return now + retryAfterMs;
+      if (intervalMs !== null) return now + intervalMs;
+      const delayMs = DELAYS_MS[Math.min(attempt, DELAYS_MS.length - 1)] as number;
+      return now + delayMs + Math.floor(random() * JITTER_MAX_MS);
+    },
+  };
+}

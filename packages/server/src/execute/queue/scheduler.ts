@@ -1,0 +1,189 @@
+/**
+ * Which entry is worked on next. Entries this node holds stand in lanes in memory; a lane moves on while all limits it falls
+ * under have a place free. What does not fit in memory stays in the store's queue and is claimed when the lane has run low, so
+ * an app that does not move holds up its own lanes and nothing else.
+ */
+
+import type { ClaimedEntry } from "../../store/contract/index.ts";
+
+/** How much of a lane is held in memory. */
+const LANE_ENTRIES_MAX = 1_000;
+/** A lane that has fewer left claims more. */
+const LANE_ENTRIES_LOW = 250;
+
+export interface LimitRule {
+  id: string;
+  /** How many may be worked on at once. */
+  cap: number;
+}
+
+export interface SchedulerParts {
+  /** Works on an entry to its end; must not throw. */
+  work(entry: ClaimedEntry): Promise<void>;
+  claim(lane: string, limit: number): Promise<{ claimed: ClaimedEntry[]; more: boolean }>;
+  limitsOf(lane: string): readonly LimitRule[];
+}
+
+interface Lane {
+  key: string;
+  limits: Limit[];
+  waiting: ClaimedEntry[];
+  working: number;
+  /** There is more in the store. New entries must not overtake it. */
+  hasBacklog: boolean;
+  isClaiming: boolean;
+}
+
+interface Limit {
+  id: string;
+  cap: number;
+  inUse: number;
+  /** Lanes that could not move because of it. */
+  blocked: Set<Lane>;
+  /** How many lanes fall under it. */
+  lanes: number;
+}
+
+export class Scheduler {
+  readonly #parts: SchedulerParts;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #limits = new Map<string, Limit>();
+  readonly #working = new Set<Promise<void>>();
+  readonly #inWork = new Set<ClaimedEntry>();
+  #stopped = false;
+
+  constructor(parts: SchedulerParts) {
+    this.#parts = parts;
+  }
+
+  /** How many entries of a lane may be handed to this node now. */
+  roomIn(key: string): number {
+    if (this.#stopped) return 0;
+    const lane = this.#lanes.get(key);
+    if (!lane) return LANE_ENTRIES_MAX;
+    return lane.hasBacklog ? 0 : LANE_ENTRIES_MAX - lane.waiting.length;
+  }
+
+  /** Entries that are held by this node. */
+  take(entries: readonly ClaimedEntry[]): void {
+    for (const entry of entries) {
+      const lane = this.#lane(entry.lane);
+      lane.waiting.push(entry);
+      this.#move(lane);
+    }
+  }
+
+  /** The store holds entries of this lane that nobody has taken. */
+  noteBacklog(key: string): void {
+    const lane = this.#lane(key);
+    lane.hasBacklog = true;
+    this.#refill(lane);
+  }
+
+  /** Limits may have changed: functions were registered anew. */
+  refreshLimits(): void {
+    for (const lane of this.#lanes.values()) {
+      const before = lane.limits;
+      lane.limits = this.#limitsOf(lane.key);
+      this.#letGo(before);
+      this.#move(lane);
+    }
+  }
+
+  /** Everything held here, worked on or waiting: its lease is to be renewed. */
+  held(): ClaimedEntry[] {
+    return [...this.#inWork, ...[...this.#lanes.values()].flatMap(({ waiting }) => waiting)];
+  }
+
+  /** Takes up nothing more, and waits for what is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#working);
+  }
+
+  #lane(key: string): Lane {
+    const known = this.#lanes.get(key);
+    if (known) return known;
+    const lane: Lane = { key, limits: this.#limitsOf(key), waiting: [], working: 0, hasBacklog: false, isClaiming: false };
+    this.#lanes.set(key, lane);
+    return lane;
+  }
+
+  #limitsOf(key: string): Limit[] {
+    return this.#parts.limitsOf(key).map(({ id, cap }) => {
+      const limit = this.#limits.get(id) ?? { id, cap, inUse: 0, blocked: new Set<Lane>(), lanes: 0 };
+      limit.cap = cap;
+      limit.lanes++;
+      this.#limits.set(id, limit);
+      return limit;
+    });
+  }
+
+  #move(lane: Lane): void {
+    while (!this.#stopped && lane.waiting.length > 0) {
+      const full = lane.limits.find(({ inUse, cap }) => inUse >= cap);
+      if (full) {
+        full.blocked.add(lane);
+        return;
+      }
+      this.#begin(lane, lane.waiting.shift() as ClaimedEntry);
+    }
+    this.#refill(lane);
+  }
+
+  #begin(lane: Lane, entry: ClaimedEntry): void {
+    const { limits } = lane;
+    for (const limit of limits) limit.inUse++;
+    lane.working++;
+    this.#inWork.add(entry);
+    const working = this.#parts.work(entry).finally(() => {
+      this.#working.delete(working);
+      this.#inWork.delete(entry);
+      lane.working--;
+      for (const limit of limits) this.#release(limit);
+      this.#move(lane);
+      this.#forget(lane);
+    });
+    this.#working.add(working);
+  }
+
+  /** A place is free: the lanes that wait for it get their turn, the longest blocked first. */
+  #release(limit: Limit): void {
+    limit.inUse--;
+    const [next] = limit.blocked;
+    if (!next) return;
+    limit.blocked.delete(next);
+    this.#move(next);
+  }
+
+  #refill(lane: Lane): void {
+    if (!lane.hasBacklog || lane.isClaiming || this.#stopped || lane.waiting.length > LANE_ENTRIES_LOW) return;
+    lane.isClaiming = true;
+    this.#parts
+      .claim(lane.key, LANE_ENTRIES_MAX - lane.waiting.length)
+      .then(({ claimed, more }) => {
+        lane.isClaiming = false;
+        lane.hasBacklog = more;
+        lane.waiting.push(...claimed);
+        lane.waiting.sort((a, b) => a.rank - b.rank);
+        this.#move(lane);
+        this.#forget(lane);
+      })
+      .catch(() => {
+        // The store will be back; until then the lane keeps its backlog.
+        setTimeout(() => {
+          lane.isClaiming = false;
+          this.#refill(lane);
+        }, 1_000).unref();
+      });
+  }
+
+  #forget(lane: Lane): void {
+    if (lane.working > 0 || lane.waiting.length > 0 || lane.hasBacklog || lane.isClaiming) return;
+    if (this.#lanes.delete(lane.key)) this.#letGo(lane.limits);
+  }
+
+  #letGo(limits: readonly Limit[]): void {
+    for (const limit of limits) if (--limit.lanes === 0) this.#limits.delete(limit.id);
+  }
+}

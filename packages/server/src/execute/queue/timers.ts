@@ -1,0 +1,71 @@
+/** Work that is due later: looks when the next of it is, and hands it over then. One clock for sleeps, timeouts, retries and crons. */
+
+import { type ClaimedEntry, type Lease, type QueueStore, TIMER_LANE } from "../../store/contract/index.ts";
+
+const BATCH_ENTRIES = 200;
+/** However late the next timer is, the store is asked again within this time: another node may have died holding work. */
+const LOOK_INTERVAL_MS = 30_000;
+const RETRY_MS = 1_000;
+
+export interface TimersParts {
+  store: QueueStore;
+  lease(): Lease;
+  /** Called for every batch that is due; settles when the batch is dealt with. */
+  work(entries: readonly ClaimedEntry[]): Promise<void>;
+  now(): number;
+}
+
+export class Timers {
+  readonly #parts: TimersParts;
+  #timeout: NodeJS.Timeout | null = null;
+  #wakeAt = Number.POSITIVE_INFINITY;
+  #looking: Promise<void> | null = null;
+  #stopped = false;
+
+  constructor(parts: TimersParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.wakeBy(this.#parts.now());
+  }
+
+  /** Something is due at this time. */
+  wakeBy(dueAt: number): void {
+    if (this.#stopped || dueAt >= this.#wakeAt) return;
+    this.#wakeAt = dueAt;
+    if (this.#timeout) clearTimeout(this.#timeout);
+    this.#timeout = setTimeout(() => this.#look(), Math.min(Math.max(dueAt - this.#parts.now(), 0), LOOK_INTERVAL_MS));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#timeout) clearTimeout(this.#timeout);
+    await this.#looking;
+  }
+
+  #look(): void {
+    if (this.#looking) return;
+    this.#looking = this.#claimDue()
+      .catch(() => this.#parts.now() + RETRY_MS)
+      .then((next) => {
+        this.#looking = null;
+        const earlier = Math.min(next, this.#wakeAt);
+        this.#wakeAt = Number.POSITIVE_INFINITY;
+        this.wakeBy(earlier);
+      });
+  }
+
+  /** Returns when to look again. What becomes due meanwhile is noted in `#wakeAt`. */
+  async #claimDue(): Promise<number> {
+    const { store, now, lease, work } = this.#parts;
+    this.#wakeAt = Number.POSITIVE_INFINITY;
+    for (let more = true; more && !this.#stopped; ) {
+      const batch = await store.queueClaimMany({ lane: TIMER_LANE, limit: BATCH_ENTRIES, now: now(), lease: lease() });
+      await work(batch.claimed);
+      more = batch.more;
+    }
+    const nextDue = await store.queueNextDue();
+    return Math.min(nextDue ?? Number.POSITIVE_INFINITY, now() + LOOK_INTERVAL_MS);
+  }
+}

@@ -1,0 +1,56 @@
+/** The internal events that tell of a run's end: failures and cancellations always, other ends when a function asks for them. */
+
+import { type EnvironmentId, type EventIdGenerator, eventJson, type FunctionNo } from "@inlet/protocol";
+import type { EventBatch, NewEvent, RunEnd, RunState } from "../../store/contract/index.ts";
+import type { EndEvents } from "./run-changes.ts";
+
+const FINISHED = "inngest/function.finished";
+const OF_STATUS = { failed: "inngest/function.failed", cancelled: "inngest/function.cancelled" } as const;
+const INTERNAL_SOURCE = { kind: "internal", id: "executor" } as const;
+
+export interface EndEventsParts {
+  functionId(no: FunctionNo): string;
+  isSubscribed(environmentId: EnvironmentId, eventName: string): boolean;
+  /** Adds what the event starts. */
+  plan(environmentId: EnvironmentId, event: NewEvent, now: number): NewEvent;
+  eventIds: EventIdGenerator;
+}
+
+export function createEndEvents(parts: EndEventsParts): EndEvents {
+  return (state, end) => {
+    const { environmentId } = state.run;
+    const wanted = end.status === "completed" ? [] : [OF_STATUS[end.status] as string];
+    if (parts.isSubscribed(environmentId, FINISHED)) wanted.push(FINISHED);
+    if (wanted.length === 0) return [];
+    const started = state.events();
+    // A function that handles ends is not told of its own.
+    if (started.some(({ name }) => name === FINISHED || name === OF_STATUS.failed)) return [];
+    const data = endData(parts.functionId(state.run.functionNo), state, end);
+    const events = wanted.map((name): NewEvent => {
+      const id = parts.eventIds.next(end.endedAt);
+      const dedupId = name === OF_STATUS.failed ? state.run.id : null;
+      return parts.plan(environmentId, { id, name, ts: end.endedAt, dedupId, data, extras: null }, end.endedAt);
+    });
+    return [internalBatch(environmentId, end.endedAt, events)];
+  };
+}
+
+export function internalBatch(environmentId: EnvironmentId, receivedAt: number, events: readonly NewEvent[]): EventBatch {
+  return { environmentId, receivedAt, source: INTERNAL_SOURCE, duplicateSince: 0, idsFromSender: false, events };
+}
+
+function endData(functionId: string, { run, events }: RunState, end: RunEnd): string {
+  const texts = events().map(eventJson);
+  const outcome = end.error ? `"error":${errorText(end)}` : `"result":${end.output}`;
+  return [
+    `{"function_id":${JSON.stringify(functionId)},"run_id":${JSON.stringify(run.id)}`,
+    `"event":${texts[0] ?? "null"},"events":[${texts.join(",")}]`,
+    outcome,
+    `"_inngest":{"status":${JSON.stringify(end.status === "completed" ? "Completed" : end.status === "failed" ? "Failed" : "Cancelled")}}}`,
+  ].join(",");
+}
+
+/** SDKs look for the message under both names. */
+function errorText({ error }: RunEnd): string {
+  return JSON.stringify({ error: error?.message, ...error });
+}

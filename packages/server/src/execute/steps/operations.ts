@@ -1,0 +1,81 @@
+/** Step operations as SDKs answer with them: small fields as values, results in the SDK's own text. */
+
+import { type JsonMember, type StepId, scanJson } from "@inlet/protocol";
+import type { RunError } from "../../store/contract/index.ts";
+
+export interface Operation {
+  /** In lower case: SDKs differ. */
+  op: string;
+  id: StepId;
+  /** For sleeps and waits of some SDKs, a parameter: the duration, the event. */
+  name: string;
+  /** What people call the step. */
+  displayName: string;
+  opts: Readonly<Record<string, unknown>>;
+  /** JSON text of `opts`, for what must be handed on as written. */
+  optsText: string | null;
+  /** JSON text. */
+  data: string;
+  /** JSON text. */
+  error: string | null;
+}
+
+/** Null when the text is no operation or array of operations. */
+export function readOperations(text: string): Operation[] | null {
+  const scanned = scanJson(text);
+  if (!scanned) return null;
+  const members = "object" in scanned ? [scanned.object] : scanned.elements;
+  const operations = members.map((fields) => (fields ? readOperation(text, fields) : null));
+  return operations.every((operation) => operation !== null) ? operations : null;
+}
+
+function readOperation(text: string, members: readonly JsonMember[]): Operation | null {
+  const written = (key: string) => {
+    const member = members.findLast((candidate) => candidate.key === key);
+    const value = member && text.slice(member.start, member.end);
+    return value === undefined || value === "null" ? null : value;
+  };
+  const string = (key: string) => {
+    const value: unknown = JSON.parse(written(key) ?? "null");
+    return typeof value === "string" ? value : null;
+  };
+  const op = string("op");
+  if (op === null) return null;
+  const name = string("name") ?? "";
+  const opts: unknown = JSON.parse(written("opts") ?? "{}");
+  return {
+    op: op.toLowerCase(),
+    id: (string("id") ?? "") as StepId,
+    name,
+    displayName: string("displayName") ?? name,
+    opts: typeof opts === "object" && opts !== null ? (opts as Record<string, unknown>) : {},
+    optsText: written("opts"),
+    data: written("data") ?? "null",
+    error: written("error"),
+  };
+}
+
+/** What an SDK says went wrong, made fit for people. */
+export function readError(text: string | null, fallback: string): RunError {
+  const value: unknown = text === null ? null : parsed(text);
+  if (typeof value === "string") return { name: "Error", message: value };
+  if (typeof value !== "object" || value === null) return { name: "Error", message: fallback };
+  const { name, message, stack, error } = value as Record<string, unknown>;
+  return {
+    name: typeof name === "string" ? name : "Error",
+    message: firstText(message, error) ?? fallback,
+    ...(typeof stack === "string" && { stack }),
+  };
+}
+
+function firstText(...values: unknown[]): string | undefined {
+  return values.find((value): value is string => typeof value === "string" && value !== "");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * How a run changes: pure functions from its state to what is written.
+ *
+ *   queued ──▶ running ──▶ completed | failed          cancelled from every state that is not an end
+ *                │  ▲
+ *                ▼  │
+ *         sleeping | waiting
+ *
+ * A run is running while a call is under way or due, waiting while every branch of it waits for an event or another run,
+ * sleeping while all it has left are timers. Its steps go from open (planned, running, sleeping, waiting) to completed or
+ * failed, once.
+ */
+
+import type { StepId } from "@inlet/protocol";
+import type { EventBatch, NewEntry, RunChange, RunEnd, RunError, RunState, RunStatus, StepRecord } from "../../store/contract/index.ts";
+
+/** The events that tell of a run's end, with the runs these start in turn. */
+export type EndEvents = (state: RunState, end: RunEnd) => EventBatch[];
+
+export const DISCOVERY: NewEntry = { kind: "call", stepId: null };
+
+export function isOpen({ endedAt }: StepRecord): boolean {
+  return endedAt === null;
+}
+
+export interface StepResult {
+  id: StepId;
+  status: "completed" | "failed";
+  value: string;
+}
+
+/** A step that waited is done: for its time, its event or the run it invoked. Done already: nothing changes. */
+export function resolveStep(state: RunState, { id, status, value }: StepResult, now: number): RunChange {
+  const step = state.steps.find((candidate) => candidate.id === id);
+  if (!step || !isOpen(step)) return {};
+  const done = { ...step, status, value, endedAt: now };
+  return { steps: [done], settled: [id], ...goOn(state, new Set([id]), [], 0) };
+}
+
+/**
+ * What comes next after some steps are done: the function is called again to find out, unless steps it planned are still under
+ * way and its SDK wants to be called once for all of them.
+ */
+export function goOn(state: RunState, done: ReadonlySet<StepId>, added: readonly NewEntry[], plannedNow: number): RunChange {
+  const planned = state.steps.filter((step) => step.status === "planned" && !done.has(step.id)).length + plannedNow;
+  const isSettled = planned === 0;
+  const asksAtOnce = isSettled || state.run.requestVersion < 2;
+  return {
+    status: "running",
+    entries: asksAtOnce ? [...added, DISCOVERY] : added,
+    isParallel: isSettled ? false : state.run.isParallel,
+  };
+}
+
+/** What a run is, seen from outside, when nothing of it is being called. */
+export function restingStatus(steps: readonly Pick<StepRecord, "status" | "endedAt">[]): RunStatus {
+  const open = steps.filter(({ endedAt }) => endedAt === null);
+  if (open.some(({ status }) => status === "waiting")) return "waiting";
+  return open.some(({ status }) => status === "sleeping") ? "sleeping" : "running";
+}
+
+export function completeRun(state: RunState, output: string, now: number, endEvents: EndEvents): RunChange {
+  const invokerValue = { status: "completed", value: `{"data":${output}}` } as const;
+  return endRun(state, { status: "completed", endedAt: now, output, error: null, invokerValue }, endEvents);
+}
+
+/** `output` is what the SDK answered with, if it did. */
+export function failRun(state: RunState, error: RunError, now: number, endEvents: EndEvents, output: string | null = null): RunChange {
+  const invokerValue = { status: "failed", value: JSON.stringify({ error }) } as const;
+  return endRun(state, { status: "failed", endedAt: now, output, error, invokerValue }, endEvents);
+}
+
+export function cancelRun(state: RunState, now: number, endEvents: EndEvents, reason: string): RunChange {
+  const error = { name: "RunCancelled", message: reason };
+  const invokerValue = { status: "failed", value: JSON.stringify({ error }) } as const;
+  return endRun(state, { status: "cancelled", endedAt: now, output: null, error, invokerValue }, endEvents);
+}
+
+function endRun(state: RunState, end: RunEnd, endEvents: EndEvents): RunChange {
+  return { end, events: endEvents(state, end) };
+}

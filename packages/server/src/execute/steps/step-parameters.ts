@@ -1,0 +1,94 @@
+/** Reads what sleeps, waits and invocations ask for. SDKs put it in different places. */
+
+import { type EventIdGenerator, eventJson, type FunctionNo, joinMembers, jsonMembers, parseDuration } from "@inlet/protocol";
+import type { NewEvent, NewRun, NewWait, RunState } from "../../store/contract/index.ts";
+import type { Invocation } from "./decide-answer.ts";
+import { internalBatch } from "./end-events.ts";
+import type { Operation } from "./operations.ts";
+
+const LONGEST_MS = 366 * 86_400_000;
+const INVOKE_TIMEOUT_MS = 365 * 86_400_000;
+
+/** A duration, or an instant, from now; a sentence when it is neither. */
+export function readSleep({ name, opts }: Operation, now: number): number | string {
+  const given = typeof opts.duration === "string" ? opts.duration : name;
+  const until = readEnd(given, now);
+  return until ?? `${JSON.stringify(given)} is neither a duration nor a date.`;
+}
+
+export interface WaitFields {
+  eventName: string;
+  expression: string | null;
+  expiresAt: number;
+}
+
+export function readWait({ name, opts }: Operation, now: number): WaitFields | string {
+  const eventName = typeof opts.event === "string" ? opts.event : name;
+  if (eventName === "") return "it names no event.";
+  const timeout = typeof opts.timeout === "string" ? opts.timeout : "";
+  const expiresAt = readEnd(timeout, now);
+  if (expiresAt === null) return `its timeout ${JSON.stringify(opts.timeout ?? null)} is neither a duration nor a date.`;
+  return { eventName, expression: typeof opts.if === "string" && opts.if !== "" ? opts.if : null, expiresAt };
+}
+
+function readEnd(text: string, now: number): number | null {
+  const duration = parseDuration(text);
+  const at = duration === null ? Date.parse(text) : now + duration;
+  return Number.isNaN(at) ? null : Math.min(at, now + LONGEST_MS);
+}
+
+export interface InvokeParts {
+  eventIds: EventIdGenerator;
+  /** Null when there is no such function in the environment. */
+  newRun(environmentId: RunState["run"]["environmentId"], functionId: string, event: NewEvent, now: number): NewRun | null;
+  functionId(no: FunctionNo): string;
+}
+
+/** Starts the other function with an event of its own, in the transaction that notes that this step waits for it. */
+export function readInvocation(parts: InvokeParts, operation: Operation, { run }: RunState, now: number): Invocation | string {
+  const { opts } = operation;
+  const functionId = typeof opts.function_id === "string" ? opts.function_id : "";
+  const timeout = typeof opts.timeout === "string" ? readEnd(opts.timeout, now) : now + INVOKE_TIMEOUT_MS;
+  if (timeout === null) return `the timeout ${JSON.stringify(opts.timeout)} is neither a duration nor a date.`;
+  const origin = { fn_id: functionId, correlation_id: `${run.id}.${operation.id}`, source_fn_id: parts.functionId(run.functionNo) };
+  const event: NewEvent = {
+    id: parts.eventIds.next(now),
+    name: "inngest/function.invoked",
+    ts: now,
+    dedupId: null,
+    data: invokedData(operation, JSON.stringify(origin)),
+    extras: null,
+  };
+  const child = parts.newRun(run.environmentId, functionId, event, now);
+  if (!child) return `there is no function ${JSON.stringify(functionId)} here. Is its app registered in this environment?`;
+  const started = { ...event, runs: [{ ...child, invoker: { runNo: run.no, stepId: operation.id } }] };
+  return { childRunId: child.id, expiresAt: timeout, events: [internalBatch(run.environmentId, now, [started])] };
+}
+
+/** The caller's data as it was written, and where it came from. */
+function invokedData({ optsText }: Operation, origin: string): string {
+  const payload = optsText === null ? null : memberText(optsText, "payload");
+  const data = payload === null || !payload.startsWith("{") ? null : memberText(payload, "data");
+  if (data === null || !data.startsWith("{")) return `{"_inngest":${origin}}`;
+  const members = jsonMembers(data).filter(({ key }) => key !== "_inngest");
+  const own = joinMembers(data, members);
+  return members.length === 0 ? `{"_inngest":${origin}}` : `${own.slice(0, -1)},"_inngest":${origin}}`;
+}
+
+function memberText(text: string, key: string): string | null {
+  const member = jsonMembers(text).findLast((candidate) => candidate.key === key);
+  return member ? text.slice(member.start, member.end).trim() : null;
+}
+
+export function eventStepValue(event: NewEvent): string {
+  return eventJson(event);
+}
+
+/** What a step is given whose time ran out: nothing for a wait, an error for an invocation. */
+export function timeoutValue(kind: string): { status: "completed" | "failed"; value: string } {
+  if (kind !== "invoke") return { status: "completed", value: "null" };
+  const error = { name: "InvocationTimeout", message: "The function invoked did not end in time." };
+  return { status: "failed", value: JSON.stringify({ error }) };
+}
+
+export type { NewWait };

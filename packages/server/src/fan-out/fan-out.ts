@@ -1,0 +1,104 @@
+/** What an event starts: a run of every function subscribed to it, or, where a function has rules about its starts, a request for one. */
+
+import type { EnvironmentId, EventIdGenerator, RunId } from "@inlet/protocol";
+import type { NewEvent, NewRun, NewStart, NewWait } from "../store/contract/index.ts";
+import { compileExpression, type EventValue, isFault } from "./expressions.ts";
+import { laneOf } from "./lanes.ts";
+import type { RegisteredFunction, Registry } from "./registry.ts";
+import { firingTrigger } from "./triggers.ts";
+import { eventValue, newWait } from "./waits.ts";
+
+/** An event dated further ahead than this delays nothing. */
+const START_DELAY_MAX_MS = 366 * 86_400_000;
+const PRIORITY_MAX_S = 43_200;
+const CANCEL_LIFE_MS = 366 * 86_400_000;
+
+export interface FanOutParts {
+  registry: Registry;
+  runIds: EventIdGenerator;
+  /** A trigger's expression that has no value for an event. */
+  onFault(functionId: string, fault: string): void;
+}
+
+export class FanOut {
+  readonly #parts: FanOutParts;
+
+  constructor(parts: FanOutParts) {
+    this.#parts = parts;
+  }
+
+  /** The event with what it starts. */
+  plan(environmentId: EnvironmentId, event: NewEvent, now: number): NewEvent {
+    const candidates = this.#parts.registry.candidates(environmentId, event.name);
+    if (candidates.length === 0) return event;
+    const value = once(() => eventValue(event));
+    const runs: NewRun[] = [];
+    const starts: NewStart[] = [];
+    for (const candidate of candidates) {
+      const registered = this.#parts.registry.function(candidate.functionNo as RegisteredFunction["no"]);
+      if (!registered || !this.#fires(registered, candidate, value)) continue;
+      const dueAt = dueTime(event.ts, now);
+      if (hasStartRules(registered)) starts.push({ functionNo: registered.no, dueAt });
+      else runs.push(this.newRun(registered, value, dueAt, now));
+    }
+    return { ...event, runs, starts };
+  }
+
+  newRun(registered: RegisteredFunction, value: () => EventValue, dueAt: number, now: number): NewRun {
+    const { config } = registered;
+    const { startMs } = config.timeouts;
+    const cancels = cancelsOf(registered, value, now);
+    return {
+      id: this.#parts.runIds.next(now) as string as RunId,
+      functionNo: registered.no,
+      lane: laneOf(registered, value),
+      dueAt,
+      rank: dueAt - priorityMs(config.priority?.expression, value),
+      ...(cancels.length > 0 && { cancels }),
+      ...(startMs !== null && { startBy: dueAt + startMs }),
+    };
+  }
+
+  #fires(registered: RegisteredFunction, candidate: Parameters<typeof firingTrigger>[0], value: () => EventValue): boolean {
+    if (candidate.triggers.some(({ condition }) => condition === null)) return true;
+    const { trigger, faults } = firingTrigger(candidate, value());
+    for (const fault of faults) this.#parts.onFault(registered.id, fault);
+    return trigger !== null;
+  }
+}
+
+/** Then a request for a start is kept instead of a run, and decided on by itself (execute/starts). */
+function hasStartRules({ config }: RegisteredFunction): boolean {
+  const { rateLimit, throttle, debounce, batch, singleton } = config;
+  return [rateLimit, throttle, debounce, batch, singleton].some((rule) => rule !== null);
+}
+
+function dueTime(ts: number, now: number): number {
+  return ts > now && ts <= now + START_DELAY_MAX_MS ? ts : now;
+}
+
+function cancelsOf({ config }: RegisteredFunction, value: () => EventValue, now: number): NewWait[] {
+  return config.cancelOn.flatMap(({ event, expression, timeoutMs }) => {
+    const expiresAt = now + (timeoutMs ?? CANCEL_LIFE_MS);
+    const wait = newWait({ kind: "cancel", eventName: event, expression, stepId: null, expiresAt }, value);
+    return typeof wait === "string" ? [] : [wait];
+  });
+}
+
+/** How many milliseconds a run stands ahead of others that came at the same time. */
+function priorityMs(expression: string | undefined, value: () => EventValue): number {
+  if (expression === undefined) return 0;
+  const compiled = compileExpression(expression);
+  const outcome = isFault(compiled) ? compiled : compiled.evaluate({ event: value() });
+  if (isFault(outcome) || typeof outcome.value !== "number") return 0;
+  return Math.trunc(Math.min(Math.max(outcome.value, -PRIORITY_MAX_S), PRIORITY_MAX_S)) * 1_000;
+}
+
+/** Payloads are parsed only if an expression asks for them, and then once. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

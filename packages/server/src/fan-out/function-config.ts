@@ -1,0 +1,141 @@
+/**
+ * What an app registers for one function, read into the form the service works with: durations in milliseconds, one form for what
+ * SDKs write in several, expressions that compile. Takes what the published Inngest SDKs (JavaScript, Python, Go) and ours send;
+ * fields it does not know are kept in `raw`. What cannot be honoured is refused, with a sentence for each fault.
+ */
+
+import { Fields } from "./fields.ts";
+import {
+  type BatchConfig,
+  type ConcurrencyLimit,
+  type DebounceConfig,
+  type RateLimitConfig,
+  readBatch,
+  readConcurrency,
+  readDebounce,
+  readRateLimit,
+  readSingleton,
+  readThrottle,
+  type SingletonConfig,
+  type ThrottleConfig,
+} from "./flow-control.ts";
+import { readTriggers, type Trigger } from "./read-triggers.ts";
+import { triggerNameFault } from "./triggers.ts";
+
+const FUNCTION_ID_LENGTH_MAX = 255;
+const RETRIES_DEFAULT = 4;
+const RETRIES_MAX = 20;
+const CANCELLATIONS_MAX = 5;
+const YEAR_MS = 366 * 86_400_000;
+
+export interface FunctionConfig {
+  /** `<app>-<function>`: what SDKs call its id on the wire. */
+  id: string;
+  name: string;
+  triggers: Trigger[];
+  /** Where the app takes calls of this function. */
+  url: string;
+  /** Of each step, after its first attempt. */
+  retries: number;
+  concurrency: ConcurrencyLimit[];
+  throttle: ThrottleConfig | null;
+  rateLimit: RateLimitConfig | null;
+  debounce: DebounceConfig | null;
+  batch: BatchConfig | null;
+  priority: { expression: string } | null;
+  singleton: SingletonConfig | null;
+  cancelOn: Cancellation[];
+  timeouts: { startMs: number | null; finishMs: number | null };
+  /** As registered. */
+  raw: Readonly<Record<string, unknown>>;
+}
+
+/** An arriving event that ends a run: of that name, for which the expression, if any, holds. */
+export interface Cancellation {
+  event: string;
+  expression: string | null;
+  /** How long after the run's creation it may do so; null: always. */
+  timeoutMs: number | null;
+}
+
+/** Each fault is a sentence that names the function and the field. */
+export function readFunctionConfig(registered: unknown): { config: FunctionConfig } | { faults: string[] } {
+  if (typeof registered !== "object" || registered === null || Array.isArray(registered))
+    return { faults: ["A function must be registered as an object."] };
+  const raw = registered as Record<string, unknown> & { id?: unknown };
+  const faults: string[] = [];
+  const owner = typeof raw.id === "string" && raw.id !== "" ? raw.id.slice(0, FUNCTION_ID_LENGTH_MAX) : "(without id)";
+  const fields = new Fields(raw, "", (field, message) => faults.push(`Function ${owner}: ${field} ${message}.`));
+  const config = readConfig(fields, raw);
+  return faults.length > 0 ? { faults } : { config };
+}
+
+function readConfig(fields: Fields, raw: Record<string, unknown>): FunctionConfig {
+  const id = fields.requiredText("id", FUNCTION_ID_LENGTH_MAX);
+  const batch = readBatch(fields);
+  const config: FunctionConfig = {
+    id,
+    name: fields.text("name") ?? id,
+    triggers: readTriggers(fields),
+    ...readStep(fields),
+    concurrency: readConcurrency(fields),
+    throttle: readThrottle(fields),
+    rateLimit: readRateLimit(fields),
+    debounce: readDebounce(fields),
+    batch,
+    priority: readPriority(fields),
+    singleton: readSingleton(fields),
+    cancelOn: readCancellations(fields),
+    timeouts: readTimeouts(fields),
+    raw,
+  };
+  if (batch) refuseBesideBatch(config, fields);
+  return config;
+}
+
+/** SDKs register one step, the function itself; its retries are every step's. */
+function readStep(fields: Fields): { url: string; retries: number } {
+  const step = Object.values(fields.object("steps")?.objects() ?? {})[0];
+  const runtime = step?.object("runtime");
+  const url = runtime?.text("url") ?? "";
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    fields.fault("steps.step.runtime.url", "must be the address of the function, starting with http:// or https://");
+  // Go registers the retries beside the step too.
+  const retries = step?.object("retries")?.wholeNumber("attempts", 0) ?? fields.wholeNumber("retries", 0) ?? RETRIES_DEFAULT;
+  return { url, retries: Math.min(retries, RETRIES_MAX) };
+}
+
+function readPriority(fields: Fields): { expression: string } | null {
+  const expression = fields.object("priority")?.expression("run") ?? null;
+  return expression === null ? null : { expression };
+}
+
+function readCancellations(fields: Fields): Cancellation[] {
+  const cancellations = fields.list("cancel", CANCELLATIONS_MAX);
+  return cancellations.map((cancellation) => {
+    const event = cancellation.requiredText("event");
+    const nameFault = event === "" ? null : triggerNameFault(event);
+    if (nameFault) cancellation.fault("event", nameFault);
+    return {
+      event,
+      expression: cancellation.expression("if", { mayUseAsync: true }),
+      timeoutMs: cancellation.duration("timeout", 0, YEAR_MS),
+    };
+  });
+}
+
+function readTimeouts(fields: Fields): FunctionConfig["timeouts"] {
+  const timeouts = fields.object("timeouts");
+  return { startMs: timeouts?.duration("start", 1, YEAR_MS) ?? null, finishMs: timeouts?.duration("finish", 1, YEAR_MS) ?? null };
+}
+
+/** Many events make one run, so what looks at one event or one run of a key has no meaning. */
+function refuseBesideBatch({ cancelOn, debounce, singleton, priority }: FunctionConfig, fields: Fields): void {
+  const others: [string, boolean][] = [
+    ["cancel", cancelOn.length > 0],
+    ["debounce", debounce !== null],
+    ["singleton", singleton !== null],
+    ["priority", priority !== null],
+  ];
+  for (const [name, isSet] of others) if (isSet) fields.fault("batchEvents", `cannot be combined with ${name}`);
+}

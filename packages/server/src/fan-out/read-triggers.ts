@@ -1,0 +1,66 @@
+/** What starts a function, as registered: event names with a condition, and times. */
+
+import type { Fields } from "./fields.ts";
+import { TRIGGER_NAME_LENGTH_MAX, triggerNameFault } from "./triggers.ts";
+
+const TRIGGERS_MAX = 10;
+const JITTER_MS_MIN = 1_000;
+const JITTER_MS_MAX = 300_000;
+
+export interface RegisteredEventTrigger {
+  event: string;
+  expression: string | null;
+}
+
+export interface CronTrigger {
+  /** As registered: `TZ=Europe/Paris 0 12 * * 5`. */
+  cron: string;
+  /** Without the time zone: five fields, or a word such as @daily. */
+  schedule: string;
+  /** Null: UTC. */
+  timezone: string | null;
+  /** Each start is put off by a random time up to this. */
+  jitterMs: number | null;
+}
+
+export type Trigger = RegisteredEventTrigger | CronTrigger;
+
+/** None is allowed: such a function can only be invoked. */
+export function readTriggers(fields: Fields): Trigger[] {
+  const triggers = fields.list("triggers", TRIGGERS_MAX).flatMap((given) => readTrigger(given) ?? []);
+  const texts = triggers.map((trigger) => JSON.stringify(trigger));
+  if (new Set(texts).size < texts.length) fields.fault("triggers", "has the same trigger twice");
+  return triggers;
+}
+
+function readTrigger(given: Fields): Trigger | null {
+  const event = given.text("event");
+  const cron = given.text("cron");
+  if (event !== null && event !== "") {
+    const nameFault = triggerNameFault(event);
+    if (nameFault) given.fault("event", nameFault);
+    return { event, expression: given.expression("expression") };
+  }
+  if (cron === null || cron === "") return given.fault("event", "is required, unless there is a cron");
+  return readCron(cron, given);
+}
+
+function readCron(cron: string, given: Fields): CronTrigger {
+  if (cron.length > TRIGGER_NAME_LENGTH_MAX) given.fault("cron", `is longer than ${TRIGGER_NAME_LENGTH_MAX} characters`);
+  const zoned = /^(?:CRON_)?TZ=(\S+)\s+(.*)$/.exec(cron.trim());
+  const timezone = zoned?.[1] ?? null;
+  const schedule = zoned?.[2]?.trim() ?? cron.trim();
+  if (timezone !== null && !isTimezone(timezone)) given.fault("cron", `names the time zone ${timezone}, which is not known`);
+  if (!/^@[a-z]+$/.test(schedule) && schedule.split(/\s+/).length !== 5)
+    given.fault("cron", "must have five fields: minute, hour, day of month, month, day of week");
+  return { cron, schedule, timezone, jitterMs: given.duration("jitter", JITTER_MS_MIN, JITTER_MS_MAX) };
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

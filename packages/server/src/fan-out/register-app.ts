@@ -1,0 +1,97 @@
+/** Takes an app's registration: reads every function, refuses all of it with a reason for each fault, or keeps it whole. */
+
+import { createHash } from "node:crypto";
+import { type AppId, type EnvironmentId, type Fault, Refusal } from "@inlet/protocol";
+import type { App, AppStore, HeaderSet, NewFunction } from "../store/contract/index.ts";
+import { readFunctionConfig } from "./function-config.ts";
+import type { Registry } from "./registry.ts";
+import { nextTick } from "./starts/crons.ts";
+
+export interface Registration {
+  environmentId: EnvironmentId;
+  headers: HeaderSet;
+  /** The body of the request, parsed. */
+  body: unknown;
+  sdk: string;
+  framework: string | null;
+}
+
+export interface RegisterAppParts {
+  store: AppStore;
+  registry: Registry;
+  newId(): string;
+  now(): number;
+}
+
+const FUNCTIONS_MAX = 1_000;
+
+export async function registerApp(parts: RegisterAppParts, registration: Registration): Promise<{ app: App; modified: boolean } | Refusal> {
+  const { environmentId, headers, sdk, framework } = registration;
+  const body = readBody(withoutDeployId(registration.body));
+  if (body instanceof Refusal) return body;
+  const faults: Fault[] = [];
+  const functions = body.functions.flatMap((registered, index) => readFunction(registered, index, faults, parts.now()));
+  for (const repeated of repeatedIds(functions)) faults.push({ field: "functions", message: `The function ${repeated} is there twice.` });
+  if (faults.length > 0) return refusal(faults);
+  const synced = await parts.store.appSync({
+    id: `app_${parts.newId()}` as AppId,
+    ...{ environmentId, name: body.appName, url: body.url, sdk, headers, framework },
+    checksum: checksumOf([body.url, sdk, framework, functions.map(({ config }) => config)]),
+    functions,
+    syncedAt: parts.now(),
+  });
+  await parts.registry.refresh();
+  return synced;
+}
+
+/** SDKs take the id of the sync into every address they report; kept, it would make each sync look like a change. */
+function withoutDeployId(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body), (key, value: unknown) => {
+    if (key !== "url" || typeof value !== "string" || !value.includes("deployId=") || !URL.canParse(value)) return value;
+    const url = new URL(value);
+    url.searchParams.delete("deployId");
+    return url.href;
+  });
+}
+
+function readBody(body: unknown): { appName: string; url: string; functions: unknown[] } | Refusal {
+  const { appName, url, functions } = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
+  const faults: Fault[] = [];
+  if (typeof appName !== "string" || appName === "") faults.push({ field: "appName", message: "The app's id is required." });
+  if (typeof url !== "string" || !isHttpUrl(url)) faults.push({ field: "url", message: "The app's http(s) address is required." });
+  if (!Array.isArray(functions)) faults.push({ field: "functions", message: "A list of functions is required." });
+  else if (functions.length > FUNCTIONS_MAX) faults.push({ field: "functions", message: `An app has at most ${FUNCTIONS_MAX} functions.` });
+  if (faults.length > 0) return refusal(faults);
+  return { appName: appName as string, url: url as string, functions: functions as unknown[] };
+}
+
+function readFunction(registered: unknown, index: number, faults: Fault[], now: number): NewFunction[] {
+  const read = readFunctionConfig(registered);
+  if ("faults" in read) {
+    for (const message of read.faults) faults.push({ index, field: "functions", message });
+    return [];
+  }
+  const { id, name, triggers } = read.config;
+  const crons = triggers.flatMap((trigger) => {
+    const dueAt = "cron" in trigger ? nextTick(trigger.cron, now) : null;
+    return "cron" in trigger && dueAt !== null ? [{ cron: trigger.cron, dueAt }] : [];
+  });
+  return [{ id, name, config: JSON.stringify(registered), crons }];
+}
+
+function repeatedIds(functions: readonly NewFunction[]): string[] {
+  const ids = functions.map(({ id }) => id);
+  return [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
+}
+
+function refusal(faults: readonly Fault[]): Refusal {
+  return new Refusal("registration_invalid", faults.map(({ message }) => message).join(" "), faults);
+}
+
+function checksumOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}
+
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\//.test(text) && URL.canParse(text);
+}

@@ -1,0 +1,161 @@
+/**
+ * Whether and when a function with rules about its starts is started for an event: a pure function of what the rules remember.
+ *
+ *   rate limit ── too many ──▶ dropped          debounce, batch ──▶ gathered, started when due or full
+ *        │                                            │
+ *        └──────────▶ singleton ── one is active ──▶ dropped, or the other is cancelled
+ *                         │
+ *                     throttle ──▶ started now or later
+ */
+
+import type { RunNo } from "@inlet/protocol";
+import type { FunctionStartChange, FunctionStartState, MarkKey, MarkWrite, NewRun, StoredEvent } from "../../store/contract/index.ts";
+import { compileExpression, type EventValue, isFault } from "../expressions.ts";
+import type { FunctionConfig } from "../function-config.ts";
+import { rateCheck, rateForgetAt, rateLimitRate, rateReserve } from "../gcra.ts";
+import { keyText } from "../lanes.ts";
+
+/** What is gathered for one key: events by their place in the store. */
+interface Gathering {
+  sequences: number[];
+  bytes: number;
+  ts: number;
+  /** A debounce is over by then, whatever comes. */
+  deadline: number | null;
+}
+
+const BATCH_BYTES_MAX = 10 * 1024 * 1024;
+const KEEP_MS = 30 * 86_400_000;
+
+export interface StartFacts {
+  config: FunctionConfig;
+  event: StoredEvent;
+  value: EventValue;
+  now: number;
+  newRun(event: StoredEvent, dueAt: number): NewRun;
+}
+
+/** The marks whose values decideStart and decideGathered are to be given, in this order. */
+export function marksOf({ rateLimit, throttle, debounce, batch, singleton }: FunctionConfig, value: EventValue): MarkKey[] {
+  const text = (key: string | null) => (key === null ? "" : keyText(key, value));
+  return [
+    { kind: "rate", key: text(rateLimit?.key ?? null) },
+    { kind: "debounce", key: text(debounce?.key ?? null) },
+    { kind: "batch", key: text(batch?.key ?? null) },
+    { kind: "singleton", key: text(singleton?.key ?? null) },
+    { kind: "throttle", key: text(throttle?.key ?? null) },
+  ];
+}
+
+const [RATE, DEBOUNCE, BATCH, SINGLETON, THROTTLE] = [0, 1, 2, 3, 4] as const;
+
+/** An event asks for a start. */
+export function decideStart(keys: readonly MarkKey[], state: FunctionStartState, facts: StartFacts): FunctionStartChange {
+  const { config, value, now } = facts;
+  const marks: MarkWrite[] = [];
+  if (config.rateLimit && keys[RATE]?.key !== "false") {
+    const outcome = rateCheck({ tat: numberIn(state.marks[RATE]) }, now, rateLimitRate(config.rateLimit));
+    if (!outcome.allowed) return {};
+    marks.push({ ...(keys[RATE] as MarkKey), value: String(outcome.tat), expiresAt: rateForgetAt(outcome.tat) });
+  }
+  if (config.debounce) return withMarks(marks, debounced(keys, state, facts));
+  if (config.batch && mayBatch(config.batch.if, value)) return withMarks(marks, batched(keys, state, facts));
+  return withMarks(marks, begin(keys, state, facts, [facts.event]));
+}
+
+/** What was gathered under a key is due. */
+export function decideGathered(keys: readonly MarkKey[], state: FunctionStartState, facts: StartFacts): FunctionStartChange {
+  const index = facts.config.debounce ? DEBOUNCE : BATCH;
+  const gathering = gatheringIn(state.marks[index]);
+  const events = gathering ? state.events(gathering.sequences) : [];
+  const forget: MarkWrite = { ...(keys[index] as MarkKey), value: null, expiresAt: 0 };
+  if (events.length === 0) return { marks: [forget] };
+  return withMarks([forget], begin(keys, state, facts, events));
+}
+
+function debounced(keys: readonly MarkKey[], state: FunctionStartState, { config, event, now }: StartFacts): FunctionStartChange {
+  const { periodMs, timeoutMs } = config.debounce as NonNullable<FunctionConfig["debounce"]>;
+  const before = gatheringIn(state.marks[DEBOUNCE]);
+  const isNewer = !before || event.ts >= before.ts;
+  const deadline = before ? before.deadline : timeoutMs === null ? null : now + timeoutMs;
+  const kept: Gathering = {
+    sequences: isNewer ? [event.sequence] : before.sequences,
+    bytes: 0,
+    ts: isNewer ? event.ts : before.ts,
+    deadline,
+  };
+  const key = keys[DEBOUNCE] as MarkKey;
+  const dueAt = Math.min(now + periodMs, deadline ?? Number.POSITIVE_INFINITY);
+  return { marks: [gatheringMark(key, kept, now)], gather: { key: subjectOf(key), dueAt } };
+}
+
+function batched(keys: readonly MarkKey[], state: FunctionStartState, facts: StartFacts): FunctionStartChange {
+  const { config, event, now } = facts;
+  const { maxSize, timeoutMs } = config.batch as NonNullable<FunctionConfig["batch"]>;
+  const key = keys[BATCH] as MarkKey;
+  const before = gatheringIn(state.marks[BATCH]);
+  const sequences = [...(before?.sequences ?? []), event.sequence];
+  const bytes = (before?.bytes ?? 0) + event.data.length;
+  if (sequences.length >= maxSize || bytes >= BATCH_BYTES_MAX) {
+    const forget: MarkWrite = { ...key, value: null, expiresAt: 0 };
+    return withMarks([forget], begin(keys, state, facts, state.events(sequences)));
+  }
+  const marks = [gatheringMark(key, { sequences, bytes, ts: event.ts, deadline: null }, now)];
+  return before ? { marks } : { marks, gather: { key: subjectOf(key), dueAt: now + timeoutMs } };
+}
+
+/** A run is started, unless another one of its key is active, now or when its turn comes. */
+function begin(
+  keys: readonly MarkKey[],
+  state: FunctionStartState,
+  facts: StartFacts,
+  events: readonly StoredEvent[],
+): FunctionStartChange {
+  const { config, now, newRun } = facts;
+  const event = events[0] as StoredEvent;
+  const active = config.singleton ? Number(state.marks[SINGLETON] ?? 0) : 0;
+  const isTaken = active > 0 && state.isActive(active as RunNo);
+  if (isTaken && config.singleton?.mode === "skip") return {};
+  const marks: MarkWrite[] = [];
+  let dueAt = now;
+  if (config.throttle) {
+    const { startAt, tat } = rateReserve({ tat: numberIn(state.marks[THROTTLE]) }, now, config.throttle);
+    marks.push({ ...(keys[THROTTLE] as MarkKey), value: String(tat), expiresAt: rateForgetAt(tat) });
+    dueAt = startAt;
+  }
+  const run = newRun(event, dueAt);
+  return {
+    marks,
+    run: { event, run: events.length > 1 ? { ...run, eventSequences: events.map(({ sequence }) => sequence) } : run },
+    ...(config.singleton && { holdMark: keys[SINGLETON] as MarkKey }),
+    ...(isTaken && { cancels: [active as RunNo] }),
+  };
+}
+
+function withMarks(marks: readonly MarkWrite[], change: FunctionStartChange): FunctionStartChange {
+  return { ...change, marks: [...marks, ...(change.marks ?? [])] };
+}
+
+function gatheringMark(key: MarkKey, gathering: Gathering, now: number): MarkWrite {
+  return { ...key, value: JSON.stringify(gathering), expiresAt: now + KEEP_MS };
+}
+
+function gatheringIn(text: string | null | undefined): Gathering | null {
+  return text ? (JSON.parse(text) as Gathering) : null;
+}
+
+function numberIn(text: string | null | undefined): number | null {
+  return text ? Number(text) : null;
+}
+
+/** The entry that ends a gathering is found by this. */
+export function subjectOf({ kind, key }: MarkKey): string {
+  return `${kind}:${key}`;
+}
+
+/** An event for which the condition does not hold runs alone. */
+function mayBatch(expression: string | null, event: EventValue): boolean {
+  if (expression === null) return true;
+  const compiled = compileExpression(expression);
+  return !isFault(compiled) && compiled.matches({ event }) === true;
+}

@@ -1,0 +1,117 @@
+/**
+ * Which functions of an environment an event's name starts. Exact names and patterns are looked up, never searched: the time does
+ * not grow with the number of functions, and a name nobody subscribes to costs a look-up or two.
+ */
+
+import { RESERVED_NAME_PREFIXES } from "@inlet/protocol";
+import { compileExpression, type EventValue, type Expression, type ExpressionFault, isFault } from "./expressions.ts";
+
+export const TRIGGER_NAME_LENGTH_MAX = 255;
+
+/** As registered. A cron starts its function by the clock, not by an event. */
+export type TriggerSource = { event: string; expression?: string | null } | { cron: string };
+
+export interface TriggeredFunction {
+  functionNo: number;
+  triggers: readonly TriggerSource[];
+}
+
+export interface EventTrigger {
+  readonly event: string;
+  /** Null: every event of that name. */
+  readonly condition: Expression | ExpressionFault | null;
+}
+
+/** A function, and those of its triggers that fit the name: it starts if the condition of any of them holds. */
+export interface Candidate {
+  readonly functionNo: number;
+  readonly triggers: readonly EventTrigger[];
+}
+
+const NOBODY: readonly Candidate[] = [];
+
+export class TriggerIndex {
+  readonly #byName: ReadonlyMap<string, readonly Candidate[]>;
+  /** By what stands before the `*`. */
+  readonly #byPrefix: ReadonlyMap<string, readonly Candidate[]>;
+  /** The lengths that prefixes have, so that only those are looked up. */
+  readonly #prefixLengths: readonly number[];
+
+  constructor(functions: Iterable<TriggeredFunction>) {
+    const byName = new Map<string, Candidate[]>();
+    const byPrefix = new Map<string, Candidate[]>();
+    for (const { functionNo, triggers } of functions)
+      for (const trigger of triggers) {
+        if (!("event" in trigger)) continue;
+        const isPattern = trigger.event.endsWith("*");
+        const key = isPattern ? trigger.event.slice(0, -1) : trigger.event;
+        addTrigger(isPattern ? byPrefix : byName, key, functionNo, eventTrigger(trigger.event, trigger.expression));
+      }
+    this.#byName = byName;
+    this.#byPrefix = byPrefix;
+    this.#prefixLengths = [...new Set([...byPrefix.keys()].map((prefix) => prefix.length))].sort((a, b) => a - b);
+  }
+
+  /** Each function at most once. */
+  match(eventName: string): readonly Candidate[] {
+    let found = this.#byName.get(eventName) ?? NOBODY;
+    for (const length of this.#prefixLengths) {
+      if (length > eventName.length) break;
+      if (length === 0 && isInternal(eventName)) continue;
+      const more = this.#byPrefix.get(eventName.slice(0, length));
+      if (more) found = found === NOBODY ? more : joined(found, more);
+    }
+    return found;
+  }
+}
+
+/**
+ * The first trigger whose condition holds for the event, or null; and what kept conditions from having a value, which is for the
+ * function's owner to know.
+ */
+export function firingTrigger({ triggers }: Candidate, event: EventValue): { trigger: EventTrigger | null; faults: readonly string[] } {
+  const faults: string[] = [];
+  for (const trigger of triggers) {
+    const { condition } = trigger;
+    if (condition === null) return { trigger, faults };
+    const outcome = isFault(condition) ? condition : condition.matches({ event });
+    if (outcome === true) return { trigger, faults };
+    if (outcome !== false) faults.push(outcome.fault);
+  }
+  return { trigger: null, faults };
+}
+
+/** Completes "the event name …"; null when the name can trigger a function. */
+export function triggerNameFault(name: string): string | null {
+  if (name === "") return "must not be empty";
+  if (name.length > TRIGGER_NAME_LENGTH_MAX) return `is longer than ${TRIGGER_NAME_LENGTH_MAX} characters`;
+  const star = name.indexOf("*");
+  if (star < 0 || name === "*") return null;
+  const isAfterSeparator = name[star - 1] === "/" || name[star - 1] === ".";
+  return star === name.length - 1 && isAfterSeparator ? null : "may have a * only at its end, after / or . (or be just *)";
+}
+
+/** A lone `*` means the events that apps send; who wants the service's own says so: `inngest/*`. */
+function isInternal(eventName: string): boolean {
+  return RESERVED_NAME_PREFIXES.some((prefix) => eventName.startsWith(prefix));
+}
+
+function eventTrigger(event: string, expression: string | null | undefined): EventTrigger {
+  return { event, condition: expression ? compileExpression(expression) : null };
+}
+
+function addTrigger(index: Map<string, Candidate[]>, key: string, functionNo: number, trigger: EventTrigger): void {
+  const candidates = index.get(key) ?? [];
+  index.set(key, candidates);
+  // Functions come one after the other: if this one is here already, it is the last.
+  const last = candidates.at(-1);
+  if (last?.functionNo === functionNo) candidates[candidates.length - 1] = { functionNo, triggers: [...last.triggers, trigger] };
+  else candidates.push({ functionNo, triggers: [trigger] });
+}
+
+function joined(some: readonly Candidate[], others: readonly Candidate[]): readonly Candidate[] {
+  const byFunction = new Map(some.map((candidate) => [candidate.functionNo, candidate]));
+  for (const { functionNo, triggers } of others)
+    byFunction.set(functionNo, { functionNo, triggers: [...(byFunction.get(functionNo)?.triggers ?? []), ...triggers] });
+  return [...byFunction.values()];
+}

@@ -1,0 +1,62 @@
+/** Runs as people read them. Outputs and results go in as the SDK wrote them, so the view is JSON text. */
+
+import type { FunctionNo } from "@inlet/protocol";
+import type { RunDetails, RunSummary, StepRecord } from "../store/contract/index.ts";
+
+export interface RunNames {
+  environment: string;
+  function(no: FunctionNo): { id: string; name: string; app: string };
+}
+
+export function runView(run: RunSummary, names: RunNames): Record<string, unknown> {
+  const { id, name, app } = names.function(run.functionNo);
+  return {
+    id: run.id,
+    status: run.status,
+    function: { id, name },
+    app,
+    environment: names.environment,
+    event: run.event,
+    cron: run.cron,
+    createdAt: iso(run.createdAt),
+    startedAt: iso(run.startedAt),
+    endedAt: iso(run.endedAt),
+    originalRunId: run.originalRunId,
+  };
+}
+
+/** JSON text. */
+export function runDetailsView(run: RunDetails, names: RunNames): string {
+  const summary = JSON.stringify({ ...runView(run, names), error: run.error });
+  const attempts = run.attempts.map(({ startedAt, endedAt, ...attempt }) => ({
+    ...attempt,
+    outcome: "error",
+    startedAt: iso(startedAt),
+    endedAt: iso(endedAt),
+  }));
+  const steps = run.steps.map((step) => stepView(step)).join(",");
+  return `${summary.slice(0, -1)},"output":${run.output ?? "null"},"steps":[${steps}],"attempts":${JSON.stringify(attempts)}}`;
+}
+
+function stepView({ value, ...step }: StepRecord & { value: string | null }): string {
+  const { id, kind, name, status, startedAt, endedAt, attempts, until, detail } = step;
+  const { output, error } = resultOf(value, kind);
+  const fields = JSON.stringify({
+    ...{ id, name, kind, status, attempts, startedAt: iso(startedAt), endedAt: iso(endedAt), until: iso(until) },
+    eventName: kind === "wait" ? detail : null,
+    childRunId: kind === "invoke" ? detail : null,
+  });
+  return `${fields.slice(0, -1)},"output":${output},"error":${error}}`;
+}
+
+/** Steps are kept as the SDK is given them: `{"data":…}`, `{"error":…}`, or the event itself. */
+function resultOf(value: string | null, kind: string): { output: string; error: string } {
+  if (value === null) return { output: "null", error: "null" };
+  if (value.startsWith('{"error":')) return { output: "null", error: value.slice('{"error":'.length, -1) };
+  if (kind !== "wait" && value.startsWith('{"data":')) return { output: value.slice('{"data":'.length, -1), error: "null" };
+  return { output: value, error: "null" };
+}
+
+export function iso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

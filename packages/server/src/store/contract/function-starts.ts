@@ -1,0 +1,61 @@
+/**
+ * Starting functions that have rules about it: rate limits, throttles, debounces, batches, singletons.
+ *
+ * What such rules remember are marks, by function, kind and key. An entry of the queue stands for the event that asks for a
+ * start; working on it reads the marks, decides, and writes the marks and the run, if there is one, in one transaction.
+ */
+
+import type { EntryNo, FunctionNo, RunNo } from "@inlet/protocol";
+import type { StoredEvent } from "./events.ts";
+import type { ClaimedEntry, Lease } from "./queue.ts";
+import type { NewRun } from "./runs.ts";
+
+export interface MarkKey {
+  kind: "rate" | "throttle" | "debounce" | "batch" | "singleton";
+  key: string;
+}
+
+export interface MarkWrite extends MarkKey {
+  /** Null forgets it. */
+  value: string | null;
+  /** When it may be forgotten. */
+  expiresAt: number;
+}
+
+export interface FunctionStartState {
+  /** The values of the marks asked for, in order; null where there is none. */
+  marks: readonly (string | null)[];
+  /** Events by their place in the store; those that are gone are left out. */
+  events(sequences: readonly number[]): StoredEvent[];
+  isActive(runNo: RunNo): boolean;
+}
+
+export interface FunctionStartChange {
+  marks?: readonly MarkWrite[];
+  /** The run to be started, with the event it is written for. */
+  run?: { run: NewRun; event: StoredEvent };
+  /** A singleton's mark that is to hold the number of the run started. */
+  holdMark?: MarkKey;
+  /** Runs that give way. */
+  cancels?: readonly RunNo[];
+  /** The gathering under this key is due at this time; an entry for it that exists is moved. */
+  gather?: { key: string; dueAt: number };
+}
+
+export interface FunctionStartParams {
+  entryNo: EntryNo;
+  functionNo: FunctionNo;
+  marks: readonly MarkKey[];
+  now: number;
+  lease: Lease;
+  decide(state: FunctionStartState): FunctionStartChange;
+}
+
+export interface FunctionStartStore {
+  /** The event a `start` entry is about; null when it is gone. */
+  eventAt(params: { sequence: number }): Promise<StoredEvent | null>;
+  markGet(params: MarkKey & { functionNo: FunctionNo }): Promise<string | null>;
+  functionStart(params: FunctionStartParams): Promise<{ applied: boolean; handed: ClaimedEntry[] }>;
+  /** Removes at most `limit` marks that may be forgotten; says how many. */
+  markExpireMany(params: { until: number; limit: number }): Promise<number>;
+}

@@ -1,0 +1,78 @@
+/**
+ * The queue: every piece of work that is still to be done, in lanes.
+ *
+ * An entry is held by a node from the moment it is claimed (or handed over at its creation) until its lease ends; leases are
+ * renewed while work goes on, and what a dead node held is due again when its lease is over. Work that is due later stands in
+ * the lane of timers, so that the other lanes hold only what could be done now.
+ */
+
+import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
+
+/** Where entries stand that are due later, and those that call no app. */
+export const TIMER_LANE = "timers";
+
+/**
+ * `call`: the app is called, for the function or for one planned step. `wake`: a sleep is over. `timeout`: a wait is over.
+ * `start-by`, `finish-by`: the run has taken too long. `start`: a function with rules of its own is to be started. `cron`: a
+ * schedule is due. `gather`: a debounce or a batch is due.
+ */
+export const ENTRY_KINDS = ["call", "wake", "timeout", "start-by", "finish-by", "start", "cron", "gather"] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+export interface NewEntry {
+  kind: EntryKind;
+  stepId: StepId | null;
+  attempt?: number;
+  /** Absent: now. */
+  dueAt?: number;
+}
+
+export interface ClaimedEntry {
+  no: EntryNo;
+  kind: EntryKind;
+  environmentId: EnvironmentId;
+  lane: string;
+  rank: number;
+  /** Null for work that belongs to no run. */
+  runNo: RunNo | null;
+  functionNo: FunctionNo;
+  stepId: StepId | null;
+  attempt: number;
+  /** How often it was taken up. Work that takes its node down each time is quarantined. */
+  claims: number;
+  /** What the entry is about, where it is neither a run nor a step: the cron text, the key of a gathering. */
+  subject: string | null;
+  /** The event of a `start` entry. */
+  eventSequence: number | null;
+}
+
+/** Who holds what is handed over, until when, and how much it takes of a lane. */
+export interface Lease {
+  node: string;
+  until: number;
+  /** How many more entries of this lane the node takes now, without any of them overtaking others. */
+  roomIn(lane: string): number;
+}
+
+export interface QueueStore {
+  /**
+   * Takes up to `limit` entries of a lane that are due, lowest rank first. A call that stood among the timers goes to its own
+   * lane, and is taken only if there is room in it. `more` says that others were due as well.
+   */
+  queueClaimMany(params: { lane: string; limit: number; now: number; lease: Lease }): Promise<{ claimed: ClaimedEntry[]; more: boolean }>;
+  /** Prolongs what is held. */
+  queueRenew(params: { entryNos: readonly EntryNo[]; until: number }): Promise<void>;
+  /** Makes due again what the node held before it died; called before anything is claimed. */
+  queueRecover(params: { node: string; now: number }): Promise<void>;
+  /** Lanes that hold work. */
+  queueLanes(): Promise<string[]>;
+  /** When the next timer is due, or null. */
+  queueNextDue(): Promise<number | null>;
+  queueRemove(params: { no: EntryNo }): Promise<void>;
+  /** The entry is let go, and due again at this time. */
+  queueReschedule(params: { no: EntryNo; dueAt: number }): Promise<void>;
+  /** Calls `listener` when entries were added that nobody holds: calls in a lane that has no room, and timers. Returns how to stop it. */
+  queueWatch(listener: QueueListener): () => void;
+}
+
+export type QueueListener = (lane: string, dueAt: number) => void;

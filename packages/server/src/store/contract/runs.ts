@@ -1,0 +1,248 @@
+/**
+ * Runs, their steps, and how they change.
+ *
+ * A run is only ever changed by runAdvance and by the events it waits for, each in one transaction: the engine reads the run's
+ * state, asks a pure function what follows from it, and writes that. Nothing is decided on state that may be out of date.
+ */
+
+import type { EntryNo, EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { EventBatch, NewEvent, StoredEvent } from "./events.ts";
+import type { ClaimedEntry, Lease, NewEntry } from "./queue.ts";
+
+export const RUN_STATUSES = ["queued", "running", "sleeping", "waiting", "completed", "failed", "cancelled"] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+export type RunEndStatus = "completed" | "failed" | "cancelled";
+
+export const STEP_KINDS = ["run", "sleep", "wait", "invoke"] as const;
+export type StepKind = (typeof STEP_KINDS)[number];
+/** A step is open until it is completed or failed, and then never changes again. */
+export type StepStatus = "planned" | "running" | "sleeping" | "waiting" | "completed" | "failed";
+
+/** A run that an event starts, written with the event. */
+export interface NewRun {
+  id: RunId;
+  functionNo: FunctionNo;
+  /** Which queue its calls stand in. */
+  lane: string;
+  /** Not before this instant. */
+  dueAt: number;
+  /** Lower goes first among those that are due. */
+  rank: number;
+  /** The events of a batch, by their place in the store. Absent: the one event it is written with. */
+  eventSequences?: readonly number[];
+  cron?: string;
+  originalRunId?: RunId;
+  /** The step that waits for this run to end. */
+  invoker?: { runNo: RunNo; stepId: StepId };
+  /** Events that cancel it. */
+  cancels?: readonly NewWait[];
+  /** When it is cancelled unless it has started. */
+  startBy?: number;
+}
+
+/** A function that is started by rules of its own (see FunctionStart): what to do is decided when the entry is worked on. */
+export interface NewStart {
+  functionNo: FunctionNo;
+  dueAt: number;
+}
+
+export interface RunRecord {
+  no: RunNo;
+  id: RunId;
+  environmentId: EnvironmentId;
+  functionNo: FunctionNo;
+  status: RunStatus;
+  lane: string;
+  /** The event that started it: its place in the store. */
+  eventSequence: number;
+  createdAt: number;
+  startedAt: number | null;
+  endedAt: number | null;
+  /** The protocol version its SDK answers with; -1 until it has. */
+  requestVersion: number;
+  /** Several steps are under way at once: the SDK is to plan steps, not to run what it finds. */
+  isParallel: boolean;
+  /** What its steps hold together. */
+  stateBytes: number;
+  cron: string | null;
+  originalRunId: RunId | null;
+  invoker: { runNo: RunNo; stepId: StepId } | null;
+}
+
+export interface StepRecord {
+  id: StepId;
+  kind: StepKind;
+  name: string;
+  status: StepStatus;
+  /** When it was found, among the run's steps. */
+  position: number;
+  startedAt: number;
+  endedAt: number | null;
+  attempts: number;
+  until: number | null;
+  /** The event waited for, or the id of the run invoked. */
+  detail: string | null;
+}
+
+/** What a decision is made on. */
+export interface RunState {
+  run: RunRecord;
+  steps: readonly StepRecord[];
+  entries: readonly EntryRecord[];
+  /** The events that started it. */
+  events(): readonly StoredEvent[];
+}
+
+export interface EntryRecord {
+  no: EntryNo;
+  kind: string;
+  stepId: StepId | null;
+  attempt: number;
+}
+
+export interface StepWrite extends Omit<StepRecord, "position"> {
+  /** JSON text as the SDK is given it; absent while the step is open. */
+  value?: string;
+}
+
+export interface NewWait {
+  kind: "event" | "cancel";
+  eventName: string;
+  expression: string | null;
+  /** An event matches only if its value at `path` has this key: how one of many waits is found. Null: every event is tried. */
+  match: { path: string; key: string } | null;
+  stepId: StepId | null;
+  expiresAt: number;
+  /** An event received since this instant counts too: it came while the wait was on its way here. */
+  since?: number;
+}
+
+export interface StoredWait extends Omit<NewWait, "since"> {
+  runNo: RunNo;
+}
+
+export interface RunError {
+  name: string;
+  message: string;
+  stack?: string;
+}
+
+/** A call that failed. Calls that went well are seen by what they left behind. */
+export interface FailedAttempt {
+  stepId: StepId | null;
+  attempt: number;
+  startedAt: number;
+  endedAt: number;
+  httpStatus: number | null;
+  error: RunError;
+}
+
+export interface RunEnd {
+  status: RunEndStatus;
+  endedAt: number;
+  /** JSON text. */
+  output: string | null;
+  error: RunError | null;
+  /** What the step that invoked this run is given. */
+  invokerValue: { status: "completed" | "failed"; value: string };
+}
+
+/** What follows from a decision. Everything is optional; nothing at all leaves the run as it is. */
+export interface RunChange {
+  status?: RunStatus;
+  startedAt?: number;
+  requestVersion?: number;
+  isParallel?: boolean;
+  steps?: readonly StepWrite[];
+  /** What becomes of the entry that was worked on. Absent: it is done. */
+  entry?: { retryAt: number; attempt: number } | "keep" | "reset-attempt";
+  entries?: readonly NewEntry[];
+  waits?: readonly NewWait[];
+  /** Steps whose timers and waits are over. */
+  settled?: readonly StepId[];
+  attempts?: readonly FailedAttempt[];
+  /** Events this change gives rise to, with the runs they start. */
+  events?: readonly EventBatch[];
+  /** The last change of a run. Its entries and waits go with it. */
+  end?: RunEnd;
+}
+
+export interface RunAdvanceParams {
+  runNo: RunNo;
+  /** The entry that was worked on, and must still be held; null when the change comes from elsewhere. */
+  entryNo: EntryNo | null;
+  now: number;
+  lease: Lease;
+  decide(state: RunState): RunChange;
+}
+
+export interface RunStartParams {
+  environmentId: EnvironmentId;
+  eventSequence: number;
+  run: NewRun;
+  now: number;
+  lease: Lease;
+}
+
+export interface RunAdvanceResult {
+  /** False when the run has ended, or the entry is no longer held: nothing was changed. */
+  applied: boolean;
+  /** Work that is now held by the caller. */
+  handed: ClaimedEntry[];
+}
+
+/** What a call needs to know of its run. */
+export interface RunContext {
+  run: RunRecord;
+  events: readonly StoredEvent[];
+  /** Steps that are done, in the order they were. */
+  steps: readonly { id: StepId; value: string }[];
+}
+
+/** The rules an engine applies when an event resumes or cancels a run, and when a run that was invoked ends. Pure functions. */
+export interface RunRules {
+  /** The key of the event's value at a path, or null. */
+  keyAt(event: NewEvent, path: string): string | null;
+  matches(wait: StoredWait, event: NewEvent, runEvent: NewEvent): boolean;
+  /** The event as a step is given it. */
+  eventValue(event: NewEvent): string;
+  resolve(state: RunState, step: { id: StepId; status: "completed" | "failed"; value: string }, now: number): RunChange;
+  cancel(state: RunState, now: number): RunChange;
+}
+
+export interface RunListParams {
+  environmentId: EnvironmentId;
+  limit: number;
+  /** Continue after this run. */
+  after?: RunId;
+  status?: RunStatus;
+  functionNos?: readonly FunctionNo[];
+  from?: number;
+  to?: number;
+  eventId?: EventId;
+}
+
+/** A run as lists show it. */
+export interface RunSummary extends RunRecord {
+  event: { id: EventId; name: string } | null;
+}
+
+export interface RunDetails extends RunSummary {
+  output: string | null;
+  error: RunError | null;
+  steps: readonly (StepRecord & { value: string | null })[];
+  attempts: readonly FailedAttempt[];
+}
+
+export interface RunStore {
+  /** Starts a run for an event that is there already. */
+  runStart(params: RunStartParams): Promise<{ handed: ClaimedEntry[] }>;
+  runAdvance(params: RunAdvanceParams): Promise<RunAdvanceResult>;
+  /** Null when the run has ended. */
+  runContext(params: { runNo: RunNo }): Promise<RunContext | null>;
+  /** The run with this id in any environment: ids are unique, and SDKs name no environment. */
+  runFind(params: { id: RunId }): Promise<RunRecord | null>;
+  runGet(params: { environmentId: EnvironmentId; id: RunId }): Promise<RunDetails | null>;
+  /** Newest first. */
+  runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
+}

@@ -1,0 +1,112 @@
+/** Apps and their functions in SQLite. Few rows, read whole. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { AppId, AppNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
+import {
+  type App,
+  type AppStore,
+  type AppSyncParams,
+  type HeaderSet,
+  type NewFunction,
+  type StoredFunction,
+  TIMER_LANE,
+} from "../contract/index.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import { Handing, type QueueEntries } from "./queue-entries.ts";
+
+type Row = Record<string, string | number | null>;
+
+export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEntries): AppStore {
+  const listApps = db.prepare("SELECT * FROM apps ORDER BY app_no");
+  const listFunctions = db.prepare("SELECT * FROM functions ORDER BY function_no");
+  const findApp = db.prepare("SELECT * FROM apps WHERE environment_id = ? AND name = ?");
+  const writeApp = db.prepare(`
+    INSERT INTO apps (app_id, environment_id, name, url, sdk, headers, framework, checksum, created_at, synced_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)
+    ON CONFLICT (environment_id, name) DO UPDATE SET
+      url = ?4, sdk = ?5, headers = ?6, framework = ?7, checksum = ?8, synced_at = ?9, error = NULL, removed_at = NULL
+    RETURNING *`);
+  const touchApp = db.prepare("UPDATE apps SET synced_at = ?, error = NULL WHERE app_no = ? RETURNING *");
+  const faultApp = db.prepare("UPDATE apps SET error = ? WHERE environment_id = ? AND url = ? AND removed_at IS NULL");
+  const removeApp = db.prepare("UPDATE apps SET removed_at = ? WHERE environment_id = ? AND app_id = ? AND removed_at IS NULL RETURNING *");
+  const archive = db.prepare("UPDATE functions SET archived_at = ? WHERE app_no = ? AND archived_at IS NULL");
+  const dropCrons = db.prepare(
+    "DELETE FROM queue WHERE kind = 'cron' AND function_no IN (SELECT function_no FROM functions WHERE app_no = ?)",
+  );
+  const writeFunction = db.prepare(`
+    INSERT INTO functions (environment_id, app_no, function_id, name, config, created_at, updated_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
+    ON CONFLICT (environment_id, function_id) DO UPDATE SET app_no = ?2, name = ?4, config = ?5, updated_at = ?6, archived_at = NULL
+    RETURNING function_no`);
+
+  function sync(params: AppSyncParams): { app: App; modified: boolean } {
+    const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt } = params;
+    const known = findApp.get(environmentId, name) as Row | undefined;
+    if (known && known.checksum === checksum && known.removed_at === null) {
+      return { app: toApp(touchApp.get(syncedAt, known.app_no as number) as Row), modified: false };
+    }
+    const app = toApp(writeApp.get(id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt) as Row);
+    dropCrons.run(app.no);
+    archive.run(syncedAt, app.no);
+    for (const registered of params.functions) registerFunction(app, registered, syncedAt);
+    return { app, modified: true };
+  }
+
+  function registerFunction({ environmentId, no }: App, { id, name, config, crons }: NewFunction, now: number): void {
+    const functionNo = writeFunction.get(environmentId, no, id, name, config, now)?.function_no as FunctionNo;
+    for (const { cron, dueAt } of crons) {
+      entries.add(new Handing(now, undefined), {
+        ...{ environmentId, functionNo, dueAt, rank: dueAt, kind: "cron", lane: TIMER_LANE, subject: cron },
+        ...{ runNo: null, stepId: null, attempt: 0, eventSequence: null },
+      });
+    }
+  }
+
+  function remove(environmentId: EnvironmentId, id: AppId, removedAt: number): App | null {
+    const row = removeApp.get(removedAt, environmentId, id) as Row | undefined;
+    if (!row) return null;
+    dropCrons.run(row.app_no as number);
+    archive.run(removedAt, row.app_no as number);
+    return toApp(row);
+  }
+
+  return {
+    appList: async () => (listApps.all() as Row[]).map(toApp),
+    functionList: async () => (listFunctions.all() as Row[]).map(toFunction),
+    appSync: (params) => writer.submit(() => sync(params), params.functions.length),
+    appFault: ({ environmentId, url, error }) => writer.submit(() => void faultApp.run(error, environmentId, url)),
+    appRemove: ({ environmentId, id, removedAt }) => writer.submit(() => remove(environmentId, id, removedAt)),
+  };
+}
+
+function toApp(row: Row): App {
+  return {
+    no: row.app_no as AppNo,
+    id: row.app_id as AppId,
+    environmentId: row.environment_id as EnvironmentId,
+    name: row.name as string,
+    url: row.url as string,
+    sdk: row.sdk as string,
+    headers: row.headers as HeaderSet,
+    framework: row.framework as string | null,
+    checksum: row.checksum as string,
+    createdAt: row.created_at as number,
+    syncedAt: row.synced_at as number,
+    error: row.error as string | null,
+    removedAt: row.removed_at as number | null,
+  };
+}
+
+function toFunction(row: Row): StoredFunction {
+  return {
+    no: row.function_no as FunctionNo,
+    environmentId: row.environment_id as EnvironmentId,
+    appNo: row.app_no as AppNo,
+    id: row.function_id as string,
+    name: row.name as string,
+    config: row.config as string,
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+    archivedAt: row.archived_at as number | null,
+  };
+}

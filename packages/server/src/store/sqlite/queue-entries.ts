@@ -1,0 +1,105 @@
+/** Entries of the queue, written inside the transaction of what they belong to, and handed over at once where there is room. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
+import { type ClaimedEntry, type EntryKind, type Lease, type QueueListener, TIMER_LANE } from "../contract/index.ts";
+import type { Lanes } from "./lanes.ts";
+
+/** What one transaction hands over, and how much room it has used up. */
+export class Handing {
+  readonly now: number;
+  readonly handed: ClaimedEntry[] = [];
+  readonly #lease: Lease | undefined;
+  readonly #room = new Map<string, number>();
+
+  constructor(now: number, lease: Lease | undefined) {
+    this.now = now;
+    this.#lease = lease;
+  }
+
+  hasRoom(lane: string): boolean {
+    return (this.#room.get(lane) ?? this.#lease?.roomIn(lane) ?? 0) > 0;
+  }
+
+  /** The lease for one more entry of this lane, or null when it has to wait in the queue. */
+  take(lane: string): Lease | null {
+    if (!this.#lease) return null;
+    const room = this.#room.get(lane) ?? this.#lease.roomIn(lane);
+    this.#room.set(lane, room - 1);
+    return room > 0 ? this.#lease : null;
+  }
+}
+
+export interface EntryWrite {
+  environmentId: EnvironmentId;
+  /** Where a call stands when it is due. */
+  lane: string;
+  rank: number;
+  dueAt: number;
+  kind: EntryKind;
+  runNo: RunNo | null;
+  functionNo: FunctionNo;
+  stepId: StepId | null;
+  attempt: number;
+  subject: string | null;
+  eventSequence: number | null;
+}
+
+export class QueueEntries {
+  readonly #lanes: Lanes;
+  readonly #insert;
+  readonly #reset;
+  readonly #listeners = new Set<QueueListener>();
+
+  constructor(db: DatabaseSync, lanes: Lanes) {
+    this.#lanes = lanes;
+    this.#insert = db.prepare(`
+      INSERT INTO queue (
+        environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, leased_by, subject, event_no
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (run_no, step_id, kind) WHERE run_no IS NOT NULL DO UPDATE SET again = 1
+      ON CONFLICT (function_no, kind, subject) WHERE subject IS NOT NULL DO UPDATE SET rank = excluded.rank, due_at = excluded.due_at
+      RETURNING entry_no, again`);
+    this.#reset = db.prepare(`
+      UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, attempt = ?, claims = ?, leased_by = ?, again = 0 WHERE entry_no = ?`);
+  }
+
+  /** Listeners are told before the transaction is over: what they ask the store for comes after it. */
+  watch(listener: QueueListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** An entry for the same run and step that exists already is asked to go again instead. */
+  add(handing: Handing, entry: EntryWrite): void {
+    const { environmentId, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = entry;
+    const place = this.#place(handing, entry);
+    const row = this.#insert.get(
+      ...[environmentId, place.laneNo, this.#lanes.no(entry.lane), place.rank, place.dueAt, kind, runNo, functionNo],
+      ...[stepId ?? "", attempt, place.lease ? 1 : 0, place.lease?.node ?? null, subject, eventSequence],
+    ) as { entry_no: number; again: number };
+    if (place.lease && row.again === 0) handing.handed.push(claimed(entry, row.entry_no as EntryNo, 1));
+  }
+
+  /** The entry begins anew: another attempt, or one more discovery. */
+  renew(handing: Handing, no: EntryNo, entry: EntryWrite): void {
+    const { laneNo, rank, dueAt, lease } = this.#place(handing, entry);
+    this.#reset.run(laneNo, rank, dueAt, entry.attempt, lease ? 1 : 0, lease?.node ?? null, no);
+    if (lease) handing.handed.push(claimed(entry, no, 1));
+  }
+
+  #place(handing: Handing, entry: EntryWrite): { laneNo: number; rank: number; dueAt: number; lease: Lease | null } {
+    const isDue = entry.dueAt <= handing.now;
+    const lane = isDue && entry.kind === "call" ? entry.lane : TIMER_LANE;
+    const lease = isDue ? handing.take(lane) : null;
+    const laneNo = this.#lanes.no(lane);
+    if (lease) return { laneNo, rank: lease.until, dueAt: lease.until, lease };
+    for (const listener of this.#listeners) listener(lane, entry.dueAt);
+    return { laneNo, rank: isDue ? entry.rank : entry.dueAt, dueAt: entry.dueAt, lease };
+  }
+}
+
+function claimed(entry: EntryWrite, no: EntryNo, claims: number): ClaimedEntry {
+  const { kind, environmentId, lane, rank, runNo, functionNo, stepId, attempt, subject, eventSequence } = entry;
+  return { no, kind, environmentId, lane, rank, runNo, functionNo, stepId, attempt, claims, subject, eventSequence };
+}

@@ -1,0 +1,119 @@
+/** Rows of runs, steps and failed attempts as the contract's records. Used by the writer and by the read thread. */
+
+import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
+import {
+  type FailedAttempt,
+  fromStoreText,
+  type RunError,
+  type RunRecord,
+  type RunStatus,
+  type RunSummary,
+  type StepKind,
+  type StepRecord,
+  type StepStatus,
+} from "../contract/index.ts";
+
+/** Everything but the output, which may be large. */
+export const RUN_COLUMNS = `run_no, runs.environment_id, run_id, function_no, event_no, event_nos, status, lanes.key AS lane, created_at, started_at,
+  ended_at, request_version, is_parallel, state_bytes, cron, original_run_id, invoker_run_no, invoker_step_id`;
+
+export interface RunRow {
+  run_no: number;
+  environment_id: number;
+  run_id: string;
+  function_no: number;
+  event_no: number;
+  event_nos: string | null;
+  status: string;
+  lane: string;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  request_version: number;
+  is_parallel: number;
+  state_bytes: number;
+  cron: string | null;
+  original_run_id: string | null;
+  invoker_run_no: number | null;
+  invoker_step_id: string | null;
+}
+
+export interface RunSummaryRow extends RunRow {
+  event_id: string | null;
+  event_name: string | null;
+}
+
+export interface StepRow {
+  step_id: string;
+  kind: string;
+  name: string;
+  status: string;
+  position: number;
+  started_at: number;
+  ended_at: number | null;
+  attempts: number;
+  until: number | null;
+  detail: string | null;
+}
+
+export interface AttemptRow {
+  step_id: string | null;
+  attempt: number;
+  started_at: number;
+  ended_at: number;
+  http_status: number | null;
+  error: string;
+}
+
+export function toRunRecord(row: RunRow): RunRecord {
+  const { invoker_run_no, invoker_step_id } = row;
+  return {
+    no: row.run_no as RunNo,
+    id: row.run_id as RunId,
+    environmentId: row.environment_id as EnvironmentId,
+    functionNo: row.function_no as FunctionNo,
+    status: row.status as RunStatus,
+    lane: row.lane,
+    eventSequence: row.event_no,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    requestVersion: row.request_version,
+    isParallel: row.is_parallel === 1,
+    stateBytes: row.state_bytes,
+    cron: row.cron,
+    originalRunId: row.original_run_id as RunId | null,
+    invoker: invoker_run_no === null ? null : { runNo: invoker_run_no as RunNo, stepId: invoker_step_id as StepId },
+  };
+}
+
+export function toRunSummary(row: RunSummaryRow): RunSummary {
+  const event = row.event_id === null ? null : { id: row.event_id as EventId, name: fromStoreText(row.event_name ?? "") };
+  return { ...toRunRecord(row), event };
+}
+
+export function toStepRecord(row: StepRow): StepRecord {
+  return {
+    id: row.step_id as StepId,
+    kind: row.kind as StepKind,
+    name: row.name,
+    status: row.status as StepStatus,
+    position: row.position,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    attempts: row.attempts,
+    until: row.until,
+    detail: row.detail,
+  };
+}
+
+export function toFailedAttempt(row: AttemptRow): FailedAttempt {
+  return {
+    stepId: row.step_id as StepId | null,
+    attempt: row.attempt,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    httpStatus: row.http_status,
+    error: JSON.parse(row.error) as RunError,
+  };
+}

@@ -1,0 +1,99 @@
+/** Reads what a decision about a run is made on, and what a call of its function needs. Inside or outside a transaction. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EntryNo, RunId, RunNo, StepId } from "@inlet/protocol";
+import { type EntryRecord, type RunContext, type RunRecord, type RunState, type StoredEvent, toStoreText } from "../contract/index.ts";
+import { type EventRow, selectEvents, toStoredEvent } from "./event-rows.ts";
+import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "./run-rows.ts";
+
+/** Bounds what a wait looks back over. */
+const RECENT_EVENTS_MAX = 1_000;
+
+export interface HeldEntry extends EntryRecord {
+  leasedBy: string | null;
+  goesAgain: boolean;
+}
+
+export interface HeldRunState extends RunState {
+  entries: readonly HeldEntry[];
+}
+
+export class RunStates {
+  readonly #run;
+  readonly #runById;
+  readonly #steps;
+  readonly #values;
+  readonly #entries;
+  readonly #event;
+  readonly #eventsSince;
+
+  constructor(db: DatabaseSync) {
+    const select = `SELECT ${RUN_COLUMNS} FROM runs CROSS JOIN lanes USING (lane_no)`;
+    this.#run = db.prepare(`${select} WHERE run_no = ?`);
+    this.#runById = db.prepare(`${select} WHERE environment_id = ? AND run_id = ?`);
+    this.#steps = db.prepare(`
+      SELECT step_id, kind, name, status, position, started_at, ended_at, attempts, until, detail
+      FROM steps WHERE run_no = ? ORDER BY position`);
+    this.#values = db.prepare("SELECT step_id, value FROM steps WHERE run_no = ? AND done_position IS NOT NULL ORDER BY done_position");
+    this.#entries = db.prepare("SELECT entry_no, kind, step_id, attempt, leased_by, again FROM queue WHERE run_no = ?");
+    this.#eventsSince = db.prepare(`
+      ${selectEvents("events_by_name")}
+      WHERE environment_id = ? AND name_id = (SELECT name_id FROM event_names WHERE name = ?) AND received_at >= ? AND sequence > ?
+      ORDER BY received_at, sequence LIMIT ${RECENT_EVENTS_MAX}`);
+    this.#event = db.prepare(`${selectEvents()} WHERE sequence = ?`);
+  }
+
+  run(runNo: RunNo): (RunRecord & { eventNos: string | null }) | null {
+    const row = this.#run.get(runNo) as RunRow | undefined;
+    return row ? { ...toRunRecord(row), eventNos: row.event_nos } : null;
+  }
+
+  runById(environmentId: number, id: RunId): RunRecord | null {
+    const row = this.#runById.get(environmentId, id) as RunRow | undefined;
+    return row ? toRunRecord(row) : null;
+  }
+
+  /** Null when the run has ended. */
+  state(runNo: RunNo): HeldRunState | null {
+    const run = this.run(runNo);
+    if (!run || run.endedAt !== null) return null;
+    const steps = (this.#steps.all(runNo) as unknown as StepRow[]).map(toStepRecord);
+    return { run, steps, entries: this.#entriesOf(runNo), events: () => this.events(sequencesOf(run)) };
+  }
+
+  context(runNo: RunNo): RunContext | null {
+    const run = this.run(runNo);
+    if (!run || run.endedAt !== null) return null;
+    const steps = this.#values.all(runNo) as { step_id: StepId; value: string }[];
+    return { run, events: this.events(sequencesOf(run)), steps: steps.map(({ step_id, value }) => ({ id: step_id, value })) };
+  }
+
+  events(sequences: readonly number[]): StoredEvent[] {
+    return sequences.flatMap((sequence) => {
+      const row = this.#event.get(sequence) as EventRow | undefined;
+      return row ? [toStoredEvent(row)] : [];
+    });
+  }
+
+  /** Events of this name that were received since, and after the run's own. */
+  eventsSince(run: RunRecord, name: string, since: number): StoredEvent[] {
+    const rows = this.#eventsSince.all(run.environmentId, toStoreText(name), since, run.eventSequence);
+    return (rows as unknown as EventRow[]).map(toStoredEvent);
+  }
+
+  #entriesOf(runNo: RunNo): HeldEntry[] {
+    const rows = this.#entries.all(runNo) as Record<string, never>[];
+    return rows.map((row) => ({
+      no: row.entry_no as unknown as EntryNo,
+      kind: row.kind as unknown as string,
+      stepId: ((row.step_id as unknown as string) || null) as StepId | null,
+      attempt: row.attempt as unknown as number,
+      leasedBy: row.leased_by as unknown as string | null,
+      goesAgain: (row.again as unknown as number) === 1,
+    }));
+  }
+}
+
+function sequencesOf({ eventNos, eventSequence }: { eventNos: string | null; eventSequence: number }): number[] {
+  return eventNos === null ? [eventSequence] : (JSON.parse(eventNos) as number[]);
+}

@@ -1,0 +1,51 @@
+/** Runs in SQLite: changed by the writer, listed on the read thread. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EnvironmentId, RunId } from "@inlet/protocol";
+import type { RunRecord, RunStore } from "../contract/index.ts";
+import type { AdvanceRun } from "./advance-run.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import { Handing } from "./queue-entries.ts";
+import type { Reader } from "./reader.ts";
+import type { RunStates } from "./run-state.ts";
+import type { StartRuns } from "./start-runs.ts";
+
+export interface RunStoreParts {
+  writer: GroupCommit;
+  reader: Reader;
+  runs: AdvanceRun;
+  startRuns: StartRuns;
+  states: RunStates;
+}
+
+export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, states }: RunStoreParts): RunStore {
+  const environments = db.prepare("SELECT environment_id FROM environments");
+
+  function find(id: RunId): RunRecord | null {
+    for (const { environment_id } of environments.all() as { environment_id: EnvironmentId }[]) {
+      const run = states.runById(environment_id, id);
+      if (run) return run;
+    }
+    return null;
+  }
+
+  return {
+    runStart: ({ environmentId, eventSequence, run, now, lease }) =>
+      writer.submit(() => {
+        const handing = new Handing(now, lease);
+        startRuns.start(handing, environmentId, eventSequence, run);
+        return { handed: handing.handed };
+      }),
+    runAdvance: ({ runNo, entryNo, now, lease, decide }) =>
+      writer.submit(() => {
+        const handing = new Handing(now, lease);
+        const held = entryNo === null ? null : { entryNo, node: lease.node };
+        const applied = runs.advance(handing, runNo, held, decide);
+        return { applied, handed: handing.handed };
+      }, 4),
+    runContext: async ({ runNo }) => states.context(runNo),
+    runFind: async ({ id }) => find(id),
+    runGet: (params) => reader.read("runGet", params),
+    runList: (params) => reader.read("runList", params),
+  };
+}
