@@ -40,7 +40,7 @@ export interface Call {
 export type Outcome =
   | { kind: "returned"; data: unknown }
   | { kind: "threw"; error: unknown }
-  | { kind: "planned"; operations: StepOperation[] }
+  | { kind: "planned"; operations: StepOperation[]; askAfterEach: boolean }
   | { kind: "ran"; step: StepOutcome }
   | { kind: "step-missing"; requested: string; found: string[] };
 
@@ -157,7 +157,7 @@ class CallExecution implements Execution {
     const wanted = this.#isSearching() ? this.#fresh.find(({ hash }) => hash === this.#call.requestedStep) : this.#only();
     if (wanted) void this.#run(wanted);
     else if (this.#isSearching()) this.#searchTimer ??= setTimeout(() => this.#end(this.#stepMissing()), STEP_SEARCH_MS);
-    else this.#end({ kind: "planned", operations: this.#planned() });
+    else this.#end({ kind: "planned", operations: this.#fresh.map(plannedOperation), askAfterEach: this.#mayGoOnEarly() });
   }
 
   /** A single new step that may be run here and now. */
@@ -167,9 +167,9 @@ class CallExecution implements Execution {
     return may && this.#fresh.length === 1 && first?.op === "StepRun" ? first : undefined;
   }
 
-  #planned(): StepOperation[] {
-    const together = this.#fresh.length === 1 || areAwaitedTogether(this.#fresh.map(({ listening }) => listening));
-    return this.#fresh.map((step) => plannedOperation(step, together ? undefined : "race"));
+  /** Whether the code could go on before the last of its new steps has ended. */
+  #mayGoOnEarly(): boolean {
+    return this.#fresh.length > 1 && !areAwaitedTogether(this.#fresh.map(({ listening }) => listening));
   }
 
   async #run(step: FoundStep): Promise<void> {

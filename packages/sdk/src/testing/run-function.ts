@@ -83,6 +83,7 @@ function firstBody(
     stack: [],
     // Every step is announced first, so that the mocks get their say.
     disableImmediateExecution: true,
+    version: undefined,
     useApi: false,
     queueItemId: undefined,
     requestId: undefined,

@@ -13,6 +13,8 @@ export interface CallBody {
   maxAttempts: number;
   stack: string[];
   disableImmediateExecution: boolean;
+  /** The request version of the run's last answer, as the service remembers it. */
+  version: number | undefined;
   /** Events and steps were too large to send along: they have to be fetched. */
   useApi: boolean;
   /** What the service wants back with a checkpoint. */
@@ -43,6 +45,7 @@ export function readCallBody(body: unknown): CallBody | string {
     maxAttempts: wholeNumber(ctx.max_attempts) ?? 5,
     stack,
     disableImmediateExecution: ctx.disable_immediate_execution === true,
+    version: wholeNumber(body.version),
     useApi,
     queueItemId: typeof ctx.qi_id === "string" ? ctx.qi_id : undefined,
     requestId: typeof ctx.request_id === "string" ? ctx.request_id : undefined,
