@@ -8,6 +8,9 @@
  *                                     ├─ a single step, may run at once ─► the same
  *                                     └─ else ─► answer what is to be done: StepPlanned, Sleep, WaitForEvent, …
  *   code returns or throws ─► answer that
+ *
+ * A step that was run ends the call. The wire also lets an SDK hand in a result and go on in the same call; measured against our
+ * service that was slower (8 steps: 196 runs/s against 402, and twice the CPU time in the app), so it is not done.
  */
 
 import { inRunContext, type RunContext } from "../client/run-context.ts";
@@ -32,8 +35,6 @@ export interface Call {
   requestedStep: string | null;
   /** Whether a single new step may be run in this call. */
   mayRunAtOnce: boolean;
-  /** No attempt comes after this one. */
-  isLastAttempt: boolean;
   capture?: RunContext["capture"];
 }
 
@@ -172,6 +173,7 @@ class CallExecution implements Execution {
     return this.#fresh.length > 1 && !areAwaitedTogether(this.#fresh.map(({ listening }) => listening));
   }
 
+  /** Nothing else happens while a step runs: `isScheduled` holds everything up. */
   async #run(step: FoundStep): Promise<void> {
     this.#isScheduled = true;
     this.#end({ kind: "ran", step: await runStep(step, this.#call) });

@@ -27,7 +27,6 @@ export function runCall(fn: InletFunction, body: CallBody, { requestedStep, capt
     requestedStep,
     capture,
     mayRunAtOnce: !body.disableImmediateExecution,
-    isLastAttempt: body.attempt + 1 >= body.maxAttempts,
   };
   const handler = fn.handler as (context: PlainContext) => unknown;
   return executeCall(call, (execution) =>

@@ -77,7 +77,6 @@ function firstBody(
     events: whole,
     steps: {},
     runId,
-    functionId: fn.id,
     attempt: 0,
     maxAttempts: retries + 1,
     stack: [],
@@ -85,9 +84,6 @@ function firstBody(
     disableImmediateExecution: true,
     version: undefined,
     useApi: false,
-    queueItemId: undefined,
-    requestId: undefined,
-    generationId: undefined,
   };
 }
 
