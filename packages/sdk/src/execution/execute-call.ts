@@ -86,9 +86,15 @@ class CallExecution implements Execution {
     const { runId, capture } = this.#call;
     const context: RunContext = { runId, capture };
     inRunContext(context, async () => code(this)).then(
-      (data) => this.#end(this.#isSearching() ? this.#stepMissing() : { kind: "returned", data }),
-      (error: unknown) => this.#end(this.#isSearching() ? this.#stepMissing() : { kind: "threw", error }),
+      (data) => this.#settle({ kind: "returned", data }),
+      (error: unknown) => this.#settle({ kind: "threw", error }),
     );
+  }
+
+  /** The code is through. In a call for one step that is not what was asked for: the step must have been found by now. */
+  #settle(outcome: Outcome): void {
+    if (!this.#isSearching()) this.#end(outcome);
+    else if (!this.#wanted()) this.#end(this.#stepMissing());
   }
 
   readonly isNew = (): boolean => !this.#replay.isReplaying || this.#fresh.length > 0;
@@ -138,8 +144,11 @@ class CallExecution implements Execution {
 
   /** The code has gone as far as it can without us. */
   #advance(): void {
-    const next = this.#replay.take();
-    if (next) {
+    const wanted = this.#wanted();
+    // Before further results are handed over: with them the code might end, and the step be forgotten.
+    const next = wanted ? undefined : this.#replay.take();
+    if (wanted) void this.#run(wanted);
+    else if (next) {
       this.#handOver(next, next.memo);
       this.#schedule();
     } else if (this.#fresh.length > 0) this.#actOnNewSteps();
@@ -147,18 +156,22 @@ class CallExecution implements Execution {
 
   #handOver(step: FoundStep, memo: Memo): void {
     this.#replay.handedOut();
-    if (memo.kind === "error") {
-      // Code that lost interest, after a race say, must not bring the process down.
-      step.promise.catch(() => {});
-      step.reject(new StepError(step.id, memo.error));
-    } else if (memo.kind === "data") step.resolve(step.revive ? step.revive(memo.data) : memo.data);
+    // Code that lost interest, after a race say, must not bring the process down.
+    if (memo.kind === "error" || step.revive) step.promise.catch(() => {});
+    if (memo.kind === "error") step.reject(new StepError(step.id, memo.error));
+    else if (memo.kind === "data") step.resolve(step.revive ? step.revive(memo.data) : memo.data);
   }
 
   #actOnNewSteps(): void {
-    const wanted = this.#isSearching() ? this.#fresh.find(({ hash }) => hash === this.#call.requestedStep) : this.#only();
-    if (wanted) void this.#run(wanted);
+    const only = this.#only();
+    if (only) void this.#run(only);
     else if (this.#isSearching()) this.#searchTimer ??= setTimeout(() => this.#end(this.#stepMissing()), STEP_SEARCH_MS);
     else this.#end({ kind: "planned", operations: this.#fresh.map(plannedOperation), askAfterEach: this.#mayGoOnEarly() });
+  }
+
+  /** The step this call is for, once the code has asked for it. */
+  #wanted(): FoundStep | undefined {
+    return this.#isSearching() ? this.#fresh.find(({ hash }) => hash === this.#call.requestedStep) : undefined;
   }
 
   /** A single new step that may be run here and now. */
