@@ -33,6 +33,9 @@ export interface Functions {
   sdk: SdkRoutesParts["sdk"];
   runs: RunsRoutesParts["runs"];
   registry: FunctionsRoutesParts["registry"];
+  /** Before events are accepted. */
+  open(): Promise<void>;
+  /** Takes up what is in the queue. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -232,10 +235,11 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
         return outcome;
       },
     },
-    async start() {
+    async open() {
       await registry.refresh();
-      await executor.start();
+      await executor.recover();
     },
+    start: () => executor.start(),
     stop: () => executor.stop(config.drainTimeout),
   };
 }

@@ -133,8 +133,9 @@ async function serve(
     log,
     now,
   });
-  await functions.start();
+  await functions.open();
   await app.listen({ port: config.port, host: config.host });
+  await functions.start();
   dedupSweeper.start();
   requestSweeper.start();
 
