@@ -6,7 +6,8 @@ import type { FunctionsRoutesParts } from "./api/functions-routes.ts";
 import type { RunsRoutesParts } from "./api/runs-routes.ts";
 import type { SdkRoutesParts } from "./api/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
-import { AppSync } from "./execute/call/app-sync.ts";
+import { AppSync } from "./execute/apps/app-sync.ts";
+import { AppWatch } from "./execute/apps/app-watch.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { eventText, stepsText } from "./execute/call/call-body.ts";
 import { Executor } from "./execute/executor.ts";
@@ -23,7 +24,7 @@ import { Registry } from "./fan-out/registry.ts";
 import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
 import { eventValue, newWait, waitRules } from "./fan-out/waits.ts";
 import type { Directory } from "./receive/directory.ts";
-import type { ClaimedEntry, Environment, EventBatch, Lease, NewEvent, RunDetails, RunRules, Store } from "./store/contract/index.ts";
+import type { App, ClaimedEntry, Environment, Lease, NewEvent, RunDetails, RunRules, Store } from "./store/contract/index.ts";
 
 export interface Functions {
   /** Adds to an event what it starts. */
@@ -35,8 +36,8 @@ export interface Functions {
   registry: FunctionsRoutesParts["registry"];
   /** Before events are accepted. */
   open(): Promise<void>;
-  /** Takes up what is in the queue. */
-  start(): Promise<void>;
+  /** Takes up what is in the queue, and looks for apps. */
+  start(port: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -122,6 +123,29 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
   registry.onRefresh(() => executor.refresh());
   const sync = new AppSync({ caller, signingKey, now, newId: () => eventIds.next(now()) });
 
+  let ownPort = 0;
+  const watch = new AppWatch({
+    urls: config.appUrl,
+    looksAround: config.discover === "on",
+    asksAgain: config.mode === "dev",
+    ownPort: () => ownPort,
+    known: () => registry.apps(directory.environmentNamed(parts.defaultEnvironment)?.id),
+    sync: (url) => syncIn(directory.environmentNamed(parts.defaultEnvironment) as Environment, url),
+    onFault: (url, fault) => log.warn({ url, fault }, "an app could not be synced"),
+  });
+
+  /** Why it failed is shown with the app, if it is known. */
+  async function syncIn(home: Environment, url: string): Promise<App | string> {
+    const outcome = await sync.ask(home, url);
+    if (typeof outcome !== "string") return outcome;
+    const known = registry.apps(home.id).filter((app) => app.url === url && app.error !== outcome);
+    if (known.length > 0) {
+      await store.appFault({ environmentId: home.id, url, error: outcome });
+      await registry.refresh();
+    }
+    return outcome;
+  }
+
   async function environment(name: string | null, deployId: string | null): Promise<Environment | Refusal> {
     const asked = deployId === null ? undefined : sync.pending(deployId);
     const wanted = name ?? asked?.environment.name ?? parts.defaultEnvironment;
@@ -146,8 +170,8 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
         { environmentId: home.id, headers, body, sdk: version, framework },
       );
       if (!(outcome instanceof Refusal) && deployId !== null) sync.registered(deployId, outcome.app);
-      if (!(outcome instanceof Refusal))
-        log.info({ app: outcome.app.name, environment: home.name, modified: outcome.modified }, "an app registered");
+      if (!(outcome instanceof Refusal) && outcome.modified)
+        log.info({ app: outcome.app.name, environment: home.name }, "an app registered its functions");
       return outcome;
     },
     async runEvents(id) {
@@ -227,20 +251,21 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
       functions: ({ id }) =>
         registry.functions(id).map(({ stored, app, config: settings }) => ({ stored, app, url: settings.url, config: settings.raw })),
       refresh: () => registry.refresh(),
-      async sync(home, url) {
-        const outcome = await sync.ask(home, url);
-        if (typeof outcome !== "string") return outcome;
-        await store.appFault({ environmentId: home.id, url, error: outcome });
-        await registry.refresh();
-        return outcome;
-      },
+      sync: syncIn,
     },
     async open() {
       await registry.refresh();
       await executor.recover();
     },
-    start: () => executor.start(),
-    stop: () => executor.stop(config.drainTimeout),
+    async start(port) {
+      ownPort = port;
+      await executor.start();
+      watch.start();
+    },
+    async stop() {
+      await watch.stop();
+      await executor.stop(config.drainTimeout);
+    },
   };
 }
 
@@ -253,5 +278,3 @@ function stepsIn(body: string): ReturnType<typeof readOperations> {
     return null;
   }
 }
-
-export type { EventBatch };

@@ -135,7 +135,7 @@ async function serve(
   });
   await functions.open();
   await app.listen({ port: config.port, host: config.host });
-  await functions.start();
+  await functions.start((app.server.address() as AddressInfo).port);
   dedupSweeper.start();
   requestSweeper.start();
 

@@ -8,7 +8,8 @@ import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./functions-
 import { type KeysRoutesParts, registerKeysRoutes } from "./keys-routes.ts";
 import { registerAccess } from "./rest-access.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
-import { type RunsRoutesParts, registerRunsRoutes } from "./runs-routes.ts";
+import { type RunStreamParts, registerRunStream } from "./run-stream.ts";
+import { registerRunsRoutes } from "./runs-routes.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./transforms-routes.ts";
 import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "./webhook-requests-routes.ts";
 import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks-routes.ts";
@@ -17,7 +18,7 @@ export type RestApiParts = EventStreamParts &
   EnvironmentsRoutesParts &
   KeysRoutesParts &
   FunctionsRoutesParts &
-  RunsRoutesParts &
+  RunStreamParts &
   WebhooksRoutesParts &
   WebhookRequestsRoutesParts &
   TransformsRoutesParts;
@@ -33,6 +34,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerKeysRoutes(api, parts);
       registerFunctionsRoutes(api, parts);
       registerRunsRoutes(api, parts);
+      registerRunStream(api, parts);
       registerWebhooksRoutes(api, parts);
       registerWebhookRequestsRoutes(api, parts);
       registerTransformsRoutes(api, parts);

@@ -5,7 +5,7 @@ import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
 import { followEvents, getEvent, lastSequence } from "./follow-events.ts";
 import { listEvents } from "./list-events.ts";
-import { getRun, listRuns } from "./read-runs.ts";
+import { getRun, listRuns, summariseRuns } from "./read-runs.ts";
 import { getRequest, listRequests } from "./read-webhook-requests.ts";
 
 const { path } = workerData as { path: string };
@@ -21,6 +21,7 @@ const operations = {
   webhookRequestList: (params: Parameters<typeof listRequests>[1]) => listRequests(db, params),
   webhookRequestGet: (params: Parameters<typeof getRequest>[1]) => getRequest(db, params),
   runList: (params: Parameters<typeof listRuns>[1]) => listRuns(db, params),
+  runSummaries: (params: Parameters<typeof summariseRuns>[1]) => summariseRuns(db, params),
   runGet: (params: Parameters<typeof getRun>[1]) => getRun(db, params),
   checkpoint: () => checkpoint(checkpointDb),
 };

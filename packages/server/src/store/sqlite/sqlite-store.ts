@@ -7,6 +7,7 @@ import { type EventStore, type RunRules, type Store, StoreRefused } from "../con
 import { AdvanceRun } from "./advance-run.ts";
 import { type AppendEvents, prepareAppendEvents } from "./append-events.ts";
 import { appStore } from "./apps.ts";
+import { ChangedRuns } from "./changed-runs.ts";
 import { checkFile, refuseBadFile } from "./check-file.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { DATABASE_FILE, openWriter } from "./database.ts";
@@ -53,22 +54,24 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
   const watchers = new Set<() => void>();
   const onCommit = () => {
     checkpointer.noteCommit();
+    changed.tell();
     for (const watcher of watchers) watcher();
   };
   const words = new EventWords(db);
   const lanes = new Lanes(db);
   const waits = new Waits(db);
+  const changed = new ChangedRuns();
   const onRollback = () => {
-    for (const remembered of [words, lanes, waits]) remembered.forget();
+    for (const remembered of [words, lanes, waits, changed]) remembered.forget();
   };
   const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
   const states = new RunStates(db);
   const entries = new QueueEntries(db, lanes);
-  const startRuns = new StartRuns(db, lanes, entries, waits);
+  const startRuns = new StartRuns(db, { lanes, entries, waits, changed });
   // A run may give rise to events, and an event may change runs: the two know each other.
   const events: AppendEvents = prepareAppendEvents(db, { words, startRuns, resumeRuns: () => resumeRuns });
   const append = (...inside: Parameters<AppendEvents["appendInside"]>) => void events.appendInside(...inside);
-  const runs = new AdvanceRun(db, { states, entries, waits, rules, append });
+  const runs = new AdvanceRun(db, { states, entries, waits, rules, append, changed });
   const resumeRuns = new ResumeRuns({ waits, states, runs, rules });
   reader.start();
 
@@ -92,7 +95,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),
     ...queueStore(db, writer, lanes, entries),
-    ...runStore(db, { writer, reader, runs, startRuns, states }),
+    ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
     ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules }),
     storeProbe: () => writer.submit(() => void probe.run()),
     stop: () => (stopped ??= close()),
