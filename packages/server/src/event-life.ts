@@ -14,6 +14,7 @@ import {
   environmentNamed,
   parseEventIdSeed,
   Refusal,
+  RUN_HEADER,
   type SentEvent,
   seededEventId,
   type WebhookRequestId,
@@ -34,6 +35,7 @@ import {
   type ClaimedEntry,
   type EventAppendResult,
   type EventBatch,
+  type EventSource,
   type EventStore,
   type Lease,
   type NewEvent,
@@ -61,6 +63,8 @@ export interface FunctionsPart {
   plan(environmentId: EnvironmentId, event: NewEvent, now: number): NewEvent;
   lease(): Lease;
   take(entries: readonly ClaimedEntry[]): void;
+  /** The function whose run of this environment sends an event; null when there is no such run. */
+  sourceOfRun(environmentId: EnvironmentId, runId: string): Promise<EventSource | null>;
 }
 
 export type EventLife = (request: InboundRequest) => Promise<Answer>;
@@ -88,6 +92,8 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   const denied = checkNames(sender.key?.eventNames ?? null, events);
   if (denied) return denied;
 
+  const runId = request.headers[RUN_HEADER];
+  const fromRun = typeof runId === "string" ? await parts.functions.sourceOfRun(sender.environment.id, runId) : null;
   const seedHeader = request.headers[EVENT_ID_SEED_HEADER];
   const seed = typeof seedHeader === "string" ? parseEventIdSeed(seedHeader) : null;
   const receivedAt = parts.now();
@@ -95,7 +101,7 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   return keep(parts, {
     environmentId: sender.environment.id,
     receivedAt,
-    source: sender.source,
+    source: fromRun ?? sender.source,
     idsFromSender: seed !== null,
     events: events.map((event, index) => identified(event, newId(index), receivedAt)),
   });

@@ -1,6 +1,6 @@
 /** Fan-out and execution, connected: what event-life.ts, the routes and service.ts need of functions. */
 
-import { createEventIdGenerator, type EventIdGenerator, eventJson, Refusal, type RunId } from "@inlet/protocol";
+import { createEventIdGenerator, type EventIdGenerator, eventJson, isEventId, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { FunctionsRoutesParts } from "./api/functions-routes.ts";
 import type { RunsRoutesParts } from "./api/runs-routes.ts";
@@ -24,13 +24,17 @@ import { Registry } from "./fan-out/registry.ts";
 import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
 import { eventValue, newWait, waitRules } from "./fan-out/waits.ts";
 import type { Directory } from "./receive/directory.ts";
-import type { App, ClaimedEntry, Environment, Lease, NewEvent, RunDetails, RunRules, Store } from "./store/contract/index.ts";
+import type { App, ClaimedEntry, Environment, EventSource, Lease, NewEvent, RunDetails, RunRules, Store } from "./store/contract/index.ts";
 
 export interface Functions {
   /** Adds to an event what it starts. */
   plan(environmentId: Environment["id"], event: NewEvent, now: number): NewEvent;
   lease(): Lease;
   take(entries: readonly ClaimedEntry[]): void;
+  /** The function a run belongs to, as the source of the events it sends. */
+  sourceOfRun(environmentId: Environment["id"], runId: string): Promise<EventSource | null>;
+  /** What people call the function with this id, in whatever environment. */
+  functionName(id: string): string;
   sdk: SdkRoutesParts["sdk"];
   runs: RunsRoutesParts["runs"];
   registry: FunctionsRoutesParts["registry"];
@@ -244,6 +248,11 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     endEvents,
     lease,
     take: (entries) => executor.take(entries),
+    functionName: (id) => registry.nameOf(id) ?? id,
+    async sourceOfRun(environmentId, runId) {
+      const run = isEventId(runId) ? await store.runFind({ id: runId as string as RunId }) : null;
+      return run?.environmentId === environmentId ? { kind: "function", id: functionId(run.functionNo) } : null;
+    },
     sdk,
     runs,
     registry: {

@@ -116,7 +116,7 @@ async function serve(
     access: { directory, open: config.mode === "dev", defaultEnvironment },
     store,
     directory,
-    sourceName: (source) => directory.sourceName(source),
+    sourceName: (source) => (source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source)),
     drained: draining.signal,
     issueKey,
     issueWebhookToken,

@@ -6,6 +6,7 @@ import type { Environment, Key } from "../store/contract/index.ts";
 import { RestRefusal } from "./rest-errors.ts";
 
 export interface ApiDirectory {
+  environments(): Environment[];
   environmentNamed(name: string): Environment | undefined;
   key(kind: "api", text: string): Key | null;
 }
