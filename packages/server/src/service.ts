@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { createEventIdGenerator, type Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import packageFile from "../package.json" with { type: "json" };
 import { registerHealthRoutes } from "./api/health-routes.ts";
 import { registerRestApi } from "./api/rest-api.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
@@ -101,6 +102,7 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
     isIpRange,
     newId: () => ids.next(now()),
     publicUrl: config.publicUrl,
+    version: packageFile.version,
     checkTransform: async (source) => {
       const checked = await transforms.check(source);
       return checked.ok ? null : checked;

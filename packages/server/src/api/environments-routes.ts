@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { Environment, EnvironmentStore } from "../store/contract/index.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
+import { dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT } from "./route-facts.ts";
 
 export interface EnvironmentsRoutesParts {
   store: EnvironmentStore;
@@ -34,6 +35,20 @@ const CREATE = closed(
   ["name"],
 );
 
+const ENVIRONMENT = shape(
+  {
+    name: TEXT,
+    kind: { type: "string", enum: ["default", "custom", "branch"] },
+    createdAt: INSTANT,
+    archivedAt: INSTANT_OR_NULL,
+    bodyLimitBytes: { type: ["integer", "null"] },
+  },
+  { title: "Environment" },
+);
+const NONE = closed({});
+const config = { about: "installation" } as const;
+const ONE = { querystring: NONE, response: { 200: dataOf(ENVIRONMENT) }, errors: ["environment_not_found"] } as const;
+
 export function registerEnvironmentsRoutes(app: FastifyInstance, { store, directory, now }: EnvironmentsRoutesParts): void {
   const existing = (name: string): Environment => {
     const environment = directory.environmentNamed(name);
@@ -50,11 +65,18 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
 
   app.get<{ Querystring: { limit: number; cursor?: string } }>(
     "/environments",
-    { schema: { querystring: closed(PAGE_PARAMETERS) } },
+    { config, schema: { summary: "List environments", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(ENVIRONMENT) } } },
     (request) => Promise.resolve(page(directory.environments(), request.query.limit, request.query.cursor)),
   );
 
-  app.post<{ Body: CreateBody }>("/environments", { schema: { body: CREATE, querystring: closed({}) } }, async (request, reply) => {
+  const create = {
+    summary: "Create an environment",
+    body: CREATE,
+    querystring: NONE,
+    response: { 201: dataOf(ENVIRONMENT) },
+    errors: ["environment_exists"],
+  } as const;
+  app.post<{ Body: CreateBody }>("/environments", { config, schema: create }, async (request, reply) => {
     const { name, kind, bodyLimitBytes } = request.body;
     if (RESERVED_NAMES.has(name) && !isVisible(directory.environmentNamed(name)))
       throw invalid("name", `must not be "${name}", which is reserved`);
@@ -67,14 +89,20 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
 
   app.put<{ Params: { name: string }; Body: { bodyLimitBytes?: number | null } }>(
     "/environments/:name",
-    { schema: { body: closed({ bodyLimitBytes: BODY_LIMIT }), querystring: closed({}) } },
+    { config, schema: { ...ONE, summary: "Change an environment's limits", body: closed({ bodyLimitBytes: BODY_LIMIT }) } },
     async (request) => {
       const { bodyLimitBytes } = request.body;
       return change(request.params.name, bodyLimitBytes === undefined ? {} : { bodyBytesMax: bodyLimitBytes });
     },
   );
 
-  app.post<{ Params: { name: string } }>("/environments/:name/archive", { schema: { querystring: closed({}) } }, async (request) => {
+  const archive = {
+    ...ONE,
+    summary: "Archive an environment",
+    description: "Keeps its events and refuses new ones.",
+    errors: ["environment_not_found", "environment_permanent"],
+  } as const;
+  app.post<{ Params: { name: string } }>("/environments/:name/archive", { config, schema: archive }, async (request) => {
     const environment = existing(request.params.name);
     if (environment.kind === "default") {
       throw new RestRefusal("environment_permanent", `"${environment.name}" is the default environment and cannot be archived.`);
@@ -82,7 +110,8 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
     return change(environment.name, { archivedAt: environment.archivedAt ?? now() });
   });
 
-  app.post<{ Params: { name: string } }>("/environments/:name/unarchive", { schema: { querystring: closed({}) } }, async (request) =>
+  const unarchive = { ...ONE, summary: "Take an environment back out of the archive" };
+  app.post<{ Params: { name: string } }>("/environments/:name/unarchive", { config, schema: unarchive }, async (request) =>
     change(request.params.name, { archivedAt: null }),
   );
 }

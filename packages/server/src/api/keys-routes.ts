@@ -6,6 +6,7 @@ import { API_ROLES, type ApiRole, type Environment, KEY_KINDS, type Key, type Ke
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
 import { ACCEPT_LIST, closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
+import { dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT, TEXT_OR_NULL } from "./route-facts.ts";
 import { checkLists } from "./webhook-schemas.ts";
 
 export interface KeysRoutesParts {
@@ -36,13 +37,39 @@ const CREATE = closed(
   ["kind", "name"],
 );
 
+const KEY_FIELDS = {
+  id: TEXT,
+  kind: { type: "string", enum: KEY_KINDS },
+  name: TEXT,
+  prefix: { type: "string", description: "Its first characters, by which a person recognises it." },
+  environment: { ...TEXT_OR_NULL, description: "Event keys only." },
+  eventNames: ACCEPT_LIST,
+  ips: ACCEPT_LIST,
+  role: { type: "string", enum: API_ROLES, description: "API keys only." },
+  createdAt: INSTANT,
+  revokedAt: INSTANT_OR_NULL,
+};
+const SOME_KINDS_ONLY = ["environment", "eventNames", "ips", "role"];
+const KEY = shape(KEY_FIELDS, { optional: SOME_KINDS_ONLY, title: "Key" });
+const NEW_KEY = shape(
+  { ...KEY_FIELDS, key: { type: "string", description: "The key itself, shown only now." } },
+  { optional: SOME_KINDS_ONLY, title: "NewKey" },
+);
+
 export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts): void {
   const { store, directory } = parts;
   const environmentName = (key: Key) => (key.environmentId === null ? null : (directory.environment(key.environmentId)?.name ?? null));
 
   app.get<{ Querystring: { limit: number; cursor?: string; kind?: KeyKind } }>(
     "/keys",
-    { schema: { querystring: closed({ ...PAGE_PARAMETERS, kind: { type: "string", enum: KEY_KINDS } }) } },
+    {
+      schema: {
+        summary: "List the keys that work",
+        description: "Event keys of the environment, API and signing keys of the installation.",
+        querystring: closed({ ...PAGE_PARAMETERS, kind: { type: "string", enum: KEY_KINDS } }),
+        response: { 200: pageOf(KEY) },
+      },
+    },
     async (request) => {
       const { limit, cursor, kind } = request.query;
       const environment = environmentOf(parts.access, request);
@@ -56,7 +83,8 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
     },
   );
 
-  app.post<{ Body: CreateBody }>("/keys", { schema: { body: CREATE, querystring: closed({}) } }, async (request, reply) => {
+  const create = { summary: "Create a key", body: CREATE, querystring: closed({}), response: { 201: dataOf(NEW_KEY) } };
+  app.post<{ Body: CreateBody }>("/keys", { schema: create }, async (request, reply) => {
     const { kind, name, role, eventNames = null, ips = null } = request.body;
     checkFields(request.body, parts.isIpRange);
     const issued = parts.issueKey(kind);
@@ -77,7 +105,14 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
     return { data: { ...view(created, environmentName(created)), key: issued.text } };
   });
 
-  app.delete<{ Params: { id: string } }>("/keys/:id", { schema: { querystring: closed({}) } }, async (request) => {
+  const revoke = {
+    summary: "Revoke a key",
+    description: "It stops working at once.",
+    querystring: closed({}),
+    response: { 200: dataOf(KEY) },
+    errors: ["key_not_found", "key_last"],
+  } as const;
+  app.delete<{ Params: { id: string } }>("/keys/:id", { config: { about: "installation" }, schema: revoke }, async (request) => {
     const id = request.params.id as KeyId;
     if (isLastOfItsUse(directory.keys(), id))
       throw new RestRefusal("key_last", "This is the last key of its kind; create another one before revoking it.");

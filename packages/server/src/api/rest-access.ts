@@ -22,6 +22,7 @@ const READING_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 export function registerAccess(app: FastifyInstance, rules: AccessRules): void {
   if (rules.open) return;
   app.addHook("onRequest", async (request) => {
+    if (request.routeOptions.config.about === "anyone") return;
     const role = roleOf(rules.directory, request.headers.authorization);
     if (role === "read" && !READING_METHODS.has(request.method)) {
       throw new RestRefusal("role_forbidden", "This API key has the role read, which allows GET requests only.");

@@ -5,6 +5,8 @@ import { type EnvironmentsRoutesParts, registerEnvironmentsRoutes } from "./envi
 import { type EventStreamParts, registerEventStream } from "./event-stream.ts";
 import { registerEventsRoutes } from "./events-routes.ts";
 import { type KeysRoutesParts, registerKeysRoutes } from "./keys-routes.ts";
+import { rememberRoutes } from "./open-api.ts";
+import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
 import { registerAccess } from "./rest-access.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./transforms-routes.ts";
@@ -16,11 +18,13 @@ export type RestApiParts = EventStreamParts &
   KeysRoutesParts &
   WebhooksRoutesParts &
   WebhookRequestsRoutesParts &
-  TransformsRoutesParts;
+  TransformsRoutesParts &
+  OpenApiRouteParts;
 
 export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void {
   app.register(
     async (api) => {
+      const routes = rememberRoutes(api);
       registerRequestChecks(api);
       registerAccess(api, parts.access);
       registerEventsRoutes(api, parts);
@@ -30,6 +34,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerWebhooksRoutes(api, parts);
       registerWebhookRequestsRoutes(api, parts);
       registerTransformsRoutes(api, parts);
+      registerOpenApiRoute(api, routes, parts);
     },
     { prefix: "/v1" },
   );

@@ -6,7 +6,8 @@ import type { Environment, Webhook, WebhookChanges, WebhookStore } from "../stor
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
-import { checkLists, WEBHOOK_CREATE, WEBHOOK_UPDATE, webhookView } from "./webhook-schemas.ts";
+import { dataOf, pageOf } from "./route-facts.ts";
+import { checkLists, WEBHOOK, WEBHOOK_CREATE, WEBHOOK_UPDATE, WEBHOOK_VERSION, webhookView } from "./webhook-schemas.ts";
 
 export interface WebhooksRoutesParts {
   access: AccessRules;
@@ -38,6 +39,9 @@ interface CreateBody {
 
 type ById = { Params: { id: string } };
 
+const ONE = { querystring: closed({}), response: { 200: dataOf(WEBHOOK) }, errors: ["webhook_not_found"] } as const;
+const config = { about: "item" } as const;
+
 export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRoutesParts): void {
   const { store, directory } = parts;
   const view = (request: FastifyRequest, webhook: Webhook) => {
@@ -57,7 +61,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
 
   app.get<{ Querystring: { limit: number; cursor?: string } }>(
     "/webhooks",
-    { schema: { querystring: closed(PAGE_PARAMETERS) } },
+    { schema: { summary: "List webhooks, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(WEBHOOK) } } },
     async (request) => {
       const { limit, cursor } = request.query;
       const environment = environmentOf(parts.access, request);
@@ -72,7 +76,8 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
     },
   );
 
-  app.post<{ Body: CreateBody }>("/webhooks", { schema: { body: WEBHOOK_CREATE, querystring: closed({}) } }, async (request, reply) => {
+  const create = { summary: "Create a webhook", body: WEBHOOK_CREATE, querystring: closed({}), response: { 201: dataOf(WEBHOOK) } };
+  app.post<{ Body: CreateBody }>("/webhooks", { schema: create }, async (request, reply) => {
     const { name, transform, eventNames = null, ips = null, enabled = true } = request.body;
     const environment = chosenEnvironment(parts, request, request.body.environment);
     checkLists(request.body, parts.isIpRange);
@@ -96,13 +101,22 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
     return { data: view(request, created) };
   });
 
-  app.get<ById>("/webhooks/:id", { schema: { querystring: closed({}) } }, async (request) => ({
+  app.get<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Get a webhook" } }, async (request) => ({
     data: view(request, findWebhook(directory, request.params.id)),
   }));
 
   app.put<ById & { Body: WebhookChanges }>(
     "/webhooks/:id",
-    { schema: { body: WEBHOOK_UPDATE, querystring: closed({}) } },
+    {
+      config,
+      schema: {
+        ...ONE,
+        summary: "Change a webhook",
+        description: "Changes the fields given. A new text of the transform becomes a new version, in force at once.",
+        body: WEBHOOK_UPDATE,
+        errors: ["webhook_not_found", "webhook_version_not_found"],
+      },
+    },
     async (request) => {
       const webhook = findWebhook(directory, request.params.id);
       const changes = request.body;
@@ -118,20 +132,22 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
     },
   );
 
-  app.delete<ById>("/webhooks/:id", { schema: { querystring: closed({}) } }, async (request) =>
+  app.delete<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Delete a webhook" } }, async (request) =>
     changed(request, await store.webhookDelete({ id: request.params.id as WebhookId, deletedAt: parts.now() })),
   );
 
-  app.post<ById>("/webhooks/:id/rotate", { schema: { querystring: closed({}) } }, async (request) => {
+  const rotate = { ...ONE, summary: "Give a webhook a new URL", description: "The one it had stops working at once." };
+  app.post<ById>("/webhooks/:id/rotate", { config, schema: rotate }, async (request) => {
     const id = request.params.id as WebhookId;
     return changed(request, await store.webhookRotate({ id, token: parts.issueWebhookToken(), rotatedAt: parts.now() }));
   });
 
-  app.get<ById>("/webhooks/:id/versions", { schema: { querystring: closed({}) } }, async (request) => {
+  const versions = { ...ONE, summary: "List the versions of a webhook's transform", response: { 200: pageOf(WEBHOOK_VERSION) } };
+  app.get<ById>("/webhooks/:id/versions", { config, schema: versions }, async (request) => {
     const webhook = findWebhook(directory, request.params.id);
-    const versions = await store.webhookVersionList({ id: webhook.id });
+    const known = await store.webhookVersionList({ id: webhook.id });
     return {
-      data: versions.map(({ version, transform, createdAt }) => ({
+      data: known.map(({ version, transform, createdAt }) => ({
         version,
         transform,
         createdAt: new Date(createdAt).toISOString(),
