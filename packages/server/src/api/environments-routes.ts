@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from "fastify";
 import type { Environment, EnvironmentStore } from "../store/contract/index.ts";
+import { mayUse, principalOf } from "./principal.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
 import { dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT } from "./route-facts.ts";
@@ -65,8 +66,20 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
 
   app.get<{ Querystring: { limit: number; cursor?: string } }>(
     "/environments",
-    { config, schema: { summary: "List environments", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(ENVIRONMENT) } } },
-    (request) => Promise.resolve(page(directory.environments(), request.query.limit, request.query.cursor)),
+    {
+      config: { ...config, ingest: true, unlimited: false },
+      schema: {
+        summary: "List environments",
+        description: "Those the key may use.",
+        querystring: closed(PAGE_PARAMETERS),
+        response: { 200: pageOf(ENVIRONMENT) },
+      },
+    },
+    async (request) => {
+      const principal = principalOf(request);
+      const mine = directory.environments().filter((environment) => mayUse(principal, environment));
+      return page(mine, request.query.limit, request.query.cursor);
+    },
   );
 
   const create = {

@@ -55,7 +55,7 @@ const STREAM_SCHEMA = {
 
 export function registerEventStream(app: FastifyInstance, parts: EventStreamParts): void {
   let streams = 0;
-  app.get<{ Querystring: StreamQuery }>("/events/stream", { schema: STREAM_SCHEMA }, async (request, reply) => {
+  app.get<{ Querystring: StreamQuery }>("/events/stream", { config: { ingest: true }, schema: STREAM_SCHEMA }, async (request, reply) => {
     const environment = environmentOf(parts.access, request);
     const { name, after } = request.query;
     const last = readPlace(after ?? request.headers["last-event-id"]);

@@ -61,7 +61,7 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
   const view = (environment: Environment) => ({ environment: environment.name, source: parts.sourceName });
 
   const list = { summary: "List events, newest first", querystring: LIST_PARAMETERS, response: { 200: pageOf(EVENT) } };
-  app.get<{ Querystring: ListQuery }>("/events", { schema: list }, async (request, reply) => {
+  app.get<{ Querystring: ListQuery }>("/events", { config: { ingest: true }, schema: list }, async (request, reply) => {
     const environment = environmentOf(parts.access, request);
     const { events, next } = await parts.store.eventList(listParams(environment, request.query));
     const names = view(environment);
@@ -71,7 +71,7 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
   });
 
   const get = { summary: "Get an event", querystring: closed({}), response: { 200: dataOf(EVENT) }, errors: ["event_not_found"] } as const;
-  app.get("/events/:id", { schema: get }, async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+  app.get("/events/:id", { config: { ingest: true }, schema: get }, async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
     const environment = environmentOf(parts.access, request);
     const id = request.params.id.toUpperCase();
     const event = isEventId(id) ? await parts.store.eventGet({ environmentId: environment.id, id: id as EventId }) : null;

@@ -12,7 +12,12 @@ import { checkLists } from "./webhook-schemas.ts";
 export interface KeysRoutesParts {
   access: AccessRules;
   store: KeyStore;
-  directory: { keys(): Key[]; environment(id: NonNullable<Key["environmentId"]>): Environment | undefined; refresh(): Promise<void> };
+  directory: {
+    environmentNamed(name: string): Environment | undefined;
+    keys(): Key[];
+    environment(id: NonNullable<Key["environmentId"]>): Environment | undefined;
+    refresh(): Promise<void>;
+  };
   issueKey(kind: KeyKind): { text: string; key: Pick<Key, "id" | "hash" | "prefix" | "secret"> };
   isIpRange(text: string): boolean;
   now: () => number;
@@ -22,6 +27,7 @@ interface CreateBody {
   kind: KeyKind;
   name: string;
   role?: ApiRole;
+  environments?: string[] | null;
   eventNames?: AcceptList | null;
   ips?: AcceptList | null;
 }
@@ -31,6 +37,14 @@ const CREATE = closed(
     kind: { type: "string", enum: KEY_KINDS },
     name: { type: "string", minLength: 1, maxLength: 128 },
     role: { type: "string", enum: API_ROLES, description: "API keys only; admin unless given." },
+    environments: {
+      type: ["array", "null"],
+      minItems: 1,
+      maxItems: 1000,
+      uniqueItems: true,
+      items: { type: "string" },
+      description: "API keys only: the environments it is limited to; `branch` stands for every branch environment. Null: all.",
+    },
     eventNames: ACCEPT_LIST,
     ips: ACCEPT_LIST,
   },
@@ -46,10 +60,11 @@ const KEY_FIELDS = {
   eventNames: ACCEPT_LIST,
   ips: ACCEPT_LIST,
   role: { type: "string", enum: API_ROLES, description: "API keys only." },
+  environments: { type: ["array", "null"], items: TEXT, description: "API keys only: what it is limited to, or null for everything." },
   createdAt: INSTANT,
   revokedAt: INSTANT_OR_NULL,
 };
-const SOME_KINDS_ONLY = ["environment", "eventNames", "ips", "role"];
+const SOME_KINDS_ONLY = ["environment", "eventNames", "ips", "role", "environments"];
 const KEY = shape(KEY_FIELDS, { optional: SOME_KINDS_ONLY, title: "Key" });
 const NEW_KEY = shape(
   { ...KEY_FIELDS, key: { type: "string", description: "The key itself, shown only now." } },
@@ -63,6 +78,7 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
   app.get<{ Querystring: { limit: number; cursor?: string; kind?: KeyKind } }>(
     "/keys",
     {
+      config: { unlimited: true },
       schema: {
         summary: "List the keys that work",
         description: "Event keys of the environment, API and signing keys of the installation.",
@@ -84,9 +100,9 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
   );
 
   const create = { summary: "Create a key", body: CREATE, querystring: closed({}), response: { 201: dataOf(NEW_KEY) } };
-  app.post<{ Body: CreateBody }>("/keys", { schema: create }, async (request, reply) => {
-    const { kind, name, role, eventNames = null, ips = null } = request.body;
-    checkFields(request.body, parts.isIpRange);
+  app.post<{ Body: CreateBody }>("/keys", { config: { unlimited: true }, schema: create }, async (request, reply) => {
+    const { kind, name, role, environments = null, eventNames = null, ips = null } = request.body;
+    checkFields(request.body, parts);
     const issued = parts.issueKey(kind);
     const environmentId = kind === "event" ? environmentOf(parts.access, request).id : null;
     const created = await store.keyInsert({
@@ -95,6 +111,7 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
       name,
       environmentId,
       role: kind === "api" ? (role ?? "admin") : null,
+      environments,
       eventNames,
       ips,
       createdAt: parts.now(),
@@ -123,7 +140,10 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
   });
 }
 
-function checkFields({ kind, role, eventNames, ips }: CreateBody, isIpRange: (text: string) => boolean): void {
+function checkFields({ kind, role, environments, eventNames, ips }: CreateBody, { directory, isIpRange }: KeysRoutesParts): void {
+  if (environments && kind !== "api") throw invalid("environments", "belongs to API keys only");
+  const unknown = environments?.find((name) => !directory.environmentNamed(name));
+  if (unknown !== undefined) throw invalid("environments", `names "${unknown}", which does not exist`);
   if (role && kind !== "api") throw invalid("role", "belongs to API keys only");
   if (kind !== "event" && eventNames) throw invalid("eventNames", "belongs to event keys only");
   if (kind !== "event" && ips) throw invalid("ips", "belongs to event keys only");
@@ -133,8 +153,12 @@ function checkFields({ kind, role, eventNames, ips }: CreateBody, isIpRange: (te
 /** Without an admin key nobody could make another one; without a signing key calls could not be signed. */
 function isLastOfItsUse(keys: Key[], id: KeyId): boolean {
   const key = keys.find((candidate) => candidate.id === id);
-  if (!key || key.kind === "event" || key.role === "read") return false;
-  return keys.filter(({ kind, role }) => kind === key.kind && role === key.role).length === 1;
+  if (!key || key.kind === "event" || (key.kind === "api" && !isFullAdmin(key))) return false;
+  return keys.filter((other) => other.kind === key.kind && (other.kind === "signing" || isFullAdmin(other))).length === 1;
+}
+
+function isFullAdmin({ role, environments }: Key): boolean {
+  return role === "admin" && environments === null;
 }
 
 function view(key: Key, environment: string | null) {
@@ -144,7 +168,7 @@ function view(key: Key, environment: string | null) {
     name: key.name,
     prefix: key.prefix,
     ...(key.kind === "event" && { environment, eventNames: key.eventNames, ips: key.ips }),
-    ...(key.kind === "api" && { role: key.role }),
+    ...(key.kind === "api" && { role: key.role, environments: key.environments }),
     createdAt: new Date(key.createdAt).toISOString(),
     revokedAt: key.revokedAt === null ? null : new Date(key.revokedAt).toISOString(),
   };

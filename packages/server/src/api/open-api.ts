@@ -163,7 +163,7 @@ function refusalsOf(route: DocumentedRoute, named: Named): Json {
 function refusalCodes({ schema, about }: DocumentedRoute): ErrorCode[] {
   const codes: ErrorCode[] = ["request_invalid", "internal_error", "store_unavailable"];
   if (schema.body !== undefined) codes.push("body_invalid", "body_too_large", "content_type_unsupported");
-  if (about !== "anyone") codes.push("api_key_missing", "api_key_invalid", "role_forbidden");
+  if (about !== "anyone") codes.push("api_key_missing", "api_key_invalid", "role_forbidden", "environment_forbidden");
   if (about === "environment") codes.push("environment_not_found");
   return [...new Set([...codes, ...(schema.errors ?? [])])];
 }

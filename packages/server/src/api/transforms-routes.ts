@@ -1,14 +1,14 @@
 /** REST: trying out transforms, on a payload, on a recorded request, or on many of them. Nothing is stored. */
 
 import type { FastifyInstance } from "fastify";
-import type { Webhook, WebhookRequest, WebhookRequestStore } from "../store/contract/index.ts";
+import type { WebhookRequest, WebhookRequestStore } from "../store/contract/index.ts";
 import { jsonDiff } from "./json-diff.ts";
 import { closed } from "./rest-schemas.ts";
 import { dataOf } from "./route-facts.ts";
 import { BACKTEST, TRIAL_RESULT } from "./trial-schemas.ts";
 import { findRequest, withBody } from "./webhook-requests-routes.ts";
 import { TRIAL_FIELDS } from "./webhook-schemas.ts";
-import { findWebhook } from "./webhooks-routes.ts";
+import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
 
 export interface TrialParams {
   transform: string;
@@ -28,7 +28,7 @@ export interface TrialResult {
 
 export interface TransformsRoutesParts {
   store: WebhookRequestStore;
-  directory: { webhooks(): Webhook[] };
+  directory: WebhookDirectory;
   tryTransform(params: TrialParams): Promise<TrialResult>;
   bodyOf(record: WebhookRequest): Buffer;
 }
@@ -45,7 +45,7 @@ interface TrialBody {
 type Verdict = "same" | "different" | "now_fails" | "now_works" | "still_fails";
 
 const BACKTEST_REQUESTS_MAX = 100;
-const config = { about: "item" } as const;
+const config = { about: "item", ingest: true } as const;
 
 export function registerTransformsRoutes(app: FastifyInstance, parts: TransformsRoutesParts): void {
   const { store, directory } = parts;
@@ -74,7 +74,7 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
       const { transform, webhookId, requestId } = request.body;
       reply.type("application/json");
       if (requestId === undefined) return trialView(await parts.tryTransform(given(request.body, transform)));
-      const record = await findRequest(store, findWebhook(directory, webhookId ?? ""), requestId);
+      const record = await findRequest(store, findWebhook(directory, request, webhookId ?? ""), requestId);
       return trialView(await parts.tryTransform(recorded(record, transform)));
     },
   );
@@ -93,7 +93,7 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
       },
     },
     async (request, reply) => {
-      const webhook = findWebhook(directory, request.params.id);
+      const webhook = findWebhook(directory, request, request.params.id);
       const { requestId } = request.body;
       reply.type("application/json");
       if (requestId === undefined) return trialView(await parts.tryTransform(given(request.body, webhook.transform)));
@@ -127,7 +127,7 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
       config,
     },
     async (request) => {
-      const webhook = findWebhook(directory, request.params.id);
+      const webhook = findWebhook(directory, request, request.params.id);
       const { transform, limit } = request.body;
       const { requests } = await store.webhookRequestList({ environmentId: webhook.environmentId, webhookId: webhook.id, limit });
       const results = [];

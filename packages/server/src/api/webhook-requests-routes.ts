@@ -2,17 +2,17 @@
 
 import type { ErrorCode, Refusal, WebhookRequestId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type { Environment, Webhook, WebhookRequest, WebhookRequestListParams, WebhookRequestStore } from "../store/contract/index.ts";
+import type { Webhook, WebhookRequest, WebhookRequestListParams, WebhookRequestStore } from "../store/contract/index.ts";
 import { readCursor, writeCursor } from "./cursors.ts";
 import { readInstant } from "./instant.ts";
 import { RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
 import { dataOf, INSTANT, INTEGER, listOf, NUMBER, pageOf, shape, TEXT, TEXT_OR_NULL } from "./route-facts.ts";
-import { findWebhook } from "./webhooks-routes.ts";
+import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
 
 export interface WebhookRequestsRoutesParts {
   store: WebhookRequestStore;
-  directory: { webhooks(): Webhook[]; environment(id: Environment["id"]): Environment | undefined };
+  directory: WebhookDirectory;
   /** Sends a recorded request through the current transform, as a new one. */
   replay(record: WebhookRequest, webhook: Webhook): Promise<{ ids: readonly string[] } | Refusal>;
 }
@@ -54,7 +54,7 @@ const REQUEST = shape(
   },
   { optional: ["bodyBase64", "error", "eventId"], title: "WebhookRequest" },
 );
-const config = { about: "item" } as const;
+const config = { about: "item", ingest: true } as const;
 const ONE = {
   querystring: closed({}),
   response: { 200: dataOf(REQUEST) },
@@ -88,7 +88,7 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
       },
     },
     async (request) => {
-      const webhook = findWebhook(directory, request.params.id);
+      const webhook = findWebhook(directory, request, request.params.id);
       const { requests, next } = await store.webhookRequestList(listParams(webhook, request.query));
       return { data: requests.map(view), page: { next: next && writeCursor(next) } };
     },
@@ -97,14 +97,16 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
   app.get<{ Params: { id: string; requestId: string } }>(
     "/webhooks/:id/requests/:requestId",
     { config, schema: { ...ONE, summary: "Get a recorded request" } },
-    async (request) => ({ data: view(await findRequest(store, findWebhook(directory, request.params.id), request.params.requestId)) }),
+    async (request) => ({
+      data: view(await findRequest(store, findWebhook(directory, request, request.params.id), request.params.requestId)),
+    }),
   );
 
   app.post<{ Params: { id: string; requestId: string } }>(
     "/webhooks/:id/requests/:requestId/replay",
     { config, schema: REPLAY },
     async (request, reply) => {
-      const webhook = findWebhook(directory, request.params.id);
+      const webhook = findWebhook(directory, request, request.params.id);
       const record = await findRequest(store, webhook, request.params.requestId);
       const answer = await parts.replay(withBody(record), webhook);
       if (!("ids" in answer)) throw new RestRefusal(answer.code, answer.message, answer.details);

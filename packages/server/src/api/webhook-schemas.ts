@@ -30,7 +30,7 @@ export const WEBHOOK = shape(
     id: TEXT,
     name: TEXT,
     environment: { type: "string", description: "An environment, or `branch`." },
-    url: { type: "string", format: "uri", description: "Where the provider sends to. Its end is a secret." },
+    url: { type: "string", description: "Where the provider sends to. Its end is a secret, and shortened for keys that may only read." },
     transform: TEXT,
     eventNames: ACCEPT_LIST,
     ips: ACCEPT_LIST,
@@ -70,12 +70,12 @@ export function checkLists(lists: { eventNames?: AcceptList | null; ips?: Accept
   if (badRange !== undefined) throw invalid("ips", `"${badRange}" is neither an address nor a CIDR range`);
 }
 
-export function webhookView(webhook: Webhook, environment: string, baseUrl: string) {
+export function webhookView(webhook: Webhook, environment: string, url: string) {
   return {
     id: webhook.id,
     name: webhook.name,
     environment,
-    url: `${baseUrl}/e/${webhook.token}`,
+    url,
     transform: webhook.transform,
     eventNames: webhook.eventNames,
     ips: webhook.ips,

@@ -3,18 +3,22 @@
 import type { AcceptList, WebhookId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Environment, Webhook, WebhookChanges, WebhookStore } from "../store/contract/index.ts";
+import { checkMayUse, principalOf } from "./principal.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
 import { dataOf, pageOf } from "./route-facts.ts";
 import { checkLists, WEBHOOK, WEBHOOK_CREATE, WEBHOOK_UPDATE, WEBHOOK_VERSION, webhookView } from "./webhook-schemas.ts";
 
+export interface WebhookDirectory {
+  webhooks(): Webhook[];
+  environment(id: Webhook["environmentId"]): Environment | undefined;
+}
+
 export interface WebhooksRoutesParts {
   access: AccessRules;
   store: WebhookStore;
-  directory: {
-    webhooks(): Webhook[];
-    environment(id: Webhook["environmentId"]): Environment | undefined;
+  directory: WebhookDirectory & {
     environmentNamed(name: string): Environment | undefined;
     refresh(): Promise<void>;
   };
@@ -37,16 +41,21 @@ interface CreateBody {
   enabled?: boolean;
 }
 
+const SHOWN_CHARACTERS = 8;
+
 type ById = { Params: { id: string } };
 
 const ONE = { querystring: closed({}), response: { 200: dataOf(WEBHOOK) }, errors: ["webhook_not_found"] } as const;
-const config = { about: "item" } as const;
+const config = { about: "item", ingest: true } as const;
 
 export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRoutesParts): void {
   const { store, directory } = parts;
   const view = (request: FastifyRequest, webhook: Webhook) => {
     const environment = directory.environment(webhook.environmentId)?.name ?? "";
-    return webhookView(webhook, environment, parts.publicUrl ?? `${request.protocol}://${request.host}`);
+    const baseUrl = parts.publicUrl ?? `${request.protocol}://${request.host}`;
+    // Whoever knows the URL can send: a key that may only read must not.
+    const url = `${baseUrl}/e/${principalOf(request).role === "read" ? `${webhook.token.slice(0, SHOWN_CHARACTERS)}…` : webhook.token}`;
+    return webhookView(webhook, environment, url);
   };
   const changed = async (request: FastifyRequest, webhook: Webhook | null) => {
     if (!webhook) throw webhookNotFound((request.params as { id: string }).id);
@@ -61,7 +70,10 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
 
   app.get<{ Querystring: { limit: number; cursor?: string } }>(
     "/webhooks",
-    { schema: { summary: "List webhooks, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(WEBHOOK) } } },
+    {
+      config: { ingest: true },
+      schema: { summary: "List webhooks, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(WEBHOOK) } },
+    },
     async (request) => {
       const { limit, cursor } = request.query;
       const environment = environmentOf(parts.access, request);
@@ -77,7 +89,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
   );
 
   const create = { summary: "Create a webhook", body: WEBHOOK_CREATE, querystring: closed({}), response: { 201: dataOf(WEBHOOK) } };
-  app.post<{ Body: CreateBody }>("/webhooks", { schema: create }, async (request, reply) => {
+  app.post<{ Body: CreateBody }>("/webhooks", { config: { ingest: true }, schema: create }, async (request, reply) => {
     const { name, transform, eventNames = null, ips = null, enabled = true } = request.body;
     const environment = chosenEnvironment(parts, request, request.body.environment);
     checkLists(request.body, parts.isIpRange);
@@ -102,7 +114,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
   });
 
   app.get<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Get a webhook" } }, async (request) => ({
-    data: view(request, findWebhook(directory, request.params.id)),
+    data: view(request, findWebhook(directory, request, request.params.id)),
   }));
 
   app.put<ById & { Body: WebhookChanges }>(
@@ -118,7 +130,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       },
     },
     async (request) => {
-      const webhook = findWebhook(directory, request.params.id);
+      const webhook = findWebhook(directory, request, request.params.id);
       const changes = request.body;
       if (changes.version !== undefined && changes.transform !== undefined)
         throw invalid("version", "cannot be given together with transform");
@@ -133,18 +145,18 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
   );
 
   app.delete<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Delete a webhook" } }, async (request) =>
-    changed(request, await store.webhookDelete({ id: request.params.id as WebhookId, deletedAt: parts.now() })),
+    changed(request, await store.webhookDelete({ id: findWebhook(directory, request, request.params.id).id, deletedAt: parts.now() })),
   );
 
   const rotate = { ...ONE, summary: "Give a webhook a new URL", description: "The one it had stops working at once." };
   app.post<ById>("/webhooks/:id/rotate", { config, schema: rotate }, async (request) => {
-    const id = request.params.id as WebhookId;
+    const { id } = findWebhook(directory, request, request.params.id);
     return changed(request, await store.webhookRotate({ id, token: parts.issueWebhookToken(), rotatedAt: parts.now() }));
   });
 
   const versions = { ...ONE, summary: "List the versions of a webhook's transform", response: { 200: pageOf(WEBHOOK_VERSION) } };
   app.get<ById>("/webhooks/:id/versions", { config, schema: versions }, async (request) => {
-    const webhook = findWebhook(directory, request.params.id);
+    const webhook = findWebhook(directory, request, request.params.id);
     const known = await store.webhookVersionList({ id: webhook.id });
     return {
       data: known.map(({ version, transform, createdAt }) => ({
@@ -159,9 +171,11 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
 }
 
 /** By id alone: ids are unique across environments. */
-export function findWebhook(directory: { webhooks(): Webhook[] }, id: string): Webhook {
+export function findWebhook(directory: WebhookDirectory, request: FastifyRequest, id: string): Webhook {
   const webhook = directory.webhooks().find((candidate) => candidate.id === id);
-  if (!webhook) throw webhookNotFound(id);
+  const environment = webhook && directory.environment(webhook.environmentId);
+  if (!webhook || !environment) throw webhookNotFound(id);
+  checkMayUse(request, environment);
   return webhook;
 }
 
@@ -173,6 +187,7 @@ function webhookNotFound(id: string): RestRefusal {
 function chosenEnvironment({ access, directory }: WebhooksRoutesParts, request: FastifyRequest, name: string | undefined): Environment {
   const environment = name === undefined ? environmentOf(access, request) : directory.environmentNamed(name);
   if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);
+  checkMayUse(request, environment);
   if (environment.kind === "branch") {
     throw invalid("environment", `must be "branch": all branch environments share their webhooks`);
   }

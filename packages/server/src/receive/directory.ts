@@ -77,6 +77,10 @@ export class Directory {
     return this.#keys.filter((key) => key.revokedAt === null);
   }
 
+  keyWorks(id: Key["id"]): boolean {
+    return this.#keys.some((key) => key.id === id && key.revokedAt === null);
+  }
+
   /** The event key with this text, or null. Called for every request: a text seen before costs one look-up. */
   eventKey(text: string): Key | null {
     const known = this.#eventKeysByText.get(text);
