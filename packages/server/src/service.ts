@@ -5,13 +5,17 @@ import { createEventIdGenerator, type Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageFile from "../package.json" with { type: "json" };
+import { AttemptBudget } from "./api/attempt-budget.ts";
 import { registerHealthRoutes } from "./api/health-routes.ts";
+import { LoginTokens } from "./api/login-tokens.ts";
 import { registerRestApi } from "./api/rest-api.ts";
+import { Sessions } from "./api/sessions.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
 import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
+import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import { createHttpServer } from "./http-server.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
@@ -34,6 +38,8 @@ export interface Service {
   url: string;
   /** Keys made by this start, to be shown once. */
   newKeys: NewKey[];
+  /** The token of a link that signs in to the dashboard once, for a quarter of an hour. */
+  issueLoginToken(): string;
   /** Stops accepting, waits for what is in flight (bounded), lets go of the store. Idempotent. */
   stop(): Promise<void>;
 }
@@ -70,6 +76,8 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
   const dedupSweeper = expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) });
   const requestSweeper = expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention });
 
+  const sessionSweeper = expireSessions({ store, log, now });
+
   const transforms = createTransformRunner({
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
   });
@@ -87,12 +95,22 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
     now,
   });
 
+  const loginTokens = new LoginTokens(now);
   const budget = new BodyBudget(config.queueLimit);
   const clientIp = createClientIp(config.trustProxy);
   const app = createHttpServer(createHttpEdge({ receive, budget, clientIp, log, isDraining }), config.trustProxy, log);
   registerHealthRoutes(app, { probe: store.storeProbe, isDraining, now });
   registerRestApi(app, {
-    access: { directory, open: config.mode === "dev", defaultEnvironment },
+    access: {
+      directory,
+      open: config.mode === "dev",
+      loopbackOnly: isLoopback(config.host),
+      publicUrl: config.publicUrl,
+      defaultEnvironment,
+      attempts: new AttemptBudget(now),
+      sessions: new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId: () => ids.next(now()), log, now }),
+    },
+    loginTokens,
     store,
     directory,
     sourceName: (source) => directory.sourceName(source),
@@ -116,16 +134,17 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
   await app.listen({ port: config.port, host: config.host });
   dedupSweeper.start();
   requestSweeper.start();
+  sessionSweeper.start();
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
     await closeWithin(app, config.drainTimeout);
-    await Promise.all([dedupSweeper.stop(), requestSweeper.stop(), transforms.stop()]);
+    await Promise.all([dedupSweeper.stop(), requestSweeper.stop(), sessionSweeper.stop(), transforms.stop()]);
     refusals.stop();
     await store.stop();
   }
-  return { url: urlOf(app), newKeys, stop: () => (stopped ??= stop()) };
+  return { url: urlOf(app), newKeys, issueLoginToken: () => loginTokens.issue(), stop: () => (stopped ??= stop()) };
 }
 
 /** New connections are refused at once; requests in flight may finish until the time is up. */
@@ -136,6 +155,11 @@ async function closeWithin(app: FastifyInstance, timeoutMs: number): Promise<voi
   await app.close();
   clearTimeout(cut);
   clearInterval(closeIdle);
+}
+
+/** Whether only this machine can reach a server that listens there. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 function urlOf(app: FastifyInstance): string {

@@ -6,8 +6,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openBrowser } from "./support/browser.ts";
 import { faultsOf, type OpenApiDocument, type OpenApiOperation } from "./support/closed-schemas.ts";
-import { type Answer, call, startTestService, type TestService } from "./support/service.ts";
+import { type Answer, API_KEY, call, startTestService, type TestService } from "./support/service.ts";
 import { ECHO, makeWebhook, post } from "./support/webhooks.ts";
 
 interface World {
@@ -16,6 +17,9 @@ interface World {
   webhookId: string;
   requestId: string;
   keyId: string;
+  /** One to end by its cookie, one to end by its id. */
+  cookie: string;
+  sessionId: string;
 }
 
 interface Call {
@@ -23,7 +27,7 @@ interface Call {
   path?: (world: World) => string[];
   query?: string;
   body?: unknown;
-  headers?: Record<string, string>;
+  headers?: (world: World) => Record<string, string>;
   status?: number;
 }
 
@@ -56,6 +60,11 @@ const CALLS: Readonly<Record<string, Call>> = {
     body: { transform: "function transform() { return { name: 'a/b', data: {} }; }" },
   },
   "POST /v1/transforms/test": { body: { transform: "function transform() { throw new Error('no'); }" } },
+  "POST /v1/session": { body: { apiKey: API_KEY }, status: 201 },
+  "GET /v1/session": {},
+  "GET /v1/sessions": {},
+  "DELETE /v1/session": { headers: ({ cookie }) => ({ authorization: "", cookie, "sec-fetch-site": "same-origin" }) },
+  "DELETE /v1/sessions/{id}": { path: ({ sessionId }) => [sessionId] },
   "DELETE /v1/webhooks/{id}": { path: ({ webhookId }) => [webhookId] },
 };
 
@@ -78,7 +87,18 @@ async function makeWorld(service: TestService): Promise<World> {
   await post(webhook.url, "not json");
   const { body } = await service.rest("GET", `/webhooks/${webhook.id}/requests?outcome=accepted`);
   const key = await service.rest("POST", "/keys", { body: { kind: "api", name: "r", role: "read" } });
-  return { service, eventId: sent.body.ids[0], webhookId: webhook.id, requestId: body.data[0].id, keyId: key.body.data.id };
+  const browsers = [openBrowser(service.url), openBrowser(service.url)];
+  for (const browser of browsers) await browser.signIn({ apiKey: API_KEY });
+  const sessions = await service.rest("GET", "/sessions");
+  return {
+    service,
+    eventId: sent.body.ids[0],
+    webhookId: webhook.id,
+    requestId: body.data[0].id,
+    keyId: key.body.data.id,
+    cookie: browsers[0]?.cookie() ?? "",
+    sessionId: sessions.body.data[0].id,
+  };
 }
 
 function pathOf(name: string, { path = () => [], query = "" }: Call, world: World): string {
@@ -95,8 +115,11 @@ function pathOf(name: string, { path = () => [], query = "" }: Call, world: Worl
 async function callOperation(name: string, how: Call, world: World, operation: OpenApiOperation): Promise<Answer> {
   const { service } = world;
   if (!operation.responses["200"]?.content["text/event-stream"]) {
-    const { body, headers = {} } = how;
-    return service.rest(name.split(" ")[0] ?? "", pathOf(name, how, world), { ...(body !== undefined && { body }), headers });
+    const { body, headers = () => ({}) } = how;
+    return service.rest(name.split(" ")[0] ?? "", pathOf(name, how, world), {
+      ...(body !== undefined && { body }),
+      headers: headers(world),
+    });
   }
   const controller = new AbortController();
   const response = await fetch(`${service.url}/v1${pathOf(name, how, world)}`, {

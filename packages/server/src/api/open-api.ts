@@ -7,6 +7,7 @@
 
 import { ENVIRONMENT_HEADER, ERRORS, type ErrorCode } from "@inlet/protocol";
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from "fastify";
+import { SESSION_COOKIE } from "./sessions.ts";
 
 export interface DocumentedRoute {
   method: string;
@@ -73,11 +74,12 @@ export function openApiDocument(routes: readonly DocumentedRoute[], version: str
         'The REST API of Inlet. Answers are `{"data": …}`; lists are newest first and add `page.next`, the `cursor` of the next page. Unknown parameters and fields are refused, never ignored.',
     },
     servers: [{ url: "/" }],
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { session: [] }],
     paths,
     components: {
       securitySchemes: {
         apiKey: { type: "http", scheme: "bearer", description: "An API key. A dev server asks for none." },
+        session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE, description: "What the dashboard has after `POST /v1/session`." },
       },
       schemas: Object.fromEntries([...named].sort(([a], [b]) => a.localeCompare(b))),
     },
@@ -163,7 +165,8 @@ function refusalsOf(route: DocumentedRoute, named: Named): Json {
 function refusalCodes({ schema, about }: DocumentedRoute): ErrorCode[] {
   const codes: ErrorCode[] = ["request_invalid", "internal_error", "store_unavailable"];
   if (schema.body !== undefined) codes.push("body_invalid", "body_too_large", "content_type_unsupported");
-  if (about !== "anyone") codes.push("api_key_missing", "api_key_invalid", "role_forbidden", "environment_forbidden");
+  if (about !== "anyone") codes.push("api_key_invalid", "session_missing", "too_many_attempts", "origin_forbidden");
+  if (about !== "anyone" && about !== "self") codes.push("api_key_missing", "role_forbidden", "environment_forbidden");
   if (about === "environment") codes.push("environment_not_found");
   return [...new Set([...codes, ...(schema.errors ?? [])])];
 }

@@ -13,7 +13,7 @@ export interface Principal {
   /** The environments it is limited to; `branch` stands for every branch environment too. Null: all. */
   environments: readonly string[] | null;
   /** False as soon as the key is revoked or the session has ended. Asked again while a stream is open. */
-  isValid(): boolean;
+  isValid(): boolean | Promise<boolean>;
 }
 
 declare module "fastify" {

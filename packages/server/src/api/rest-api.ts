@@ -9,6 +9,7 @@ import { rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
 import { registerAccess } from "./rest-access.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
+import { registerSessionRoutes, type SessionRoutesParts } from "./session-routes.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./transforms-routes.ts";
 import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "./webhook-requests-routes.ts";
 import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks-routes.ts";
@@ -19,6 +20,7 @@ export type RestApiParts = EventStreamParts &
   WebhooksRoutesParts &
   WebhookRequestsRoutesParts &
   TransformsRoutesParts &
+  SessionRoutesParts &
   OpenApiRouteParts;
 
 export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void {
@@ -34,6 +36,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerWebhooksRoutes(api, parts);
       registerWebhookRequestsRoutes(api, parts);
       registerTransformsRoutes(api, parts);
+      registerSessionRoutes(api, parts);
       registerOpenApiRoute(api, routes, parts);
     },
     { prefix: "/v1" },

@@ -18,9 +18,9 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /**
      * `environment` (unless said otherwise): what x-service-env names. `item`: what the path names, in whichever environment;
-     * the handler checks with `checkMayUse`. `installation`: all of it. `anyone`: needs no key.
+     * the handler checks with `checkMayUse`. `installation`: all of it. `self`: whoever calls, in whichever role. `anyone`: needs no key.
      */
-    about?: "environment" | "item" | "installation" | "anyone";
+    about?: "environment" | "item" | "installation" | "self" | "anyone";
     /** The role ingest-admin may call it as well. */
     ingest?: boolean;
     /** Needs a key without environment limits; so does what is about the installation, unless said otherwise. */

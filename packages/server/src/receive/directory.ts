@@ -77,8 +77,9 @@ export class Directory {
     return this.#keys.filter((key) => key.revokedAt === null);
   }
 
-  keyWorks(id: Key["id"]): boolean {
-    return this.#keys.some((key) => key.id === id && key.revokedAt === null);
+  /** The key with this id, unless it was revoked. */
+  workingKey(id: Key["id"]): Key | null {
+    return this.#keys.find((key) => key.id === id && key.revokedAt === null) ?? null;
   }
 
   /** The event key with this text, or null. Called for every request: a text seen before costs one look-up. */

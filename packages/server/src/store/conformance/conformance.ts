@@ -6,6 +6,7 @@ import { environmentConformance } from "./environments.ts";
 import { eventAppendConformance } from "./event-append.ts";
 import { eventReadConformance } from "./event-read.ts";
 import { keyConformance } from "./keys.ts";
+import { sessionConformance } from "./sessions.ts";
 import { webhookConformance } from "./webhooks.ts";
 
 export function storeConformance(engine: Engine): void {
@@ -14,5 +15,6 @@ export function storeConformance(engine: Engine): void {
   dedupConformance(engine);
   environmentConformance(engine);
   keyConformance(engine);
+  sessionConformance(engine);
   webhookConformance(engine);
 }

@@ -3,6 +3,7 @@ export * from "./environments.ts";
 export * from "./event-cursor.ts";
 export * from "./events.ts";
 export * from "./keys.ts";
+export * from "./sessions.ts";
 export * from "./store.ts";
 export * from "./store-text.ts";
 export * from "./webhook-requests.ts";

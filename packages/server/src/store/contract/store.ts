@@ -9,10 +9,11 @@ import type { DedupKeyStore } from "./dedup-keys.ts";
 import type { EnvironmentStore } from "./environments.ts";
 import type { EventStore } from "./events.ts";
 import type { KeyStore } from "./keys.ts";
+import type { SessionStore } from "./sessions.ts";
 import type { WebhookRequestStore } from "./webhook-requests.ts";
 import type { WebhookStore } from "./webhooks.ts";
 
-export interface Store extends EventStore, DedupKeyStore, EnvironmentStore, KeyStore, WebhookStore, WebhookRequestStore {
+export interface Store extends EventStore, DedupKeyStore, EnvironmentStore, KeyStore, WebhookStore, WebhookRequestStore, SessionStore {
   /** Waits for what is under way, then lets go of the store. Idempotent. */
   stop(): Promise<void>;
   /** Throws StoreUnavailable unless the store can be written now. */

@@ -16,6 +16,7 @@ import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
 import { keyStore } from "./keys.ts";
 import { migrate } from "./migrate.ts";
 import { Reader } from "./reader.ts";
+import { sessionStore } from "./sessions.ts";
 import { webhookRequestStore } from "./webhook-requests.ts";
 import { webhookStore } from "./webhooks.ts";
 
@@ -62,6 +63,7 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
     ...keyStore(db, writer),
+    ...sessionStore(db, writer),
     ...webhookStore(db, writer),
     ...webhookRequestStore(db, writer, reader),
     storeProbe: () => writer.submit(() => void probe.run()),
