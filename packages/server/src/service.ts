@@ -6,6 +6,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageFile from "../package.json" with { type: "json" };
 import { AttemptBudget } from "./api/attempt-budget.ts";
+import { AuditTrail } from "./api/audit-trail.ts";
 import { registerHealthRoutes } from "./api/health-routes.ts";
 import { LoginTokens } from "./api/login-tokens.ts";
 import { registerRestApi } from "./api/rest-api.ts";
@@ -111,6 +112,7 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
       sessions: new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId: () => ids.next(now()), log, now }),
     },
     loginTokens,
+    audit: new AuditTrail(store, log, now),
     store,
     directory,
     sourceName: (source) => directory.sourceName(source),

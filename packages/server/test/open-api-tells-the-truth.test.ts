@@ -63,10 +63,14 @@ const CALLS: Readonly<Record<string, Call>> = {
   "POST /v1/session": { body: { apiKey: API_KEY }, status: 201 },
   "GET /v1/session": {},
   "GET /v1/sessions": {},
+  "GET /v1/audit-log": { query: "?action=webhook.*" },
   "DELETE /v1/session": { headers: ({ cookie }) => ({ authorization: "", cookie, "sec-fetch-site": "same-origin" }) },
   "DELETE /v1/sessions/{id}": { path: ({ sessionId }) => [sessionId] },
   "DELETE /v1/webhooks/{id}": { path: ({ webhookId }) => [webhookId] },
 };
+
+/** Operations that are asked by POST but leave everything as it is. All others are expected in the audit log. */
+const CHANGE_NOTHING = ["POST /v1/transforms/test", "POST /v1/webhooks/{id}/test", "POST /v1/webhooks/{id}/backtest"];
 
 function operationsOf(document: OpenApiDocument): [string, OpenApiOperation][] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -109,6 +113,10 @@ function pathOf(name: string, { path = () => [], query = "" }: Call, world: Worl
       ?.replace("/v1", "")
       .replace(/\{\w+\}/g, () => parts.shift() ?? "") + query
   );
+}
+
+async function lastAuditEntry(service: TestService): Promise<string | undefined> {
+  return (await service.rest("GET", "/audit-log?limit=1")).body.data[0]?.id;
 }
 
 /** A stream does not end by itself: its beginning has to do. */
@@ -156,11 +164,14 @@ test("every operation answers as the document says, and so does every refusal", 
   for (const [name, how] of Object.entries(CALLS)) {
     const operation = operations.get(name);
     if (!operation) continue;
+    const before = await lastAuditEntry(service);
     const answer = await callOperation(name, how, world, operation);
     assert.equal(answer.status, how.status ?? 200, `${name}: ${answer.text}`);
     const [[contentType, { schema }] = ["", { schema: {} }]] = Object.entries(operation.responses[answer.status]?.content ?? {});
     assert.equal(answer.headers.get("content-type")?.split(";")[0], contentType, name);
     assert.deepEqual(faultsOf(document, schema, answer.body), [], name);
+    const isChange = !name.startsWith("GET ") && !CHANGE_NOTHING.includes(name);
+    assert.equal((await lastAuditEntry(service)) !== before, isChange, `${name}: note what changes by parts.audit.note(request, …)`);
 
     const refused = await service.rest(name.split(" ")[0] ?? "", `${pathOf(name, { ...how, query: "" }, world)}?unknown=1`, {
       ...(how.body !== undefined && { body: how.body }),

@@ -1,13 +1,15 @@
 /** REST: environments. */
 
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Environment, EnvironmentStore } from "../store/contract/index.ts";
+import type { AuditTrail } from "./audit-trail.ts";
 import { mayUse, principalOf } from "./principal.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
 import { dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT } from "./route-facts.ts";
 
 export interface EnvironmentsRoutesParts {
+  audit: AuditTrail;
   store: EnvironmentStore;
   directory: { environments(): Environment[]; environmentNamed(name: string): Environment | undefined; refresh(): Promise<void> };
   now: () => number;
@@ -50,7 +52,7 @@ const NONE = closed({});
 const config = { about: "installation" } as const;
 const ONE = { querystring: NONE, response: { 200: dataOf(ENVIRONMENT) }, errors: ["environment_not_found"] } as const;
 
-export function registerEnvironmentsRoutes(app: FastifyInstance, { store, directory, now }: EnvironmentsRoutesParts): void {
+export function registerEnvironmentsRoutes(app: FastifyInstance, { store, directory, audit, now }: EnvironmentsRoutesParts): void {
   const existing = (name: string): Environment => {
     const environment = directory.environmentNamed(name);
     if (!environment || environment.kind === "shared") {
@@ -58,9 +60,14 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
     }
     return environment;
   };
-  const change = async (name: string, changes: { archivedAt?: number | null; bodyBytesMax?: number | null }) => {
+  const note = (request: FastifyRequest, action: string, { name }: Environment, details: Record<string, unknown> = {}) =>
+    audit.note(request, { action: `environment.${action}`, target: { kind: "environment", id: name, name }, environment: name, details });
+  type Changes = { archivedAt?: number | null; bodyBytesMax?: number | null };
+  const change = async (request: FastifyRequest, action: string, name: string, changes: Changes) => {
     const changed = await store.environmentUpdate({ id: existing(name).id, ...changes });
     await directory.refresh();
+    const { bodyBytesMax: bodyLimitBytes } = changes;
+    await note(request, action, existing(name), bodyLimitBytes === undefined ? {} : { bodyLimitBytes });
     return { data: view(changed as Environment) };
   };
 
@@ -96,6 +103,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
     const created = await store.environmentInsert({ name, kind, createdAt: now(), bodyBytesMax: bodyLimitBytes ?? null });
     if (!created) throw new RestRefusal("environment_exists", `An environment "${name}" exists already.`);
     await directory.refresh();
+    await note(request, "created", created, { kind });
     reply.code(201);
     return { data: view(created) };
   });
@@ -105,7 +113,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
     { config, schema: { ...ONE, summary: "Change an environment's limits", body: closed({ bodyLimitBytes: BODY_LIMIT }) } },
     async (request) => {
       const { bodyLimitBytes } = request.body;
-      return change(request.params.name, bodyLimitBytes === undefined ? {} : { bodyBytesMax: bodyLimitBytes });
+      return change(request, "updated", request.params.name, bodyLimitBytes === undefined ? {} : { bodyBytesMax: bodyLimitBytes });
     },
   );
 
@@ -120,12 +128,12 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
     if (environment.kind === "default") {
       throw new RestRefusal("environment_permanent", `"${environment.name}" is the default environment and cannot be archived.`);
     }
-    return change(environment.name, { archivedAt: environment.archivedAt ?? now() });
+    return change(request, "archived", environment.name, { archivedAt: environment.archivedAt ?? now() });
   });
 
   const unarchive = { ...ONE, summary: "Take an environment back out of the archive" };
   app.post<{ Params: { name: string } }>("/environments/:name/unarchive", { config, schema: unarchive }, async (request) =>
-    change(request.params.name, { archivedAt: null }),
+    change(request, "unarchived", request.params.name, { archivedAt: null }),
   );
 }
 

@@ -1,8 +1,9 @@
 /** REST: event keys of an environment, API and signing keys of the installation. The text of a key is shown once, when it is made. */
 
 import type { AcceptList, KeyId } from "@inlet/protocol";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { API_ROLES, type ApiRole, type Environment, KEY_KINDS, type Key, type KeyKind, type KeyStore } from "../store/contract/index.ts";
+import type { AuditTrail } from "./audit-trail.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
 import { ACCEPT_LIST, closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
@@ -10,6 +11,7 @@ import { dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT, TEXT_OR_NULL } f
 import { checkLists } from "./webhook-schemas.ts";
 
 export interface KeysRoutesParts {
+  audit: AuditTrail;
   access: AccessRules;
   store: KeyStore;
   directory: {
@@ -75,6 +77,17 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
   const { store, directory } = parts;
   const environmentName = (key: Key) => (key.environmentId === null ? null : (directory.environment(key.environmentId)?.name ?? null));
 
+  const note = (request: FastifyRequest, action: string, key: Key) => {
+    const { id, name, kind, prefix, role, environments } = key;
+    const details = { kind, prefix, ...(kind === "api" && { role, environments }) };
+    return parts.audit.note(request, {
+      action: `key.${action}`,
+      target: { kind: "key", id, name },
+      environment: environmentName(key),
+      details,
+    });
+  };
+
   app.get<{ Querystring: { limit: number; cursor?: string; kind?: KeyKind } }>(
     "/keys",
     {
@@ -118,6 +131,7 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
     });
     if (!created) throw new Error("a generated key was not new");
     await directory.refresh();
+    await note(request, "created", created);
     reply.code(201);
     return { data: { ...view(created, environmentName(created)), key: issued.text } };
   });
@@ -136,6 +150,7 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
     const revoked = await store.keyRevoke({ id, revokedAt: parts.now() });
     if (!revoked) throw new RestRefusal("key_not_found", `There is no key ${id}, or it was revoked before.`);
     await directory.refresh();
+    await note(request, "revoked", revoked);
     return { data: view(revoked, environmentName(revoked)) };
   });
 }

@@ -1,6 +1,7 @@
 /** The REST API under /v1: its checks, its errors, its routes. */
 
 import type { FastifyInstance } from "fastify";
+import { type AuditRoutesParts, registerAuditRoutes } from "./audit-routes.ts";
 import { type EnvironmentsRoutesParts, registerEnvironmentsRoutes } from "./environments-routes.ts";
 import { type EventStreamParts, registerEventStream } from "./event-stream.ts";
 import { registerEventsRoutes } from "./events-routes.ts";
@@ -21,6 +22,7 @@ export type RestApiParts = EventStreamParts &
   WebhookRequestsRoutesParts &
   TransformsRoutesParts &
   SessionRoutesParts &
+  AuditRoutesParts &
   OpenApiRouteParts;
 
 export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void {
@@ -37,6 +39,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerWebhookRequestsRoutes(api, parts);
       registerTransformsRoutes(api, parts);
       registerSessionRoutes(api, parts);
+      registerAuditRoutes(api, parts);
       registerOpenApiRoute(api, routes, parts);
     },
     { prefix: "/v1" },

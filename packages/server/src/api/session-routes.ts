@@ -3,6 +3,7 @@
 import type { SessionId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { API_ROLES, type Key, type SessionStore } from "../store/contract/index.ts";
+import type { AuditTrail } from "./audit-trail.ts";
 import type { LoginTokens } from "./login-tokens.ts";
 import { DEV_PRINCIPAL, type Principal, principalOf } from "./principal.ts";
 import type { AccessRules } from "./rest-access.ts";
@@ -13,6 +14,7 @@ import { originOf } from "./same-origin.ts";
 import { type LivingSession, SESSION_COOKIE } from "./sessions.ts";
 
 export interface SessionRoutesParts {
+  audit: AuditTrail;
   access: AccessRules;
   store: SessionStore;
   loginTokens: LoginTokens;
@@ -58,6 +60,9 @@ export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutes
     reply.header("set-cookie", `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${ageS}${secure ? "; Secure" : ""}`);
   };
 
+  const note = (request: FastifyRequest, action: string, { id, name }: { id: string; name: string }) =>
+    parts.audit.note(request, { action: `session.${action}`, target: { kind: "session", id, name }, details: { ip: request.ip } });
+
   const signIn = {
     summary: "Sign in",
     description: "With an API key, or with the token of a login link. Sets the session cookie.",
@@ -77,6 +82,8 @@ export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutes
     const key = credentialOf(parts, request.ip, request.body);
     const { session, principal, token, cookieAgeS } = await sessions.open(key, request.ip, request.headers["user-agent"]);
     setCookie(request, reply, token, cookieAgeS);
+    request.principal = principal;
+    await note(request, "created", principal);
     return { data: signedIn(principal, session.expiresAt) };
   });
 
@@ -94,6 +101,7 @@ export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutes
     if (!session) throw new RestRefusal("session_missing", "There is no session to end.");
     await store.sessionDelete({ id: session.id });
     setCookie(request, reply, "", 0);
+    await note(request, "ended", principalOf(request));
     return { data: { id: session.id } };
   });
 
@@ -121,6 +129,8 @@ export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutes
     const { id } = request.params;
     const ended = await store.sessionDelete({ id: id as SessionId });
     if (!ended) throw new RestRefusal("session_not_found", `There is no session ${id}, or it has ended.`);
+    const key = ended.keyId === null ? null : access.directory.workingKey(ended.keyId);
+    await note(request, "ended", { id, name: key?.name ?? "login link" });
     return { data: { id } };
   });
 }

@@ -3,6 +3,7 @@
 import type { ErrorCode, Refusal, WebhookRequestId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Webhook, WebhookRequest, WebhookRequestListParams, WebhookRequestStore } from "../store/contract/index.ts";
+import type { AuditTrail } from "./audit-trail.ts";
 import { readCursor, writeCursor } from "./cursors.ts";
 import { readInstant } from "./instant.ts";
 import { RestRefusal } from "./rest-errors.ts";
@@ -11,6 +12,7 @@ import { dataOf, INSTANT, INTEGER, listOf, NUMBER, pageOf, shape, TEXT, TEXT_OR_
 import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
 
 export interface WebhookRequestsRoutesParts {
+  audit: AuditTrail;
   store: WebhookRequestStore;
   directory: WebhookDirectory;
   /** Sends a recorded request through the current transform, as a new one. */
@@ -110,6 +112,12 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
       const record = await findRequest(store, webhook, request.params.requestId);
       const answer = await parts.replay(withBody(record), webhook);
       if (!("ids" in answer)) throw new RestRefusal(answer.code, answer.message, answer.details);
+      await parts.audit.note(request, {
+        action: "webhook.request_replayed",
+        target: { kind: "webhook", id: webhook.id, name: webhook.name },
+        environment: directory.environment(webhook.environmentId)?.name ?? null,
+        details: { requestId: record.id, ids: answer.ids },
+      });
       reply.code(201);
       return { data: { ids: answer.ids } };
     },

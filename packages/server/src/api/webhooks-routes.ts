@@ -3,6 +3,7 @@
 import type { AcceptList, WebhookId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Environment, Webhook, WebhookChanges, WebhookStore } from "../store/contract/index.ts";
+import type { AuditTrail } from "./audit-trail.ts";
 import { checkMayUse, principalOf } from "./principal.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
@@ -16,6 +17,7 @@ export interface WebhookDirectory {
 }
 
 export interface WebhooksRoutesParts {
+  audit: AuditTrail;
   access: AccessRules;
   store: WebhookStore;
   directory: WebhookDirectory & {
@@ -57,9 +59,17 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
     const url = `${baseUrl}/e/${principalOf(request).role === "read" ? `${webhook.token.slice(0, SHOWN_CHARACTERS)}…` : webhook.token}`;
     return webhookView(webhook, environment, url);
   };
-  const changed = async (request: FastifyRequest, webhook: Webhook | null) => {
+  const note = (request: FastifyRequest, action: string, { id, name, version, environmentId }: Webhook, fields?: string[]) =>
+    parts.audit.note(request, {
+      action: `webhook.${action}`,
+      target: { kind: "webhook", id, name },
+      environment: directory.environment(environmentId)?.name ?? null,
+      details: { version, ...(fields && { fields }) },
+    });
+  const changed = async (request: FastifyRequest, action: string, webhook: Webhook | null, fields?: string[]) => {
     if (!webhook) throw webhookNotFound((request.params as { id: string }).id);
     await directory.refresh();
+    await note(request, action, webhook, fields);
     return { data: view(request, webhook) };
   };
   const refuseBadTransform = async (source: string | undefined) => {
@@ -109,6 +119,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       createdAt,
     });
     await directory.refresh();
+    await note(request, "created", created);
     reply.code(201);
     return { data: view(request, created) };
   });
@@ -140,18 +151,22 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       if (!updated && changes.version !== undefined) {
         throw new RestRefusal("webhook_version_not_found", `The webhook has no version ${changes.version}.`);
       }
-      return changed(request, updated);
+      return changed(request, "updated", updated, Object.keys(changes));
     },
   );
 
   app.delete<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Delete a webhook" } }, async (request) =>
-    changed(request, await store.webhookDelete({ id: findWebhook(directory, request, request.params.id).id, deletedAt: parts.now() })),
+    changed(
+      request,
+      "deleted",
+      await store.webhookDelete({ id: findWebhook(directory, request, request.params.id).id, deletedAt: parts.now() }),
+    ),
   );
 
   const rotate = { ...ONE, summary: "Give a webhook a new URL", description: "The one it had stops working at once." };
   app.post<ById>("/webhooks/:id/rotate", { config, schema: rotate }, async (request) => {
     const { id } = findWebhook(directory, request, request.params.id);
-    return changed(request, await store.webhookRotate({ id, token: parts.issueWebhookToken(), rotatedAt: parts.now() }));
+    return changed(request, "rotated", await store.webhookRotate({ id, token: parts.issueWebhookToken(), rotatedAt: parts.now() }));
   });
 
   const versions = { ...ONE, summary: "List the versions of a webhook's transform", response: { 200: pageOf(WEBHOOK_VERSION) } };

@@ -1,5 +1,6 @@
 /** What every engine must do: the definition of the store. Each engine's test file runs this with its own way to open a store. */
 
+import { auditConformance } from "./audit-log.ts";
 import { dedupConformance } from "./dedup.ts";
 import type { Engine } from "./engine.ts";
 import { environmentConformance } from "./environments.ts";
@@ -16,5 +17,6 @@ export function storeConformance(engine: Engine): void {
   environmentConformance(engine);
   keyConformance(engine);
   sessionConformance(engine);
+  auditConformance(engine);
   webhookConformance(engine);
 }

@@ -1,3 +1,4 @@
+export * from "./audit-log.ts";
 export * from "./dedup-keys.ts";
 export * from "./environments.ts";
 export * from "./event-cursor.ts";

@@ -5,6 +5,7 @@
  * be reached or written, it throws StoreUnavailable: retryable, and nothing was kept.
  */
 
+import type { AuditStore } from "./audit-log.ts";
 import type { DedupKeyStore } from "./dedup-keys.ts";
 import type { EnvironmentStore } from "./environments.ts";
 import type { EventStore } from "./events.ts";
@@ -13,7 +14,15 @@ import type { SessionStore } from "./sessions.ts";
 import type { WebhookRequestStore } from "./webhook-requests.ts";
 import type { WebhookStore } from "./webhooks.ts";
 
-export interface Store extends EventStore, DedupKeyStore, EnvironmentStore, KeyStore, WebhookStore, WebhookRequestStore, SessionStore {
+export interface Store
+  extends EventStore,
+    DedupKeyStore,
+    EnvironmentStore,
+    KeyStore,
+    WebhookStore,
+    WebhookRequestStore,
+    SessionStore,
+    AuditStore {
   /** Waits for what is under way, then lets go of the store. Idempotent. */
   stop(): Promise<void>;
   /** Throws StoreUnavailable unless the store can be written now. */

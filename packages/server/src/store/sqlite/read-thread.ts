@@ -1,6 +1,7 @@
 /** The thread that lists, searches and checkpoints, on connections of its own: none of this delays an accept. */
 
 import { parentPort, workerData } from "node:worker_threads";
+import { listAudit } from "./audit-log.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
 import { followEvents, getEvent, lastSequence } from "./follow-events.ts";
@@ -19,6 +20,7 @@ const operations = {
   eventSequence: () => lastSequence(db),
   webhookRequestList: (params: Parameters<typeof listRequests>[1]) => listRequests(db, params),
   webhookRequestGet: (params: Parameters<typeof getRequest>[1]) => getRequest(db, params),
+  auditList: (params: Parameters<typeof listAudit>[1]) => listAudit(db, params),
   checkpoint: () => checkpoint(checkpointDb),
 };
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { type EventStore, type Store, StoreRefused } from "../contract/index.ts";
 import { type AppendEvents, prepareAppendEvents } from "./append-events.ts";
+import { auditStore } from "./audit-log.ts";
 import { checkFile, refuseBadFile } from "./check-file.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { DATABASE_FILE, openWriter } from "./database.ts";
@@ -64,6 +65,7 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
     ...environmentStore(db, writer),
     ...keyStore(db, writer),
     ...sessionStore(db, writer),
+    ...auditStore(db, writer, reader),
     ...webhookStore(db, writer),
     ...webhookRequestStore(db, writer, reader),
     storeProbe: () => writer.submit(() => void probe.run()),

@@ -1,4 +1,4 @@
--- Who may do what: API keys limited to some environments, and people signed in.
+-- Who may do what, and who did what: API keys limited to some environments, people signed in, the audit log.
 
 -- A JSON array of names, or null for all of them. Names never change.
 ALTER TABLE keys ADD COLUMN environments TEXT;
@@ -14,3 +14,21 @@ CREATE TABLE sessions (
   ip           TEXT NOT NULL,
   user_agent   TEXT
 ) STRICT;
+
+-- Names as they were when it happened, so that an entry still tells its story when key or webhook are gone.
+CREATE TABLE audit_log (
+  sequence    INTEGER PRIMARY KEY,
+  at          INTEGER NOT NULL,
+  actor_kind  TEXT NOT NULL,
+  actor_id    TEXT NOT NULL,
+  actor_name  TEXT NOT NULL,
+  action      TEXT NOT NULL,
+  target_kind TEXT NOT NULL,
+  target_id   TEXT NOT NULL,
+  target_name TEXT NOT NULL,
+  environment TEXT,
+  details     TEXT NOT NULL
+) STRICT;
+
+-- People and pipelines change things a few times a minute at most: filters walk this index, and need none of their own.
+CREATE INDEX audit_log_by_time ON audit_log (at);
