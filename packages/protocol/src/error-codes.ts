@@ -49,6 +49,12 @@ export const ERRORS = {
   webhook_version_not_found: terminal(404, "The webhook has no such version."),
   environment_exists: terminal(409, "An environment of that name exists already."),
   environment_permanent: terminal(409, "The default environment cannot be archived."),
+  idempotency_key_reused: terminal(422, "The Idempotency-Key was sent before with another call."),
+  idempotency_key_busy: retryable(409, "The first call with this Idempotency-Key is still under way."),
+  idempotency_key_used: terminal(
+    409,
+    "The call was made before; its answer showed a secret and is not kept. `details` has the id created.",
+  ),
   internal_error: retryable(500, "The service failed in a way it should not have; its log says more."),
 } as const satisfies Record<string, ErrorKind>;
 

@@ -8,6 +8,7 @@ import packageFile from "../package.json" with { type: "json" };
 import { AttemptBudget } from "./api/attempt-budget.ts";
 import { AuditTrail } from "./api/audit-trail.ts";
 import { registerHealthRoutes } from "./api/health-routes.ts";
+import { REMEMBERED_MS } from "./api/idempotency.ts";
 import { LoginTokens } from "./api/login-tokens.ts";
 import { registerRestApi } from "./api/rest-api.ts";
 import { Sessions } from "./api/sessions.ts";
@@ -16,6 +17,7 @@ import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
+import { expireIdempotencyKeys } from "./execute/maintenance/expire-idempotency-keys.ts";
 import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import { createHttpServer } from "./http-server.ts";
@@ -78,6 +80,7 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
   const requestSweeper = expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention });
 
   const sessionSweeper = expireSessions({ store, log, now });
+  const idempotencySweeper = expireIdempotencyKeys({ store, log, startedUntil: () => now() - REMEMBERED_MS });
 
   const transforms = createTransformRunner({
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
@@ -137,12 +140,13 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
   dedupSweeper.start();
   requestSweeper.start();
   sessionSweeper.start();
+  idempotencySweeper.start();
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
     await closeWithin(app, config.drainTimeout);
-    await Promise.all([dedupSweeper.stop(), requestSweeper.stop(), sessionSweeper.stop(), transforms.stop()]);
+    await Promise.all([dedupSweeper.stop(), requestSweeper.stop(), sessionSweeper.stop(), idempotencySweeper.stop(), transforms.stop()]);
     refusals.stop();
     await store.stop();
   }

@@ -96,17 +96,21 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
     response: { 201: dataOf(ENVIRONMENT) },
     errors: ["environment_exists"],
   } as const;
-  app.post<{ Body: CreateBody }>("/environments", { config, schema: create }, async (request, reply) => {
-    const { name, kind, bodyLimitBytes } = request.body;
-    if (RESERVED_NAMES.has(name) && !isVisible(directory.environmentNamed(name)))
-      throw invalid("name", `must not be "${name}", which is reserved`);
-    const created = await store.environmentInsert({ name, kind, createdAt: now(), bodyBytesMax: bodyLimitBytes ?? null });
-    if (!created) throw new RestRefusal("environment_exists", `An environment "${name}" exists already.`);
-    await directory.refresh();
-    await note(request, "created", created, { kind });
-    reply.code(201);
-    return { data: view(created) };
-  });
+  app.post<{ Body: CreateBody }>(
+    "/environments",
+    { config: { ...config, idempotent: "replayed" }, schema: create },
+    async (request, reply) => {
+      const { name, kind, bodyLimitBytes } = request.body;
+      if (RESERVED_NAMES.has(name) && !isVisible(directory.environmentNamed(name)))
+        throw invalid("name", `must not be "${name}", which is reserved`);
+      const created = await store.environmentInsert({ name, kind, createdAt: now(), bodyBytesMax: bodyLimitBytes ?? null });
+      if (!created) throw new RestRefusal("environment_exists", `An environment "${name}" exists already.`);
+      await directory.refresh();
+      await note(request, "created", created, { kind });
+      reply.code(201);
+      return { data: view(created) };
+    },
+  );
 
   app.put<{ Params: { name: string }; Body: { bodyLimitBytes?: number | null } }>(
     "/environments/:name",

@@ -113,7 +113,7 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
   );
 
   const create = { summary: "Create a key", body: CREATE, querystring: closed({}), response: { 201: dataOf(NEW_KEY) } };
-  app.post<{ Body: CreateBody }>("/keys", { config: { unlimited: true }, schema: create }, async (request, reply) => {
+  app.post<{ Body: CreateBody }>("/keys", { config: { unlimited: true, idempotent: "secret" }, schema: create }, async (request, reply) => {
     const { kind, name, role, environments = null, eventNames = null, ips = null } = request.body;
     checkFields(request.body, parts);
     const issued = parts.issueKey(kind);

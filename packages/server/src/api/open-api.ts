@@ -7,6 +7,7 @@
 
 import { ENVIRONMENT_HEADER, ERRORS, type ErrorCode } from "@inlet/protocol";
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from "fastify";
+import { IDEMPOTENCY_HEADER } from "./idempotency.ts";
 import { SESSION_COOKIE } from "./sessions.ts";
 
 export interface DocumentedRoute {
@@ -14,6 +15,7 @@ export interface DocumentedRoute {
   url: string;
   schema: FastifySchema;
   about: NonNullable<FastifyContextConfig["about"]>;
+  idempotent: FastifyContextConfig["idempotent"];
 }
 
 type Json = Record<string, unknown>;
@@ -51,7 +53,8 @@ export function rememberRoutes(app: FastifyInstance): DocumentedRoute[] {
   app.addHook("onRoute", ({ method, url, schema = {}, config }) => {
     for (const one of [method].flat()) {
       // Fastify answers HEAD wherever it answers GET.
-      if (one !== "HEAD") routes.push({ method: one.toLowerCase(), url, schema, about: config?.about ?? "environment" });
+      if (one === "HEAD") continue;
+      routes.push({ method: one.toLowerCase(), url, schema, about: config?.about ?? "environment", idempotent: config?.idempotent });
     }
   });
   return routes;
@@ -111,7 +114,7 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-function parametersOf({ url, schema, about }: DocumentedRoute): Json[] {
+function parametersOf({ url, schema, about, idempotent }: DocumentedRoute): Json[] {
   const inPath = propertiesOf(schema.params);
   const path = [...url.matchAll(/:(\w+)/g)].map(([, name = ""]) => parameter("path", name, inPath[name] ?? { type: "string" }, true));
   const { required = [] } = (schema.querystring ?? {}) as { required?: string[] };
@@ -123,7 +126,19 @@ function parametersOf({ url, schema, about }: DocumentedRoute): Json[] {
     type: "string",
     description: "The environment the call is about; without it `production`, or `dev` on a dev server.",
   };
-  return [...path, ...query, ...headers, ...(about === "environment" ? [parameter("header", ENVIRONMENT_HEADER, environment, false)] : [])];
+  return [
+    ...path,
+    ...query,
+    ...headers,
+    ...(about === "environment" ? [parameter("header", ENVIRONMENT_HEADER, environment, false)] : []),
+    ...(idempotent ? [parameter("header", IDEMPOTENCY_HEADER, idempotencyKey(idempotent), false)] : []),
+  ];
+}
+
+function idempotencyKey(idempotent: "replayed" | "secret"): Json {
+  const repeated =
+    idempotent === "replayed" ? "gets the first answer again" : "is refused with the id created, since a secret is shown once";
+  return { type: "string", description: `The same call sent again with the same key within 24 hours creates nothing and ${repeated}.` };
 }
 
 function propertiesOf(schema: unknown): Record<string, Json> {
@@ -162,12 +177,14 @@ function refusalsOf(route: DocumentedRoute, named: Named): Json {
   );
 }
 
-function refusalCodes({ schema, about }: DocumentedRoute): ErrorCode[] {
+function refusalCodes({ schema, about, idempotent }: DocumentedRoute): ErrorCode[] {
   const codes: ErrorCode[] = ["request_invalid", "internal_error", "store_unavailable"];
   if (schema.body !== undefined) codes.push("body_invalid", "body_too_large", "content_type_unsupported");
   if (about !== "anyone") codes.push("api_key_invalid", "session_missing", "too_many_attempts", "origin_forbidden");
   if (about !== "anyone" && about !== "self") codes.push("api_key_missing", "role_forbidden", "environment_forbidden");
   if (about === "environment") codes.push("environment_not_found");
+  if (idempotent) codes.push("idempotency_key_reused", "idempotency_key_busy");
+  if (idempotent === "secret") codes.push("idempotency_key_used");
   return [...new Set([...codes, ...(schema.errors ?? [])])];
 }
 

@@ -5,6 +5,7 @@ import { type AuditRoutesParts, registerAuditRoutes } from "./audit-routes.ts";
 import { type EnvironmentsRoutesParts, registerEnvironmentsRoutes } from "./environments-routes.ts";
 import { type EventStreamParts, registerEventStream } from "./event-stream.ts";
 import { registerEventsRoutes } from "./events-routes.ts";
+import { type IdempotencyParts, registerIdempotency } from "./idempotency.ts";
 import { type KeysRoutesParts, registerKeysRoutes } from "./keys-routes.ts";
 import { rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
@@ -23,6 +24,7 @@ export type RestApiParts = EventStreamParts &
   TransformsRoutesParts &
   SessionRoutesParts &
   AuditRoutesParts &
+  IdempotencyParts &
   OpenApiRouteParts;
 
 export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void {
@@ -31,6 +33,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       const routes = rememberRoutes(api);
       registerRequestChecks(api);
       registerAccess(api, parts.access);
+      registerIdempotency(api, parts);
       registerEventsRoutes(api, parts);
       registerEventStream(api, parts);
       registerEnvironmentsRoutes(api, parts);

@@ -99,30 +99,34 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
   );
 
   const create = { summary: "Create a webhook", body: WEBHOOK_CREATE, querystring: closed({}), response: { 201: dataOf(WEBHOOK) } };
-  app.post<{ Body: CreateBody }>("/webhooks", { config: { ingest: true }, schema: create }, async (request, reply) => {
-    const { name, transform, eventNames = null, ips = null, enabled = true } = request.body;
-    const environment = chosenEnvironment(parts, request, request.body.environment);
-    checkLists(request.body, parts.isIpRange);
-    await refuseBadTransform(transform);
-    const id = `wh_${parts.newId()}` as WebhookId;
-    const token = parts.issueWebhookToken();
-    const createdAt = parts.now();
-    const created = await store.webhookInsert({
-      id,
-      environmentId: environment.id,
-      name,
-      token,
-      transform,
-      eventNames,
-      ips,
-      enabled,
-      createdAt,
-    });
-    await directory.refresh();
-    await note(request, "created", created);
-    reply.code(201);
-    return { data: view(request, created) };
-  });
+  app.post<{ Body: CreateBody }>(
+    "/webhooks",
+    { config: { ingest: true, idempotent: "replayed" }, schema: create },
+    async (request, reply) => {
+      const { name, transform, eventNames = null, ips = null, enabled = true } = request.body;
+      const environment = chosenEnvironment(parts, request, request.body.environment);
+      checkLists(request.body, parts.isIpRange);
+      await refuseBadTransform(transform);
+      const id = `wh_${parts.newId()}` as WebhookId;
+      const token = parts.issueWebhookToken();
+      const createdAt = parts.now();
+      const created = await store.webhookInsert({
+        id,
+        environmentId: environment.id,
+        name,
+        token,
+        transform,
+        eventNames,
+        ips,
+        enabled,
+        createdAt,
+      });
+      await directory.refresh();
+      await note(request, "created", created);
+      reply.code(201);
+      return { data: view(request, created) };
+    },
+  );
 
   app.get<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Get a webhook" } }, async (request) => ({
     data: view(request, findWebhook(directory, request, request.params.id)),

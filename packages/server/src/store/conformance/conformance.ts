@@ -6,6 +6,7 @@ import type { Engine } from "./engine.ts";
 import { environmentConformance } from "./environments.ts";
 import { eventAppendConformance } from "./event-append.ts";
 import { eventReadConformance } from "./event-read.ts";
+import { idempotencyConformance } from "./idempotency-keys.ts";
 import { keyConformance } from "./keys.ts";
 import { sessionConformance } from "./sessions.ts";
 import { webhookConformance } from "./webhooks.ts";
@@ -18,5 +19,6 @@ export function storeConformance(engine: Engine): void {
   keyConformance(engine);
   sessionConformance(engine);
   auditConformance(engine);
+  idempotencyConformance(engine);
   webhookConformance(engine);
 }

@@ -3,6 +3,7 @@ export * from "./dedup-keys.ts";
 export * from "./environments.ts";
 export * from "./event-cursor.ts";
 export * from "./events.ts";
+export * from "./idempotency-keys.ts";
 export * from "./keys.ts";
 export * from "./sessions.ts";
 export * from "./store.ts";

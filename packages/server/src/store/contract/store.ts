@@ -9,6 +9,7 @@ import type { AuditStore } from "./audit-log.ts";
 import type { DedupKeyStore } from "./dedup-keys.ts";
 import type { EnvironmentStore } from "./environments.ts";
 import type { EventStore } from "./events.ts";
+import type { IdempotencyStore } from "./idempotency-keys.ts";
 import type { KeyStore } from "./keys.ts";
 import type { SessionStore } from "./sessions.ts";
 import type { WebhookRequestStore } from "./webhook-requests.ts";
@@ -22,7 +23,8 @@ export interface Store
     WebhookStore,
     WebhookRequestStore,
     SessionStore,
-    AuditStore {
+    AuditStore,
+    IdempotencyStore {
   /** Waits for what is under way, then lets go of the store. Idempotent. */
   stop(): Promise<void>;
   /** Throws StoreUnavailable unless the store can be written now. */

@@ -14,6 +14,7 @@ import { environmentStore } from "./environments.ts";
 import { EventWords } from "./event-words.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
+import { idempotencyStore } from "./idempotency-keys.ts";
 import { keyStore } from "./keys.ts";
 import { migrate } from "./migrate.ts";
 import { Reader } from "./reader.ts";
@@ -66,6 +67,7 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
     ...keyStore(db, writer),
     ...sessionStore(db, writer),
     ...auditStore(db, writer, reader),
+    ...idempotencyStore(db, writer),
     ...webhookStore(db, writer),
     ...webhookRequestStore(db, writer, reader),
     storeProbe: () => writer.submit(() => void probe.run()),

@@ -32,3 +32,16 @@ CREATE TABLE audit_log (
 
 -- People and pipelines change things a few times a minute at most: filters walk this index, and need none of their own.
 CREATE INDEX audit_log_by_time ON audit_log (at);
+
+-- Calls that created something, so that a client that lost the answer can ask again.
+CREATE TABLE idempotency_keys (
+  owner       TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  started_at  INTEGER NOT NULL,
+  status      INTEGER,
+  body        TEXT,
+  PRIMARY KEY (owner, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (started_at);
