@@ -17,11 +17,14 @@ import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
+import { expireFigures } from "./execute/maintenance/expire-figures.ts";
 import { expireIdempotencyKeys } from "./execute/maintenance/expire-idempotency-keys.ts";
 import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import { createHttpServer } from "./http-server.ts";
+import { EventTypeCounter } from "./observe/event-type-counter.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
+import { Traffic } from "./observe/traffic.ts";
 import { BodyBudget } from "./receive/body-budget.ts";
 import { createClientIp } from "./receive/client-ip.ts";
 import { Directory } from "./receive/directory.ts";
@@ -76,11 +79,17 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
   const defaultEnvironment = defaultEnvironmentOf(config);
   const dedupWindow = createDedupWindow(config.dedupWindow);
   const refusals = new RefusalLog(log);
-  const dedupSweeper = expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) });
-  const requestSweeper = expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention });
-
-  const sessionSweeper = expireSessions({ store, log, now });
-  const idempotencySweeper = expireIdempotencyKeys({ store, log, startedUntil: () => now() - REMEMBERED_MS });
+  const traffic = new Traffic({ store, log, now });
+  const eventTypeCounter = new EventTypeCounter({ store, log });
+  const upkeep = [
+    expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) }),
+    expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention }),
+    expireSessions({ store, log, now }),
+    expireIdempotencyKeys({ store, log, startedUntil: () => now() - REMEMBERED_MS }),
+    expireFigures({ store, log, now }),
+    traffic,
+    eventTypeCounter,
+  ];
 
   const transforms = createTransformRunner({
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
@@ -95,6 +104,8 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
     dedupWindow,
     store,
     refusals,
+    traffic,
+    defaultEnvironment,
     eventIds: ids,
     now,
   });
@@ -133,20 +144,21 @@ async function serve(config: Config, store: Store, log: Logger, now: () => numbe
     tryTransform: (request) => tryTransform(transforms, request, { bytesMax: config.bodyLimit }),
     bodyOf,
     replay: (record, webhook) => replayRequest(receive, record, webhook.token) as Promise<Accepted | Refusal>,
+    traffic,
+    eventTypeCounter,
+    subscribersOf: () => [],
+    queueDepth: async () => ({ waiting: 0, oldestAgeMs: 0 }),
     log,
     now,
   });
   await app.listen({ port: config.port, host: config.host });
-  dedupSweeper.start();
-  requestSweeper.start();
-  sessionSweeper.start();
-  idempotencySweeper.start();
+  for (const part of upkeep) part.start();
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
     await closeWithin(app, config.drainTimeout);
-    await Promise.all([dedupSweeper.stop(), requestSweeper.stop(), sessionSweeper.stop(), idempotencySweeper.stop(), transforms.stop()]);
+    await Promise.all([...upkeep.map((part) => part.stop()), transforms.stop()]);
     refusals.stop();
     await store.stop();
   }

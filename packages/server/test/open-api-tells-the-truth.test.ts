@@ -63,6 +63,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   "POST /v1/session": { body: { apiKey: API_KEY }, status: 201 },
   "GET /v1/session": {},
   "GET /v1/sessions": {},
+  "GET /v1/event-types": {},
+  "GET /v1/stats": { query: "?interval=hour" },
   "GET /v1/audit-log": { query: "?action=webhook.*" },
   "DELETE /v1/session": { headers: ({ cookie }) => ({ authorization: "", cookie, "sec-fetch-site": "same-origin" }) },
   "DELETE /v1/sessions/{id}": { path: ({ sessionId }) => [sessionId] },

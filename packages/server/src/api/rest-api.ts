@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { type AuditRoutesParts, registerAuditRoutes } from "./audit-routes.ts";
 import { type EnvironmentsRoutesParts, registerEnvironmentsRoutes } from "./environments-routes.ts";
 import { type EventStreamParts, registerEventStream } from "./event-stream.ts";
+import { type EventTypesRoutesParts, registerEventTypesRoutes } from "./event-types-routes.ts";
 import { registerEventsRoutes } from "./events-routes.ts";
 import { type IdempotencyParts, registerIdempotency } from "./idempotency.ts";
 import { type KeysRoutesParts, registerKeysRoutes } from "./keys-routes.ts";
@@ -12,6 +13,7 @@ import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.t
 import { registerAccess } from "./rest-access.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
 import { registerSessionRoutes, type SessionRoutesParts } from "./session-routes.ts";
+import { registerStatsRoutes, type StatsRoutesParts } from "./stats-routes.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./transforms-routes.ts";
 import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "./webhook-requests-routes.ts";
 import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks-routes.ts";
@@ -25,6 +27,8 @@ export type RestApiParts = EventStreamParts &
   SessionRoutesParts &
   AuditRoutesParts &
   IdempotencyParts &
+  EventTypesRoutesParts &
+  StatsRoutesParts &
   OpenApiRouteParts;
 
 export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void {
@@ -43,6 +47,8 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerTransformsRoutes(api, parts);
       registerSessionRoutes(api, parts);
       registerAuditRoutes(api, parts);
+      registerEventTypesRoutes(api, parts);
+      registerStatsRoutes(api, parts);
       registerOpenApiRoute(api, routes, parts);
     },
     { prefix: "/v1" },

@@ -6,9 +6,11 @@ import type { Engine } from "./engine.ts";
 import { environmentConformance } from "./environments.ts";
 import { eventAppendConformance } from "./event-append.ts";
 import { eventReadConformance } from "./event-read.ts";
+import { eventTypeConformance } from "./event-types.ts";
 import { idempotencyConformance } from "./idempotency-keys.ts";
 import { keyConformance } from "./keys.ts";
 import { sessionConformance } from "./sessions.ts";
+import { trafficConformance } from "./traffic.ts";
 import { webhookConformance } from "./webhooks.ts";
 
 export function storeConformance(engine: Engine): void {
@@ -20,5 +22,7 @@ export function storeConformance(engine: Engine): void {
   sessionConformance(engine);
   auditConformance(engine);
   idempotencyConformance(engine);
+  eventTypeConformance(engine);
+  trafficConformance(engine);
   webhookConformance(engine);
 }

@@ -8,10 +8,12 @@
 import type { AuditStore } from "./audit-log.ts";
 import type { DedupKeyStore } from "./dedup-keys.ts";
 import type { EnvironmentStore } from "./environments.ts";
+import type { EventTypeStore } from "./event-types.ts";
 import type { EventStore } from "./events.ts";
 import type { IdempotencyStore } from "./idempotency-keys.ts";
 import type { KeyStore } from "./keys.ts";
 import type { SessionStore } from "./sessions.ts";
+import type { TrafficStore } from "./traffic.ts";
 import type { WebhookRequestStore } from "./webhook-requests.ts";
 import type { WebhookStore } from "./webhooks.ts";
 
@@ -24,7 +26,9 @@ export interface Store
     WebhookRequestStore,
     SessionStore,
     AuditStore,
-    IdempotencyStore {
+    IdempotencyStore,
+    EventTypeStore,
+    TrafficStore {
   /** Waits for what is under way, then lets go of the store. Idempotent. */
   stop(): Promise<void>;
   /** Throws StoreUnavailable unless the store can be written now. */

@@ -4,12 +4,13 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
 import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../contract/index.ts";
 
+import type { EventTypeSums } from "./event-type-sums.ts";
 import type { EventWords } from "./event-words.ts";
 import { prepareRecordRequest } from "./webhook-requests.ts";
 
 export type AppendEvents = (batch: EventBatch) => EventAppendResult;
 
-export function prepareAppendEvents(db: DatabaseSync, words: EventWords): AppendEvents {
+export function prepareAppendEvents(db: DatabaseSync, words: EventWords, sums: EventTypeSums): AppendEvents {
   const recordRequest = prepareRecordRequest(db);
   const insertEvent = db.prepare(`
     INSERT INTO events (environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, extras, data)
@@ -34,7 +35,9 @@ export function prepareAppendEvents(db: DatabaseSync, words: EventWords): Append
   function insert(batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
     const { environmentId, receivedAt } = batch;
     const { id, ts, extras, data } = event;
-    insertEvent.run(environmentId, id, words.nameId(event.name), ts, receivedAt, dedupId, sourceNo, extras, data);
+    const nameId = words.nameId(event.name);
+    const row = insertEvent.run(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, extras, data);
+    sums.note(environmentId, nameId, receivedAt, row.lastInsertRowid as number);
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
   }
 

@@ -11,6 +11,8 @@ import { Checkpointer } from "./checkpointer.ts";
 import { DATABASE_FILE, openWriter } from "./database.ts";
 import { dedupKeyStore } from "./dedup-keys.ts";
 import { environmentStore } from "./environments.ts";
+import { EventTypeSums } from "./event-type-sums.ts";
+import { eventTypeStore } from "./event-types.ts";
 import { EventWords } from "./event-words.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
@@ -19,6 +21,7 @@ import { keyStore } from "./keys.ts";
 import { migrate } from "./migrate.ts";
 import { Reader } from "./reader.ts";
 import { sessionStore } from "./sessions.ts";
+import { trafficStore } from "./traffic.ts";
 import { webhookRequestStore } from "./webhook-requests.ts";
 import { webhookStore } from "./webhooks.ts";
 
@@ -46,7 +49,11 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
     for (const watcher of watchers) watcher();
   };
   const words = new EventWords(db);
-  const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback: () => words.forget() });
+  const sums = new EventTypeSums();
+  const onRollback = () => {
+    for (const remembered of [words, sums]) remembered.forget();
+  };
+  const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
   reader.start();
 
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
@@ -61,13 +68,15 @@ export function openSqliteStore({ folder, ...hooks }: SqliteStoreOptions): Store
   }
 
   return {
-    ...eventStore(prepareAppendEvents(db, words), writer, reader, watchers),
+    ...eventStore(prepareAppendEvents(db, words, sums), writer, reader, watchers),
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
     ...keyStore(db, writer),
     ...sessionStore(db, writer),
     ...auditStore(db, writer, reader),
     ...idempotencyStore(db, writer),
+    ...eventTypeStore(db, writer, reader, sums),
+    ...trafficStore(db, writer, reader),
     ...webhookStore(db, writer),
     ...webhookRequestStore(db, writer, reader),
     storeProbe: () => writer.submit(() => void probe.run()),
