@@ -192,6 +192,21 @@ test("a dev server asks nobody to sign in, but keeps other sites' pages out", as
   assert.equal(await named("evil.example"), 403, "a name that was made to lead to 127.0.0.1");
 });
 
+test("every answer tells browsers to keep it to itself: results, refusals, streams, what is not there", async (t) => {
+  const service = await startTestService(t);
+  const controller = new AbortController();
+  t.after(() => controller.abort());
+  for (const path of ["/v1/events", "/v1/events?no=1", "/v1/events/stream", "/v1/nothing", "/health"]) {
+    const { headers } = await fetch(service.url + path, { headers: { authorization: `Bearer ${API_KEY}` }, signal: controller.signal });
+    const [sniff, frame, policy] = ["x-content-type-options", "x-frame-options", "content-security-policy"].map((name) =>
+      headers.get(name),
+    );
+    assert.deepEqual([sniff, frame, policy], ["nosniff", "DENY", "default-src 'none'; frame-ancestors 'none'"], path);
+    if (path.startsWith("/v1/events")) assert.match(headers.get("cache-control") ?? "", /no-store|no-cache/, path);
+    assert.equal(headers.get("access-control-allow-origin"), null, "no other site reads it");
+  }
+});
+
 test("guessing is slowed down; keys that worked from there before go on", async (t) => {
   let now = Date.now();
   const service = await startTestService(t, { now: () => now, flags: ["--trust-proxy", "127.0.0.1"] });

@@ -12,6 +12,7 @@ import { rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
 import { registerAccess } from "./rest-access.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
+import { registerNoStore } from "./security-headers.ts";
 import { registerSessionRoutes, type SessionRoutesParts } from "./session-routes.ts";
 import { registerStatsRoutes, type StatsRoutesParts } from "./stats-routes.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./transforms-routes.ts";
@@ -35,6 +36,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
   app.register(
     async (api) => {
       const routes = rememberRoutes(api);
+      registerNoStore(api);
       registerRequestChecks(api);
       registerAccess(api, parts.access);
       registerIdempotency(api, parts);
