@@ -21,9 +21,11 @@ import {
 } from "@inlet/protocol";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
 import type { RefusalLog } from "./observe/refusal-log.ts";
+import type { Traffic } from "./observe/traffic.ts";
 import { type SeenRequest, type SeenTransform, webhookRecord } from "./observe/webhook-record.ts";
 import { checkNames } from "./receive/check-names.ts";
 import type { Directory, WebhookTarget } from "./receive/directory.ts";
+import { environmentConcerned } from "./receive/environment-concerned.ts";
 import { contentTypeRefusal } from "./receive/event-content-type.ts";
 import { identifySender, type SenderRules } from "./receive/identify-sender.ts";
 import type { Answer, InboundRequest } from "./receive/inbound-request.ts";
@@ -54,6 +56,8 @@ export interface EventLifeParts {
   store: EventStore & WebhookRequestStore;
   functions: FunctionsPart;
   refusals: RefusalLog;
+  traffic: Traffic;
+  defaultEnvironment: string;
   eventIds: EventIdGenerator;
   now: () => number;
 }
@@ -73,7 +77,7 @@ export function createEventLife(parts: EventLifeParts): EventLife {
   return async (request) => {
     const webhook = parts.directory.webhookWithToken(request.keyText);
     const outcome = await (webhook ? fromWebhook(parts, request, webhook) : fromClient(parts, request));
-    if (outcome instanceof Refusal) parts.refusals.note(outcome.code);
+    if (outcome instanceof Refusal) noteRefusal(parts, request, outcome);
     return outcome;
   };
 }
@@ -186,10 +190,21 @@ async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSin
     const duplicateSince = dedupWindow.duplicateSince(receivedAt);
     const kept = await store.eventAppend({ ...batch, events, duplicateSince, lease: functions.lease() });
     if (kept.handed.length > 0) functions.take(kept.handed);
+    parts.traffic.stored(environmentId, kept.ids.length - kept.duplicates, kept.duplicates);
     return kept;
   } catch (error) {
     return storeTrouble(error);
   }
+}
+
+function noteRefusal(
+  { refusals, traffic, directory, defaultEnvironment }: EventLifeParts,
+  request: InboundRequest,
+  { code }: Refusal,
+): void {
+  refusals.note(code);
+  const environmentId = environmentConcerned(directory, request, defaultEnvironment);
+  if (environmentId !== null) traffic.note(environmentId, "refused");
 }
 
 function identified(event: SentEvent, id: NewEvent["id"], receivedAt: number): NewEvent {

@@ -36,9 +36,19 @@ const STREAM_PARAMETERS = closed({
   after: { type: "string", description: "Go on after this event of an earlier stream, as the header Last-Event-ID does." },
 });
 
+const STREAM_SCHEMA = {
+  summary: "Follow events live",
+  description: "Server-sent events named `event`, each with an event as its data; the `id` of the last one resumes the stream.",
+  querystring: STREAM_PARAMETERS,
+  response: {
+    200: { description: "A stream that does not end by itself.", content: { "text/event-stream": { schema: { type: "string" } } } },
+  },
+  errors: ["overloaded"],
+} as const;
+
 export function registerEventStream(app: FastifyInstance, parts: EventStreamParts): void {
   let streams = 0;
-  app.get<{ Querystring: StreamQuery }>("/events/stream", { schema: { querystring: STREAM_PARAMETERS } }, async (request, reply) => {
+  app.get<{ Querystring: StreamQuery }>("/events/stream", { config: { ingest: true }, schema: STREAM_SCHEMA }, async (request, reply) => {
     const environment = environmentOf(parts.access, request);
     const { name, after } = request.query;
     const last = readPlace(after ?? request.headers["last-event-id"]);
