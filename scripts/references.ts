@@ -2,6 +2,7 @@
 
 import { ERRORS, type ErrorKind } from "@inlet/protocol";
 import { settingsMarkdown } from "@inlet/server";
+import { restReference } from "./rest-reference.ts";
 
 const MADE = "<!-- Made from the code by `npm run docs`; change it there. -->";
 
@@ -36,4 +37,8 @@ without a body.
 ${(Object.entries(ERRORS) as [string, ErrorKind][]).map(([code, { status, retry, meaning }]) => `| \`${code}\` | ${status} | ${retry} | ${meaning} |`).join("\n")}
 `;
 
-export const REFERENCES: Readonly<Record<string, string>> = { "configuration.md": configuration, "errors.md": errors };
+export const REFERENCES: Readonly<Record<string, string>> = {
+  "configuration.md": configuration,
+  "errors.md": errors,
+  "rest-api.md": await restReference(MADE),
+};

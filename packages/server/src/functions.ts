@@ -1,12 +1,13 @@
 /** Fan-out and execution, connected: what event-life.ts, the routes and service.ts need of functions. */
 
-import { createEventIdGenerator, type EventIdGenerator, eventJson, Refusal, type RunId } from "@inlet/protocol";
+import { createEventIdGenerator, type EventIdGenerator, eventJson, isEventId, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { FunctionsRoutesParts } from "./api/functions-routes.ts";
 import type { RunsRoutesParts } from "./api/runs-routes.ts";
 import type { SdkRoutesParts } from "./api/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
-import { AppSync } from "./execute/call/app-sync.ts";
+import { AppSync } from "./execute/apps/app-sync.ts";
+import { AppWatch } from "./execute/apps/app-watch.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { eventText, stepsText } from "./execute/call/call-body.ts";
 import { Executor } from "./execute/executor.ts";
@@ -23,17 +24,24 @@ import { Registry } from "./fan-out/registry.ts";
 import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
 import { eventValue, newWait, waitRules } from "./fan-out/waits.ts";
 import type { Directory } from "./receive/directory.ts";
-import type { ClaimedEntry, Environment, EventBatch, Lease, NewEvent, RunDetails, RunRules, Store } from "./store/contract/index.ts";
+import type { App, ClaimedEntry, Environment, EventSource, Lease, NewEvent, RunDetails, RunRules, Store } from "./store/contract/index.ts";
 
 export interface Functions {
   /** Adds to an event what it starts. */
   plan(environmentId: Environment["id"], event: NewEvent, now: number): NewEvent;
   lease(): Lease;
   take(entries: readonly ClaimedEntry[]): void;
+  /** The function a run belongs to, as the source of the events it sends. */
+  sourceOfRun(environmentId: Environment["id"], runId: string): Promise<EventSource | null>;
+  /** What people call the function with this id, in whatever environment. */
+  functionName(id: string): string;
   sdk: SdkRoutesParts["sdk"];
   runs: RunsRoutesParts["runs"];
   registry: FunctionsRoutesParts["registry"];
-  start(): Promise<void>;
+  /** Before events are accepted. */
+  open(): Promise<void>;
+  /** Takes up what is in the queue, and looks for apps. */
+  start(port: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -119,6 +127,29 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
   registry.onRefresh(() => executor.refresh());
   const sync = new AppSync({ caller, signingKey, now, newId: () => eventIds.next(now()) });
 
+  let ownPort = 0;
+  const watch = new AppWatch({
+    urls: config.appUrl,
+    looksAround: config.discover === "on",
+    asksAgain: config.mode === "dev",
+    ownPort: () => ownPort,
+    known: () => registry.apps(directory.environmentNamed(parts.defaultEnvironment)?.id),
+    sync: (url) => syncIn(directory.environmentNamed(parts.defaultEnvironment) as Environment, url),
+    onFault: (url, fault) => log.warn({ url, fault }, "an app could not be synced"),
+  });
+
+  /** Why it failed is shown with the app, if it is known. */
+  async function syncIn(home: Environment, url: string): Promise<App | string> {
+    const outcome = await sync.ask(home, url);
+    if (typeof outcome !== "string") return outcome;
+    const known = registry.apps(home.id).filter((app) => app.url === url && app.error !== outcome);
+    if (known.length > 0) {
+      await store.appFault({ environmentId: home.id, url, error: outcome });
+      await registry.refresh();
+    }
+    return outcome;
+  }
+
   async function environment(name: string | null, deployId: string | null): Promise<Environment | Refusal> {
     const asked = deployId === null ? undefined : sync.pending(deployId);
     const wanted = name ?? asked?.environment.name ?? parts.defaultEnvironment;
@@ -143,8 +174,8 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
         { environmentId: home.id, headers, body, sdk: version, framework },
       );
       if (!(outcome instanceof Refusal) && deployId !== null) sync.registered(deployId, outcome.app);
-      if (!(outcome instanceof Refusal))
-        log.info({ app: outcome.app.name, environment: home.name, modified: outcome.modified }, "an app registered");
+      if (!(outcome instanceof Refusal) && outcome.modified)
+        log.info({ app: outcome.app.name, environment: home.name }, "an app registered its functions");
       return outcome;
     },
     async runEvents(id) {
@@ -217,6 +248,11 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     endEvents,
     lease,
     take: (entries) => executor.take(entries),
+    functionName: (id) => registry.nameOf(id) ?? id,
+    async sourceOfRun(environmentId, runId) {
+      const run = isEventId(runId) ? await store.runFind({ id: runId as string as RunId }) : null;
+      return run?.environmentId === environmentId ? { kind: "function", id: functionId(run.functionNo) } : null;
+    },
     sdk,
     runs,
     registry: {
@@ -224,19 +260,21 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
       functions: ({ id }) =>
         registry.functions(id).map(({ stored, app, config: settings }) => ({ stored, app, url: settings.url, config: settings.raw })),
       refresh: () => registry.refresh(),
-      async sync(home, url) {
-        const outcome = await sync.ask(home, url);
-        if (typeof outcome !== "string") return outcome;
-        await store.appFault({ environmentId: home.id, url, error: outcome });
-        await registry.refresh();
-        return outcome;
-      },
+      sync: syncIn,
     },
-    async start() {
+    async open() {
       await registry.refresh();
-      await executor.start();
+      await executor.recover();
     },
-    stop: () => executor.stop(config.drainTimeout),
+    async start(port) {
+      ownPort = port;
+      await executor.start();
+      watch.start();
+    },
+    async stop() {
+      await watch.stop();
+      await executor.stop(config.drainTimeout);
+    },
   };
 }
 
@@ -249,5 +287,3 @@ function stepsIn(body: string): ReturnType<typeof readOperations> {
     return null;
   }
 }
-
-export type { EventBatch };

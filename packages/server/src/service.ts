@@ -5,20 +5,31 @@ import { fileURLToPath } from "node:url";
 import { createEventIdGenerator, type Refusal, signingKeyBearers } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import packageFile from "../package.json" with { type: "json" };
+import { AttemptBudget } from "./api/attempt-budget.ts";
+import { AuditTrail } from "./api/audit-trail.ts";
 import { registerDashboardFiles } from "./api/dashboard-files.ts";
 import { registerHealthRoutes } from "./api/health-routes.ts";
+import { REMEMBERED_MS } from "./api/idempotency.ts";
+import { LoginTokens } from "./api/login-tokens.ts";
 import { registerRestApi } from "./api/rest-api.ts";
 import { registerSdkRoutes } from "./api/sdk-routes.ts";
+import { Sessions } from "./api/sessions.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
 import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
+import { expireFigures } from "./execute/maintenance/expire-figures.ts";
+import { expireIdempotencyKeys } from "./execute/maintenance/expire-idempotency-keys.ts";
+import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
 import { createFunctions, createRunRules } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
+import { EventTypeCounter } from "./observe/event-type-counter.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
+import { Traffic } from "./observe/traffic.ts";
 import { BodyBudget } from "./receive/body-budget.ts";
 import { createClientIp } from "./receive/client-ip.ts";
 import { Directory } from "./receive/directory.ts";
@@ -40,6 +51,8 @@ export interface Service {
   url: string;
   /** Keys made by this start, to be shown once. */
   newKeys: NewKey[];
+  /** The token of a link that signs in to the dashboard once, for a quarter of an hour. */
+  issueLoginToken(): string;
   /** Stops accepting, waits for what is in flight (bounded), lets go of the store. Idempotent. */
   stop(): Promise<void>;
 }
@@ -81,8 +94,17 @@ async function serve(
   const defaultEnvironment = defaultEnvironmentOf(config);
   const dedupWindow = createDedupWindow(config.dedupWindow);
   const refusals = new RefusalLog(log);
-  const dedupSweeper = expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) });
-  const requestSweeper = expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention });
+  const traffic = new Traffic({ store, log, now });
+  const eventTypeCounter = new EventTypeCounter({ store, log });
+  const upkeep = [
+    expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) }),
+    expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention }),
+    expireSessions({ store, log, now }),
+    expireIdempotencyKeys({ store, log, startedUntil: () => now() - REMEMBERED_MS }),
+    expireFigures({ store, log, now }),
+    traffic,
+    eventTypeCounter,
+  ];
 
   const transforms = createTransformRunner({
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
@@ -104,10 +126,13 @@ async function serve(
     dedupWindow,
     store,
     refusals,
+    traffic,
+    defaultEnvironment,
     eventIds: ids,
     now,
   });
 
+  const loginTokens = new LoginTokens(now);
   const budget = new BodyBudget(config.queueLimit);
   const clientIp = createClientIp(config.trustProxy);
   const app = createHttpServer(createHttpEdge({ receive, budget, clientIp, log, isDraining }), config.trustProxy, log);
@@ -116,16 +141,27 @@ async function serve(
   registerRestApi(app, {
     runs: functions.runs,
     registry: functions.registry,
-    access: { directory, open: config.mode === "dev", defaultEnvironment },
+    access: {
+      directory,
+      open: config.mode === "dev",
+      loopbackOnly: isLoopback(config.host),
+      publicUrl: config.publicUrl,
+      defaultEnvironment,
+      attempts: new AttemptBudget(now),
+      sessions: new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId: () => ids.next(now()), log, now }),
+    },
+    loginTokens,
+    audit: new AuditTrail(store, log, now),
     store,
     directory,
-    sourceName: (source) => directory.sourceName(source),
+    sourceName: (source) => (source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source)),
     drained: draining.signal,
     issueKey,
     issueWebhookToken,
     isIpRange,
     newId: () => ids.next(now()),
     publicUrl: config.publicUrl,
+    version: packageFile.version,
     checkTransform: async (source) => {
       const checked = await transforms.check(source);
       return checked.ok ? null : checked;
@@ -134,25 +170,29 @@ async function serve(
     providerTemplates: readProviderTemplates,
     bodyOf,
     replay: (record, webhook) => replayRequest(receive, record, webhook.token) as Promise<Accepted | Refusal>,
+    traffic,
+    eventTypeCounter,
+    subscribersOf: () => [],
+    queueDepth: async () => ({ waiting: 0, oldestAgeMs: 0 }),
     log,
     now,
   });
   registerDashboardFiles(app, DASHBOARD_FOLDER);
-  await functions.start();
+  await functions.open();
   await app.listen({ port: config.port, host: config.host });
-  dedupSweeper.start();
-  requestSweeper.start();
+  await functions.start((app.server.address() as AddressInfo).port);
+  for (const part of upkeep) part.start();
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
     await closeWithin(app, config.drainTimeout);
     await functions.stop();
-    await Promise.all([dedupSweeper.stop(), requestSweeper.stop(), transforms.stop()]);
+    await Promise.all([...upkeep.map((part) => part.stop()), transforms.stop()]);
     refusals.stop();
     await store.stop();
   }
-  return { url: urlOf(app), newKeys, stop: () => (stopped ??= stop()) };
+  return { url: urlOf(app), newKeys, issueLoginToken: () => loginTokens.issue(), stop: () => (stopped ??= stop()) };
 }
 
 function signingKeys(directory: Directory): string[] {
@@ -173,6 +213,11 @@ async function closeWithin(app: FastifyInstance, timeoutMs: number): Promise<voi
   await app.close();
   clearTimeout(cut);
   clearInterval(closeIdle);
+}
+
+/** Whether only this machine can reach a server that listens there. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 function urlOf(app: FastifyInstance): string {

@@ -15,15 +15,8 @@ import type { EventsRoutesParts } from "./events-routes.ts";
 import { environmentOf } from "./rest-access.ts";
 import { invalid, sendRefusal } from "./rest-errors.ts";
 import { closed } from "./rest-schemas.ts";
+import { type Alarm, drained, openStream } from "./server-sent.ts";
 
-const STREAM_HEADERS = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-cache",
-  // Proxies such as nginx would collect the stream before they pass it on.
-  "x-accel-buffering": "no",
-  connection: "close",
-};
-const HEARTBEAT_MS = 15_000;
 const READ_EVENTS_MAX = 100;
 const STREAMS_MAX = 500;
 
@@ -43,9 +36,19 @@ const STREAM_PARAMETERS = closed({
   after: { type: "string", description: "Go on after this event of an earlier stream, as the header Last-Event-ID does." },
 });
 
+const STREAM_SCHEMA = {
+  summary: "Follow events live",
+  description: "Server-sent events named `event`, each with an event as its data; the `id` of the last one resumes the stream.",
+  querystring: STREAM_PARAMETERS,
+  response: {
+    200: { description: "A stream that does not end by itself.", content: { "text/event-stream": { schema: { type: "string" } } } },
+  },
+  errors: ["overloaded"],
+} as const;
+
 export function registerEventStream(app: FastifyInstance, parts: EventStreamParts): void {
   let streams = 0;
-  app.get<{ Querystring: StreamQuery }>("/events/stream", { schema: { querystring: STREAM_PARAMETERS } }, async (request, reply) => {
+  app.get<{ Querystring: StreamQuery }>("/events/stream", { config: { ingest: true }, schema: STREAM_SCHEMA }, async (request, reply) => {
     const environment = environmentOf(parts.access, request);
     const { name, after } = request.query;
     const last = readPlace(after ?? request.headers["last-event-id"]);
@@ -72,27 +75,16 @@ async function stream(
   wanted: (event: StoredEvent) => boolean,
 ): Promise<void> {
   const names = { environment: environment.name, source: parts.sourceName };
-  const alarm = createAlarm();
-  const ended = () => response.destroyed || parts.drained.aborted;
-  const stopWatching = parts.store.eventWatch(alarm.ring);
-  const heartbeat = setInterval(() => response.write(": still here\n\n"), HEARTBEAT_MS);
-  response.on("close", alarm.ring);
-  parts.drained.addEventListener("abort", alarm.ring);
-  try {
-    response.writeHead(200, STREAM_HEADERS);
-    response.write(": connected\n\n");
+  const follow = async (alarm: Alarm, ended: () => boolean) => {
     for (let reached = from; !ended(); ) {
       const read = await parts.store.eventFollow({ environmentId: environment.id, after: reached, limit: READ_EVENTS_MAX });
       const sent = read.events.filter(wanted).map((event) => message(event.sequence, eventView(event, names)));
-      if (sent.length > 0 && !response.write(sent.join(""))) await drain(response);
+      if (sent.length > 0 && !response.write(sent.join(""))) await drained(response);
       if (read.reached === reached) await alarm.rung();
       reached = read.reached;
     }
-  } finally {
-    clearInterval(heartbeat);
-    stopWatching();
-    parts.drained.removeEventListener("abort", alarm.ring);
-  }
+  };
+  await openStream(response, { stopped: parts.drained, watch: (ring) => parts.store.eventWatch(ring), follow });
 }
 
 /** A payload may hold line breaks between its tokens, which would end a `data:` line. */
@@ -104,33 +96,4 @@ function readPlace(given: string | string[] | undefined): number | null {
   if (given === undefined) return null;
   if (typeof given !== "string" || !/^\d{1,15}$/.test(given)) throw invalid("after", "is not the id of an event of a stream");
   return Number(given);
-}
-
-/** Waits until the client has read what was written, or is gone. */
-function drain(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off("drain", done).off("close", done);
-      resolve();
-    };
-    response.on("drain", done).on("close", done);
-  });
-}
-
-/** Remembers a ring nobody waited for, so that what happens during a read is not slept through. */
-function createAlarm() {
-  let rung = false;
-  let wake: (() => void) | null = null;
-  return {
-    ring: () => {
-      rung = true;
-      wake?.();
-    },
-    async rung() {
-      if (!rung) await new Promise<void>((resolve) => (wake = resolve));
-      rung = false;
-      wake = null;
-    },
-  };
 }

@@ -33,8 +33,10 @@ const APP_BODY = closed({ url: { type: "string", pattern: "^https?://", descript
 export function registerFunctionsRoutes(app: FastifyInstance, { access, store, registry, now }: FunctionsRoutesParts): void {
   const plain = { schema: { querystring: closed({}) } };
 
-  function view(shown: App, environment: Environment) {
+  /** An app that names an environment itself is registered there, whoever asked it to. */
+  function view(shown: App) {
     const { id, name, url, sdk, framework, syncedAt, createdAt, error } = shown;
+    const environment = access.directory.environments().find((candidate) => candidate.id === shown.environmentId) as Environment;
     const functions = registry.functions(environment).filter((registered) => registered.app.no === shown.no).length;
     return {
       ...{ id, name, url, environment: environment.name, sdk, framework, functions },
@@ -49,7 +51,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, store, r
 
   app.get("/apps", plain, async (request) => {
     const environment = environmentOf(access, request);
-    return { data: registry.apps(environment).map((shown) => view(shown, environment)), page: { next: null } };
+    return { data: registry.apps(environment).map((shown) => view(shown)), page: { next: null } };
   });
 
   app.post<{ Body: { url: string } }>("/apps", { schema: { body: APP_BODY } }, async (request, reply) => {
@@ -57,7 +59,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, store, r
     const synced = await registry.sync(environment, request.body.url);
     if (typeof synced === "string") throw new RestRefusal("app_unreachable", synced);
     reply.status(201);
-    return { data: view(synced, environment) };
+    return { data: view(synced) };
   });
 
   app.delete<{ Params: { id: string } }>("/apps/:id", plain, async (request) => {

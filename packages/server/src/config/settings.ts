@@ -100,6 +100,11 @@ export const SETTINGS = {
     default: [],
     sentence: "Address of an app to sync when the service starts; several are separated by commas.",
   }),
+  discover: setting<"on" | "off">({
+    reading: oneOf("on", "off"),
+    default: { dev: "on", start: "off" },
+    sentence: "Look for apps on this machine, at the usual ports and paths, and sync them.",
+  }),
   appCalls: setting({
     reading: integer(1, 10_000),
     default: 100,

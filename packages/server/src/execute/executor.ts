@@ -96,9 +96,13 @@ export class Executor {
     if (timers.length > 0) void this.#workTimers(timers);
   }
 
+  /** What this node held when it died is due again. Before this, nothing may be handed over. */
+  async recover(): Promise<void> {
+    await this.#parts.store.queueRecover({ node: NODE, now: this.#parts.now() });
+  }
+
   async start(): Promise<void> {
-    const { store, now } = this.#parts;
-    await store.queueRecover({ node: NODE, now: now() });
+    const { store } = this.#parts;
     this.#stopWatching = store.queueWatch((lane, dueAt) => {
       if (lane === TIMER_LANE) this.#timers.wakeBy(dueAt);
       else setImmediate(() => this.#scheduler.noteBacklog(lane));

@@ -243,6 +243,10 @@ export interface RunStore {
   /** The run with this id in any environment: ids are unique, and SDKs name no environment. */
   runFind(params: { id: RunId }): Promise<RunRecord | null>;
   runGet(params: { environmentId: EnvironmentId; id: RunId }): Promise<RunDetails | null>;
+  /** Those that exist, in no particular order. */
+  runSummaries(params: { environmentId: EnvironmentId; runNos: readonly RunNo[] }): Promise<RunSummary[]>;
+  /** Calls `listener` soon after runs were created or changed, by any node. Returns how to stop it. */
+  runWatch(listener: (runNos: readonly RunNo[]) => void): () => void;
   /** Newest first. */
   runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
 }

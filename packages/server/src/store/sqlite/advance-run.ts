@@ -3,6 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, RunNo } from "@inlet/protocol";
 import type { EventBatch, NewEntry, NewWait, RunChange, RunEnd, RunRecord, RunRules, RunState, StepWrite } from "../contract/index.ts";
+import type { ChangedRuns } from "./changed-runs.ts";
 import type { Handing, QueueEntries } from "./queue-entries.ts";
 import type { HeldEntry, HeldRunState, RunStates } from "./run-state.ts";
 import type { Waits } from "./waits.ts";
@@ -11,12 +12,22 @@ export type Decide = (state: RunState) => RunChange;
 /** Events that a change gives rise to are appended by the one who appends events. */
 export type AppendInside = (handing: Handing, batch: EventBatch) => void;
 
+export interface AdvanceRunParts {
+  states: RunStates;
+  entries: QueueEntries;
+  waits: Waits;
+  rules: RunRules;
+  append: AppendInside;
+  changed: ChangedRuns;
+}
+
 export class AdvanceRun {
   readonly #states: RunStates;
   readonly #entries: QueueEntries;
   readonly #waits: Waits;
   readonly #rules: RunRules;
   readonly #append: AppendInside;
+  readonly #changed: ChangedRuns;
   readonly #updateRun;
   readonly #endRun;
   readonly #writeStep;
@@ -26,7 +37,8 @@ export class AdvanceRun {
   readonly #dropTimers;
   readonly #dropEntries;
 
-  constructor(db: DatabaseSync, parts: { states: RunStates; entries: QueueEntries; waits: Waits; rules: RunRules; append: AppendInside }) {
+  constructor(db: DatabaseSync, parts: AdvanceRunParts) {
+    this.#changed = parts.changed;
     this.#states = parts.states;
     this.#entries = parts.entries;
     this.#waits = parts.waits;
@@ -60,6 +72,7 @@ export class AdvanceRun {
 
   #apply(handing: Handing, state: HeldRunState, entry: HeldEntry | null, change: RunChange): void {
     const { run } = state;
+    this.#changed.note(run.no);
     for (const { stepId, attempt, startedAt, endedAt, httpStatus, error } of change.attempts ?? []) {
       this.#addAttempt.run(run.no, stepId, attempt, startedAt, endedAt, httpStatus, JSON.stringify(error));
     }

@@ -1,7 +1,7 @@
 /** Lists and shows runs, on the read thread. Run ids are ULIDs: their order is the order of creation, and a time is a prefix. */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { type EnvironmentId, firstIdAt, type RunId } from "@inlet/protocol";
+import { type EnvironmentId, firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
 import type { RunDetails, RunError, RunListParams, RunSummary } from "../contract/index.ts";
 import { type AttemptRow, RUN_COLUMNS, type RunSummaryRow, type StepRow, toFailedAttempt, toRunSummary, toStepRecord } from "./run-rows.ts";
 
@@ -30,6 +30,14 @@ export function listRuns(db: DatabaseSync, params: RunListParams): { runs: RunSu
     .all(...values, params.limit + 1) as unknown as RunSummaryRow[];
   const runs = rows.slice(0, params.limit).map(toRunSummary);
   return { runs, next: rows.length > params.limit ? (runs.at(-1)?.id ?? null) : null };
+}
+
+export function summariseRuns(db: DatabaseSync, params: { environmentId: EnvironmentId; runNos: readonly RunNo[] }): RunSummary[] {
+  const select = db.prepare(`${SELECT()} WHERE run_no = ? AND runs.environment_id = ?`);
+  return params.runNos.flatMap((runNo) => {
+    const row = select.get(runNo, params.environmentId) as RunSummaryRow | undefined;
+    return row ? [toRunSummary(row)] : [];
+  });
 }
 
 export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: RunId }): RunDetails | null {

@@ -1,8 +1,8 @@
 /** Syncs apps: asks one to register, and recognises the registration that follows from it. */
 
 import type { App, Environment } from "../../store/contract/index.ts";
-import type { AppCaller } from "./call-app.ts";
-import { askToRegister } from "./sync-app.ts";
+import type { AppCaller } from "../call/call-app.ts";
+import { askToRegister } from "./ask-to-register.ts";
 
 export interface AppSyncParts {
   caller: AppCaller;
