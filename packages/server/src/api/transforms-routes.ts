@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { WebhookRequest, WebhookRequestStore } from "../store/contract/index.ts";
 import { jsonDiff } from "./json-diff.ts";
 import { closed } from "./rest-schemas.ts";
-import { dataOf } from "./route-facts.ts";
+import { dataOf, listOf, pageOf, shape, TEXT, TEXT_OR_NULL } from "./route-facts.ts";
 import { BACKTEST, TRIAL_RESULT } from "./trial-schemas.ts";
 import { findRequest, withBody } from "./webhook-requests-routes.ts";
 import { TRIAL_FIELDS } from "./webhook-schemas.ts";
@@ -54,6 +54,16 @@ interface TrialBody {
   requestId?: string;
 }
 
+const PROVIDER_TEMPLATE = shape(
+  {
+    ...{ id: TEXT, title: TEXT, sends: TEXT, setUp: TEXT },
+    signatureHeader: { ...TEXT_OR_NULL, description: "In canonical form; null when requests are not signed in a way we know." },
+    transform: { ...TEXT, description: "To copy and change." },
+    fixtures: listOf(shape({ title: TEXT, headers: { type: "object", additionalProperties: TEXT }, query: TEXT, body: TEXT })),
+  },
+  { title: "ProviderTemplate" },
+);
+
 type Verdict = "same" | "different" | "now_fails" | "now_works" | "still_fails";
 
 const BACKTEST_REQUESTS_MAX = 100;
@@ -69,7 +79,13 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
     queryParams: JSON.parse(record.query),
   });
 
-  app.get("/transforms/providers", { schema: { querystring: closed({}) } }, async () => ({
+  const providers = {
+    summary: "List starter transforms for well-known providers",
+    description: "Each with requests to try it on.",
+    querystring: closed({}),
+    response: { 200: pageOf(PROVIDER_TEMPLATE) },
+  };
+  app.get("/transforms/providers", { schema: providers, config: { about: "self" } }, async () => ({
     data: await parts.providerTemplates(),
     page: { next: null },
   }));
