@@ -10,6 +10,7 @@ import { registerAccess } from "./rest-access.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
 import { type RunsRoutesParts, registerRunsRoutes } from "./runs-routes.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./transforms-routes.ts";
+import { registerWebhookRequestStream, type WebhookRequestStreamParts } from "./webhook-request-stream.ts";
 import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "./webhook-requests-routes.ts";
 import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks-routes.ts";
 
@@ -20,6 +21,7 @@ export type RestApiParts = EventStreamParts &
   RunsRoutesParts &
   WebhooksRoutesParts &
   WebhookRequestsRoutesParts &
+  WebhookRequestStreamParts &
   TransformsRoutesParts;
 
 export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void {
@@ -35,6 +37,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerRunsRoutes(api, parts);
       registerWebhooksRoutes(api, parts);
       registerWebhookRequestsRoutes(api, parts);
+      registerWebhookRequestStream(api, parts);
       registerTransformsRoutes(api, parts);
     },
     { prefix: "/v1" },

@@ -3,7 +3,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
-import { followEvents, getEvent, lastSequence } from "./follow-events.ts";
+import { followEvents, getEvent, lastSequence, sequenceBefore } from "./follow-events.ts";
+import { followRequests, lastRequestSequence, requestSequenceBefore } from "./follow-webhook-requests.ts";
 import { listEvents } from "./list-events.ts";
 import { getRun, listRuns } from "./read-runs.ts";
 import { getRequest, listRequests } from "./read-webhook-requests.ts";
@@ -18,10 +19,14 @@ const operations = {
   eventFollow: (params: Parameters<typeof followEvents>[1]) => followEvents(db, params),
   eventGet: (params: Parameters<typeof getEvent>[1]) => getEvent(db, params),
   eventSequence: () => lastSequence(db),
+  eventSequenceBefore: (params: Parameters<typeof sequenceBefore>[1]) => sequenceBefore(db, params),
   webhookRequestList: (params: Parameters<typeof listRequests>[1]) => listRequests(db, params),
   webhookRequestGet: (params: Parameters<typeof getRequest>[1]) => getRequest(db, params),
   runList: (params: Parameters<typeof listRuns>[1]) => listRuns(db, params),
   runGet: (params: Parameters<typeof getRun>[1]) => getRun(db, params),
+  webhookRequestFollow: (params: Parameters<typeof followRequests>[1]) => followRequests(db, params),
+  webhookRequestSequence: () => lastRequestSequence(db),
+  webhookRequestSequenceBefore: (params: Parameters<typeof requestSequenceBefore>[1]) => requestSequenceBefore(db, params),
   checkpoint: () => checkpoint(checkpointDb),
 };
 

@@ -106,6 +106,7 @@ function eventStore(events: AppendEvents, writer: GroupCommit, reader: Reader, w
     eventList: (params) => reader.read("eventList", params),
     eventFollow: (params) => reader.read("eventFollow", params),
     eventSequence: () => reader.read("eventSequence", undefined),
+    eventSequenceBefore: (params) => reader.read("eventSequenceBefore", params),
     eventWatch(listener) {
       watchers.add(listener);
       return () => watchers.delete(listener);
