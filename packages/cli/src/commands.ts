@@ -1,12 +1,18 @@
 /** Every command of `inlet`, in the order people read about them. */
 
 import type { CommandGroup, CommandRow } from "./command-line/command-row.ts";
+import { ENVIRONMENTS_ROWS } from "./environments/environments-rows.ts";
+import { EVENTS_ROWS } from "./events/events-rows.ts";
+import { KEYS_ROWS } from "./keys/keys-rows.ts";
 import { SEND } from "./send/send-row.ts";
 import { SERVICE_ROWS } from "./service/service-rows.ts";
 import { WEBHOOKS_ROWS } from "./webhooks/webhooks-rows.ts";
 
 export const GROUPS: readonly CommandGroup[] = [
+  { word: "events", sentence: "Finds events, and watches them come in." },
+  { word: "env", sentence: "Environments: lists, creates and archives them." },
+  { word: "keys", sentence: "Event, API and signing keys: lists, creates and revokes them." },
   { word: "webhooks", sentence: "Keeps webhooks as files: a folder with a transform, settings and fixtures for each." },
 ];
 
-export const ROWS: readonly CommandRow[] = [...SERVICE_ROWS, SEND, ...WEBHOOKS_ROWS];
+export const ROWS: readonly CommandRow[] = [...SERVICE_ROWS, SEND, ...EVENTS_ROWS, ...ENVIRONMENTS_ROWS, ...KEYS_ROWS, ...WEBHOOKS_ROWS];
