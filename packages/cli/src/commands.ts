@@ -4,6 +4,7 @@ import type { CommandGroup, CommandRow } from "./command-line/command-row.ts";
 import { ENVIRONMENTS_ROWS } from "./environments/environments-rows.ts";
 import { EVENTS_ROWS } from "./events/events-rows.ts";
 import { KEYS_ROWS } from "./keys/keys-rows.ts";
+import { LISTEN } from "./listen/listen-row.ts";
 import { SEND } from "./send/send-row.ts";
 import { SERVICE_ROWS } from "./service/service-rows.ts";
 import { WEBHOOKS_ROWS } from "./webhooks/webhooks-rows.ts";
@@ -15,4 +16,12 @@ export const GROUPS: readonly CommandGroup[] = [
   { word: "webhooks", sentence: "Keeps webhooks as files: a folder with a transform, settings and fixtures for each." },
 ];
 
-export const ROWS: readonly CommandRow[] = [...SERVICE_ROWS, SEND, ...EVENTS_ROWS, ...ENVIRONMENTS_ROWS, ...KEYS_ROWS, ...WEBHOOKS_ROWS];
+export const ROWS: readonly CommandRow[] = [
+  ...SERVICE_ROWS,
+  SEND,
+  ...EVENTS_ROWS,
+  ...ENVIRONMENTS_ROWS,
+  ...KEYS_ROWS,
+  ...WEBHOOKS_ROWS,
+  LISTEN,
+];

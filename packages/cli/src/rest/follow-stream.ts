@@ -33,13 +33,16 @@ export async function* followStream(rest: RestClient, call: RestCall, options: F
     try {
       const headers: Record<string, string> = place === null ? {} : { "last-event-id": place };
       const response = await rest.open(call, { headers, signal: watch.signal });
-      onConnection?.("connected", "");
-      hasConnected = true;
+      let isOpen = false;
       for await (const part of streamParts(response, watch.noteSound)) {
         failures = 0;
         place = part.id ?? place;
         if (part.data !== null) yield part;
         if (place !== null) onPlace?.(place);
+        // The first part tells the place; only with it in hand can nothing be missed any more.
+        if (!isOpen) onConnection?.("connected", "");
+        isOpen = true;
+        hasConnected = true;
       }
       onConnection?.("lost", "the service ended the stream");
     } catch (error) {
