@@ -8,8 +8,8 @@
  */
 
 import {
-  EVENT_ID_SEED_HEADER,
   type EnvironmentId,
+  EVENT_ID_SEED_HEADER,
   type EventIdGenerator,
   environmentNamed,
   parseEventIdSeed,
@@ -19,6 +19,7 @@ import {
   type WebhookRequestId,
 } from "@inlet/protocol";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
+import type { LiveLog } from "./observe/live-log.ts";
 import type { RefusalLog } from "./observe/refusal-log.ts";
 import { type SeenRequest, type SeenTransform, webhookRecord } from "./observe/webhook-record.ts";
 import { checkNames } from "./receive/check-names.ts";
@@ -52,6 +53,8 @@ export interface EventLifeParts {
   store: EventStore & WebhookRequestStore;
   functions: FunctionsPart;
   refusals: RefusalLog;
+  /** Null: nobody watches. */
+  liveLog: LiveLog | null;
   eventIds: EventIdGenerator;
   now: () => number;
 }
@@ -69,7 +72,10 @@ export function createEventLife(parts: EventLifeParts): EventLife {
   return async (request) => {
     const webhook = parts.directory.webhookWithToken(request.keyText);
     const outcome = await (webhook ? fromWebhook(parts, request, webhook) : fromClient(parts, request));
-    if (outcome instanceof Refusal) parts.refusals.note(outcome.code);
+    if (outcome instanceof Refusal) {
+      parts.refusals.note(outcome.code);
+      parts.liveLog?.refused(outcome);
+    }
     return outcome;
   };
 }
@@ -180,6 +186,7 @@ async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSin
     const duplicateSince = dedupWindow.duplicateSince(receivedAt);
     const kept = await store.eventAppend({ ...batch, events, duplicateSince, lease: functions.lease() });
     if (kept.handed.length > 0) functions.take(kept.handed);
+    parts.liveLog?.kept(batch, kept);
     return kept;
   } catch (error) {
     return storeTrouble(error);

@@ -6,6 +6,7 @@ import type { FunctionsRoutesParts } from "./api/functions-routes.ts";
 import type { RunsRoutesParts } from "./api/runs-routes.ts";
 import type { SdkRoutesParts } from "./api/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
+import { AppSync } from "./execute/call/app-sync.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { eventText, stepsText } from "./execute/call/call-body.ts";
 import { Executor } from "./execute/executor.ts";
@@ -15,13 +16,13 @@ import { createEndEvents } from "./execute/steps/end-events.ts";
 import { readOperations } from "./execute/steps/operations.ts";
 import { cancelRun, type EndEvents, resolveStep } from "./execute/steps/run-changes.ts";
 import { type InvokeParts, readInvocation, readSleep, readWait } from "./execute/steps/step-parameters.ts";
-import { AppSync } from "./execute/call/app-sync.ts";
 import { FanOut, once } from "./fan-out/fan-out.ts";
 import { limitsOfLane } from "./fan-out/lanes.ts";
 import { registerApp } from "./fan-out/register-app.ts";
 import { Registry } from "./fan-out/registry.ts";
 import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
 import { eventValue, newWait, waitRules } from "./fan-out/waits.ts";
+import type { LiveLog } from "./observe/live-log.ts";
 import type { Directory } from "./receive/directory.ts";
 import type { ClaimedEntry, Environment, EventBatch, Lease, NewEvent, RunDetails, RunRules, Store } from "./store/contract/index.ts";
 
@@ -45,6 +46,7 @@ export interface FunctionsParts {
   defaultEnvironment: string;
   signingKey(): string | null;
   isSigned(bearer: string): boolean;
+  liveLog: LiveLog | null;
   log: Logger;
   now(): number;
 }
@@ -63,12 +65,17 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
   const { config, store, directory, eventIds, signingKey, log, now } = parts;
   const registry = new Registry(store);
   const runIds = createEventIdGenerator();
-  const onFault = (functionId: string, fault: string) => log.warn({ function: functionId, fault }, "a trigger's expression has no value for an event");
+  const onFault = (functionId: string, fault: string) =>
+    log.warn({ function: functionId, fault }, "a trigger's expression has no value for an event");
   const fanOut = new FanOut({ registry, runIds, onFault });
   const plan: Functions["plan"] = (environmentId, event, at) => fanOut.plan(environmentId, event, at);
   const functionId = (no: Parameters<Registry["function"]>[0]) => registry.function(no)?.id ?? "unknown";
   const isSubscribed = (id: Environment["id"], name: string) => registry.candidates(id, name).length > 0;
-  const endEvents = createEndEvents({ functionId, isSubscribed, plan, eventIds });
+  const eventsOfEnd = createEndEvents({ functionId, isSubscribed, plan, eventIds });
+  const endEvents: EndEvents = (state, end) => {
+    parts.liveLog?.ended(functionId(state.run.functionNo), state.run.id, end);
+    return eventsOfEnd(state, end);
+  };
   const caller = new AppCaller({ timeoutMs: config.callTimeout, connectionsMax: config.appCalls });
   const lease = () => executor.lease();
   const starts = new FunctionStarts({ store, registry, fanOut, eventIds, lease, now });
@@ -77,7 +84,14 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     functionId,
     newRun(environmentId, id, event, at) {
       const target = registry.functionWithId(environmentId, id);
-      return target ? fanOut.newRun(target, once(() => eventValue(event)), at, at) : null;
+      return target
+        ? fanOut.newRun(
+            target,
+            once(() => eventValue(event)),
+            at,
+            at,
+          )
+        : null;
     },
   };
   const executor: Executor = new Executor({
@@ -130,9 +144,13 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     environment,
     async register({ environment: home, headers, body, sdk: version, framework, deployId }) {
       const newId = () => eventIds.next(now());
-      const outcome = await registerApp({ store, registry, newId, now }, { environmentId: home.id, headers, body, sdk: version, framework });
+      const outcome = await registerApp(
+        { store, registry, newId, now },
+        { environmentId: home.id, headers, body, sdk: version, framework },
+      );
       if (!(outcome instanceof Refusal) && deployId !== null) sync.registered(deployId, outcome.app);
-      if (!(outcome instanceof Refusal)) log.info({ app: outcome.app.name, environment: home.name, modified: outcome.modified }, "an app registered");
+      if (!(outcome instanceof Refusal))
+        log.info({ app: outcome.app.name, environment: home.name, modified: outcome.modified }, "an app registered");
       return outcome;
     },
     async runEvents(id) {
@@ -165,7 +183,11 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
       const known = registry.function(no);
       return { id: known?.id ?? "unknown", name: known?.name ?? "unknown", app: known?.app.name ?? "unknown" };
     },
-    functionNos: ({ id }, wanted) => registry.everyFunction(id).filter((known) => known.id === wanted).map(({ no }) => no),
+    functionNos: ({ id }, wanted) =>
+      registry
+        .everyFunction(id)
+        .filter((known) => known.id === wanted)
+        .map(({ no }) => no),
     cancel: (run) => executor.change(run.no, (state) => cancelRun(state, now(), endEvents, "It was cancelled by hand.")),
     rerun,
   };
@@ -176,8 +198,22 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     const event = await store.eventAt({ sequence: run.eventSequence });
     if (!target || target.isArchived || !event) return null;
     const at = now();
-    const fresh = { ...fanOut.newRun(target, once(() => eventValue(event)), at, at), originalRunId: run.originalRunId ?? run.id };
-    const { handed } = await store.runStart({ environmentId: run.environmentId, eventSequence: run.eventSequence, run: fresh, now: at, lease: lease() });
+    const fresh = {
+      ...fanOut.newRun(
+        target,
+        once(() => eventValue(event)),
+        at,
+        at,
+      ),
+      originalRunId: run.originalRunId ?? run.id,
+    };
+    const { handed } = await store.runStart({
+      environmentId: run.environmentId,
+      eventSequence: run.eventSequence,
+      run: fresh,
+      now: at,
+      lease: lease(),
+    });
     executor.take(handed);
     return fresh.id;
   }
@@ -191,7 +227,8 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     runs,
     registry: {
       apps: ({ id }) => registry.apps(id),
-      functions: ({ id }) => registry.functions(id).map(({ stored, app, config: settings }) => ({ stored, app, url: settings.url, config: settings.raw })),
+      functions: ({ id }) =>
+        registry.functions(id).map(({ stored, app, config: settings }) => ({ stored, app, url: settings.url, config: settings.raw })),
       refresh: () => registry.refresh(),
       async sync(home, url) {
         const outcome = await sync.ask(home, url);

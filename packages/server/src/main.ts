@@ -18,7 +18,7 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
   try {
     const config = readConfig(mode, argv, process.env);
     const log = pino({ level: config.logLevel, base: null }, pino.destination({ fd: 2, sync: true }));
-    const service = await startService(config, { log });
+    const service = await startService(config, { log, ...(mode === "dev" && { showLine: (line: string) => console.log(line) }) });
     announce(mode, service);
     await untilAsked();
     log.info("stopping: waiting for requests in flight");
