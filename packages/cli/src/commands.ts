@@ -2,6 +2,7 @@
 
 import { APPS_ROWS } from "./apps/apps-rows.ts";
 import type { CommandGroup, CommandRow } from "./command-line/command-row.ts";
+import { DOCTOR } from "./doctor/doctor-row.ts";
 import { ENVIRONMENTS_ROWS } from "./environments/environments-rows.ts";
 import { EVENTS_ROWS } from "./events/events-rows.ts";
 import { KEYS_ROWS } from "./keys/keys-rows.ts";
@@ -31,4 +32,5 @@ export const ROWS: readonly CommandRow[] = [
   ...KEYS_ROWS,
   ...WEBHOOKS_ROWS,
   LISTEN,
+  DOCTOR,
 ];

@@ -7,7 +7,9 @@ import { type Service, startService } from "./service.ts";
 import { StoreRefused } from "./store/contract/index.ts";
 import { curlSend, welcome } from "./welcome.ts";
 
-export { settingsHelp, settingsMarkdown } from "./config/help.ts";
+export { ConfigInvalid, readConfig } from "./config/config.ts";
+export { settingsHelp, settingsMarkdown, settingsNames } from "./config/help.ts";
+export { type FolderInspection, inspectFolder } from "./store/sqlite/inspect-folder.ts";
 
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;

@@ -8,6 +8,7 @@ import { onEnd } from "../../../server/test/support/on-end.ts";
 export interface SmallApp {
   url: string;
   calls(): number;
+  stop(): void;
 }
 
 /** What a call is answered with: a status and a body, by the short id of the function. */
@@ -29,12 +30,13 @@ export async function startSmallApp(t: TestContext, service: string, answers: An
     response.end(JSON.stringify(answer));
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
-  onEnd(t, () => {
+  const stop = () => {
     server.closeAllConnections();
     server.close();
-  });
+  };
+  onEnd(t, stop);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inngest`;
-  return { url, calls: () => calls };
+  return { url, calls: () => calls, stop };
 }
 
 async function register(service: string, url: string, ids: string[], request: IncomingMessage, response: ServerResponse): Promise<void> {
