@@ -2,6 +2,7 @@
 
 import { APPS_ROWS } from "./apps/apps-rows.ts";
 import type { CommandGroup, CommandRow } from "./command-line/command-row.ts";
+import { COMPLETION } from "./completion/completion-row.ts";
 import { DOCTOR } from "./doctor/doctor-row.ts";
 import { ENVIRONMENTS_ROWS } from "./environments/environments-rows.ts";
 import { EVENTS_ROWS } from "./events/events-rows.ts";
@@ -33,4 +34,5 @@ export const ROWS: readonly CommandRow[] = [
   ...WEBHOOKS_ROWS,
   LISTEN,
   DOCTOR,
+  COMPLETION,
 ];
