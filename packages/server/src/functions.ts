@@ -1,6 +1,6 @@
 /** Fan-out and execution, connected: what event-life.ts, the routes and service.ts need of functions. */
 
-import { createEventIdGenerator, type EventIdGenerator, eventJson, isEventId, Refusal, type RunId } from "@inlet/protocol";
+import { createEventIdGenerator, type EventIdGenerator, eventJson, type FunctionNo, isEventId, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { FunctionsRoutesParts } from "./api/functions-routes.ts";
 import type { RunsRoutesParts } from "./api/runs-routes.ts";
@@ -23,6 +23,8 @@ import { registerApp } from "./fan-out/register-app.ts";
 import { Registry } from "./fan-out/registry.ts";
 import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
 import { eventValue, newWait, waitRules } from "./fan-out/waits.ts";
+import type { LiveLog } from "./observe/live-log.ts";
+import type { Traffic } from "./observe/traffic.ts";
 import type { Directory } from "./receive/directory.ts";
 import type { App, ClaimedEntry, Environment, EventSource, Lease, NewEvent, RunDetails, RunRules, Store } from "./store/contract/index.ts";
 
@@ -33,6 +35,8 @@ export interface Functions {
   take(entries: readonly ClaimedEntry[]): void;
   /** The function a run belongs to, as the source of the events it sends. */
   sourceOfRun(environmentId: Environment["id"], runId: string): Promise<EventSource | null>;
+  /** Who is started by events of this name. */
+  subscribersOf(environmentId: Environment["id"], eventName: string): { id: string; name: string }[];
   /** What people call the function with this id, in whatever environment. */
   functionName(id: string): string;
   sdk: SdkRoutesParts["sdk"];
@@ -53,6 +57,8 @@ export interface FunctionsParts {
   defaultEnvironment: string;
   signingKey(): string | null;
   isSigned(bearer: string): boolean;
+  liveLog: LiveLog | null;
+  traffic: Traffic;
   log: Logger;
   now(): number;
 }
@@ -77,7 +83,13 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
   const plan: Functions["plan"] = (environmentId, event, at) => fanOut.plan(environmentId, event, at);
   const functionId = (no: Parameters<Registry["function"]>[0]) => registry.function(no)?.id ?? "unknown";
   const isSubscribed = (id: Environment["id"], name: string) => registry.candidates(id, name).length > 0;
-  const endEvents = createEndEvents({ functionId, isSubscribed, plan, eventIds });
+  const eventsOfEnd = createEndEvents({ functionId, isSubscribed, plan, eventIds });
+  const endEvents: EndEvents = (state, end) => {
+    if (end.status !== "cancelled")
+      parts.traffic.note(state.run.environmentId, end.status === "completed" ? "runsCompleted" : "runsFailed");
+    parts.liveLog?.ended(functionId(state.run.functionNo), state.run.id, end);
+    return eventsOfEnd(state, end);
+  };
   const caller = new AppCaller({ timeoutMs: config.callTimeout, connectionsMax: config.appCalls });
   const lease = () => executor.lease();
   const starts = new FunctionStarts({ store, registry, fanOut, eventIds, lease, now });
@@ -248,6 +260,11 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     endEvents,
     lease,
     take: (entries) => executor.take(entries),
+    subscribersOf: (environmentId, name) =>
+      registry.candidates(environmentId, name).flatMap(({ functionNo }) => {
+        const known = registry.function(functionNo as FunctionNo);
+        return known ? [{ id: known.id, name: known.name }] : [];
+      }),
     functionName: (id) => registry.nameOf(id) ?? id,
     async sourceOfRun(environmentId, runId) {
       const run = isEventId(runId) ? await store.runFind({ id: runId as string as RunId }) : null;

@@ -55,3 +55,16 @@ export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId:
     attempts: (attempts as unknown as AttemptRow[]).map(toFailedAttempt),
   };
 }
+
+export function queueDepth(
+  db: DatabaseSync,
+  { environmentId }: { environmentId: EnvironmentId },
+): { waiting: number; oldestDueAt: number | null } {
+  const row = db
+    .prepare(
+      `SELECT count(*) AS waiting, min(iif(leased_by IS NULL, rank, NULL)) AS oldest
+       FROM queue INDEXED BY queue_by_lane WHERE lane_no > 1 AND environment_id = ?`,
+    )
+    .get(environmentId) as { waiting: number; oldest: number | null };
+  return { waiting: row.waiting, oldestDueAt: row.oldest };
+}
