@@ -9,6 +9,7 @@ import type { Config } from "./config/config.ts";
 import { AppSync } from "./execute/call/app-sync.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { eventText, stepsText } from "./execute/call/call-body.ts";
+import { isSuperseded } from "./execute/call/dispatch-id.ts";
 import { Executor } from "./execute/executor.ts";
 import { createBackoff } from "./execute/queue/backoff.ts";
 import { decideCheckpoint } from "./execute/steps/decide-answer.ts";
@@ -159,13 +160,18 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
       return context && stepsText(context, true);
     },
     async checkpoint(id, body) {
-      const steps = stepsIn(body);
+      const { steps, dispatch } = checkpointIn(body);
       if (!steps) return new Refusal("checkpoint_invalid", "The body must be an object whose `steps` are step operations.");
       const late = steps.find(({ op }) => !["step", "steprun", "stepfailed", "stepplanned", "none"].includes(op));
       if (late) return new Refusal("checkpoint_invalid", `A ${late.op} cannot be handed in while the call goes on.`);
       const run = await store.runFind({ id });
       if (!run) return new Refusal("run_not_found", `There is no run ${id}.`);
-      const kept = await executor.change(run.no, (state) => decideCheckpoint(state, steps, now()));
+      let superseded = false;
+      const kept = await executor.change(run.no, (state) => {
+        superseded = dispatch !== null && isSuperseded(dispatch, state.entries);
+        return superseded ? {} : decideCheckpoint(state, steps, now());
+      });
+      if (superseded) return new Refusal("call_superseded", `This call of the run ${id} was given up, and its function is called anew.`);
       return kept ? null : new Refusal("run_ended", `The run ${id} has ended already.`);
     },
   };
@@ -244,13 +250,16 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
   };
 }
 
-/** The operations in what an SDK hands in. */
-function stepsIn(body: string): ReturnType<typeof readOperations> {
+/** The operations in what an SDK hands in, and which call they come from. */
+function checkpointIn(body: string): { steps: ReturnType<typeof readOperations>; dispatch: string | null } {
   try {
-    const { steps } = JSON.parse(body) as { steps?: unknown };
-    return Array.isArray(steps) ? readOperations(JSON.stringify(steps)) : null;
+    const { steps, qi_id: dispatch } = JSON.parse(body) as { steps?: unknown; qi_id?: unknown };
+    return {
+      steps: Array.isArray(steps) ? readOperations(JSON.stringify(steps)) : null,
+      dispatch: typeof dispatch === "string" && dispatch !== "" ? dispatch : null,
+    };
   } catch {
-    return null;
+    return { steps: null, dispatch: null };
   }
 }
 
