@@ -32,6 +32,8 @@ interface Lane {
   /** There is more in the store. New entries must not overtake it. */
   hasBacklog: boolean;
   isClaiming: boolean;
+  /** Entries were added to the store's queue since the last claim began. */
+  wasNoted: boolean;
 }
 
 interface Limit {
@@ -77,6 +79,7 @@ export class Scheduler {
   noteBacklog(key: string): void {
     const lane = this.#lane(key);
     lane.hasBacklog = true;
+    lane.wasNoted = true;
     this.#refill(lane);
   }
 
@@ -104,7 +107,7 @@ export class Scheduler {
   #lane(key: string): Lane {
     const known = this.#lanes.get(key);
     if (known) return known;
-    const lane: Lane = { key, limits: this.#limitsOf(key), waiting: [], working: 0, hasBacklog: false, isClaiming: false };
+    const lane: Lane = { key, limits: this.#limitsOf(key), waiting: [], working: 0, hasBacklog: false, isClaiming: false, wasNoted: false };
     this.#lanes.set(key, lane);
     return lane;
   }
@@ -150,20 +153,24 @@ export class Scheduler {
   /** A place is free: the lanes that wait for it get their turn, the longest blocked first. */
   #release(limit: Limit): void {
     limit.inUse--;
-    const [next] = limit.blocked;
-    if (!next) return;
-    limit.blocked.delete(next);
-    this.#move(next);
+    // A lane may have moved on since it was blocked, or be blocked by something else by now: then the place is the next one's.
+    while (limit.inUse < limit.cap) {
+      const [next] = limit.blocked;
+      if (!next) return;
+      limit.blocked.delete(next);
+      this.#move(next);
+    }
   }
 
   #refill(lane: Lane): void {
     if (!lane.hasBacklog || lane.isClaiming || this.#stopped || lane.waiting.length > LANE_ENTRIES_LOW) return;
     lane.isClaiming = true;
+    lane.wasNoted = false;
     this.#parts
       .claim(lane.key, LANE_ENTRIES_MAX - lane.waiting.length)
       .then(({ claimed, more }) => {
         lane.isClaiming = false;
-        lane.hasBacklog = more;
+        lane.hasBacklog = more || lane.wasNoted;
         lane.waiting.push(...claimed);
         lane.waiting.sort((a, b) => a.rank - b.rank);
         this.#move(lane);

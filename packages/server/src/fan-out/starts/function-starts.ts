@@ -36,7 +36,8 @@ export class FunctionStarts {
   }
 
   async #drop({ no }: ClaimedEntry): Promise<ClaimedEntry[]> {
-    await this.#parts.store.queueRemove({ no });
+    const { store, lease } = this.#parts;
+    await store.queueRemove({ no, node: lease().node });
     return [];
   }
 
@@ -93,7 +94,7 @@ export class FunctionStarts {
 
   /** One run for the tick that is due, however late it is; ticks missed in between are not made up for. */
   async #tick(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
-    const { store, eventIds, fanOut, lease, now } = this.#parts;
+    const { eventIds, fanOut, now } = this.#parts;
     const cron = entry.subject ?? "";
     const receivedAt = now();
     const tick = new Date(Math.min(entry.rank, receivedAt)).toISOString();
@@ -101,8 +102,7 @@ export class FunctionStarts {
       id: eventIds.next(receivedAt),
       name: "inngest/scheduled.timer",
       ts: receivedAt,
-      // The same tick twice, after a crash for instance, is one event.
-      dedupId: `${registered.id} ${cron} ${tick}`,
+      dedupId: null,
       data: JSON.stringify({ cron, scheduledAt: tick }),
       extras: null,
     };
@@ -113,11 +113,10 @@ export class FunctionStarts {
       receivedAt,
     );
     const { environmentId } = entry;
-    const batch = { environmentId, receivedAt, source: CRON_SOURCE, duplicateSince: 0, idsFromSender: false, lease: lease() };
-    const { handed } = await store.eventAppend({ ...batch, events: [{ ...event, runs: [{ ...run, cron }] }] });
-    const next = nextTick(cron, now());
-    if (next === null) await store.queueRemove({ no: entry.no });
-    else await store.queueReschedule({ no: entry.no, dueAt: next });
-    return handed;
+    const batch = { environmentId, receivedAt, source: CRON_SOURCE, duplicateSince: 0, idsFromSender: false };
+    const events = [{ ...batch, events: [{ ...event, runs: [{ ...run, cron }] }] }];
+    const next = nextTick(cron, receivedAt);
+    // In one transaction with the entry's next time: a crash in between would make one tick two.
+    return this.#start(entry, [], () => ({ events, ...(next !== null && { againAt: next }) }));
   }
 }

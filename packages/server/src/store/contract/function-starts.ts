@@ -6,7 +6,7 @@
  */
 
 import type { EntryNo, FunctionNo, RunNo } from "@inlet/protocol";
-import type { StoredEvent } from "./events.ts";
+import type { EventBatch, StoredEvent } from "./events.ts";
 import type { ClaimedEntry, Lease } from "./queue.ts";
 import type { NewRun } from "./runs.ts";
 
@@ -40,6 +40,10 @@ export interface FunctionStartChange {
   cancels?: readonly RunNo[];
   /** The gathering under this key is due at this time; an entry for it that exists is moved. */
   gather?: { key: string; dueAt: number };
+  /** Events to be stored, with the runs they start: a schedule's tick. */
+  events?: readonly EventBatch[];
+  /** The entry worked on is due again at this time. Absent: it is done. */
+  againAt?: number;
 }
 
 export interface FunctionStartParams {

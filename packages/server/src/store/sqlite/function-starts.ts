@@ -10,7 +10,7 @@ import {
   type RunRules,
   TIMER_LANE,
 } from "../contract/index.ts";
-import type { AdvanceRun } from "./advance-run.ts";
+import type { AdvanceRun, AppendInside } from "./advance-run.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { Handing, type QueueEntries } from "./queue-entries.ts";
 import type { RunStates } from "./run-state.ts";
@@ -23,12 +23,14 @@ export interface FunctionStartParts {
   startRuns: StartRuns;
   entries: QueueEntries;
   rules: RunRules;
+  append: AppendInside;
 }
 
 export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts): FunctionStartStore {
-  const { writer, states, runs, startRuns, entries, rules } = parts;
+  const { writer, states, runs, startRuns, entries, rules, append } = parts;
   const heldEntry = db.prepare("SELECT environment_id FROM queue WHERE entry_no = ? AND leased_by = ?");
   const removeEntry = db.prepare("DELETE FROM queue WHERE entry_no = ?");
+  const moveEntry = db.prepare("UPDATE queue SET rank = ?1, due_at = ?1, leased_by = NULL, claims = 0 WHERE entry_no = ?2");
   const readMark = db.prepare("SELECT value FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
   const writeMark = db.prepare(`
     INSERT INTO marks (function_no, kind, key, value, expires_at) VALUES (?, ?, ?, ?, ?)
@@ -50,7 +52,11 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     if (!held) return { applied: false, handed: [] };
     const marks = params.marks.map(({ kind, key }) => (readMark.get(functionNo, kind, key)?.value as string | undefined) ?? null);
     const change = params.decide({ marks, isActive, events: (sequences) => states.events(sequences) });
-    removeEntry.run(entryNo);
+    if (change.againAt === undefined) removeEntry.run(entryNo);
+    else {
+      moveEntry.run(change.againAt, entryNo);
+      entries.announce(TIMER_LANE, change.againAt);
+    }
     apply(handing, held.environment_id as EnvironmentId, functionNo, change);
     return { applied: true, handed: handing.handed };
   }
@@ -62,6 +68,7 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
       else writeMark.run(functionNo, kind, key, value, expiresAt);
     }
     for (const runNo of change.cancels ?? []) runs.advance(handing, runNo, null, (state) => rules.cancel(state, now));
+    for (const batch of change.events ?? []) append(handing, batch);
     if (change.gather) gather(handing, environmentId, functionNo, change.gather);
     if (!change.run) return;
     const runNo = startRuns.start(handing, environmentId, change.run.event.sequence, change.run.run);

@@ -50,18 +50,27 @@ export class QueueEntries {
   readonly #insert;
   readonly #reset;
   readonly #listeners = new Set<QueueListener>();
+  /** SQLite would use the number of an entry that is gone again, while somebody still works with it. */
+  #nextNo: number;
 
   constructor(db: DatabaseSync, lanes: Lanes) {
     this.#lanes = lanes;
+    this.#nextNo = ((db.prepare("SELECT max(entry_no) AS no FROM queue").get()?.no as number | null) ?? 0) + 1;
     this.#insert = db.prepare(`
       INSERT INTO queue (
-        environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, leased_by, subject, event_no
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, leased_by, subject, event_no
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (run_no, step_id, kind) WHERE run_no IS NOT NULL DO UPDATE SET again = 1
-      ON CONFLICT (function_no, kind, subject) WHERE subject IS NOT NULL DO UPDATE SET rank = excluded.rank, due_at = excluded.due_at
+      ON CONFLICT (function_no, kind, subject) WHERE subject IS NOT NULL DO UPDATE SET
+        rank = excluded.rank, due_at = excluded.due_at, claims = excluded.claims, leased_by = excluded.leased_by
       RETURNING entry_no, again`);
     this.#reset = db.prepare(`
       UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, attempt = ?, claims = ?, leased_by = ?, again = 0 WHERE entry_no = ?`);
+  }
+
+  /** Tells those who watch that something of a lane can be claimed at that time. */
+  announce(lane: string, dueAt: number): void {
+    for (const listener of this.#listeners) listener(lane, dueAt);
   }
 
   /** Listeners are told before the transaction is over: what they ask the store for comes after it. */
@@ -75,7 +84,7 @@ export class QueueEntries {
     const { environmentId, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = entry;
     const place = this.#place(handing, entry);
     const row = this.#insert.get(
-      ...[environmentId, place.laneNo, this.#lanes.no(entry.lane), place.rank, place.dueAt, kind, runNo, functionNo],
+      ...[this.#nextNo++, environmentId, place.laneNo, this.#lanes.no(entry.lane), place.rank, place.dueAt, kind, runNo, functionNo],
       ...[stepId ?? "", attempt, place.lease ? 1 : 0, place.lease?.node ?? null, subject, eventSequence],
     ) as { entry_no: number; again: number };
     if (place.lease && row.again === 0) handing.handed.push(claimed(entry, row.entry_no as EntryNo, 1));
@@ -94,7 +103,7 @@ export class QueueEntries {
     const lease = isDue ? handing.take(lane) : null;
     const laneNo = this.#lanes.no(lane);
     if (lease) return { laneNo, rank: lease.until, dueAt: lease.until, lease };
-    for (const listener of this.#listeners) listener(lane, entry.dueAt);
+    this.announce(lane, entry.dueAt);
     return { laneNo, rank: isDue ? entry.rank : entry.dueAt, dueAt: entry.dueAt, lease };
   }
 }
