@@ -25,14 +25,15 @@ export interface FunctionConfig<Schemas, Checked, Event> extends FlowConfig {
 
 export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boolean = false> {
   readonly id: string;
-  readonly settings: Settings;
+  /** Not enumerable: keys have no place in a log of the client, or of its functions. */
+  declare readonly settings: Settings;
   readonly schemas: EventSchemas;
   readonly validates: boolean;
 
   constructor(options: InletOptions<Schemas, Checked>) {
     checkId(options.id, "app");
     this.id = options.id;
-    this.settings = readSettings(options);
+    Object.defineProperty(this, "settings", { value: readSettings(options) });
     this.schemas = options.events ?? {};
     this.validates = options.validate === true;
   }
