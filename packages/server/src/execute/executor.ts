@@ -24,14 +24,15 @@ import { failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
 import type { Backoff } from "./queue/backoff.ts";
 import { type LimitRule, Scheduler } from "./queue/scheduler.ts";
 import { Timers } from "./queue/timers.ts";
-import { type CallFacts, decideAnswer } from "./steps/decide-answer.ts";
+import type { CallFacts } from "./steps/answers.ts";
+import { decideAnswer } from "./steps/decide-answer.ts";
 import { cancelRun, type EndEvents, failRun, resolveStep } from "./steps/run-changes.ts";
 import { timeoutValue } from "./steps/step-parameters.ts";
 
 export interface ExecutedFunction extends CallTarget {
   app: App;
   retries: number;
-  finishMs: number | null;
+  timeouts: { startMs: number | null; finishMs: number | null };
 }
 
 export interface ExecutorParts {
@@ -182,7 +183,7 @@ export class Executor {
     const target = this.#parts.functionOf(entry.functionNo);
     const refused = this.#refusal(entry, target);
     if (refused || !target) return this.#fail(entry.no, runNo, refused ?? "");
-    if (target.finishMs !== null && context.run.startedAt === null) await this.#begin(entry, runNo, target.finishMs);
+    if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
     const startedAt = this.#parts.now();
     const read = await this.#ask(entry, context, target);
     if (this.#isStopping && read.answer.kind === "failed" && read.answer.httpStatus === null) return;
@@ -203,10 +204,11 @@ export class Executor {
     this.take((await this.#advance({ runNo, entryNo, decide })).handed);
   }
 
-  /** The time a run may take counts from its first call. */
-  async #begin({ no }: ClaimedEntry, runNo: RunNo, finishMs: number): Promise<void> {
+  /** Where a function limits when its runs start or how long they take, that it began must be known while the first call goes on. */
+  async #begin({ no }: ClaimedEntry, runNo: RunNo, { timeouts: { startMs, finishMs } }: ExecutedFunction): Promise<void> {
+    if (startMs === null && finishMs === null) return;
     const startedAt = this.#parts.now();
-    const entries = [{ kind: "finish-by", stepId: null, dueAt: startedAt + finishMs } as const];
+    const entries = finishMs === null ? [] : [{ kind: "finish-by", stepId: null, dueAt: startedAt + finishMs } as const];
     await this.#advance({ runNo, entryNo: no, decide: () => ({ startedAt, entry: "keep", entries }) });
   }
 

@@ -219,6 +219,7 @@ export interface RunListParams {
   functionNos?: readonly FunctionNo[];
   from?: number;
   to?: number;
+  /** Runs that this event started, alone or in a batch. */
   eventId?: EventId;
 }
 
@@ -230,6 +231,8 @@ export interface RunSummary extends RunRecord {
 export interface RunDetails extends RunSummary {
   output: string | null;
   error: RunError | null;
+  /** The events of a batch, by their place in the store; null: the one event that started it. */
+  eventSequences: readonly number[] | null;
   steps: readonly (StepRecord & { value: string | null })[];
   attempts: readonly FailedAttempt[];
 }

@@ -6,6 +6,7 @@ import { type ClaimedEntry, type EntryKind, type Lease, type QueueStore, TIMER_L
 import type { GroupCommit } from "./group-commit.ts";
 import type { Lanes } from "./lanes.ts";
 import { Handing, type QueueEntries } from "./queue-entries.ts";
+import type { Reader } from "./reader.ts";
 
 /** How far a low priority may put an entry behind those that come after it. */
 const RANK_AHEAD_MAX_MS = 43_200_000;
@@ -26,7 +27,7 @@ interface QueueRow {
   event_no: number | null;
 }
 
-export function queueStore(db: DatabaseSync, writer: GroupCommit, lanes: Lanes, entries: QueueEntries): QueueStore {
+export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, lanes: Lanes, entries: QueueEntries): QueueStore {
   const due = db.prepare(`
     SELECT entry_no, environment_id, lane_no, home_lane_no, rank, kind, run_no, function_no, step_id, attempt, claims, subject, event_no
     FROM queue WHERE lane_no = ? AND rank <= ? AND due_at <= ? ORDER BY rank LIMIT ?`);
@@ -73,6 +74,7 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, lanes: Lanes, 
         for (const no of entryNos) renew.run(no, until);
       }, entryNos.length),
     queueRecover: ({ node, now }) => writer.submit(() => void recover.run(node, now)),
+    queueDepth: (params) => reader.read("queueDepth", params),
     queueLanes: async () => lanesInUse(),
     queueNextDue: async () => (nextDue.get()?.due as number | null | undefined) ?? null,
     queueReschedule: ({ no, dueAt }) => writer.submit(() => void reschedule.run(no, dueAt)),

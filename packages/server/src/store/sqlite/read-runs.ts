@@ -23,7 +23,10 @@ export function listRuns(db: DatabaseSync, params: RunListParams): { runs: RunSu
   if (params.status !== undefined && params.status !== "completed") require("status <> 'completed'");
   if (params.functionNos !== undefined) require(`function_no IN (${params.functionNos.map(() => "?").join(",")})`, ...params.functionNos);
   if (params.eventId !== undefined) {
-    require("event_no = (SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?)", params.environmentId, params.eventId);
+    const sequence = db.prepare("SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?");
+    const eventNo = (sequence.get(params.environmentId, params.eventId)?.sequence as number | undefined) ?? 0;
+    require(`run_no IN (
+      SELECT run_no FROM runs WHERE event_no = ? UNION ALL SELECT run_no FROM batched_events WHERE event_no = ?)`, eventNo, eventNo);
   }
   const rows = db
     .prepare(`${SELECT()} WHERE ${where.join(" AND ")} ORDER BY run_id DESC LIMIT ?`)
@@ -50,8 +53,22 @@ export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId:
   return {
     ...toRunSummary(row),
     output: row.output,
+    eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),
     error: row.error === null ? null : (JSON.parse(row.error) as RunError),
     steps: (steps as unknown as (StepRow & { value: string | null })[]).map((step) => ({ ...toStepRecord(step), value: step.value })),
     attempts: (attempts as unknown as AttemptRow[]).map(toFailedAttempt),
   };
+}
+
+export function queueDepth(
+  db: DatabaseSync,
+  { environmentId }: { environmentId: EnvironmentId },
+): { waiting: number; oldestDueAt: number | null } {
+  const row = db
+    .prepare(
+      `SELECT count(*) AS waiting, min(iif(leased_by IS NULL, rank, NULL)) AS oldest
+       FROM queue INDEXED BY queue_by_lane WHERE lane_no > 1 AND environment_id = ?`,
+    )
+    .get(environmentId) as { waiting: number; oldest: number | null };
+  return { waiting: row.waiting, oldestDueAt: row.oldest };
 }

@@ -1,61 +1,46 @@
-/** The sub-commands of `inlet webhooks` and their flags, once. Parsing and help come from here. */
+/** The commands of `inlet webhooks`. Unlike others they exit with 2 when the two sides differ, so a mistake in the flags is 1. */
 
-export interface Flag {
-  type: "string" | "boolean";
-  /** What stands in the value's place in help. */
-  placeholder?: string;
-  /** The variable that is read when the flag is not given. */
-  variable?: string;
-  fallback?: string;
-  sentence: string;
-}
+import { EXIT } from "../command-line/command-result.ts";
+import { type CommandRow, command, type Flags } from "../command-line/command-row.ts";
+import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 
-export const FLAGS = {
-  dir: { type: "string", placeholder: "folder", fallback: "webhooks", sentence: "The folder of the webhooks." },
+const DIR = { type: "string", placeholder: "folder", fallback: "webhooks", sentence: "The folder of the webhooks." } as const;
+const JSON_FLAG = { json: { type: "boolean", sentence: "Print one JSON document instead of text." } } as const;
+const ENV = {
+  ...CONNECTION_FLAGS.env,
+  sentence: 'Environment of webhooks whose file names none; else it is the server\'s default one. "branch" is what all branches share.',
+} as const;
+const PRUNE = {
+  type: "boolean",
+  sentence: "Also delete webhooks that are not in the folder, in the environments its entries name.",
+} as const;
+
+export const NEW_FLAGS = {
+  dir: DIR,
   from: { type: "string", placeholder: "provider", sentence: "The provider to start from; --list shows them." },
   list: { type: "boolean", sentence: "List the providers there are, and write nothing." },
+  env: ENV,
+  ...JSON_FLAG,
+} as const satisfies Flags;
+export const TEST_FLAGS = { dir: DIR, ...JSON_FLAG } as const satisfies Flags;
+const SERVER_FLAGS = { dir: DIR, url: CONNECTION_FLAGS.url, "api-key": CONNECTION_FLAGS["api-key"], env: ENV, ...JSON_FLAG } as const;
+export const PULL_FLAGS = {
+  ...SERVER_FLAGS,
   force: { type: "boolean", sentence: "Overwrite local files that differ with what the server has." },
-  prune: { type: "boolean", sentence: "Also delete webhooks that are not in the folder, in the environments its entries name." },
+} as const satisfies Flags;
+export const PLAN_FLAGS = { ...SERVER_FLAGS, prune: PRUNE } as const satisfies Flags;
+export const APPLY_FLAGS = {
+  ...SERVER_FLAGS,
+  prune: PRUNE,
   "skip-tests": { type: "boolean", sentence: "Do not run the fixtures first." },
-  url: {
-    type: "string",
-    placeholder: "url",
-    variable: "SERVICE_BASE_URL",
-    fallback: "http://localhost:8288",
-    sentence: "Where the service is.",
-  },
-  "api-key": { type: "string", placeholder: "key", variable: "SERVICE_API_KEY", sentence: "API key; a dev server needs none." },
-  env: {
-    type: "string",
-    placeholder: "name",
-    variable: "SERVICE_ENV",
-    sentence: 'Environment of webhooks whose file names none; else it is the server\'s default one. "branch" is what all branches share.',
-  },
-  json: { type: "boolean", sentence: "Print one JSON document instead of text." },
-} as const satisfies Record<string, Flag>;
+} as const satisfies Flags;
 
-export type FlagName = keyof typeof FLAGS;
-
-export interface CommandRow {
-  usage: string;
-  sentence: string;
-  /** What a person should know beyond the sentence. */
-  more: string;
-  flags: readonly FlagName[];
-  /** How many names may follow. */
-  namesMax: number;
-  examples: readonly (readonly [command: string, meaning: string])[];
-  exits: readonly (readonly [code: number, meaning: string])[];
-}
-
-const SERVER_FLAGS = ["dir", "url", "api-key", "env", "json"] as const;
-
-export const COMMANDS = {
-  new: {
-    usage: "new [name] [--from <provider>]",
+export const WEBHOOKS_ROWS: readonly CommandRow[] = [
+  command({
+    words: ["webhooks", "new"],
+    operands: "[name]",
     sentence: "Writes a new webhook into the folder, started from a provider's transform and fixtures.",
     more: "Nothing is sent to the server. The name is the provider's unless given; without --from it starts from a generic transform.\nAn environment given by --env is written into the file. A folder that exists is never overwritten.",
-    flags: ["dir", "from", "list", "env", "json"],
     namesMax: 1,
     examples: [
       ["inlet webhooks new --from stripe", "writes webhooks/stripe/"],
@@ -66,12 +51,15 @@ export const COMMANDS = {
       [0, "written"],
       [1, "nothing was written"],
     ],
-  },
-  test: {
-    usage: "test [name …]",
+    usageExit: EXIT.failed,
+    flags: NEW_FLAGS,
+    run: async (call) => (await import("./commands/new.ts")).newWebhook(call),
+  }),
+  command({
+    words: ["webhooks", "test"],
+    operands: "[name …]",
     sentence: "Runs the fixtures of the folder in the service's own sandbox, offline.",
     more: "Each fixture is a request and the event it becomes. Also finds transforms that do not parse. Names of folders choose some of them.",
-    flags: ["dir", "json"],
     namesMax: Number.POSITIVE_INFINITY,
     examples: [
       ["inlet webhooks test", "runs all fixtures"],
@@ -81,13 +69,14 @@ export const COMMANDS = {
       [0, "every fixture passed"],
       [1, "a fixture failed, or something else went wrong"],
     ],
-  },
-  pull: {
-    usage: "pull",
+    usageExit: EXIT.failed,
+    flags: TEST_FLAGS,
+    run: async (call) => (await import("./commands/test.ts")).testWebhooks(call),
+  }),
+  command({
+    words: ["webhooks", "pull"],
     sentence: "Writes the server's webhooks into the folder.",
     more: "What the folder does not have is written. Files that differ are shown and left as they are, unless --force is given.\nFixtures, and entries the server does not know, are never touched.",
-    flags: [...SERVER_FLAGS, "force"],
-    namesMax: 0,
     examples: [
       ["inlet webhooks pull", "the default environment, and those the folder's entries name"],
       ["inlet webhooks pull --env staging --force", "staging too, and the server's version wins"],
@@ -97,13 +86,14 @@ export const COMMANDS = {
       [1, "something went wrong"],
       [2, "local files differ and were left as they are"],
     ],
-  },
-  plan: {
-    usage: "plan",
+    usageExit: EXIT.failed,
+    flags: PULL_FLAGS,
+    run: async (call) => (await import("./commands/pull.ts")).pullWebhooks(call),
+  }),
+  command({
+    words: ["webhooks", "plan"],
     sentence: "Prints what apply would change, and changes nothing.",
     more: "Shows what would be created and changed, field by field, and with --prune what would be deleted.",
-    flags: [...SERVER_FLAGS, "prune"],
-    namesMax: 0,
     examples: [
       ["inlet webhooks plan", "against http://localhost:8288"],
       ["SERVICE_API_KEY=… inlet webhooks plan --url https://inlet.example.com", "in CI: the exit code tells"],
@@ -113,13 +103,14 @@ export const COMMANDS = {
       [1, "something went wrong"],
       [2, "something would change"],
     ],
-  },
-  apply: {
-    usage: "apply",
+    usageExit: EXIT.failed,
+    flags: PLAN_FLAGS,
+    run: async (call) => (await import("./commands/plan.ts")).planWebhooks(call),
+  }),
+  command({
+    words: ["webhooks", "apply"],
     sentence: "Makes the server have what the folder says.",
     more: "The fixtures are run first; one that fails stops it before anything is sent. A new webhook's URL is printed, and its id recorded\nin its webhook.json.",
-    flags: [...SERVER_FLAGS, "prune", "skip-tests"],
-    namesMax: 0,
     examples: [
       ["inlet webhooks apply", "against http://localhost:8288"],
       ["SERVICE_API_KEY=… inlet webhooks apply --prune --url https://inlet.example.com", "in CI, where the folder is the whole truth"],
@@ -128,7 +119,8 @@ export const COMMANDS = {
       [0, "the server has what the folder says"],
       [1, "something went wrong; what was done until then is printed"],
     ],
-  },
-} as const satisfies Record<string, CommandRow>;
-
-export type CommandName = keyof typeof COMMANDS;
+    usageExit: EXIT.failed,
+    flags: APPLY_FLAGS,
+    run: async (call) => (await import("./commands/apply.ts")).applyWebhooks(call),
+  }),
+];
