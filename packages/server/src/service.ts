@@ -12,6 +12,7 @@ import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
+import { expireMarks } from "./execute/maintenance/expire-marks.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
 import { createFunctions, createRunRules } from "./functions.ts";
@@ -80,6 +81,7 @@ async function serve(
   const refusals = new RefusalLog(log);
   const dedupSweeper = expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) });
   const requestSweeper = expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention });
+  const markSweeper = expireMarks({ store, log, now });
 
   const transforms = createTransformRunner({
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
@@ -137,13 +139,14 @@ async function serve(
   await app.listen({ port: config.port, host: config.host });
   dedupSweeper.start();
   requestSweeper.start();
+  markSweeper.start();
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
     await closeWithin(app, config.drainTimeout);
     await functions.stop();
-    await Promise.all([dedupSweeper.stop(), requestSweeper.stop(), transforms.stop()]);
+    await Promise.all([dedupSweeper.stop(), requestSweeper.stop(), markSweeper.stop(), transforms.stop()]);
     refusals.stop();
     await store.stop();
   }
