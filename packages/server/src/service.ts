@@ -22,6 +22,7 @@ import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
 import { expireFigures } from "./execute/maintenance/expire-figures.ts";
 import { expireIdempotencyKeys } from "./execute/maintenance/expire-idempotency-keys.ts";
+import { expireMarks } from "./execute/maintenance/expire-marks.ts";
 import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
@@ -105,6 +106,7 @@ async function serve(
     expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention }),
     expireSessions({ store, log, now }),
     expireIdempotencyKeys({ store, log, startedUntil: () => now() - REMEMBERED_MS }),
+    expireMarks({ store, log, now }),
     expireFigures({ store, log, now }),
     traffic,
     eventTypeCounter,

@@ -16,6 +16,8 @@ import { Handing, type QueueEntries } from "./queue-entries.ts";
 import type { RunStates } from "./run-state.ts";
 import type { StartRuns } from "./start-runs.ts";
 
+const SINGLETON_KEEP_MS = 2 * 366 * 86_400_000;
+
 export interface FunctionStartParts {
   writer: GroupCommit;
   states: RunStates;
@@ -72,7 +74,7 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     if (change.gather) gather(handing, environmentId, functionNo, change.gather);
     if (!change.run) return;
     const runNo = startRuns.start(handing, environmentId, change.run.event.sequence, change.run.run);
-    if (change.holdMark) hold(functionNo, change.holdMark, runNo);
+    if (change.holdMark) hold(now, functionNo, change.holdMark, runNo);
   }
 
   function gather(
@@ -87,9 +89,9 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     });
   }
 
-  /** A singleton's mark outlives every run: whether the run it names is active is what counts. */
-  function hold(functionNo: FunctionNo, { kind, key }: MarkKey, runNo: RunNo): void {
-    writeMark.run(functionNo, kind, key, String(runNo), Number.MAX_SAFE_INTEGER);
+  /** Whether the run a singleton's mark names is active is what counts; the mark is kept for longer than a run may sleep. */
+  function hold(now: number, functionNo: FunctionNo, { kind, key }: MarkKey, runNo: RunNo): void {
+    writeMark.run(functionNo, kind, key, String(runNo), now + SINGLETON_KEEP_MS);
   }
 
   return {
