@@ -12,7 +12,9 @@ import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
+import { expireMarks } from "./execute/maintenance/expire-marks.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
+import { forgetLanes } from "./execute/maintenance/forget-lanes.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
 import { createFunctions, createRunRules } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
@@ -78,8 +80,12 @@ async function serve(
   const defaultEnvironment = defaultEnvironmentOf(config);
   const dedupWindow = createDedupWindow(config.dedupWindow);
   const refusals = new RefusalLog(log);
-  const dedupSweeper = expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) });
-  const requestSweeper = expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention });
+  const sweepers = [
+    expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) }),
+    expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention }),
+    expireMarks({ store, log, now }),
+    forgetLanes({ store, log }),
+  ];
 
   const transforms = createTransformRunner({
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
@@ -136,15 +142,14 @@ async function serve(
   await functions.open();
   await app.listen({ port: config.port, host: config.host });
   await functions.start();
-  dedupSweeper.start();
-  requestSweeper.start();
+  for (const sweeper of sweepers) sweeper.start();
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
     await closeWithin(app, config.drainTimeout);
     await functions.stop();
-    await Promise.all([dedupSweeper.stop(), requestSweeper.stop(), transforms.stop()]);
+    await Promise.all([...sweepers.map((sweeper) => sweeper.stop()), transforms.stop()]);
     refusals.stop();
     await store.stop();
   }

@@ -255,6 +255,6 @@ export interface RunStore {
   /** The run with this id in any environment: ids are unique, and SDKs name no environment. */
   runFind(params: { id: RunId }): Promise<RunRecord | null>;
   runGet(params: { environmentId: EnvironmentId; id: RunId }): Promise<RunDetails | null>;
-  /** Newest first. */
+  /** Newest first. A list over much data may stop early with few runs, or none, and a place to go on from: every call is bounded. */
   runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
 }
