@@ -153,6 +153,17 @@ test("step.sendEvent sends the same ids however often its step is tried", async 
   );
 });
 
+test("step.sendEvent is not tried again when the events themselves are refused", async (t) => {
+  const { inlet, service } = await testApp(t);
+  service.script.push({ status: 413, body: { error: "too large", code: "body_too_large", status: 413 } });
+  const fn = inlet.createFunction({ id: "large" }, { event: "test/event" }, ({ step }) => step.sendEvent("announce", order));
+  const { status, output } = await run(t, fn, { maxAttempts: 5 });
+  assert.deepEqual(
+    [status, (output as Error).name, (output as Error).message, service.requests.length],
+    ["failed", "SendError", "too large", 1],
+  );
+});
+
 test("a plain send inside a step names the run too", async (t) => {
   const { inlet, service } = await testApp(t);
   const fn = inlet.createFunction({ id: "plain" }, { event: "test/event" }, ({ step }) => step.run("send", () => inlet.send(order)));

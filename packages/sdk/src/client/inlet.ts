@@ -54,7 +54,8 @@ export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boo
   }
 
   createFunction<const Triggers extends Trigger<Schemas> | readonly Trigger<Schemas>[], Result>(
-    config: FunctionConfig<Schemas, Checked, TriggeredEvent<Schemas, Checked, Triggers>>,
+    // The event inside a failure is the one that was sent: nothing validates it.
+    config: FunctionConfig<Schemas, Checked, TriggeredEvent<Schemas, false, Triggers>>,
     trigger: Triggers,
     handler: (context: FunctionContext<Schemas, Checked, TriggeredEvent<Schemas, Checked, Triggers>>) => Result,
   ): InletFunction<Awaited<Result>, TriggeredEvent<Schemas, Checked, Triggers>["data"]> {

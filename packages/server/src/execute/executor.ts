@@ -25,14 +25,15 @@ import { failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
 import type { Backoff } from "./queue/backoff.ts";
 import { type LimitRule, Scheduler } from "./queue/scheduler.ts";
 import { Timers } from "./queue/timers.ts";
-import { type CallFacts, decideAnswer } from "./steps/decide-answer.ts";
+import type { CallFacts } from "./steps/answers.ts";
+import { decideAnswer } from "./steps/decide-answer.ts";
 import { cancelRun, type EndEvents, failRun, resolveStep } from "./steps/run-changes.ts";
 import { timeoutValue } from "./steps/step-parameters.ts";
 
 export interface ExecutedFunction extends CallTarget {
   app: App;
   retries: number;
-  finishMs: number | null;
+  timeouts: { startMs: number | null; finishMs: number | null };
 }
 
 export interface ExecutorParts {
@@ -203,7 +204,7 @@ export class Executor {
     if (!context) return;
     const target = this.#parts.functionOf(entry.functionNo);
     if (!target || target.app.removedAt !== null) return this.#fail(entry.no, runNo, "Its app was removed.");
-    if (target.finishMs !== null && context.run.startedAt === null) await this.#begin(entry, runNo, target.finishMs);
+    if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
     const startedAt = this.#parts.now();
     const read = await this.#ask(entry, context, target);
     if (this.#isStopping && read.answer.kind === "failed" && read.answer.httpStatus === null) return;
@@ -218,10 +219,11 @@ export class Executor {
     this.take((await this.#advance({ runNo, entryNo, decide })).handed);
   }
 
-  /** The time a run may take counts from its first call. */
-  async #begin({ no }: ClaimedEntry, runNo: RunNo, finishMs: number): Promise<void> {
+  /** Where a function limits when its runs start or how long they take, that it began must be known while the first call goes on. */
+  async #begin({ no }: ClaimedEntry, runNo: RunNo, { timeouts: { startMs, finishMs } }: ExecutedFunction): Promise<void> {
+    if (startMs === null && finishMs === null) return;
     const startedAt = this.#parts.now();
-    const entries = [{ kind: "finish-by", stepId: null, dueAt: startedAt + finishMs } as const];
+    const entries = finishMs === null ? [] : [{ kind: "finish-by", stepId: null, dueAt: startedAt + finishMs } as const];
     this.take((await this.#advance({ runNo, entryNo: no, decide: () => ({ startedAt, entry: "keep", entries }) })).handed);
   }
 

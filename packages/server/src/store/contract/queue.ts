@@ -65,6 +65,8 @@ export interface QueueStore {
   queueRenew(params: { entryNos: readonly EntryNo[]; node: string; until: number }): Promise<void>;
   /** Makes due again what the node held before it died; called before anything is claimed. */
   queueRecover(params: { node: string; now: number }): Promise<void>;
+  /** How many calls of an environment are due or under way, and when the oldest nobody has taken became due. */
+  queueDepth(params: { environmentId: EnvironmentId }): Promise<{ waiting: number; oldestDueAt: number | null }>;
   /** Lanes that hold work. */
   queueLanes(): Promise<string[]>;
   /** When the next timer is due, or null. */

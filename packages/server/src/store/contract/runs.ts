@@ -231,6 +231,7 @@ export interface RunListParams {
   functionNos?: readonly FunctionNo[];
   from?: number;
   to?: number;
+  /** Runs that this event started, alone or in a batch. */
   eventId?: EventId;
 }
 
@@ -242,6 +243,8 @@ export interface RunSummary extends RunRecord {
 export interface RunDetails extends RunSummary {
   output: string | null;
   error: RunError | null;
+  /** The events of a batch, by their place in the store; null: the one event that started it. */
+  eventSequences: readonly number[] | null;
   steps: readonly (StepRecord & { value: string | null })[];
   attempts: readonly FailedAttempt[];
 }
@@ -255,6 +258,10 @@ export interface RunStore {
   /** The run with this id in any environment: ids are unique, and SDKs name no environment. */
   runFind(params: { id: RunId }): Promise<RunRecord | null>;
   runGet(params: { environmentId: EnvironmentId; id: RunId }): Promise<RunDetails | null>;
+  /** Those that exist, in no particular order. */
+  runSummaries(params: { environmentId: EnvironmentId; runNos: readonly RunNo[] }): Promise<RunSummary[]>;
+  /** Calls `listener` soon after runs were created or changed, by any node. Returns how to stop it. */
+  runWatch(listener: (runNos: readonly RunNo[]) => void): () => void;
   /** Newest first. A list over much data may stop early with few runs, or none, and a place to go on from: every call is bounded. */
   runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
 }

@@ -16,6 +16,7 @@ import type {
   StoredEvent,
   StoredWait,
 } from "../contract/index.ts";
+import type { ChangedRuns } from "./changed-runs.ts";
 import type { Handing, QueueEntries } from "./queue-entries.ts";
 import type { HeldEntry, HeldRunState, RunStates } from "./run-state.ts";
 import type { Waits } from "./waits.ts";
@@ -24,12 +25,22 @@ export type Decide = (state: RunState) => RunChange;
 /** Events that a change gives rise to are appended by the one who appends events. */
 export type AppendInside = (handing: Handing, batch: EventBatch) => void;
 
+export interface AdvanceRunParts {
+  states: RunStates;
+  entries: QueueEntries;
+  waits: Waits;
+  rules: RunRules;
+  append: AppendInside;
+  changed: ChangedRuns;
+}
+
 export class AdvanceRun {
   readonly #states: RunStates;
   readonly #entries: QueueEntries;
   readonly #waits: Waits;
   readonly #rules: RunRules;
   readonly #append: AppendInside;
+  readonly #changed: ChangedRuns;
   readonly #updateRun;
   readonly #endRun;
   readonly #writeStep;
@@ -39,7 +50,8 @@ export class AdvanceRun {
   readonly #dropTimers;
   readonly #dropEntries;
 
-  constructor(db: DatabaseSync, parts: { states: RunStates; entries: QueueEntries; waits: Waits; rules: RunRules; append: AppendInside }) {
+  constructor(db: DatabaseSync, parts: AdvanceRunParts) {
+    this.#changed = parts.changed;
     this.#states = parts.states;
     this.#entries = parts.entries;
     this.#waits = parts.waits;
@@ -73,6 +85,7 @@ export class AdvanceRun {
 
   #apply(handing: Handing, state: HeldRunState, entry: HeldEntry | null, change: RunChange): void {
     const { run } = state;
+    this.#changed.note(run.no);
     for (const { stepId, attempt, startedAt, endedAt, httpStatus, error } of change.attempts ?? []) {
       this.#addAttempt.run(run.no, stepId, attempt, startedAt, endedAt, httpStatus, JSON.stringify(error));
     }

@@ -49,7 +49,9 @@ test("nothing the store prepares walks through a table that grows", async (t) =>
   const texts = await preparedWhile(() => openSqliteStore({ folder, onFault: () => undefined, onRecovery: () => undefined }).stop());
   const db = openWriter(join(folder, DATABASE_FILE));
   t.after(() => db.close());
-  const explained = [...texts].filter((sql) => /^(SELECT|INSERT|UPDATE|DELETE)/.test(sql) && !FIRST_ROWS.some((bounded) => bounded.test(sql)));
+  const explained = [...texts].filter(
+    (sql) => /^(SELECT|INSERT|UPDATE|DELETE)/.test(sql) && !FIRST_ROWS.some((bounded) => bounded.test(sql)),
+  );
   assert.ok(explained.length > 60, `only ${explained.length} statements were seen`);
   assert.deepEqual(
     explained.filter((sql) => walks(planOf(db, sql)).length > 0),

@@ -6,6 +6,7 @@ import { type ClaimedEntry, type EntryKind, type Lease, type QueueStore, TIMER_L
 import type { GroupCommit } from "./group-commit.ts";
 import type { Lanes } from "./lanes.ts";
 import { Handing, type QueueEntries } from "./queue-entries.ts";
+import type { Reader } from "./reader.ts";
 
 /** How far a low priority may put an entry behind those that come after it. */
 const RANK_AHEAD_MAX_MS = 43_200_000;
@@ -29,7 +30,7 @@ interface QueueRow {
   event_no: number | null;
 }
 
-export function queueStore(db: DatabaseSync, writer: GroupCommit, lanes: Lanes, entries: QueueEntries): QueueStore {
+export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, lanes: Lanes, entries: QueueEntries): QueueStore {
   const due = db.prepare(`
     SELECT entry_no, environment_id, lane_no, home_lane_no, rank, kind, run_no, function_no, step_id, attempt, claims, subject, event_no
     FROM queue INDEXED BY queue_by_lane
@@ -99,6 +100,7 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, lanes: Lanes, 
       writer.submit(() => {
         for (const statement of recover) statement.run(node, now, LEASE_MS_MAX);
       }),
+    queueDepth: (params) => reader.read("queueDepth", params),
     queueLanes: async () => lanesInUse(),
     queueNextDue: async () => (nextDue.get()?.due as number | null | undefined) ?? null,
     queueReschedule: ({ no, node, dueAt }) =>

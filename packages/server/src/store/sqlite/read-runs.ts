@@ -5,7 +5,7 @@
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type EnvironmentId, type EventId, firstIdAt, type RunId } from "@inlet/protocol";
+import { type EnvironmentId, type EventId, firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
 import type { RunDetails, RunError, RunListParams, RunStatus, RunSummary } from "../contract/index.ts";
 import { type AttemptRow, RUN_COLUMNS, type RunSummaryRow, type StepRow, toFailedAttempt, toRunSummary, toStepRecord } from "./run-rows.ts";
 
@@ -64,13 +64,17 @@ function ofEvent(
   status: RunStatus | undefined,
   functionNos: RunListParams["functionNos"],
 ): Stream {
-  const where = ["event_no = (SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?)"];
-  const values: SQLInputValue[] = [environmentId, eventId];
+  const sequence = "SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?";
+  const where = [
+    `run_no IN (
+    SELECT run_no FROM runs WHERE event_no = (${sequence}) UNION ALL SELECT run_no FROM batched_events WHERE event_no = (${sequence}))`,
+  ];
+  const values: SQLInputValue[] = [environmentId, eventId, environmentId, eventId];
   if (functionNos) {
     where.push(`function_no IN (${functionNos.map(() => "?").join(",")})`);
     values.push(...functionNos);
   }
-  return { index: "runs_by_event", where: where.join(" AND "), values, ...(status !== undefined && { onlyStatus: status }) };
+  return { index: "", where: where.join(" AND "), values, ...(status !== undefined && { onlyStatus: status }) };
 }
 
 async function collect(db: DatabaseSync, params: RunListParams, stream: Stream, deadline: number): Promise<Collected> {
@@ -120,6 +124,14 @@ function merge(collected: Collected[], limit: number): { runs: RunSummary[]; nex
   return { runs, next: known.length > limit ? (runs.at(-1)?.id ?? null) : (horizon ?? null) };
 }
 
+export function summariseRuns(db: DatabaseSync, params: { environmentId: EnvironmentId; runNos: readonly RunNo[] }): RunSummary[] {
+  const select = db.prepare(`${SELECT()} WHERE run_no = ? AND runs.environment_id = ?`);
+  return params.runNos.flatMap((runNo) => {
+    const row = select.get(runNo, params.environmentId) as RunSummaryRow | undefined;
+    return row ? [toRunSummary(row)] : [];
+  });
+}
+
 export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: RunId }): RunDetails | null {
   const row = db.prepare(`${SELECT(", output, error")} WHERE runs.environment_id = ? AND run_id = ?`).get(environmentId, id) as
     | (RunSummaryRow & { output: string | null; error: string | null })
@@ -130,8 +142,22 @@ export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId:
   return {
     ...toRunSummary(row),
     output: row.output,
+    eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),
     error: row.error === null ? null : (JSON.parse(row.error) as RunError),
     steps: (steps as unknown as (StepRow & { value: string | null })[]).map((step) => ({ ...toStepRecord(step), value: step.value })),
     attempts: (attempts as unknown as AttemptRow[]).map(toFailedAttempt),
   };
+}
+
+export function queueDepth(
+  db: DatabaseSync,
+  { environmentId }: { environmentId: EnvironmentId },
+): { waiting: number; oldestDueAt: number | null } {
+  const row = db
+    .prepare(
+      `SELECT count(*) AS waiting, min(iif(leased_by IS NULL, rank, NULL)) AS oldest
+       FROM queue INDEXED BY queue_by_lane WHERE lane_no > 1 AND environment_id = ?`,
+    )
+    .get(environmentId) as { waiting: number; oldest: number | null };
+  return { waiting: row.waiting, oldestDueAt: row.oldest };
 }
