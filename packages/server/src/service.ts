@@ -25,6 +25,7 @@ import { expireIdempotencyKeys } from "./execute/maintenance/expire-idempotency-
 import { expireMarks } from "./execute/maintenance/expire-marks.ts";
 import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
+import { forgetLanes } from "./execute/maintenance/forget-lanes.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
 import { createFunctions, createRunRules } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
@@ -106,8 +107,9 @@ async function serve(
     expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention }),
     expireSessions({ store, log, now }),
     expireIdempotencyKeys({ store, log, startedUntil: () => now() - REMEMBERED_MS }),
-    expireMarks({ store, log, now }),
     expireFigures({ store, log, now }),
+    expireMarks({ store, log, now }),
+    forgetLanes({ store, log }),
     traffic,
     eventTypeCounter,
   ];

@@ -18,11 +18,11 @@ import { type InletProcess, startInlet } from "./support/process.ts";
 import { call, temporaryFolder } from "./support/service.ts";
 import { RUN_STEPS, SENT_LABELS } from "./support/ten-steps.ts";
 
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 2);
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1);
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const RUNS = 20;
 /** How often in one round the process is killed, and how long it may live each time. */
-const CRASHES = 3;
+const CRASHES = 2;
 const LIFE_MS_MAX = 400;
 const ROUND_MS_MAX = 25_000;
 
@@ -240,7 +240,7 @@ class Scene {
   }
 
   async #startInlet(): Promise<void> {
-    const flags = ["--port", String(this.#ports.inlet), "--data-dir", this.#dataDir, "--retry-interval", "100ms", "--log-level", "warn"];
+    const flags = ["--port", String(this.#ports.inlet), "--data-dir", this.#dataDir, "--retry-interval", "500ms", "--log-level", "warn"];
     this.#inlet = await startInlet(this.#t, ["dev", ...flags]);
   }
 

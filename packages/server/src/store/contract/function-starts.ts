@@ -60,6 +60,6 @@ export interface FunctionStartStore {
   eventAt(params: { sequence: number }): Promise<StoredEvent | null>;
   markGet(params: MarkKey & { functionNo: FunctionNo }): Promise<string | null>;
   functionStart(params: FunctionStartParams): Promise<{ applied: boolean; handed: ClaimedEntry[] }>;
-  /** Removes at most `limit` marks that may be forgotten; says how many. */
+  /** Looks at up to `limit` marks that may be forgotten, and removes them unless they name a run that goes on; says how many it looked at. */
   markExpireMany(params: { until: number; limit: number }): Promise<number>;
 }

@@ -60,10 +60,10 @@ export class QueueEntries {
       INSERT INTO queue (
         entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, leased_by, subject, event_no
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT (run_no, step_id, kind) WHERE run_no IS NOT NULL DO UPDATE SET again = 1
+      ON CONFLICT (run_no, step_id, kind) WHERE run_no IS NOT NULL DO UPDATE SET again = step_id = '' AND leased_by IS NOT NULL
       ON CONFLICT (function_no, kind, subject) WHERE subject IS NOT NULL DO UPDATE SET
         rank = excluded.rank, due_at = excluded.due_at, claims = excluded.claims, leased_by = excluded.leased_by
-      RETURNING entry_no, again`);
+      RETURNING entry_no`);
     this.#reset = db.prepare(`
       UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, attempt = ?, claims = ?, leased_by = ?, again = 0 WHERE entry_no = ?`);
   }
@@ -79,15 +79,20 @@ export class QueueEntries {
     return () => this.#listeners.delete(listener);
   }
 
-  /** An entry for the same run and step that exists already is asked to go again instead. */
+  /**
+   * There is one entry for each step of a run. A discovery that is under way is asked to go again, because it may not know of
+   * what came since; any other entry that exists stays as it is.
+   */
   add(handing: Handing, entry: EntryWrite): void {
     const { environmentId, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = entry;
     const place = this.#place(handing, entry);
+    const no = this.#nextNo++;
     const row = this.#insert.get(
-      ...[this.#nextNo++, environmentId, place.laneNo, this.#lanes.no(entry.lane), place.rank, place.dueAt, kind, runNo, functionNo],
+      ...[no, environmentId, place.laneNo, this.#lanes.no(entry.lane), place.rank, place.dueAt, kind, runNo, functionNo],
       ...[stepId ?? "", attempt, place.lease ? 1 : 0, place.lease?.node ?? null, subject, eventSequence],
-    ) as { entry_no: number; again: number };
-    if (place.lease && row.again === 0) handing.handed.push(claimed(entry, row.entry_no as EntryNo, 1));
+    ) as { entry_no: EntryNo };
+    // An entry found by its subject was moved, and is held now if there was room for it.
+    if (place.lease && (row.entry_no === no || subject !== null)) handing.handed.push(claimed(entry, row.entry_no, 1));
   }
 
   /** The entry begins anew: another attempt, or one more discovery. */
