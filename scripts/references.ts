@@ -2,6 +2,8 @@
 
 import { ERRORS, type ErrorKind } from "@inlet/protocol";
 import { settingsMarkdown } from "@inlet/server";
+import { cliMarkdown } from "../packages/cli/src/command-line/reference.ts";
+import { GROUPS, ROWS } from "../packages/cli/src/commands.ts";
 import { restReference } from "./rest-reference.ts";
 
 const MADE = "<!-- Made from the code by `npm run docs`; change it there. -->";
@@ -41,4 +43,5 @@ export const REFERENCES: Readonly<Record<string, string>> = {
   "configuration.md": configuration,
   "errors.md": errors,
   "rest-api.md": await restReference(MADE),
+  "cli.md": `${MADE}\n\n${cliMarkdown(ROWS, GROUPS)}`,
 };

@@ -20,6 +20,7 @@ import {
   type WebhookRequestId,
 } from "@inlet/protocol";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
+import type { LiveLog } from "./observe/live-log.ts";
 import type { RefusalLog } from "./observe/refusal-log.ts";
 import type { Traffic } from "./observe/traffic.ts";
 import { type SeenRequest, type SeenTransform, webhookRecord } from "./observe/webhook-record.ts";
@@ -58,6 +59,8 @@ export interface EventLifeParts {
   refusals: RefusalLog;
   traffic: Traffic;
   defaultEnvironment: string;
+  /** Null: nobody watches. */
+  liveLog: LiveLog | null;
   eventIds: EventIdGenerator;
   now: () => number;
 }
@@ -77,7 +80,10 @@ export function createEventLife(parts: EventLifeParts): EventLife {
   return async (request) => {
     const webhook = parts.directory.webhookWithToken(request.keyText);
     const outcome = await (webhook ? fromWebhook(parts, request, webhook) : fromClient(parts, request));
-    if (outcome instanceof Refusal) noteRefusal(parts, request, outcome);
+    if (outcome instanceof Refusal) {
+      noteRefusal(parts, request, outcome);
+      parts.liveLog?.refused(outcome);
+    }
     return outcome;
   };
 }
@@ -190,7 +196,10 @@ async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSin
     const duplicateSince = dedupWindow.duplicateSince(receivedAt);
     const kept = await store.eventAppend({ ...batch, events, duplicateSince, lease: functions.lease() });
     if (kept.handed.length > 0) functions.take(kept.handed);
+    const started = events.reduce((sum, { id, runs }, index) => sum + (kept.ids[index] === id ? (runs?.length ?? 0) : 0), 0);
+    if (started > 0) parts.traffic.note(environmentId, "runsStarted", started);
     parts.traffic.stored(environmentId, kept.ids.length - kept.duplicates, kept.duplicates);
+    parts.liveLog?.kept(batch, kept);
     return kept;
   } catch (error) {
     return storeTrouble(error);

@@ -7,7 +7,9 @@ import { isLoopback, type Service, startService } from "./service.ts";
 import { StoreRefused } from "./store/contract/index.ts";
 import { curlSend, loginLink, welcome } from "./welcome.ts";
 
-export { settingsHelp, settingsMarkdown } from "./config/help.ts";
+export { ConfigInvalid, readConfig } from "./config/config.ts";
+export { settingsHelp, settingsMarkdown, settingsNames } from "./config/help.ts";
+export { type FolderInspection, inspectFolder } from "./store/sqlite/inspect-folder.ts";
 
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
@@ -18,7 +20,7 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
   try {
     const config = readConfig(mode, argv, process.env);
     const log = pino({ level: config.logLevel, base: null }, pino.destination({ fd: 2, sync: true }));
-    const service = await startService(config, { log });
+    const service = await startService(config, { log, ...(mode === "dev" && { showLine: (line: string) => console.log(line) }) });
     if (mode === "dev") announceDev(service);
     else announceStart(service, config.publicUrl);
     console.log(`listening on ${service.url}`);

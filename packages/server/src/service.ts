@@ -22,12 +22,15 @@ import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
 import { expireFigures } from "./execute/maintenance/expire-figures.ts";
 import { expireIdempotencyKeys } from "./execute/maintenance/expire-idempotency-keys.ts";
+import { expireMarks } from "./execute/maintenance/expire-marks.ts";
 import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
+import { forgetLanes } from "./execute/maintenance/forget-lanes.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
 import { createFunctions, createRunRules } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
 import { EventTypeCounter } from "./observe/event-type-counter.ts";
+import { createLiveLog } from "./observe/live-log.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
 import { Traffic } from "./observe/traffic.ts";
 import { BodyBudget } from "./receive/body-budget.ts";
@@ -38,7 +41,7 @@ import type { Accepted } from "./receive/inbound-request.ts";
 import { isIpRange } from "./receive/ip-list.ts";
 import { issueKey, issueWebhookToken } from "./receive/issue-key.ts";
 import { bodyOf, replayRequest } from "./receive/replay-request.ts";
-import type { Store } from "./store/contract/index.ts";
+import type { Environment, Store } from "./store/contract/index.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { createTransformRunner, readProviderTemplates, tryTransform } from "./transform/index.ts";
 
@@ -59,10 +62,12 @@ export interface Service {
 
 export interface ServiceSurroundings {
   log: Logger;
+  /** Shows a line of the live log; absent: there is none. */
+  showLine?: (line: string) => void;
   now?: () => number;
 }
 
-export async function startService(config: Config, { log, now = Date.now }: ServiceSurroundings): Promise<Service> {
+export async function startService(config: Config, { log, now = Date.now, showLine }: ServiceSurroundings): Promise<Service> {
   let endEvents: EndEvents = () => [];
   const store = openSqliteStore({
     folder: config.dataDir,
@@ -71,7 +76,7 @@ export async function startService(config: Config, { log, now = Date.now }: Serv
     onRecovery: () => log.info("the store can be written again"),
   });
   try {
-    return await serve(config, store, log, now, (known) => (endEvents = known));
+    return await serve(config, store, log, now, (known) => (endEvents = known), showLine);
   } catch (error) {
     await store.stop();
     throw error;
@@ -84,6 +89,7 @@ async function serve(
   log: Logger,
   now: () => number,
   useEndEvents: (endEvents: EndEvents) => void,
+  showLine: ServiceSurroundings["showLine"],
 ): Promise<Service> {
   const newKeys = await bootstrap(store, config, now);
   const directory = new Directory(store);
@@ -102,6 +108,8 @@ async function serve(
     expireSessions({ store, log, now }),
     expireIdempotencyKeys({ store, log, startedUntil: () => now() - REMEMBERED_MS }),
     expireFigures({ store, log, now }),
+    expireMarks({ store, log, now }),
+    forgetLanes({ store, log }),
     traffic,
     eventTypeCounter,
   ];
@@ -110,8 +118,10 @@ async function serve(
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
   });
   const ids = createEventIdGenerator();
+  const environmentShown = (id: Environment["id"]) => shownUnless(defaultEnvironment, directory.environment(id)?.name);
+  const liveLog = showLine ? createLiveLog({ environmentShown, write: showLine, now }) : null;
   const functions = createFunctions({
-    ...{ config, store, directory, eventIds: ids, defaultEnvironment, log, now },
+    ...{ config, store, directory, eventIds: ids, defaultEnvironment, liveLog, traffic, log, now },
     signingKey: () => (config.mode === "dev" ? null : newestSigningKey(directory)),
     isSigned: (bearer) => signingKeys(directory).some((key) => signingKeyBearers(key).includes(bearer)),
   });
@@ -128,6 +138,7 @@ async function serve(
     refusals,
     traffic,
     defaultEnvironment,
+    liveLog,
     eventIds: ids,
     now,
   });
@@ -172,8 +183,11 @@ async function serve(
     replay: (record, webhook) => replayRequest(receive, record, webhook.token) as Promise<Accepted | Refusal>,
     traffic,
     eventTypeCounter,
-    subscribersOf: () => [],
-    queueDepth: async () => ({ waiting: 0, oldestAgeMs: 0 }),
+    subscribersOf: functions.subscribersOf,
+    async queueDepth(environmentId) {
+      const { waiting, oldestDueAt } = await store.queueDepth({ environmentId });
+      return { waiting, oldestAgeMs: oldestDueAt === null ? 0 : Math.max(0, now() - oldestDueAt) };
+    },
     log,
     now,
   });
@@ -203,6 +217,10 @@ function newestSigningKey(directory: Directory): string {
   const newest = signingKeys(directory).at(-1);
   if (newest === undefined) throw new Error("there is no signing key: calls to apps cannot be signed");
   return newest;
+}
+
+function shownUnless(usual: string, name: string | undefined): string | null {
+  return name === undefined || name === usual ? null : name;
 }
 
 /** New connections are refused at once; requests in flight may finish until the time is up. */

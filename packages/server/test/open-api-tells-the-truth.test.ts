@@ -5,7 +5,8 @@
  */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { runsOf, startApp } from "./support/app.ts";
 import { openBrowser } from "./support/browser.ts";
 import { faultsOf, type OpenApiDocument, type OpenApiOperation } from "./support/closed-schemas.ts";
 import { type Answer, API_KEY, call, startTestService, type TestService } from "./support/service.ts";
@@ -20,13 +21,16 @@ interface World {
   /** One to end by its cookie, one to end by its id. */
   cookie: string;
   sessionId: string;
+  appUrl: string;
+  endedRunId: string;
+  sleepingRunId: string;
 }
 
 interface Call {
   /** What stands in the path, in order. */
   path?: (world: World) => string[];
   query?: string;
-  body?: unknown;
+  body?: object | ((world: World) => object);
   headers?: (world: World) => Record<string, string>;
   status?: number;
 }
@@ -64,6 +68,17 @@ const CALLS: Readonly<Record<string, Call>> = {
   "POST /v1/session": { body: { apiKey: API_KEY }, status: 201 },
   "GET /v1/session": {},
   "GET /v1/sessions": {},
+  "GET /v1/webhooks/{id}/requests/stream": { path: ({ webhookId }) => [webhookId] },
+  "GET /v1/functions": {},
+  "GET /v1/apps": {},
+  "POST /v1/apps": { body: ({ appUrl }) => ({ url: appUrl }), status: 201 },
+  "GET /v1/runs": { query: "?status=completed&function=shop-ship&limit=5" },
+  "GET /v1/runs/stream": {},
+  "GET /v1/runs/{id}": { path: ({ endedRunId }) => [endedRunId] },
+  "GET /v1/events/{id}/runs": { path: ({ eventId }) => [eventId] },
+  "POST /v1/runs/{id}/rerun": { path: ({ endedRunId }) => [endedRunId], status: 201 },
+  "POST /v1/runs/{id}/cancel": { path: ({ sleepingRunId }) => [sleepingRunId] },
+  "DELETE /v1/apps/{id}": { path: () => ["shop"] },
   "GET /v1/event-types": {},
   "GET /v1/stats": { query: "?interval=hour" },
   "GET /v1/audit-log": { query: "?action=webhook.*" },
@@ -87,7 +102,11 @@ async function documentOf(service: TestService): Promise<OpenApiDocument> {
   return body;
 }
 
-async function makeWorld(service: TestService): Promise<World> {
+async function makeWorld(t: TestContext, service: TestService): Promise<World> {
+  const app = await startApp(t, service, (inlet) => [
+    inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, ({ step }) => step.run("label", () => ({ n: 1 }))),
+    inlet.createFunction({ id: "nap" }, { event: "shop/nap" }, ({ step }) => step.sleep("long", "1d")),
+  ]);
   const sent = await service.send({ name: "shop/order.created", id: "order-1", data: { n: 1 }, user: { id: 7 }, v: "1" });
   const webhook = await makeWebhook(service);
   await post(webhook.url, { hello: "world" });
@@ -97,8 +116,14 @@ async function makeWorld(service: TestService): Promise<World> {
   const browsers = [openBrowser(service.url), openBrowser(service.url)];
   for (const browser of browsers) await browser.signIn({ apiKey: API_KEY });
   const sessions = await service.rest("GET", "/sessions");
+  const nap = await service.send({ name: "shop/nap", data: {} });
+  const [ended] = await runsOf(service, sent.body.ids[0]);
+  const [sleeping] = await runsOf(service, nap.body.ids[0], { until: ({ status }) => status === "sleeping" });
   return {
     service,
+    appUrl: app.url,
+    endedRunId: ended.id,
+    sleepingRunId: sleeping.id,
     eventId: sent.body.ids[0],
     webhookId: webhook.id,
     requestId: body.data[0].id,
@@ -126,7 +151,8 @@ async function lastAuditEntry(service: TestService): Promise<string | undefined>
 async function callOperation(name: string, how: Call, world: World, operation: OpenApiOperation): Promise<Answer> {
   const { service } = world;
   if (!operation.responses["200"]?.content["text/event-stream"]) {
-    const { body, headers = () => ({}) } = how;
+    const { headers = () => ({}) } = how;
+    const body = typeof how.body === "function" ? how.body(world) : how.body;
     return service.rest(name.split(" ")[0] ?? "", pathOf(name, how, world), {
       ...(body !== undefined && { body }),
       headers: headers(world),
@@ -163,7 +189,7 @@ test("every operation answers as the document says, and so does every refusal", 
   const service = await startTestService(t);
   const document = await documentOf(service);
   const operations = new Map(operationsOf(document));
-  const world = await makeWorld(service);
+  const world = await makeWorld(t, service);
   for (const [name, how] of Object.entries(CALLS)) {
     const operation = operations.get(name);
     if (!operation) continue;

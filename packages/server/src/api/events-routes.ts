@@ -3,19 +3,31 @@
 import { type EventId, isEventId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { eventView } from "../observe/event-view.ts";
-import { type Environment, type EventListParams, type EventSource, type EventStore, SOURCE_KINDS } from "../store/contract/index.ts";
+import {
+  type Environment,
+  type EventListParams,
+  type EventSource,
+  type EventStore,
+  type RunStore,
+  SOURCE_KINDS,
+} from "../store/contract/index.ts";
 import { readCursor, writeCursor } from "./cursors.ts";
 import { readInstant } from "./instant.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 import { RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
 import { dataOf, INSTANT, INTEGER, pageOf, shape, TEXT } from "./route-facts.ts";
+import type { RunsRoutesParts } from "./runs-routes.ts";
 
 export interface EventsRoutesParts {
   access: AccessRules;
-  store: EventStore;
+  store: EventStore & RunStore;
   sourceName(source: EventSource): string;
+  runs: Pick<RunsRoutesParts["runs"], "functionName">;
 }
+
+/** More are listed by /events/:id/runs. */
+const RUNS_SHOWN_MAX = 100;
 
 interface ListQuery {
   limit: number;
@@ -79,8 +91,16 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
       throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
     }
     reply.type("application/json");
-    return `{"data":${eventView(event, view(environment))}}`;
+    return `{"data":${eventView(event, view(environment), await runsOf(environment, event.id))}}`;
   });
+
+  async function runsOf({ id: environmentId }: Environment, eventId: EventId): Promise<object[]> {
+    const { runs } = await parts.store.runList({ environmentId, eventId, limit: RUNS_SHOWN_MAX });
+    return runs.map(({ id, status, functionNo }) => {
+      const { id: functionId, name } = parts.runs.functionName(functionNo);
+      return { id, status, function: { id: functionId, name } };
+    });
+  }
 }
 
 function listParams(environment: Environment, query: ListQuery): EventListParams {

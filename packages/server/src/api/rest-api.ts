@@ -19,6 +19,7 @@ import { registerNoStore } from "./security-headers.ts";
 import { registerSessionRoutes, type SessionRoutesParts } from "./session-routes.ts";
 import { registerStatsRoutes, type StatsRoutesParts } from "./stats-routes.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./transforms-routes.ts";
+import { registerWebhookRequestStream, type WebhookRequestStreamParts } from "./webhook-request-stream.ts";
 import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "./webhook-requests-routes.ts";
 import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks-routes.ts";
 
@@ -29,6 +30,7 @@ export type RestApiParts = EventStreamParts &
   RunStreamParts &
   WebhooksRoutesParts &
   WebhookRequestsRoutesParts &
+  WebhookRequestStreamParts &
   TransformsRoutesParts &
   SessionRoutesParts &
   AuditRoutesParts &
@@ -54,6 +56,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerRunStream(api, parts);
       registerWebhooksRoutes(api, parts);
       registerWebhookRequestsRoutes(api, parts);
+      registerWebhookRequestStream(api, parts);
       registerTransformsRoutes(api, parts);
       registerSessionRoutes(api, parts);
       registerAuditRoutes(api, parts);

@@ -1,6 +1,10 @@
 /** A stream of server-sent events: its headers, its heartbeat, and how it ends. */
 
 import type { ServerResponse } from "node:http";
+import { Refusal } from "@inlet/protocol";
+import type { FastifyReply } from "fastify";
+import type { Logger } from "pino";
+import { sendRefusal } from "./rest-errors.ts";
 
 const STREAM_HEADERS = {
   "content-type": "text/event-stream",
@@ -10,6 +14,7 @@ const STREAM_HEADERS = {
   connection: "close",
 };
 const HEARTBEAT_MS = 15_000;
+const STREAMS_MAX = 500;
 
 export interface Alarm {
   ring(): void;
@@ -17,35 +22,61 @@ export interface Alarm {
   rung(): Promise<void>;
 }
 
-export interface StreamParts {
+export interface StreamSurroundings {
   /** Aborted when the service drains. */
-  stopped: AbortSignal;
+  drained: AbortSignal;
+  log: Logger;
+}
+
+export interface Stream {
+  /** Sent first. */
+  opening?: string;
   /** Calls `ring` when there may be something to send. */
   watch(ring: () => void): () => void;
   /** Sends until the stream has ended. */
   follow(alarm: Alarm, ended: () => boolean): Promise<void>;
 }
 
-export async function openStream(response: ServerResponse, { stopped, watch, follow }: StreamParts): Promise<void> {
+/** Streams that are open now, of all kinds. */
+let streams = 0;
+
+/** Answers a request with a stream; settles when that has ended. */
+export async function answerStream(around: StreamSurroundings, reply: FastifyReply, open: () => Promise<Stream>): Promise<unknown> {
+  if (streams >= STREAMS_MAX) return sendRefusal(reply, new Refusal("overloaded", `${STREAMS_MAX} streams are open already.`));
+  const stream = await open();
+  reply.hijack();
+  streams++;
+  try {
+    await send(reply.raw, around.drained, stream);
+  } catch (error) {
+    around.log.warn({ err: error }, "a stream ended early");
+  } finally {
+    streams--;
+    reply.raw.end();
+  }
+  return undefined;
+}
+
+async function send(response: ServerResponse, drained: AbortSignal, { opening = "", watch, follow }: Stream): Promise<void> {
   const alarm = createAlarm();
-  const ended = () => response.destroyed || stopped.aborted;
+  const ended = () => response.destroyed || drained.aborted;
   const stopWatching = watch(alarm.ring);
   const heartbeat = setInterval(() => response.write(": still here\n\n"), HEARTBEAT_MS);
   response.on("close", alarm.ring);
-  stopped.addEventListener("abort", alarm.ring);
+  drained.addEventListener("abort", alarm.ring);
   try {
     response.writeHead(200, STREAM_HEADERS);
-    response.write(": connected\n\n");
+    response.write(`: connected\n${opening}\n`);
     await follow(alarm, ended);
   } finally {
     clearInterval(heartbeat);
     stopWatching();
-    stopped.removeEventListener("abort", alarm.ring);
+    drained.removeEventListener("abort", alarm.ring);
   }
 }
 
 /** Waits until the client has read what was written, or is gone. */
-export function drained(response: ServerResponse): Promise<void> {
+export function readOn(response: ServerResponse): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {

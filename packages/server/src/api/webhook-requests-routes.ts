@@ -149,7 +149,7 @@ function listParams(webhook: Webhook, query: ListQuery): WebhookRequestListParam
   };
 }
 
-function requestView(record: WebhookRequest, environment: string) {
+export function requestView(record: WebhookRequest, environment: string) {
   return {
     id: record.id,
     receivedAt: new Date(record.receivedAt).toISOString(),

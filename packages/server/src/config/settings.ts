@@ -129,7 +129,8 @@ export const SETTINGS = {
   }),
   logLevel: setting<LogLevel>({
     reading: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
-    default: "info",
+    // A dev server shows what happens line by line, for people.
+    default: { dev: "warn", start: "info" },
     sentence: "Least serious log line that is written.",
   }),
 } as const satisfies Record<string, Setting<unknown>>;

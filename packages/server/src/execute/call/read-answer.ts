@@ -1,7 +1,7 @@
 /** Makes sense of what an app answered. Whatever it is, the outcome is a value: finished, operations, or failed and why. */
 
 import type { HeaderSet } from "../../store/contract/index.ts";
-import type { Answer } from "../steps/decide-answer.ts";
+import type { Answer } from "../steps/answers.ts";
 import { readError, readOperations } from "../steps/operations.ts";
 import { HEADER_NAMES, type HeaderNames } from "./header-names.ts";
 

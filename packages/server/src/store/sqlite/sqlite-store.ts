@@ -106,9 +106,9 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     ...webhookStore(db, writer),
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),
-    ...queueStore(db, writer, lanes, entries),
+    ...queueStore(db, writer, reader, lanes, entries),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
-    ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules }),
+    ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules, append }),
     storeProbe: () => writer.submit(() => void probe.run()),
     stop: () => (stopped ??= close()),
   };
@@ -121,6 +121,7 @@ function eventStore(events: AppendEvents, writer: GroupCommit, reader: Reader, w
     eventList: (params) => reader.read("eventList", params),
     eventFollow: (params) => reader.read("eventFollow", params),
     eventSequence: () => reader.read("eventSequence", undefined),
+    eventSequenceBefore: (params) => reader.read("eventSequenceBefore", params),
     eventWatch(listener) {
       watchers.add(listener);
       return () => watchers.delete(listener);

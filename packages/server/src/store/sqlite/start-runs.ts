@@ -21,6 +21,7 @@ export class StartRuns {
   readonly #entries: QueueEntries;
   readonly #waits: Waits;
   readonly #insert;
+  readonly #insertBatched;
 
   constructor(db: DatabaseSync, { lanes, entries, waits, changed }: StartRunsParts) {
     this.#changed = changed;
@@ -31,6 +32,7 @@ export class StartRuns {
       INSERT INTO runs (
         environment_id, run_id, function_no, event_no, event_nos, status, lane_no, created_at, cron, original_run_id, invoker_run_no, invoker_step_id
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insertBatched = db.prepare("INSERT INTO batched_events (event_no, run_no) VALUES (?, ?)");
   }
 
   start(handing: Handing, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
@@ -45,6 +47,7 @@ export class StartRuns {
     const first = { environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null, eventSequence: null };
     this.#entries.add(handing, { ...first, dueAt, kind: "call" });
     if (run.startBy !== undefined) this.#entries.add(handing, { ...first, dueAt: run.startBy, kind: "start-by" });
+    for (const sequence of eventSequences ?? []) if (sequence !== eventSequence) this.#insertBatched.run(sequence, runNo);
     for (const wait of run.cancels ?? []) this.#waits.add(environmentId, runNo, wait);
     return runNo;
   }
