@@ -57,6 +57,7 @@ export const ERRORS = {
   signing_key_invalid: terminal(401, "The app's signing key is missing, unknown or revoked."),
   server_kind_wrong: terminal(400, "The app is set up for the other kind of server: a dev server, or one that signs its calls."),
   checkpoint_invalid: terminal(400, "What an SDK handed in while its call went on is not a list of step results."),
+  call_superseded: terminal(409, "The call these results come from was given up, and the function is called anew: they are not kept."),
   environment_exists: terminal(409, "An environment of that name exists already."),
   environment_permanent: terminal(409, "The default environment cannot be archived."),
   idempotency_key_reused: terminal(422, "The Idempotency-Key was sent before with another call."),

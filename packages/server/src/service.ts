@@ -1,12 +1,14 @@
 /** The composition root: makes every part, connects them, starts and stops them in order. */
 
 import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
 import { createEventIdGenerator, type Refusal, signingKeyBearers } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageFile from "../package.json" with { type: "json" };
 import { AttemptBudget } from "./api/attempt-budget.ts";
 import { AuditTrail } from "./api/audit-trail.ts";
+import { registerDashboardFiles } from "./api/dashboard-files.ts";
 import { registerHealthRoutes } from "./api/health-routes.ts";
 import { REMEMBERED_MS } from "./api/idempotency.ts";
 import { LoginTokens } from "./api/login-tokens.ts";
@@ -20,8 +22,10 @@ import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
 import { expireFigures } from "./execute/maintenance/expire-figures.ts";
 import { expireIdempotencyKeys } from "./execute/maintenance/expire-idempotency-keys.ts";
+import { expireMarks } from "./execute/maintenance/expire-marks.ts";
 import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
+import { forgetLanes } from "./execute/maintenance/forget-lanes.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
 import { createFunctions, createRunRules } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
@@ -39,9 +43,10 @@ import { issueKey, issueWebhookToken } from "./receive/issue-key.ts";
 import { bodyOf, replayRequest } from "./receive/replay-request.ts";
 import type { Environment, Store } from "./store/contract/index.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
-import { createTransformRunner, tryTransform } from "./transform/index.ts";
+import { createTransformRunner, readProviderTemplates, tryTransform } from "./transform/index.ts";
 
 const IDLE_CHECK_MS = 20;
+const DASHBOARD_FOLDER = fileURLToPath(new URL("../../dashboard/dist", import.meta.url));
 const VERSION = "0.1.0";
 
 export interface Service {
@@ -103,6 +108,8 @@ async function serve(
     expireSessions({ store, log, now }),
     expireIdempotencyKeys({ store, log, startedUntil: () => now() - REMEMBERED_MS }),
     expireFigures({ store, log, now }),
+    expireMarks({ store, log, now }),
+    forgetLanes({ store, log }),
     traffic,
     eventTypeCounter,
   ];
@@ -171,6 +178,7 @@ async function serve(
       return checked.ok ? null : checked;
     },
     tryTransform: (request) => tryTransform(transforms, request, { bytesMax: config.bodyLimit }),
+    providerTemplates: readProviderTemplates,
     bodyOf,
     replay: (record, webhook) => replayRequest(receive, record, webhook.token) as Promise<Accepted | Refusal>,
     traffic,
@@ -183,6 +191,7 @@ async function serve(
     log,
     now,
   });
+  registerDashboardFiles(app, DASHBOARD_FOLDER);
   await functions.open();
   await app.listen({ port: config.port, host: config.host });
   await functions.start((app.server.address() as AddressInfo).port);

@@ -26,7 +26,19 @@ export interface TrialResult {
   durationMs: number;
 }
 
+/** A provider's starter transform, with requests to try it on. */
+export interface ProviderTemplate {
+  id: string;
+  title: string;
+  sends: string;
+  setUp: string;
+  signatureHeader: string | null;
+  transform: string;
+  fixtures: { title: string; headers: Record<string, string>; query: string; body: string }[];
+}
+
 export interface TransformsRoutesParts {
+  providerTemplates(): Promise<ProviderTemplate[]>;
   store: WebhookRequestStore;
   directory: WebhookDirectory;
   tryTransform(params: TrialParams): Promise<TrialResult>;
@@ -56,6 +68,11 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
     headers: JSON.parse(record.headers),
     queryParams: JSON.parse(record.query),
   });
+
+  app.get("/transforms/providers", { schema: { querystring: closed({}) } }, async () => ({
+    data: await parts.providerTemplates(),
+    page: { next: null },
+  }));
 
   app.post<{ Body: TrialBody & { transform: string; webhookId?: string } }>(
     "/transforms/test",

@@ -108,7 +108,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     ...appStore(db, writer, entries),
     ...queueStore(db, writer, reader, lanes, entries),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
-    ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules }),
+    ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules, append }),
     storeProbe: () => writer.submit(() => void probe.run()),
     stop: () => (stopped ??= close()),
   };
