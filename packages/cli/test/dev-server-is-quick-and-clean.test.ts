@@ -26,7 +26,7 @@ test("--ephemeral leaves nothing behind", async (t) => {
   const place = workingFolder(t, { TMPDIR: tmpdir() });
   const folders = () => new Set(globSync("inlet-dev-*", { cwd: tmpdir() }));
   const before = folders();
-  const dev = place.start("dev", "--port", "0", "--ephemeral");
+  const dev = place.start("dev", "--port", "0", "--discover", "off", "--ephemeral");
   const url = await urlOf(dev);
   assert.equal((await post(`${url}/e/dev`, '{"name":"a/b","data":{}}')).status, 200);
   const [made, ...others] = [...folders()].filter((folder) => !before.has(folder));
@@ -44,7 +44,7 @@ test("--ephemeral and --data-dir contradict each other", async (t) => {
 test("it is ready within a second, and keeps its data in .inlet", async (t) => {
   const place = workingFolder(t);
   // What a machine caches the first time is not what is measured.
-  await place.start("dev", "--port", "0", "--ephemeral").printed(/listening on/);
+  await place.start("dev", "--port", "0", "--discover", "off", "--ephemeral").printed(/listening on/);
   const times: number[] = [];
   for (let round = 0; round < 3; round++) {
     const startedAt = performance.now();
@@ -59,7 +59,7 @@ test("it is ready within a second, and keeps its data in .inlet", async (t) => {
 
 test("the terminal shows events, duplicates, refusals and ends of runs, line by line", async (t) => {
   const place = workingFolder(t);
-  const dev = place.start("dev", "--port", "0", "--ephemeral");
+  const dev = place.start("dev", "--port", "0", "--discover", "off", "--ephemeral");
   const url = await urlOf(dev);
   const event = '{"name":"app/good","id":"o-1","data":{}}';
   await post(`${url}/e/dev`, event);
@@ -76,7 +76,7 @@ test("the terminal shows events, duplicates, refusals and ends of runs, line by 
 });
 
 test("a dashboard on another origin may send an event to it", async (t) => {
-  const dev = workingFolder(t).start("dev", "--port", "0", "--ephemeral");
+  const dev = workingFolder(t).start("dev", "--port", "0", "--discover", "off", "--ephemeral");
   const url = await urlOf(dev);
   const origin = "https://inlet.example.com";
   const preflight = await fetch(`${url}/e/dev`, {

@@ -59,7 +59,7 @@ test("installed in an empty folder, it serves, runs transforms, and sends", asyn
   );
   assert.equal(await run(inlet, ["--version"], folder, cache), `${packageFile("cli").version}\n`);
 
-  const child = spawn(inlet, ["dev", "--port", "0"], { cwd: folder, env: { PATH: process.env.PATH } });
+  const child = spawn(inlet, ["dev", "--port", "0", "--discover", "off"], { cwd: folder, env: { PATH: process.env.PATH } });
   onEnd(t, () => child.kill("SIGKILL"));
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (printed += chunk));
