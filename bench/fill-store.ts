@@ -1,6 +1,6 @@
 /** Fills a data folder with events, through the store itself, before a service is started on it. */
 
-import { createEventIdGenerator } from "@inlet/protocol";
+import { createEventIdGenerator, type FunctionNo, type RunId, type RunNo } from "@inlet/protocol";
 import { openSqliteStore } from "../packages/server/src/store/sqlite/sqlite-store.ts";
 import { EVENT_DATA, EVENT_NAME } from "./events.ts";
 
@@ -30,8 +30,34 @@ export async function fillStore(folder: string, count: number): Promise<void> {
   await store.stop();
 }
 
-function showProgress(done: number, count: number): void {
-  const line = `filling the store: ${done.toLocaleString("en")} of ${count.toLocaleString("en")} events`;
+/** Runs that have ended, each with its event, as many as were asked for. */
+export async function fillRuns(folder: string, count: number): Promise<void> {
+  const store = openSqliteStore({ folder, onFault: (reason) => console.error(reason), onRecovery: () => undefined });
+  const ids = createEventIdGenerator();
+  const lease = { node: "filler", until: Number.MAX_SAFE_INTEGER, roomIn: () => Number.POSITIVE_INFINITY };
+  const startedAt = Date.now() - count;
+  const environment = await store.environmentInsert({ name: "production", kind: "default", createdAt: startedAt, bodyBytesMax: null });
+  if (!environment) throw new Error("the store to fill is not empty");
+  const place = { environmentId: environment.id, source: { kind: "key", id: "filled" } as const, duplicateSince: 0, idsFromSender: false };
+  for (let done = 0; done < count; done += EVENTS_PER_BATCH) {
+    const now = startedAt + done;
+    const events = Array.from({ length: Math.min(EVENTS_PER_BATCH, count - done) }, () => {
+      const run = { id: ids.next(now) as string as RunId, functionNo: 1 as FunctionNo, lane: "app:1", dueAt: now, rank: now };
+      return { id: ids.next(now), name: EVENT_NAME, ts: now, dedupId: null, data: EVENT_DATA, extras: null, runs: [run] };
+    });
+    const { handed } = await store.eventAppend({ ...place, receivedAt: now, events, lease });
+    const invokerValue = { status: "completed", value: "null" } as const;
+    const end = { status: "completed", endedAt: now, output: '"ok"', error: null, invokerValue } as const;
+    const finish = ({ runNo, no }: (typeof handed)[number]) =>
+      store.runAdvance({ runNo: runNo as RunNo, entryNo: no, now, lease, decide: () => ({ startedAt: now, end }) });
+    await Promise.all(handed.map(finish));
+    showProgress(done + events.length, count, "runs");
+  }
+  await store.stop();
+}
+
+function showProgress(done: number, count: number, what = "events"): void {
+  const line = `filling the store: ${done.toLocaleString("en")} of ${count.toLocaleString("en")} ${what}`;
   if (process.stdout.isTTY) process.stdout.write(`\r${line}${done === count ? "\n" : ""}`);
   else if (done === count) console.log(line);
 }

@@ -3,9 +3,10 @@
 import { parseArgs } from "node:util";
 import { benchIngest } from "./ingest.ts";
 import { type Row, report } from "./report.ts";
+import { benchRuns } from "./runs.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench -- <ingest | webhooks> [flags]
+const HELP = `Usage: npm run bench -- <ingest | webhooks | runs> [flags]
 
   --seconds <n>   seconds each load runs (5)
   --rounds <n>    rounds, of which the median counts (3)
@@ -14,7 +15,12 @@ const HELP = `Usage: npm run bench -- <ingest | webhooks> [flags]
 ingest only:
   --stored <n>    events stored before the second half (5000000; 0 leaves it out, as --quick does)
   --url <url>     drive this server instead, alone
-  --key <key>     its event key (bench)`;
+  --key <key>     its event key (bench)
+
+runs only:
+  --runs <n>         runs of each load (10000)
+  --stored-runs <n>  runs stored before the last load (1000000; 0 leaves it out, as --quick does)
+  --long <n>         runs over which memory is watched (200000; 0 leaves it out, as --quick does)`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -22,6 +28,9 @@ const { values, positionals } = parseArgs({
     seconds: { type: "string", default: "5" },
     rounds: { type: "string", default: "3" },
     stored: { type: "string", default: "5000000" },
+    runs: { type: "string", default: "10000" },
+    "stored-runs": { type: "string", default: "1000000" },
+    long: { type: "string", default: "200000" },
     quick: { type: "boolean", default: false },
     url: { type: "string" },
     key: { type: "string", default: "bench" },
@@ -35,6 +44,13 @@ const rounds = values.quick ? 1 : Number(values.rounds);
 const BENCHMARKS: Readonly<Record<string, () => Promise<Row[]>>> = {
   ingest: () => benchIngest({ seconds, rounds, stored: values.quick ? 0 : Number(values.stored), url: values.url, key: values.key }),
   webhooks: () => benchWebhooks({ seconds, rounds }),
+  runs: () =>
+    benchRuns({
+      runs: values.quick ? 2_000 : Number(values.runs),
+      rounds,
+      stored: values.quick ? 0 : Number(values["stored-runs"]),
+      long: values.quick ? 0 : Number(values.long),
+    }),
 };
 
 const [name = ""] = positionals;

@@ -18,7 +18,7 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export function startInlet(dataDir: string): Promise<Server> {
+export function startInlet(dataDir: string, flags: readonly string[] = []): Promise<Server> {
   return start([
     CLI,
     "start",
@@ -34,7 +34,12 @@ export function startInlet(dataDir: string): Promise<Server> {
     "bench",
     "--log-level",
     "warn",
+    ...flags,
   ]);
+}
+
+export function startApp(sdk: string, baseUrl: string, signingKey: string): Promise<Server> {
+  return start([here("app-server.ts"), sdk, baseUrl, signingKey]);
 }
 
 export function startFloor(): Promise<Server> {

@@ -1,10 +1,11 @@
 /** What apps and their SDKs ask of the service: to register, to fetch what a call could not carry, to hand results in early. */
 
-import { type EventIdGenerator, Refusal, type RunId } from "@inlet/protocol";
+import { type EventIdGenerator, jsonMembers, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import type { SdkRoutesParts } from "./api/sdk-routes.ts";
-import type { AppSync } from "./execute/call/app-sync.ts";
+import type { AppSync } from "./execute/apps/app-sync.ts";
 import { eventText, stepsText } from "./execute/call/call-body.ts";
+import { isSuperseded } from "./execute/call/dispatch-id.ts";
 import type { Executor } from "./execute/executor.ts";
 import { decideCheckpoint } from "./execute/steps/decide-checkpoint.ts";
 import { readOperations } from "./execute/steps/operations.ts";
@@ -42,7 +43,7 @@ export function createSdkAnswers(parts: SdkAnswersParts): SdkRoutesParts["sdk"] 
       const outcome = await registerApp({ store, registry, newId, now }, registration);
       if (outcome instanceof Refusal) return outcome;
       if (deployId !== null) sync.registered(deployId, outcome.app);
-      log.info({ app: outcome.app.name, environment: environment.name, modified: outcome.modified }, "an app registered");
+      if (outcome.modified) log.info({ app: outcome.app.name, environment: environment.name }, "an app registered its functions");
       return outcome;
     },
     async runEvents(id) {
@@ -82,28 +83,37 @@ async function contextOf(store: Store, id: RunId): Promise<RunContext | null> {
 }
 
 async function checkpoint({ store, executor, now }: SdkAnswersParts, id: RunId, body: string): Promise<Refusal | null> {
-  const steps = stepsIn(body);
+  const { steps, dispatch } = checkpointIn(body);
   if (!steps) return new Refusal("checkpoint_invalid", "The body must be an object whose `steps` are step operations.");
   const late = steps.find(({ op }) => !EARLY_OPERATIONS.includes(op));
   if (late) return new Refusal("checkpoint_invalid", `A ${late.op} cannot be handed in while the call goes on.`);
   const run = await store.runFind({ id });
   if (!run) return new Refusal("run_not_found", `There is no run ${id}.`);
   let refused: RunError | null = null;
+  let superseded = false;
   const isActive = await executor.change(run.no, (state) => {
+    superseded = dispatch !== null && isSuperseded(dispatch, state.entries);
+    if (superseded) return {};
     const outcome = decideCheckpoint(state, steps, now());
     refused = outcome.refused;
     return outcome.change;
   });
+  if (superseded) return new Refusal("call_superseded", `This call of the run ${id} was given up, and its function is called anew.`);
   if (refused !== null) return new Refusal("checkpoint_invalid", (refused as RunError).message);
   return isActive ? null : new Refusal("run_ended", `The run ${id} has ended already.`);
 }
 
-/** The operations in what an SDK hands in. */
-function stepsIn(body: string): ReturnType<typeof readOperations> {
+/** The operations in what an SDK hands in, and which call they come from. */
+function checkpointIn(body: string): { steps: ReturnType<typeof readOperations>; dispatch: string | null } {
   try {
-    const { steps } = JSON.parse(body) as { steps?: unknown };
-    return Array.isArray(steps) ? readOperations(JSON.stringify(steps)) : null;
+    const members = new Map(jsonMembers(body).map(({ key, start, end }) => [key, body.slice(start, end)]));
+    const dispatch: unknown = JSON.parse(members.get("qi_id") ?? "null");
+    return {
+      // Results stay in the SDK's own words: numbers keep their digits.
+      steps: members.get("steps")?.startsWith("[") ? readOperations(members.get("steps") as string) : null,
+      dispatch: typeof dispatch === "string" && dispatch !== "" ? dispatch : null,
+    };
   } catch {
-    return null;
+    return { steps: null, dispatch: null };
   }
 }

@@ -1,13 +1,14 @@
 /** Fan-out and execution, connected: what event-life.ts, the routes and service.ts need of functions. */
 
-import { createEventIdGenerator, type EventIdGenerator, eventJson } from "@inlet/protocol";
+import { createEventIdGenerator, type EventIdGenerator, eventJson, type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { createSdkAnswers } from "./answer-sdks.ts";
 import type { FunctionsRoutesParts } from "./api/functions-routes.ts";
 import type { RunsRoutesParts } from "./api/runs-routes.ts";
 import type { SdkRoutesParts } from "./api/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
-import { AppSync } from "./execute/call/app-sync.ts";
+import { AppSync } from "./execute/apps/app-sync.ts";
+import { AppWatch } from "./execute/apps/app-watch.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { Executor } from "./execute/executor.ts";
 import { createBackoff } from "./execute/queue/backoff.ts";
@@ -19,19 +20,30 @@ import { limitsOfLane } from "./fan-out/lanes.ts";
 import { Registry } from "./fan-out/registry.ts";
 import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
 import { eventValue, newWait, waitRules } from "./fan-out/waits.ts";
+import type { LiveLog } from "./observe/live-log.ts";
+import type { Traffic } from "./observe/traffic.ts";
 import type { Directory } from "./receive/directory.ts";
 import { rerunRun } from "./rerun-run.ts";
-import type { ClaimedEntry, Environment, Lease, NewEvent, RunRules, Store } from "./store/contract/index.ts";
+import type { App, ClaimedEntry, Environment, EventSource, Lease, NewEvent, RunRules, Store } from "./store/contract/index.ts";
 
 export interface Functions {
   /** Adds to an event what it starts. */
   plan(environmentId: Environment["id"], event: NewEvent, now: number): NewEvent;
   lease(): Lease;
   take(entries: readonly ClaimedEntry[]): void;
+  /** The function a run belongs to, as the source of the events it sends. */
+  sourceOfRun(environmentId: Environment["id"], runId: string): Promise<EventSource | null>;
+  /** Who is started by events of this name. */
+  subscribersOf(environmentId: Environment["id"], eventName: string): { id: string; name: string }[];
+  /** What people call the function with this id, in whatever environment. */
+  functionName(id: string): string;
   sdk: SdkRoutesParts["sdk"];
   runs: RunsRoutesParts["runs"];
   registry: FunctionsRoutesParts["registry"];
-  start(): Promise<void>;
+  /** Before events are accepted. */
+  open(): Promise<void>;
+  /** Takes up what is in the queue, and looks for apps. */
+  start(port: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -43,6 +55,8 @@ export interface FunctionsParts {
   defaultEnvironment: string;
   signingKey(): string | null;
   isSigned(bearer: string): boolean;
+  liveLog: LiveLog | null;
+  traffic: Traffic;
   log: Logger;
   now(): number;
 }
@@ -58,7 +72,7 @@ export function createRunRules(endEvents: () => EndEvents): RunRules {
 }
 
 export function createFunctions(parts: FunctionsParts): Functions & { endEvents: EndEvents } {
-  const { config, store, eventIds, signingKey, log, now } = parts;
+  const { config, store, directory, eventIds, signingKey, log, now } = parts;
   const registry = new Registry(store);
   const runIds = createEventIdGenerator();
   const onFault = (functionId: string, fault: string) =>
@@ -67,7 +81,13 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
   const plan: Functions["plan"] = (environmentId, event, at) => fanOut.plan(environmentId, event, at);
   const functionId = (no: Parameters<Registry["function"]>[0]) => registry.function(no)?.id ?? "unknown";
   const isSubscribed = (id: Environment["id"], name: string) => registry.candidates(id, name).length > 0;
-  const endEvents = createEndEvents({ functionId, isSubscribed, plan, eventIds });
+  const eventsOfEnd = createEndEvents({ functionId, isSubscribed, plan, eventIds });
+  const endEvents: EndEvents = (state, end) => {
+    if (end.status !== "cancelled")
+      parts.traffic.note(state.run.environmentId, end.status === "completed" ? "runsCompleted" : "runsFailed");
+    parts.liveLog?.ended(functionId(state.run.functionNo), state.run.id, end);
+    return eventsOfEnd(state, end);
+  };
   const caller = new AppCaller({ timeoutMs: config.callTimeout, connectionsMax: config.appCalls });
   const lease = () => executor.lease();
   const starts = new FunctionStarts({ store, registry, fanOut, eventIds, lease, now });
@@ -116,7 +136,30 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     now,
   });
   registry.onRefresh(() => executor.refresh());
-  const sync = new AppSync({ caller, signingKey, now, newId: () => eventIds.next(now()) });
+  const sync = new AppSync({ caller, signingKey, apps: () => registry.apps(), now, newId: () => eventIds.next(now()) });
+
+  let ownPort = 0;
+  const watch = new AppWatch({
+    urls: config.appUrl,
+    looksAround: config.discover === "on",
+    asksAgain: config.mode === "dev",
+    ownPort: () => ownPort,
+    known: () => registry.apps(directory.environmentNamed(parts.defaultEnvironment)?.id),
+    sync: (url) => syncIn(directory.environmentNamed(parts.defaultEnvironment) as Environment, url),
+    onFault: (url, fault) => log.warn({ url, fault }, "an app could not be synced"),
+  });
+
+  /** Why it failed is shown with the app, if it is known. */
+  async function syncIn(home: Environment, url: string): Promise<App | string> {
+    const outcome = await sync.ask(home, url);
+    if (typeof outcome !== "string") return outcome;
+    const known = registry.apps(home.id).filter((app) => app.url === url && app.error !== outcome);
+    if (known.length > 0) {
+      await store.appFault({ environmentId: home.id, url, error: outcome });
+      await registry.refresh();
+    }
+    return outcome;
+  }
 
   const sdk = createSdkAnswers({ ...parts, registry, executor, sync });
   const runs: Functions["runs"] = {
@@ -138,6 +181,16 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     endEvents,
     lease,
     take: (entries) => executor.take(entries),
+    subscribersOf: (environmentId, name) =>
+      registry.candidates(environmentId, name).flatMap(({ functionNo }) => {
+        const known = registry.function(functionNo as FunctionNo);
+        return known ? [{ id: known.id, name: known.name }] : [];
+      }),
+    functionName: (id) => registry.nameOf(id) ?? id,
+    async sourceOfRun(environmentId, runId) {
+      const run = isEventId(runId) ? await store.runFind({ id: runId as string as RunId }) : null;
+      return run?.environmentId === environmentId ? { kind: "function", id: functionId(run.functionNo) } : null;
+    },
     sdk,
     runs,
     registry: {
@@ -145,18 +198,20 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
       functions: ({ id }) =>
         registry.functions(id).map(({ stored, app, config: settings }) => ({ stored, app, url: settings.url, config: settings.raw })),
       refresh: () => registry.refresh(),
-      async sync(home, url) {
-        const outcome = await sync.ask(home, url);
-        if (typeof outcome !== "string") return outcome;
-        await store.appFault({ environmentId: home.id, url, error: outcome });
-        await registry.refresh();
-        return outcome;
-      },
+      sync: syncIn,
     },
-    async start() {
+    async open() {
       await registry.refresh();
-      await executor.start();
+      await executor.recover();
     },
-    stop: () => executor.stop(config.drainTimeout),
+    async start(port) {
+      ownPort = port;
+      await executor.start();
+      watch.start();
+    },
+    async stop() {
+      await watch.stop();
+      await executor.stop(config.drainTimeout);
+    },
   };
 }

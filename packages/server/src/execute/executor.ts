@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import {
   type App,
   type ClaimedEntry,
+  type EventPlace,
   type Lease,
   type RunAdvanceParams,
   type RunAdvanceResult,
@@ -46,7 +47,7 @@ export interface ExecutorParts {
   /** Reads the parameters of steps. */
   steps: {
     sleepUntil(operation: Parameters<CallFacts["sleepUntil"]>[0], now: number): number | string;
-    wait(operation: Parameters<CallFacts["wait"]>[0], state: RunState, now: number, since: number): ReturnType<CallFacts["wait"]>;
+    wait(operation: Parameters<CallFacts["wait"]>[0], state: RunState, now: number, since: EventPlace): ReturnType<CallFacts["wait"]>;
     invoke(operation: Parameters<CallFacts["invoke"]>[0], state: RunState, now: number): ReturnType<CallFacts["invoke"]>;
   };
   /** Entries that start functions rather than go on with runs. */
@@ -58,14 +59,20 @@ export interface ExecutorParts {
 const NODE = "local";
 const LEASE_MS = 30_000;
 const RENEW_INTERVAL_MS = 10_000;
-/** An entry taken up this often without an outcome takes its node down each time. */
+/** An entry taken up this often without an outcome takes its node down each time, or cannot be worked on. */
 const CLAIMS_MAX = 10;
+/** How long an entry rests that could not be worked on. */
+const FAULT_REST_MS = 5_000;
 const STORE_RETRY_MS = [50, 200, 1_000, 5_000];
+
+const QUARANTINED = `It was quarantined: it was taken up ${CLAIMS_MAX} times, and the service stopped or failed each time.`;
 
 export class Executor {
   readonly #parts: ExecutorParts;
   readonly #scheduler: Scheduler;
   readonly #timers: Timers;
+  /** Timers being worked on. Their leases are renewed like those of calls. */
+  readonly #timersInWork = new Set<ClaimedEntry>();
   #renewal: NodeJS.Timeout | null = null;
   #stopWatching: (() => void) | null = null;
   #isStopping = false;
@@ -97,9 +104,13 @@ export class Executor {
     if (timers.length > 0) void this.#workTimers(timers);
   }
 
+  /** What this node held when it died is due again. Before this, nothing may be handed over. */
+  async recover(): Promise<void> {
+    await this.#parts.store.queueRecover({ node: NODE, now: this.#parts.now() });
+  }
+
   async start(): Promise<void> {
-    const { store, now } = this.#parts;
-    await store.queueRecover({ node: NODE, now: now() });
+    const { store } = this.#parts;
     this.#stopWatching = store.queueWatch((lane, dueAt) => {
       if (lane === TIMER_LANE) this.#timers.wakeBy(dueAt);
       else setImmediate(() => this.#scheduler.noteBacklog(lane));
@@ -135,14 +146,20 @@ export class Executor {
   }
 
   async #renew(): Promise<void> {
-    const entryNos = this.#scheduler.held().map(({ no }) => no);
+    const entryNos = [...this.#scheduler.held(), ...this.#timersInWork].map(({ no }) => no);
     if (entryNos.length === 0) return;
-    await this.#parts.store.queueRenew({ entryNos, until: this.#parts.now() + LEASE_MS }).catch(() => {});
+    await this.#parts.store.queueRenew({ entryNos, node: NODE, until: this.#parts.now() + LEASE_MS }).catch(() => {});
   }
 
   async #workTimers(entries: readonly ClaimedEntry[]): Promise<void> {
     this.#scheduler.take(entries.filter(({ kind }) => kind === "call"));
-    await Promise.all(entries.filter(({ kind }) => kind !== "call").map((entry) => this.#workSafely(entry)));
+    await Promise.all(entries.filter(({ kind }) => kind !== "call").map((entry) => this.#workTimer(entry)));
+  }
+
+  async #workTimer(entry: ClaimedEntry): Promise<void> {
+    this.#timersInWork.add(entry);
+    await this.#workSafely(entry);
+    this.#timersInWork.delete(entry);
   }
 
   async #workSafely(entry: ClaimedEntry): Promise<void> {
@@ -150,13 +167,22 @@ export class Executor {
       await this.#work(entry);
     } catch (error) {
       if (this.#isStopping) return;
-      this.#parts.log.error({ error, entry }, "an entry of the queue could not be worked on; it is taken up again after the next start");
+      this.#parts.log.error({ err: error, entry }, "an entry of the queue could not be worked on; it is tried again");
+      await this.#putBack(entry);
     }
+  }
+
+  /** What this node holds is given to nobody else: it has to be let go of. */
+  async #putBack({ no }: ClaimedEntry): Promise<void> {
+    const { store, now, log } = this.#parts;
+    const put = () => store.queueReschedule({ no, node: NODE, dueAt: now() + FAULT_REST_MS });
+    await this.#untilWritten(put).catch((error) => log.error({ err: error, no }, "an entry of the queue rests until the next start"));
   }
 
   async #work(entry: ClaimedEntry): Promise<void> {
     const { runNo } = entry;
     if (runNo === null) return this.take(await this.#parts.starts.work(entry));
+    if (entry.claims > CLAIMS_MAX) return this.#fail(entry.no, runNo, QUARANTINED);
     if (entry.kind === "call") return this.#call(entry, runNo);
     const { handed } = await this.#advance({ runNo, entryNo: entry.no, decide: (state) => this.#timerChange(entry, state) });
     this.take(handed);
@@ -177,8 +203,7 @@ export class Executor {
     const context = await this.#parts.store.runContext({ runNo });
     if (!context) return;
     const target = this.#parts.functionOf(entry.functionNo);
-    const refused = this.#refusal(entry, target);
-    if (refused || !target) return this.#fail(entry.no, runNo, refused ?? "");
+    if (!target || target.app.removedAt !== null) return this.#fail(entry.no, runNo, "Its app was removed.");
     if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
     const startedAt = this.#parts.now();
     const read = await this.#ask(entry, context, target);
@@ -186,12 +211,6 @@ export class Executor {
     const decide = (state: RunState) => decideAnswer(state, read.answer, this.#facts(entry, context, target, startedAt, read));
     const { handed } = await this.#advance({ runNo, entryNo: entry.no, decide });
     this.take(handed);
-  }
-
-  #refusal({ claims }: ClaimedEntry, target: ExecutedFunction | undefined): string | null {
-    if (!target || target.app.removedAt !== null) return "Its app was removed.";
-    if (claims > CLAIMS_MAX) return `It was quarantined: it was taken up ${CLAIMS_MAX} times, and the service stopped each time.`;
-    return null;
   }
 
   async #fail(entryNo: EntryNo, runNo: RunNo, message: string): Promise<void> {
@@ -205,7 +224,7 @@ export class Executor {
     if (startMs === null && finishMs === null) return;
     const startedAt = this.#parts.now();
     const entries = finishMs === null ? [] : [{ kind: "finish-by", stepId: null, dueAt: startedAt + finishMs } as const];
-    await this.#advance({ runNo, entryNo: no, decide: () => ({ startedAt, entry: "keep", entries }) });
+    this.take((await this.#advance({ runNo, entryNo: no, decide: () => ({ startedAt, entry: "keep", entries }) })).handed);
   }
 
   async #ask(entry: ClaimedEntry, context: RunContext, target: ExecutedFunction): Promise<ReadAnswer> {
@@ -219,7 +238,13 @@ export class Executor {
     }
   }
 
-  #facts(entry: ClaimedEntry, { run }: RunContext, { retries }: ExecutedFunction, startedAt: number, read: ReadAnswer): CallFacts {
+  #facts(
+    entry: ClaimedEntry,
+    { run, lastSequence }: RunContext,
+    { retries }: ExecutedFunction,
+    startedAt: number,
+    read: ReadAnswer,
+  ): CallFacts {
     const { backoff, endEvents, steps } = this.#parts;
     const now = this.#parts.now();
     return {
@@ -231,16 +256,20 @@ export class Executor {
       retryAt: (attempt, retryAfterMs) => backoff.retryAt(now, attempt, retryAfterMs),
       endEvents,
       sleepUntil: (operation) => steps.sleepUntil(operation, now),
-      wait: (operation, state) => steps.wait(operation, state, now, startedAt),
+      wait: (operation, state) => steps.wait(operation, state, now, { sequence: lastSequence, at: startedAt }),
       invoke: (operation, state) => steps.invoke(operation, state, now),
     };
   }
 
   /** An answer that cannot be written now is kept until it can: only a crash makes a step run again. */
-  async #advance(params: Pick<RunAdvanceParams, "runNo" | "entryNo" | "decide">): Promise<RunAdvanceResult> {
+  #advance(params: Pick<RunAdvanceParams, "runNo" | "entryNo" | "decide">): Promise<RunAdvanceResult> {
+    return this.#untilWritten(() => this.#parts.store.runAdvance({ ...params, now: this.#parts.now(), lease: this.lease() }));
+  }
+
+  async #untilWritten<Result>(write: () => Promise<Result>): Promise<Result> {
     for (let tries = 0; ; tries++) {
       try {
-        return await this.#parts.store.runAdvance({ ...params, now: this.#parts.now(), lease: this.lease() });
+        return await write();
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || this.#isStopping) throw error;
         const delayMs = STORE_RETRY_MS[Math.min(tries, STORE_RETRY_MS.length - 1)];

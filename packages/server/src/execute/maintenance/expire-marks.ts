@@ -1,17 +1,13 @@
-/** Sweeper: removes what rate limits, throttles and other rules about starts remember, once it says no more than nothing would. */
+/** Sweeper: removes what rate limits, throttles, debounces, batches and singletons remembered, once it can no longer matter. */
 
 import type { FunctionStartStore } from "../../store/contract/index.ts";
 import { Sweeper, type SweeperParts } from "./sweeper.ts";
 
 export interface ExpireMarksParts extends Pick<SweeperParts, "log" | "everyMs"> {
-  store: FunctionStartStore;
+  store: Pick<FunctionStartStore, "markExpireMany">;
   now(): number;
 }
 
 export function expireMarks({ store, now, ...parts }: ExpireMarksParts): Sweeper {
-  return new Sweeper({
-    ...parts,
-    what: "expired marks of flow control",
-    removeSome: (limit) => store.markExpireMany({ until: now(), limit }),
-  });
+  return new Sweeper({ ...parts, what: "marks of functions", removeSome: (limit) => store.markExpireMany({ until: now(), limit }) });
 }

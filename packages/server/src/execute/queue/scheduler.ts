@@ -32,6 +32,8 @@ interface Lane {
   /** There is more in the store. New entries must not overtake it. */
   hasBacklog: boolean;
   isClaiming: boolean;
+  /** Entries were added to the store's queue since the last claim began. */
+  wasNoted: boolean;
 }
 
 interface Limit {
@@ -79,6 +81,7 @@ export class Scheduler {
   noteBacklog(key: string): void {
     const lane = this.#lane(key);
     lane.hasBacklog = true;
+    lane.wasNoted = true;
     this.#refill(lane);
   }
 
@@ -106,7 +109,7 @@ export class Scheduler {
   #lane(key: string): Lane {
     const known = this.#lanes.get(key);
     if (known) return known;
-    const lane: Lane = { key, limits: this.#limitsOf(key), waiting: [], working: 0, hasBacklog: false, isClaiming: false };
+    const lane: Lane = { key, limits: this.#limitsOf(key), waiting: [], working: 0, hasBacklog: false, isClaiming: false, wasNoted: false };
     this.#lanes.set(key, lane);
     return lane;
   }
@@ -166,11 +169,12 @@ export class Scheduler {
   #refill(lane: Lane): void {
     if (!lane.hasBacklog || lane.isClaiming || this.#stopped || lane.waiting.length > LANE_ENTRIES_LOW) return;
     lane.isClaiming = true;
+    lane.wasNoted = false;
     this.#parts
       .claim(lane.key, LANE_ENTRIES_MAX - lane.waiting.length)
       .then(({ claimed, more }) => {
         lane.isClaiming = false;
-        lane.hasBacklog = more;
+        lane.hasBacklog = more || lane.wasNoted;
         lane.waiting.push(...claimed);
         lane.waiting.sort((a, b) => a.rank - b.rank);
         this.#move(lane);

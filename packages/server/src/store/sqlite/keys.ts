@@ -15,6 +15,7 @@ interface KeyRow {
   prefix: string;
   secret: string | null;
   role: string | null;
+  environments: string | null;
   event_names: string | null;
   ips: string | null;
   created_at: number;
@@ -24,8 +25,8 @@ interface KeyRow {
 export function keyStore(db: DatabaseSync, writer: GroupCommit): KeyStore {
   const list = db.prepare("SELECT * FROM keys ORDER BY created_at, rowid");
   const insert = db.prepare(`
-    INSERT INTO keys (key_id, kind, name, environment_id, hash, prefix, secret, role, event_names, ips, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO keys (key_id, kind, name, environment_id, hash, prefix, secret, role, environments, event_names, ips, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING RETURNING *`);
   const revoke = db.prepare("UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL RETURNING *");
 
@@ -38,7 +39,8 @@ export function keyStore(db: DatabaseSync, writer: GroupCommit): KeyStore {
 
 function toColumns(key: Omit<Key, "revokedAt">) {
   const { id, kind, name, environmentId, hash, prefix, secret, role, eventNames, ips, createdAt } = key;
-  return [id, kind, name, environmentId, hash, prefix, secret, role, listText(eventNames), listText(ips), createdAt] as const;
+  const environments = key.environments && JSON.stringify(key.environments);
+  return [id, kind, name, environmentId, hash, prefix, secret, role, environments, listText(eventNames), listText(ips), createdAt] as const;
 }
 
 function maybe(row: unknown): Key | null {
@@ -55,6 +57,7 @@ function toKey(row: KeyRow): Key {
     prefix: row.prefix,
     secret: row.secret,
     role: row.role as ApiRole | null,
+    environments: row.environments === null ? null : JSON.parse(row.environments),
     eventNames: parseList(row.event_names),
     ips: parseList(row.ips),
     createdAt: row.created_at,

@@ -4,7 +4,7 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { EnvironmentId, EventId, WebhookId, WebhookRequestId } from "@inlet/protocol";
 import type { EventCursor, WebhookRequest, WebhookRequestListParams } from "../contract/index.ts";
 
-interface RequestRow {
+export interface RequestRow {
   sequence: number;
   environment_id: number;
   webhook_id: string;
@@ -62,7 +62,7 @@ export function listRequests(db: DatabaseSync, params: WebhookRequestListParams)
   return { requests, next: more ? { receivedAt: last.receivedAt, sequence: last.sequence } : null };
 }
 
-function toRequest(row: RequestRow): WebhookRequest {
+export function toRequest(row: RequestRow): WebhookRequest {
   return {
     sequence: row.sequence,
     environmentId: row.environment_id as EnvironmentId,

@@ -3,18 +3,28 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo } from "@inlet/protocol";
 import { type NewRun, type NewStart, TIMER_LANE } from "../contract/index.ts";
+import type { ChangedRuns } from "./changed-runs.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Handing, QueueEntries } from "./queue-entries.ts";
 import type { Waits } from "./waits.ts";
 
+export interface StartRunsParts {
+  lanes: Lanes;
+  entries: QueueEntries;
+  waits: Waits;
+  changed: ChangedRuns;
+}
+
 export class StartRuns {
+  readonly #changed: ChangedRuns;
   readonly #lanes: Lanes;
   readonly #entries: QueueEntries;
   readonly #waits: Waits;
   readonly #insert;
   readonly #insertBatched;
 
-  constructor(db: DatabaseSync, lanes: Lanes, entries: QueueEntries, waits: Waits) {
+  constructor(db: DatabaseSync, { lanes, entries, waits, changed }: StartRunsParts) {
+    this.#changed = changed;
     this.#lanes = lanes;
     this.#entries = entries;
     this.#waits = waits;
@@ -33,6 +43,7 @@ export class StartRuns {
       ...[this.#lanes.no(lane), handing.now, cron ?? null, originalRunId ?? null, invoker?.runNo ?? null, invoker?.stepId ?? null],
     );
     const runNo = lastInsertRowid as RunNo;
+    this.#changed.note(runNo);
     const first = { environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null, eventSequence: null };
     this.#entries.add(handing, { ...first, dueAt, kind: "call" });
     if (run.startBy !== undefined) this.#entries.add(handing, { ...first, dueAt: run.startBy, kind: "start-by" });

@@ -1,0 +1,90 @@
+/**
+ * An app for the benchmark of runs, as a process of its own: `node bench/app-server.ts <inlet | inngest> <base url> <signing key>`.
+ * Beside its functions it tells, on /control, how many ended, when the last one was entered, and what the calls looked like.
+ */
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Inlet } from "@inlet/sdk";
+import { serve as serveInlet } from "@inlet/sdk/node";
+import { Inngest } from "inngest";
+import { serve as serveInngest } from "inngest/node";
+
+const [, , kind, baseUrl = "", signingKey = ""] = process.argv;
+const SAMPLES_MAX = 3;
+
+export interface SampledCall {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+let ended = 0;
+let enteredAt = 0;
+/** The calls of one run of each function, for the floor to repeat. */
+const samples = new Map<string, SampledCall[]>();
+
+const plain = () => {
+  enteredAt = performance.timeOrigin + performance.now();
+  ended++;
+  return "ok";
+};
+interface Steps {
+  run(id: string, work: () => number): Promise<number>;
+}
+const twoSteps = async ({ step }: { step: Steps }) => {
+  const one = await step.run("one", () => 1);
+  const two = await step.run("two", () => one + 1);
+  ended++;
+  return two;
+};
+
+const handler = kind === "inlet" ? inletApp() : inngestApp();
+const server = createServer((request, response) => {
+  if (request.url?.startsWith("/control")) return control(response);
+  sample(request);
+  void handler(request, response);
+});
+server.listen(0, "127.0.0.1", () => console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+
+function inletApp() {
+  const client = new Inlet({ id: "bench", baseUrl, signingKey, eventKey: "bench" });
+  return serveInlet({
+    client,
+    functions: [
+      client.createFunction({ id: "plain" }, { event: "bench/plain" }, plain),
+      client.createFunction({ id: "two-steps" }, { event: "bench/two-steps" }, twoSteps as never),
+    ],
+  });
+}
+
+/** Without checkpoints each step is a call of its own, as the floor repeats them. */
+function inngestApp() {
+  const client = new Inngest({ id: "bench", baseUrl, signingKey, eventKey: "bench", isDev: false, checkpointing: false });
+  return serveInngest({
+    client,
+    functions: [
+      client.createFunction({ id: "plain", triggers: [{ event: "bench/plain" }] }, plain as never),
+      client.createFunction({ id: "two-steps", triggers: [{ event: "bench/two-steps" }] }, twoSteps as never),
+    ],
+  });
+}
+
+function sample(request: IncomingMessage): void {
+  const path = request.url ?? "";
+  if (request.method !== "POST" || (samples.get(path)?.length ?? 0) >= SAMPLES_MAX) return;
+  const kept = Object.entries(request.headers).filter(([name]) => /^(x-|content-type)/.test(name));
+  const headers = Object.fromEntries(kept) as Record<string, string>;
+  const chunks: Buffer[] = [];
+  // Listening would take the body away from SDKs that begin to read later.
+  const emit = request.emit.bind(request);
+  request.emit = (event: string | symbol, ...rest: unknown[]) => {
+    if (event === "data") chunks.push(rest[0] as Buffer);
+    if (event === "end") samples.set(path, [...(samples.get(path) ?? []), { path, headers, body: Buffer.concat(chunks).toString() }]);
+    return emit(event, ...rest);
+  };
+}
+
+function control(response: ServerResponse): void {
+  response.end(JSON.stringify({ ended, enteredAt, samples: [...samples.values()].flat() }));
+}

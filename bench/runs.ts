@@ -1,0 +1,198 @@
+/**
+ * How fast functions run, with our SDK and with the published one, beside a floor: a bare client that posts the same calls straight
+ * to the same app, at the same concurrency, and stores nothing. And how soon after a send a function is entered, when all is idle.
+ */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Agent } from "undici";
+import type { SampledCall } from "./app-server.ts";
+import { fillRuns } from "./fill-store.ts";
+import { cpuSeconds, residentMb, type Server, startApp, startInlet } from "./processes.ts";
+import { median, type Row } from "./report.ts";
+
+export interface RunsOptions {
+  /** Runs of each load. */
+  runs: number;
+  rounds: number;
+  /** Runs stored before the second half; 0 leaves it out. */
+  stored: number;
+  /** Runs over which memory is watched; 0 leaves it out. */
+  long: number;
+}
+
+interface Control {
+  ended: number;
+  enteredAt: number;
+  samples: SampledCall[];
+}
+
+type Sdk = "inlet" | "inngest";
+
+const SIGNING_KEY = `signkey-bench-${"5e".repeat(32)}`;
+const EVENTS_PER_BATCH = 100;
+const SENDERS = 4;
+/** As many calls at once as the service makes to one app. */
+const CALLS_AT_ONCE = 100;
+const IDLE_SENDS = 200;
+const SHARE_GOAL: Readonly<Record<Sdk, number>> = { inlet: 0.4, inngest: 0.8 };
+
+export async function benchRuns(options: RunsOptions): Promise<Row[]> {
+  const rows: Row[] = [];
+  const perRun: number[] = [];
+  for (const sdk of ["inlet", "inngest"] as const) {
+    await withService(async (inlet, app) => {
+      for (const steps of [0, 2]) rows.push(...(await compare(options, sdk, steps, inlet, app)));
+      if (sdk === "inlet") rows.push(...(await idleLatency(inlet, app)));
+      if (sdk === "inlet") perRun.push(await costPerRun(options, inlet, app));
+      if (sdk === "inlet" && options.long > 0) rows.push(...(await memoryOver(options.long, inlet, app)));
+    }, sdk);
+  }
+  if (options.stored > 0) {
+    await withService(async (inlet, app) => perRun.push(await costPerRun(options, inlet, app)), "inlet", options.stored);
+    const ratio = (perRun[1] as number) / (perRun[0] as number);
+    const what = `CPU per run with ${options.stored.toLocaleString("en")} runs stored, against few`;
+    rows.push({ what, value: ratio, unit: "×", goal: "≤ 1.25", met: ratio <= 1.25 });
+  }
+  return rows;
+}
+
+async function withService(work: (inlet: Server, app: Server) => Promise<unknown>, sdk: Sdk, stored = 0): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "inlet-bench-"));
+  if (stored > 0) await fillRuns(folder, stored);
+  const inlet = await startInlet(folder, ["--signing-key", SIGNING_KEY]);
+  const app = await startApp(sdk, inlet.url, SIGNING_KEY);
+  try {
+    await sync(inlet, app);
+    await work(inlet, app);
+  } finally {
+    await app.stop();
+    await inlet.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Service and floor take turns, so that both meet the same machine. */
+async function compare({ runs, rounds }: RunsOptions, sdk: Sdk, steps: number, inlet: Server, app: Server): Promise<Row[]> {
+  const name = steps === 0 ? "plain" : "two-steps";
+  const callsPerRun = steps + 1;
+  // The calls of one run, for the floor to repeat; then a warm-up.
+  await runMany(inlet, app, name, 1);
+  await runMany(inlet, app, name, Math.min(runs, 500));
+  const calls = (await readControl(app)).samples.filter(({ path }) => path.includes(`bench-${name}`)).slice(0, callsPerRun);
+  const service: number[] = [];
+  const floor: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    floor.push(await postMany(app, calls, runs * callsPerRun));
+    service.push(((await runMany(inlet, app, name, runs)) * callsPerRun) as number);
+  }
+  const share = median(service.map((rate, index) => rate / (floor[index] as number)));
+  const label = `${sdk === "inlet" ? "our SDK" : "published SDK"}, ${steps === 0 ? "no steps" : "two steps"}`;
+  return [
+    { what: `${label}: runs`, value: median(service) / callsPerRun, unit: "runs/s" },
+    { what: `${label}: calls`, value: median(service), unit: "calls/s" },
+    { what: `${label}: floor`, value: median(floor), unit: "calls/s" },
+    { what: `${label}: share`, value: share, unit: "×", goal: `≥ ${SHARE_GOAL[sdk]}`, met: share >= SHARE_GOAL[sdk] },
+  ];
+}
+
+/** Runs a second, from the first send to the last end. */
+async function runMany(inlet: Server, app: Server, name: string, count: number): Promise<number> {
+  const target = (await readControl(app)).ended + count;
+  const begun = performance.now();
+  let left = count;
+  async function sendBatches(): Promise<void> {
+    while (left > 0) {
+      const size = Math.min(EVENTS_PER_BATCH, left);
+      left -= size;
+      await send(
+        inlet,
+        Array.from({ length: size }, (_, n) => ({ name: `bench/${name}`, data: { n, order: "A-1042", total: 99.5 } })),
+      );
+    }
+  }
+  await Promise.all(Array.from({ length: SENDERS }, sendBatches));
+  while ((await readControl(app)).ended < target) await pause(20);
+  return count / ((performance.now() - begun) / 1_000);
+}
+
+/** The floor: calls a second. */
+async function postMany(app: Server, calls: readonly SampledCall[], count: number): Promise<number> {
+  const agent = new Agent({ connections: CALLS_AT_ONCE });
+  const begun = performance.now();
+  let next = 0;
+  async function post(): Promise<void> {
+    while (next < count) {
+      const { path, headers, body } = calls[next++ % calls.length] as SampledCall;
+      const { body: answer } = await agent.request({ origin: app.url, path, method: "POST", headers, body });
+      await answer.text();
+    }
+  }
+  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, post));
+  const seconds = (performance.now() - begun) / 1_000;
+  await agent.close();
+  return count / seconds;
+}
+
+async function idleLatency(inlet: Server, app: Server): Promise<Row[]> {
+  const delays: number[] = [];
+  for (let i = 0; i < IDLE_SENDS; i++) {
+    const before = (await readControl(app)).ended;
+    const sentAt = performance.timeOrigin + performance.now();
+    await send(inlet, [{ name: "bench/plain", data: { i } }]);
+    let control = await readControl(app);
+    while (control.ended === before) control = await readControl(app);
+    delays.push(control.enteredAt - sentAt);
+    await pause(10);
+  }
+  delays.sort((a, b) => a - b);
+  const p50 = delays[Math.floor(delays.length * 0.5)] as number;
+  const p99 = delays[Math.floor(delays.length * 0.99)] as number;
+  return [
+    { what: "idle: send to function entry, p50", value: p50, unit: "ms", goal: "≤ 5", met: p50 <= 5 },
+    { what: "idle: send to function entry, p99", value: p99, unit: "ms", goal: "≤ 25", met: p99 <= 25 },
+  ];
+}
+
+/** Microseconds of the service's CPU. */
+async function costPerRun({ runs }: RunsOptions, inlet: Server, app: Server): Promise<number> {
+  await runMany(inlet, app, "plain", 1_000);
+  const before = cpuSeconds(inlet) ?? Number.NaN;
+  await runMany(inlet, app, "plain", runs);
+  return (((cpuSeconds(inlet) ?? Number.NaN) - before) / runs) * 1e6;
+}
+
+async function memoryOver(runs: number, inlet: Server, app: Server): Promise<Row[]> {
+  await runMany(inlet, app, "plain", Math.round(runs / 10));
+  const early = residentMb(inlet) ?? Number.NaN;
+  await runMany(inlet, app, "plain", runs);
+  const late = residentMb(inlet) ?? Number.NaN;
+  return [
+    { what: `resident after ${Math.round(runs / 10).toLocaleString("en")} runs`, value: early, unit: "MB" },
+    { what: `resident after ${runs.toLocaleString("en")} more`, value: late, unit: "MB", goal: "≤ 1.3 ×", met: late <= early * 1.3 },
+  ];
+}
+
+async function sync(inlet: Server, app: Server): Promise<void> {
+  const response = await fetch(`${inlet.url}/v1/apps`, {
+    method: "POST",
+    headers: { authorization: "Bearer bench", "content-type": "application/json" },
+    body: JSON.stringify({ url: `${app.url}/api` }),
+  });
+  if (response.status !== 201) throw new Error(`the app did not register: ${await response.text()}`);
+}
+
+async function send(inlet: Server, events: object[]): Promise<void> {
+  const response = await fetch(`${inlet.url}/e/bench`, { method: "POST", body: JSON.stringify(events) });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`a send was refused: ${text}`);
+}
+
+async function readControl(app: Server): Promise<Control> {
+  return (await (await fetch(`${app.url}/control`)).json()) as Control;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
