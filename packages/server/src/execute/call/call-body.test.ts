@@ -6,7 +6,7 @@ import { SAMPLE_EVENT, sampleState } from "../steps/sample-state.ts";
 import { type CallParameters, callBody } from "./call-body.ts";
 
 function body(context: Partial<RunContext> = {}, given: Partial<CallParameters> = {}): string {
-  const whole: RunContext = { run: sampleState().run, events: [SAMPLE_EVENT], steps: [], ...context };
+  const whole: RunContext = { run: sampleState().run, events: [SAMPLE_EVENT], steps: [], lastSequence: 1, ...context };
   return callBody({
     ...{ context: whole, functionUuid: "uuid", stepId: "step", attempt: 1, maxAttempts: 5, entryId: "7", exactNumbers: false },
     ...given,

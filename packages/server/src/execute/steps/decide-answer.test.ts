@@ -6,7 +6,7 @@ import { decideAnswer } from "./decide-answer.ts";
 import { NOW, operations, sampleFacts, sampleState, sampleStep } from "./sample-state.ts";
 
 const call = (stepId: string | null, no = 1, attempt = 0): EntryRecord => ({
-  ...{ no: no as EntryNo, kind: "call", stepId: stepId as StepId | null, attempt },
+  ...{ no: no as EntryNo, kind: "call", stepId: stepId as StepId | null, attempt, claims: 1, isHeld: true },
 });
 const brief = ({ entries = [], steps = [] }: RunChange) => ({
   entries: entries.map(({ kind, stepId }) => `${kind} ${stepId ?? "-"}`),

@@ -18,7 +18,7 @@ const RUN: RunRecord = {
   ...{ isParallel: false, stateBytes: 0, cron: null, originalRunId: null, invoker: null },
 };
 
-export const DISCOVERY_ENTRY: EntryRecord = { no: 1 as EntryNo, kind: "call", stepId: null, attempt: 0 };
+export const DISCOVERY_ENTRY: EntryRecord = { no: 1 as EntryNo, kind: "call", stepId: null, attempt: 0, claims: 1, isHeld: true };
 
 /** Discovery is under way unless other entries are given. */
 export function sampleState(given: { run?: Partial<RunRecord>; steps?: StepRecord[]; entries?: EntryRecord[] } = {}): RunState {
