@@ -4,8 +4,8 @@ import type { FastifyInstance } from "fastify";
 import type { WebhookRequest, WebhookRequestStore } from "../store/contract/index.ts";
 import { jsonDiff } from "./json-diff.ts";
 import { closed } from "./rest-schemas.ts";
-import { dataOf, listOf, pageOf, shape, TEXT, TEXT_OR_NULL } from "./route-facts.ts";
-import { BACKTEST, TRIAL_RESULT } from "./trial-schemas.ts";
+import { dataOf, pageOf } from "./route-facts.ts";
+import { BACKTEST, PROVIDER_TEMPLATE, TRIAL_RESULT } from "./trial-schemas.ts";
 import { findRequest, withBody } from "./webhook-requests-routes.ts";
 import { TRIAL_FIELDS } from "./webhook-schemas.ts";
 import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
@@ -54,16 +54,6 @@ interface TrialBody {
   requestId?: string;
 }
 
-const PROVIDER_TEMPLATE = shape(
-  {
-    ...{ id: TEXT, title: TEXT, sends: TEXT, setUp: TEXT },
-    signatureHeader: { ...TEXT_OR_NULL, description: "In canonical form; null when requests are not signed in a way we know." },
-    transform: { ...TEXT, description: "To copy and change." },
-    fixtures: listOf(shape({ title: TEXT, headers: { type: "object", additionalProperties: TEXT }, query: TEXT, body: TEXT })),
-  },
-  { title: "ProviderTemplate" },
-);
-
 type Verdict = "same" | "different" | "now_fails" | "now_works" | "still_fails";
 
 const BACKTEST_REQUESTS_MAX = 100;
@@ -85,7 +75,7 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
     querystring: closed({}),
     response: { 200: pageOf(PROVIDER_TEMPLATE) },
   };
-  app.get("/transforms/providers", { schema: providers, config: { about: "self" } }, async () => ({
+  app.get("/transforms/providers", { config, schema: providers }, async () => ({
     data: await parts.providerTemplates(),
     page: { next: null },
   }));
