@@ -69,13 +69,13 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** Begins with the newest recorded request, which is what a change must work for; with an example where there is none. */
+/** Begins with the newest request that became an event, which is what a change must work for; with an example where none is recorded. */
 function useFirstRequest({ id }: Webhook): [TestRequest, (request: TestRequest) => void] {
   const { data: records } = useQuery(lastRequestQuery(id));
   const [chosen, setChosen] = useState<TestRequest | null>(null);
   const [newest, setNewest] = useState<TestRequest | null>(null);
   useEffect(() => {
-    const record = records?.find(({ body }) => body);
+    const record = records?.find(({ body, outcome }) => body && outcome === "accepted") ?? records?.find(({ body }) => body);
     // Once: a request that comes in while somebody types must not take the text away.
     if (record) setNewest((before) => before ?? fromRecord(record));
   }, [records]);
