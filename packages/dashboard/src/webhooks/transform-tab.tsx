@@ -15,7 +15,7 @@ import { Tester } from "./tester.tsx";
 import { useTrial } from "./use-trial.ts";
 
 export function TransformTab({ webhook }: { webhook: Webhook }) {
-  const [draft, setDraft] = useState(webhook.transform);
+  const [draft, setDraft] = useDraft(webhook);
   const [request, setRequest] = useFirstRequest(webhook);
   const trial = useTrial(draft, request);
   const queries = useQueryClient();
@@ -67,6 +67,17 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
       <Tester webhook={webhook} request={request} onRequest={setRequest} trial={trial} />
     </div>
   );
+}
+
+/** What is written and not saved outlives a look elsewhere, a reload, and a session that ends; not the tab. */
+function useDraft({ id, transform }: Webhook): [string, (draft: string) => void] {
+  const storedAs = `inlet.draft.${id}`;
+  const [draft, setDraft] = useState(() => sessionStorage.getItem(storedAs) ?? transform);
+  useEffect(() => {
+    if (draft === transform) sessionStorage.removeItem(storedAs);
+    else sessionStorage.setItem(storedAs, draft);
+  }, [draft, transform, storedAs]);
+  return [draft, setDraft];
 }
 
 /** Begins with the newest request that became an event, which is what a change must work for; with an example where none is recorded. */
