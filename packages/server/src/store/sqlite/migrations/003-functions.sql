@@ -121,6 +121,7 @@ CREATE TABLE queue (
   step_id        TEXT NOT NULL DEFAULT '',
   attempt        INTEGER NOT NULL DEFAULT 0,
   claims         INTEGER NOT NULL DEFAULT 0,
+  trials         INTEGER NOT NULL DEFAULT 0,
   leased_by      TEXT,
   again          INTEGER NOT NULL DEFAULT 0,
   subject        TEXT,
