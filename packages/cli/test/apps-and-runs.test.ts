@@ -8,7 +8,7 @@ import { type WorkingFolder, workingFolder } from "./support/working-folder.ts";
 const SLEEP = { id: "a".repeat(40), op: "Sleep", name: "1h", displayName: "nap", opts: {} };
 
 async function setUp(t: TestContext) {
-  const { url } = await startInlet(t, ["dev", "--port", "0", "--data-dir", temporaryFolder(t)]);
+  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
   const app = await startSmallApp(t, url, {
     good: () => ({ status: 200, body: { total: 42 } }),
     bad: () => ({ status: 500, body: { name: "PaymentError", message: "the card\nwas refused" } }),
@@ -82,4 +82,23 @@ test("runs are listed, shown, watched to their end, cancelled and run again", as
   assert.equal((await place.inlet(["runs", "watch", rerun.id])).code, 0);
   const missing = await place.inlet(["runs", "get", "01JCQ7V8Z0ABCDEFGHJKMNPQRS"]);
   assert.deepEqual([missing.code, /run_not_found/.test(missing.stderr)], [1, true]);
+});
+
+test("every change of every run, or of one function, as lines for people and for scripts", async (t) => {
+  const { app, place, url } = await setUp(t);
+  await place.inlet(["apps", "sync", app.url]);
+  const [people, scripts] = [place.start("runs", "watch"), place.start("runs", "watch", "--function", "small-bad", "--json")];
+  await Promise.all([people.printed(/Following runs/), scripts.printed(/Following runs/)]);
+  const events = ["good", "bad"].map((id) => ({ name: `app/${id}`, data: {} }));
+  await fetch(`${url}/e/dev`, { method: "POST", body: JSON.stringify(events) });
+  await people.printed(/^\d\d:\d\d:\d\d\.\d{3} {2}\S{26} {2}completed {2}small-good {2}app\/good$/m);
+  await people.printed(/ {2}failed {2}small-bad {2}/);
+  await scripts.printed(/"status":"failed"/);
+  assert.deepEqual([await people.end("SIGINT"), await scripts.end("SIGTERM")], [0, 0]);
+  const seen = scripts
+    .stdout()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).function.id);
+  assert.deepEqual(new Set(seen), new Set(["small-bad"]));
 });

@@ -13,7 +13,7 @@ import { EVENT_KEY, startServer, workingFolder } from "./support/working-folder.
 const EXACT = '{"n":12345678901234567890.10,\r\n "n":1.0, "text":"\\u0041"}';
 
 async function startDev(t: TestContext) {
-  const { url } = await startInlet(t, ["dev", "--port", "0", "--data-dir", temporaryFolder(t)]);
+  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
   const events = async () => {
     const response = await fetch(`${url}/v1/events?limit=100`);
     const text = await response.text();

@@ -61,7 +61,7 @@ async function setStage(t: TestContext, mode: Mode): Promise<Stage> {
 
 for (const mode of ["dev", "start"] as const) {
   test(`${mode}: one event runs every subscriber; steps run once; what a step sends runs the next function`, async (t) => {
-    const { inlet, open, ended } = await setStage(t, mode);
+    const { inlet, open, ended, service } = await setStage(t, mode);
     const bodies: string[] = [];
     const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, async ({ event, step }) => {
       const label = await step.run("label", () => `label ${event.data.orderId} ${bodies.push("label")}`);
@@ -82,6 +82,8 @@ for (const mode of ["dev", "start"] as const) {
     assert.deepEqual([...bodies].sort(), ["box", "label", "weight"]);
     assert.equal((await ended(invoice, ids[0])).output, "shop/order.created");
     assert.equal((await ended(notify)).output, "label 7 1");
+    const { body } = await service.rest("GET", "/events?name=shop/order.shipped");
+    assert.equal(body.data[0].source.kind, "function");
   });
 
   test(`${mode}: waits, invocations and races`, async (t) => {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { inspect } from "node:util";
 import { parseEventIdSeed } from "@inlet/protocol";
 import { Inlet, SendError } from "@inlet/sdk";
 import { startRecordingService } from "./recording-service.ts";
@@ -124,6 +125,19 @@ test("variables set a client up; options win", async () => {
   assert.deepEqual([own.eventKey, own.environment, own.isDev], ["mine", "feature/x", true]);
   assert.throws(() => new Inlet({ id: "shop", baseUrl: "inlet.example" }), /Not the address of a service: "inlet.example"/);
   assert.throws(() => new Inlet({ id: "my shop" }), /The id of an app/);
+});
+
+test("a client that is logged or written as JSON shows no key", () => {
+  const inlet = new Inlet({
+    id: "shop",
+    eventKey: "secret-1",
+    signingKey: "secret-2",
+    signingKeyFallback: "secret-3",
+    baseUrl: "http://x",
+  });
+  const fn = inlet.createFunction({ id: "f" }, { event: "x" }, () => {});
+  for (const shown of [inspect(inlet), inspect(fn, { depth: 9 }), JSON.stringify(inlet), JSON.stringify(fn)])
+    assert.doesNotMatch(shown, /secret/);
 });
 
 test("step.sendEvent sends the same ids however often its step is tried", async (t) => {

@@ -74,6 +74,9 @@ test("types: a handler knows its event", () => {
   });
   // @ts-expect-error: no such event
   inlet.createFunction({ id: "typo" }, { event: "shop/order.craeted" }, () => {});
+  inlet.createFunction({ id: "cancelled", cancelOn: [{ event: "shop/order.paid" }] }, { event: "shop/order.created" }, () => {});
+  // @ts-expect-error: no such event
+  inlet.createFunction({ id: "typo", cancelOn: [{ event: "shop/order.piad" }] }, { event: "shop/order.created" }, () => {});
   // Without validation a date is what JSON made of it; with validation, what the schema made of it.
   inlet.createFunction({ id: "sent" }, { event: "shop/order.shipped" }, ({ event }) => same<typeof event.data.at, unknown>());
   const checking = new Inlet({ id: "shop", events, validate: true, isDev: true });

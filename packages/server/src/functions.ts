@@ -136,7 +136,7 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     now,
   });
   registry.onRefresh(() => executor.refresh());
-  const sync = new AppSync({ caller, signingKey, now, newId: () => eventIds.next(now()) });
+  const sync = new AppSync({ caller, signingKey, apps: () => registry.apps(), now, newId: () => eventIds.next(now()) });
 
   let ownPort = 0;
   const watch = new AppWatch({

@@ -39,7 +39,7 @@ export async function* followStream(rest: RestClient, call: RestCall, options: F
         place = part.id ?? place;
         if (part.data !== null) yield part;
         if (place !== null) onPlace?.(place);
-        // The first part tells the place; only with it in hand can nothing be missed any more.
+        // The first part greets, and tells the place if the stream has any; with it in hand nothing can be missed any more.
         if (!isOpen) onConnection?.("connected", "");
         isOpen = true;
         hasConnected = true;

@@ -1,4 +1,4 @@
-/** Reads the text of server-sent events. A part without data only moves the place to go on from. */
+/** Reads the text of server-sent events. A part without data moves the place to go on from, or only shows that somebody is there. */
 
 export interface StreamPart {
   /** The place after this part, where it tells one. */
@@ -14,9 +14,9 @@ export async function* streamParts(response: Response, onSound: () => void): Asy
     onSound();
     text += chunk;
     for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
-      const part = readPart(text.slice(0, end));
+      const message = text.slice(0, end);
       text = text.slice(end + 2);
-      if (part.id !== null || part.data !== null) yield part;
+      yield readPart(message);
     }
   }
 }

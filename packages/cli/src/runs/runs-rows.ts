@@ -61,7 +61,7 @@ export const RUNS_ROWS: readonly CommandRow[] = [
     words: ["runs", "watch"],
     operands: "[run id]",
     sentence: "Shows a run's steps as they happen, until it has ended; without an id, every change of every run, until Ctrl-C.",
-    more: "With --json each change is one line (NDJSON).",
+    more: "With --json each change is one line (NDJSON). Of a run that changes often, not every state is shown, but always the last one.",
     namesMax: 1,
     examples: [
       ["inlet runs watch 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "waits for its end; the exit code tells how it ended"],

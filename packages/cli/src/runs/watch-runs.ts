@@ -48,7 +48,7 @@ async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<Comm
   const rest = createRestClient(options);
   const parts = followStream(
     rest,
-    { path: "/runs/stream" },
+    { path: "/runs/stream", query: { function: options.function } },
     {
       after: null,
       signal: io.interrupted(),
@@ -58,7 +58,6 @@ async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<Comm
   );
   for await (const { data } of parts) {
     const run = JSON.parse(data ?? "{}") as RunFields;
-    if (options.function !== null && run.function.id !== options.function) continue;
     io.out.write(`${options.json ? onOneLine(data ?? "") : changeLine(run)}\n`);
   }
   return written();

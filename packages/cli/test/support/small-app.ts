@@ -14,12 +14,12 @@ export interface SmallApp {
 /** What a call is answered with: a status and a body, by the short id of the function. */
 export type Answers = Readonly<Record<string, (steps: Record<string, unknown>) => { status: number; body: unknown }>>;
 
-/** A function for each answer, triggered by `app/<its id>`. */
-export async function startSmallApp(t: TestContext, service: string, answers: Answers): Promise<SmallApp> {
+/** A function for each answer, triggered by `app/<its id>`. A service that checks keys wants the `bearer` of a signing key. */
+export async function startSmallApp(t: TestContext, service: string, answers: Answers, bearer?: string): Promise<SmallApp> {
   let calls = 0;
   const server = createServer(async (request, response) => {
     const body = await textOf(request);
-    if (request.method === "PUT") return register(service, url, Object.keys(answers), request, response);
+    if (request.method === "PUT") return register({ service, url, ids: Object.keys(answers), bearer }, request, response);
     calls++;
     const id = new URL(request.url ?? "", url).searchParams.get("fnId")?.replace("small-", "") ?? "";
     const { status, body: answer } = answers[id]?.((JSON.parse(body) as { steps: Record<string, unknown> }).steps) ?? {
@@ -35,11 +35,18 @@ export async function startSmallApp(t: TestContext, service: string, answers: An
     server.close();
   };
   onEnd(t, stop);
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inngest`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inlet`;
   return { url, calls: () => calls, stop };
 }
 
-async function register(service: string, url: string, ids: string[], request: IncomingMessage, response: ServerResponse): Promise<void> {
+interface Registration {
+  service: string;
+  url: string;
+  ids: string[];
+  bearer: string | undefined;
+}
+
+async function register({ service, url, ids, bearer }: Registration, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const functions = ids.map((id) => ({
     id: `small-${id}`,
     name: id,
@@ -51,7 +58,7 @@ async function register(service: string, url: string, ids: string[], request: In
   const deployId = new URL(request.url ?? "", url).searchParams.get("deployId");
   const answer = await fetch(`${service}/fn/register${deployId ? `?deployId=${deployId}` : ""}`, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-inngest-sdk": "js:v3.0.0" },
+    headers: { "content-type": "application/json", "x-inngest-sdk": "js:v3.0.0", ...(bearer && { authorization: `Bearer ${bearer}` }) },
     body: JSON.stringify({ url, deployType: "ping", framework: "node", appName: "small", sdk: "js:v3.0.0", v: "0.1", functions }),
   });
   response.writeHead(answer.status, { "content-type": "application/json", "x-inngest-sdk": "js:v3.0.0" }).end(await answer.text());

@@ -4,6 +4,7 @@
  */
 
 import type { App } from "../../store/contract/index.ts";
+import { placeOf } from "./app-sync.ts";
 import { findLocalApps } from "./local-apps.ts";
 
 const INTERVAL_MS = 5_000;
@@ -78,10 +79,4 @@ export class AppWatch {
       this.#parts.onFault(url, outcome);
     }
   }
-}
-
-/** `localhost` and 127.0.0.1 are one place. */
-function placeOf(url: string): string {
-  const { port, pathname, hostname } = new URL(url);
-  return `${["localhost", "[::1]"].includes(hostname) ? "127.0.0.1" : hostname}:${port}${pathname}`;
 }

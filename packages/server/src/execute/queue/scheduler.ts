@@ -68,11 +68,13 @@ export class Scheduler {
 
   /** Entries that are held by this node. */
   take(entries: readonly ClaimedEntry[]): void {
+    const lanes = new Set<Lane>();
     for (const entry of entries) {
       const lane = this.#lane(entry.lane);
-      lane.waiting.push(entry);
-      this.#move(lane);
+      insertByRank(lane.waiting, entry);
+      lanes.add(lane);
     }
+    for (const lane of lanes) this.#move(lane);
   }
 
   /** The store holds entries of this lane that nobody has taken. */
@@ -150,11 +152,13 @@ export class Scheduler {
     this.#working.add(working);
   }
 
-  /** A place is free: the lanes that wait for it get their turn, the longest blocked first. */
+  /**
+   * A place is free: the lanes that wait for it get their turn, the longest blocked first. One that cannot use the place, because
+   * another limit holds it up or nothing is left in it, must not keep it from the others.
+   */
   #release(limit: Limit): void {
     limit.inUse--;
-    // A lane may have moved on since it was blocked, or be blocked by something else by now: then the place is the next one's.
-    while (limit.inUse < limit.cap) {
+    for (let turns = limit.blocked.size; turns > 0 && limit.inUse < limit.cap; turns--) {
       const [next] = limit.blocked;
       if (!next) return;
       limit.blocked.delete(next);
@@ -193,4 +197,11 @@ export class Scheduler {
   #letGo(limits: readonly Limit[]): void {
     for (const limit of limits) if (--limit.lanes === 0) this.#limits.delete(limit.id);
   }
+}
+
+/** Behind all of the same rank or a lower one: nearly always at the end. */
+function insertByRank(waiting: ClaimedEntry[], entry: ClaimedEntry): void {
+  let place = waiting.length;
+  while (place > 0 && (waiting[place - 1] as ClaimedEntry).rank > entry.rank) place--;
+  waiting.splice(place, 0, entry);
 }

@@ -58,8 +58,8 @@ export interface PublishedSdk {
   client(options: ClientOptions): Client;
   /** A listener of Node's http. */
   listener(client: Client, functions: unknown[], signingKey?: string): RequestListener;
-  /** A handler of requests as fetch knows them, which streams its answer. */
-  streaming(client: Client, functions: unknown[], signingKey?: string): (request: Request) => Promise<Response>;
+  /** The same, which streams its answers. */
+  streaming(client: Client, functions: unknown[], signingKey?: string): RequestListener;
   /** Serves from fastify, which parses bodies before the SDK sees them. */
   onFastify(app: FastifyInstance, client: Client, functions: unknown[], signingKey?: string): void;
 }

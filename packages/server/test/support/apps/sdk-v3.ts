@@ -3,7 +3,6 @@
 import { type Client, loadUntyped, type PublishedSdk, SILENT_LOGGER } from "./published-sdk.ts";
 
 const { Inngest, NonRetriableError, RetryAfterError } = await loadUntyped("inngest-v3");
-const { serve: serveEdge } = await loadUntyped("inngest-v3/edge");
 const { fastifyPlugin } = await loadUntyped("inngest-v3/fastify");
 const { serve: serveNode } = await loadUntyped("inngest-v3/node");
 
@@ -18,6 +17,6 @@ export const V3: PublishedSdk = {
     return Object.assign(client, { createFunction });
   },
   listener: (client, functions, signingKey) => serveNode({ client, functions, signingKey }),
-  streaming: (client, functions, signingKey) => serveEdge({ client, functions, signingKey, streaming: "force" }),
+  streaming: (client, functions, signingKey) => serveNode({ client, functions, signingKey, streaming: "force" }),
   onFastify: (app, client, functions, signingKey) => void app.register(fastifyPlugin, { client, functions, options: { signingKey } }),
 };

@@ -3,7 +3,6 @@
 import { type Client, loadUntyped, type PublishedSdk, SILENT_LOGGER } from "./published-sdk.ts";
 
 const { Inngest, NonRetriableError, RetryAfterError } = await loadUntyped("inngest");
-const { serve: serveEdge } = await loadUntyped("inngest/edge");
 const { fastifyPlugin } = await loadUntyped("inngest/fastify");
 const { serve: serveNode } = await loadUntyped("inngest/node");
 
@@ -19,6 +18,6 @@ export const V4: PublishedSdk = {
     return Object.assign(client, { createFunction });
   },
   listener: (client, functions) => serveNode({ client, functions }),
-  streaming: (client, functions) => serveEdge({ client, functions, streaming: true }),
+  streaming: (client, functions) => serveNode({ client, functions, streaming: true }),
   onFastify: (app, client, functions) => void app.register(fastifyPlugin, { client, functions, options: {} }),
 };
