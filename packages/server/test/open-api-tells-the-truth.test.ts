@@ -63,6 +63,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     path: ({ webhookId }) => [webhookId],
     body: { transform: "function transform() { return { name: 'a/b', data: {} }; }" },
   },
+  "GET /v1/transforms/providers": {},
   "POST /v1/transforms/test": { body: { transform: "function transform() { throw new Error('no'); }" } },
   "POST /v1/session": { body: { apiKey: API_KEY }, status: 201 },
   "GET /v1/session": {},
