@@ -34,12 +34,18 @@ export function readTarget(text: string): string | null {
   }
 }
 
-/** The answer of another origin cannot be read unless it says so; that there is one is enough. */
+/**
+ * The Event API answers any origin, so a server like this one can be asked plainly. Another kind of dev server may not: that it
+ * answers at all is then enough, though its answer cannot be read.
+ */
 export function useReachable(target: string) {
   return useQuery({
     queryKey: ["dev-server", target],
     queryFn: async () => {
-      await fetch(`${target}/health`, { mode: "no-cors", cache: "no-store", signal: AbortSignal.timeout(3_000) });
+      const options = { cache: "no-store", signal: AbortSignal.timeout(3_000) } as const;
+      await fetch(`${target}/e/dashboard`, { ...options, method: "OPTIONS" }).catch(() =>
+        fetch(`${target}/health`, { ...options, mode: "no-cors" }),
+      );
       return true;
     },
     retry: false,

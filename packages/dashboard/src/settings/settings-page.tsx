@@ -8,6 +8,7 @@ import { DEFAULT_TARGET, readTarget, setDevServerTarget, useDevServerTarget } fr
 import { setTheme, THEMES, useTheme } from "../shell/theme.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
+import { OpenSessions } from "./open-sessions.tsx";
 
 export function SettingsPage() {
   return (
@@ -20,6 +21,7 @@ export function SettingsPage() {
         <DevServer />
         <About />
       </div>
+      <OpenSessions />
     </div>
   );
 }

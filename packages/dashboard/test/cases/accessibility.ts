@@ -32,6 +32,7 @@ export function accessibilityCases(browser: () => Browser): void {
 
 async function assertFits(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ width: NARROW_PX, height: 844 });
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   const wide = (await page.evaluate(
     "[document.documentElement, document.querySelector('main')].map((element) => element.scrollWidth - element.clientWidth)",
   )) as number[];
