@@ -24,11 +24,16 @@ export function useDevServerTarget(): string {
   }, devServerTarget);
 }
 
-/** An address without a trailing slash, or null when it is none a browser may send to. */
+/** What the page's content policy lets through beside https: this machine. */
+const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1"]);
+export const TARGET_HINT = "An address at localhost or 127.0.0.1, or one that begins with https://";
+
+/** An address without a trailing slash, or null when it is none this page may send to. */
 export function readTarget(text: string): string | null {
   try {
-    const { protocol, origin, pathname } = new URL(text.trim());
-    return protocol === "http:" || protocol === "https:" ? origin + pathname.replace(/\/+$/, "") : null;
+    const { protocol, origin, hostname, pathname } = new URL(text.trim());
+    const allowed = protocol === "https:" || (protocol === "http:" && (LOCAL_HOSTS.has(hostname) || origin === location.origin));
+    return allowed ? origin + pathname.replace(/\/+$/, "") : null;
   } catch {
     return null;
   }
