@@ -137,7 +137,16 @@ export class Executor {
     const cut = setTimeout(() => void this.#parts.caller.stop(), timeoutMs);
     await ended;
     clearTimeout(cut);
+    await this.#letGo(this.#scheduler.held());
     await this.#parts.caller.stop();
+  }
+
+  /** Stopping is no crash: what was not worked on to its end can be taken up at once, here or elsewhere. */
+  async #letGo(entries: readonly ClaimedEntry[]): Promise<void> {
+    const { store, now } = this.#parts;
+    const entryNos = entries.map(({ no }) => no);
+    // If it cannot be written, the entries are due when their leases end.
+    if (entryNos.length > 0) await store.queueRelease({ entryNos, node: NODE, now: now() }).catch(() => undefined);
   }
 
   /** A change of a run that comes from elsewhere: a cancellation, results handed in early. */
@@ -169,7 +178,7 @@ export class Executor {
       if (this.#suspects.isSuspect(entry)) await this.#suspects.watch(entry, () => this.#work(entry));
       else await this.#work(entry);
     } catch (error) {
-      if (this.#isStopping) return;
+      if (this.#isStopping) return this.#letGo([entry]);
       this.#parts.log.error({ err: error, entry }, "an entry of the queue could not be worked on; it is tried again");
       await this.#putBack(entry);
     }
@@ -211,7 +220,7 @@ export class Executor {
     if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
     const startedAt = this.#parts.now();
     const read = await this.#ask(entry, context, target);
-    if (this.#isStopping && read.answer.kind === "failed" && read.answer.httpStatus === null) return;
+    if (this.#isStopping && read.answer.kind === "failed" && read.answer.httpStatus === null) return this.#letGo([entry]);
     const decide = (state: RunState) => decideAnswer(state, read.answer, this.#facts(entry, context, target, startedAt, read));
     const { handed } = await this.#advance({ runNo, entryNo: entry.no, decide });
     this.take(handed);
