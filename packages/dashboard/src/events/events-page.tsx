@@ -45,9 +45,7 @@ export function EventsPage() {
           <div className="page-head">
             <h1>Events</h1>
             <LiveButton state={list.live} paused={paused} onPause={setPaused} />
-            <div className="actions">
-              <SendEventButton env={env} />
-            </div>
+            <div className="actions">{env !== SHARED && <SendEventButton env={env} />}</div>
           </div>
           {env === SHARED && (
             <p className="quiet">What webhooks received for no branch, or for one that does not exist. Nothing runs for these.</p>
