@@ -20,6 +20,7 @@ import {
   TIMER_LANE,
 } from "../store/contract/index.ts";
 import { type AppCaller, NoAnswer } from "./call/call-app.ts";
+import { CallPlaces, placeForWait } from "./call/call-places.ts";
 import { type CallTarget, functionRequest, type SigningKey } from "./call/function-request.ts";
 import { failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
 import type { Backoff } from "./queue/backoff.ts";
@@ -27,6 +28,7 @@ import { type LimitRule, Scheduler } from "./queue/scheduler.ts";
 import { Timers } from "./queue/timers.ts";
 import type { CallFacts } from "./steps/answers.ts";
 import { decideAnswer } from "./steps/decide-answer.ts";
+import { isResult } from "./steps/operations.ts";
 import { cancelRun, type EndEvents, failRun, resolveStep } from "./steps/run-changes.ts";
 import { timeoutValue } from "./steps/step-parameters.ts";
 
@@ -71,6 +73,7 @@ export class Executor {
   readonly #parts: ExecutorParts;
   readonly #scheduler: Scheduler;
   readonly #timers: Timers;
+  readonly #places = new CallPlaces();
   /** Timers being worked on. Their leases are renewed like those of calls. */
   readonly #timersInWork = new Set<ClaimedEntry>();
   #renewal: NodeJS.Timeout | null = null;
@@ -206,9 +209,12 @@ export class Executor {
     if (!target || target.app.removedAt !== null) return this.#fail(entry.no, runNo, "Its app was removed.");
     if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
     const startedAt = this.#parts.now();
+    const begun = { sequence: context.lastSequence, at: startedAt };
+    const since = this.#places.take(runNo, begun);
     const read = await this.#ask(entry, context, target);
     if (this.#isStopping && read.answer.kind === "failed" && read.answer.httpStatus === null) return;
-    const decide = (state: RunState) => decideAnswer(state, read.answer, this.#facts(entry, context, target, startedAt, read));
+    const decide = (state: RunState) => decideAnswer(state, read.answer, this.#facts(entry, context, target, startedAt, read, since));
+    if (read.answer.kind === "operations" && read.answer.operations.some(isResult)) this.#places.remember(runNo, begun);
     const { handed } = await this.#advance({ runNo, entryNo: entry.no, decide });
     this.take(handed);
   }
@@ -244,6 +250,7 @@ export class Executor {
     { retries }: ExecutedFunction,
     startedAt: number,
     read: ReadAnswer,
+    since: EventPlace,
   ): CallFacts {
     const { backoff, endEvents, steps } = this.#parts;
     const now = this.#parts.now();
@@ -256,7 +263,10 @@ export class Executor {
       retryAt: (attempt, retryAfterMs) => backoff.retryAt(now, attempt, retryAfterMs),
       endEvents,
       sleepUntil: (operation) => steps.sleepUntil(operation, now),
-      wait: (operation, state) => steps.wait(operation, state, now, { sequence: lastSequence, at: startedAt }),
+      wait(operation, state) {
+        const begun = { sequence: lastSequence, at: startedAt };
+        return steps.wait(operation, state, now, placeForWait(state, since, begun));
+      },
       invoke: (operation, state) => steps.invoke(operation, state, now),
     };
   }

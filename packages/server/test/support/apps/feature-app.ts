@@ -95,6 +95,22 @@ function waitFunctions(define: Define): unknown[] {
       const answer = await step.waitForEvent("answer", { event: "app/answer", timeout: "1m", match: "data.key" });
       return answer?.data ?? null;
     }),
+    define("asker", async ({ step, event }) => {
+      await step.sendEvent("ask", { name: "app/question", data: { key: event.data.key } });
+      const answer = await step.waitForEvent("reply", { event: "app/reply", timeout: "1m", match: "data.key" });
+      return answer?.data ?? null;
+    }),
+    define("question", ({ step, event }) => step.sendEvent("reply", { name: "app/reply", data: { key: event.data.key } })),
+    define("listener", async ({ step, event }) => {
+      const heard: number[] = [];
+      const condition = `async.data.key == "${event.data.key}"`;
+      for (let i = 0; i < 2; i++) {
+        const word = await step.waitForEvent(`word ${i}`, { event: "app/word", timeout: "1m", if: condition });
+        heard.push(word?.data.n);
+        await step.run(`noted ${i}`, () => null);
+      }
+      return heard;
+    }),
     define("picky-waiter", async ({ step }) => {
       const condition = "async.data.key == event.data.key && async.data.amount >= 10";
       const answer = await step.waitForEvent("answer", { event: "app/answer", timeout: "1m", if: condition });
