@@ -8,7 +8,7 @@ import { type WorkingFolder, workingFolder } from "./support/working-folder.ts";
 const SLEEP = { id: "a".repeat(40), op: "Sleep", name: "1h", displayName: "nap", opts: {} };
 
 async function setUp(t: TestContext) {
-  const { url } = await startInlet(t, ["dev", "--port", "0", "--data-dir", temporaryFolder(t)]);
+  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
   const app = await startSmallApp(t, url, {
     good: () => ({ status: 200, body: { total: 42 } }),
     bad: () => ({ status: 500, body: { name: "PaymentError", message: "the card\nwas refused" } }),

@@ -82,7 +82,7 @@ test("nothing there, something else there, a taken port", async (t) => {
 test("the data folder: in use, open to others, damaged, from a newer version", async (t) => {
   const place = workingFolder(t);
   const dataDir = join(place.folder, "data");
-  const inlet = await startInlet(t, ["dev", "--port", "0", "--data-dir", dataDir]);
+  const inlet = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", dataDir]);
   const doctor = (folder: string) => examine(place, "--data-dir", folder, "--port", "0", "--url", inlet.url);
   const running = await doctor(dataDir);
   assert.equal(running.code, 0, running.text);
@@ -104,7 +104,7 @@ test("the data folder: in use, open to others, damaged, from a newer version", a
 });
 
 test("apps: one that answers, and one that went away", async (t) => {
-  const { url } = await startInlet(t, ["dev", "--port", "0", "--data-dir", temporaryFolder(t)]);
+  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
   const place = workingFolder(t, { SERVICE_BASE_URL: url });
   const app = await startSmallApp(t, url, { good: () => ({ status: 200, body: null }) });
   await place.inlet(["apps", "sync", app.url]);

@@ -46,4 +46,9 @@ test("a key is printed alone, works, and stops working when it is revoked", asyn
   assert.equal((await place.inlet(["env", "list", "--api-key", reader.key])).code, 0);
   const denied = await place.inlet(["env", "create", "x", "--api-key", reader.key]);
   assert.deepEqual([denied.code, /role_forbidden[\s\S]*inlet keys create/.test(denied.stderr)], [4, true]);
+
+  await place.inlet(["env", "create", "staging", "--kind", "custom"]);
+  const limited = (await place.inlet(["keys", "create", "s", "--kind", "api", "--only-env", "staging"])).stdout.trim();
+  const list = (...flags: string[]) => place.inlet(["events", "list", "--api-key", limited, ...flags]);
+  assert.deepEqual([(await list("--env", "staging")).code, (await list()).code], [0, 4]);
 });

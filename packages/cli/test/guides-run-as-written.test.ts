@@ -8,6 +8,8 @@ import { signingKeyBearers } from "@inlet/protocol";
 import { readConfig } from "@inlet/server";
 import { startInlet } from "../../server/test/support/process.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
+import { readOptions } from "../src/command-line/read-options.ts";
+import { LISTEN } from "../src/listen/listen-row.ts";
 import { type Guide, masked, readGuide, runScripts } from "./support/guide.ts";
 import { startSmallApp } from "./support/small-app.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
@@ -164,8 +166,16 @@ test("the nginx configuration goes with the unit, and its tables explain lines t
   for (const word of explained) assert.ok(files.includes(word), word);
 });
 
+test("the commands of the guide to forwarding are commands, and its state file is the one used", () => {
+  const { text } = readGuide("forwarding.md");
+  const commands = [...text.matchAll(/`npx inlet (listen [^`]*)`/g)].map(([, words = ""]) => words.replaceAll("'", "").split(" "));
+  assert.equal(commands.length, 5);
+  for (const [, ...argv] of commands) readOptions(LISTEN, argv, {});
+  assert.ok(text.includes(`\`${LISTEN.flags.state?.fallback}\``));
+});
+
 test("guides lead only to pages that exist", () => {
-  for (const file of ["five-minute-start.md", "branch-environments.md", "self-hosting.md"]) {
+  for (const file of ["five-minute-start.md", "branch-environments.md", "self-hosting.md", "forwarding.md"]) {
     for (const target of linked(readGuide(file)))
       assert.ok(existsSync(new URL(`../../../docs/${target}`, import.meta.url)), `${file}: ${target}`);
   }

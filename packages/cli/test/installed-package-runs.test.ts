@@ -59,7 +59,7 @@ test("installed in an empty folder, it serves, runs transforms, and sends", asyn
   );
   assert.equal(await run(inlet, ["--version"], folder, cache), `${packageFile("cli").version}\n`);
 
-  const child = spawn(inlet, ["dev", "--port", "0"], { cwd: folder, env: { PATH: process.env.PATH } });
+  const child = spawn(inlet, ["dev", "--port", "0", "--discover", "off"], { cwd: folder, env: { PATH: process.env.PATH } });
   onEnd(t, () => child.kill("SIGKILL"));
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (printed += chunk));
@@ -78,6 +78,8 @@ test("installed in an empty folder, it serves, runs transforms, and sends", asyn
   const posted = await fetch(applied.applied[0].url, { method: "POST", body, headers: { "content-type": "application/json" } });
   assert.equal(posted.status, 200, await posted.text());
   assert.match(await run(inlet, ["events", "list", "--url", url], folder, cache), /stripe\/invoice\.paid[\s\S]*a\/b/);
+  const page = await fetch(url, { headers: { accept: "text/html" } });
+  assert.match(await page.text(), /<script[^>]+src="\/assets\//, "the dashboard is in the package");
   child.kill("SIGTERM");
   const [code] = await once(child, "exit");
   assert.equal(code, 0, printed);

@@ -38,6 +38,7 @@ function announceDev({ url }: Service): void {
   if (isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, "")))
     console.log("Open to this machine only (loopback), without keys or sign-in.");
   else console.warn(`warning: ${url} is open to the network, and a dev server asks nobody for a key`);
+  console.log(`Dashboard: ${url}`);
   console.log(`\nAny key works here. Send a first event:\n\n  ${curlSend(url, "dev")}\n`);
 }
 

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runsOf, startApp } from "./support/app.ts";
 import { type Answer, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 import { makeWebhook, post } from "./support/webhooks.ts";
 
@@ -44,6 +45,25 @@ test("event types: first and last seen, counts by day and for ever, as soon as t
   const [shipped, created] = await eventTypes(again);
   assert.deepEqual([shipped.name, shipped.count], ["shop/order.shipped", 1]);
   assert.deepEqual([created.count24h, created.count, created.lastSeenAt], [1, 3, "2026-02-02T12:30:00.000Z"]);
+});
+
+test("event types name the functions they start, and runs are counted", async (t) => {
+  const service = await startTestService(t);
+  const trigger = { event: "shop/order.created" };
+  await startApp(t, service, (inlet) => [
+    inlet.createFunction({ id: "ship" }, trigger, () => "shipped"),
+    inlet.createFunction({ id: "bill", retries: 0 }, trigger, () => {
+      throw new Error("no account");
+    }),
+  ]);
+  const { body } = await service.send([event("shop/order.created"), event("shop/other")]);
+  const types: { name: string; functions: { id: string }[] }[] = await eventTypes(service);
+  const starts = (wanted: string) => types.find(({ name }) => name === wanted)?.functions.map(({ id }) => id);
+  assert.deepEqual([starts("shop/order.created")?.sort(), starts("shop/other")], [["shop-bill", "shop-ship"], []]);
+  await runsOf(service, body.ids[0], { count: 2 });
+  const minutes: Record<string, number>[] = await points(service);
+  const total = (figure: string) => minutes.reduce((sum, minute) => sum + (minute[figure] ?? 0), 0);
+  assert.deepEqual(["runsStarted", "runsCompleted", "runsFailed"].map(total), [2, 1, 1]);
 });
 
 test("event types belong to an environment and come in pages", async (t) => {

@@ -41,6 +41,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "GET /v1/events": { query: "?name=shop/*&limit=5" },
   "GET /v1/events/{id}": { path: ({ eventId }) => [eventId] },
   "GET /v1/events/stream": {},
+  "GET /v1/transforms/providers": {},
   "GET /v1/environments": {},
   "POST /v1/environments": { body: { name: "staging" }, status: 201 },
   "PUT /v1/environments/{name}": { path: () => ["staging"], body: { bodyLimitBytes: 1000 } },

@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { runsOf, startApp } from "./support/app.ts";
 import { type Answer, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
-import { ECHO } from "./support/webhooks.ts";
+import { ECHO, makeWebhook, post, requestsOf } from "./support/webhooks.ts";
 
 const code = ({ status, body }: Answer) => [status, body?.code];
 
@@ -31,6 +32,25 @@ test("the same call with the same key gets the first answer again, also after a 
   assert.equal((await create(again, "/webhooks", webhook, "a")).text.replaceAll(again.url, service.url), first.text);
   assert.equal(await count(again, "/webhooks"), 1);
   assert.equal((await again.rest("GET", "/audit-log?action=webhook.created")).body.data.length, 1);
+});
+
+test("running something again happens once, too: a recorded request, a run", async (t) => {
+  const service = await startTestService(t);
+  const webhook = await makeWebhook(service);
+  await post(webhook.url);
+  const [record] = await requestsOf(service, webhook);
+  const repeat = (path: string, key: string) => service.rest("POST", path, { headers: { "Idempotency-Key": key } });
+  const replay = `/webhooks/${webhook.id}/requests/${record.id}/replay`;
+  const replays = [await repeat(replay, "a"), await repeat(replay, "a")];
+  assert.deepEqual([replays[0]?.status, replays[0]?.text], [201, replays[1]?.text]);
+  assert.equal((await requestsOf(service, webhook)).length, 2);
+
+  await startApp(t, service, (inlet) => [inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, () => "shipped")]);
+  const { body } = await service.send({ name: "shop/order.created", data: {} });
+  const [run] = await runsOf(service, body.ids[0]);
+  const reruns = [await repeat(`/runs/${run.id}/rerun`, "b"), await repeat(`/runs/${run.id}/rerun`, "b")];
+  assert.deepEqual([reruns[0]?.status, reruns[0]?.text], [201, reruns[1]?.text]);
+  assert.equal(await count(service, "/runs"), 2);
 });
 
 test("of calls at the same time one creates; the others are told to wait or get its answer", async (t) => {

@@ -103,6 +103,7 @@ test("a limited key reaches its environments and nothing else", async (t) => {
     ["GET", "/versions"],
     ["GET", "/requests"],
     ["GET", "/requests/none"],
+    ["GET", "/requests/stream"],
     ["POST", "/requests/none/replay"],
     ["POST", "/test", {}],
     ["POST", "/backtest", { transform: ECHO }],
@@ -116,6 +117,21 @@ test("a limited key reaches its environments and nothing else", async (t) => {
     ...staging,
   });
   assert.deepEqual(code(tried), [403, "environment_forbidden"]);
+});
+
+/** Found by their ids, in whichever environment: each handler checks, which the tests around this one hold it to. */
+const BY_ID = /^\/webhooks\/\{id\}|^\/transforms\/|^\/session$/;
+
+test("every other call outside the limits is refused, whichever it is", async (t) => {
+  const service = await startTestService(t);
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  const key = await makeApiKey(service, { environments: ["staging"] });
+  const rest = (await operations(service)).filter(([method, path]) => !BY_ID.test(path) && `${method} ${path}` !== "GET /environments");
+  assert.ok(rest.length > 20);
+  for (const [method, path] of rest) {
+    const answer = await key.rest(method, path.replace(/\{\w+\}/g, "none"));
+    assert.deepEqual(code(answer), [403, "environment_forbidden"], `${method} ${path}`);
+  }
 });
 
 test("what concerns the installation needs a key without limits", async (t) => {

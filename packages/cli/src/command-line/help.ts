@@ -92,6 +92,6 @@ export function columns(rows: readonly (readonly [string, string])[]): string {
   const width = Math.min(44, Math.max(...rows.map(([left]) => left.length))) + 2;
   // A left side longer than the column gets a line of its own.
   return rows
-    .map(([left, right]) => (left.length >= width ? `  ${left}\n  ${" ".repeat(width)}${right}` : `  ${left.padEnd(width)}${right}`))
+    .map(([left, right]) => (left.length > width - 2 ? `  ${left}\n  ${" ".repeat(width)}${right}` : `  ${left.padEnd(width)}${right}`))
     .join("\n");
 }

@@ -25,11 +25,12 @@ export async function listKeys({ options, io }: Call<typeof LIST_FLAGS>): Promis
 }
 
 export async function createKey({ options, names, io }: Call<typeof CREATE_FLAGS>): Promise<CommandResult> {
-  const { kind, role, allowName, allowIp, json } = options;
+  const { kind, role, onlyEnv, allowName, allowIp, json } = options;
   const body = {
     kind,
     name: names[0],
     ...(role !== null && { role }),
+    ...(onlyEnv.length > 0 && { environments: onlyEnv }),
     ...(allowName.length > 0 && { eventNames: { mode: "allow", list: allowName } }),
     ...(allowIp.length > 0 && { ips: { mode: "allow", list: allowIp } }),
   };

@@ -17,7 +17,17 @@ export const CREATE_FLAGS = {
     fallback: "event",
     sentence: "event: sends events to the environment; api: opens REST and this command; signing: signs calls to functions.",
   },
-  role: { type: "string", placeholder: "role", sentence: "Of an API key: admin unless given; read may only read." },
+  role: {
+    type: "string",
+    choices: ["admin", "read", "ingest-admin"],
+    sentence: "Of an API key: admin unless given; read may only read, ingest-admin keeps webhooks.",
+  },
+  "only-env": {
+    type: "string",
+    many: true,
+    placeholder: "name",
+    sentence: "Limit an API key to this environment; branch is all branches.",
+  },
   "allow-name": { type: "string", many: true, placeholder: "name", sentence: "Let only these event names through; may end in *." },
   "allow-ip": { type: "string", many: true, placeholder: "cidr", sentence: "Let only these addresses through." },
   ...CONNECTION_FLAGS,
@@ -46,7 +56,7 @@ export const KEYS_ROWS: readonly CommandRow[] = [
     examples: [
       ["inlet keys create web", "an event key of the default environment"],
       ["inlet keys create previews --env branch", "an event key for all branch environments"],
-      ["inlet keys create ci --kind api --role read", "an API key that may only read"],
+      ["inlet keys create ci --kind api --role read --only-env staging", "an API key that may only read, and only there"],
       ["inlet keys create shop --allow-name 'shop/*' --allow-ip 10.0.0.0/8", "with lists"],
     ],
     flags: CREATE_FLAGS,

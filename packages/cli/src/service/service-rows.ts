@@ -20,7 +20,8 @@ export const SERVICE_ROWS: readonly CommandRow[] = [
   command({
     words: ["dev"],
     sentence: "Runs Inlet on a developer's machine: any key is accepted, loopback only.",
-    more: "What comes in is shown line by line. Events are kept in .inlet/ unless --ephemeral is given.",
+    more: `What comes in is shown line by line, and in the dashboard. Apps on the usual ports are found and followed; --app-url adds others. Events are
+kept in .inlet/ unless --ephemeral is given.`,
     examples: [
       ["inlet dev", "http://localhost:8288"],
       ["inlet dev --port 0 --ephemeral", "on any free port, and nothing is kept"],

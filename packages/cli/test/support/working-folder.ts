@@ -35,6 +35,7 @@ export interface WorkingFolder {
 
 /** A command that goes on until it is ended. */
 export interface Running {
+  pid: number | undefined;
   stdout(): string;
   stderr(): string;
   /** Waits until it has printed this, to either of the two. */
@@ -121,6 +122,7 @@ function start(t: TestContext, cwd: string, argv: string[], variables: Record<st
   };
   onEnd(t, () => end("SIGKILL"));
   return {
+    pid: child.pid,
     stdout: () => printed.stdout,
     stderr: () => printed.stderr,
     async printed(pattern) {

@@ -132,7 +132,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     return sendRun(reply, cancelled.run, names(environment));
   });
 
-  app.post("/runs/:id/rerun", { schema: RERUN }, async (request, reply) => {
+  app.post("/runs/:id/rerun", { config: { idempotent: "replayed" }, schema: RERUN }, async (request, reply) => {
     const { environment, run } = await find(request);
     const id = await runs.rerun(run);
     const fresh = id && (await store.runGet({ environmentId: environment.id, id }));

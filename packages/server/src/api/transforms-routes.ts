@@ -4,8 +4,8 @@ import type { FastifyInstance } from "fastify";
 import type { WebhookRequest, WebhookRequestStore } from "../store/contract/index.ts";
 import { jsonDiff } from "./json-diff.ts";
 import { closed } from "./rest-schemas.ts";
-import { dataOf } from "./route-facts.ts";
-import { BACKTEST, TRIAL_RESULT } from "./trial-schemas.ts";
+import { dataOf, pageOf } from "./route-facts.ts";
+import { BACKTEST, PROVIDER_TEMPLATE, TRIAL_RESULT } from "./trial-schemas.ts";
 import { findRequest, withBody } from "./webhook-requests-routes.ts";
 import { TRIAL_FIELDS } from "./webhook-schemas.ts";
 import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
@@ -69,7 +69,13 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
     queryParams: JSON.parse(record.query),
   });
 
-  app.get("/transforms/providers", { schema: { querystring: closed({}) } }, async () => ({
+  const providers = {
+    summary: "List starter transforms for well-known providers",
+    description: "Each with requests to try it on.",
+    querystring: closed({}),
+    response: { 200: pageOf(PROVIDER_TEMPLATE) },
+  };
+  app.get("/transforms/providers", { config, schema: providers }, async () => ({
     data: await parts.providerTemplates(),
     page: { next: null },
   }));

@@ -1,6 +1,6 @@
 /** The shapes of answers about transforms that were tried out. */
 
-import { BOOLEAN, INSTANT, INTEGER, JSON_VALUE, listOf, NUMBER, shape, TEXT } from "./route-facts.ts";
+import { BOOLEAN, INSTANT, INTEGER, JSON_VALUE, listOf, NUMBER, shape, TEXT, TEXT_OR_NULL } from "./route-facts.ts";
 
 const FAULT = shape(
   { code: TEXT, message: TEXT, line: INTEGER, column: INTEGER },
@@ -16,6 +16,22 @@ export const TRIAL_RESULT = shape(
     durationMs: NUMBER,
   },
   { optional: ["event", "error"], title: "TrialResult" },
+);
+
+export const PROVIDER_TEMPLATE = shape(
+  {
+    id: TEXT,
+    title: TEXT,
+    sends: { ...TEXT, description: "What the provider sends." },
+    setUp: { ...TEXT, description: "Where the webhook's URL is entered at the provider." },
+    signatureHeader: { ...TEXT_OR_NULL, description: "The header that holds the provider's signature." },
+    transform: { ...TEXT, description: "A transform to begin with." },
+    fixtures: {
+      ...listOf(shape({ title: TEXT, headers: { type: "object", additionalProperties: { type: "string" } }, query: TEXT, body: TEXT })),
+      description: "Requests to try it on.",
+    },
+  },
+  { title: "ProviderTemplate" },
 );
 
 const SIDE = shape({ event: { type: "object", additionalProperties: true }, error: FAULT }, { optional: ["event", "error"] });

@@ -106,7 +106,7 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
 
   app.post<{ Params: { id: string; requestId: string } }>(
     "/webhooks/:id/requests/:requestId/replay",
-    { config, schema: REPLAY },
+    { config: { ...config, idempotent: "replayed" }, schema: REPLAY },
     async (request, reply) => {
       const webhook = findWebhook(directory, request, request.params.id);
       const record = await findRequest(store, webhook, request.params.requestId);

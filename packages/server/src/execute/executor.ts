@@ -25,6 +25,7 @@ import { type CallTarget, functionRequest, type SigningKey } from "./call/functi
 import { failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
 import type { Backoff } from "./queue/backoff.ts";
 import { type LimitRule, Scheduler } from "./queue/scheduler.ts";
+import { Suspects } from "./queue/suspects.ts";
 import { Timers } from "./queue/timers.ts";
 import type { CallFacts } from "./steps/answers.ts";
 import { decideAnswer } from "./steps/decide-answer.ts";
@@ -61,19 +62,19 @@ export interface ExecutorParts {
 const NODE = "local";
 const LEASE_MS = 30_000;
 const RENEW_INTERVAL_MS = 10_000;
-/** An entry taken up this often without an outcome takes its node down each time, or cannot be worked on. */
-const CLAIMS_MAX = 10;
-/** How long an entry rests that could not be worked on. */
-const FAULT_REST_MS = 5_000;
+/** How long an entry rests that could not be worked on; twice as long each time. */
+const FAULT_REST_MS = 1_000;
+const FAULT_RESTS_MAX = 12;
 const STORE_RETRY_MS = [50, 200, 1_000, 5_000];
 
-const QUARANTINED = `It was quarantined: it was taken up ${CLAIMS_MAX} times, and the service stopped or failed each time.`;
+const QUARANTINED = "It was quarantined: whenever it was worked on, the service stopped or failed.";
 
 export class Executor {
   readonly #parts: ExecutorParts;
   readonly #scheduler: Scheduler;
   readonly #timers: Timers;
   readonly #places = new CallPlaces();
+  readonly #suspects: Suspects;
   /** Timers being worked on. Their leases are renewed like those of calls. */
   readonly #timersInWork = new Set<ClaimedEntry>();
   #renewal: NodeJS.Timeout | null = null;
@@ -88,6 +89,7 @@ export class Executor {
       claim: (lane, limit) => store.queueClaimMany({ lane, limit, now: now(), lease: this.lease() }),
       limitsOf,
     });
+    this.#suspects = new Suspects(({ no }) => this.#untilWritten(() => store.queueTry({ no, node: NODE })));
     this.#timers = new Timers({ store, now, lease: () => this.lease(), work: (entries) => this.#workTimers(entries) });
   }
 
@@ -167,7 +169,8 @@ export class Executor {
 
   async #workSafely(entry: ClaimedEntry): Promise<void> {
     try {
-      await this.#work(entry);
+      if (this.#suspects.isSuspect(entry)) await this.#suspects.watch(entry, () => this.#work(entry));
+      else await this.#work(entry);
     } catch (error) {
       if (this.#isStopping) return;
       this.#parts.log.error({ err: error, entry }, "an entry of the queue could not be worked on; it is tried again");
@@ -176,16 +179,17 @@ export class Executor {
   }
 
   /** What this node holds is given to nobody else: it has to be let go of. */
-  async #putBack({ no }: ClaimedEntry): Promise<void> {
+  async #putBack({ no, claims }: ClaimedEntry): Promise<void> {
     const { store, now, log } = this.#parts;
-    const put = () => store.queueReschedule({ no, node: NODE, dueAt: now() + FAULT_REST_MS });
+    const restMs = FAULT_REST_MS * 2 ** Math.min(claims, FAULT_RESTS_MAX);
+    const put = () => store.queueReschedule({ no, node: NODE, dueAt: now() + restMs });
     await this.#untilWritten(put).catch((error) => log.error({ err: error, no }, "an entry of the queue rests until the next start"));
   }
 
   async #work(entry: ClaimedEntry): Promise<void> {
     const { runNo } = entry;
     if (runNo === null) return this.take(await this.#parts.starts.work(entry));
-    if (entry.claims > CLAIMS_MAX) return this.#fail(entry.no, runNo, QUARANTINED);
+    if (this.#suspects.isGuilty(entry)) return this.#fail(entry.no, runNo, QUARANTINED);
     if (entry.kind === "call") return this.#call(entry, runNo);
     const { handed } = await this.#advance({ runNo, entryNo: entry.no, decide: (state) => this.#timerChange(entry, state) });
     this.take(handed);

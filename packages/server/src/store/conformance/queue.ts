@@ -161,6 +161,21 @@ export function queueConformance(engine: Engine): void {
     assert.deepEqual(await claimAll(scene, 9_000_000), []);
   });
 
+  test(`${engine.name}: trials are counted for who holds the entry, survive a crash, and end with an outcome`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    await store.queueTry({ no: begun.entry.no, node: "another" });
+    await store.queueTry({ no: begun.entry.no, node: NODE });
+    const again = { ...scene, store: await reopen() };
+    await again.store.queueRecover({ node: NODE, now: 2_000 });
+    const [tried] = await claimAll(again, 2_000, NODE);
+    assert.deepEqual([tried?.claims, tried?.trials], [2, 1]);
+    await advance(again, begun, { entry: { retryAt: 3_000, attempt: 1 } });
+    const [fresh] = await claimAll(again, 3_000, NODE);
+    assert.deepEqual([fresh?.claims, fresh?.trials], [1, 0]);
+  });
+
   test(`${engine.name}: an entry's number is not used again for another`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

@@ -38,8 +38,10 @@ export interface ClaimedEntry {
   functionNo: FunctionNo;
   stepId: StepId | null;
   attempt: number;
-  /** How often it was taken up. Work that takes its node down each time is quarantined. */
+  /** How often it was taken up without an outcome. */
   claims: number;
+  /** How often of these it was suspected to take its node down, and watched (queueTry). */
+  trials: number;
   /** What the entry is about, where it is neither a run nor a step: the cron text, the key of a gathering. */
   subject: string | null;
   /** The event of a `start` entry. */
@@ -69,6 +71,8 @@ export interface QueueStore {
   queueDepth(params: { environmentId: EnvironmentId }): Promise<{ waiting: number; oldestDueAt: number | null }>;
   /** Lanes that hold work. */
   queueLanes(): Promise<string[]>;
+  /** Counts a trial before it begins, for work that may take its node down. Nothing happens unless the node holds the entry. */
+  queueTry(params: { no: EntryNo; node: string }): Promise<void>;
   /** When the next timer is due, or null. */
   queueNextDue(): Promise<number | null>;
   /** Nothing happens unless the node holds the entry. */

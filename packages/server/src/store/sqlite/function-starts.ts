@@ -32,7 +32,7 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
   const { writer, states, runs, startRuns, entries, rules, append } = parts;
   const heldEntry = db.prepare("SELECT environment_id FROM queue WHERE entry_no = ? AND leased_by = ?");
   const removeEntry = db.prepare("DELETE FROM queue WHERE entry_no = ?");
-  const moveEntry = db.prepare("UPDATE queue SET rank = ?1, due_at = ?1, leased_by = NULL, claims = 0 WHERE entry_no = ?2");
+  const moveEntry = db.prepare("UPDATE queue SET rank = ?1, due_at = ?1, leased_by = NULL, claims = 0, trials = 0 WHERE entry_no = ?2");
   const readMark = db.prepare("SELECT value FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
   const writeMark = db.prepare(`
     INSERT INTO marks (function_no, kind, key, value, expires_at) VALUES (?, ?, ?, ?, ?)

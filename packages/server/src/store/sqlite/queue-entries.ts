@@ -62,10 +62,10 @@ export class QueueEntries {
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (run_no, step_id, kind) WHERE run_no IS NOT NULL DO UPDATE SET again = step_id = '' AND leased_by IS NOT NULL
       ON CONFLICT (function_no, kind, subject) WHERE subject IS NOT NULL DO UPDATE SET
-        rank = excluded.rank, due_at = excluded.due_at, claims = excluded.claims, leased_by = excluded.leased_by
+        rank = excluded.rank, due_at = excluded.due_at, claims = excluded.claims, trials = 0, leased_by = excluded.leased_by
       RETURNING entry_no`);
     this.#reset = db.prepare(`
-      UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, attempt = ?, claims = ?, leased_by = ?, again = 0 WHERE entry_no = ?`);
+      UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, attempt = ?, claims = ?, trials = 0, leased_by = ?, again = 0 WHERE entry_no = ?`);
   }
 
   /** Tells those who watch that something of a lane can be claimed at that time. */
@@ -115,5 +115,5 @@ export class QueueEntries {
 
 function claimed(entry: EntryWrite, no: EntryNo, claims: number): ClaimedEntry {
   const { kind, environmentId, lane, rank, runNo, functionNo, stepId, attempt, subject, eventSequence } = entry;
-  return { no, kind, environmentId, lane, rank, runNo, functionNo, stepId, attempt, claims, subject, eventSequence };
+  return { no, kind, environmentId, lane, rank, runNo, functionNo, stepId, attempt, claims, trials: 0, subject, eventSequence };
 }

@@ -26,13 +26,14 @@ interface QueueRow {
   step_id: string;
   attempt: number;
   claims: number;
+  trials: number;
   subject: string | null;
   event_no: number | null;
 }
 
 export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, lanes: Lanes, entries: QueueEntries): QueueStore {
   const due = db.prepare(`
-    SELECT entry_no, environment_id, lane_no, home_lane_no, rank, kind, run_no, function_no, step_id, attempt, claims, subject, event_no
+    SELECT entry_no, environment_id, lane_no, home_lane_no, rank, kind, run_no, function_no, step_id, attempt, claims, trials, subject, event_no
     FROM queue INDEXED BY queue_by_lane
     WHERE lane_no = ? AND rank <= ? AND due_at <= ? AND leased_by IS NOT ? ORDER BY rank LIMIT ?`);
   const hold = db.prepare("UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, leased_by = ?, claims = claims + 1 WHERE entry_no = ?");
@@ -48,10 +49,12 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
   const reschedule = db.prepare(
     "UPDATE queue SET lane_no = 1, rank = ?3, due_at = ?3, leased_by = NULL WHERE entry_no = ?1 AND leased_by = ?2",
   );
+  const noteTrial = db.prepare("UPDATE queue SET trials = trials + 1 WHERE entry_no = ? AND leased_by = ?");
   const remove = db.prepare("DELETE FROM queue WHERE entry_no = ? AND leased_by = ?");
   const lanesAfter = db.prepare("SELECT lane_no, key FROM lanes WHERE lane_no > max(?, 1) ORDER BY lane_no LIMIT ?");
+  // The last number stays, so that none is given out again: runs that have ended still have the number of their lane.
   const forgetLane = db.prepare(`
-    DELETE FROM lanes WHERE lane_no = ?1
+    DELETE FROM lanes WHERE lane_no = ?1 AND lane_no < (SELECT max(lane_no) FROM lanes)
       AND NOT EXISTS (SELECT 1 FROM queue INDEXED BY queue_by_lane WHERE lane_no = ?1)
       AND NOT EXISTS (SELECT 1 FROM queue INDEXED BY queue_by_home_lane WHERE home_lane_no = ?1 AND lane_no <> home_lane_no)`);
 
@@ -101,6 +104,7 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
         for (const statement of recover) statement.run(node, now, LEASE_MS_MAX);
       }),
     queueDepth: (params) => reader.read("queueDepth", params),
+    queueTry: ({ no, node }) => writer.submit(() => void noteTrial.run(no, node)),
     queueLanes: async () => lanesInUse(),
     queueNextDue: async () => (nextDue.get()?.due as number | null | undefined) ?? null,
     queueReschedule: ({ no, node, dueAt }) =>
@@ -126,6 +130,7 @@ function toClaimed(row: QueueRow, lane: string): ClaimedEntry {
     stepId: (row.step_id || null) as StepId | null,
     attempt: row.attempt,
     claims: row.claims + 1,
+    trials: row.trials,
     subject: row.subject,
     eventSequence: row.event_no,
   };
