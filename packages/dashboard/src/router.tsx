@@ -2,6 +2,7 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
+import { environmentsQuery } from "./api/queries.ts";
 import { sessionQuery } from "./api/session.ts";
 import { EventPanel } from "./events/event-panel.tsx";
 import { readEventSearch } from "./events/event-search.ts";
@@ -120,7 +121,10 @@ export function createDashboardRouter(queries: QueryClient) {
 }
 
 async function defaultEnvironment(queries: QueryClient): Promise<string> {
-  return (await queries.ensureQueryData(sessionQuery)).defaultEnvironment;
+  const { defaultEnvironment: usual } = await queries.ensureQueryData(sessionQuery);
+  // A key may be limited to other environments.
+  const all = await queries.ensureQueryData(environmentsQuery).catch(() => []);
+  return all.length === 0 || all.some(({ name }) => name === usual) ? usual : (all[0]?.name ?? usual);
 }
 
 declare module "@tanstack/react-router" {
