@@ -120,6 +120,31 @@ export function createDashboardRouter(queries: QueryClient) {
   return createRouter({ routeTree, defaultErrorComponent: PageError, defaultPreload: "intent", scrollRestoration: false });
 }
 
+/**
+ * Fetches the pages not visited yet, without the editor: they open at once, and also when the service is away, to say so. A page
+ * that cannot be fetched would reload the whole dashboard.
+ */
+export function preloadPages(): void {
+  for (const { options } of [
+    login,
+    overview,
+    eventTypes,
+    runs,
+    run,
+    functions,
+    fn,
+    apps,
+    webhooks,
+    webhookNew,
+    webhook,
+    keys,
+    environments,
+    auditLog,
+    settings,
+  ])
+    void (options.component as { preload?: () => Promise<unknown> } | undefined)?.preload?.().catch(() => {});
+}
+
 async function defaultEnvironment(queries: QueryClient): Promise<string> {
   const { defaultEnvironment: usual } = await queries.ensureQueryData(sessionQuery);
   // A key may be limited to other environments.
