@@ -6,7 +6,18 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
 import { RUN_STATUSES, type RunDetails, type RunError, type RunListParams, type RunStatus, type RunSummary } from "../contract/index.ts";
-import { type AttemptRow, RUN_COLUMNS, type RunSummaryRow, type StepRow, toFailedAttempt, toRunSummary, toStepRecord } from "./run-rows.ts";
+import {
+  type AttemptRow,
+  type CallRow,
+  doneSteps,
+  RUN_COLUMNS,
+  type RunSummaryRow,
+  type StepRow,
+  toCallRecord,
+  toFailedAttempt,
+  toRunSummary,
+  toStepRecord,
+} from "./run-rows.ts";
 
 const SELECT = (extra = "") => `
   SELECT ${RUN_COLUMNS}${extra}, events.event_id, event_names.name AS event_name
@@ -111,16 +122,25 @@ export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId:
     | (RunSummaryRow & { output: string | null; error: string | null })
     | undefined;
   if (!row) return null;
-  const steps = db.prepare("SELECT * FROM steps WHERE run_no = ? ORDER BY position").all(row.run_no);
-  const attempts = db.prepare("SELECT * FROM failed_attempts WHERE run_no = ? ORDER BY ended_at, rowid").all(row.run_no);
+  const all = <Row>(sql: string) => db.prepare(sql).all(row.run_no) as Row[];
+  const steps = all<DetailedStepRow>("SELECT * FROM steps WHERE run_no = ? ORDER BY position");
+  const attempts = all<AttemptRow>("SELECT * FROM failed_attempts WHERE run_no = ? ORDER BY ended_at, rowid");
+  const calls = all<CallRow>("SELECT * FROM calls WHERE run_no = ? ORDER BY call_no");
+  const done = doneSteps(steps);
   return {
     ...toRunSummary(row),
     output: row.output,
     eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),
     error: row.error === null ? null : (JSON.parse(row.error) as RunError),
-    steps: (steps as unknown as (StepRow & { value: string | null })[]).map((step) => ({ ...toStepRecord(step), value: step.value })),
-    attempts: (attempts as unknown as AttemptRow[]).map(toFailedAttempt),
+    steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
+    attempts: attempts.map(toFailedAttempt),
+    calls: calls.map((call) => toCallRecord(call, done)),
   };
+}
+
+interface DetailedStepRow extends StepRow {
+  done_position: number | null;
+  value: string | null;
 }
 
 export function queueDepth(
