@@ -54,7 +54,6 @@ export interface ExecutorParts {
   now(): number;
 }
 
-const NODE = "local";
 const LEASE_MS = 30_000;
 const RENEW_INTERVAL_MS = 10_000;
 /** An entry taken up this often without an outcome takes its node down each time. */
@@ -83,7 +82,7 @@ export class Executor {
   /** What is committed with this lease is handed to `take`. */
   lease(): Lease {
     return {
-      node: NODE,
+      node: this.#parts.store.storeNode,
       until: this.#parts.now() + LEASE_MS,
       // What calls no app is worked on as it comes.
       roomIn: (lane) => (lane === TIMER_LANE ? (this.#isStopping ? 0 : Number.POSITIVE_INFINITY) : this.#scheduler.roomIn(lane)),
@@ -98,7 +97,7 @@ export class Executor {
 
   /** What this node held when it died is due again. Before this, nothing may be handed over. */
   async recover(): Promise<void> {
-    await this.#parts.store.queueRecover({ node: NODE, now: this.#parts.now() });
+    await this.#parts.store.queueRecover({ node: this.#parts.store.storeNode, now: this.#parts.now() });
   }
 
   async start(): Promise<void> {

@@ -3,7 +3,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, RunNo } from "@inlet/protocol";
 import type { EventBatch, NewEntry, NewWait, RunChange, RunEnd, RunRecord, RunRules, RunState, StepWrite } from "../contract/index.ts";
-import type { Handing, QueueEntries } from "./queue-entries.ts";
+import type { Handing } from "../rows/entry-writes.ts";
+import type { QueueEntries } from "./queue-entries.ts";
 import type { HeldEntry, HeldRunState, RunStates } from "./run-state.ts";
 import type { Waits } from "./waits.ts";
 

@@ -3,7 +3,15 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { type EnvironmentId, firstIdAt, type RunId } from "@inlet/protocol";
 import type { RunDetails, RunError, RunListParams, RunSummary } from "../contract/index.ts";
-import { type AttemptRow, RUN_COLUMNS, type RunSummaryRow, type StepRow, toFailedAttempt, toRunSummary, toStepRecord } from "./run-rows.ts";
+import {
+  type AttemptRow,
+  RUN_COLUMNS,
+  type RunSummaryRow,
+  type StepRow,
+  toFailedAttempt,
+  toRunSummary,
+  toStepRecord,
+} from "../rows/run-rows.ts";
 
 const SELECT = (extra = "") => `
   SELECT ${RUN_COLUMNS}${extra}, events.event_id, event_names.name AS event_name

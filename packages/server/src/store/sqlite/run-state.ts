@@ -3,8 +3,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, RunId, RunNo, StepId } from "@inlet/protocol";
 import { type EntryRecord, type RunContext, type RunRecord, type RunState, type StoredEvent, toStoreText } from "../contract/index.ts";
-import { type EventRow, selectEvents, toStoredEvent } from "./event-rows.ts";
-import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "./run-rows.ts";
+import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
+import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../rows/run-rows.ts";
+import { selectEvents } from "./select-events.ts";
 
 /** Bounds what a wait looks back over. */
 const RECENT_EVENTS_MAX = 1_000;

@@ -94,6 +94,10 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     ...queueStore(db, writer, lanes, entries),
     ...runStore(db, { writer, reader, runs, startRuns, states }),
     ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules }),
+    // One process at a time: nobody else could change anything.
+    storeNode: "local",
+    storeNow: Date.now,
+    storeWatch: () => () => {},
     storeProbe: () => writer.submit(() => void probe.run()),
     stop: () => (stopped ??= close()),
   };
