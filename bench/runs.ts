@@ -77,6 +77,8 @@ async function withService(work: (inlet: Server, app: Server) => Promise<unknown
 async function compare({ runs, rounds }: RunsOptions, sdk: Sdk, steps: number, inlet: Server, app: Server): Promise<Row[]> {
   const name = steps === 0 ? "plain" : "two-steps";
   const callsPerRun = steps + 1;
+  // The calls of one run, for the floor to repeat; then a warm-up.
+  await runMany(inlet, app, name, 1);
   await runMany(inlet, app, name, Math.min(runs, 500));
   const calls = (await readControl(app)).samples.filter(({ path }) => path.includes(`bench-${name}`)).slice(0, callsPerRun);
   const service: number[] = [];

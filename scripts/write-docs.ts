@@ -1,4 +1,4 @@
-/** Writes the references that come from the code: docs/configuration.md and docs/errors.md. A test fails while they differ. */
+/** Writes the references that come from the code: configuration, errors, REST and CLI. A test fails while they differ. */
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,42 +1,35 @@
-/** The `inlet` command: finds the command a person means and runs it. Each loads only what it needs. */
+/** The `inlet` command: hands the process over to the table of commands. Each command loads only what it needs. */
 
 import packageFile from "../package.json" with { type: "json" };
+import type { Io } from "./command-line/command-row.ts";
+import { runCommand } from "./command-line/run-command.ts";
+import { GROUPS, ROWS } from "./commands.ts";
 
-const HELP = `Inlet receives events, keeps them, and hands them on.
+const argv = process.argv.slice(2);
 
-Usage: inlet <command> [flags]
+/** Whoever reads our output may stop reading, as `head` does: that is no failure. */
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
 
-  inlet dev        run on a developer's machine: any key is accepted, loopback only
-  inlet start      run as a service: keys are checked
-  inlet webhooks   keep webhooks as files: new, test, pull, plan, apply
+if (argv[0] === "--version" || argv[0] === "-v") console.log(packageFile.version);
+else process.exitCode = await runCommand({ rows: ROWS, groups: GROUPS }, argv, processIo());
 
-inlet <command> --help lists the flags of a command.`;
-
-const SERVICE_COMMANDS = ["dev", "start"] as const;
-type ServiceCommand = (typeof SERVICE_COMMANDS)[number];
-
-const [given, ...argv] = process.argv.slice(2);
-process.exitCode = await run(given, argv);
-
-async function run(name: string | undefined, flags: string[]): Promise<number> {
-  if (name === undefined || name === "help" || name === "--help" || name === "-h") return print(HELP);
-  if (name === "--version" || name === "-v") return print(packageFile.version);
-  if (name === "webhooks") return (await import("./webhooks/webhooks-command.ts")).runWebhooks(flags, process.env);
-  const command = SERVICE_COMMANDS.find((candidate) => candidate === name);
-  if (!command) {
-    console.error(`inlet: there is no command "${name}"\n\n${HELP}`);
-    return 2;
-  }
-  const { runService, settingsHelp } = await import("@inlet/server");
-  if (flags.includes("--help") || flags.includes("-h")) return print(helpFor(command, settingsHelp(command)));
-  return runService(command, flags);
-}
-
-function helpFor(command: ServiceCommand, settings: string): string {
-  return `Usage: inlet ${command} [flags]\n\nEach flag has a variable, shown in brackets with its default; the flag wins.\n\n${settings}`;
-}
-
-function print(text: string): number {
-  console.log(text);
-  return 0;
+function processIo(): Io {
+  let controller: AbortController | null = null;
+  return {
+    out: process.stdout,
+    err: process.stderr,
+    stdin: process.stdin,
+    variables: process.env,
+    interrupted() {
+      if (controller) return controller.signal;
+      const asked = new AbortController();
+      controller = asked;
+      // A second signal ends the process at once, as without a handler.
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => asked.abort());
+      return asked.signal;
+    },
+  };
 }

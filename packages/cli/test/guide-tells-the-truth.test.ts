@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { COMMANDS } from "../src/webhooks/command-table.ts";
+import { WEBHOOKS_ROWS } from "../src/webhooks/webhooks-rows.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
 
 const GUIDE = readFileSync(new URL("../../../docs/webhooks-as-code.md", import.meta.url), "utf8");
@@ -44,6 +44,6 @@ test("files and exit codes named in the guide are those there are", () => {
       .split("\n")
       .flatMap((row, code) => (row.split("|")[column + 2]?.trim() ? [code] : [])),
   );
-  const known = Object.entries(COMMANDS).map(([name, { exits }]) => [name, exits.map(([code]) => code)]);
+  const known = WEBHOOKS_ROWS.map(({ words, exits = [] }) => [words[1], exits.map(([code]) => code)]);
   assert.deepEqual(Object.fromEntries(names.map((name, column) => [name, told[column]])), Object.fromEntries(known));
 });

@@ -33,6 +33,11 @@ export const ERRORS = {
 
   api_key_missing: terminal(401, "The REST API needs the header Authorization: Bearer <API key>."),
   api_key_invalid: terminal(401, "The API key is unknown or was revoked."),
+  session_missing: terminal(401, "Nobody is signed in, or the session has ended."),
+  session_not_found: terminal(404, "No session with that id is open."),
+  login_token_invalid: terminal(401, "The login link was used before, or is older than 15 minutes."),
+  too_many_attempts: retryable(429, "Too many attempts from this address have failed; wait as long as Retry-After says."),
+  origin_forbidden: terminal(403, "The call comes from a page of another site, or calls a dev server by another name than localhost."),
   role_forbidden: terminal(403, "The role of this API key does not allow the call."),
   request_invalid: terminal(400, "A parameter, header or field of the request breaks a rule; `details` names each fault."),
   route_not_found: terminal(404, "There is nothing at this path."),
@@ -52,8 +57,15 @@ export const ERRORS = {
   signing_key_invalid: terminal(401, "The app's signing key is missing, unknown or revoked."),
   server_kind_wrong: terminal(400, "The app is set up for the other kind of server: a dev server, or one that signs its calls."),
   checkpoint_invalid: terminal(400, "What an SDK handed in while its call went on is not a list of step results."),
+  call_superseded: terminal(409, "The call these results come from was given up, and the function is called anew: they are not kept."),
   environment_exists: terminal(409, "An environment of that name exists already."),
   environment_permanent: terminal(409, "The default environment cannot be archived."),
+  idempotency_key_reused: terminal(422, "The Idempotency-Key was sent before with another call."),
+  idempotency_key_busy: retryable(409, "The first call with this Idempotency-Key is still under way."),
+  idempotency_key_used: terminal(
+    409,
+    "The call was made before; its answer showed a secret and is not kept. `details` has the id created.",
+  ),
   internal_error: retryable(500, "The service failed in a way it should not have; its log says more."),
 } as const satisfies Record<string, ErrorKind>;
 

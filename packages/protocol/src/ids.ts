@@ -12,6 +12,8 @@ export type EnvironmentId = Branded<number, "EnvironmentId">;
 
 export type KeyId = Branded<string, "KeyId">;
 
+export type SessionId = Branded<string, "SessionId">;
+
 export type WebhookId = Branded<string, "WebhookId">;
 
 export type WebhookRequestId = Branded<string, "WebhookRequestId">;

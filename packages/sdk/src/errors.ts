@@ -59,8 +59,12 @@ export class SendError extends Error {
   }
 }
 
-/** By name as well as by class: an app may carry two copies of the SDK. */
+/** Events that are refused for what they are will be refused again. */
+const FINAL_SEND_CODES = new Set(["event_invalid", "body_invalid", "body_too_large", "events_too_many"]);
+
+/** Whether another attempt would be in vain. By name as well as by class: an app may carry two copies of the SDK. */
 export function isFinal(thrown: unknown): boolean {
+  if (thrown instanceof SendError) return FINAL_SEND_CODES.has(thrown.code);
   return thrown instanceof NonRetriableError || thrown instanceof StepError || nameOf(thrown) === "NonRetriableError";
 }
 

@@ -21,13 +21,20 @@ export interface FastifyReplyLike {
   send(body: string): FastifyReplyLike;
 }
 
+/** Loose on purpose: the types of Fastify's methods depend on how the app is set up. */
 export interface FastifyLike {
+  removeAllContentTypeParsers: (...args: never[]) => unknown;
+  addContentTypeParser: (...args: never[]) => unknown;
+  route: (...args: never[]) => unknown;
+}
+
+interface FastifyCalls {
   removeAllContentTypeParsers(): unknown;
   addContentTypeParser(type: string, options: { parseAs: "buffer"; bodyLimit: number }, parser: RawParser): unknown;
   route(route: { method: string[]; url: string; handler: FastifyHandler }): unknown;
 }
 
-type RawParser = (request: never, body: never, done: (error: null, body: unknown) => void) => void;
+type RawParser = (request: unknown, body: unknown, done: (error: null, body: unknown) => void) => void;
 type FastifyHandler = (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<FastifyReplyLike>;
 
 /** Beyond the SDK's own limit, so that its clear error is the one to be seen. */
@@ -43,7 +50,8 @@ export function serve(options: ServeOptions): FastifyHandler {
 
 export function servePlugin(options: ServeOptions): (instance: FastifyLike) => Promise<void> {
   const handler = serve(options);
-  return async (instance) => {
+  return async (plain) => {
+    const instance = plain as unknown as FastifyCalls;
     // Only within this plugin: the parsers of the rest of the app stay as they are.
     instance.removeAllContentTypeParsers();
     instance.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: BODY_LIMIT }, (_request, body, done) => done(null, body));

@@ -46,7 +46,6 @@ interface Operation {
   displayName: string;
   data?: unknown;
   error?: unknown;
-  opts?: { parallelMode?: string };
 }
 
 const CALLS_MAX = 200;
@@ -65,7 +64,7 @@ class RunDriver {
   readonly #attempts = new Map<string, number>();
   readonly #open = new Map<string, Operation>();
   #isParallel = false;
-  #isRace = false;
+  #version = -1;
   #needsDiscovery = true;
 
   constructor(options: DriveOptions) {
@@ -116,7 +115,7 @@ class RunDriver {
       disable_immediate_execution: this.#isParallel,
       use_api: false,
     };
-    const body = { event: whole[0], events: whole, steps: this.report.steps, ctx, version: 2, use_api: false };
+    const body = { event: whole[0], events: whole, steps: this.report.steps, ctx, version: this.#version, use_api: false };
     this.#options.edit?.(body);
     return body;
   }
@@ -129,7 +128,7 @@ class RunDriver {
 
   #takeOperations(stepId: string, operations: Operation[], headers: Headers): boolean {
     if (operations.length > 1) this.#isParallel = true;
-    this.#isRace = operations.some(({ opts }) => opts?.parallelMode === "race") || (this.#isRace && this.#open.size > 0);
+    this.#version = Number(headers.get("x-service-req-version"));
     for (const operation of operations) {
       if (operation.op === "StepRun") this.#done(operation, { data: operation.data });
       else if (operation.op === "StepError" && this.#retry(stepId, headers)) continue;
@@ -144,8 +143,10 @@ class RunDriver {
     this.report.steps[id] = memo;
     this.#stack.push(id);
     this.#attempts.delete("step");
-    if (this.#open.size === 0) this.#isParallel = false;
-    if (this.#open.size === 0 || this.#isRace) this.#needsDiscovery = true;
+    // As the service does: timers and waits hold nothing up, planned steps do unless the SDK wants to be asked after each.
+    const isSettled = ![...this.#open.values()].some(({ op }) => op === "StepPlanned");
+    if (isSettled) this.#isParallel = false;
+    if (isSettled || this.#version < 2) this.#needsDiscovery = true;
   }
 
   #retry(stepId: string, headers: Headers): boolean {

@@ -1,7 +1,10 @@
 /** Steps side by side: planned together, run in calls of their own, and code that races them takes the same path in every call. */
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import test from "node:test";
+import { serve } from "@inlet/sdk/node";
+import { listen } from "./listen.ts";
 import { operationsOf, run, testApp } from "./test-app.ts";
 
 test("Promise.all plans its steps, runs each once, and asks once what comes next", async (t) => {
@@ -15,11 +18,11 @@ test("Promise.all plans its steps, runs each once, and asks once what comes next
   assert.equal(driven.output, "a+b+c");
   assert.deepEqual(bodies, ["c", "a", "b"]);
   assert.deepEqual(
-    operationsOf(driven, 0).map(({ op, displayName, opts }) => [op, displayName, opts.parallelMode]),
+    operationsOf(driven, 0).map(({ op, displayName }) => [op, displayName]),
     [
-      ["StepPlanned", "a", undefined],
-      ["StepPlanned", "b", undefined],
-      ["StepPlanned", "c", undefined],
+      ["StepPlanned", "a"],
+      ["StepPlanned", "b"],
+      ["StepPlanned", "c"],
     ],
   );
   // Discovery, three steps, "after" (found and run at once), the end.
@@ -37,7 +40,7 @@ test("Promise.race goes on with the first to end, and stays with it", async (t) 
     });
     const driven = await run(t, fn, { order: [winner, `after ${winner}`, "last", "fast", "slow"] });
     assert.deepEqual(driven.output, [winner, winner]);
-    assert.equal(operationsOf(driven, 0)[0]?.opts.parallelMode, "race");
+    assert.equal(driven.calls[0]?.headers.get("x-service-req-version"), "1");
   }
 });
 
@@ -85,7 +88,7 @@ test("a step that someone awaits beside the Promise.all does not have to wait fo
   });
   const driven = await run(t, fn, { order: ["first", "second", "never"] });
   assert.deepEqual(driven.output, [[1, null], 2]);
-  assert.equal(operationsOf(driven, 0)[0]?.opts.parallelMode, "race");
+  assert.equal(driven.calls[0]?.headers.get("x-service-req-version"), "1");
 });
 
 test("a timer races a wait, and the loser's later end changes nothing", async (t) => {
@@ -120,6 +123,27 @@ test("one failed step of several fails a Promise.all, and Promise.allSettled see
   assert.equal(failed.status, "failed");
   assert.equal((failed.output as Error).message, "no stock");
   assert.deepEqual((await run(t, settled)).output, ["fulfilled", "rejected"]);
+});
+
+test("a step that lost its race is still run when its call comes late", async (t) => {
+  const { inlet } = await testApp(t);
+  const bodies: string[] = [];
+  const fn = inlet.createFunction({ id: "late" }, { event: "test/event" }, ({ step }) =>
+    Promise.race([step.run("winner", () => bodies.push("winner")), step.run("loser", () => bodies.push("loser"))]),
+  );
+  const url = await listen(t, serve({ client: inlet, functions: [fn] }));
+  const hash = (id: string) => createHash("sha1").update(id).digest("hex");
+  const event = { name: "test/event", data: {}, id: "1", ts: 1 };
+  const ctx = {
+    run_id: "r1",
+    attempt: 0,
+    max_attempts: 1,
+    stack: { stack: [hash("winner")], current: 1 },
+    disable_immediate_execution: true,
+  };
+  const body = JSON.stringify({ event, events: [event], steps: { [hash("winner")]: { data: 1 } }, ctx, version: 1 });
+  const answer = await fetch(`${url}/?fnId=shop-late&stepId=${hash("loser")}`, { method: "POST", body });
+  assert.deepEqual([answer.status, answer.headers.get("x-service-req-version"), bodies], [206, "1", ["loser"]]);
 });
 
 test("a call for a step runs that step and no other, even when others are new too", async (t) => {

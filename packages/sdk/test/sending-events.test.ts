@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { inspect } from "node:util";
 import { parseEventIdSeed } from "@inlet/protocol";
 import { Inlet, SendError } from "@inlet/sdk";
 import { startRecordingService } from "./recording-service.ts";
@@ -126,6 +127,19 @@ test("variables set a client up; options win", async () => {
   assert.throws(() => new Inlet({ id: "my shop" }), /The id of an app/);
 });
 
+test("a client that is logged or written as JSON shows no key", () => {
+  const inlet = new Inlet({
+    id: "shop",
+    eventKey: "secret-1",
+    signingKey: "secret-2",
+    signingKeyFallback: "secret-3",
+    baseUrl: "http://x",
+  });
+  const fn = inlet.createFunction({ id: "f" }, { event: "x" }, () => {});
+  for (const shown of [inspect(inlet), inspect(fn, { depth: 9 }), JSON.stringify(inlet), JSON.stringify(fn)])
+    assert.doesNotMatch(shown, /secret/);
+});
+
 test("step.sendEvent sends the same ids however often its step is tried", async (t) => {
   const { inlet, service } = await testApp(t);
   let answers = 0;
@@ -150,6 +164,17 @@ test("step.sendEvent sends the same ids however often its step is tried", async 
   assert.deepEqual(
     [...service.events.values()].map(({ sender }) => sender),
     [runId, runId, runId],
+  );
+});
+
+test("step.sendEvent is not tried again when the events themselves are refused", async (t) => {
+  const { inlet, service } = await testApp(t);
+  service.script.push({ status: 413, body: { error: "too large", code: "body_too_large", status: 413 } });
+  const fn = inlet.createFunction({ id: "large" }, { event: "test/event" }, ({ step }) => step.sendEvent("announce", order));
+  const { status, output } = await run(t, fn, { maxAttempts: 5 });
+  assert.deepEqual(
+    [status, (output as Error).name, (output as Error).message, service.requests.length],
+    ["failed", "SendError", "too large", 1],
   );
 });
 

@@ -47,8 +47,9 @@ async function startFastify(t: TestContext, register: (app: ReturnType<typeof Fa
 
 const STARTS: Record<string, Start> = {
   node: (t, options) => listen(t, nodeAdapter.serve(options)),
-  "express, body unread": (t, options) => listen(t, express().use(PATH, expressAdapter.serve(options))),
-  "express after express.json()": (t, options) => listen(t, express().use(express.json()).use(PATH, expressAdapter.serve(options))),
+  "express, body unread": (t, options) => listen(t, express().set("env", "test").use(PATH, expressAdapter.serve(options))),
+  "express after express.json()": (t, options) =>
+    listen(t, express().set("env", "test").use(express.json()).use(PATH, expressAdapter.serve(options))),
   "express after express.raw()": (t, options) =>
     listen(
       t,

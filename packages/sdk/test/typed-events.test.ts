@@ -21,6 +21,14 @@ const events = {
   "crm/note": z.object({ text: z.string().optional() }),
 };
 
+test("types: the comparison itself tells types apart", () => {
+  same<string, string>();
+  // @ts-expect-error: not the same
+  same<string, number>();
+  // @ts-expect-error: not the same
+  same<{ a: string }, { a?: string }>();
+});
+
 test("types: a typed client sends only what its schemas allow", () => {
   const inlet = new Inlet({ id: "shop", events, isDev: true });
   const never = () => [
@@ -53,6 +61,8 @@ test("types: a handler knows its event", () => {
     event.data.price;
   });
   inlet.createFunction({ id: "two" }, [{ event: "shop/order.created" }, { event: "crm/note" }], ({ event }) => {
+    // @ts-expect-error: only one of the two has it
+    event.data.total;
     if (event.name === "crm/note") same<typeof event.data, { text?: string }>();
     else same<typeof event.data.total, number>();
   });
@@ -64,6 +74,9 @@ test("types: a handler knows its event", () => {
   });
   // @ts-expect-error: no such event
   inlet.createFunction({ id: "typo" }, { event: "shop/order.craeted" }, () => {});
+  inlet.createFunction({ id: "cancelled", cancelOn: [{ event: "shop/order.paid" }] }, { event: "shop/order.created" }, () => {});
+  // @ts-expect-error: no such event
+  inlet.createFunction({ id: "typo", cancelOn: [{ event: "shop/order.piad" }] }, { event: "shop/order.created" }, () => {});
   // Without validation a date is what JSON made of it; with validation, what the schema made of it.
   inlet.createFunction({ id: "sent" }, { event: "shop/order.shipped" }, ({ event }) => same<typeof event.data.at, unknown>());
   const checking = new Inlet({ id: "shop", events, validate: true, isDev: true });

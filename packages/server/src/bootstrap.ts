@@ -75,6 +75,7 @@ function insertKey(
     name,
     environmentId: home?.id ?? null,
     role: kind === "api" ? "admin" : null,
+    environments: null,
     eventNames: null,
     ips: null,
     createdAt: now(),

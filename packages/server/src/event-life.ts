@@ -14,15 +14,19 @@ import {
   environmentNamed,
   parseEventIdSeed,
   Refusal,
+  RUN_HEADER,
   type SentEvent,
   seededEventId,
   type WebhookRequestId,
 } from "@inlet/protocol";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
+import type { LiveLog } from "./observe/live-log.ts";
 import type { RefusalLog } from "./observe/refusal-log.ts";
+import type { Traffic } from "./observe/traffic.ts";
 import { type SeenRequest, type SeenTransform, webhookRecord } from "./observe/webhook-record.ts";
 import { checkNames } from "./receive/check-names.ts";
 import type { Directory, WebhookTarget } from "./receive/directory.ts";
+import { environmentConcerned } from "./receive/environment-concerned.ts";
 import { contentTypeRefusal } from "./receive/event-content-type.ts";
 import { identifySender, type SenderRules } from "./receive/identify-sender.ts";
 import type { Answer, InboundRequest } from "./receive/inbound-request.ts";
@@ -34,6 +38,7 @@ import {
   type ClaimedEntry,
   type EventAppendResult,
   type EventBatch,
+  type EventSource,
   type EventStore,
   type Lease,
   type NewEvent,
@@ -52,6 +57,10 @@ export interface EventLifeParts {
   store: EventStore & WebhookRequestStore;
   functions: FunctionsPart;
   refusals: RefusalLog;
+  traffic: Traffic;
+  defaultEnvironment: string;
+  /** Null: nobody watches. */
+  liveLog: LiveLog | null;
   eventIds: EventIdGenerator;
   now: () => number;
 }
@@ -61,6 +70,8 @@ export interface FunctionsPart {
   plan(environmentId: EnvironmentId, event: NewEvent, now: number): NewEvent;
   lease(): Lease;
   take(entries: readonly ClaimedEntry[]): void;
+  /** The function whose run of this environment sends an event; null when there is no such run. */
+  sourceOfRun(environmentId: EnvironmentId, runId: string): Promise<EventSource | null>;
 }
 
 export type EventLife = (request: InboundRequest) => Promise<Answer>;
@@ -69,7 +80,10 @@ export function createEventLife(parts: EventLifeParts): EventLife {
   return async (request) => {
     const webhook = parts.directory.webhookWithToken(request.keyText);
     const outcome = await (webhook ? fromWebhook(parts, request, webhook) : fromClient(parts, request));
-    if (outcome instanceof Refusal) parts.refusals.note(outcome.code);
+    if (outcome instanceof Refusal) {
+      noteRefusal(parts, request, outcome);
+      parts.liveLog?.refused(outcome);
+    }
     return outcome;
   };
 }
@@ -88,6 +102,8 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   const denied = checkNames(sender.key?.eventNames ?? null, events);
   if (denied) return denied;
 
+  const runId = request.headers[RUN_HEADER];
+  const fromRun = typeof runId === "string" ? await parts.functions.sourceOfRun(sender.environment.id, runId) : null;
   const seedHeader = request.headers[EVENT_ID_SEED_HEADER];
   const seed = typeof seedHeader === "string" ? parseEventIdSeed(seedHeader) : null;
   const receivedAt = parts.now();
@@ -95,7 +111,7 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   return keep(parts, {
     environmentId: sender.environment.id,
     receivedAt,
-    source: sender.source,
+    source: fromRun ?? sender.source,
     idsFromSender: seed !== null,
     events: events.map((event, index) => identified(event, newId(index), receivedAt)),
   });
@@ -180,10 +196,24 @@ async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSin
     const duplicateSince = dedupWindow.duplicateSince(receivedAt);
     const kept = await store.eventAppend({ ...batch, events, duplicateSince, lease: functions.lease() });
     if (kept.handed.length > 0) functions.take(kept.handed);
+    const started = events.reduce((sum, { id, runs }, index) => sum + (kept.ids[index] === id ? (runs?.length ?? 0) : 0), 0);
+    if (started > 0) parts.traffic.note(environmentId, "runsStarted", started);
+    parts.traffic.stored(environmentId, kept.ids.length - kept.duplicates, kept.duplicates);
+    parts.liveLog?.kept(batch, kept);
     return kept;
   } catch (error) {
     return storeTrouble(error);
   }
+}
+
+function noteRefusal(
+  { refusals, traffic, directory, defaultEnvironment }: EventLifeParts,
+  request: InboundRequest,
+  { code }: Refusal,
+): void {
+  refusals.note(code);
+  const environmentId = environmentConcerned(directory, request, defaultEnvironment);
+  if (environmentId !== null) traffic.note(environmentId, "refused");
 }
 
 function identified(event: SentEvent, id: NewEvent["id"], receivedAt: number): NewEvent {

@@ -1,42 +1,49 @@
 /** Fan-out and execution, connected: what event-life.ts, the routes and service.ts need of functions. */
 
-import { createEventIdGenerator, type EventIdGenerator, eventJson, Refusal, type RunId } from "@inlet/protocol";
+import { createEventIdGenerator, type EventIdGenerator, eventJson, type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
+import { createSdkAnswers } from "./answer-sdks.ts";
 import type { FunctionsRoutesParts } from "./api/functions-routes.ts";
 import type { RunsRoutesParts } from "./api/runs-routes.ts";
 import type { SdkRoutesParts } from "./api/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
-import { AppSync } from "./execute/call/app-sync.ts";
+import { AppSync } from "./execute/apps/app-sync.ts";
+import { AppWatch } from "./execute/apps/app-watch.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
-import { eventText, stepsText } from "./execute/call/call-body.ts";
 import { Executor } from "./execute/executor.ts";
 import { createBackoff } from "./execute/queue/backoff.ts";
-import { decideCheckpoint } from "./execute/steps/decide-answer.ts";
 import { createEndEvents } from "./execute/steps/end-events.ts";
-import { readOperations } from "./execute/steps/operations.ts";
 import { cancelRun, type EndEvents, resolveStep } from "./execute/steps/run-changes.ts";
 import { type InvokeParts, readInvocation, readSleep, readWait } from "./execute/steps/step-parameters.ts";
 import { FanOut, once } from "./fan-out/fan-out.ts";
 import { limitsOfLane } from "./fan-out/lanes.ts";
-import { registerApp } from "./fan-out/register-app.ts";
 import { Registry } from "./fan-out/registry.ts";
 import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
 import { eventValue, newWait, waitRules } from "./fan-out/waits.ts";
+import type { LiveLog } from "./observe/live-log.ts";
+import type { Traffic } from "./observe/traffic.ts";
 import type { Directory } from "./receive/directory.ts";
-import type { ClaimedEntry, Environment, EventBatch, Lease, NewEvent, RunDetails, RunRules, Store } from "./store/contract/index.ts";
+import { rerunRun } from "./rerun-run.ts";
+import type { App, ClaimedEntry, Environment, EventSource, Lease, NewEvent, RunRules, Store } from "./store/contract/index.ts";
 
 export interface Functions {
   /** Adds to an event what it starts. */
   plan(environmentId: Environment["id"], event: NewEvent, now: number): NewEvent;
   lease(): Lease;
   take(entries: readonly ClaimedEntry[]): void;
+  /** The function a run belongs to, as the source of the events it sends. */
+  sourceOfRun(environmentId: Environment["id"], runId: string): Promise<EventSource | null>;
+  /** Who is started by events of this name. */
+  subscribersOf(environmentId: Environment["id"], eventName: string): { id: string; name: string }[];
+  /** What people call the function with this id, in whatever environment. */
+  functionName(id: string): string;
   sdk: SdkRoutesParts["sdk"];
   runs: RunsRoutesParts["runs"];
   registry: FunctionsRoutesParts["registry"];
   /** Before events are accepted. */
   open(): Promise<void>;
-  /** Takes up what is in the queue. */
-  start(): Promise<void>;
+  /** Takes up what is in the queue, and looks for apps. */
+  start(port: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -48,6 +55,8 @@ export interface FunctionsParts {
   defaultEnvironment: string;
   signingKey(): string | null;
   isSigned(bearer: string): boolean;
+  liveLog: LiveLog | null;
+  traffic: Traffic;
   log: Logger;
   now(): number;
 }
@@ -72,7 +81,13 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
   const plan: Functions["plan"] = (environmentId, event, at) => fanOut.plan(environmentId, event, at);
   const functionId = (no: Parameters<Registry["function"]>[0]) => registry.function(no)?.id ?? "unknown";
   const isSubscribed = (id: Environment["id"], name: string) => registry.candidates(id, name).length > 0;
-  const endEvents = createEndEvents({ functionId, isSubscribed, plan, eventIds });
+  const eventsOfEnd = createEndEvents({ functionId, isSubscribed, plan, eventIds });
+  const endEvents: EndEvents = (state, end) => {
+    if (end.status !== "cancelled")
+      parts.traffic.note(state.run.environmentId, end.status === "completed" ? "runsCompleted" : "runsFailed");
+    parts.liveLog?.ended(functionId(state.run.functionNo), state.run.id, end);
+    return eventsOfEnd(state, end);
+  };
   const caller = new AppCaller({ timeoutMs: config.callTimeout, connectionsMax: config.appCalls });
   const lease = () => executor.lease();
   const starts = new FunctionStarts({ store, registry, fanOut, eventIds, lease, now });
@@ -98,7 +113,8 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
       const known = registry.function(no);
       if (!known) return undefined;
       const { app, uuid, config: settings } = known;
-      return { app, uuid, url: settings.url, retries: settings.retries, finishMs: settings.timeouts.finishMs };
+      const { url, retries, timeouts } = settings;
+      return { app, uuid, url, retries, timeouts };
     },
     limitsOf: (lane) => limitsOfLane(registry, lane, config.appCalls),
     signingKey,
@@ -120,61 +136,32 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     now,
   });
   registry.onRefresh(() => executor.refresh());
-  const sync = new AppSync({ caller, signingKey, now, newId: () => eventIds.next(now()) });
+  const sync = new AppSync({ caller, signingKey, apps: () => registry.apps(), now, newId: () => eventIds.next(now()) });
 
-  async function environment(name: string | null, deployId: string | null): Promise<Environment | Refusal> {
-    const asked = deployId === null ? undefined : sync.pending(deployId);
-    const wanted = name ?? asked?.environment.name ?? parts.defaultEnvironment;
-    const known = directory.environmentNamed(wanted);
-    if (known?.archivedAt != null) return new Refusal("environment_not_found", `The environment "${wanted}" is archived.`);
-    if (known && known.kind !== "shared") return known;
-    if (!/^[A-Za-z0-9._/-]{1,128}$/.test(wanted) || ["production", "dev", "branch"].includes(wanted)) {
-      return new Refusal("environment_not_found", `There is no environment "${wanted}", and an app cannot make one of that name.`);
+  let ownPort = 0;
+  const watch = new AppWatch({
+    urls: config.appUrl,
+    looksAround: config.discover === "on",
+    asksAgain: config.mode === "dev",
+    ownPort: () => ownPort,
+    known: () => registry.apps(directory.environmentNamed(parts.defaultEnvironment)?.id),
+    sync: (url) => syncIn(directory.environmentNamed(parts.defaultEnvironment) as Environment, url),
+    onFault: (url, fault) => log.warn({ url, fault }, "an app could not be synced"),
+  });
+
+  /** Why it failed is shown with the app, if it is known. */
+  async function syncIn(home: Environment, url: string): Promise<App | string> {
+    const outcome = await sync.ask(home, url);
+    if (typeof outcome !== "string") return outcome;
+    const known = registry.apps(home.id).filter((app) => app.url === url && app.error !== outcome);
+    if (known.length > 0) {
+      await store.appFault({ environmentId: home.id, url, error: outcome });
+      await registry.refresh();
     }
-    await store.environmentInsert({ name: wanted, kind: "branch", createdAt: now(), bodyBytesMax: null });
-    await directory.refresh();
-    return directory.environmentNamed(wanted) as Environment;
+    return outcome;
   }
 
-  const sdk: Functions["sdk"] = {
-    isSigned: parts.isSigned,
-    environment,
-    async register({ environment: home, headers, body, sdk: version, framework, deployId }) {
-      const newId = () => eventIds.next(now());
-      const outcome = await registerApp(
-        { store, registry, newId, now },
-        { environmentId: home.id, headers, body, sdk: version, framework },
-      );
-      if (!(outcome instanceof Refusal) && deployId !== null) sync.registered(deployId, outcome.app);
-      if (!(outcome instanceof Refusal))
-        log.info({ app: outcome.app.name, environment: home.name, modified: outcome.modified }, "an app registered");
-      return outcome;
-    },
-    async runEvents(id) {
-      const context = await contextOf(id);
-      return context && `[${context.events.map((event) => eventText(event, true)).join(",")}]`;
-    },
-    async runSteps(id) {
-      const context = await contextOf(id);
-      return context && stepsText(context, true);
-    },
-    async checkpoint(id, body) {
-      const steps = stepsIn(body);
-      if (!steps) return new Refusal("checkpoint_invalid", "The body must be an object whose `steps` are step operations.");
-      const late = steps.find(({ op }) => !["step", "steprun", "stepfailed", "stepplanned", "none"].includes(op));
-      if (late) return new Refusal("checkpoint_invalid", `A ${late.op} cannot be handed in while the call goes on.`);
-      const run = await store.runFind({ id });
-      if (!run) return new Refusal("run_not_found", `There is no run ${id}.`);
-      const kept = await executor.change(run.no, (state) => decideCheckpoint(state, steps, now()));
-      return kept ? null : new Refusal("run_ended", `The run ${id} has ended already.`);
-    },
-  };
-
-  async function contextOf(id: RunId) {
-    const run = await store.runFind({ id });
-    return run && store.runContext({ runNo: run.no });
-  }
-
+  const sdk = createSdkAnswers({ ...parts, registry, executor, sync });
   const runs: Functions["runs"] = {
     functionName(no) {
       const known = registry.function(no);
@@ -186,40 +173,24 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
         .filter((known) => known.id === wanted)
         .map(({ no }) => no),
     cancel: (run) => executor.change(run.no, (state) => cancelRun(state, now(), endEvents, "It was cancelled by hand.")),
-    rerun,
+    rerun: (run) => rerunRun({ store, registry, fanOut, executor, now }, run),
   };
-
-  /** The function is run anew with the same event. */
-  async function rerun(run: RunDetails): Promise<RunId | null> {
-    const target = registry.function(run.functionNo);
-    const event = await store.eventAt({ sequence: run.eventSequence });
-    if (!target || target.isArchived || !event) return null;
-    const at = now();
-    const fresh = {
-      ...fanOut.newRun(
-        target,
-        once(() => eventValue(event)),
-        at,
-        at,
-      ),
-      originalRunId: run.originalRunId ?? run.id,
-    };
-    const { handed } = await store.runStart({
-      environmentId: run.environmentId,
-      eventSequence: run.eventSequence,
-      run: fresh,
-      now: at,
-      lease: lease(),
-    });
-    executor.take(handed);
-    return fresh.id;
-  }
 
   return {
     plan,
     endEvents,
     lease,
     take: (entries) => executor.take(entries),
+    subscribersOf: (environmentId, name) =>
+      registry.candidates(environmentId, name).flatMap(({ functionNo }) => {
+        const known = registry.function(functionNo as FunctionNo);
+        return known ? [{ id: known.id, name: known.name }] : [];
+      }),
+    functionName: (id) => registry.nameOf(id) ?? id,
+    async sourceOfRun(environmentId, runId) {
+      const run = isEventId(runId) ? await store.runFind({ id: runId as string as RunId }) : null;
+      return run?.environmentId === environmentId ? { kind: "function", id: functionId(run.functionNo) } : null;
+    },
     sdk,
     runs,
     registry: {
@@ -227,31 +198,20 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
       functions: ({ id }) =>
         registry.functions(id).map(({ stored, app, config: settings }) => ({ stored, app, url: settings.url, config: settings.raw })),
       refresh: () => registry.refresh(),
-      async sync(home, url) {
-        const outcome = await sync.ask(home, url);
-        if (typeof outcome !== "string") return outcome;
-        await store.appFault({ environmentId: home.id, url, error: outcome });
-        await registry.refresh();
-        return outcome;
-      },
+      sync: syncIn,
     },
     async open() {
       await registry.refresh();
       await executor.recover();
     },
-    start: () => executor.start(),
-    stop: () => executor.stop(config.drainTimeout),
+    async start(port) {
+      ownPort = port;
+      await executor.start();
+      watch.start();
+    },
+    async stop() {
+      await watch.stop();
+      await executor.stop(config.drainTimeout);
+    },
   };
 }
-
-/** The operations in what an SDK hands in. */
-function stepsIn(body: string): ReturnType<typeof readOperations> {
-  try {
-    const { steps } = JSON.parse(body) as { steps?: unknown };
-    return Array.isArray(steps) ? readOperations(JSON.stringify(steps)) : null;
-  } catch {
-    return null;
-  }
-}
-
-export type { EventBatch };

@@ -6,6 +6,7 @@ import { Refusal } from "@inlet/protocol";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { registerRestErrors, sendRefusal } from "./api/rest-errors.ts";
+import { registerSecurityHeaders } from "./api/security-headers.ts";
 import { type HttpHandler, isForEdge } from "./receive/http-edge.ts";
 
 /** A client must deliver its whole request within this time. */
@@ -31,6 +32,7 @@ export function createHttpServer(edge: HttpHandler, trustProxy: boolean | string
     routerOptions: { maxParamLength: PATH_PART_UNITS_MAX },
     frameworkErrors: (error, _request, reply) => void sendRefusal(reply, new Refusal("request_invalid", error.message)),
   });
+  registerSecurityHeaders(app);
   registerRestErrors(app, log);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0];

@@ -3,11 +3,13 @@
 import { pino } from "pino";
 import { ConfigInvalid, readConfig } from "./config/config.ts";
 import type { Mode } from "./config/settings.ts";
-import { type Service, startService } from "./service.ts";
+import { isLoopback, type Service, startService } from "./service.ts";
 import { StoreRefused } from "./store/contract/index.ts";
-import { curlSend, welcome } from "./welcome.ts";
+import { curlSend, loginLink, welcome } from "./welcome.ts";
 
-export { settingsHelp, settingsMarkdown } from "./config/help.ts";
+export { ConfigInvalid, readConfig } from "./config/config.ts";
+export { settingsHelp, settingsMarkdown, settingsNames } from "./config/help.ts";
+export { type FolderInspection, inspectFolder } from "./store/sqlite/inspect-folder.ts";
 
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
@@ -18,8 +20,10 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
   try {
     const config = readConfig(mode, argv, process.env);
     const log = pino({ level: config.logLevel, base: null }, pino.destination({ fd: 2, sync: true }));
-    const service = await startService(config, { log });
-    announce(mode, service);
+    const service = await startService(config, { log, ...(mode === "dev" && { showLine: (line: string) => console.log(line) }) });
+    if (mode === "dev") announceDev(service);
+    else announceStart(service, config.publicUrl);
+    console.log(`listening on ${service.url}`);
     await untilAsked();
     log.info("stopping: waiting for requests in flight");
     await service.stop();
@@ -30,11 +34,21 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
   }
 }
 
-function announce(mode: Mode, { url, newKeys }: Service): void {
-  const loopback = /\/\/(?:127\.|\[::1\]|localhost)/.test(url);
-  if (mode === "dev" && !loopback) console.warn(`warning: ${url} is open to the network, and a dev server asks nobody for a key`);
-  console.log(mode === "dev" ? `\nAny key works here. Send a first event:\n\n  ${curlSend(url, "dev")}\n` : welcome(newKeys, url));
-  console.log(`listening on ${url}`);
+function announceDev({ url }: Service): void {
+  if (isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, "")))
+    console.log("Open to this machine only (loopback), without keys or sign-in.");
+  else console.warn(`warning: ${url} is open to the network, and a dev server asks nobody for a key`);
+  console.log(`Dashboard: ${url}`);
+  console.log(`\nAny key works here. Send a first event:\n\n  ${curlSend(url, "dev")}\n`);
+}
+
+/**
+ * A login link is printed by the first start, and later whenever a person is looking: whoever lost every API key starts the
+ * service once on a terminal. Output that goes to a file or a log collector gets none, since others read that.
+ */
+function announceStart({ url, newKeys, issueLoginToken }: Service, publicUrl: string | null): void {
+  console.log(welcome(newKeys, url));
+  if (newKeys.length > 0 || process.stdout.isTTY) console.log(loginLink(publicUrl ?? url, issueLoginToken()));
 }
 
 /** A second signal ends the process at once, as without a handler. */

@@ -1,22 +1,38 @@
 /** The composition root: makes every part, connects them, starts and stops them in order. */
 
 import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
 import { createEventIdGenerator, type Refusal, signingKeyBearers } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import packageFile from "../package.json" with { type: "json" };
+import { AttemptBudget } from "./api/attempt-budget.ts";
+import { AuditTrail } from "./api/audit-trail.ts";
+import { registerDashboardFiles } from "./api/dashboard-files.ts";
 import { registerHealthRoutes } from "./api/health-routes.ts";
+import { REMEMBERED_MS } from "./api/idempotency.ts";
+import { LoginTokens } from "./api/login-tokens.ts";
 import { registerRestApi } from "./api/rest-api.ts";
 import { registerSdkRoutes } from "./api/sdk-routes.ts";
+import { Sessions } from "./api/sessions.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
 import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
+import { expireFigures } from "./execute/maintenance/expire-figures.ts";
+import { expireIdempotencyKeys } from "./execute/maintenance/expire-idempotency-keys.ts";
+import { expireMarks } from "./execute/maintenance/expire-marks.ts";
+import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
+import { forgetLanes } from "./execute/maintenance/forget-lanes.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
 import { createFunctions, createRunRules } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
+import { EventTypeCounter } from "./observe/event-type-counter.ts";
+import { createLiveLog } from "./observe/live-log.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
+import { Traffic } from "./observe/traffic.ts";
 import { BodyBudget } from "./receive/body-budget.ts";
 import { createClientIp } from "./receive/client-ip.ts";
 import { Directory } from "./receive/directory.ts";
@@ -25,11 +41,12 @@ import type { Accepted } from "./receive/inbound-request.ts";
 import { isIpRange } from "./receive/ip-list.ts";
 import { issueKey, issueWebhookToken } from "./receive/issue-key.ts";
 import { bodyOf, replayRequest } from "./receive/replay-request.ts";
-import type { Store, StoreTopic } from "./store/contract/index.ts";
+import type { Environment, Store, StoreTopic } from "./store/contract/index.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
-import { createTransformRunner, tryTransform } from "./transform/index.ts";
+import { createTransformRunner, readProviderTemplates, tryTransform } from "./transform/index.ts";
 
 const IDLE_CHECK_MS = 20;
+const DASHBOARD_FOLDER = fileURLToPath(new URL("../../dashboard/dist", import.meta.url));
 const VERSION = "0.1.0";
 
 export interface Service {
@@ -37,16 +54,20 @@ export interface Service {
   url: string;
   /** Keys made by this start, to be shown once. */
   newKeys: NewKey[];
+  /** The token of a link that signs in to the dashboard once, for a quarter of an hour. */
+  issueLoginToken(): string;
   /** Stops accepting, waits for what is in flight (bounded), lets go of the store. Idempotent. */
   stop(): Promise<void>;
 }
 
 export interface ServiceSurroundings {
   log: Logger;
+  /** Shows a line of the live log; absent: there is none. */
+  showLine?: (line: string) => void;
   now?: () => number;
 }
 
-export async function startService(config: Config, { log, now }: ServiceSurroundings): Promise<Service> {
+export async function startService(config: Config, { log, now, showLine }: ServiceSurroundings): Promise<Service> {
   let endEvents: EndEvents = () => [];
   const options = {
     rules: createRunRules(() => endEvents),
@@ -60,7 +81,7 @@ export async function startService(config: Config, { log, now }: ServiceSurround
   };
   const store = config.databaseUrl ? await openShared(config.databaseUrl) : openSqliteStore({ ...options, folder: config.dataDir });
   try {
-    return await serve(config, store, log, now ?? store.storeNow, (known) => (endEvents = known));
+    return await serve(config, store, log, now ?? store.storeNow, (known) => (endEvents = known), showLine);
   } catch (error) {
     await store.stop();
     throw error;
@@ -73,6 +94,7 @@ async function serve(
   log: Logger,
   now: () => number,
   useEndEvents: (endEvents: EndEvents) => void,
+  showLine: ServiceSurroundings["showLine"],
 ): Promise<Service> {
   const newKeys = await bootstrap(store, config, now);
   const directory = new Directory(store);
@@ -83,15 +105,28 @@ async function serve(
   const defaultEnvironment = defaultEnvironmentOf(config);
   const dedupWindow = createDedupWindow(config.dedupWindow);
   const refusals = new RefusalLog(log);
-  const dedupSweeper = expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) });
-  const requestSweeper = expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention });
+  const traffic = new Traffic({ store, log, now });
+  const eventTypeCounter = new EventTypeCounter({ store, log });
+  const upkeep = [
+    expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) }),
+    expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention }),
+    expireSessions({ store, log, now }),
+    expireIdempotencyKeys({ store, log, startedUntil: () => now() - REMEMBERED_MS }),
+    expireFigures({ store, log, now }),
+    expireMarks({ store, log, now }),
+    forgetLanes({ store, log }),
+    traffic,
+    eventTypeCounter,
+  ];
 
   const transforms = createTransformRunner({
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
   });
   const ids = createEventIdGenerator();
+  const environmentShown = (id: Environment["id"]) => shownUnless(defaultEnvironment, directory.environment(id)?.name);
+  const liveLog = showLine ? createLiveLog({ environmentShown, write: showLine, now }) : null;
   const functions = createFunctions({
-    ...{ config, store, directory, eventIds: ids, defaultEnvironment, log, now },
+    ...{ config, store, directory, eventIds: ids, defaultEnvironment, liveLog, traffic, log, now },
     signingKey: () => (config.mode === "dev" ? null : newestSigningKey(directory)),
     isSigned: (bearer) => signingKeys(directory).some((key) => signingKeyBearers(key).includes(bearer)),
   });
@@ -106,10 +141,14 @@ async function serve(
     dedupWindow,
     store,
     refusals,
+    traffic,
+    defaultEnvironment,
+    liveLog,
     eventIds: ids,
     now,
   });
 
+  const loginTokens = new LoginTokens(now);
   const budget = new BodyBudget(config.queueLimit);
   const clientIp = createClientIp(config.trustProxy);
   const app = createHttpServer(createHttpEdge({ receive, budget, clientIp, log, isDraining }), config.trustProxy, log);
@@ -118,32 +157,51 @@ async function serve(
   registerRestApi(app, {
     runs: functions.runs,
     registry: functions.registry,
-    access: { directory, open: config.mode === "dev", defaultEnvironment },
+    access: {
+      directory,
+      open: config.mode === "dev",
+      loopbackOnly: isLoopback(config.host),
+      publicUrl: config.publicUrl,
+      defaultEnvironment,
+      attempts: new AttemptBudget(now),
+      sessions: new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId: () => ids.next(now()), log, now }),
+    },
+    loginTokens,
+    audit: new AuditTrail(store, log, now),
     store,
     directory,
-    sourceName: (source) => directory.sourceName(source),
+    sourceName: (source) => (source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source)),
     drained: draining.signal,
     issueKey,
     issueWebhookToken,
     isIpRange,
     newId: () => ids.next(now()),
     publicUrl: config.publicUrl,
+    version: packageFile.version,
     checkTransform: async (source) => {
       const checked = await transforms.check(source);
       return checked.ok ? null : checked;
     },
     tryTransform: (request) => tryTransform(transforms, request, { bytesMax: config.bodyLimit }),
+    providerTemplates: readProviderTemplates,
     bodyOf,
     replay: (record, webhook) => replayRequest(receive, record, webhook.token) as Promise<Accepted | Refusal>,
+    traffic,
+    eventTypeCounter,
+    subscribersOf: functions.subscribersOf,
+    async queueDepth(environmentId) {
+      const { waiting, oldestDueAt } = await store.queueDepth({ environmentId });
+      return { waiting, oldestAgeMs: oldestDueAt === null ? 0 : Math.max(0, now() - oldestDueAt) };
+    },
     log,
     now,
   });
+  registerDashboardFiles(app, DASHBOARD_FOLDER);
   const stopFollowing = followChanges(store, { directory, registry: functions.registry }, log);
   await functions.open();
   await app.listen({ port: config.port, host: config.host });
-  await functions.start();
-  dedupSweeper.start();
-  requestSweeper.start();
+  await functions.start((app.server.address() as AddressInfo).port);
+  for (const part of upkeep) part.start();
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
@@ -151,11 +209,11 @@ async function serve(
     stopFollowing();
     await closeWithin(app, config.drainTimeout);
     await functions.stop();
-    await Promise.all([dedupSweeper.stop(), requestSweeper.stop(), transforms.stop()]);
+    await Promise.all([...upkeep.map((part) => part.stop()), transforms.stop()]);
     refusals.stop();
     await store.stop();
   }
-  return { url: urlOf(app), newKeys, stop: () => (stopped ??= stop()) };
+  return { url: urlOf(app), newKeys, issueLoginToken: () => loginTokens.issue(), stop: () => (stopped ??= stop()) };
 }
 
 /** What another node changed holds here within a moment. */
@@ -177,6 +235,10 @@ function newestSigningKey(directory: Directory): string {
   return newest;
 }
 
+function shownUnless(usual: string, name: string | undefined): string | null {
+  return name === undefined || name === usual ? null : name;
+}
+
 /** New connections are refused at once; requests in flight may finish until the time is up. */
 async function closeWithin(app: FastifyInstance, timeoutMs: number): Promise<void> {
   const cut = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
@@ -185,6 +247,11 @@ async function closeWithin(app: FastifyInstance, timeoutMs: number): Promise<voi
   await app.close();
   clearTimeout(cut);
   clearInterval(closeIdle);
+}
+
+/** Whether only this machine can reach a server that listens there. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 function urlOf(app: FastifyInstance): string {

@@ -1,4 +1,4 @@
-/** What a first start prints: the new keys, once, and a command that works when pasted. */
+/** What a first start prints: the new keys, once, commands that work when pasted, and a link to sign in by. */
 
 import type { NewKey } from "./bootstrap.ts";
 
@@ -16,6 +16,11 @@ export function welcome(newKeys: readonly NewKey[], url: string): string {
     ...(api ? ["", "See it:", "", `  curl ${reachable(url)}/v1/events -H 'Authorization: Bearer ${api.text}'`] : []),
     "",
   ].join("\n");
+}
+
+/** The token stands after the #, which browsers send to nobody and servers do not log. */
+export function loginLink(url: string, token: string): string {
+  return ["Sign in to the dashboard, once, within 15 minutes:", "", `  ${reachable(url)}/login#token=${token}`, ""].join("\n");
 }
 
 export function curlSend(url: string, key: string): string {

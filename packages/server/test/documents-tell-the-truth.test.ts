@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { openBrowser } from "./support/browser.ts";
 import { type CurlCommand, curlCommands } from "./support/curl.ts";
-import { call, startTestService } from "./support/service.ts";
+import { API_KEY, call, startTestService } from "./support/service.ts";
 import { eventOf, post } from "./support/webhooks.ts";
 
 interface Step {
@@ -61,6 +62,44 @@ test("the guide to environments and keys", async (t) => {
   assert.equal(made.status, 201);
   const sent = await call(...at(service.url, send, (text) => text.replace("$BRANCH_KEY", made.body.data.key)));
   assert.equal(sent.status, 200);
+});
+
+test("the guide to keys and rotation", async (t) => {
+  const service = await startTestService(t);
+  const old = (await service.rest("GET", "/keys?kind=event")).body.data[0];
+  const fill = (text: string) => text.replace("$API_KEY", API_KEY).replace("$OLD_KEY_ID", old.id);
+  const steps = stepsOf("docs/keys-and-rotation.md");
+  assert.equal(steps.length, 6);
+  for (const { command, shown } of steps) {
+    const answer = await call(...at(service.url, command, fill));
+    const isCreation = command.init.method === "POST";
+    assert.equal(answer.status, isCreation ? 201 : 200, `${command.url}: ${answer.text}`);
+    if (!shown) continue;
+    // Of a list the first entry is shown.
+    const { data } = answer.body;
+    assert.deepEqual(shapeOf({ ...answer.body, data: Array.isArray(data) ? data.slice(0, 1) : data }), shapeOf(shown), command.url);
+  }
+  const left = (await service.rest("GET", "/keys?kind=event")).body.data;
+  assert.deepEqual(
+    left.map(({ name }: { name: string }) => name),
+    ["web shop, February"],
+  );
+});
+
+test("the guide to security", async (t) => {
+  const service = await startTestService(t);
+  const browser = openBrowser(service.url);
+  await browser.signIn({ apiKey: API_KEY });
+  const sessionId = (await service.rest("GET", "/sessions")).body.data[0].id;
+  const fill = (text: string) => text.replace("$API_KEY", API_KEY).replace("$SESSION_ID", sessionId);
+  const answers = [];
+  for (const { command } of stepsOf("docs/security.md")) answers.push(await call(...at(service.url, command, fill)));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200],
+  );
+  assert.equal((await browser.rest("GET", "/session")).status, 401, "the session was ended");
+  assert.equal(answers[2]?.body.data[0].action, "session.created");
 });
 
 test("the guide to webhooks", async (t) => {

@@ -43,8 +43,9 @@ async function openTail(t: TestContext, service: TestService, query = "", header
     }
     return events;
   }
-  assert.equal(await nextMessage(), ": connected");
-  return { take, close: () => controller.abort() };
+  const [, place = ""] = /^: connected\nid: (\d+)$/.exec((await nextMessage()) ?? "") ?? [];
+  assert.notEqual(place, "");
+  return { take, place, close: () => controller.abort() };
 }
 
 function parseMessage(message: string): TailedEvent {
@@ -98,6 +99,31 @@ test("a stream goes on after a restart of the service, which ends open streams",
   await after.send(event(3));
   const again = await openTail(t, after, "", { "last-event-id": first?.id ?? "" });
   assert.deepEqual(numbers(await again.take(2)), [2, 3]);
+});
+
+test("a tail that was cut off before the first event goes on from where it began", async (t) => {
+  const service = await startTestService(t);
+  await service.send(event(0));
+  const tail = await openTail(t, service);
+  tail.close();
+  await service.send([event(1), event(2)]);
+  const again = await openTail(t, service, `?after=${tail.place}`);
+  assert.deepEqual(numbers(await again.take(2)), [1, 2]);
+});
+
+test("a tail may begin in the past, by time", async (t) => {
+  let time = Date.now();
+  const service = await startTestService(t, { now: () => time });
+  await service.send(event(1));
+  await service.send(event(2));
+  time += 1_000;
+  const since = time;
+  await service.send([event(3), event(4)]);
+  const tail = await openTail(t, service, `?from=${new Date(since).toISOString()}`);
+  await service.send(event(5));
+  assert.deepEqual(numbers(await tail.take(3)), [3, 4, 5]);
+  const { status } = await service.rest("GET", "/events/stream?from=yesterday");
+  assert.equal(status, 400);
 });
 
 test("only the environment and the names asked for", async (t) => {

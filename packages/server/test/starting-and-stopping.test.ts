@@ -26,10 +26,17 @@ test("a first start prints keys once, with commands that work when pasted", asyn
   for (const label of ["event key (production)", "event key (all branches)", "signing key", "API key"]) {
     assert.ok(first.stdout().includes(label), label);
   }
+  const link = /^ {2}(http:\S+)\/login#token=(\S+)$/m.exec(first.stdout());
+  assert.ok(link?.[1] && link[2], "a link to sign in by");
+  const signIn = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ loginToken: link[2] }) };
+  assert.equal((await call(`${link[1]}/v1/session`, signIn)).status, 201);
+  assert.equal((await call(`${link[1]}/v1/session`, signIn)).status, 401, "it works once");
+  assert.ok(!first.stderr().includes(link[2]), "the log has no token");
   await first.end("SIGTERM");
 
   const second = await startInlet(t, ["start", ...here(dataDir)]);
   assert.ok(!/evk_|ak_|signkey-/.test(second.stdout() + second.stderr()), "keys are shown once");
+  assert.ok(!second.stdout().includes("/login#"), "and output that nobody looks at holds no link");
 });
 
 test("keys given as flags or variables are used instead of generated ones", async (t) => {
@@ -87,6 +94,7 @@ test("dev: open, on loopback, any key; on all interfaces it warns", async (t) =>
   const dataDir = temporaryFolder(t);
   const inlet = await startInlet(t, ["dev", "--port", "0", "--data-dir", dataDir]);
   assert.match(inlet.url, /^http:\/\/127\.0\.0\.1:/);
+  assert.match(inlet.stdout(), /this machine only \(loopback\)/);
   const [send] = curlCommands(inlet.stdout());
   assert.ok(send);
   assert.equal((await call(send.url, send.init)).status, 200);
@@ -94,6 +102,7 @@ test("dev: open, on loopback, any key; on all interfaces it warns", async (t) =>
   await inlet.end("SIGTERM");
   const open = await startInlet(t, ["dev", "--port", "0", "--host", "0.0.0.0", "--data-dir", dataDir]);
   await open.logged(/warning: .*open to the network/);
+  assert.doesNotMatch(open.stdout(), /loopback/);
 });
 
 test("SIGTERM: a request in flight is finished, new ones are refused, the exit code is 0", async (t) => {

@@ -6,12 +6,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { onEnd } from "../../../server/test/support/on-end.ts";
 import { type Ended, startInlet } from "../../../server/test/support/process.ts";
 import { temporaryFolder } from "../../../server/test/support/service.ts";
 
 const CLI = fileURLToPath(new URL("../../bin/inlet.js", import.meta.url));
 
 export const API_KEY = "ak_test";
+export const EVENT_KEY = "evk_test";
 
 export interface WorkingFolder {
   folder: string;
@@ -20,6 +22,10 @@ export interface WorkingFolder {
   /** The same with --json: its exit code, and what it printed. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   json(...argv: string[]): Promise<{ code: number | null; body: any }>;
+  /** Runs `inlet <argv>` in the folder, to its end; `input` is its standard input. */
+  inlet(argv: string[], input?: string): Promise<Ended>;
+  /** Starts `inlet <argv>` in the folder. */
+  start(...argv: string[]): Running;
   write(file: string, text: string): void;
   /** Changes some fields of a JSON file. */
   edit(file: string, fields: Record<string, unknown>): void;
@@ -27,10 +33,24 @@ export interface WorkingFolder {
   exists(file: string): boolean;
 }
 
+/** A command that goes on until it is ended. */
+export interface Running {
+  pid: number | undefined;
+  stdout(): string;
+  stderr(): string;
+  /** Waits until it has printed this, to either of the two. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Ends it with a signal and waits; its exit code. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Waits for it to end by itself. */
+  ended(): Promise<number | null>;
+}
+
 export function workingFolder(t: TestContext, variables: Record<string, string> = {}): WorkingFolder {
   const folder = temporaryFolder(t);
   const at = (file: string) => join(folder, file);
-  const webhooks = (...argv: string[]) => run(folder, ["webhooks", ...argv], variables);
+  const inlet = (argv: string[], input?: string) => run(folder, argv, variables, input);
+  const webhooks = (...argv: string[]) => inlet(["webhooks", ...argv]);
   const write = (file: string, text: string) => {
     mkdirSync(dirname(at(file)), { recursive: true });
     writeFileSync(at(file), text);
@@ -38,6 +58,8 @@ export function workingFolder(t: TestContext, variables: Record<string, string> 
   const read = (file: string) => readFileSync(at(file), "utf8");
   return {
     folder,
+    inlet,
+    start: (...argv) => start(t, folder, argv, variables),
     webhooks,
     async json(...argv) {
       const { code, stdout } = await webhooks(...argv, "--json");
@@ -51,8 +73,9 @@ export function workingFolder(t: TestContext, variables: Record<string, string> 
 }
 
 /** A service of its own, and the variables that lead to it. */
-export async function startServer(t: TestContext) {
-  const argv = ["start", "--port", "0", "--host", "127.0.0.1", "--data-dir", temporaryFolder(t), "--api-key", API_KEY];
+export async function startServer(t: TestContext, flags: readonly string[] = []) {
+  const here = ["--port", "0", "--host", "127.0.0.1", "--data-dir", temporaryFolder(t)];
+  const argv = ["start", ...here, "--api-key", API_KEY, "--event-key", EVENT_KEY, ...flags];
   const { url } = await startInlet(t, argv);
   const rest = async (method: string, path: string, body?: unknown, environment?: string) => {
     const response = await fetch(`${url}/v1${path}`, {
@@ -69,15 +92,49 @@ export async function startServer(t: TestContext) {
     if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
     return answer.data;
   };
-  return { url, rest, variables: { SERVICE_BASE_URL: url, SERVICE_API_KEY: API_KEY } };
+  return { url, rest, variables: { SERVICE_BASE_URL: url, SERVICE_API_KEY: API_KEY, SERVICE_EVENT_KEY: EVENT_KEY } };
 }
 
-async function run(cwd: string, argv: string[], variables: Record<string, string>): Promise<Ended> {
-  const env = { PATH: process.env.PATH, ...variables };
-  const child = spawn(process.execPath, [CLI, ...argv], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
-  let [stdout, stderr] = ["", ""];
-  child.stdout.on("data", (chunk) => (stdout += chunk));
-  child.stderr.on("data", (chunk) => (stderr += chunk));
+function launch(cwd: string, argv: string[], variables: Record<string, string>) {
+  const child = spawn(process.execPath, [CLI, ...argv], { cwd, env: { PATH: process.env.PATH, ...variables } });
+  const printed = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk) => (printed.stdout += chunk));
+  child.stderr.on("data", (chunk) => (printed.stderr += chunk));
+  return { child, printed };
+}
+
+async function run(cwd: string, argv: string[], variables: Record<string, string>, input = ""): Promise<Ended> {
+  const { child, printed } = launch(cwd, argv, variables);
+  // A command that does not read its input may be gone before we have written it.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(input);
   const [code] = (await once(child, "close")) as [number | null];
-  return { code, stdout, stderr };
+  return { code, ...printed };
+}
+
+function start(t: TestContext, cwd: string, argv: string[], variables: Record<string, string>): Running {
+  const { child, printed } = launch(cwd, argv, variables);
+  child.stdin.end();
+  const closed = once(child, "close").then(([code]) => code as number | null);
+  const end = (signal: NodeJS.Signals = "SIGINT") => {
+    child.kill(signal);
+    return closed;
+  };
+  onEnd(t, () => end("SIGKILL"));
+  return {
+    pid: child.pid,
+    stdout: () => printed.stdout,
+    stderr: () => printed.stderr,
+    async printed(pattern) {
+      const deadline = Date.now() + 15_000;
+      for (;;) {
+        const match = pattern.exec(printed.stdout) ?? pattern.exec(printed.stderr);
+        if (match) return match;
+        if (Date.now() > deadline) throw new Error(`it does not say ${pattern}:\n${printed.stdout}\n${printed.stderr}`);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    },
+    end,
+    ended: () => closed,
+  };
 }

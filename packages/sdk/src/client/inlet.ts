@@ -1,9 +1,9 @@
 /** The client: an app's name and settings, through which it sends events and creates functions. */
 
-import type { EventPayload, EventSchemas, NoSchemas, SendableEvent, Trigger, TriggeredEvent } from "../events/event-types.ts";
+import type { EventPayload, EventSchemas, KnownName, NoSchemas, SendableEvent, Trigger, TriggeredEvent } from "../events/event-types.ts";
 import { validateSent } from "../events/validate-events.ts";
 import type { FailureContext, FunctionContext } from "../functions/context.ts";
-import { checkId, type FlowConfig } from "../functions/function-config.ts";
+import { type CancelOn, checkId, type FlowConfig } from "../functions/function-config.ts";
 import { createInletFunction, type InletFunction, type PlainTrigger } from "../functions/inlet-function.ts";
 import { currentRun } from "./run-context.ts";
 import { sendEvents } from "./send-events.ts";
@@ -19,20 +19,23 @@ export interface InletOptions<Schemas, Checked extends boolean> extends Settings
 }
 
 export interface FunctionConfig<Schemas, Checked, Event> extends FlowConfig {
+  /** Up to five events that cancel the run. */
+  cancelOn?: readonly CancelOn<KnownName<Schemas>>[] | undefined;
   /** Runs when the function has failed for good, as a function of its own with its own retries. */
   onFailure?: ((context: FailureContext<Schemas, Checked, Event>) => unknown) | undefined;
 }
 
 export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boolean = false> {
   readonly id: string;
-  readonly settings: Settings;
+  /** Not enumerable: keys have no place in a log of the client, or of its functions. */
+  declare readonly settings: Settings;
   readonly schemas: EventSchemas;
   readonly validates: boolean;
 
   constructor(options: InletOptions<Schemas, Checked>) {
     checkId(options.id, "app");
     this.id = options.id;
-    this.settings = readSettings(options);
+    Object.defineProperty(this, "settings", { value: readSettings(options) });
     this.schemas = options.events ?? {};
     this.validates = options.validate === true;
   }
@@ -54,7 +57,8 @@ export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boo
   }
 
   createFunction<const Triggers extends Trigger<Schemas> | readonly Trigger<Schemas>[], Result>(
-    config: FunctionConfig<Schemas, Checked, TriggeredEvent<Schemas, Checked, Triggers>>,
+    // The event inside a failure is the one that was sent: nothing validates it.
+    config: FunctionConfig<Schemas, Checked, TriggeredEvent<Schemas, false, Triggers>>,
     trigger: Triggers,
     handler: (context: FunctionContext<Schemas, Checked, TriggeredEvent<Schemas, Checked, Triggers>>) => Result,
   ): InletFunction<Awaited<Result>, TriggeredEvent<Schemas, Checked, Triggers>["data"]> {

@@ -44,9 +44,11 @@ export type SendableEvent<Schemas> =
     ? EventPayload
     : { [K in Name<Schemas>]: EventPayload<K, Schemas[K] extends StandardSchemaV1 ? InferInput<Schemas[K]> : never> }[Name<Schemas>];
 
-/** A name that a trigger or a wait may give: declared, a pattern over declared ones, or internal. */
-export type SubscribableName<Schemas> =
-  IsOpen<Schemas> extends true ? string : Name<Schemas> | `${string}/*` | `${string}.*` | InternalEventName;
+/** A name that a wait or a cancellation may give: declared, or internal. */
+export type KnownName<Schemas> = IsOpen<Schemas> extends true ? string : Name<Schemas> | InternalEventName;
+
+/** A trigger may also give a pattern over declared ones. */
+export type SubscribableName<Schemas> = KnownName<Schemas> | `${string}/*` | `${string}.*`;
 
 /** The event or events that a name or pattern stands for. */
 export type EventNamed<Schemas, Checked, Wanted extends string> = Wanted extends `${infer Prefix}*`

@@ -8,6 +8,9 @@
  *                                     ├─ a single step, may run at once ─► the same
  *                                     └─ else ─► answer what is to be done: StepPlanned, Sleep, WaitForEvent, …
  *   code returns or throws ─► answer that
+ *
+ * A step that was run ends the call. The wire also lets an SDK hand in a result and go on in the same call; measured against our
+ * service that was slower (8 steps: 196 runs/s against 402, and twice the CPU time in the app), so it is not done.
  */
 
 import { inRunContext, type RunContext } from "../client/run-context.ts";
@@ -32,15 +35,13 @@ export interface Call {
   requestedStep: string | null;
   /** Whether a single new step may be run in this call. */
   mayRunAtOnce: boolean;
-  /** No attempt comes after this one. */
-  isLastAttempt: boolean;
   capture?: RunContext["capture"];
 }
 
 export type Outcome =
   | { kind: "returned"; data: unknown }
   | { kind: "threw"; error: unknown }
-  | { kind: "planned"; operations: StepOperation[] }
+  | { kind: "planned"; operations: StepOperation[]; askAfterEach: boolean }
   | { kind: "ran"; step: StepOutcome }
   | { kind: "step-missing"; requested: string; found: string[] };
 
@@ -85,9 +86,15 @@ class CallExecution implements Execution {
     const { runId, capture } = this.#call;
     const context: RunContext = { runId, capture };
     inRunContext(context, async () => code(this)).then(
-      (data) => this.#end(this.#isSearching() ? this.#stepMissing() : { kind: "returned", data }),
-      (error: unknown) => this.#end(this.#isSearching() ? this.#stepMissing() : { kind: "threw", error }),
+      (data) => this.#settle({ kind: "returned", data }),
+      (error: unknown) => this.#settle({ kind: "threw", error }),
     );
+  }
+
+  /** The code is through. In a call for one step that is not what was asked for: the step must have been found by now. */
+  #settle(outcome: Outcome): void {
+    if (!this.#isSearching()) this.#end(outcome);
+    else if (!this.#wanted()) this.#end(this.#stepMissing());
   }
 
   readonly isNew = (): boolean => !this.#replay.isReplaying || this.#fresh.length > 0;
@@ -137,8 +144,11 @@ class CallExecution implements Execution {
 
   /** The code has gone as far as it can without us. */
   #advance(): void {
-    const next = this.#replay.take();
-    if (next) {
+    const wanted = this.#wanted();
+    // Before further results are handed over: with them the code might end, and the step be forgotten.
+    const next = wanted ? undefined : this.#replay.take();
+    if (wanted) void this.#run(wanted);
+    else if (next) {
       this.#handOver(next, next.memo);
       this.#schedule();
     } else if (this.#fresh.length > 0) this.#actOnNewSteps();
@@ -146,18 +156,22 @@ class CallExecution implements Execution {
 
   #handOver(step: FoundStep, memo: Memo): void {
     this.#replay.handedOut();
-    if (memo.kind === "error") {
-      // Code that lost interest, after a race say, must not bring the process down.
-      step.promise.catch(() => {});
-      step.reject(new StepError(step.id, memo.error));
-    } else if (memo.kind === "data") step.resolve(step.revive ? step.revive(memo.data) : memo.data);
+    // Code that lost interest, after a race say, must not bring the process down.
+    if (memo.kind === "error" || step.revive) step.promise.catch(() => {});
+    if (memo.kind === "error") step.reject(new StepError(step.id, memo.error));
+    else if (memo.kind === "data") step.resolve(step.revive ? step.revive(memo.data) : memo.data);
   }
 
   #actOnNewSteps(): void {
-    const wanted = this.#isSearching() ? this.#fresh.find(({ hash }) => hash === this.#call.requestedStep) : this.#only();
-    if (wanted) void this.#run(wanted);
+    const only = this.#only();
+    if (only) void this.#run(only);
     else if (this.#isSearching()) this.#searchTimer ??= setTimeout(() => this.#end(this.#stepMissing()), STEP_SEARCH_MS);
-    else this.#end({ kind: "planned", operations: this.#planned() });
+    else this.#end({ kind: "planned", operations: this.#fresh.map(plannedOperation), askAfterEach: this.#mayGoOnEarly() });
+  }
+
+  /** The step this call is for, once the code has asked for it. */
+  #wanted(): FoundStep | undefined {
+    return this.#isSearching() ? this.#fresh.find(({ hash }) => hash === this.#call.requestedStep) : undefined;
   }
 
   /** A single new step that may be run here and now. */
@@ -167,11 +181,12 @@ class CallExecution implements Execution {
     return may && this.#fresh.length === 1 && first?.op === "StepRun" ? first : undefined;
   }
 
-  #planned(): StepOperation[] {
-    const together = this.#fresh.length === 1 || areAwaitedTogether(this.#fresh.map(({ listening }) => listening));
-    return this.#fresh.map((step) => plannedOperation(step, together ? undefined : "race"));
+  /** Whether the code could go on before the last of its new steps has ended. */
+  #mayGoOnEarly(): boolean {
+    return this.#fresh.length > 1 && !areAwaitedTogether(this.#fresh.map(({ listening }) => listening));
   }
 
+  /** Nothing else happens while a step runs: `isScheduled` holds everything up. */
   async #run(step: FoundStep): Promise<void> {
     this.#isScheduled = true;
     this.#end({ kind: "ran", step: await runStep(step, this.#call) });

@@ -31,8 +31,7 @@ export function describe(step: FoundStep): Described {
 }
 
 /** The operation for a step that the service has to act on: wait, sleep, invoke, or call again to run it. */
-export function plannedOperation(step: FoundStep, parallelMode?: "race"): StepOperation {
+export function plannedOperation(step: FoundStep): StepOperation {
   const input = step.op === "StepRun" && step.input?.length ? { input: step.input } : {};
-  const opts = { ...step.opts, ...input, ...(parallelMode ? { parallelMode } : {}) };
-  return { op: step.op === "StepRun" ? "StepPlanned" : step.op, ...describe(step), opts };
+  return { op: step.op === "StepRun" ? "StepPlanned" : step.op, ...describe(step), opts: { ...step.opts, ...input } };
 }

@@ -27,7 +27,6 @@ export function runCall(fn: InletFunction, body: CallBody, { requestedStep, capt
     requestedStep,
     capture,
     mayRunAtOnce: !body.disableImmediateExecution,
-    isLastAttempt: body.attempt + 1 >= body.maxAttempts,
   };
   const handler = fn.handler as (context: PlainContext) => unknown;
   return executeCall(call, (execution) =>
@@ -49,7 +48,8 @@ function contextOf({ client, id }: InletFunction, body: CallBody, { find, isNew 
     logger: quietWhile(client.settings.logger, () => !isNew()),
   };
   if (!id.endsWith(FAILURE_SUFFIX) || body.event.name !== "inngest/function.failed") return context;
-  return Object.assign(context, { error: fromWireError(body.event.data.error as WireError) });
+  const error = (body.event.data.error ?? { name: "Error", message: "unknown error" }) as WireError;
+  return Object.assign(context, { error: fromWireError(error) });
 }
 
 async function validated(client: AnyClient, { events }: CallBody): Promise<Pick<CallBody, "event" | "events">> {

@@ -14,10 +14,7 @@ export interface StepOutcome {
   retry?: { isFinal: boolean; afterSeconds: number | undefined };
 }
 
-export async function runStep(
-  step: FoundStep,
-  call: Pick<RunContext, "runId" | "capture"> & { isLastAttempt: boolean },
-): Promise<StepOutcome> {
+export async function runStep(step: FoundStep, call: Pick<RunContext, "runId" | "capture">): Promise<StepOutcome> {
   try {
     const context: RunContext = { runId: call.runId, capture: call.capture, stepId: step.id };
     const result = await inRunContext(context, async () => step.run?.(step, step.input ?? []));
@@ -25,8 +22,13 @@ export async function runStep(
     return { operation, text: written(step.id, operation) };
   } catch (thrown) {
     const final = isFinal(thrown);
-    const op = final || call.isLastAttempt ? "StepFailed" : "StepError";
-    const operation: StepOperation = { op, ...describe(step), opts: step.opts ?? {}, error: toWireError(thrown) };
+    // Which attempt is the last one, the service knows.
+    const operation: StepOperation = {
+      op: final ? "StepFailed" : "StepError",
+      ...describe(step),
+      opts: step.opts ?? {},
+      error: toWireError(thrown),
+    };
     return { operation, text: JSON.stringify(operation), retry: { isFinal: final, afterSeconds: retryAfterSeconds(thrown) } };
   }
 }

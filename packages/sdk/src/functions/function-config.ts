@@ -12,8 +12,8 @@ export interface ConcurrencyLimit {
   scope?: "fn" | "env" | "account" | undefined;
 }
 
-export interface CancelOn {
-  event: string;
+export interface CancelOn<Name extends string = string> {
+  event: Name;
   /** Over `event` (the one that started the run) and `async` (the one that arrives). */
   if?: Expression | undefined;
   /** A path both events must agree in, such as "data.orderId". */

@@ -1,6 +1,6 @@
 /** The `step` object of a handler, as types. What it does is in `execution/`. */
 
-import type { EventNamed, SendableEvent, SubscribableName } from "../events/event-types.ts";
+import type { EventNamed, KnownName, SendableEvent } from "../events/event-types.ts";
 import type { Jsonified, StepResult } from "../events/jsonified.ts";
 import type { Duration, Expression } from "./function-config.ts";
 import type { InletFunction } from "./inlet-function.ts";
@@ -34,7 +34,7 @@ export interface StepTools<Schemas, Checked> {
   sleep(id: string, duration: Duration): Promise<void>;
   sleepUntil(id: string, instant: Date | string | number): Promise<void>;
   /** The next event of that name, or null when none came in time. */
-  waitForEvent<Wanted extends SubscribableName<Schemas>>(
+  waitForEvent<Wanted extends KnownName<Schemas>>(
     id: string,
     options: WaitOptions<Wanted>,
   ): Promise<EventNamed<Schemas, Checked, Wanted> | null>;

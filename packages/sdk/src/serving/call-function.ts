@@ -4,7 +4,7 @@ import { isFinal, NonRetriableError, retryAfterSeconds } from "../errors.ts";
 import type { Outcome } from "../execution/execute-call.ts";
 import { runCall } from "../execution/run-call.ts";
 import { type CallBody, readCallBody } from "../wire/call-body.ts";
-import { HEADER } from "../wire/headers.ts";
+import { ASK_AFTER_EACH, ASK_AFTER_LAST, HEADER } from "../wire/headers.ts";
 import { toWireError } from "../wire/wire-error.ts";
 import { type AppAnswer, errorAnswer, jsonAnswer } from "./app-request.ts";
 import { fetchRunState } from "./fetch-run-state.ts";
@@ -41,12 +41,20 @@ function answerFor(outcome: Outcome, body: CallBody): AppAnswer {
     case "threw":
       return threw(outcome.error);
     case "planned":
-      return jsonAnswer(206, JSON.stringify(outcome.operations));
+      return jsonAnswer(206, JSON.stringify(outcome.operations), askAgain(outcome.askAfterEach));
     case "ran":
-      return jsonAnswer(206, `[${outcome.step.text}]`, outcome.step.retry && retryHeaders(outcome.step.retry));
+      // A step of a race does not know about it; the service does, and is told what it was told before.
+      return jsonAnswer(206, `[${outcome.step.text}]`, {
+        ...askAgain(body.version === ASK_AFTER_EACH),
+        ...(outcome.step.retry && retryHeaders(outcome.step.retry)),
+      });
     case "step-missing":
       return stepMissing(outcome, body);
   }
+}
+
+function askAgain(afterEach: boolean): Record<string, string> {
+  return { [HEADER.requestVersion]: String(afterEach ? ASK_AFTER_EACH : ASK_AFTER_LAST) };
 }
 
 function returned(data: unknown): AppAnswer {

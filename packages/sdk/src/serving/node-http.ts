@@ -12,6 +12,8 @@ export interface NodeRequest {
   body?: unknown;
   /** The bytes, where a framework keeps them beside the parsed body. */
   rawBody?: unknown;
+  /** Whether the whole request has been received. */
+  complete?: boolean | undefined;
   on(event: string, listener: (...args: never[]) => void): unknown;
   socket?: object | undefined;
 }
@@ -59,7 +61,8 @@ function readStream(request: NodeRequest): Promise<AppBody> {
     });
     request.on("end", () => resolve(joined(chunks, size)));
     request.on("error", reject as (...args: never[]) => void);
-    request.on("close", () => reject(new Error("The request was broken off")));
+    // Comes after every request; only before its end does it mean something.
+    request.on("close", () => request.complete === false && reject(new Error("The request was broken off")));
   });
 }
 

@@ -77,16 +77,13 @@ function firstBody(
     events: whole,
     steps: {},
     runId,
-    functionId: fn.id,
     attempt: 0,
     maxAttempts: retries + 1,
     stack: [],
     // Every step is announced first, so that the mocks get their say.
     disableImmediateExecution: true,
+    version: undefined,
     useApi: false,
-    queueItemId: undefined,
-    requestId: undefined,
-    generationId: undefined,
   };
 }
 

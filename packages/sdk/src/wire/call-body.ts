@@ -8,17 +8,14 @@ export interface CallBody {
   events: ReceivedEvent[];
   steps: StepMemos;
   runId: string;
-  functionId: string;
   attempt: number;
   maxAttempts: number;
   stack: string[];
   disableImmediateExecution: boolean;
+  /** The request version of the run's last answer, as the service remembers it. */
+  version: number | undefined;
   /** Events and steps were too large to send along: they have to be fetched. */
   useApi: boolean;
-  /** What the service wants back with a checkpoint. */
-  queueItemId: string | undefined;
-  requestId: string | undefined;
-  generationId: unknown;
 }
 
 type Json = Record<string, unknown>;
@@ -38,15 +35,12 @@ export function readCallBody(body: unknown): CallBody | string {
     events: events as ReceivedEvent[],
     steps: isObject(steps) ? steps : {},
     runId: ctx.run_id,
-    functionId: typeof ctx.fn_id === "string" ? ctx.fn_id : "",
     attempt: wholeNumber(ctx.attempt) ?? 0,
     maxAttempts: wholeNumber(ctx.max_attempts) ?? 5,
     stack,
     disableImmediateExecution: ctx.disable_immediate_execution === true,
+    version: wholeNumber(body.version),
     useApi,
-    queueItemId: typeof ctx.qi_id === "string" ? ctx.qi_id : undefined,
-    requestId: typeof ctx.request_id === "string" ? ctx.request_id : undefined,
-    generationId: ctx.generation_id,
   };
 }
 

@@ -15,5 +15,9 @@ export const HEADER = {
   eventIdSeed: "x-inngest-event-id-seed",
 } as const;
 
-/** The request version this SDK answers with: the service collects parallel steps before it asks what comes next. */
-export const REQUEST_VERSION = "2";
+/**
+ * The request version an answer carries says when the service calls again while parallel steps are under way:
+ * 2, once the last of them has ended; 1, after each.
+ */
+export const ASK_AFTER_LAST = 2;
+export const ASK_AFTER_EACH = 1;

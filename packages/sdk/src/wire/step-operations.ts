@@ -18,12 +18,6 @@ export type StepOperation =
   | (OperationBase & { op: "StepError" | "StepFailed"; error: WireError })
   | (OperationBase & { op: "StepPlanned" | "Sleep" | "WaitForEvent" | "InvokeFunction" });
 
-export interface RunComplete {
-  op: "RunComplete";
-  id: string;
-  data: unknown;
-}
-
 /** What the service keeps of steps that ended, by hashed id: the shapes of the wire, told apart by `readMemo`. */
 export type StepMemos = Readonly<Record<string, unknown>>;
 

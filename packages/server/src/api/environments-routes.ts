@@ -1,11 +1,15 @@
 /** REST: environments. */
 
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Environment, EnvironmentStore } from "../store/contract/index.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import { mayUse, principalOf } from "./principal.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
+import { dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT } from "./route-facts.ts";
 
 export interface EnvironmentsRoutesParts {
+  audit: AuditTrail;
   store: EnvironmentStore;
   directory: { environments(): Environment[]; environmentNamed(name: string): Environment | undefined; refresh(): Promise<void> };
   now: () => number;
@@ -34,7 +38,21 @@ const CREATE = closed(
   ["name"],
 );
 
-export function registerEnvironmentsRoutes(app: FastifyInstance, { store, directory, now }: EnvironmentsRoutesParts): void {
+const ENVIRONMENT = shape(
+  {
+    name: TEXT,
+    kind: { type: "string", enum: ["default", "custom", "branch"] },
+    createdAt: INSTANT,
+    archivedAt: INSTANT_OR_NULL,
+    bodyLimitBytes: { type: ["integer", "null"] },
+  },
+  { title: "Environment" },
+);
+const NONE = closed({});
+const config = { about: "installation" } as const;
+const ONE = { querystring: NONE, response: { 200: dataOf(ENVIRONMENT) }, errors: ["environment_not_found"] } as const;
+
+export function registerEnvironmentsRoutes(app: FastifyInstance, { store, directory, audit, now }: EnvironmentsRoutesParts): void {
   const existing = (name: string): Environment => {
     const environment = directory.environmentNamed(name);
     if (!environment || environment.kind === "shared") {
@@ -42,48 +60,84 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
     }
     return environment;
   };
-  const change = async (name: string, changes: { archivedAt?: number | null; bodyBytesMax?: number | null }) => {
+  const note = (request: FastifyRequest, action: string, { name }: Environment, details: Record<string, unknown> = {}) =>
+    audit.note(request, { action: `environment.${action}`, target: { kind: "environment", id: name, name }, environment: name, details });
+  type Changes = { archivedAt?: number | null; bodyBytesMax?: number | null };
+  const change = async (request: FastifyRequest, action: string, name: string, changes: Changes) => {
     const changed = await store.environmentUpdate({ id: existing(name).id, ...changes });
     await directory.refresh();
+    const { bodyBytesMax: bodyLimitBytes } = changes;
+    await note(request, action, existing(name), bodyLimitBytes === undefined ? {} : { bodyLimitBytes });
     return { data: view(changed as Environment) };
   };
 
   app.get<{ Querystring: { limit: number; cursor?: string } }>(
     "/environments",
-    { schema: { querystring: closed(PAGE_PARAMETERS) } },
-    (request) => Promise.resolve(page(directory.environments(), request.query.limit, request.query.cursor)),
-  );
-
-  app.post<{ Body: CreateBody }>("/environments", { schema: { body: CREATE, querystring: closed({}) } }, async (request, reply) => {
-    const { name, kind, bodyLimitBytes } = request.body;
-    if (RESERVED_NAMES.has(name) && !isVisible(directory.environmentNamed(name)))
-      throw invalid("name", `must not be "${name}", which is reserved`);
-    const created = await store.environmentInsert({ name, kind, createdAt: now(), bodyBytesMax: bodyLimitBytes ?? null });
-    if (!created) throw new RestRefusal("environment_exists", `An environment "${name}" exists already.`);
-    await directory.refresh();
-    reply.code(201);
-    return { data: view(created) };
-  });
-
-  app.put<{ Params: { name: string }; Body: { bodyLimitBytes?: number | null } }>(
-    "/environments/:name",
-    { schema: { body: closed({ bodyLimitBytes: BODY_LIMIT }), querystring: closed({}) } },
+    {
+      config: { ...config, ingest: true, unlimited: false },
+      schema: {
+        summary: "List environments",
+        description: "Those the key may use.",
+        querystring: closed(PAGE_PARAMETERS),
+        response: { 200: pageOf(ENVIRONMENT) },
+      },
+    },
     async (request) => {
-      const { bodyLimitBytes } = request.body;
-      return change(request.params.name, bodyLimitBytes === undefined ? {} : { bodyBytesMax: bodyLimitBytes });
+      const principal = principalOf(request);
+      const mine = directory.environments().filter((environment) => mayUse(principal, environment));
+      return page(mine, request.query.limit, request.query.cursor);
     },
   );
 
-  app.post<{ Params: { name: string } }>("/environments/:name/archive", { schema: { querystring: closed({}) } }, async (request) => {
+  const create = {
+    summary: "Create an environment",
+    body: CREATE,
+    querystring: NONE,
+    response: { 201: dataOf(ENVIRONMENT) },
+    errors: ["environment_exists"],
+  } as const;
+  app.post<{ Body: CreateBody }>(
+    "/environments",
+    { config: { ...config, idempotent: "replayed" }, schema: create },
+    async (request, reply) => {
+      const { name, kind, bodyLimitBytes } = request.body;
+      if (RESERVED_NAMES.has(name) && !isVisible(directory.environmentNamed(name)))
+        throw invalid("name", `must not be "${name}", which is reserved`);
+      const created = await store.environmentInsert({ name, kind, createdAt: now(), bodyBytesMax: bodyLimitBytes ?? null });
+      if (!created) throw new RestRefusal("environment_exists", `An environment "${name}" exists already.`);
+      await directory.refresh();
+      await note(request, "created", created, { kind });
+      reply.code(201);
+      return { data: view(created) };
+    },
+  );
+
+  app.put<{ Params: { name: string }; Body: { bodyLimitBytes?: number | null } }>(
+    "/environments/:name",
+    { config, schema: { ...ONE, summary: "Change an environment's limits", body: closed({ bodyLimitBytes: BODY_LIMIT }) } },
+    async (request) => {
+      const { bodyLimitBytes } = request.body;
+      return change(request, "updated", request.params.name, bodyLimitBytes === undefined ? {} : { bodyBytesMax: bodyLimitBytes });
+    },
+  );
+
+  const archive = {
+    ...ONE,
+    summary: "Archive an environment",
+    description: "Keeps its events and refuses new ones.",
+    errors: ["environment_not_found", "environment_permanent"],
+  } as const;
+  app.post<{ Params: { name: string } }>("/environments/:name/archive", { config, schema: archive }, async (request) => {
     const environment = existing(request.params.name);
     if (environment.kind === "default") {
       throw new RestRefusal("environment_permanent", `"${environment.name}" is the default environment and cannot be archived.`);
     }
-    return change(environment.name, { archivedAt: environment.archivedAt ?? now() });
+    return change(request, "archived", environment.name, { archivedAt: environment.archivedAt ?? now() });
   });
 
-  app.post<{ Params: { name: string } }>("/environments/:name/unarchive", { schema: { querystring: closed({}) } }, async (request) =>
-    change(request.params.name, { archivedAt: null }),
+  const unarchive = { ...ONE, summary: "Take an environment back out of the archive" };
+  app.post<{ Params: { name: string } }>("/environments/:name/unarchive", { config, schema: unarchive }, async (request) =>
+    change(request, "unarchived", request.params.name, { archivedAt: null }),
   );
 }
 

@@ -1,136 +1,73 @@
-/**
- * REST: the live tail, as server-sent events.
- *
- * The stream is driven by the store, not by memory: each wake-up reads what was committed since the last event sent. So nothing
- * is missed or sent twice, a slow reader costs no memory, and `Last-Event-ID` resumes exactly, also after a restart.
- */
+/** REST: the live tail of events, as server-sent events in the order of their commits. */
 
-import type { ServerResponse } from "node:http";
-import { nameMatches, Refusal } from "@inlet/protocol";
+import { nameMatches } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type { Logger } from "pino";
 import { eventView } from "../observe/event-view.ts";
-import type { Environment, StoredEvent } from "../store/contract/index.ts";
+import type { Environment } from "../store/contract/index.ts";
 import type { EventsRoutesParts } from "./events-routes.ts";
+import { readInstant } from "./instant.ts";
 import { environmentOf } from "./rest-access.ts";
-import { invalid, sendRefusal } from "./rest-errors.ts";
 import { closed } from "./rest-schemas.ts";
+import { readPlace, type StoreStreamParts, type StreamSource, sendStream } from "./store-stream.ts";
 
-const STREAM_HEADERS = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-cache",
-  // Proxies such as nginx would collect the stream before they pass it on.
-  "x-accel-buffering": "no",
-  connection: "close",
-};
-const HEARTBEAT_MS = 15_000;
 const READ_EVENTS_MAX = 100;
-const STREAMS_MAX = 500;
 
-export interface EventStreamParts extends EventsRoutesParts {
-  /** Aborted when the service drains. */
-  drained: AbortSignal;
-  log: Logger;
-}
+export type EventStreamParts = EventsRoutesParts & StoreStreamParts;
 
 interface StreamQuery {
   name?: string;
   after?: string;
+  from?: string;
 }
 
 const STREAM_PARAMETERS = closed({
   name: { type: "string", minLength: 1, description: "Event name; may end in `*`." },
   after: { type: "string", description: "Go on after this event of an earlier stream, as the header Last-Event-ID does." },
+  from: {
+    type: "string",
+    description: "Begin with what was received at or after: ISO 8601 or milliseconds. A place to go on from wins over it.",
+  },
 });
 
+const STREAM_SCHEMA = {
+  summary: "Follow events live",
+  description: "Server-sent events named `event`, each with an event as its data; the `id` of the last one resumes the stream.",
+  querystring: STREAM_PARAMETERS,
+  response: {
+    200: { description: "A stream that does not end by itself.", content: { "text/event-stream": { schema: { type: "string" } } } },
+  },
+  errors: ["overloaded"],
+} as const;
+
 export function registerEventStream(app: FastifyInstance, parts: EventStreamParts): void {
-  let streams = 0;
-  app.get<{ Querystring: StreamQuery }>("/events/stream", { schema: { querystring: STREAM_PARAMETERS } }, async (request, reply) => {
+  app.get<{ Querystring: StreamQuery }>("/events/stream", { config: { ingest: true }, schema: STREAM_SCHEMA }, async (request, reply) => {
     const environment = environmentOf(parts.access, request);
-    const { name, after } = request.query;
-    const last = readPlace(after ?? request.headers["last-event-id"]);
-    if (streams >= STREAMS_MAX) return sendRefusal(reply, new Refusal("overloaded", `${STREAMS_MAX} streams are open already.`));
-    const from = last ?? (await parts.store.eventSequence());
-    reply.hijack();
-    streams++;
-    try {
-      await stream(parts, environment, reply.raw, from, (event) => name === undefined || nameMatches(name, event.name));
-    } catch (error) {
-      parts.log.warn({ err: error }, "a live tail ended early");
-    } finally {
-      streams--;
-      reply.raw.end();
-    }
+    const { name, after, from } = request.query;
+    const place = readPlace(after ?? request.headers["last-event-id"]);
+    const receivedFrom = from === undefined ? null : readInstant("from", from);
+    return sendStream(parts, reply, () => eventSource(parts, environment, { name: name ?? null, place, receivedFrom }));
   });
 }
 
-async function stream(
-  parts: EventStreamParts,
-  environment: Environment,
-  response: ServerResponse,
-  from: number,
-  wanted: (event: StoredEvent) => boolean,
-): Promise<void> {
+interface Wanted {
+  name: string | null;
+  place: number | null;
+  receivedFrom: number | null;
+}
+
+async function eventSource(parts: EventStreamParts, environment: Environment, wanted: Wanted): Promise<StreamSource> {
+  const { store } = parts;
   const names = { environment: environment.name, source: parts.sourceName };
-  const alarm = createAlarm();
-  const ended = () => response.destroyed || parts.drained.aborted;
-  const stopWatching = parts.store.eventWatch(alarm.ring);
-  const heartbeat = setInterval(() => response.write(": still here\n\n"), HEARTBEAT_MS);
-  response.on("close", alarm.ring);
-  parts.drained.addEventListener("abort", alarm.ring);
-  try {
-    response.writeHead(200, STREAM_HEADERS);
-    response.write(": connected\n\n");
-    for (let reached = from; !ended(); ) {
-      const read = await parts.store.eventFollow({ environmentId: environment.id, after: reached, limit: READ_EVENTS_MAX });
-      const sent = read.events.filter(wanted).map((event) => message(event.sequence, eventView(event, names)));
-      if (sent.length > 0 && !response.write(sent.join(""))) await drain(response);
-      if (read.reached === reached) await alarm.rung();
-      reached = read.reached;
-    }
-  } finally {
-    clearInterval(heartbeat);
-    stopWatching();
-    parts.drained.removeEventListener("abort", alarm.ring);
-  }
-}
-
-/** A payload may hold line breaks between its tokens, which would end a `data:` line. */
-function message(sequence: number, json: string): string {
-  return `id: ${sequence}\nevent: event\ndata: ${json.replace(/\r\n?|\n/g, "\ndata: ")}\n\n`;
-}
-
-function readPlace(given: string | string[] | undefined): number | null {
-  if (given === undefined) return null;
-  if (typeof given !== "string" || !/^\d{1,15}$/.test(given)) throw invalid("after", "is not the id of an event of a stream");
-  return Number(given);
-}
-
-/** Waits until the client has read what was written, or is gone. */
-function drain(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off("drain", done).off("close", done);
-      resolve();
-    };
-    response.on("drain", done).on("close", done);
-  });
-}
-
-/** Remembers a ring nobody waited for, so that what happens during a read is not slept through. */
-function createAlarm() {
-  let rung = false;
-  let wake: (() => void) | null = null;
+  const { name, place, receivedFrom } = wanted;
+  const since = receivedFrom === null ? store.eventSequence() : store.eventSequenceBefore({ environmentId: environment.id, receivedFrom });
   return {
-    ring: () => {
-      rung = true;
-      wake?.();
-    },
-    async rung() {
-      if (!rung) await new Promise<void>((resolve) => (wake = resolve));
-      rung = false;
-      wake = null;
+    from: place ?? (await since),
+    async read(after) {
+      const { events, reached } = await store.eventFollow({ environmentId: environment.id, after, limit: READ_EVENTS_MAX });
+      const chosen = events.filter(
+        (event) => (name === null || nameMatches(name, event.name)) && (receivedFrom === null || event.receivedAt >= receivedFrom),
+      );
+      return { messages: chosen.map((event) => ({ place: event.sequence, event: "event", json: eventView(event, names) })), reached };
     },
   };
 }

@@ -3,18 +3,31 @@
 import { type EventId, isEventId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { eventView } from "../observe/event-view.ts";
-import type { Environment, EventListParams, EventSource, EventStore } from "../store/contract/index.ts";
+import {
+  type Environment,
+  type EventListParams,
+  type EventSource,
+  type EventStore,
+  type RunStore,
+  SOURCE_KINDS,
+} from "../store/contract/index.ts";
 import { readCursor, writeCursor } from "./cursors.ts";
 import { readInstant } from "./instant.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 import { RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
+import { dataOf, INSTANT, INTEGER, pageOf, shape, TEXT } from "./route-facts.ts";
+import type { RunsRoutesParts } from "./runs-routes.ts";
 
 export interface EventsRoutesParts {
   access: AccessRules;
-  store: EventStore;
+  store: EventStore & RunStore;
   sourceName(source: EventSource): string;
+  runs: Pick<RunsRoutesParts["runs"], "functionName">;
 }
+
+/** More are listed by /events/:id/runs. */
+const RUNS_SHOWN_MAX = 100;
 
 interface ListQuery {
   limit: number;
@@ -37,10 +50,30 @@ const LIST_PARAMETERS = closed({
   q: { type: "string", minLength: 1, description: "A piece of the payload's text, in any case." },
 });
 
+export const EVENT = {
+  ...shape(
+    {
+      id: { type: "string", description: "The ULID the service gave it." },
+      name: TEXT,
+      data: { type: "object", additionalProperties: true, description: "As it was sent." },
+      ts: { type: "integer", description: "Milliseconds, as sent; else when it was received." },
+      receivedAt: INSTANT,
+      environment: TEXT,
+      source: shape({ kind: { type: "string", enum: SOURCE_KINDS }, id: TEXT, name: TEXT }),
+      duplicates: { ...INTEGER, description: "How many later events were suppressed as duplicates of this one." },
+      dedupId: { type: "string", description: "The `id` the sender gave." },
+    },
+    { optional: ["dedupId"], title: "Event" },
+  ),
+  description: "Every other field the sender gave, such as `v` and `user`, is there too.",
+  additionalProperties: true,
+};
+
 export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesParts): void {
   const view = (environment: Environment) => ({ environment: environment.name, source: parts.sourceName });
 
-  app.get<{ Querystring: ListQuery }>("/events", { schema: { querystring: LIST_PARAMETERS } }, async (request, reply) => {
+  const list = { summary: "List events, newest first", querystring: LIST_PARAMETERS, response: { 200: pageOf(EVENT) } };
+  app.get<{ Querystring: ListQuery }>("/events", { config: { ingest: true }, schema: list }, async (request, reply) => {
     const environment = environmentOf(parts.access, request);
     const { events, next } = await parts.store.eventList(listParams(environment, request.query));
     const names = view(environment);
@@ -49,7 +82,8 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
     return `{"data":[${items}],"page":{"next":${next ? `"${writeCursor(next)}"` : "null"}}}`;
   });
 
-  app.get("/events/:id", { schema: { querystring: closed({}) } }, async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+  const get = { summary: "Get an event", querystring: closed({}), response: { 200: dataOf(EVENT) }, errors: ["event_not_found"] } as const;
+  app.get("/events/:id", { config: { ingest: true }, schema: get }, async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
     const environment = environmentOf(parts.access, request);
     const id = request.params.id.toUpperCase();
     const event = isEventId(id) ? await parts.store.eventGet({ environmentId: environment.id, id: id as EventId }) : null;
@@ -57,8 +91,16 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
       throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
     }
     reply.type("application/json");
-    return `{"data":${eventView(event, view(environment))}}`;
+    return `{"data":${eventView(event, view(environment), await runsOf(environment, event.id))}}`;
   });
+
+  async function runsOf({ id: environmentId }: Environment, eventId: EventId): Promise<object[]> {
+    const { runs } = await parts.store.runList({ environmentId, eventId, limit: RUNS_SHOWN_MAX });
+    return runs.map(({ id, status, functionNo }) => {
+      const { id: functionId, name } = parts.runs.functionName(functionNo);
+      return { id, status, function: { id: functionId, name } };
+    });
+  }
 }
 
 function listParams(environment: Environment, query: ListQuery): EventListParams {

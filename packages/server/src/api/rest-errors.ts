@@ -8,10 +8,13 @@ import { StoreUnavailable } from "../store/contract/index.ts";
 /** Thrown by handlers to answer with a refusal. */
 export class RestRefusal extends Error {
   readonly refusal: Refusal;
+  /** Seconds after which it may be tried again, where that is known. */
+  readonly retryAfterS: number | undefined;
 
-  constructor(code: ErrorCode, message: string, details?: readonly Fault[]) {
+  constructor(code: ErrorCode, message: string, details?: readonly Fault[], retryAfterS?: number) {
     super(message);
     this.refusal = new Refusal(code, message, details);
+    this.retryAfterS = retryAfterS;
   }
 }
 
@@ -20,8 +23,8 @@ export function invalid(field: string, message: string): RestRefusal {
   return new RestRefusal("request_invalid", `${field} ${message}.`, [{ field, message }]);
 }
 
-export function sendRefusal(reply: FastifyReply, refused: Refusal): FastifyReply {
-  if (ERRORS[refused.code].retry === "retryable") reply.header("retry-after", "1");
+export function sendRefusal(reply: FastifyReply, refused: Refusal, retryAfterS = 1): FastifyReply {
+  if (ERRORS[refused.code].retry === "retryable") reply.header("retry-after", String(retryAfterS));
   return reply.code(refused.status).type("application/json").send(errorBody(refused));
 }
 
@@ -29,7 +32,7 @@ export function registerRestErrors(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const refused = refusalFor(error);
     if (refused.code === "internal_error") log.error({ err: error, route: request.routeOptions.url }, "request failed unexpectedly");
-    return sendRefusal(reply, refused);
+    return sendRefusal(reply, refused, error instanceof RestRefusal ? error.retryAfterS : undefined);
   });
 }
 

@@ -18,6 +18,8 @@ export function registerRequestChecks(app: FastifyInstance): void {
     if (body === "") done(null, undefined);
     else parseJson(request, body as string, done);
   });
+  // Schemas of answers describe and are tested; serialising by them would drop what they do not name, and much is text already.
+  app.setSerializerCompiler(() => JSON.stringify);
   app.setValidatorCompiler(({ schema, httpPart }) => {
     const validate = (httpPart === "body" ? strict : fromText).compile(schema as object);
     return (value: unknown) => (validate(value) ? { value } : { error: validate.errors as never });

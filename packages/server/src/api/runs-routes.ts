@@ -12,13 +12,17 @@ import {
   type RunStatus,
   type RunStore,
 } from "../store/contract/index.ts";
+import type { AuditTrail } from "./audit-trail.ts";
 import { readInstant } from "./instant.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 import { RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
+import { dataOf, pageOf } from "./route-facts.ts";
+import { RUN, RUN_DETAILS } from "./run-schemas.ts";
 
 export interface RunsRoutesParts {
   access: AccessRules;
+  audit: AuditTrail;
   store: RunStore & EventStore;
   runs: {
     functionName(no: FunctionNo): { id: string; name: string; app: string };
@@ -47,9 +51,41 @@ const LIST_PARAMETERS = closed({
   to: { type: "string", description: "Created before: ISO 8601 or milliseconds." },
 });
 
+const LIST = { summary: "List runs", description: "Newest first.", querystring: LIST_PARAMETERS, response: { 200: pageOf(RUN) } };
+const OF_EVENT = {
+  summary: "List the runs an event started",
+  querystring: closed(PAGE_PARAMETERS),
+  response: { 200: pageOf(RUN) },
+  errors: ["event_not_found"],
+} as const;
+const ONE = { querystring: closed({}), response: { 200: dataOf(RUN_DETAILS) }, errors: ["run_not_found"] } as const;
+const CANCEL = {
+  ...ONE,
+  summary: "Cancel a run",
+  description: "Nothing more of it is started; a call under way is not taken back.",
+  errors: ["run_not_found", "run_ended"],
+} as const;
+const RERUN = {
+  summary: "Run a function again with the same event",
+  querystring: closed({}),
+  response: { 201: dataOf(RUN_DETAILS) },
+  errors: ["run_not_found", "run_not_repeatable"],
+} as const;
+
 export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts): void {
-  const { access, store, runs } = parts;
+  const { access, audit, store, runs } = parts;
   const names = (environment: Environment): RunNames => ({ environment: environment.name, function: runs.functionName });
+
+  function note(
+    request: FastifyRequest,
+    action: string,
+    { id, functionNo }: RunDetails,
+    environment: Environment,
+    details = {},
+  ): Promise<void> {
+    const target = { kind: "run", id, name: runs.functionName(functionNo).id };
+    return audit.note(request, { action: `run.${action}`, target, environment: environment.name, details });
+  }
 
   async function find(request: FastifyRequest): Promise<{ environment: Environment; run: RunDetails }> {
     const environment = environmentOf(access, request);
@@ -64,42 +100,44 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     return { data: page.runs.map((run) => runView(run, names(environment))), page: { next: page.next } };
   }
 
-  app.get<{ Querystring: ListQuery }>("/runs", { schema: { querystring: LIST_PARAMETERS } }, async (request) => {
+  app.get<{ Querystring: ListQuery }>("/runs", { schema: LIST }, async (request) => {
     const environment = environmentOf(access, request);
     return list(environment, listParams(parts, environment, request.query));
   });
 
-  app.get<{ Params: { id: string }; Querystring: ListQuery }>(
-    "/events/:id/runs",
-    { schema: { querystring: closed(PAGE_PARAMETERS) } },
-    async (request) => {
-      const environment = environmentOf(access, request);
-      const id = request.params.id.toUpperCase() as EventId;
-      const event = isEventId(id) ? await store.eventGet({ environmentId: environment.id, id }) : null;
-      if (!event) {
-        throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
-      }
-      return list(environment, { limit: request.query.limit, ...after(request.query.cursor), eventId: id });
+  app.get<{ Params: { id: string }; Querystring: ListQuery }>("/events/:id/runs", { schema: OF_EVENT }, async (request) => {
+    const environment = environmentOf(access, request);
+    const id = request.params.id.toUpperCase() as EventId;
+    const event = isEventId(id) ? await store.eventGet({ environmentId: environment.id, id }) : null;
+    if (!event) {
+      throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
+    }
+    return list(environment, { limit: request.query.limit, ...after(request.query.cursor), eventId: id });
+  });
+
+  app.get(
+    "/runs/:id",
+    { schema: { ...ONE, summary: "Read a run", description: "With its steps, failed attempts and output." } },
+    async (request, reply) => {
+      const { environment, run } = await find(request);
+      return sendRun(reply, run, names(environment));
     },
   );
 
-  app.get("/runs/:id", { schema: { querystring: closed({}) } }, async (request, reply) => {
-    const { environment, run } = await find(request);
-    return sendRun(reply, run, names(environment));
-  });
-
-  app.post("/runs/:id/cancel", { schema: { querystring: closed({}) } }, async (request, reply) => {
+  app.post("/runs/:id/cancel", { schema: CANCEL }, async (request, reply) => {
     const { environment, run } = await find(request);
     if (!(await runs.cancel(run))) throw new RestRefusal("run_ended", `The run ${run.id} has ended already: it is ${run.status}.`);
+    await note(request, "cancelled", run, environment);
     const cancelled = await find(request);
     return sendRun(reply, cancelled.run, names(environment));
   });
 
-  app.post("/runs/:id/rerun", { schema: { querystring: closed({}) } }, async (request, reply) => {
+  app.post("/runs/:id/rerun", { config: { idempotent: "replayed" }, schema: RERUN }, async (request, reply) => {
     const { environment, run } = await find(request);
     const id = await runs.rerun(run);
     const fresh = id && (await store.runGet({ environmentId: environment.id, id }));
     if (!fresh) throw new RestRefusal("run_not_repeatable", "The function of this run, or its event, is not there any more.");
+    await note(request, "repeated", fresh, environment, { originalRunId: run.id });
     reply.status(201);
     return sendRun(reply, fresh, names(environment));
   });

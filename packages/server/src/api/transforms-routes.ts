@@ -1,12 +1,14 @@
 /** REST: trying out transforms, on a payload, on a recorded request, or on many of them. Nothing is stored. */
 
 import type { FastifyInstance } from "fastify";
-import type { Webhook, WebhookRequest, WebhookRequestStore } from "../store/contract/index.ts";
+import type { WebhookRequest, WebhookRequestStore } from "../store/contract/index.ts";
 import { jsonDiff } from "./json-diff.ts";
 import { closed } from "./rest-schemas.ts";
+import { dataOf, pageOf } from "./route-facts.ts";
+import { BACKTEST, PROVIDER_TEMPLATE, TRIAL_RESULT } from "./trial-schemas.ts";
 import { findRequest, withBody } from "./webhook-requests-routes.ts";
 import { TRIAL_FIELDS } from "./webhook-schemas.ts";
-import { findWebhook } from "./webhooks-routes.ts";
+import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
 
 export interface TrialParams {
   transform: string;
@@ -24,9 +26,21 @@ export interface TrialResult {
   durationMs: number;
 }
 
+/** A provider's starter transform, with requests to try it on. */
+export interface ProviderTemplate {
+  id: string;
+  title: string;
+  sends: string;
+  setUp: string;
+  signatureHeader: string | null;
+  transform: string;
+  fixtures: { title: string; headers: Record<string, string>; query: string; body: string }[];
+}
+
 export interface TransformsRoutesParts {
+  providerTemplates(): Promise<ProviderTemplate[]>;
   store: WebhookRequestStore;
-  directory: { webhooks(): Webhook[] };
+  directory: WebhookDirectory;
   tryTransform(params: TrialParams): Promise<TrialResult>;
   bodyOf(record: WebhookRequest): Buffer;
 }
@@ -43,6 +57,7 @@ interface TrialBody {
 type Verdict = "same" | "different" | "now_fails" | "now_works" | "still_fails";
 
 const BACKTEST_REQUESTS_MAX = 100;
+const config = { about: "item", ingest: true } as const;
 
 export function registerTransformsRoutes(app: FastifyInstance, parts: TransformsRoutesParts): void {
   const { store, directory } = parts;
@@ -54,28 +69,53 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
     queryParams: JSON.parse(record.query),
   });
 
+  const providers = {
+    summary: "List providers with a transform to begin with",
+    querystring: closed({}),
+    response: { 200: pageOf(PROVIDER_TEMPLATE) },
+  };
+  app.get("/transforms/providers", { config, schema: providers }, async () => ({
+    data: await parts.providerTemplates(),
+    page: { next: null },
+  }));
+
   app.post<{ Body: TrialBody & { transform: string; webhookId?: string } }>(
     "/transforms/test",
     {
       schema: {
         body: closed({ transform: { type: "string", minLength: 1 }, webhookId: { type: "string" }, ...TRIAL_FIELDS }, ["transform"]),
         querystring: closed({}),
+        summary: "Try a transform",
+        description: "On a payload, or on a recorded request. Stores nothing.",
+        response: { 200: dataOf(TRIAL_RESULT) },
+        errors: ["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete"],
       },
+      config,
     },
     async (request, reply) => {
       const { transform, webhookId, requestId } = request.body;
       reply.type("application/json");
       if (requestId === undefined) return trialView(await parts.tryTransform(given(request.body, transform)));
-      const record = await findRequest(store, findWebhook(directory, webhookId ?? ""), requestId);
+      const record = await findRequest(store, findWebhook(directory, request, webhookId ?? ""), requestId);
       return trialView(await parts.tryTransform(recorded(record, transform)));
     },
   );
 
   app.post<{ Params: { id: string }; Body: TrialBody }>(
     "/webhooks/:id/test",
-    { schema: { body: closed(TRIAL_FIELDS), querystring: closed({}) } },
+    {
+      config,
+      schema: {
+        summary: "Try a webhook's stored transform",
+        description: "Stores nothing.",
+        body: closed(TRIAL_FIELDS),
+        querystring: closed({}),
+        response: { 200: dataOf(TRIAL_RESULT) },
+        errors: ["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete"],
+      },
+    },
     async (request, reply) => {
-      const webhook = findWebhook(directory, request.params.id);
+      const webhook = findWebhook(directory, request, request.params.id);
       const { requestId } = request.body;
       reply.type("application/json");
       if (requestId === undefined) return trialView(await parts.tryTransform(given(request.body, webhook.transform)));
@@ -101,10 +141,15 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
           ["transform"],
         ),
         querystring: closed({}),
+        summary: "Compare a draft with the transform in force",
+        description: "Both are run on the newest recorded requests. Stores nothing.",
+        response: { 200: dataOf(BACKTEST) },
+        errors: ["webhook_not_found"],
       },
+      config,
     },
     async (request) => {
-      const webhook = findWebhook(directory, request.params.id);
+      const webhook = findWebhook(directory, request, request.params.id);
       const { transform, limit } = request.body;
       const { requests } = await store.webhookRequestList({ environmentId: webhook.environmentId, webhookId: webhook.id, limit });
       const results = [];

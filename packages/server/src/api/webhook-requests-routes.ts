@@ -1,17 +1,20 @@
 /** REST: the record of a webhook's requests, and replaying one. */
 
-import type { Refusal, WebhookRequestId } from "@inlet/protocol";
+import type { ErrorCode, Refusal, WebhookRequestId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type { Environment, Webhook, WebhookRequest, WebhookRequestListParams, WebhookRequestStore } from "../store/contract/index.ts";
+import type { Webhook, WebhookRequest, WebhookRequestListParams, WebhookRequestStore } from "../store/contract/index.ts";
+import type { AuditTrail } from "./audit-trail.ts";
 import { readCursor, writeCursor } from "./cursors.ts";
 import { readInstant } from "./instant.ts";
 import { RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
-import { findWebhook } from "./webhooks-routes.ts";
+import { dataOf, INSTANT, INTEGER, listOf, NUMBER, pageOf, shape, TEXT, TEXT_OR_NULL } from "./route-facts.ts";
+import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
 
 export interface WebhookRequestsRoutesParts {
+  audit: AuditTrail;
   store: WebhookRequestStore;
-  directory: { webhooks(): Webhook[]; environment(id: Environment["id"]): Environment | undefined };
+  directory: WebhookDirectory;
   /** Sends a recorded request through the current transform, as a new one. */
   replay(record: WebhookRequest, webhook: Webhook): Promise<{ ids: readonly string[] } | Refusal>;
 }
@@ -31,15 +34,63 @@ const LIST_PARAMETERS = closed({
   to: { type: "string", description: "Received before: ISO 8601 or milliseconds." },
 });
 
+const REQUEST = shape(
+  {
+    id: TEXT,
+    receivedAt: INSTANT,
+    ip: TEXT,
+    method: TEXT,
+    headers: { type: "object", additionalProperties: { type: "string" } },
+    query: { type: "object", additionalProperties: { type: "array", items: { type: "string" } } },
+    contentType: TEXT_OR_NULL,
+    body: { ...TEXT_OR_NULL, description: "Null when it was too large to keep." },
+    bodyBase64: { type: "string", description: "The bytes, where they are not UTF-8." },
+    status: INTEGER,
+    outcome: { type: "string", description: "`accepted`, or the code of an error." },
+    error: TEXT,
+    eventId: TEXT,
+    environment: { type: "string", description: "Where the event went." },
+    transformVersion: INTEGER,
+    durationMs: NUMBER,
+    logs: listOf(TEXT),
+  },
+  { optional: ["bodyBase64", "error", "eventId"], title: "WebhookRequest" },
+);
+const config = { about: "item", ingest: true } as const;
+const ONE = {
+  querystring: closed({}),
+  response: { 200: dataOf(REQUEST) },
+  errors: ["webhook_not_found", "webhook_request_not_found"],
+} as const;
+const REPLAY = {
+  ...ONE,
+  summary: "Send a recorded request through the current transform",
+  description: "As if it came again: a new event, unless its id is a duplicate, and a new record.",
+  response: { 201: dataOf(shape({ ids: listOf(TEXT) })) },
+  errors: [
+    ...["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete", "event_name_denied", "ip_denied"],
+    ...["transform_failed", "transform_invalid_event", "transform_timeout", "transform_memory", "body_invalid"],
+  ] as ErrorCode[],
+};
+
 export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: WebhookRequestsRoutesParts): void {
   const { store, directory } = parts;
   const view = (record: WebhookRequest) => requestView(record, directory.environment(record.deliveredTo)?.name ?? "");
 
   app.get<{ Params: { id: string }; Querystring: ListQuery }>(
     "/webhooks/:id/requests",
-    { schema: { querystring: LIST_PARAMETERS } },
+    {
+      config,
+      schema: {
+        summary: "List the requests a webhook was sent, newest first",
+        description: "Every one, refused ones too.",
+        querystring: LIST_PARAMETERS,
+        response: { 200: pageOf(REQUEST) },
+        errors: ["webhook_not_found"],
+      },
+    },
     async (request) => {
-      const webhook = findWebhook(directory, request.params.id);
+      const webhook = findWebhook(directory, request, request.params.id);
       const { requests, next } = await store.webhookRequestList(listParams(webhook, request.query));
       return { data: requests.map(view), page: { next: next && writeCursor(next) } };
     },
@@ -47,18 +98,26 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
 
   app.get<{ Params: { id: string; requestId: string } }>(
     "/webhooks/:id/requests/:requestId",
-    { schema: { querystring: closed({}) } },
-    async (request) => ({ data: view(await findRequest(store, findWebhook(directory, request.params.id), request.params.requestId)) }),
+    { config, schema: { ...ONE, summary: "Get a recorded request" } },
+    async (request) => ({
+      data: view(await findRequest(store, findWebhook(directory, request, request.params.id), request.params.requestId)),
+    }),
   );
 
   app.post<{ Params: { id: string; requestId: string } }>(
     "/webhooks/:id/requests/:requestId/replay",
-    { schema: { querystring: closed({}) } },
+    { config: { ...config, idempotent: "replayed" }, schema: REPLAY },
     async (request, reply) => {
-      const webhook = findWebhook(directory, request.params.id);
+      const webhook = findWebhook(directory, request, request.params.id);
       const record = await findRequest(store, webhook, request.params.requestId);
       const answer = await parts.replay(withBody(record), webhook);
       if (!("ids" in answer)) throw new RestRefusal(answer.code, answer.message, answer.details);
+      await parts.audit.note(request, {
+        action: "webhook.request_replayed",
+        target: { kind: "webhook", id: webhook.id, name: webhook.name },
+        environment: directory.environment(webhook.environmentId)?.name ?? null,
+        details: { requestId: record.id, ids: answer.ids },
+      });
       reply.code(201);
       return { data: { ids: answer.ids } };
     },
@@ -90,7 +149,7 @@ function listParams(webhook: Webhook, query: ListQuery): WebhookRequestListParam
   };
 }
 
-function requestView(record: WebhookRequest, environment: string) {
+export function requestView(record: WebhookRequest, environment: string) {
   return {
     id: record.id,
     receivedAt: new Date(record.receivedAt).toISOString(),

@@ -4,6 +4,7 @@ import { type AcceptList, eventNameFault } from "@inlet/protocol";
 import type { Webhook } from "../store/contract/index.ts";
 import { invalid } from "./rest-errors.ts";
 import { ACCEPT_LIST, closed } from "./rest-schemas.ts";
+import { BOOLEAN, INSTANT, INTEGER, shape, TEXT } from "./route-facts.ts";
 
 const TRANSFORM_UNITS_MAX = 262_144;
 
@@ -23,6 +24,27 @@ export const WEBHOOK_UPDATE = closed({
   ...WEBHOOK_FIELDS,
   version: { type: "integer", minimum: 1, description: "Puts an older version in force again." },
 });
+
+export const WEBHOOK = shape(
+  {
+    id: TEXT,
+    name: TEXT,
+    environment: { type: "string", description: "An environment, or `branch`." },
+    url: { type: "string", description: "Where the provider sends to. Its end is a secret, and shortened for keys that may only read." },
+    transform: TEXT,
+    eventNames: ACCEPT_LIST,
+    ips: ACCEPT_LIST,
+    enabled: BOOLEAN,
+    version: INTEGER,
+    createdAt: INSTANT,
+    updatedAt: INSTANT,
+  },
+  { title: "Webhook" },
+);
+export const WEBHOOK_VERSION = shape(
+  { version: INTEGER, transform: TEXT, createdAt: INSTANT, current: BOOLEAN },
+  { title: "WebhookVersion" },
+);
 
 const STRINGS = { type: "object", additionalProperties: { type: "string" } } as const;
 const STRING_LISTS = {
@@ -48,12 +70,12 @@ export function checkLists(lists: { eventNames?: AcceptList | null; ips?: Accept
   if (badRange !== undefined) throw invalid("ips", `"${badRange}" is neither an address nor a CIDR range`);
 }
 
-export function webhookView(webhook: Webhook, environment: string, baseUrl: string) {
+export function webhookView(webhook: Webhook, environment: string, url: string) {
   return {
     id: webhook.id,
     name: webhook.name,
     environment,
-    url: `${baseUrl}/e/${webhook.token}`,
+    url,
     transform: webhook.transform,
     eventNames: webhook.eventNames,
     ips: webhook.ips,

@@ -3,17 +3,24 @@
 import type { AcceptList, WebhookId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Environment, Webhook, WebhookChanges, WebhookStore } from "../store/contract/index.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import { checkMayUse, principalOf } from "./principal.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
-import { checkLists, WEBHOOK_CREATE, WEBHOOK_UPDATE, webhookView } from "./webhook-schemas.ts";
+import { dataOf, pageOf } from "./route-facts.ts";
+import { checkLists, WEBHOOK, WEBHOOK_CREATE, WEBHOOK_UPDATE, WEBHOOK_VERSION, webhookView } from "./webhook-schemas.ts";
+
+export interface WebhookDirectory {
+  webhooks(): Webhook[];
+  environment(id: Webhook["environmentId"]): Environment | undefined;
+}
 
 export interface WebhooksRoutesParts {
+  audit: AuditTrail;
   access: AccessRules;
   store: WebhookStore;
-  directory: {
-    webhooks(): Webhook[];
-    environment(id: Webhook["environmentId"]): Environment | undefined;
+  directory: WebhookDirectory & {
     environmentNamed(name: string): Environment | undefined;
     refresh(): Promise<void>;
   };
@@ -36,17 +43,33 @@ interface CreateBody {
   enabled?: boolean;
 }
 
+const SHOWN_CHARACTERS = 8;
+
 type ById = { Params: { id: string } };
+
+const ONE = { querystring: closed({}), response: { 200: dataOf(WEBHOOK) }, errors: ["webhook_not_found"] } as const;
+const config = { about: "item", ingest: true } as const;
 
 export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRoutesParts): void {
   const { store, directory } = parts;
   const view = (request: FastifyRequest, webhook: Webhook) => {
     const environment = directory.environment(webhook.environmentId)?.name ?? "";
-    return webhookView(webhook, environment, parts.publicUrl ?? `${request.protocol}://${request.host}`);
+    const baseUrl = parts.publicUrl ?? `${request.protocol}://${request.host}`;
+    // Whoever knows the URL can send: a key that may only read must not.
+    const url = `${baseUrl}/e/${principalOf(request).role === "read" ? `${webhook.token.slice(0, SHOWN_CHARACTERS)}…` : webhook.token}`;
+    return webhookView(webhook, environment, url);
   };
-  const changed = async (request: FastifyRequest, webhook: Webhook | null) => {
+  const note = (request: FastifyRequest, action: string, { id, name, version, environmentId }: Webhook, fields?: string[]) =>
+    parts.audit.note(request, {
+      action: `webhook.${action}`,
+      target: { kind: "webhook", id, name },
+      environment: directory.environment(environmentId)?.name ?? null,
+      details: { version, ...(fields && { fields }) },
+    });
+  const changed = async (request: FastifyRequest, action: string, webhook: Webhook | null, fields?: string[]) => {
     if (!webhook) throw webhookNotFound((request.params as { id: string }).id);
     await directory.refresh();
+    await note(request, action, webhook, fields);
     return { data: view(request, webhook) };
   };
   const refuseBadTransform = async (source: string | undefined) => {
@@ -57,7 +80,10 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
 
   app.get<{ Querystring: { limit: number; cursor?: string } }>(
     "/webhooks",
-    { schema: { querystring: closed(PAGE_PARAMETERS) } },
+    {
+      config: { ingest: true },
+      schema: { summary: "List webhooks, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(WEBHOOK) } },
+    },
     async (request) => {
       const { limit, cursor } = request.query;
       const environment = environmentOf(parts.access, request);
@@ -72,39 +98,54 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
     },
   );
 
-  app.post<{ Body: CreateBody }>("/webhooks", { schema: { body: WEBHOOK_CREATE, querystring: closed({}) } }, async (request, reply) => {
-    const { name, transform, eventNames = null, ips = null, enabled = true } = request.body;
-    const environment = chosenEnvironment(parts, request, request.body.environment);
-    checkLists(request.body, parts.isIpRange);
-    await refuseBadTransform(transform);
-    const id = `wh_${parts.newId()}` as WebhookId;
-    const token = parts.issueWebhookToken();
-    const createdAt = parts.now();
-    const created = await store.webhookInsert({
-      id,
-      environmentId: environment.id,
-      name,
-      token,
-      transform,
-      eventNames,
-      ips,
-      enabled,
-      createdAt,
-    });
-    await directory.refresh();
-    reply.code(201);
-    return { data: view(request, created) };
-  });
+  const create = { summary: "Create a webhook", body: WEBHOOK_CREATE, querystring: closed({}), response: { 201: dataOf(WEBHOOK) } };
+  app.post<{ Body: CreateBody }>(
+    "/webhooks",
+    { config: { ingest: true, idempotent: "replayed" }, schema: create },
+    async (request, reply) => {
+      const { name, transform, eventNames = null, ips = null, enabled = true } = request.body;
+      const environment = chosenEnvironment(parts, request, request.body.environment);
+      checkLists(request.body, parts.isIpRange);
+      await refuseBadTransform(transform);
+      const id = `wh_${parts.newId()}` as WebhookId;
+      const token = parts.issueWebhookToken();
+      const createdAt = parts.now();
+      const created = await store.webhookInsert({
+        id,
+        environmentId: environment.id,
+        name,
+        token,
+        transform,
+        eventNames,
+        ips,
+        enabled,
+        createdAt,
+      });
+      await directory.refresh();
+      await note(request, "created", created);
+      reply.code(201);
+      return { data: view(request, created) };
+    },
+  );
 
-  app.get<ById>("/webhooks/:id", { schema: { querystring: closed({}) } }, async (request) => ({
-    data: view(request, findWebhook(directory, request.params.id)),
+  app.get<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Get a webhook" } }, async (request) => ({
+    data: view(request, findWebhook(directory, request, request.params.id)),
   }));
 
   app.put<ById & { Body: WebhookChanges }>(
     "/webhooks/:id",
-    { schema: { body: WEBHOOK_UPDATE, querystring: closed({}) } },
+    {
+      config,
+      schema: {
+        ...ONE,
+        summary: "Change a webhook",
+        description: "Changes the fields given. A new text of the transform becomes a new version, in force at once.",
+        body: WEBHOOK_UPDATE,
+        errors: ["webhook_not_found", "webhook_version_not_found"],
+      },
+    },
     async (request) => {
-      const webhook = findWebhook(directory, request.params.id);
+      const webhook = findWebhook(directory, request, request.params.id);
       const changes = request.body;
       if (changes.version !== undefined && changes.transform !== undefined)
         throw invalid("version", "cannot be given together with transform");
@@ -114,24 +155,30 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       if (!updated && changes.version !== undefined) {
         throw new RestRefusal("webhook_version_not_found", `The webhook has no version ${changes.version}.`);
       }
-      return changed(request, updated);
+      return changed(request, "updated", updated, Object.keys(changes));
     },
   );
 
-  app.delete<ById>("/webhooks/:id", { schema: { querystring: closed({}) } }, async (request) =>
-    changed(request, await store.webhookDelete({ id: request.params.id as WebhookId, deletedAt: parts.now() })),
+  app.delete<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Delete a webhook" } }, async (request) =>
+    changed(
+      request,
+      "deleted",
+      await store.webhookDelete({ id: findWebhook(directory, request, request.params.id).id, deletedAt: parts.now() }),
+    ),
   );
 
-  app.post<ById>("/webhooks/:id/rotate", { schema: { querystring: closed({}) } }, async (request) => {
-    const id = request.params.id as WebhookId;
-    return changed(request, await store.webhookRotate({ id, token: parts.issueWebhookToken(), rotatedAt: parts.now() }));
+  const rotate = { ...ONE, summary: "Give a webhook a new URL", description: "The one it had stops working at once." };
+  app.post<ById>("/webhooks/:id/rotate", { config, schema: rotate }, async (request) => {
+    const { id } = findWebhook(directory, request, request.params.id);
+    return changed(request, "rotated", await store.webhookRotate({ id, token: parts.issueWebhookToken(), rotatedAt: parts.now() }));
   });
 
-  app.get<ById>("/webhooks/:id/versions", { schema: { querystring: closed({}) } }, async (request) => {
-    const webhook = findWebhook(directory, request.params.id);
-    const versions = await store.webhookVersionList({ id: webhook.id });
+  const versions = { ...ONE, summary: "List the versions of a webhook's transform", response: { 200: pageOf(WEBHOOK_VERSION) } };
+  app.get<ById>("/webhooks/:id/versions", { config, schema: versions }, async (request) => {
+    const webhook = findWebhook(directory, request, request.params.id);
+    const known = await store.webhookVersionList({ id: webhook.id });
     return {
-      data: versions.map(({ version, transform, createdAt }) => ({
+      data: known.map(({ version, transform, createdAt }) => ({
         version,
         transform,
         createdAt: new Date(createdAt).toISOString(),
@@ -143,9 +190,11 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
 }
 
 /** By id alone: ids are unique across environments. */
-export function findWebhook(directory: { webhooks(): Webhook[] }, id: string): Webhook {
+export function findWebhook(directory: WebhookDirectory, request: FastifyRequest, id: string): Webhook {
   const webhook = directory.webhooks().find((candidate) => candidate.id === id);
-  if (!webhook) throw webhookNotFound(id);
+  const environment = webhook && directory.environment(webhook.environmentId);
+  if (!webhook || !environment) throw webhookNotFound(id);
+  checkMayUse(request, environment);
   return webhook;
 }
 
@@ -157,6 +206,7 @@ function webhookNotFound(id: string): RestRefusal {
 function chosenEnvironment({ access, directory }: WebhooksRoutesParts, request: FastifyRequest, name: string | undefined): Environment {
   const environment = name === undefined ? environmentOf(access, request) : directory.environmentNamed(name);
   if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);
+  checkMayUse(request, environment);
   if (environment.kind === "branch") {
     throw invalid("environment", `must be "branch": all branch environments share their webhooks`);
   }

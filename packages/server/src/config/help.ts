@@ -15,6 +15,16 @@ export function settingsHelp(mode: Mode): string {
     .join("\n");
 }
 
+/** Every setting as a flag and a variable, for completion and for finding names that are none. */
+export function settingsNames(): { flag: string; variable: string; placeholder: string; sentence: string }[] {
+  return rows.map(([name, { reading, sentence }]) => ({
+    flag: flagOf(name),
+    variable: variableOf(name),
+    placeholder: reading.placeholder,
+    sentence,
+  }));
+}
+
 export function settingsMarkdown(): string {
   const lines = rows.map(([name, setting]) => {
     const [dev, start] = [shownDefault(setting, "dev"), shownDefault(setting, "start")];

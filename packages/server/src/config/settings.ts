@@ -125,6 +125,11 @@ export const SETTINGS = {
     default: [],
     sentence: "Address of an app to sync when the service starts; several are separated by commas.",
   }),
+  discover: setting<"on" | "off">({
+    reading: oneOf("on", "off"),
+    default: { dev: "on", start: "off" },
+    sentence: "Look for apps on this machine, at the usual ports and paths, and sync them.",
+  }),
   appCalls: setting({
     reading: integer(1, 10_000),
     default: 100,
@@ -149,7 +154,8 @@ export const SETTINGS = {
   }),
   logLevel: setting<LogLevel>({
     reading: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
-    default: "info",
+    // A dev server shows what happens line by line, for people.
+    default: { dev: "warn", start: "info" },
     sentence: "Least serious log line that is written.",
   }),
 } as const satisfies Record<string, Setting<unknown>>;

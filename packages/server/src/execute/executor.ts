@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import {
   type App,
   type ClaimedEntry,
+  type EventPlace,
   type Lease,
   type RunAdvanceParams,
   type RunAdvanceResult,
@@ -23,15 +24,17 @@ import { type CallTarget, functionRequest, type SigningKey } from "./call/functi
 import { failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
 import type { Backoff } from "./queue/backoff.ts";
 import { type LimitRule, Scheduler } from "./queue/scheduler.ts";
+import { Suspects } from "./queue/suspects.ts";
 import { Timers } from "./queue/timers.ts";
-import { type CallFacts, decideAnswer } from "./steps/decide-answer.ts";
+import type { CallFacts } from "./steps/answers.ts";
+import { decideAnswer } from "./steps/decide-answer.ts";
 import { cancelRun, type EndEvents, failRun, resolveStep } from "./steps/run-changes.ts";
 import { timeoutValue } from "./steps/step-parameters.ts";
 
 export interface ExecutedFunction extends CallTarget {
   app: App;
   retries: number;
-  finishMs: number | null;
+  timeouts: { startMs: number | null; finishMs: number | null };
 }
 
 export interface ExecutorParts {
@@ -45,7 +48,7 @@ export interface ExecutorParts {
   /** Reads the parameters of steps. */
   steps: {
     sleepUntil(operation: Parameters<CallFacts["sleepUntil"]>[0], now: number): number | string;
-    wait(operation: Parameters<CallFacts["wait"]>[0], state: RunState, now: number, since: number): ReturnType<CallFacts["wait"]>;
+    wait(operation: Parameters<CallFacts["wait"]>[0], state: RunState, now: number, since: EventPlace): ReturnType<CallFacts["wait"]>;
     invoke(operation: Parameters<CallFacts["invoke"]>[0], state: RunState, now: number): ReturnType<CallFacts["invoke"]>;
   };
   /** Entries that start functions rather than go on with runs. */
@@ -56,14 +59,20 @@ export interface ExecutorParts {
 
 const LEASE_MS = 30_000;
 const RENEW_INTERVAL_MS = 10_000;
-/** An entry taken up this often without an outcome takes its node down each time. */
-const CLAIMS_MAX = 10;
+/** How long an entry rests that could not be worked on; twice as long each time. */
+const FAULT_REST_MS = 1_000;
+const FAULT_RESTS_MAX = 12;
 const STORE_RETRY_MS = [50, 200, 1_000, 5_000];
+
+const QUARANTINED = "It was quarantined: whenever it was worked on, the service stopped or failed.";
 
 export class Executor {
   readonly #parts: ExecutorParts;
   readonly #scheduler: Scheduler;
   readonly #timers: Timers;
+  readonly #suspects: Suspects;
+  /** Timers being worked on. Their leases are renewed like those of calls. */
+  readonly #timersInWork = new Set<ClaimedEntry>();
   #renewal: NodeJS.Timeout | null = null;
   #stopWatching: (() => void) | null = null;
   #isStopping = false;
@@ -76,6 +85,7 @@ export class Executor {
       claim: (lane, limit) => store.queueClaimMany({ lane, limit, now: now(), lease: this.lease() }),
       limitsOf,
     });
+    this.#suspects = new Suspects(({ no }) => this.#untilWritten(() => store.queueTry({ no, node: this.#parts.store.storeNode })));
     this.#timers = new Timers({ store, now, lease: () => this.lease(), work: (entries) => this.#workTimers(entries) });
   }
 
@@ -137,28 +147,47 @@ export class Executor {
   }
 
   async #renew(): Promise<void> {
-    const entryNos = this.#scheduler.held().map(({ no }) => no);
+    const entryNos = [...this.#scheduler.held(), ...this.#timersInWork].map(({ no }) => no);
     if (entryNos.length === 0) return;
-    await this.#parts.store.queueRenew({ entryNos, until: this.#parts.now() + LEASE_MS }).catch(() => {});
+    await this.#parts.store
+      .queueRenew({ entryNos, node: this.#parts.store.storeNode, until: this.#parts.now() + LEASE_MS })
+      .catch(() => {});
   }
 
   async #workTimers(entries: readonly ClaimedEntry[]): Promise<void> {
     this.#scheduler.take(entries.filter(({ kind }) => kind === "call"));
-    await Promise.all(entries.filter(({ kind }) => kind !== "call").map((entry) => this.#workSafely(entry)));
+    await Promise.all(entries.filter(({ kind }) => kind !== "call").map((entry) => this.#workTimer(entry)));
+  }
+
+  async #workTimer(entry: ClaimedEntry): Promise<void> {
+    this.#timersInWork.add(entry);
+    await this.#workSafely(entry);
+    this.#timersInWork.delete(entry);
   }
 
   async #workSafely(entry: ClaimedEntry): Promise<void> {
     try {
-      await this.#work(entry);
+      if (this.#suspects.isSuspect(entry)) await this.#suspects.watch(entry, () => this.#work(entry));
+      else await this.#work(entry);
     } catch (error) {
       if (this.#isStopping) return;
-      this.#parts.log.error({ error, entry }, "an entry of the queue could not be worked on; it is taken up again after the next start");
+      this.#parts.log.error({ err: error, entry }, "an entry of the queue could not be worked on; it is tried again");
+      await this.#putBack(entry);
     }
+  }
+
+  /** What this node holds is given to nobody else: it has to be let go of. */
+  async #putBack({ no, claims }: ClaimedEntry): Promise<void> {
+    const { store, now, log } = this.#parts;
+    const restMs = FAULT_REST_MS * 2 ** Math.min(claims, FAULT_RESTS_MAX);
+    const put = () => store.queueReschedule({ no, node: this.#parts.store.storeNode, dueAt: now() + restMs });
+    await this.#untilWritten(put).catch((error) => log.error({ err: error, no }, "an entry of the queue rests until the next start"));
   }
 
   async #work(entry: ClaimedEntry): Promise<void> {
     const { runNo } = entry;
     if (runNo === null) return this.take(await this.#parts.starts.work(entry));
+    if (this.#suspects.isGuilty(entry)) return this.#fail(entry.no, runNo, QUARANTINED);
     if (entry.kind === "call") return this.#call(entry, runNo);
     const { handed } = await this.#advance({ runNo, entryNo: entry.no, decide: (state) => this.#timerChange(entry, state) });
     this.take(handed);
@@ -179,9 +208,8 @@ export class Executor {
     const context = await this.#parts.store.runContext({ runNo });
     if (!context) return;
     const target = this.#parts.functionOf(entry.functionNo);
-    const refused = this.#refusal(entry, target);
-    if (refused || !target) return this.#fail(entry.no, runNo, refused ?? "");
-    if (target.finishMs !== null && context.run.startedAt === null) await this.#begin(entry, runNo, target.finishMs);
+    if (!target || target.app.removedAt !== null) return this.#fail(entry.no, runNo, "Its app was removed.");
+    if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
     const startedAt = this.#parts.now();
     const read = await this.#ask(entry, context, target);
     if (this.#isStopping && read.answer.kind === "failed" && read.answer.httpStatus === null) return;
@@ -190,23 +218,18 @@ export class Executor {
     this.take(handed);
   }
 
-  #refusal({ claims }: ClaimedEntry, target: ExecutedFunction | undefined): string | null {
-    if (!target || target.app.removedAt !== null) return "Its app was removed.";
-    if (claims > CLAIMS_MAX) return `It was quarantined: it was taken up ${CLAIMS_MAX} times, and the service stopped each time.`;
-    return null;
-  }
-
   async #fail(entryNo: EntryNo, runNo: RunNo, message: string): Promise<void> {
     const { endEvents, now } = this.#parts;
     const decide = (state: RunState) => failRun(state, { name: "RunAbandoned", message }, now(), endEvents);
     this.take((await this.#advance({ runNo, entryNo, decide })).handed);
   }
 
-  /** The time a run may take counts from its first call. */
-  async #begin({ no }: ClaimedEntry, runNo: RunNo, finishMs: number): Promise<void> {
+  /** Where a function limits when its runs start or how long they take, that it began must be known while the first call goes on. */
+  async #begin({ no }: ClaimedEntry, runNo: RunNo, { timeouts: { startMs, finishMs } }: ExecutedFunction): Promise<void> {
+    if (startMs === null && finishMs === null) return;
     const startedAt = this.#parts.now();
-    const entries = [{ kind: "finish-by", stepId: null, dueAt: startedAt + finishMs } as const];
-    await this.#advance({ runNo, entryNo: no, decide: () => ({ startedAt, entry: "keep", entries }) });
+    const entries = finishMs === null ? [] : [{ kind: "finish-by", stepId: null, dueAt: startedAt + finishMs } as const];
+    this.take((await this.#advance({ runNo, entryNo: no, decide: () => ({ startedAt, entry: "keep", entries }) })).handed);
   }
 
   async #ask(entry: ClaimedEntry, context: RunContext, target: ExecutedFunction): Promise<ReadAnswer> {
@@ -220,7 +243,13 @@ export class Executor {
     }
   }
 
-  #facts(entry: ClaimedEntry, { run }: RunContext, { retries }: ExecutedFunction, startedAt: number, read: ReadAnswer): CallFacts {
+  #facts(
+    entry: ClaimedEntry,
+    { run, lastSequence }: RunContext,
+    { retries }: ExecutedFunction,
+    startedAt: number,
+    read: ReadAnswer,
+  ): CallFacts {
     const { backoff, endEvents, steps } = this.#parts;
     const now = this.#parts.now();
     return {
@@ -232,16 +261,20 @@ export class Executor {
       retryAt: (attempt, retryAfterMs) => backoff.retryAt(now, attempt, retryAfterMs),
       endEvents,
       sleepUntil: (operation) => steps.sleepUntil(operation, now),
-      wait: (operation, state) => steps.wait(operation, state, now, startedAt),
+      wait: (operation, state) => steps.wait(operation, state, now, { sequence: lastSequence, at: startedAt }),
       invoke: (operation, state) => steps.invoke(operation, state, now),
     };
   }
 
   /** An answer that cannot be written now is kept until it can: only a crash makes a step run again. */
-  async #advance(params: Pick<RunAdvanceParams, "runNo" | "entryNo" | "decide">): Promise<RunAdvanceResult> {
+  #advance(params: Pick<RunAdvanceParams, "runNo" | "entryNo" | "decide">): Promise<RunAdvanceResult> {
+    return this.#untilWritten(() => this.#parts.store.runAdvance({ ...params, now: this.#parts.now(), lease: this.lease() }));
+  }
+
+  async #untilWritten<Result>(write: () => Promise<Result>): Promise<Result> {
     for (let tries = 0; ; tries++) {
       try {
-        return await this.#parts.store.runAdvance({ ...params, now: this.#parts.now(), lease: this.lease() });
+        return await write();
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || this.#isStopping) throw error;
         const delayMs = STORE_RETRY_MS[Math.min(tries, STORE_RETRY_MS.length - 1)];

@@ -67,8 +67,8 @@ export class FanOut {
   }
 }
 
-/** Then a request for a start is kept instead of a run, and decided on by itself (execute/starts). */
-function hasStartRules({ config }: RegisteredFunction): boolean {
+/** Then a request for a start is kept instead of a run, and decided on by itself (starts/). */
+export function hasStartRules({ config }: RegisteredFunction): boolean {
   const { rateLimit, throttle, debounce, batch, singleton } = config;
   return [rateLimit, throttle, debounce, batch, singleton].some((rule) => rule !== null);
 }

@@ -1,6 +1,7 @@
 /** What starts a function, as registered: event names with a condition, and times. */
 
 import type { Fields } from "./fields.ts";
+import { cronFault } from "./starts/crons.ts";
 import { TRIGGER_NAME_LENGTH_MAX, triggerNameFault } from "./triggers.ts";
 
 const TRIGGERS_MAX = 10;
@@ -53,6 +54,10 @@ function readCron(cron: string, given: Fields): CronTrigger {
   if (timezone !== null && !isTimezone(timezone)) given.fault("cron", `names the time zone ${timezone}, which is not known`);
   if (!/^@[a-z]+$/.test(schedule) && schedule.split(/\s+/).length !== 5)
     given.fault("cron", "must have five fields: minute, hour, day of month, month, day of week");
+  else {
+    const fault = cronFault(schedule);
+    if (fault) given.fault("cron", `cannot be read: ${fault}`);
+  }
   return { cron, schedule, timezone, jitterMs: given.duration("jitter", JITTER_MS_MIN, JITTER_MS_MAX) };
 }
 

@@ -59,6 +59,10 @@ export class Registry {
     return this.functions(environmentId).find((registered) => registered.id === id);
   }
 
+  nameOf(id: string): string | undefined {
+    return this.#functions.values().find((registered) => registered.id === id)?.name;
+  }
+
   /** Those that can be started. */
   functions(environmentId: EnvironmentId): RegisteredFunction[] {
     return this.everyFunction(environmentId).filter(({ isArchived }) => !isArchived);

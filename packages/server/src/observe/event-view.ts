@@ -11,7 +11,8 @@ export interface EventNames {
   source(source: EventSource): string;
 }
 
-export function eventView(event: StoredEvent, names: EventNames): string {
+/** `runs` is what it started, where that is asked for. */
+export function eventView(event: StoredEvent, names: EventNames, runs?: readonly object[]): string {
   const own: [string, string][] = [
     ["id", quote(event.id)],
     ["name", quote(event.name)],
@@ -22,6 +23,7 @@ export function eventView(event: StoredEvent, names: EventNames): string {
     ["source", JSON.stringify({ ...event.source, name: names.source(event.source) })],
     ["duplicates", String(event.duplicates)],
   ];
+  if (runs) own.push(["runs", JSON.stringify(runs)]);
   if (event.dedupId !== null) own.push(["dedupId", quote(event.dedupId)]);
   return `{${[...own, ...extrasOf(event)].map(([key, value]) => `${quote(key)}:${value}`).join(",")}}`;
 }

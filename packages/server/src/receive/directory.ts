@@ -77,6 +77,11 @@ export class Directory {
     return this.#keys.filter((key) => key.revokedAt === null);
   }
 
+  /** The key with this id, unless it was revoked. */
+  workingKey(id: Key["id"]): Key | null {
+    return this.#keys.find((key) => key.id === id && key.revokedAt === null) ?? null;
+  }
+
   /** The event key with this text, or null. Called for every request: a text seen before costs one look-up. */
   eventKey(text: string): Key | null {
     const known = this.#eventKeysByText.get(text);

@@ -15,15 +15,17 @@ function parseCurl(command: string): CurlCommand {
   const headers: Record<string, string> = {};
   let url = "";
   let body: string | null = null;
+  let method: string | null = null;
   for (let i = 0; i < words.length; i++) {
     const word = words[i] ?? "";
     if (word === "-H") {
       const [name = "", value = ""] = (words[++i] ?? "").split(/: (.*)/s);
       headers[name] = value;
     } else if (word === "-d") body = words[++i] ?? "";
+    else if (word === "-X") method = words[++i] ?? "";
     else if (!word.startsWith("-")) url = word.startsWith("http") ? word : `http://${word}`;
   }
   // Without a header of its own, curl sends a form.
   if (body !== null && !headers["Content-Type"]) headers["Content-Type"] = "application/x-www-form-urlencoded";
-  return { url, init: { headers, ...(body !== null && { method: "POST", body }) } };
+  return { url, init: { headers, ...(body !== null && { method: "POST", body }), ...(method !== null && { method }) } };
 }

@@ -12,6 +12,7 @@ import { onEnd } from "./on-end.ts";
 
 export const EVENT_KEY = "test-event-key";
 export const API_KEY = "test-api-key";
+export const SIGNING_KEY = `signkey-test-${"0a".repeat(32)}`;
 
 export interface TestServiceOptions {
   mode?: Mode;
@@ -39,7 +40,23 @@ export interface TestService extends Service {
 export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = options.dataDir ?? temporaryFolder(t);
   const { mode = "start", flags = [] } = options;
-  const argv = ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir, "--event-key", EVENT_KEY, "--api-key", API_KEY, ...flags];
+  const argv = [
+    "--port",
+    "0",
+    "--host",
+    "127.0.0.1",
+    "--data-dir",
+    dataDir,
+    "--event-key",
+    EVENT_KEY,
+    "--api-key",
+    API_KEY,
+    "--signing-key",
+    SIGNING_KEY,
+    "--discover",
+    "off",
+    ...flags,
+  ];
   const service = await startService(readConfig(mode, argv, {}), {
     log: pino({ level: "silent" }),
     ...(options.now && { now: options.now }),

@@ -6,8 +6,9 @@
  */
 
 import { writeFileSync } from "node:fs";
-import { CommandFault, stopOn } from "../command-fault.ts";
-import { type CommandResult, EXIT } from "../command-result.ts";
+import { CommandFault, stopOn } from "../../command-line/command-fault.ts";
+import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
+import type { Call } from "../../command-line/command-row.ts";
 import { inEnvironment, readServer, refuseToPruneAll } from "../compare/both-sides.ts";
 import { makePlan, type Plan, type PlanStep } from "../compare/make-plan.ts";
 import type { ServerWebhook } from "../compare/server-webhook.ts";
@@ -16,8 +17,8 @@ import { checkTransforms, hasFailed, runFixtures } from "../fixtures/run-fixture
 import type { Entry } from "../folder/entry.ts";
 import { readFolder, readText } from "../folder/read-folder.ts";
 import { withId } from "../folder/webhook-file.ts";
-import type { Options } from "../read-options.ts";
-import { createRestClient, type RestClient } from "../rest-client.ts";
+import { createWebhooksClient, type WebhooksClient } from "../webhooks-client.ts";
+import type { APPLY_FLAGS } from "../webhooks-rows.ts";
 import { indented } from "../write-difference.ts";
 import { fixturesResult } from "./test.ts";
 
@@ -32,13 +33,13 @@ interface Applied {
   failure: CommandFault | null;
 }
 
-export async function applyWebhooks(options: Options): Promise<CommandResult> {
+export async function applyWebhooks({ options }: Call<typeof APPLY_FLAGS>): Promise<CommandResult> {
   const entries = inEnvironment(readFolder(options.dir), options);
   refuseToPruneAll(entries, options);
   const tested = await checkFirst(entries, options);
   if (tested && tested.exitCode !== EXIT.ok) return tested;
 
-  const client = createRestClient(options);
+  const client = createWebhooksClient(options);
   const lists = await readServer(
     client,
     entries.map(({ environment }) => environment),
@@ -50,7 +51,7 @@ export async function applyWebhooks(options: Options): Promise<CommandResult> {
 }
 
 /** The failed fixtures as the result of the command, or null when all is well. */
-async function checkFirst(entries: readonly Entry[], { skipTests }: Options): Promise<CommandResult | null> {
+async function checkFirst(entries: readonly Entry[], { skipTests }: { skipTests: boolean }): Promise<CommandResult | null> {
   if (skipTests) {
     stopOn(await checkTransforms(entries));
     return null;
@@ -67,7 +68,7 @@ async function checkFirst(entries: readonly Entry[], { skipTests }: Options): Pr
   };
 }
 
-async function takeSteps(client: RestClient, steps: readonly PlanStep[]): Promise<Applied> {
+async function takeSteps(client: WebhooksClient, steps: readonly PlanStep[]): Promise<Applied> {
   const done: Done[] = [];
   for (const step of steps) {
     try {
@@ -87,7 +88,7 @@ function settled(step: PlanStep, webhook: ServerWebhook | null): PlanStep {
   return { action: "create", entry: { ...step.entry, environment: webhook.environment } };
 }
 
-async function takeStep(client: RestClient, step: PlanStep): Promise<ServerWebhook | null> {
+async function takeStep(client: WebhooksClient, step: PlanStep): Promise<ServerWebhook | null> {
   if (step.action === "delete") {
     await client.remove(step.webhook);
     return null;
@@ -98,7 +99,7 @@ async function takeStep(client: RestClient, step: PlanStep): Promise<ServerWebho
   return webhook;
 }
 
-function create(client: RestClient, { environment, name, transform, eventNames, ips, enabled }: Entry): Promise<ServerWebhook> {
+function create(client: WebhooksClient, { environment, name, transform, eventNames, ips, enabled }: Entry): Promise<ServerWebhook> {
   return client.create(environment, { name, transform, eventNames, ips, enabled });
 }
 

@@ -2,16 +2,17 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { PROVIDERS, type Provider, readProviderFixtures, readProviderTransform } from "@inlet/server/transform";
-import { CommandFault } from "../command-fault.ts";
-import { type CommandResult, EXIT } from "../command-result.ts";
+import { CommandFault } from "../../command-line/command-fault.ts";
+import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
+import type { Call } from "../../command-line/command-row.ts";
+import { columns } from "../../command-line/help.ts";
 import { filesOf } from "../folder/entry.ts";
 import { folderName } from "../folder/folder-name.ts";
 import { namesIn } from "../folder/read-folder.ts";
 import { webhookFileText } from "../folder/webhook-file.ts";
-import { columns } from "../help.ts";
-import type { Options } from "../read-options.ts";
+import type { NEW_FLAGS } from "../webhooks-rows.ts";
 
-export async function newWebhook({ names, dir, from, list, env }: Options): Promise<CommandResult> {
+export async function newWebhook({ names, options: { dir, from, list, env } }: Call<typeof NEW_FLAGS>): Promise<CommandResult> {
   if (list) return providerList();
   const provider = providerNamed(from ?? "generic");
   const name = names[0] ?? (from === null ? null : provider.title);

@@ -7,8 +7,9 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { styleText } from "node:util";
-import { stopOn } from "../command-fault.ts";
-import { type CommandResult, EXIT } from "../command-result.ts";
+import { stopOn } from "../../command-line/command-fault.ts";
+import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
+import type { Call } from "../../command-line/command-row.ts";
 import { inEnvironment, readServer } from "../compare/both-sides.ts";
 import { changedFields, type FieldChange } from "../compare/changed-fields.ts";
 import { type Match, matchEntries } from "../compare/match-entries.ts";
@@ -18,8 +19,8 @@ import { type EntryFiles, filesOf } from "../folder/entry.ts";
 import { freeFolderName } from "../folder/folder-name.ts";
 import { namesIn, readFolderIfAny, readText } from "../folder/read-folder.ts";
 import { readWebhookFile, webhookFileText, withId } from "../folder/webhook-file.ts";
-import type { Options } from "../read-options.ts";
-import { createRestClient } from "../rest-client.ts";
+import { createWebhooksClient } from "../webhooks-client.ts";
+import type { PULL_FLAGS } from "../webhooks-rows.ts";
 import { changeLines, indented } from "../write-difference.ts";
 
 interface Pulled {
@@ -29,10 +30,10 @@ interface Pulled {
   changes: FieldChange[];
 }
 
-export async function pullWebhooks(options: Options): Promise<CommandResult> {
+export async function pullWebhooks({ options }: Call<typeof PULL_FLAGS>): Promise<CommandResult> {
   const { dir, env, force } = options;
   const entries = inEnvironment(readFolderIfAny(dir), options);
-  const lists = await readServer(createRestClient(options), [env, ...entries.map(({ environment }) => environment)]);
+  const lists = await readServer(createWebhooksClient(options), [env, ...entries.map(({ environment }) => environment)]);
   const { matches, unlisted, faults } = matchEntries(entries, lists);
   stopOn(faults);
   const known = matches.flatMap((match) => (match.webhook ? [pullKnown(match, match.webhook, force)] : []));

@@ -1,16 +1,17 @@
 /** `inlet webhooks test`: the fixtures of the folder, run offline. */
 
 import { styleText } from "node:util";
-import { CommandFault } from "../command-fault.ts";
-import { type CommandResult, EXIT } from "../command-result.ts";
+import { CommandFault } from "../../command-line/command-fault.ts";
+import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
+import type { Call } from "../../command-line/command-row.ts";
 import { eventDiff } from "../fixtures/event-diff.ts";
 import { type EntryReport, type FixtureReport, hasFailed, runFixtures } from "../fixtures/run-fixtures.ts";
 import type { Entry } from "../folder/entry.ts";
 import { readFolder } from "../folder/read-folder.ts";
-import type { Options } from "../read-options.ts";
+import type { TEST_FLAGS } from "../webhooks-rows.ts";
 import { diffLine, indented } from "../write-difference.ts";
 
-export async function testWebhooks({ dir, names }: Options): Promise<CommandResult> {
+export async function testWebhooks({ names, options: { dir } }: Call<typeof TEST_FLAGS>): Promise<CommandResult> {
   const entries = chosen(readFolder(dir), names, dir);
   return fixturesResult(await runFixtures(entries));
 }

@@ -1,24 +1,23 @@
 /** Reads the folder and the server, as far as they have to do with each other. */
 
-import { CommandFault } from "../command-fault.ts";
+import { CommandFault } from "../../command-line/command-fault.ts";
 import type { Entry } from "../folder/entry.ts";
-import type { Options } from "../read-options.ts";
-import type { RestClient } from "../rest-client.ts";
+import type { WebhooksClient } from "../webhooks-client.ts";
 import type { ServerList } from "./server-webhook.ts";
 
 /** An entry that names no environment is in the one the command was called with. */
-export function inEnvironment(entries: readonly Entry[], { env }: Options): Entry[] {
+export function inEnvironment(entries: readonly Entry[], { env }: { env: string | null }): Entry[] {
   return entries.map((entry) => ({ ...entry, environment: entry.environment ?? env }));
 }
 
 /** Asks once for each environment. */
-export async function readServer(client: RestClient, environments: readonly (string | null)[]): Promise<ServerList[]> {
+export async function readServer(client: WebhooksClient, environments: readonly (string | null)[]): Promise<ServerList[]> {
   const lists: ServerList[] = [];
   for (const environment of new Set(environments)) lists.push({ environment, webhooks: await client.list(environment) });
   return lists;
 }
 
 /** An empty folder is more likely the wrong folder than the wish to delete everything. */
-export function refuseToPruneAll(entries: readonly Entry[], { prune, dir }: Options): void {
+export function refuseToPruneAll(entries: readonly Entry[], { prune, dir }: { prune: boolean; dir: string }): void {
   if (prune && entries.length === 0) throw new CommandFault(`${dir} has no webhooks: --prune would delete every webhook of the server.`);
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { CommandFault } from "../command-fault.ts";
+import { CommandFault } from "../../command-line/command-fault.ts";
 import { readFolder, readFolderIfAny } from "./read-folder.ts";
 
 function folderOf(t: TestContext, files: Record<string, string>): string {

@@ -1,7 +1,7 @@
 /** Reads a folder of webhooks whole. Every mistake in every file is found before any is reported. */
 
 import { type Dirent, readdirSync, readFileSync } from "node:fs";
-import { CommandFault, stopOn } from "../command-fault.ts";
+import { CommandFault, stopOn } from "../../command-line/command-fault.ts";
 import { type Entry, filesOf } from "./entry.ts";
 import { readFixturesFile } from "./fixtures-file.ts";
 import { readWebhookFile } from "./webhook-file.ts";

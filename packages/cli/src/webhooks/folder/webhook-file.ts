@@ -1,12 +1,11 @@
 /** webhook.json: reading it, writing it, and noting the id in one that a person wrote. */
 
+import { isEnvironmentName } from "../../command-line/connection-flags.ts";
 import { FieldChecks } from "./check-fields.ts";
 import type { WebhookFile } from "./entry.ts";
 import { parseJson } from "./parse-json.ts";
 
 const FIELDS = ["id", "name", "environment", "eventNames", "ips", "enabled"];
-/** The service's rule for names of environments; here, so that a bad one is found before anything is sent. */
-const ENVIRONMENT_NAME = /^[A-Za-z0-9._/-]{1,128}$/;
 
 export function readWebhookFile(file: string, text: string, faults: string[]): WebhookFile | null {
   const before = faults.length;
@@ -28,10 +27,6 @@ export function readWebhookFile(file: string, text: string, faults: string[]): W
     enabled: check.yesOrNo(fields.enabled, "enabled", true),
   };
   return faults.length === before ? webhook : null;
-}
-
-export function isEnvironmentName(name: string): boolean {
-  return ENVIRONMENT_NAME.test(name);
 }
 
 /** Lists and the switch are written even when they say nothing, so that a person sees what there is to set. */

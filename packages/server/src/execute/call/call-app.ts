@@ -59,40 +59,45 @@ export class AppCaller {
 
   async #follow(request: AppRequest, url: string, redirectsLeft: number): Promise<AppAnswer> {
     const { origin, pathname, search } = new URL(url);
-    const { method, headers, body, timeoutMs } = request;
-    const limits = timeoutMs === undefined ? {} : { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+    const { method, headers, body, timeoutMs = this.#timeoutMs } = request;
+    const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
     const response = await this.#agent.request({ origin, path: pathname + search, method, headers, body, ...limits });
     const { location } = response.headers;
     if ([307, 308].includes(response.statusCode) && typeof location === "string" && redirectsLeft > 0) {
       await response.body.dump();
       return this.#follow(request, new URL(location, url).href, redirectsLeft - 1);
     }
-    const text = await readText(response.body, Number(response.headers["content-length"]));
+    const declaredBytes = Number(response.headers["content-length"]);
+    const text = declaredBytes <= ANSWER_BYTES_MAX ? await response.body.text() : await readStream(response.body, timeoutMs);
     return { status: response.statusCode, headers: response.headers, body: text };
   }
 }
 
-async function readText(
-  body: AsyncIterable<Buffer> & { text(): Promise<string>; destroy(): unknown },
-  declaredBytes: number,
-): Promise<string> {
-  if (declaredBytes <= ANSWER_BYTES_MAX) return body.text();
+/** An answer whose size is not known. One that never ends, though something comes all the time, is late as well. */
+async function readStream(body: AsyncIterable<Buffer> & { destroy(error: Error): unknown }, timeoutMs: number): Promise<string> {
+  const late = setTimeout(() => body.destroy(new NoAnswer(tooLate(timeoutMs))), timeoutMs);
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > ANSWER_BYTES_MAX) {
-      body.destroy();
-      throw new NoAnswer(`The app's answer is larger than ${ANSWER_BYTES_MAX / 1024 / 1024} MiB.`);
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      // Leaving the loop ends the connection.
+      if (bytes > ANSWER_BYTES_MAX) throw new NoAnswer(`The app's answer is larger than ${ANSWER_BYTES_MAX / 1024 / 1024} MiB.`);
+      chunks.push(chunk);
     }
-    chunks.push(chunk);
+  } finally {
+    clearTimeout(late);
   }
   return Buffer.concat(chunks).toString();
 }
 
+function tooLate(timeoutMs: number): string {
+  return `The app did not answer within ${timeoutMs / 1_000} s.`;
+}
+
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) {
-    return `The app did not answer within ${timeoutMs / 1_000} s.`;
+    return tooLate(timeoutMs);
   }
   const { code, message } = error as Error & { code?: string };
   if (code === "ECONNREFUSED") return "The app cannot be reached: nothing listens at its address.";

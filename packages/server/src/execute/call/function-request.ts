@@ -4,6 +4,7 @@ import { signBody } from "@inlet/protocol";
 import type { ClaimedEntry, HeaderSet, RunContext } from "../../store/contract/index.ts";
 import type { AppRequest } from "./call-app.ts";
 import { callBody } from "./call-body.ts";
+import { dispatchId } from "./dispatch-id.ts";
 import { HEADER_NAMES } from "./header-names.ts";
 
 export interface CallTarget {
@@ -29,7 +30,7 @@ export function functionRequest({ entry, context, target, signingKey, now }: Fun
   const stepId = entry.stepId ?? "step";
   const set = target.app.headers;
   const body = callBody({
-    ...{ context, stepId, functionUuid: target.uuid, attempt: entry.attempt, maxAttempts: target.retries + 1, entryId: String(entry.no) },
+    ...{ context, stepId, functionUuid: target.uuid, attempt: entry.attempt, maxAttempts: target.retries + 1, entryId: dispatchId(entry) },
     // Published SDKs write numbers anew before they check the signature; without one they, too, get them as they were sent.
     exactNumbers: set === "service" || signingKey === null,
   });

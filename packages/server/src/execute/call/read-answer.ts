@@ -1,7 +1,7 @@
 /** Makes sense of what an app answered. Whatever it is, the outcome is a value: finished, operations, or failed and why. */
 
 import type { HeaderSet } from "../../store/contract/index.ts";
-import type { Answer } from "../steps/decide-answer.ts";
+import type { Answer } from "../steps/answers.ts";
 import { readError, readOperations } from "../steps/operations.ts";
 import { HEADER_NAMES, type HeaderNames } from "./header-names.ts";
 
@@ -67,7 +67,7 @@ export function failed(name: string, message: string, httpStatus: number | null,
 
 /** Seconds or a date. */
 function readRetryAfter(value: string | undefined, now: number): number | null {
-  if (value === undefined) return null;
+  if (value === undefined || value.trim() === "") return null;
   const seconds = Number(value);
   const ms = Number.isNaN(seconds) ? Date.parse(value) - now : seconds * 1_000;
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, RETRY_AFTER_MIN_MS), RETRY_AFTER_MAX_MS);

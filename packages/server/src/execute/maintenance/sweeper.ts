@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 export interface SweeperParts {
   /** For the log: "removing <what> failed". */
   what: string;
-  /** Removes at most `limit` things that have expired; says how many. */
+  /** Looks at up to `limit` things and removes those that have expired; says how many it dealt with. Fewer than `limit`: nothing is left. */
   removeSome(limit: number): Promise<number>;
   log: Logger;
   everyMs?: number;

@@ -32,6 +32,8 @@ interface Lane {
   /** There is more in the store. New entries must not overtake it. */
   hasBacklog: boolean;
   isClaiming: boolean;
+  /** Entries were added to the store's queue since the last claim began. */
+  wasNoted: boolean;
 }
 
 interface Limit {
@@ -66,17 +68,20 @@ export class Scheduler {
 
   /** Entries that are held by this node. */
   take(entries: readonly ClaimedEntry[]): void {
+    const lanes = new Set<Lane>();
     for (const entry of entries) {
       const lane = this.#lane(entry.lane);
-      lane.waiting.push(entry);
-      this.#move(lane);
+      insertByRank(lane.waiting, entry);
+      lanes.add(lane);
     }
+    for (const lane of lanes) this.#move(lane);
   }
 
   /** The store holds entries of this lane that nobody has taken. */
   noteBacklog(key: string): void {
     const lane = this.#lane(key);
     lane.hasBacklog = true;
+    lane.wasNoted = true;
     this.#refill(lane);
   }
 
@@ -104,7 +109,7 @@ export class Scheduler {
   #lane(key: string): Lane {
     const known = this.#lanes.get(key);
     if (known) return known;
-    const lane: Lane = { key, limits: this.#limitsOf(key), waiting: [], working: 0, hasBacklog: false, isClaiming: false };
+    const lane: Lane = { key, limits: this.#limitsOf(key), waiting: [], working: 0, hasBacklog: false, isClaiming: false, wasNoted: false };
     this.#lanes.set(key, lane);
     return lane;
   }
@@ -147,23 +152,29 @@ export class Scheduler {
     this.#working.add(working);
   }
 
-  /** A place is free: the lanes that wait for it get their turn, the longest blocked first. */
+  /**
+   * A place is free: the lanes that wait for it get their turn, the longest blocked first. One that cannot use the place, because
+   * another limit holds it up or nothing is left in it, must not keep it from the others.
+   */
   #release(limit: Limit): void {
     limit.inUse--;
-    const [next] = limit.blocked;
-    if (!next) return;
-    limit.blocked.delete(next);
-    this.#move(next);
+    for (let turns = limit.blocked.size; turns > 0 && limit.inUse < limit.cap; turns--) {
+      const [next] = limit.blocked;
+      if (!next) return;
+      limit.blocked.delete(next);
+      this.#move(next);
+    }
   }
 
   #refill(lane: Lane): void {
     if (!lane.hasBacklog || lane.isClaiming || this.#stopped || lane.waiting.length > LANE_ENTRIES_LOW) return;
     lane.isClaiming = true;
+    lane.wasNoted = false;
     this.#parts
       .claim(lane.key, LANE_ENTRIES_MAX - lane.waiting.length)
       .then(({ claimed, more }) => {
         lane.isClaiming = false;
-        lane.hasBacklog = more;
+        lane.hasBacklog = more || lane.wasNoted;
         lane.waiting.push(...claimed);
         lane.waiting.sort((a, b) => a.rank - b.rank);
         this.#move(lane);
@@ -186,4 +197,11 @@ export class Scheduler {
   #letGo(limits: readonly Limit[]): void {
     for (const limit of limits) if (--limit.lanes === 0) this.#limits.delete(limit.id);
   }
+}
+
+/** Behind all of the same rank or a lower one: nearly always at the end. */
+function insertByRank(waiting: ClaimedEntry[], entry: ClaimedEntry): void {
+  let place = waiting.length;
+  while (place > 0 && (waiting[place - 1] as ClaimedEntry).rank > entry.rank) place--;
+  waiting.splice(place, 0, entry);
 }

@@ -60,12 +60,15 @@ export class Timers {
   async #claimDue(): Promise<number> {
     const { store, now, lease, work } = this.#parts;
     this.#wakeAt = Number.POSITIVE_INFINITY;
+    let claimedUntil = now();
     for (let more = true; more && !this.#stopped; ) {
-      const batch = await store.queueClaimMany({ lane: TIMER_LANE, limit: BATCH_ENTRIES, now: now(), lease: lease() });
+      claimedUntil = now();
+      const batch = await store.queueClaimMany({ lane: TIMER_LANE, limit: BATCH_ENTRIES, now: claimedUntil, lease: lease() });
       await work(batch.claimed);
       more = batch.more;
     }
-    const nextDue = await store.queueNextDue();
-    return Math.min(nextDue ?? Number.POSITIVE_INFINITY, now() + LOOK_INTERVAL_MS);
+    const nextDue = (await store.queueNextDue()) ?? Number.POSITIVE_INFINITY;
+    // What was due and not handed out is held by this node, whose lease on it has run out: it will be renewed.
+    return Math.min(nextDue <= claimedUntil ? now() + RETRY_MS : nextDue, now() + LOOK_INTERVAL_MS);
   }
 }

@@ -55,6 +55,21 @@ function readOperation(text: string, members: readonly JsonMember[]): Operation 
   };
 }
 
+/** Whether it brings the end of a step. */
+export function isResult({ op }: Operation): boolean {
+  return op === "step" || op === "steprun" || op === "stepfailed";
+}
+
+/** A step of `group.parallel`: whichever is first, the function wants to know at once. */
+export function isRacing({ opts }: Operation): boolean {
+  return opts.parallelMode === "race";
+}
+
+/** What a function is given for a step that failed for good. */
+export function errorValue({ error }: Operation): string {
+  return `{"error":${error ?? '{"name":"Error","message":"The step failed."}'}}`;
+}
+
 /** What an SDK says went wrong, made fit for people. */
 export function readError(text: string | null, fallback: string): RunError {
   const value: unknown = text === null ? null : parsed(text);

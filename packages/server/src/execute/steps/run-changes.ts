@@ -34,20 +34,29 @@ export function resolveStep(state: RunState, { id, status, value }: StepResult, 
   const step = state.steps.find((candidate) => candidate.id === id);
   if (!step || !isOpen(step)) return {};
   const done = { ...step, status, value, endedAt: now };
-  return { steps: [done], settled: [id], ...goOn(state, new Set([id]), [], 0) };
+  // Waits are what functions race their steps against: a timeout must not have to wait for the step it limits.
+  return { steps: [done], settled: [id], ...goOn(state, { done: new Set([id]), added: [], plannedNow: 0, asksAtOnce: true }) };
+}
+
+export interface GoOnParams {
+  done: ReadonlySet<StepId>;
+  /** Entries for what was found beside. */
+  added: readonly NewEntry[];
+  /** How many steps were planned beside. */
+  plannedNow: number;
+  asksAtOnce: boolean;
 }
 
 /**
  * What comes next after some steps are done: the function is called again to find out, unless steps it planned are still under
  * way and its SDK wants to be called once for all of them.
  */
-export function goOn(state: RunState, done: ReadonlySet<StepId>, added: readonly NewEntry[], plannedNow: number): RunChange {
-  const planned = state.steps.filter((step) => step.status === "planned" && !done.has(step.id)).length + plannedNow;
-  const isSettled = planned === 0;
-  const asksAtOnce = isSettled || state.run.requestVersion < 2;
+export function goOn(state: RunState, { done, added, plannedNow, asksAtOnce }: GoOnParams): RunChange {
+  const isSettled = plannedNow === 0 && !state.steps.some(({ id, status }) => status === "planned" && !done.has(id));
+  const asksNow = asksAtOnce || isSettled || state.run.requestVersion < 2;
   return {
     status: "running",
-    entries: asksAtOnce ? [...added, DISCOVERY] : added,
+    entries: asksNow ? [...added, DISCOVERY] : added,
     isParallel: isSettled ? false : state.run.isParallel,
   };
 }

@@ -1,8 +1,8 @@
 /** Reads what sleeps, waits and invocations ask for. SDKs put it in different places. */
 
-import { type EventIdGenerator, eventJson, type FunctionNo, joinMembers, jsonMembers, parseDuration } from "@inlet/protocol";
-import type { NewEvent, NewRun, NewWait, RunState } from "../../store/contract/index.ts";
-import type { Invocation } from "./decide-answer.ts";
+import { type EventIdGenerator, type FunctionNo, joinMembers, jsonMembers, parseDuration } from "@inlet/protocol";
+import type { NewEvent, NewRun, RunState } from "../../store/contract/index.ts";
+import type { Invocation } from "./answers.ts";
 import { internalBatch } from "./end-events.ts";
 import type { Operation } from "./operations.ts";
 
@@ -25,13 +25,14 @@ export interface WaitFields {
 export function readWait({ name, opts }: Operation, now: number): WaitFields | string {
   const eventName = typeof opts.event === "string" ? opts.event : name;
   if (eventName === "") return "it names no event.";
-  const timeout = typeof opts.timeout === "string" ? opts.timeout : "";
-  const expiresAt = readEnd(timeout, now);
+  const expiresAt = typeof opts.timeout === "string" ? readEnd(opts.timeout, now) : null;
   if (expiresAt === null) return `its timeout ${JSON.stringify(opts.timeout ?? null)} is neither a duration nor a date.`;
   return { eventName, expression: typeof opts.if === "string" && opts.if !== "" ? opts.if : null, expiresAt };
 }
 
+/** The published SDKs write what is shorter than a second as nothing at all. */
 function readEnd(text: string, now: number): number | null {
+  if (text === "") return now;
   const duration = parseDuration(text);
   const at = duration === null ? Date.parse(text) : now + duration;
   return Number.isNaN(at) ? null : Math.min(at, now + LONGEST_MS);
@@ -80,15 +81,9 @@ function memberText(text: string, key: string): string | null {
   return member ? text.slice(member.start, member.end).trim() : null;
 }
 
-export function eventStepValue(event: NewEvent): string {
-  return eventJson(event);
-}
-
 /** What a step is given whose time ran out: nothing for a wait, an error for an invocation. */
 export function timeoutValue(kind: string): { status: "completed" | "failed"; value: string } {
   if (kind !== "invoke") return { status: "completed", value: "null" };
   const error = { name: "InvocationTimeout", message: "The function invoked did not end in time." };
   return { status: "failed", value: JSON.stringify({ error }) };
 }
-
-export type { NewWait };

@@ -20,6 +20,7 @@ interface Gathering {
   sequences: number[];
   bytes: number;
   ts: number;
+  dueAt: number;
   /** A debounce is over by then, whatever comes. */
   deadline: number | null;
 }
@@ -35,7 +36,7 @@ export interface StartFacts {
   newRun(event: StoredEvent, dueAt: number): NewRun;
 }
 
-/** The marks whose values decideStart and decideGathered are to be given, in this order. */
+/** The marks whose values decideStart and decideGathered are given, in this order. */
 export function marksOf({ rateLimit, throttle, debounce, batch, singleton }: FunctionConfig, value: EventValue): MarkKey[] {
   const text = (key: string | null) => (key === null ? "" : keyText(key, value));
   return [
@@ -53,7 +54,8 @@ const [RATE, DEBOUNCE, BATCH, SINGLETON, THROTTLE] = [0, 1, 2, 3, 4] as const;
 export function decideStart(keys: readonly MarkKey[], state: FunctionStartState, facts: StartFacts): FunctionStartChange {
   const { config, value, now } = facts;
   const marks: MarkWrite[] = [];
-  if (config.rateLimit && keys[RATE]?.key !== "false") {
+  // Many events of a batch are one run: they are not counted against the rate of runs.
+  if (config.rateLimit && !config.batch && keys[RATE]?.key !== "false") {
     const outcome = rateCheck({ tat: numberIn(state.marks[RATE]) }, now, rateLimitRate(config.rateLimit));
     if (!outcome.allowed) return {};
     marks.push({ ...(keys[RATE] as MarkKey), value: String(outcome.tat), expiresAt: rateForgetAt(outcome.tat) });
@@ -63,14 +65,39 @@ export function decideStart(keys: readonly MarkKey[], state: FunctionStartState,
   return withMarks(marks, begin(keys, state, facts, [facts.event]));
 }
 
-/** What was gathered under a key is due. */
-export function decideGathered(keys: readonly MarkKey[], state: FunctionStartState, facts: StartFacts): FunctionStartChange {
-  const index = facts.config.debounce ? DEBOUNCE : BATCH;
-  const gathering = gatheringIn(state.marks[index]);
-  const events = gathering ? state.events(gathering.sequences) : [];
-  const forget: MarkWrite = { ...(keys[index] as MarkKey), value: null, expiresAt: 0 };
-  if (events.length === 0) return { marks: [forget] };
-  return withMarks([forget], begin(keys, state, facts, events));
+export type GatheringKind = "debounce" | "batch";
+
+const INDEX_OF: Readonly<Record<GatheringKind, number>> = { debounce: DEBOUNCE, batch: BATCH };
+
+/**
+ * What was gathered under a key is due. `facts.event` is the first of it, looked up a moment ago: if that is not so any more, or
+ * the time was moved, the entry comes again.
+ */
+export function decideGathered(
+  kind: GatheringKind,
+  keys: readonly MarkKey[],
+  state: FunctionStartState,
+  facts: StartFacts,
+): FunctionStartChange {
+  const key = keys[INDEX_OF[kind]] as MarkKey;
+  const gathering = gatheringIn(state.marks[INDEX_OF[kind]]);
+  if (!gathering) return {};
+  const isAsSeen = gathering.sequences[0] === facts.event.sequence;
+  if (!isAsSeen || gathering.dueAt > facts.now) return { gather: { key: subjectOf(key), dueAt: gathering.dueAt } };
+  return withMarks([forgotten(key)], begin(keys, state, facts, state.events(gathering.sequences)));
+}
+
+/** The gathering was gone, or its events, when it was looked up; unless a new one has begun meanwhile, nothing is left to do. */
+export function decideLostGathering(key: MarkKey, state: FunctionStartState): FunctionStartChange {
+  const gathering = gatheringIn(state.marks[0]);
+  if (!gathering) return {};
+  const isGone = state.events(gathering.sequences.slice(0, 1)).length === 0;
+  return isGone ? { marks: [forgotten(key)] } : { gather: { key: subjectOf(key), dueAt: gathering.dueAt } };
+}
+
+/** The first of the events gathered, as a mark's value says. */
+export function firstGathered(markValue: string | null): number | null {
+  return gatheringIn(markValue)?.sequences[0] ?? null;
 }
 
 function debounced(keys: readonly MarkKey[], state: FunctionStartState, { config, event, now }: StartFacts): FunctionStartChange {
@@ -78,14 +105,15 @@ function debounced(keys: readonly MarkKey[], state: FunctionStartState, { config
   const before = gatheringIn(state.marks[DEBOUNCE]);
   const isNewer = !before || event.ts >= before.ts;
   const deadline = before ? before.deadline : timeoutMs === null ? null : now + timeoutMs;
+  const dueAt = Math.min(now + periodMs, deadline ?? Number.POSITIVE_INFINITY);
   const kept: Gathering = {
     sequences: isNewer ? [event.sequence] : before.sequences,
     bytes: 0,
     ts: isNewer ? event.ts : before.ts,
+    dueAt,
     deadline,
   };
   const key = keys[DEBOUNCE] as MarkKey;
-  const dueAt = Math.min(now + periodMs, deadline ?? Number.POSITIVE_INFINITY);
   return { marks: [gatheringMark(key, kept, now)], gather: { key: subjectOf(key), dueAt } };
 }
 
@@ -97,11 +125,11 @@ function batched(keys: readonly MarkKey[], state: FunctionStartState, facts: Sta
   const sequences = [...(before?.sequences ?? []), event.sequence];
   const bytes = (before?.bytes ?? 0) + event.data.length;
   if (sequences.length >= maxSize || bytes >= BATCH_BYTES_MAX) {
-    const forget: MarkWrite = { ...key, value: null, expiresAt: 0 };
-    return withMarks([forget], begin(keys, state, facts, state.events(sequences)));
+    return withMarks([forgotten(key)], begin(keys, state, facts, state.events(sequences)));
   }
-  const marks = [gatheringMark(key, { sequences, bytes, ts: event.ts, deadline: null }, now)];
-  return before ? { marks } : { marks, gather: { key: subjectOf(key), dueAt: now + timeoutMs } };
+  const dueAt = before?.dueAt ?? now + timeoutMs;
+  const marks = [gatheringMark(key, { sequences, bytes, ts: event.ts, dueAt, deadline: null }, now)];
+  return before ? { marks } : { marks, gather: { key: subjectOf(key), dueAt } };
 }
 
 /** A run is started, unless another one of its key is active, now or when its turn comes. */
@@ -136,6 +164,10 @@ function withMarks(marks: readonly MarkWrite[], change: FunctionStartChange): Fu
   return { ...change, marks: [...marks, ...(change.marks ?? [])] };
 }
 
+function forgotten(key: MarkKey): MarkWrite {
+  return { ...key, value: null, expiresAt: 0 };
+}
+
 function gatheringMark(key: MarkKey, gathering: Gathering, now: number): MarkWrite {
   return { ...key, value: JSON.stringify(gathering), expiresAt: now + KEEP_MS };
 }
@@ -151,6 +183,11 @@ function numberIn(text: string | null | undefined): number | null {
 /** The entry that ends a gathering is found by this. */
 export function subjectOf({ kind, key }: MarkKey): string {
   return `${kind}:${key}`;
+}
+
+export function gatheringNamed(subject: string): MarkKey & { kind: GatheringKind } {
+  const colon = subject.indexOf(":");
+  return { kind: subject.slice(0, colon) as GatheringKind, key: subject.slice(colon + 1) };
 }
 
 /** An event for which the condition does not hold runs alone. */

@@ -1,14 +1,23 @@
 /** Works on entries that start functions: events of functions with rules about it, gatherings that are due, and schedules. */
 
 import type { EventIdGenerator } from "@inlet/protocol";
-import type { ClaimedEntry, EventSource, Lease, MarkKey, NewEvent, Store, StoredEvent } from "../../store/contract/index.ts";
+import type { ClaimedEntry, EventSource, Lease, MarkKey, NewEvent, NewRun, Store, StoredEvent } from "../../store/contract/index.ts";
 import type { EventValue } from "../expressions.ts";
-import { type FanOut, once } from "../fan-out.ts";
+import { type FanOut, hasStartRules, once } from "../fan-out.ts";
 import type { RegisteredFunction, Registry } from "../registry.ts";
 import { eventValue } from "../waits.ts";
-import { nextTick } from "./crons.ts";
-import { decideGathered, decideStart, marksOf, type StartFacts } from "./decide-start.ts";
+import { nextTick, tickAt } from "./crons.ts";
+import {
+  decideGathered,
+  decideLostGathering,
+  decideStart,
+  firstGathered,
+  gatheringNamed,
+  marksOf,
+  type StartFacts,
+} from "./decide-start.ts";
 
+const CRON_EVENT = "inngest/scheduled.timer";
 const CRON_SOURCE: EventSource = { kind: "internal", id: "cron" };
 
 export interface FunctionStartsParts {
@@ -36,7 +45,8 @@ export class FunctionStarts {
   }
 
   async #drop({ no }: ClaimedEntry): Promise<ClaimedEntry[]> {
-    await this.#parts.store.queueRemove({ no });
+    const { store, lease } = this.#parts;
+    await store.queueRemove({ no, node: lease().node });
     return [];
   }
 
@@ -49,24 +59,16 @@ export class FunctionStarts {
     return this.#start(entry, marks, (state) => decideStart(marks, state, facts));
   }
 
-  /** Only the key is known: what was gathered under it is in the mark. */
+  /** The entry knows only the key. The other rules look at the first event gathered under it. */
   async #gathered(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
-    const [kind = "", ...rest] = (entry.subject ?? "").split(":");
-    const marks = marksOf(registered.config, {}).map((mark) => (mark.kind === kind ? { ...mark, key: rest.join(":") } : mark));
-    // The other rules look at the event that is started with, which the mark names.
-    const [peeked] = await this.#peek(entry, marks);
-    if (!peeked) return this.#drop(entry);
-    const value = eventValue(peeked);
-    const keys = marksOf(registered.config, value).map((mark, index) => (mark.kind === kind ? (marks[index] as MarkKey) : mark));
-    return this.#start(entry, keys, (state) => decideGathered(keys, state, this.#facts(registered, peeked, value)));
-  }
-
-  async #peek(entry: ClaimedEntry, marks: readonly MarkKey[]): Promise<StoredEvent[]> {
-    const mark = marks.find(({ kind }) => (entry.subject ?? "").startsWith(`${kind}:`));
-    const text = mark && (await this.#parts.store.markGet({ functionNo: entry.functionNo, ...mark }));
-    const sequences = text ? (JSON.parse(text) as { sequences: number[] }).sequences : [];
-    const event = sequences[0] === undefined ? null : await this.#parts.store.eventAt({ sequence: sequences[0] });
-    return event ? [event] : [];
+    const { store } = this.#parts;
+    const mark = gatheringNamed(entry.subject ?? "");
+    const sequence = firstGathered(await store.markGet({ functionNo: entry.functionNo, ...mark }));
+    const event = sequence === null ? null : await store.eventAt({ sequence });
+    if (!event) return this.#start(entry, [mark], (state) => decideLostGathering(mark, state));
+    const value = eventValue(event);
+    const keys = marksOf(registered.config, value).map((other) => (other.kind === mark.kind ? mark : other));
+    return this.#start(entry, keys, (state) => decideGathered(mark.kind, keys, state, this.#facts(registered, event, value)));
   }
 
   async #start(
@@ -81,43 +83,45 @@ export class FunctionStarts {
 
   #facts(registered: RegisteredFunction, event: StoredEvent, value: EventValue): StartFacts {
     const now = this.#parts.now();
-    const newRun = (first: StoredEvent, dueAt: number) =>
-      this.#parts.fanOut.newRun(
-        registered,
-        once(() => eventValue(first)),
-        dueAt,
-        now,
-      );
-    return { config: registered.config, event, value, now, newRun };
+    return { config: registered.config, event, value, now, newRun: (first, dueAt) => this.#newRun(registered, first, dueAt, now) };
+  }
+
+  #newRun(registered: RegisteredFunction, event: NewEvent, dueAt: number, now: number): NewRun {
+    const value = once(() => eventValue(event));
+    const run = this.#parts.fanOut.newRun(registered, value, dueAt, now);
+    return event.name === CRON_EVENT ? { ...run, cron: String((value().data as { cron?: unknown }).cron) } : run;
   }
 
   /** One run for the tick that is due, however late it is; ticks missed in between are not made up for. */
   async #tick(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
-    const { store, eventIds, fanOut, lease, now } = this.#parts;
     const cron = entry.subject ?? "";
-    const receivedAt = now();
-    const tick = new Date(Math.min(entry.rank, receivedAt)).toISOString();
+    const receivedAt = this.#parts.now();
+    const { environmentId } = entry;
+    const batch = { environmentId, receivedAt, source: CRON_SOURCE, duplicateSince: 0, idsFromSender: false };
+    const events = [{ ...batch, events: [this.#tickEvent(cron, registered, receivedAt)] }];
+    const next = nextTick(cron, receivedAt);
+    // In one transaction with the entry's next time: a crash in between would make one tick two.
+    return this.#start(entry, [], () => ({ events, ...(next !== null && { againAt: next }) }));
+  }
+
+  #tickEvent(cron: string, registered: RegisteredFunction, now: number): NewEvent {
+    const scheduledAt = new Date(tickAt(cron, now)).toISOString();
     const event: NewEvent = {
-      id: eventIds.next(receivedAt),
-      name: "inngest/scheduled.timer",
-      ts: receivedAt,
+      id: this.#parts.eventIds.next(now),
+      name: CRON_EVENT,
+      ts: now,
       // The same tick twice, after a crash for instance, is one event.
-      dedupId: `${registered.id} ${cron} ${tick}`,
-      data: JSON.stringify({ cron, scheduledAt: tick }),
+      dedupId: `${registered.id} ${cron} ${scheduledAt}`,
+      data: JSON.stringify({ cron, scheduledAt }),
       extras: null,
     };
-    const run = fanOut.newRun(
-      registered,
-      once(() => eventValue(event)),
-      receivedAt,
-      receivedAt,
-    );
-    const { environmentId } = entry;
-    const batch = { environmentId, receivedAt, source: CRON_SOURCE, duplicateSince: 0, idsFromSender: false, lease: lease() };
-    const { handed } = await store.eventAppend({ ...batch, events: [{ ...event, runs: [{ ...run, cron }] }] });
-    const next = nextTick(cron, now());
-    if (next === null) await store.queueRemove({ no: entry.no });
-    else await store.queueReschedule({ no: entry.no, dueAt: next });
-    return handed;
+    const dueAt = now + jitterOf(registered, cron);
+    if (hasStartRules(registered)) return { ...event, starts: [{ functionNo: registered.no, dueAt }] };
+    return { ...event, runs: [this.#newRun(registered, event, dueAt, now)] };
   }
+}
+
+function jitterOf({ config }: RegisteredFunction, cron: string): number {
+  const trigger = config.triggers.find((candidate) => "cron" in candidate && candidate.cron === cron);
+  return trigger && "cron" in trigger ? Math.floor(Math.random() * (trigger.jitterMs ?? 0)) : 0;
 }

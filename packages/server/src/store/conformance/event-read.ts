@@ -103,6 +103,25 @@ export function eventReadConformance(engine: Engine): void {
     assert.equal(after, await store.eventSequence());
   });
 
+  test(`${engine.name}: an instant has a place before everything received from then on`, async (t) => {
+    const { store } = await engine.open(t);
+    const [environment, other] = [await makeEnvironment(store), await makeEnvironment(store, "staging")];
+    const hour = 3_600_000;
+    for (const [home, receivedAt] of [
+      [environment, hour],
+      [other, 2 * hour],
+      [environment, 3 * hour],
+      [environment, 5 * hour],
+    ] as const)
+      await store.eventAppend(sampleBatch(home, [sampleEvent()], { receivedAt }));
+    const from = async (receivedFrom: number) => {
+      const after = await store.eventSequenceBefore({ environmentId: environment.id, receivedFrom });
+      const { events } = await store.eventFollow({ environmentId: environment.id, after, limit: 10 });
+      return events.map(({ receivedAt }) => receivedAt / hour);
+    };
+    assert.deepEqual([await from(0), await from(2 * hour), await from(3 * hour), await from(6 * hour)], [[1, 3, 5], [3, 5], [3, 5], []]);
+  });
+
   test(`${engine.name}: watchers hear of commits until they stop`, async (t) => {
     const { store } = await engine.open(t);
     const environment = await makeEnvironment(store);

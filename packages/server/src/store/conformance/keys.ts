@@ -15,6 +15,7 @@ function sampleKey(changes: Partial<Key> = {}): Omit<Key, "revokedAt"> {
     prefix: "ak_1",
     secret: null,
     role: "admin",
+    environments: null,
     eventNames: null,
     ips: null,
     createdAt: 1,
@@ -34,11 +35,12 @@ export function keyConformance(engine: Engine): void {
       ips: { mode: "deny", list: ["10.0.0.0/8"] },
     });
     const signing = sampleKey({ id: "key_2" as KeyId, kind: "signing", hash: "h2", secret: "s", role: null, createdAt: 2 });
-    await store.keyInsert(event);
-    await store.keyInsert(signing);
+    const api = sampleKey({ id: "key_3" as KeyId, hash: "h3", role: "ingest-admin", environments: ["staging", "branch"], createdAt: 3 });
+    for (const key of [event, signing, api]) await store.keyInsert(key);
     assert.deepEqual(await (await reopen()).keyList(), [
       { ...event, revokedAt: null },
       { ...signing, revokedAt: null },
+      { ...api, revokedAt: null },
     ]);
   });
 

@@ -129,6 +129,34 @@ export function webhookConformance(engine: Engine): void {
     );
   });
 
+  test(`${engine.name}: following yields every request of the webhook in the order of its commit`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const [webhook, other] = [await makeWebhook(store, environment), await makeWebhook(store, environment, "wh_2")];
+    const hour = 3_600_000;
+    for (let n = 0; n < 9; n++) {
+      await store.webhookRequestInsert(sampleRequest(n % 3 === 2 ? other : webhook, n, { receivedAt: n * hour }));
+    }
+    const { environmentId, id: webhookId } = webhook;
+    const follow = async (from: number) => {
+      const followed: string[] = [];
+      for (let after = from, reached = -1; reached !== after; ) {
+        reached = after;
+        const read = await store.webhookRequestFollow({ environmentId, webhookId, after, limit: 4 });
+        followed.push(...read.requests.map(({ id }) => id.slice(4)));
+        after = read.reached;
+      }
+      return followed.join("");
+    };
+    assert.equal(await follow(0), "013467");
+    assert.equal(await follow(await store.webhookRequestSequence()), "");
+    const before = (receivedFrom: number) => store.webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom });
+    assert.deepEqual([await follow(await before(4 * hour)), await follow(await before(99 * hour))], ["467", ""]);
+    await store.webhookRequestExpireMany({ receivedUntil: 99 * hour, limit: 100 });
+    await store.webhookRequestInsert(sampleRequest(webhook, 10));
+    assert.equal(await follow(9), "10", "a place from before everything expired");
+  });
+
   test(`${engine.name}: old records are removed, oldest first, at most as many as asked`, async (t) => {
     const { store } = await engine.open(t);
     const webhook = await makeWebhook(store, await makeEnvironment(store));

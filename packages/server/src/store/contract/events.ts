@@ -99,6 +99,11 @@ export interface EventStore {
   eventFollow(params: EventFollowParams): Promise<{ events: StoredEvent[]; reached: number }>;
   /** The highest sequence number in use, 0 in an empty store. */
   eventSequence(): Promise<number>;
+  /**
+   * A sequence number after which everything stands that the environment received at or after an instant. Some that was received
+   * a little earlier may stand there too: events are received in one order and committed in another.
+   */
+  eventSequenceBefore(params: { environmentId: EnvironmentId; receivedFrom: number }): Promise<number>;
   /** Calls `listener` soon after events were committed, by any node. Returns how to stop it. */
   eventWatch(listener: () => void): () => void;
 }

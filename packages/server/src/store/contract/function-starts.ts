@@ -6,7 +6,7 @@
  */
 
 import type { EntryNo, FunctionNo, RunNo } from "@inlet/protocol";
-import type { StoredEvent } from "./events.ts";
+import type { EventBatch, StoredEvent } from "./events.ts";
 import type { ClaimedEntry, Lease } from "./queue.ts";
 import type { NewRun } from "./runs.ts";
 
@@ -40,6 +40,10 @@ export interface FunctionStartChange {
   cancels?: readonly RunNo[];
   /** The gathering under this key is due at this time; an entry for it that exists is moved. */
   gather?: { key: string; dueAt: number };
+  /** Events to be stored, with the runs they start: a schedule's tick. */
+  events?: readonly EventBatch[];
+  /** The entry worked on is due again at this time. Absent: it is done. */
+  againAt?: number;
 }
 
 export interface FunctionStartParams {
@@ -56,6 +60,6 @@ export interface FunctionStartStore {
   eventAt(params: { sequence: number }): Promise<StoredEvent | null>;
   markGet(params: MarkKey & { functionNo: FunctionNo }): Promise<string | null>;
   functionStart(params: FunctionStartParams): Promise<{ applied: boolean; handed: ClaimedEntry[] }>;
-  /** Removes at most `limit` marks that may be forgotten; says how many. */
+  /** Looks at up to `limit` marks that may be forgotten, and removes them unless they name a run that goes on; says how many it looked at. */
   markExpireMany(params: { until: number; limit: number }): Promise<number>;
 }

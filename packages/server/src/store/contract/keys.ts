@@ -5,7 +5,7 @@ import type { AcceptList, EnvironmentId, KeyId } from "@inlet/protocol";
 export const KEY_KINDS = ["event", "api", "signing"] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-export const API_ROLES = ["admin", "read"] as const;
+export const API_ROLES = ["admin", "read", "ingest-admin"] as const;
 export type ApiRole = (typeof API_ROLES)[number];
 
 export interface Key {
@@ -22,6 +22,8 @@ export interface Key {
   secret: string | null;
   /** API keys only. */
   role: ApiRole | null;
+  /** API keys only: the names of the environments it is limited to, or null for all. */
+  environments: readonly string[] | null;
   eventNames: AcceptList | null;
   ips: AcceptList | null;
   createdAt: number;

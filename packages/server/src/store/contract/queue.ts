@@ -38,8 +38,10 @@ export interface ClaimedEntry {
   functionNo: FunctionNo;
   stepId: StepId | null;
   attempt: number;
-  /** How often it was taken up. Work that takes its node down each time is quarantined. */
+  /** How often it was taken up without an outcome. */
   claims: number;
+  /** How often of these it was suspected to take its node down, and watched (queueTry). */
+  trials: number;
   /** What the entry is about, where it is neither a run nor a step: the cron text, the key of a gathering. */
   subject: string | null;
   /** The event of a `start` entry. */
@@ -57,20 +59,31 @@ export interface Lease {
 export interface QueueStore {
   /**
    * Takes up to `limit` entries of a lane that are due, lowest rank first. A call that stood among the timers goes to its own
-   * lane, and is taken only if there is room in it. `more` says that others were due as well.
+   * lane, and is taken only if there is room in it. `more` says that others were due as well. What the node holds already is
+   * never given to it again, even if it could not renew its lease in time: it is being worked on.
    */
   queueClaimMany(params: { lane: string; limit: number; now: number; lease: Lease }): Promise<{ claimed: ClaimedEntry[]; more: boolean }>;
-  /** Prolongs what is held. */
-  queueRenew(params: { entryNos: readonly EntryNo[]; until: number }): Promise<void>;
+  /** Prolongs what the node holds. */
+  queueRenew(params: { entryNos: readonly EntryNo[]; node: string; until: number }): Promise<void>;
   /** Makes due again what the node held before it died; called before anything is claimed. */
   queueRecover(params: { node: string; now: number }): Promise<void>;
+  /** How many calls of an environment are due or under way, and when the oldest nobody has taken became due. */
+  queueDepth(params: { environmentId: EnvironmentId }): Promise<{ waiting: number; oldestDueAt: number | null }>;
   /** Lanes that hold work. */
   queueLanes(): Promise<string[]>;
+  /** Counts a trial before it begins, for work that may take its node down. Nothing happens unless the node holds the entry. */
+  queueTry(params: { no: EntryNo; node: string }): Promise<void>;
   /** When the next timer is due, or null. */
   queueNextDue(): Promise<number | null>;
-  queueRemove(params: { no: EntryNo }): Promise<void>;
-  /** The entry is let go, and due again at this time. */
-  queueReschedule(params: { no: EntryNo; dueAt: number }): Promise<void>;
+  /** Nothing happens unless the node holds the entry. */
+  queueRemove(params: { no: EntryNo; node: string }): Promise<void>;
+  /** The entry is let go, and due again at this time; how often it was taken up is kept. Nothing happens unless the node holds it. */
+  queueReschedule(params: { no: EntryNo; node: string; dueAt: number }): Promise<void>;
+  /**
+   * Looks at up to `limit` lanes after a place, and forgets those that no entry needs any more. `reached` is where to go on;
+   * null when there are no others. Lanes are as many as the values of the users' concurrency keys.
+   */
+  queueLaneForgetMany(params: { after: number; limit: number }): Promise<{ forgotten: number; reached: number | null }>;
   /** Calls `listener` when entries were added that nobody holds: calls in a lane that has no room, and timers. Returns how to stop it. */
   queueWatch(listener: QueueListener): () => void;
 }

@@ -52,6 +52,7 @@ export interface RunRecord {
   environmentId: EnvironmentId;
   functionNo: FunctionNo;
   status: RunStatus;
+  /** Empty for a run that has ended when its lane is forgotten. */
   lane: string;
   /** The event that started it: its place in the store. */
   eventSequence: number;
@@ -98,6 +99,9 @@ export interface EntryRecord {
   kind: string;
   stepId: StepId | null;
   attempt: number;
+  /** How often it was taken up. */
+  claims: number;
+  isHeld: boolean;
 }
 
 export interface StepWrite extends Omit<StepRecord, "position"> {
@@ -113,8 +117,14 @@ export interface NewWait {
   match: { path: string; key: string } | null;
   stepId: StepId | null;
   expiresAt: number;
-  /** An event received since this instant counts too: it came while the wait was on its way here. */
-  since?: number;
+  /** Events that were stored after this place count too: they came while the wait was on its way here. */
+  since?: EventPlace;
+}
+
+/** How far the store was when a call began: the highest sequence in use, and the time. */
+export interface EventPlace {
+  sequence: number;
+  at: number;
 }
 
 export interface StoredWait extends Omit<NewWait, "since"> {
@@ -197,6 +207,8 @@ export interface RunContext {
   events: readonly StoredEvent[];
   /** Steps that are done, in the order they were. */
   steps: readonly { id: StepId; value: string }[];
+  /** The highest sequence of an event when this was read. */
+  lastSequence: number;
 }
 
 /** The rules an engine applies when an event resumes or cancels a run, and when a run that was invoked ends. Pure functions. */
@@ -219,6 +231,7 @@ export interface RunListParams {
   functionNos?: readonly FunctionNo[];
   from?: number;
   to?: number;
+  /** Runs that this event started, alone or in a batch. */
   eventId?: EventId;
 }
 
@@ -230,6 +243,8 @@ export interface RunSummary extends RunRecord {
 export interface RunDetails extends RunSummary {
   output: string | null;
   error: RunError | null;
+  /** The events of a batch, by their place in the store; null: the one event that started it. */
+  eventSequences: readonly number[] | null;
   steps: readonly (StepRecord & { value: string | null })[];
   attempts: readonly FailedAttempt[];
 }
@@ -243,6 +258,10 @@ export interface RunStore {
   /** The run with this id in any environment: ids are unique, and SDKs name no environment. */
   runFind(params: { id: RunId }): Promise<RunRecord | null>;
   runGet(params: { environmentId: EnvironmentId; id: RunId }): Promise<RunDetails | null>;
-  /** Newest first. */
+  /** Those that exist, in no particular order. */
+  runSummaries(params: { environmentId: EnvironmentId; runNos: readonly RunNo[] }): Promise<RunSummary[]>;
+  /** Calls `listener` soon after runs were created or changed, by any node. Returns how to stop it. */
+  runWatch(listener: (runNos: readonly RunNo[]) => void): () => void;
+  /** Newest first. A list over much data may stop early with few runs, or none, and a place to go on from: every call is bounded. */
   runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
 }

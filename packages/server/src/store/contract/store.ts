@@ -6,13 +6,18 @@
  */
 
 import type { AppStore } from "./apps.ts";
+import type { AuditStore } from "./audit-log.ts";
 import type { DedupKeyStore } from "./dedup-keys.ts";
 import type { EnvironmentStore } from "./environments.ts";
+import type { EventTypeStore } from "./event-types.ts";
 import type { EventStore } from "./events.ts";
 import type { FunctionStartStore } from "./function-starts.ts";
+import type { IdempotencyStore } from "./idempotency-keys.ts";
 import type { KeyStore } from "./keys.ts";
 import type { QueueStore } from "./queue.ts";
 import type { RunStore } from "./runs.ts";
+import type { SessionStore } from "./sessions.ts";
+import type { TrafficStore } from "./traffic.ts";
 import type { WebhookRequestStore } from "./webhook-requests.ts";
 import type { WebhookStore } from "./webhooks.ts";
 
@@ -26,7 +31,12 @@ export interface Store
     AppStore,
     QueueStore,
     RunStore,
-    FunctionStartStore {
+    FunctionStartStore,
+    SessionStore,
+    AuditStore,
+    IdempotencyStore,
+    EventTypeStore,
+    TrafficStore {
   /** Waits for what is under way, then lets go of the store. Idempotent. */
   stop(): Promise<void>;
   /** The name under which this process holds work: its own among the nodes that share the store. */

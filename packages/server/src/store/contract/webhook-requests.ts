@@ -47,12 +47,25 @@ export interface WebhookRequestListParams {
   outcome?: string;
 }
 
+export interface WebhookRequestFollowParams {
+  environmentId: EnvironmentId;
+  webhookId: WebhookId;
+  after: number;
+  limit: number;
+}
+
 export interface WebhookRequestStore {
   /** A refused request. One that was accepted is recorded by eventAppend, in the transaction of its event. */
   webhookRequestInsert(request: NewWebhookRequest): Promise<void>;
   webhookRequestGet(params: { environmentId: EnvironmentId; webhookId: WebhookId; id: WebhookRequestId }): Promise<WebhookRequest | null>;
   /** Newest first. */
   webhookRequestList(params: WebhookRequestListParams): Promise<{ requests: WebhookRequest[]; next: EventCursor | null }>;
+  /** Requests committed after a sequence number, oldest first. `reached` is where to go on, also when nothing matched. */
+  webhookRequestFollow(params: WebhookRequestFollowParams): Promise<{ requests: WebhookRequest[]; reached: number }>;
+  /** The highest sequence number in use, 0 without records. */
+  webhookRequestSequence(): Promise<number>;
+  /** As eventSequenceBefore. */
+  webhookRequestSequenceBefore(params: { environmentId: EnvironmentId; webhookId: WebhookId; receivedFrom: number }): Promise<number>;
   /** Removes at most `limit` of the oldest records, received at or before `receivedUntil`; says how many. */
   webhookRequestExpireMany(params: { receivedUntil: number; limit: number }): Promise<number>;
 }

@@ -4,7 +4,7 @@ import type { EntryNo, RunNo } from "@inlet/protocol";
 import type { EventBatch, NewEntry, NewWait, RunChange, RunRules, RunState } from "../contract/index.ts";
 import { claimed, type EntryWrite, type Handing } from "../rows/entry-writes.ts";
 import type { RunDraft } from "./run-draft.ts";
-import { type HeldEntry, sequencesOf } from "./run-reads.ts";
+import { type HeldEntry, RECENT_EVENTS_MAX, STORED_WITHIN_MS, sequencesOf } from "./run-reads.ts";
 import { nameLock, type UnitDraft } from "./unit-draft.ts";
 
 export type Decide = (state: RunState) => RunChange;
@@ -62,10 +62,14 @@ export class AdvanceRun {
     const nameId = draft.words.nameId(wait.eventName);
     const recent = draft.reads.eventsSince(run.run, nameId, since);
     draft.lock(nameLock(environmentId, wait.eventName), true);
-    const seen = recent.map(({ sequence }) => sequence);
-    draft.rows.eventsRead.push({ environment_id: environmentId, name_id: nameId, since, after: eventSequence, seen });
-    const runEvent = recent.length > 0 ? draft.reads.event(eventSequence) : null;
-    const event = runEvent && recent.find((sent) => this.#rules.matches({ ...wait, kind, stepId, runNo: no }, sent, runEvent));
+    // Of more than are looked back over, the rest does not count: so it cannot have been missed either.
+    if (recent.length < RECENT_EVENTS_MAX) {
+      const [after, seen] = [since.sequence, recent.map(({ sequence }) => sequence)];
+      draft.rows.eventsRead.push({ environment_id: environmentId, name_id: nameId, since: since.at - STORED_WITHIN_MS, after, seen });
+    }
+    const others = recent.filter(({ sequence }) => sequence !== eventSequence);
+    const runEvent = others.length > 0 ? draft.reads.event(eventSequence) : null;
+    const event = runEvent && others.find((sent) => this.#rules.matches({ ...wait, kind, stepId, runNo: no }, sent, runEvent));
     if (!event) return;
     const step = { id: stepId, status: "completed", value: this.#rules.eventValue(event) } as const;
     this.advance(draft, handing, no, null, (state) => this.#rules.resolve(state, step, handing.now));
@@ -94,13 +98,28 @@ export class AdvanceRun {
     for (const next of added) this.#add(draft, handing, run, next);
   }
 
-  /** An entry for the same step that exists already is asked to go again instead. */
+  /**
+   * There is one entry for each step of a run. A discovery that is under way is asked to go again, because it may not know of
+   * what came since; any other entry that exists stays as it is.
+   */
   #add(draft: UnitDraft, handing: Handing, run: RunDraft, next: NewEntry): void {
     const same = run.entries.find(({ kind, stepId }) => kind === next.kind && stepId === next.stepId);
-    if (same) return run.changeEntry(same, { change: "again" });
+    if (same) {
+      if (same.stepId === null && same.leasedBy !== null) run.changeEntry(same, { change: "again" });
+      return;
+    }
     const write = entryOf(run, next, handing);
     const { no, leasedBy } = draft.addEntry(handing, write, null);
-    run.noteEntry({ no, kind: next.kind, stepId: next.stepId, attempt: write.attempt, leasedBy, goesAgain: false });
+    run.noteEntry({
+      no,
+      kind: next.kind,
+      stepId: next.stepId,
+      attempt: write.attempt,
+      claims: leasedBy === null ? 0 : 1,
+      isHeld: leasedBy !== null,
+      leasedBy,
+      goesAgain: false,
+    });
   }
 
   #tellInvoker(draft: UnitDraft, handing: Handing, { run }: RunDraft, value: { status: "completed" | "failed"; value: string }): void {

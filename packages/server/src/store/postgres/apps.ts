@@ -59,20 +59,27 @@ export function appStore({ database, announced, blocks, announceTimers }: AppSto
     }
     const values = [id, environmentId, toStoreText(name), url, sdk, headers, framework, checksum, syncedAt];
     const app = readApp((await client.query<AppRow>(WRITE_APP, values)).rows[0] as AppRow);
+    const schedules = await schedulesOf(client, app);
     await archive(client, app, syncedAt);
-    for (const registered of params.functions) await register(client, app, registered, syncedAt);
+    for (const registered of params.functions) await register(client, app, registered, syncedAt, schedules);
+    await client.query("DELETE FROM queue WHERE entry_no = ANY ($1::bigint[])", [[...schedules.values()]]);
     return { app, modified: true };
   }
 
+  /** A schedule that stays keeps its entry: a tick that is due already is not lost. It is taken out of `schedules`. */
   async function register(
     client: PoolClient,
-    { environmentId, no }: App,
-    { id, name, config, crons }: NewFunction,
+    app: App,
+    registered: NewFunction,
     now: number,
+    schedules: Map<string, number>,
   ): Promise<void> {
+    const { environmentId, no } = app;
+    const { id, name, config, crons } = registered;
     const values = [environmentId, no, toStoreText(id), toStoreText(name), config, now];
     const { rows } = await client.query<{ function_no: FunctionNo }>(WRITE_FUNCTION, values);
     for (const { cron, dueAt } of crons) {
+      if (schedules.delete(`${rows[0]?.function_no} ${cron}`)) continue;
       await client.query(WRITE_CRON, [await number(blocks), environmentId, dueAt, rows[0]?.function_no, toStoreText(cron)]);
     }
   }
@@ -102,15 +109,23 @@ async function remove(client: PoolClient, environmentId: EnvironmentId, id: AppI
   );
   if (!rows[0]) return null;
   const app = readApp(rows[0]);
+  await client.query("DELETE FROM queue WHERE entry_no = ANY ($1::bigint[])", [[...(await schedulesOf(client, app)).values()]]);
   await archive(client, app, removedAt);
   return app;
 }
 
-/** Its functions start nothing any more, and their schedules end. */
+/** The entries of an app's schedules. */
+async function schedulesOf(client: PoolClient, { no }: App): Promise<Map<string, number>> {
+  const { rows } = await client.query<{ entry_no: number; function_no: number; subject: string }>(
+    `SELECT entry_no, function_no, subject FROM functions JOIN queue USING (function_no)
+     WHERE app_no = $1 AND queue.kind = 'cron' AND subject IS NOT NULL`,
+    [no],
+  );
+  return new Map(rows.map(({ entry_no, function_no, subject }) => [`${function_no} ${fromStoreText(subject)}`, entry_no]));
+}
+
+/** Its functions start nothing any more. */
 async function archive(client: PoolClient, { no }: App, now: number): Promise<void> {
-  await client.query("DELETE FROM queue WHERE kind = 'cron' AND function_no IN (SELECT function_no FROM functions WHERE app_no = $1)", [
-    no,
-  ]);
   await client.query("UPDATE functions SET archived_at = $1 WHERE app_no = $2 AND archived_at IS NULL", [now, no]);
 }
 

@@ -13,15 +13,21 @@ export interface DatabaseOptions {
 }
 
 const BIGINT = 20;
+const BIGINT_ARRAY = 1016;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement of ours takes long; one that does is better ended than waited for. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 
 /** Numbers of ours stay below 2^53. */
-const TYPES: NonNullable<ClientConfig["types"]> = {
-  getTypeParser: ((oid: number, format?: "text" | "binary") =>
-    oid === BIGINT ? Number : types.getTypeParser(oid, format as "text")) as never,
-};
+const TYPES = {
+  getTypeParser(oid: number, format?: "text" | "binary") {
+    if (oid === BIGINT) return Number;
+    const parse = types.getTypeParser(oid, format as "text") as (value: string) => unknown;
+    return oid === BIGINT_ARRAY
+      ? (value: string) => (parse(value) as (string | null)[]).map((item) => (item === null ? null : Number(item)))
+      : parse;
+  },
+} as NonNullable<ClientConfig["types"]>;
 
 export class Database {
   readonly #options: DatabaseOptions;

@@ -1,20 +1,14 @@
-/**
- * Reads events in the order of their numbers, for live tails, without ever passing one that is still to be committed.
- *
- * Numbers are given out before they are committed, and transactions end in any order. Each transaction that takes numbers first
- * takes a lock which carries the last number given out by then (see write_units), and holds it to its end. So everything up to
- * the smallest such number, and up to the last one given out before looking, is settled.
- */
+/** Reads events in the order of their numbers, for live tails, without ever passing one that is still to be committed. */
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import type { EventFollowParams, StoredEvent } from "../contract/index.ts";
 import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
 import type { Database } from "./database.ts";
 import { SELECT_EVENTS } from "./run-reads.ts";
+import { settledSequence } from "./settled-sequence.ts";
 
 /** Rows looked at in one call, so that another environment's traffic bounds nobody's wait. */
 const WINDOW_ROWS = 2_000;
-const FENCE = 7_264;
 
 export async function followEvents(
   database: Database,
@@ -30,27 +24,21 @@ export async function followEvents(
   return { events, reached: events.length === limit && last ? last.sequence : Math.max(after, until) };
 }
 
-/** Two statements: the locks must be read after the number, and the events after the locks. */
-export async function settledSequence(database: Database): Promise<number> {
-  const [given] = await database.query<{ last: number }>(
-    "SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM event_sequence",
-  );
-  const last = given?.last ?? 0;
-  const locks = await database.query<{ low: number }>(
-    `SELECT objid::bigint AS low FROM pg_locks
-     WHERE locktype = 'advisory' AND classid = $1 AND objsubid = 2 AND granted
-       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-    [FENCE],
-  );
-  return locks.reduce((settled, { low }) => Math.min(settled, wholeNumber(low, last)), last);
-}
+/** A transform may hold an event back this long after it was received, while others overtake it. */
+const OVERTAKEN_MS = 60_000;
 
-/** A lock carries the low 31 bits: the number they belong to is the nearest one below. */
-function wholeNumber(low: number, last: number): number {
-  const span = 2 ** 31;
-  const candidate = Math.floor(last / span) * span + low;
-  // A lock may be newer than the number that was read first.
-  return candidate > last + span / 2 ? candidate - span : candidate;
+export async function sequenceBefore(
+  database: Database,
+  { environmentId, receivedFrom }: { environmentId: EnvironmentId; receivedFrom: number },
+): Promise<number> {
+  const settled = await settledSequence(database);
+  // Numbers are given out on many nodes: one that was received later may have a smaller one.
+  const [row] = await database.query<{ first: number | null }>(
+    `SELECT min(sequence) AS first FROM (
+       SELECT sequence FROM events WHERE environment_id = $1 AND received_at >= $2 ORDER BY received_at, sequence LIMIT 1000) AS oldest`,
+    [environmentId, receivedFrom - OVERTAKEN_MS],
+  );
+  return row?.first == null ? settled : Math.min(row.first - 1, settled);
 }
 
 export async function getEvent(

@@ -10,7 +10,7 @@ import {
   TIMER_LANE,
 } from "../contract/index.ts";
 import { Handing } from "../rows/entry-writes.ts";
-import type { AdvanceRun } from "./advance-run.ts";
+import type { AdvanceRun, AppendInside } from "./advance-run.ts";
 import { handedEntries } from "./append-events.ts";
 import type { Database } from "./database.ts";
 import type { GroupWriter } from "./group-writer.ts";
@@ -26,9 +26,27 @@ export interface FunctionStartParts {
   reads: RunReads;
   runs: AdvanceRun;
   rules: RunRules;
+  append: AppendInside;
 }
 
-export function functionStartStore({ database, writer, reads, runs, rules }: FunctionStartParts): FunctionStartStore {
+const HELD_MARK_MS = 86_400_000;
+
+/** The mark of a singleton whose run goes on stays. Says how many were looked at. */
+const EXPIRE_MARKS = `
+  WITH old AS MATERIALIZED (
+    SELECT function_no, kind, key, value FROM marks WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+  ), held AS MATERIALIZED (
+    SELECT old.* FROM old JOIN runs ON old.kind = 'singleton' AND runs.run_no = old.value::bigint AND runs.ended_at IS NULL
+  ), kept AS (
+    UPDATE marks SET expires_at = $1::bigint + ${HELD_MARK_MS} FROM held
+    WHERE marks.function_no = held.function_no AND marks.kind = held.kind AND marks.key = held.key
+  ), gone AS (
+    DELETE FROM marks USING old WHERE marks.function_no = old.function_no AND marks.kind = old.kind AND marks.key = old.key
+      AND NOT EXISTS (SELECT FROM held WHERE held.function_no = old.function_no AND held.kind = old.kind AND held.key = old.key)
+  )
+  SELECT count(*) AS looked FROM old`;
+
+export function functionStartStore({ database, writer, reads, runs, rules, append }: FunctionStartParts): FunctionStartStore {
   async function start(params: FunctionStartParams): Promise<{ applied: boolean; handed: ClaimedEntry[] }> {
     const { entryNo, functionNo, now, lease } = params;
     const [held] = await database.prepared<{ environment_id: EnvironmentId }>("held-entry", HELD_ENTRY, [entryNo, lease.node]);
@@ -44,7 +62,8 @@ export function functionStartStore({ database, writer, reads, runs, rules }: Fun
           events: (sequences) => draft.reads.events(sequences),
         });
         draft.rows.held.push({ entry_no: entryNo, node: lease.node });
-        draft.rows.entriesGone.push({ entry_no: entryNo });
+        if (change.againAt === undefined) draft.rows.entriesGone.push({ entry_no: entryNo });
+        else draft.comeAgain(entryNo, change.againAt);
         apply(draft, handing, held.environment_id, functionNo, change);
         return (written) => ({ applied: true, handed: handedEntries(draft, handing, written) });
       },
@@ -61,6 +80,7 @@ export function functionStartStore({ database, writer, reads, runs, rules }: Fun
   ): void {
     for (const mark of change.marks ?? []) draft.writeMark(functionNo, mark);
     for (const runNo of change.cancels ?? []) runs.advance(draft, handing, runNo, null, (state) => rules.cancel(state, handing.now));
+    for (const batch of change.events ?? []) append(draft, handing, batch);
     if (change.gather) {
       const { key, dueAt } = change.gather;
       const entry = { environmentId, functionNo, dueAt, rank: dueAt, kind: "gather", lane: TIMER_LANE, subject: key } as const;
@@ -68,8 +88,8 @@ export function functionStartStore({ database, writer, reads, runs, rules }: Fun
     }
     if (!change.run) return;
     const runNo = startRun(draft, handing, environmentId, { sequence: change.run.event.sequence }, change.run.run);
-    // A singleton's mark outlives every run: whether the run it names is active is what counts.
-    if (change.holdMark) draft.writeMark(functionNo, { ...change.holdMark, value: String(runNo), expiresAt: Number.MAX_SAFE_INTEGER });
+    // Whether the run it names is active is what counts about a singleton's mark; it is looked at again later.
+    if (change.holdMark) draft.writeMark(functionNo, { ...change.holdMark, value: String(runNo), expiresAt: handing.now + HELD_MARK_MS });
   }
 
   return {
@@ -77,13 +97,8 @@ export function functionStartStore({ database, writer, reads, runs, rules }: Fun
     markGet: ({ functionNo, ...mark }) => reads.mark(functionNo, mark),
     functionStart: start,
     async markExpireMany({ until, limit }) {
-      const rows = await database.query(
-        `DELETE FROM marks WHERE (function_no, kind, key) IN (
-           SELECT function_no, kind, key FROM marks WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-         RETURNING 1`,
-        [until, limit],
-      );
-      return rows.length;
+      const [row] = await database.query<{ looked: number }>(EXPIRE_MARKS, [until, limit]);
+      return row?.looked ?? 0;
     },
   };
 }

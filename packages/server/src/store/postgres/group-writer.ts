@@ -178,6 +178,7 @@ export class GroupWriter {
       return;
     }
     if (isCollision(cause)) {
+      this.#parts.words.forgetLanes();
       for (const unit of group) {
         if (++unit.collisions > COLLISIONS_MAX)
           this.#fail(unit, new StoreUnavailable("other transactions were in the way each time", error));

@@ -6,8 +6,8 @@ import type { Announced } from "./announce.ts";
 import type { Database } from "./database.ts";
 
 const INSERT = `
-  INSERT INTO keys (key_id, kind, name, environment_id, hash, prefix, secret, role, event_names, ips, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+  INSERT INTO keys (key_id, kind, name, environment_id, hash, prefix, secret, role, environments, event_names, ips, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
   ON CONFLICT DO NOTHING RETURNING *`;
 const REVOKE = "UPDATE keys SET revoked_at = $1 WHERE key_id = $2 AND revoked_at IS NULL RETURNING *";
 

@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { storeConformance } from "../conformance/conformance.ts";
+import { SAMPLE_RULES } from "../conformance/run-samples.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
 import { type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const skip = whyNoPostgres() ?? false;
-const hooks = { onFault: () => undefined, onRecovery: () => undefined };
+const hooks = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
 
 async function open(t: TestContext) {
   const url = await freshDatabase(t);

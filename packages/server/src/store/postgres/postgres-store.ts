@@ -4,16 +4,19 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { type EventStore, type RunRules, type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
 import { Handing } from "../rows/entry-writes.ts";
-import { AdvanceRun } from "./advance-run.ts";
+import { AdvanceRun, type AppendInside } from "./advance-run.ts";
 import { createAnnounced } from "./announce.ts";
 import { AppendEvents, appendResult, handedEntries } from "./append-events.ts";
 import { appStore } from "./apps.ts";
+import { auditStore } from "./audit-log.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { dedupKeyStore } from "./dedup-keys.ts";
 import { environmentStore } from "./environments.ts";
-import { followEvents, getEvent, settledSequence } from "./follow-events.ts";
+import { eventTypeStore } from "./event-types.ts";
+import { followEvents, getEvent, sequenceBefore } from "./follow-events.ts";
 import { functionStartStore } from "./function-starts.ts";
 import { GroupWriter } from "./group-writer.ts";
+import { idempotencyStore } from "./idempotency-keys.ts";
 import { keyStore } from "./keys.ts";
 import { listEvents } from "./list-events.ts";
 import { migrate } from "./migrate.ts";
@@ -22,7 +25,10 @@ import { queueStore } from "./queue.ts";
 import { ResumeRuns } from "./resume-runs.ts";
 import { RunReads } from "./run-reads.ts";
 import { runStore } from "./runs.ts";
+import { sessionStore } from "./sessions.ts";
+import { settledSequence } from "./settled-sequence.ts";
 import { Signals } from "./signals.ts";
+import { trafficStore } from "./traffic.ts";
 import type { UnitDraft } from "./unit-draft.ts";
 import { webhookRequestStore } from "./webhook-requests.ts";
 import { webhookStore } from "./webhooks.ts";
@@ -54,7 +60,8 @@ export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10,
   const announced = createAnnounced(database, node);
   // A run may give rise to events, and an event may change runs: the two know each other.
   const events = new AppendEvents(new ResumeRuns(() => runs, rules));
-  const runs: AdvanceRun = new AdvanceRun(rules, (draft, handing, batch) => void events.append(draft, handing, batch));
+  const append: AppendInside = (draft, handing, batch) => void events.append(draft, handing, batch);
+  const runs: AdvanceRun = new AdvanceRun(rules, append);
   const writer = new GroupWriter({ database, reads, words, blocks, onCommit: (drafts) => signalCommit(signals, drafts) });
   const announce = (lane: string, dueAt: number) => signals.entryUnheld(lane, dueAt);
   let stopped: Promise<void> | null = null;
@@ -70,12 +77,17 @@ export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10,
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
     ...keyStore(database, announced),
+    ...sessionStore(database),
+    ...auditStore(database),
+    ...idempotencyStore(database),
+    ...eventTypeStore(database),
+    ...trafficStore(database),
     ...webhookStore(database, announced),
     ...webhookRequestStore(database, writer),
     ...appStore({ database, announced, blocks, announceTimers: announce }),
     ...queueStore({ database, words, announce, watch: (listener) => watch(signals.queueListeners, listener) }),
-    ...runStore({ database, writer, reads, runs }),
-    ...functionStartStore({ database, writer, reads, runs, rules }),
+    ...runStore({ database, writer, reads, runs, watch: (listener) => watch(signals.runListeners, listener) }),
+    ...functionStartStore({ database, writer, reads, runs, rules, append }),
     storeNode: node,
     storeNow: () => database.now(),
     storeWatch: (listener) => watch(signals.topicListeners, listener),
@@ -102,6 +114,7 @@ function eventStore(database: Database, writer: GroupWriter, events: AppendEvent
     eventList: (params) => listEvents(database, params),
     eventFollow: (params) => followEvents(database, params),
     eventSequence: () => settledSequence(database),
+    eventSequenceBefore: (params) => sequenceBefore(database, params),
     eventWatch: (listener) => watch(signals.eventListeners, listener),
   };
 }
@@ -112,7 +125,9 @@ function watch<Listener>(listeners: Set<Listener>, listener: Listener): () => vo
 }
 
 function signalCommit(signals: Signals, drafts: readonly UnitDraft[]): void {
-  if (drafts.some((draft) => draft.events.length > 0)) signals.eventsStored();
+  if (drafts.some(({ events, rows }) => events.length > 0 || rows.requests.length > 0)) signals.eventsStored();
+  const runNos = drafts.flatMap(({ changedRuns }) => [...changedRuns]);
+  if (runNos.length > 0) signals.runsChanged(runNos);
   for (const { unheld } of drafts) for (const { lane, dueAt } of unheld) signals.entryUnheld(lane, dueAt);
 }
 

@@ -12,11 +12,10 @@ import {
 } from "../contract/index.ts";
 import { Handing } from "../rows/entry-writes.ts";
 import type { Database } from "./database.ts";
-import type { Words } from "./words.ts";
+import { TIMER_LANE_NO, type Words } from "./words.ts";
 
 /** How far a low priority may put an entry behind those that come after it. */
 const RANK_AHEAD_MAX_MS = 43_200_000;
-const TIMER_LANE_NO = 1;
 
 interface QueueRow {
   entry_no: number;
@@ -30,6 +29,7 @@ interface QueueRow {
   step_id: string;
   attempt: number;
   claims: number;
+  trials: number;
   subject: string | null;
   event_no: number | null;
 }
@@ -41,18 +41,18 @@ interface QueueRow {
 const CLAIM = `
   WITH due AS MATERIALIZED (
     SELECT entry_no, rank FROM queue
-    WHERE lane_no = (SELECT lane_no FROM lanes WHERE md5(key) = md5($1) AND key = $1) AND rank <= $2 AND due_at <= $3
-    ORDER BY rank LIMIT $4 FOR UPDATE SKIP LOCKED
+    WHERE lane_no = (SELECT lane_no FROM lanes WHERE md5(key) = md5($1) AND key = $1) AND rank <= $2 AND due_at <= $3 AND leased_by IS DISTINCT FROM $6
+    ORDER BY rank, entry_no LIMIT $4 FOR UPDATE SKIP LOCKED
   ), held AS (
     UPDATE queue SET rank = $5, due_at = $5, leased_by = $6, claims = claims + 1
     FROM due WHERE queue.entry_no = due.entry_no
-    RETURNING queue.entry_no, environment_id, lane_no, home_lane_no, due.rank AS rank, kind, run_no, function_no, step_id, attempt, claims, subject, event_no
+    RETURNING queue.entry_no, environment_id, lane_no, home_lane_no, due.rank AS rank, kind, run_no, function_no, step_id, attempt, claims, trials, subject, event_no
   ), begun AS (
     UPDATE runs SET status = 'running' WHERE run_no IN (
       SELECT run_no FROM runs WHERE status = 'queued' AND run_no IN (SELECT run_no FROM held WHERE kind = 'call' AND lane_no = home_lane_no)
       FOR UPDATE SKIP LOCKED)
   )
-  SELECT * FROM held ORDER BY rank`;
+  SELECT * FROM held ORDER BY rank, entry_no`;
 
 /** Calls that stood among the timers go home: those with room in their lane are held there, the others wait there. */
 const SEND_HOME = `
@@ -97,19 +97,19 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
     if (moved.length > 0) {
       const taken = moved.map((entry) => !turnedAway.has(entry));
       await database.query(SEND_HOME, [moved.map(({ no }) => no), moved.map(({ rank }) => rank), taken, lease.node]);
-      for (const entry of turnedAway) announce(entry.lane, entry.rank);
+      for (const entry of turnedAway) announce(entry.lane, now);
     }
     return { claimed: entries.filter((entry) => !turnedAway.has(entry)), more: rows.length === limit };
   };
 
   return {
     queueClaimMany: claimMany,
-    async queueRenew({ entryNos, until }) {
+    async queueRenew({ entryNos, node, until }) {
       // What is locked is just being finished: it needs no longer lease.
       await database.query(
-        `UPDATE queue SET rank = $2, due_at = $2 WHERE leased_by IS NOT NULL AND entry_no IN (
-           SELECT entry_no FROM queue WHERE entry_no = ANY ($1::bigint[]) AND leased_by IS NOT NULL FOR UPDATE SKIP LOCKED)`,
-        [entryNos, until],
+        `UPDATE queue SET rank = $2, due_at = $2 WHERE leased_by = $3 AND entry_no IN (
+           SELECT entry_no FROM queue WHERE entry_no = ANY ($1::bigint[]) AND leased_by = $3 FOR UPDATE SKIP LOCKED)`,
+        [entryNos, until, node],
       );
     },
     async queueRecover({ node, now }) {
@@ -122,15 +122,59 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
       const [row] = await database.query<{ due: number | null }>(`SELECT min(rank) AS due FROM queue WHERE lane_no = ${TIMER_LANE_NO}`);
       return row?.due ?? null;
     },
-    async queueReschedule({ no, dueAt }) {
-      await database.query("UPDATE queue SET rank = $2, due_at = $2, leased_by = NULL, claims = 0 WHERE entry_no = $1", [no, dueAt]);
+    async queueReschedule({ no, node, dueAt }) {
+      await database.query(
+        `UPDATE queue SET lane_no = ${TIMER_LANE_NO}, rank = $3, due_at = $3, leased_by = NULL WHERE entry_no = $1 AND leased_by = $2`,
+        [no, node, dueAt],
+      );
       announce(TIMER_LANE, dueAt);
     },
-    queueWatch: watch,
-    async queueRemove({ no }) {
-      await database.query("DELETE FROM queue WHERE entry_no = $1", [no]);
+    async queueTry({ no, node }) {
+      await database.query("UPDATE queue SET trials = trials + 1 WHERE entry_no = $1 AND leased_by = $2", [no, node]);
     },
+    async queueDepth({ environmentId }) {
+      const [row] = await database.query<{ waiting: number; oldest: number | null }>(
+        `SELECT count(*) AS waiting, min(rank) FILTER (WHERE leased_by IS NULL) AS oldest
+         FROM queue WHERE lane_no > ${TIMER_LANE_NO} AND environment_id = $1`,
+        [environmentId],
+      );
+      return { waiting: row?.waiting ?? 0, oldestDueAt: row?.oldest ?? null };
+    },
+    queueWatch: watch,
+    async queueRemove({ no, node }) {
+      await database.query("DELETE FROM queue WHERE entry_no = $1 AND leased_by = $2", [no, node]);
+    },
+    queueLaneForgetMany: ({ after, limit }) => forgetLanes(database, words, after, limit),
   };
+}
+
+/**
+ * The lanes are locked first, and the queue is looked at in a second statement: so an entry that is being written to one of them
+ * is seen. Lanes that are locked are in use.
+ */
+async function forgetLanes(
+  database: Database,
+  words: Words,
+  after: number,
+  limit: number,
+): Promise<{ forgotten: number; reached: number | null }> {
+  const forgotten = await database.transaction(async (client) => {
+    const { rows: looked } = await client.query<{ lane_no: number }>(
+      "SELECT lane_no FROM lanes WHERE lane_no > $1 ORDER BY lane_no LIMIT $2",
+      [Math.max(after, TIMER_LANE_NO), limit],
+    );
+    const numbers = looked.map(({ lane_no }) => lane_no);
+    await client.query("SELECT 1 FROM lanes WHERE lane_no = ANY ($1) FOR UPDATE SKIP LOCKED", [numbers]);
+    const { rowCount } = await client.query(
+      `DELETE FROM lanes WHERE lane_no IN (SELECT lane_no FROM lanes WHERE lane_no = ANY ($1) FOR UPDATE SKIP LOCKED)
+         AND NOT EXISTS (SELECT FROM queue WHERE queue.lane_no = lanes.lane_no)
+         AND NOT EXISTS (SELECT FROM queue WHERE queue.home_lane_no = lanes.lane_no AND queue.lane_no <> queue.home_lane_no)`,
+      [numbers],
+    );
+    return { removed: rowCount ?? 0, numbers };
+  });
+  if (forgotten.removed > 0) words.forgetLanes();
+  return { forgotten: forgotten.removed, reached: forgotten.numbers.length < limit ? null : (forgotten.numbers.at(-1) ?? null) };
 }
 
 function toClaimed(row: QueueRow, lane: string): ClaimedEntry {
@@ -145,6 +189,7 @@ function toClaimed(row: QueueRow, lane: string): ClaimedEntry {
     stepId: (fromStoreText(row.step_id) || null) as StepId | null,
     attempt: row.attempt,
     claims: row.claims,
+    trials: row.trials,
     subject: row.subject === null ? null : fromStoreText(row.subject),
     eventSequence: row.event_no,
   };

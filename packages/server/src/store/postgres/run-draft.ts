@@ -86,7 +86,16 @@ export class RunDraft {
 
   changeEntry(entry: HeldEntry, change: EntryChange): void {
     this.#isChanged = true;
-    if (change.change === "anew") Object.assign(entry, { leasedBy: change.place.leasedBy, goesAgain: false, attempt: change.attempt });
+    if (change.change === "anew") {
+      const { leasedBy } = change.place;
+      Object.assign(entry, {
+        leasedBy,
+        isHeld: leasedBy !== null,
+        claims: leasedBy === null ? 0 : 1,
+        goesAgain: false,
+        attempt: change.attempt,
+      });
+    }
     if (change.change === "again") entry.goesAgain = true;
     if (change.change === "attempt") entry.attempt = 0;
     // What was just made new is due to be called in any case.
@@ -118,6 +127,7 @@ export class RunDraft {
   writeTo(draft: UnitDraft): void {
     if (!this.#isChanged) return;
     const { rows } = draft;
+    draft.changedRuns.add(this.run.no);
     const { no, environmentId, startedAt, requestVersion, isParallel, stateBytes } = this.run;
     rows.runs.push({
       ...{ run_no: no, status: this.#status, started_at: startedAt, request_version: requestVersion, is_parallel: isParallel ? 1 : 0 },

@@ -3,6 +3,7 @@
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
 import {
   type EntryRecord,
+  type EventPlace,
   fromStoreText,
   type MarkKey,
   type RunContext,
@@ -17,10 +18,13 @@ import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } fro
 import { BatchLoader } from "./batch-loader.ts";
 import { boundedKey } from "./bounded-key.ts";
 import type { Database } from "./database.ts";
+import { settledSequence } from "./settled-sequence.ts";
 
 export const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS} FROM events JOIN event_names USING (name_id) JOIN event_sources USING (source_no)`;
 /** Bounds what a wait looks back over. */
-const RECENT_EVENTS_MAX = 1_000;
+export const RECENT_EVENTS_MAX = 10_000;
+/** An event is stored this long after it was received, at most. */
+export const STORED_WITHIN_MS = 60_000;
 
 export interface HeldEntry extends EntryRecord {
   leasedBy: string | null;
@@ -57,7 +61,9 @@ interface WaitRow {
 interface StateRow extends RunRow {
   revision: number;
   steps: StepRow[] | null;
-  entries: { entry_no: number; kind: string; step_id: string; attempt: number; leased_by: string | null; again: number }[] | null;
+  entries:
+    | { entry_no: number; kind: string; step_id: string; attempt: number; claims: number; leased_by: string | null; again: number }[]
+    | null;
   has_waits: boolean;
 }
 
@@ -67,21 +73,22 @@ const STATES = `
       SELECT step_id, kind, name, status, position, started_at, ended_at, attempts, until, detail
       FROM steps WHERE steps.run_no = runs.run_no ORDER BY position) AS s) AS steps,
     (SELECT json_agg(q) FROM (
-      SELECT entry_no, kind, step_id, attempt, leased_by, again FROM queue WHERE queue.run_no = runs.run_no) AS q) AS entries
-  FROM runs JOIN lanes USING (lane_no) WHERE run_no = ANY ($1::bigint[])`;
+      SELECT entry_no, kind, step_id, attempt, claims, leased_by, again FROM queue WHERE queue.run_no = runs.run_no) AS q) AS entries
+  FROM runs LEFT JOIN lanes USING (lane_no) WHERE run_no = ANY ($1::bigint[])`;
 
 const CONTEXTS = `
   SELECT ${RUN_COLUMNS},
     (SELECT json_agg(s) FROM (
       SELECT step_id AS id, value FROM steps
       WHERE steps.run_no = runs.run_no AND done_position IS NOT NULL ORDER BY done_position) AS s) AS steps
-  FROM runs JOIN lanes USING (lane_no) WHERE run_no = ANY ($1::bigint[]) AND ended_at IS NULL`;
+  FROM runs LEFT JOIN lanes USING (lane_no) WHERE run_no = ANY ($1::bigint[]) AND ended_at IS NULL`;
 
 export class RunReads {
   readonly #database: Database;
   readonly #states: BatchLoader<RunNo, ReadRun>;
   readonly #contexts: BatchLoader<RunNo, { run: RunRecord; eventNos: string | null; steps: RunContext["steps"] }>;
   readonly #events: BatchLoader<number, StoredEvent>;
+  readonly #settled: BatchLoader<"events", number>;
 
   constructor(database: Database) {
     this.#database = database;
@@ -98,6 +105,7 @@ export class RunReads {
         }),
       );
     });
+    this.#settled = new BatchLoader(async () => new Map([["events", await settledSequence(database)] as const]));
     this.#events = new BatchLoader(async (sequences) => {
       const rows = await database.prepared<EventRow>("events-at", `${SELECT_EVENTS} WHERE sequence = ANY ($1::bigint[])`, [sequences]);
       return new Map(rows.map((row) => [row.sequence, toStoredEvent(row)]));
@@ -115,8 +123,8 @@ export class RunReads {
   async context(runNo: RunNo): Promise<RunContext | null> {
     const read = await this.#contexts.load(runNo);
     if (!read) return null;
-    const events = await Promise.all(sequencesOf(read).map((sequence) => this.event(sequence)));
-    return { run: read.run, steps: read.steps, events: events.filter((event) => event !== null) };
+    const [lastSequence, ...events] = await Promise.all([this.settled(), ...sequencesOf(read).map((sequence) => this.event(sequence))]);
+    return { run: read.run, steps: read.steps, events: events.filter((event) => event !== null), lastSequence };
   }
 
   async waits(environmentId: EnvironmentId, name: string): Promise<FoundWait[]> {
@@ -131,12 +139,17 @@ export class RunReads {
     }));
   }
 
-  /** Events of this name that were received since, and after the run's own. */
-  async eventsSince({ environmentId, eventSequence }: RunRecord, nameId: number, since: number): Promise<StoredEvent[]> {
+  /** How far events can be read without passing one that is still to come. */
+  async settled(): Promise<number> {
+    return (await this.#settled.load("events")) ?? 0;
+  }
+
+  /** Events of this name that were stored since, oldest first. */
+  async eventsSince({ environmentId }: RunRecord, nameId: number, { sequence, at }: EventPlace): Promise<StoredEvent[]> {
     const rows = await this.#database.query<EventRow>(
       `${SELECT_EVENTS} WHERE environment_id = $1 AND name_id = $2 AND received_at >= $3 AND sequence > $4
        ORDER BY received_at, sequence LIMIT ${RECENT_EVENTS_MAX}`,
-      [environmentId, nameId, since, eventSequence],
+      [environmentId, nameId, at - STORED_WITHIN_MS, sequence],
     );
     return rows.map(toStoredEvent);
   }
@@ -177,7 +190,13 @@ function toReadRun(row: StateRow): ReadRun {
     steps: (row.steps ?? []).map((step) => toStepRecord(plainStep(step))),
     entries: (row.entries ?? []).map((entry) => ({
       ...{ no: entry.entry_no as EntryNo, kind: entry.kind, stepId: (fromStoreText(entry.step_id) || null) as StepId | null },
-      ...{ attempt: entry.attempt, leasedBy: entry.leased_by, goesAgain: entry.again === 1 },
+      ...{
+        attempt: entry.attempt,
+        claims: entry.claims,
+        isHeld: entry.leased_by !== null,
+        leasedBy: entry.leased_by,
+        goesAgain: entry.again === 1,
+      },
     })),
   };
 }

@@ -6,6 +6,7 @@
  * PostgreSQL commits transactions that notify one at a time.
  */
 
+import type { RunNo } from "@inlet/protocol";
 import type { Client } from "pg";
 import { type QueueListener, type StoreTopic, TIMER_LANE } from "../contract/index.ts";
 import { CHANNEL } from "./announce.ts";
@@ -13,6 +14,8 @@ import type { Database } from "./database.ts";
 import type { Words } from "./words.ts";
 
 const GATHER_MS = 10;
+/** A signal holds at most 8,000 bytes. */
+const RUNS_PER_SIGNAL = 400;
 const LOOK_INTERVAL_MS = 5_000;
 const RECONNECT_MS = 500;
 
@@ -28,11 +31,13 @@ const LANES_DUE = `
 export class Signals {
   readonly eventListeners = new Set<() => void>();
   readonly queueListeners = new Set<QueueListener>();
+  readonly runListeners = new Set<(runNos: readonly RunNo[]) => void>();
   readonly topicListeners = new Set<(topic: StoreTopic) => void>();
   readonly #database: Database;
   readonly #words: Words;
   readonly #node: string;
   readonly #waiting = new Map<string, number>();
+  readonly #changedRuns = new Set<RunNo>();
   #client: Client | null = null;
   #gathering: NodeJS.Timeout | null = null;
   #reconnecting: NodeJS.Timeout | null = null;
@@ -63,19 +68,35 @@ export class Signals {
     this.#send("events", 0);
   }
 
+  runsChanged(runNos: readonly RunNo[]): void {
+    for (const listener of this.runListeners) listener(runNos);
+    for (const runNo of runNos) this.#changedRuns.add(runNo);
+    this.#gather();
+  }
+
   entryUnheld(lane: string, dueAt: number): void {
     for (const listener of this.queueListeners) listener(lane, dueAt);
-    this.#send(`queue ${this.#words.laneNo(lane)}`, dueAt);
+    const laneNo = this.#words.knownLaneNo(lane);
+    if (laneNo !== undefined) this.#send(`queue ${laneNo}`, dueAt);
   }
 
   /** Of several signals about one lane the earliest counts. */
   #send(what: string, dueAt: number): void {
-    if (this.#stopped) return;
     this.#waiting.set(what, Math.min(dueAt, this.#waiting.get(what) ?? dueAt));
+    this.#gather();
+  }
+
+  #gather(): void {
+    if (this.#stopped) return;
     this.#gathering ??= setTimeout(() => {
       this.#gathering = null;
       const payloads = [...this.#waiting].map(([key, due]) => `${key.split(" ")[0]} ${this.#node} ${key.split(" ")[1] ?? ""} ${due}`);
+      const runs = [...this.#changedRuns];
+      for (let n = 0; n < runs.length; n += RUNS_PER_SIGNAL) {
+        payloads.push(`runs ${this.#node} ${runs.slice(n, n + RUNS_PER_SIGNAL).join(",")}`);
+      }
       this.#waiting.clear();
+      this.#changedRuns.clear();
       this.#database.query("SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", [CHANNEL, payloads]).catch(() => {});
     }, GATHER_MS);
   }
@@ -106,7 +127,10 @@ export class Signals {
     const [what = "", node, lane = "", dueAt = "0"] = payload.split(" ");
     if (node === this.#node) return;
     if (what === "events") for (const listener of this.eventListeners) listener();
-    else if (what === "queue") await this.#ringLanes([Number(lane)], Number(dueAt)).catch(() => {});
+    else if (what === "runs") {
+      const runNos = lane.split(",").map((no) => Number(no) as RunNo);
+      for (const listener of this.runListeners) listener(runNos);
+    } else if (what === "queue") await this.#ringLanes([Number(lane)], Number(dueAt)).catch(() => {});
     else for (const listener of this.topicListeners) listener(what as StoreTopic);
   }
 

@@ -12,6 +12,7 @@ export function startRun(draft: UnitDraft, handing: Handing, environmentId: Envi
   const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, invoker } = run;
   const event = "number" in starter ? starter.number : null;
   const runNo = draft.reads.nextNumber() as RunNo;
+  draft.changedRuns.add(runNo);
   const status = dueAt <= handing.now && handing.hasRoom(lane) ? "running" : "queued";
   draft.rows.newRuns.push({
     ...{ e: event, run_no: runNo, environment_id: environmentId, run_id: id, function_no: functionNo },

@@ -63,10 +63,14 @@ export class UnitDraft {
   };
   readonly events: EventWriteRow[] = [];
   readonly locks = new Map<string, boolean>();
+  /** Lanes that entries of this unit stand in, or go to. */
+  readonly lanes = new Set<number>();
   /** Entries that nobody holds: others are to be told. */
   readonly unheld: { lane: string; dueAt: number }[] = [];
   /** Entries handed over on condition that the event with this number is no duplicate. */
   readonly handedFor = new Map<EntryNo, number>();
+  /** Runs that are new or changed, for those who watch. */
+  readonly changedRuns = new Set<RunNo>();
   /** Numbers of events on whose being no duplicates this draft relies. */
   readonly mustBeNew: number[] = [];
   /** What was read the first time was no longer so when it was written. */
@@ -122,12 +126,23 @@ export class UnitDraft {
     return { no, leasedBy: place.leasedBy };
   }
 
+  /** An entry of a schedule is let go, and due again. */
+  comeAgain(no: EntryNo, dueAt: number): void {
+    const laneNo = this.words.laneNo(TIMER_LANE);
+    this.rows.entries.push({
+      ...{ entry_no: no, change: "anew", lane_no: laneNo, rank: dueAt, due_at: dueAt, attempt: 0, claims: 0, leased_by: null },
+    });
+    this.unheld.push({ lane: TIMER_LANE, dueAt });
+  }
+
   /** Where an entry stands, and who holds it. One that is known by its subject may exist, so it is never handed over. */
   place(handing: Handing, entry: EntryWrite): Place {
     const isDue = entry.dueAt <= handing.now;
     const lane = isDue && entry.kind === "call" ? entry.lane : TIMER_LANE;
     const lease = isDue && entry.subject === null ? handing.take(lane) : null;
     const laneNo = this.words.laneNo(lane);
+    this.lanes.add(laneNo);
+    this.lanes.add(this.words.laneNo(entry.lane));
     if (lease) return { laneNo, rank: lease.until, dueAt: lease.until, leasedBy: lease.node };
     this.unheld.push({ lane, dueAt: entry.dueAt });
     return { laneNo, rank: isDue ? entry.rank : entry.dueAt, dueAt: entry.dueAt, leasedBy: null };

@@ -1,7 +1,7 @@
 /** What one unit has read so far. Asking for more throws NotRead; after it was read, the unit is planned again. */
 
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
-import type { MarkKey, RunRecord, StoredEvent } from "../contract/index.ts";
+import type { EventPlace, MarkKey, RunRecord, StoredEvent } from "../contract/index.ts";
 import { NotRead } from "./not-read.ts";
 import type { NumberBlocks } from "./number-blocks.ts";
 import type { FoundWait, ReadRun, RunReads } from "./run-reads.ts";
@@ -49,8 +49,8 @@ export class UnitReads {
     return this.#get(`waits ${environmentId} ${name}`, () => this.#reads.waits(environmentId, name));
   }
 
-  eventsSince(run: RunRecord, nameId: number, since: number): StoredEvent[] {
-    return this.#get(`since ${run.no} ${nameId} ${since}`, () => this.#reads.eventsSince(run, nameId, since));
+  eventsSince(run: RunRecord, nameId: number, since: EventPlace): StoredEvent[] {
+    return this.#get(`since ${run.no} ${nameId} ${since.sequence} ${since.at}`, () => this.#reads.eventsSince(run, nameId, since));
   }
 
   isRepeated(environmentId: EnvironmentId, id: string, dedupKey: string | null, since: number, mayExist: boolean): boolean {

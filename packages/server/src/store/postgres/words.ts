@@ -1,13 +1,16 @@
 /**
  * The numbers that stand for event names, sources and lanes, remembered. A word is added in a transaction of its own, ahead of
- * what needs it, and never removed: so what is remembered stays true whatever becomes of other transactions.
+ * what needs it, so what is remembered stays true whatever becomes of other transactions. Names and sources are never removed;
+ * lanes may be, and who writes entries finds out (see write_units).
  */
 
-import { type EventSource, fromStoreText, toStoreText } from "../contract/index.ts";
+import { type EventSource, fromStoreText, TIMER_LANE, toStoreText } from "../contract/index.ts";
 import type { Database } from "./database.ts";
 import { NotRead } from "./not-read.ts";
 
 /** Names and lanes may be as many as senders like to invent. */
+/** The first row of the table, which is never removed. */
+export const TIMER_LANE_NO = 1;
 const REMEMBERED_MAX = 20_000;
 
 export class Words {
@@ -29,8 +32,19 @@ export class Words {
     return this.#sources.get(`${source.kind} ${source.id}`) ?? notRead(() => this.#addSource(source));
   }
 
+  /** Undefined when it is not remembered. */
+  knownLaneNo(key: string): number | undefined {
+    return key === TIMER_LANE ? TIMER_LANE_NO : this.#lanes.get(key);
+  }
+
   laneNo(key: string): number {
-    return this.#lanes.get(key) ?? notRead(() => this.#addLane(key));
+    return this.knownLaneNo(key) ?? notRead(() => this.#addLane(key));
+  }
+
+  /** Some lane that is remembered is no more. */
+  forgetLanes(): void {
+    this.#lanes.clear();
+    this.#laneKeys.clear();
   }
 
   /** The lanes with these numbers; all of them exist. */

@@ -27,7 +27,7 @@ const READ_ROWS = ["runsRead", "held", "marksRead", "waitsRead", "eventsRead"] a
 const NEW_ROWS = ["newRuns", "newEntries", "newWaits", "requests"] as const;
 const CHANGED_ROWS = ["runs", "steps", "attempts", "entries", "entriesGone", "waitsGone", "marks"] as const;
 
-const PARAMETERS = 1 + READ_ROWS.length + 15 + NEW_ROWS.length + CHANGED_ROWS.length;
+const PARAMETERS = 2 + READ_ROWS.length + 15 + NEW_ROWS.length + CHANGED_ROWS.length;
 const CALL = `SELECT * FROM write_units(${Array.from({ length: PARAMETERS }, (_, n) => `$${n + 1}`).join(", ")})`;
 
 export async function writeUnits(database: Database, units: readonly MergedUnit[]): Promise<WrittenUnit[]> {
@@ -40,6 +40,7 @@ export async function writeUnits(database: Database, units: readonly MergedUnit[
   const rows = (name: keyof UnitRows) => mergedRows(units, offsets, name);
   const values = [
     lockRows(units),
+    laneNumbers(units),
     ...READ_ROWS.map(rows),
     ...eventArrays(units, events),
     numbersOf(units, offsets),
@@ -58,6 +59,11 @@ function lockRows(units: readonly MergedUnit[]): string | null {
   if (locks.size === 0) return null;
   const sorted = [...locks].map(([key, x]) => ({ key: BigInt(key), x })).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   return `[${sorted.map(({ key, x }) => `{"k":${key},"x":${x}}`).join(",")}]`;
+}
+
+function laneNumbers(units: readonly MergedUnit[]): number[] | null {
+  const lanes = new Set(units.flatMap(({ draft }) => [...draft.lanes]));
+  return lanes.size === 0 ? null : [...lanes];
 }
 
 function mergedRows(units: readonly MergedUnit[], offsets: readonly number[], name: keyof UnitRows): string | null {

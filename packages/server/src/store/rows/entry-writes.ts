@@ -45,5 +45,5 @@ export interface EntryWrite {
 
 export function claimed(entry: EntryWrite, no: EntryNo, claims: number): ClaimedEntry {
   const { kind, environmentId, lane, rank, runNo, functionNo, stepId, attempt, subject, eventSequence } = entry;
-  return { no, kind, environmentId, lane, rank, runNo, functionNo, stepId, attempt, claims, subject, eventSequence };
+  return { no, kind, environmentId, lane, rank, runNo, functionNo, stepId, attempt, claims, trials: 0, subject, eventSequence };
 }

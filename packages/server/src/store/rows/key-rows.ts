@@ -13,6 +13,7 @@ export interface KeyRow {
   prefix: string;
   secret: string | null;
   role: string | null;
+  environments: string | null;
   event_names: string | null;
   ips: string | null;
   created_at: number;
@@ -21,7 +22,8 @@ export interface KeyRow {
 
 export function keyColumns(key: Omit<Key, "revokedAt">) {
   const { id, kind, name, environmentId, hash, prefix, secret, role, eventNames, ips, createdAt } = key;
-  return [id, kind, name, environmentId, hash, prefix, secret, role, listText(eventNames), listText(ips), createdAt] as const;
+  const environments = key.environments && JSON.stringify(key.environments);
+  return [id, kind, name, environmentId, hash, prefix, secret, role, environments, listText(eventNames), listText(ips), createdAt] as const;
 }
 
 export function toKey(row: KeyRow): Key {
@@ -34,6 +36,7 @@ export function toKey(row: KeyRow): Key {
     prefix: row.prefix,
     secret: row.secret,
     role: row.role as ApiRole | null,
+    environments: row.environments === null ? null : JSON.parse(row.environments),
     eventNames: parseList(row.event_names),
     ips: parseList(row.ips),
     createdAt: row.created_at,

@@ -14,7 +14,7 @@ import {
 } from "../contract/index.ts";
 
 /** Everything but the output, which may be large. */
-export const RUN_COLUMNS = `run_no, runs.environment_id, run_id, function_no, event_no, event_nos, status, lanes.key AS lane, created_at, started_at,
+export const RUN_COLUMNS = `run_no, runs.environment_id, run_id, function_no, event_no, event_nos, status, coalesce(lanes.key, '') AS lane, created_at, started_at,
   ended_at, request_version, is_parallel, state_bytes, cron, original_run_id, invoker_run_no, invoker_step_id`;
 
 export interface RunRow {

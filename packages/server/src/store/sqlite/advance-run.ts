@@ -2,8 +2,22 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, RunNo } from "@inlet/protocol";
-import type { EventBatch, NewEntry, NewWait, RunChange, RunEnd, RunRecord, RunRules, RunState, StepWrite } from "../contract/index.ts";
+import type {
+  EventBatch,
+  EventPlace,
+  NewEntry,
+  NewWait,
+  RunChange,
+  RunEnd,
+  RunRecord,
+  RunRules,
+  RunState,
+  StepWrite,
+  StoredEvent,
+  StoredWait,
+} from "../contract/index.ts";
 import type { Handing } from "../rows/entry-writes.ts";
+import type { ChangedRuns } from "./changed-runs.ts";
 import type { QueueEntries } from "./queue-entries.ts";
 import type { HeldEntry, HeldRunState, RunStates } from "./run-state.ts";
 import type { Waits } from "./waits.ts";
@@ -12,12 +26,22 @@ export type Decide = (state: RunState) => RunChange;
 /** Events that a change gives rise to are appended by the one who appends events. */
 export type AppendInside = (handing: Handing, batch: EventBatch) => void;
 
+export interface AdvanceRunParts {
+  states: RunStates;
+  entries: QueueEntries;
+  waits: Waits;
+  rules: RunRules;
+  append: AppendInside;
+  changed: ChangedRuns;
+}
+
 export class AdvanceRun {
   readonly #states: RunStates;
   readonly #entries: QueueEntries;
   readonly #waits: Waits;
   readonly #rules: RunRules;
   readonly #append: AppendInside;
+  readonly #changed: ChangedRuns;
   readonly #updateRun;
   readonly #endRun;
   readonly #writeStep;
@@ -27,7 +51,8 @@ export class AdvanceRun {
   readonly #dropTimers;
   readonly #dropEntries;
 
-  constructor(db: DatabaseSync, parts: { states: RunStates; entries: QueueEntries; waits: Waits; rules: RunRules; append: AppendInside }) {
+  constructor(db: DatabaseSync, parts: AdvanceRunParts) {
+    this.#changed = parts.changed;
     this.#states = parts.states;
     this.#entries = parts.entries;
     this.#waits = parts.waits;
@@ -40,7 +65,7 @@ export class AdvanceRun {
     this.#writeStep = db.prepare(`
       INSERT INTO steps (run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, value)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-      ON CONFLICT DO UPDATE SET status = ?5, done_position = ?7, ended_at = ?9, attempts = ?10, until = ?11, detail = ?12, value = ?13
+      ON CONFLICT DO UPDATE SET kind = ?3, status = ?5, done_position = ?7, ended_at = ?9, attempts = ?10, until = ?11, detail = ?12, value = ?13
       WHERE steps.done_position IS NULL`);
     this.#addAttempt = db.prepare(`
       INSERT INTO failed_attempts (run_no, step_id, attempt, started_at, ended_at, http_status, error) VALUES (?, ?, ?, ?, ?, ?, ?)`);
@@ -61,6 +86,7 @@ export class AdvanceRun {
 
   #apply(handing: Handing, state: HeldRunState, entry: HeldEntry | null, change: RunChange): void {
     const { run } = state;
+    this.#changed.note(run.no);
     for (const { stepId, attempt, startedAt, endedAt, httpStatus, error } of change.attempts ?? []) {
       this.#addAttempt.run(run.no, stepId, attempt, startedAt, endedAt, httpStatus, JSON.stringify(error));
     }
@@ -80,12 +106,20 @@ export class AdvanceRun {
   /** An event that came while the wait was on its way here is not missed. */
   #catchUp(handing: Handing, run: RunRecord, { kind, stepId, since, ...wait }: NewWait): void {
     if (kind !== "event" || stepId === null || since === undefined) return;
-    const recent = this.#states.eventsSince(run, wait.eventName, since);
-    const [runEvent] = recent.length > 0 ? this.#states.events([run.eventSequence]) : [];
-    const event = runEvent && recent.find((sent) => this.#rules.matches({ ...wait, kind, stepId, runNo: run.no }, sent, runEvent));
+    const event = this.#eventSince(run, { ...wait, kind, stepId, runNo: run.no }, since);
     if (!event) return;
     const step = { id: stepId, status: "completed", value: this.#rules.eventValue(event) } as const;
     this.advance(handing, run.no, null, (state) => this.#rules.resolve(state, step, handing.now));
+  }
+
+  #eventSince(run: RunRecord, wait: StoredWait, since: EventPlace): StoredEvent | null {
+    let runEvent: StoredEvent | undefined;
+    for (const event of this.#states.eventsSince(run, wait.eventName, since)) {
+      runEvent ??= this.#states.events([run.eventSequence])[0];
+      if (!runEvent) return null;
+      if (event.sequence !== run.eventSequence && this.#rules.matches(wait, event, runEvent)) return event;
+    }
+    return null;
   }
 
   #writeSteps({ run, steps }: RunState, writes: readonly StepWrite[]): number {

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
 import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../contract/index.ts";
 import { Handing } from "../rows/entry-writes.ts";
+import type { EventTypeSums } from "./event-type-sums.ts";
 import type { EventWords } from "./event-words.ts";
 import type { ResumeRuns } from "./resume-runs.ts";
 import type { StartRuns } from "./start-runs.ts";
@@ -17,11 +18,12 @@ export interface AppendEvents {
 
 export interface AppendParts {
   words: EventWords;
+  sums: EventTypeSums;
   startRuns: StartRuns;
   resumeRuns(): ResumeRuns;
 }
 
-export function prepareAppendEvents(db: DatabaseSync, { words, startRuns, resumeRuns }: AppendParts): AppendEvents {
+export function prepareAppendEvents(db: DatabaseSync, { words, sums, startRuns, resumeRuns }: AppendParts): AppendEvents {
   const recordRequest = prepareRecordRequest(db);
   const insertEvent = db.prepare(`
     INSERT INTO events (environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, extras, data)
@@ -46,9 +48,11 @@ export function prepareAppendEvents(db: DatabaseSync, { words, startRuns, resume
   function insert(handing: Handing, batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
     const { environmentId, receivedAt } = batch;
     const { id, ts, extras, data } = event;
-    const row = insertEvent.run(environmentId, id, words.nameId(event.name), ts, receivedAt, dedupId, sourceNo, extras, data);
-    if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
+    const nameId = words.nameId(event.name);
+    const row = insertEvent.run(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, extras, data);
     const sequence = row.lastInsertRowid as number;
+    sums.note(environmentId, nameId, receivedAt, sequence);
+    if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
     if (event.runs) for (const run of event.runs) startRuns.start(handing, environmentId, sequence, run);
     if (event.starts) for (const start of event.starts) startRuns.request(handing, environmentId, sequence, start);
     resumeRuns().resume(handing, environmentId, event, sequence);

@@ -22,9 +22,10 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
   const faultApp = db.prepare("UPDATE apps SET error = ? WHERE environment_id = ? AND url = ? AND removed_at IS NULL");
   const removeApp = db.prepare("UPDATE apps SET removed_at = ? WHERE environment_id = ? AND app_id = ? AND removed_at IS NULL RETURNING *");
   const archive = db.prepare("UPDATE functions SET archived_at = ? WHERE app_no = ? AND archived_at IS NULL");
-  const dropCrons = db.prepare(
-    "DELETE FROM queue WHERE kind = 'cron' AND function_no IN (SELECT function_no FROM functions WHERE app_no = ?)",
-  );
+  const crons = db.prepare(`
+    SELECT entry_no, function_no, subject FROM functions CROSS JOIN queue INDEXED BY queue_by_subject USING (function_no)
+    WHERE app_no = ? AND kind = 'cron' AND subject IS NOT NULL`);
+  const dropCron = db.prepare("DELETE FROM queue WHERE entry_no = ?");
   const writeFunction = db.prepare(`
     INSERT INTO functions (environment_id, app_no, function_id, name, config, created_at, updated_at)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
@@ -38,15 +39,26 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
       return { app: toApp(touchApp.get(syncedAt, known.app_no as number) as AppRow), modified: false };
     }
     const app = toApp(writeApp.get(id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt) as AppRow);
-    dropCrons.run(app.no);
+    const schedules = schedulesOf(app.no);
     archive.run(syncedAt, app.no);
-    for (const registered of params.functions) registerFunction(app, registered, syncedAt);
+    for (const registered of params.functions) registerFunction(app, registered, syncedAt, schedules);
+    for (const entryNo of schedules.values()) dropCron.run(entryNo);
     return { app, modified: true };
   }
 
-  function registerFunction({ environmentId, no }: App, { id, name, config, crons }: NewFunction, now: number): void {
+  /** The entries of an app's schedules. */
+  function schedulesOf(appNo: number): Map<string, number> {
+    const rows = crons.all(appNo) as { entry_no: number; function_no: number; subject: string }[];
+    return new Map(rows.map(({ entry_no, function_no, subject }) => [`${function_no} ${subject}`, entry_no]));
+  }
+
+  /** A schedule that stays keeps its entry: a tick that is due already is not lost. It is taken out of `schedules`. */
+  function registerFunction(app: App, registered: NewFunction, now: number, schedules: Map<string, number>): void {
+    const { environmentId, no } = app;
+    const { id, name, config } = registered;
     const functionNo = writeFunction.get(environmentId, no, id, name, config, now)?.function_no as FunctionNo;
-    for (const { cron, dueAt } of crons) {
+    for (const { cron, dueAt } of registered.crons) {
+      if (schedules.delete(`${functionNo} ${cron}`)) continue;
       entries.add(new Handing(now, undefined), {
         ...{ environmentId, functionNo, dueAt, rank: dueAt, kind: "cron", lane: TIMER_LANE, subject: cron },
         ...{ runNo: null, stepId: null, attempt: 0, eventSequence: null },
@@ -57,7 +69,7 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
   function remove(environmentId: EnvironmentId, id: AppId, removedAt: number): App | null {
     const row = removeApp.get(removedAt, environmentId, id) as AppRow | undefined;
     if (!row) return null;
-    dropCrons.run(row.app_no as number);
+    for (const entryNo of schedulesOf(row.app_no as number).values()) dropCron.run(entryNo);
     archive.run(removedAt, row.app_no as number);
     return toApp(row);
   }

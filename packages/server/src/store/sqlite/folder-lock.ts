@@ -13,15 +13,18 @@ import { diskFault } from "./failures.ts";
 
 const SQLITE_BUSY = 5;
 
+export const LOCK_FILE = "inlet.lock";
+export const PID_FILE = "inlet.pid";
+
 export interface FolderLock {
   release(): void;
 }
 
 export function lockFolder(folder: string): FolderLock {
-  const pidFile = join(folder, "inlet.pid");
+  const pidFile = join(folder, PID_FILE);
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(join(folder, "inlet.lock"));
+    db = new DatabaseSync(join(folder, LOCK_FILE));
     db.exec("BEGIN EXCLUSIVE");
     writeFileSync(pidFile, `${process.pid}\n`);
   } catch (error) {

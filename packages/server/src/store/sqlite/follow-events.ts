@@ -27,6 +27,21 @@ export function lastSequence(db: DatabaseSync): number {
   return row.last ?? 0;
 }
 
+/** A transform may hold an event back this long after it was received, while others overtake it. */
+const OVERTAKEN_MS = 60_000;
+
+export function sequenceBefore(
+  db: DatabaseSync,
+  { environmentId, receivedFrom }: { environmentId: EnvironmentId; receivedFrom: number },
+): number {
+  const row = db
+    .prepare(
+      "SELECT sequence FROM events INDEXED BY events_by_time WHERE environment_id = ? AND received_at >= ? ORDER BY received_at LIMIT 1",
+    )
+    .get(environmentId, receivedFrom - OVERTAKEN_MS) as { sequence: number } | undefined;
+  return row ? row.sequence - 1 : lastSequence(db);
+}
+
 export function getEvent(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: EventId }): StoredEvent | null {
   const row = db.prepare(`${selectEvents()} WHERE environment_id = ? AND event_id = ?`).get(environmentId, id);
   return row ? toStoredEvent(row as unknown as EventRow) : null;

@@ -11,11 +11,13 @@ import {
   TIMER_LANE,
 } from "../contract/index.ts";
 import { Handing } from "../rows/entry-writes.ts";
-import type { AdvanceRun } from "./advance-run.ts";
+import type { AdvanceRun, AppendInside } from "./advance-run.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { QueueEntries } from "./queue-entries.ts";
 import type { RunStates } from "./run-state.ts";
 import type { StartRuns } from "./start-runs.ts";
+
+const HELD_MARK_MS = 86_400_000;
 
 export interface FunctionStartParts {
   writer: GroupCommit;
@@ -24,20 +26,21 @@ export interface FunctionStartParts {
   startRuns: StartRuns;
   entries: QueueEntries;
   rules: RunRules;
+  append: AppendInside;
 }
 
 export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts): FunctionStartStore {
-  const { writer, states, runs, startRuns, entries, rules } = parts;
+  const { writer, states, runs, startRuns, entries, rules, append } = parts;
   const heldEntry = db.prepare("SELECT environment_id FROM queue WHERE entry_no = ? AND leased_by = ?");
   const removeEntry = db.prepare("DELETE FROM queue WHERE entry_no = ?");
+  const moveEntry = db.prepare("UPDATE queue SET rank = ?1, due_at = ?1, leased_by = NULL, claims = 0, trials = 0 WHERE entry_no = ?2");
   const readMark = db.prepare("SELECT value FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
   const writeMark = db.prepare(`
     INSERT INTO marks (function_no, kind, key, value, expires_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`);
   const dropMark = db.prepare("DELETE FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
-  const expireMarks = db.prepare(`
-    DELETE FROM marks WHERE (function_no, kind, key) IN (
-      SELECT function_no, kind, key FROM marks INDEXED BY marks_by_age WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`);
+  const expiredMarks = db.prepare(`
+    SELECT function_no, kind, key, value FROM marks INDEXED BY marks_by_age WHERE expires_at <= ? ORDER BY expires_at LIMIT ?`);
 
   function isActive(runNo: RunNo): boolean {
     const run = states.run(runNo);
@@ -51,7 +54,11 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     if (!held) return { applied: false, handed: [] };
     const marks = params.marks.map(({ kind, key }) => (readMark.get(functionNo, kind, key)?.value as string | undefined) ?? null);
     const change = params.decide({ marks, isActive, events: (sequences) => states.events(sequences) });
-    removeEntry.run(entryNo);
+    if (change.againAt === undefined) removeEntry.run(entryNo);
+    else {
+      moveEntry.run(change.againAt, entryNo);
+      entries.announce(TIMER_LANE, change.againAt);
+    }
     apply(handing, held.environment_id as EnvironmentId, functionNo, change);
     return { applied: true, handed: handing.handed };
   }
@@ -63,10 +70,11 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
       else writeMark.run(functionNo, kind, key, value, expiresAt);
     }
     for (const runNo of change.cancels ?? []) runs.advance(handing, runNo, null, (state) => rules.cancel(state, now));
+    for (const batch of change.events ?? []) append(handing, batch);
     if (change.gather) gather(handing, environmentId, functionNo, change.gather);
     if (!change.run) return;
     const runNo = startRuns.start(handing, environmentId, change.run.event.sequence, change.run.run);
-    if (change.holdMark) hold(functionNo, change.holdMark, runNo);
+    if (change.holdMark) hold(functionNo, change.holdMark, runNo, now);
   }
 
   function gather(
@@ -81,15 +89,26 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     });
   }
 
-  /** A singleton's mark outlives every run: whether the run it names is active is what counts. */
-  function hold(functionNo: FunctionNo, { kind, key }: MarkKey, runNo: RunNo): void {
-    writeMark.run(functionNo, kind, key, String(runNo), Number.MAX_SAFE_INTEGER);
+  /** Whether the run it names is active is what counts about a singleton's mark; it is looked at again later. */
+  function hold(functionNo: FunctionNo, { kind, key }: MarkKey, runNo: RunNo, now: number): void {
+    writeMark.run(functionNo, kind, key, String(runNo), now + HELD_MARK_MS);
+  }
+
+  /** The mark of a singleton whose run goes on stays. */
+  function expireMarks(until: number, limit: number): number {
+    const rows = expiredMarks.all(until, limit) as { function_no: number; kind: string; key: string; value: string }[];
+    for (const { function_no, kind, key, value } of rows) {
+      const isHeld = kind === "singleton" && isActive(Number(value) as RunNo);
+      if (isHeld) writeMark.run(function_no, kind, key, value, until + HELD_MARK_MS);
+      else dropMark.run(function_no, kind, key);
+    }
+    return rows.length;
   }
 
   return {
     eventAt: async ({ sequence }) => states.events([sequence])[0] ?? null,
     markGet: async ({ functionNo, kind, key }) => (readMark.get(functionNo, kind, key)?.value as string | undefined) ?? null,
     functionStart: (params) => writer.submit(() => start(params), 4),
-    markExpireMany: ({ until, limit }) => writer.submit(() => Number(expireMarks.run(until, limit).changes), limit),
+    markExpireMany: ({ until, limit }) => writer.submit(() => expireMarks(until, limit), limit),
   };
 }

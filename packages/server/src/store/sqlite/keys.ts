@@ -8,8 +8,8 @@ import type { GroupCommit } from "./group-commit.ts";
 export function keyStore(db: DatabaseSync, writer: GroupCommit): KeyStore {
   const list = db.prepare("SELECT * FROM keys ORDER BY created_at, rowid");
   const insert = db.prepare(`
-    INSERT INTO keys (key_id, kind, name, environment_id, hash, prefix, secret, role, event_names, ips, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO keys (key_id, kind, name, environment_id, hash, prefix, secret, role, environments, event_names, ips, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING RETURNING *`);
   const revoke = db.prepare("UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL RETURNING *");
 

@@ -7,9 +7,7 @@ import { StoreRefused } from "../contract/index.ts";
 const MIGRATIONS = new URL("./migrations/", import.meta.url);
 
 export function migrate(db: DatabaseSync, path: string): void {
-  const files = readdirSync(MIGRATIONS)
-    .filter((name) => name.endsWith(".sql"))
-    .sort();
+  const files = migrationFiles();
   const version = schemaVersion(db);
   if (version > files.length) {
     throw new StoreRefused(
@@ -20,6 +18,17 @@ export function migrate(db: DatabaseSync, path: string): void {
     const sql = readFileSync(new URL(files[next] as string, MIGRATIONS), "utf8");
     db.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${next + 1}; COMMIT`);
   }
+}
+
+/** The newest schema this program knows. */
+export function schemaKnown(): number {
+  return migrationFiles().length;
+}
+
+function migrationFiles(): string[] {
+  return readdirSync(MIGRATIONS)
+    .filter((name) => name.endsWith(".sql"))
+    .sort();
 }
 
 function schemaVersion(db: DatabaseSync): number {

@@ -1,12 +1,16 @@
 /** The thread that lists, searches and checkpoints, on connections of its own: none of this delays an accept. */
 
 import { parentPort, workerData } from "node:worker_threads";
+import { listAudit } from "./audit-log.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
-import { followEvents, getEvent, lastSequence } from "./follow-events.ts";
+import { countStretch, listEventTypes } from "./event-types.ts";
+import { followEvents, getEvent, lastSequence, sequenceBefore } from "./follow-events.ts";
+import { followRequests, lastRequestSequence, requestSequenceBefore } from "./follow-webhook-requests.ts";
 import { listEvents } from "./list-events.ts";
-import { getRun, listRuns } from "./read-runs.ts";
+import { getRun, listRuns, queueDepth, summariseRuns } from "./read-runs.ts";
 import { getRequest, listRequests } from "./read-webhook-requests.ts";
+import { listTraffic } from "./traffic.ts";
 
 const { path } = workerData as { path: string };
 const db = openReader(path);
@@ -18,10 +22,20 @@ const operations = {
   eventFollow: (params: Parameters<typeof followEvents>[1]) => followEvents(db, params),
   eventGet: (params: Parameters<typeof getEvent>[1]) => getEvent(db, params),
   eventSequence: () => lastSequence(db),
+  eventSequenceBefore: (params: Parameters<typeof sequenceBefore>[1]) => sequenceBefore(db, params),
   webhookRequestList: (params: Parameters<typeof listRequests>[1]) => listRequests(db, params),
   webhookRequestGet: (params: Parameters<typeof getRequest>[1]) => getRequest(db, params),
   runList: (params: Parameters<typeof listRuns>[1]) => listRuns(db, params),
+  runSummaries: (params: Parameters<typeof summariseRuns>[1]) => summariseRuns(db, params),
+  queueDepth: (params: Parameters<typeof queueDepth>[1]) => queueDepth(db, params),
   runGet: (params: Parameters<typeof getRun>[1]) => getRun(db, params),
+  auditList: (params: Parameters<typeof listAudit>[1]) => listAudit(db, params),
+  eventTypeStretch: (params: Parameters<typeof countStretch>[1]) => countStretch(db, params),
+  eventTypeList: (params: Parameters<typeof listEventTypes>[1]) => listEventTypes(db, params),
+  trafficList: (params: Parameters<typeof listTraffic>[1]) => listTraffic(db, params),
+  webhookRequestFollow: (params: Parameters<typeof followRequests>[1]) => followRequests(db, params),
+  webhookRequestSequence: () => lastRequestSequence(db),
+  webhookRequestSequenceBefore: (params: Parameters<typeof requestSequenceBefore>[1]) => requestSequenceBefore(db, params),
   checkpoint: () => checkpoint(checkpointDb),
 };
 

@@ -2,13 +2,23 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, RunId, RunNo, StepId } from "@inlet/protocol";
-import { type EntryRecord, type RunContext, type RunRecord, type RunState, type StoredEvent, toStoreText } from "../contract/index.ts";
+import {
+  type EntryRecord,
+  type EventPlace,
+  type RunContext,
+  type RunRecord,
+  type RunState,
+  type StoredEvent,
+  toStoreText,
+} from "../contract/index.ts";
 import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
 import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../rows/run-rows.ts";
 import { selectEvents } from "./select-events.ts";
 
 /** Bounds what a wait looks back over. */
-const RECENT_EVENTS_MAX = 1_000;
+const RECENT_EVENTS_MAX = 10_000;
+/** An event is stored this long after it was received, at most. */
+const STORED_WITHIN_MS = 60_000;
 
 export interface HeldEntry extends EntryRecord {
   leasedBy: string | null;
@@ -27,20 +37,22 @@ export class RunStates {
   readonly #entries;
   readonly #event;
   readonly #eventsSince;
+  readonly #lastSequence;
 
   constructor(db: DatabaseSync) {
-    const select = `SELECT ${RUN_COLUMNS} FROM runs CROSS JOIN lanes USING (lane_no)`;
+    const select = `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)`;
     this.#run = db.prepare(`${select} WHERE run_no = ?`);
     this.#runById = db.prepare(`${select} WHERE environment_id = ? AND run_id = ?`);
     this.#steps = db.prepare(`
       SELECT step_id, kind, name, status, position, started_at, ended_at, attempts, until, detail
       FROM steps WHERE run_no = ? ORDER BY position`);
     this.#values = db.prepare("SELECT step_id, value FROM steps WHERE run_no = ? AND done_position IS NOT NULL ORDER BY done_position");
-    this.#entries = db.prepare("SELECT entry_no, kind, step_id, attempt, leased_by, again FROM queue WHERE run_no = ?");
+    this.#entries = db.prepare("SELECT entry_no, kind, step_id, attempt, claims, leased_by, again FROM queue WHERE run_no = ?");
     this.#eventsSince = db.prepare(`
       ${selectEvents("events_by_name")}
       WHERE environment_id = ? AND name_id = (SELECT name_id FROM event_names WHERE name = ?) AND received_at >= ? AND sequence > ?
       ORDER BY received_at, sequence LIMIT ${RECENT_EVENTS_MAX}`);
+    this.#lastSequence = db.prepare("SELECT max(sequence) AS last FROM events");
     this.#event = db.prepare(`${selectEvents()} WHERE sequence = ?`);
   }
 
@@ -66,7 +78,9 @@ export class RunStates {
     const run = this.run(runNo);
     if (!run || run.endedAt !== null) return null;
     const steps = this.#values.all(runNo) as { step_id: StepId; value: string }[];
-    return { run, events: this.events(sequencesOf(run)), steps: steps.map(({ step_id, value }) => ({ id: step_id, value })) };
+    const lastSequence = (this.#lastSequence.get()?.last as number | null) ?? 0;
+    const events = this.events(sequencesOf(run));
+    return { run, events, steps: steps.map(({ step_id, value }) => ({ id: step_id, value })), lastSequence };
   }
 
   events(sequences: readonly number[]): StoredEvent[] {
@@ -76,10 +90,10 @@ export class RunStates {
     });
   }
 
-  /** Events of this name that were received since, and after the run's own. */
-  eventsSince(run: RunRecord, name: string, since: number): StoredEvent[] {
-    const rows = this.#eventsSince.all(run.environmentId, toStoreText(name), since, run.eventSequence);
-    return (rows as unknown as EventRow[]).map(toStoredEvent);
+  /** Events of this name that were stored since, oldest first, read as they are asked for. */
+  *eventsSince(run: RunRecord, name: string, { sequence, at }: EventPlace): Generator<StoredEvent> {
+    const rows = this.#eventsSince.iterate(run.environmentId, toStoreText(name), at - STORED_WITHIN_MS, sequence);
+    for (const row of rows) yield toStoredEvent(row as unknown as EventRow);
   }
 
   #entriesOf(runNo: RunNo): HeldEntry[] {
@@ -89,6 +103,8 @@ export class RunStates {
       kind: row.kind as unknown as string,
       stepId: ((row.step_id as unknown as string) || null) as StepId | null,
       attempt: row.attempt as unknown as number,
+      claims: row.claims as unknown as number,
+      isHeld: row.leased_by !== null,
       leasedBy: row.leased_by as unknown as string | null,
       goesAgain: (row.again as unknown as number) === 1,
     }));

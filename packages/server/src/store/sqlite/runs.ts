@@ -5,6 +5,7 @@ import type { EnvironmentId, RunId } from "@inlet/protocol";
 import type { RunRecord, RunStore } from "../contract/index.ts";
 import { Handing } from "../rows/entry-writes.ts";
 import type { AdvanceRun } from "./advance-run.ts";
+import type { ChangedRuns } from "./changed-runs.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { Reader } from "./reader.ts";
 import type { RunStates } from "./run-state.ts";
@@ -16,9 +17,10 @@ export interface RunStoreParts {
   runs: AdvanceRun;
   startRuns: StartRuns;
   states: RunStates;
+  changed: ChangedRuns;
 }
 
-export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, states }: RunStoreParts): RunStore {
+export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, states, changed }: RunStoreParts): RunStore {
   const environments = db.prepare("SELECT environment_id FROM environments");
 
   function find(id: RunId): RunRecord | null {
@@ -45,6 +47,8 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
       }, 4),
     runContext: async ({ runNo }) => states.context(runNo),
     runFind: async ({ id }) => find(id),
+    runSummaries: (params) => reader.read("runSummaries", params),
+    runWatch: (listener) => changed.watch(listener),
     runGet: (params) => reader.read("runGet", params),
     runList: (params) => reader.read("runList", params),
   };

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { storeConformance } from "../conformance/conformance.ts";
+import { SAMPLE_RULES } from "../conformance/run-samples.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
 import { type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
 import { openWriter } from "./database.ts";
@@ -11,7 +12,7 @@ import { openSqliteStore } from "./sqlite-store.ts";
 
 function open(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "inlet-store-"));
-  const openStore = () => openSqliteStore({ folder, onFault: () => undefined, onRecovery: () => undefined });
+  const openStore = () => openSqliteStore({ folder, rules: SAMPLE_RULES, onFault: () => undefined, onRecovery: () => undefined });
   let store: Store = openStore();
   t.after(async () => {
     await store.stop();

@@ -7,15 +7,20 @@ import { type EventStore, type RunRules, type Store, StoreRefused } from "../con
 import { AdvanceRun } from "./advance-run.ts";
 import { type AppendEvents, prepareAppendEvents } from "./append-events.ts";
 import { appStore } from "./apps.ts";
+import { auditStore } from "./audit-log.ts";
+import { ChangedRuns } from "./changed-runs.ts";
 import { checkFile, refuseBadFile } from "./check-file.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { DATABASE_FILE, openWriter } from "./database.ts";
 import { dedupKeyStore } from "./dedup-keys.ts";
 import { environmentStore } from "./environments.ts";
+import { EventTypeSums } from "./event-type-sums.ts";
+import { eventTypeStore } from "./event-types.ts";
 import { EventWords } from "./event-words.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { functionStartStore } from "./function-starts.ts";
 import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
+import { idempotencyStore } from "./idempotency-keys.ts";
 import { keyStore } from "./keys.ts";
 import { Lanes } from "./lanes.ts";
 import { migrate } from "./migrate.ts";
@@ -25,7 +30,9 @@ import { Reader } from "./reader.ts";
 import { ResumeRuns } from "./resume-runs.ts";
 import { RunStates } from "./run-state.ts";
 import { runStore } from "./runs.ts";
+import { sessionStore } from "./sessions.ts";
 import { StartRuns } from "./start-runs.ts";
+import { trafficStore } from "./traffic.ts";
 import { Waits } from "./waits.ts";
 import { webhookRequestStore } from "./webhook-requests.ts";
 import { webhookStore } from "./webhooks.ts";
@@ -53,22 +60,25 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
   const watchers = new Set<() => void>();
   const onCommit = () => {
     checkpointer.noteCommit();
+    changed.tell();
     for (const watcher of watchers) watcher();
   };
   const words = new EventWords(db);
+  const sums = new EventTypeSums();
   const lanes = new Lanes(db);
   const waits = new Waits(db);
+  const changed = new ChangedRuns();
   const onRollback = () => {
-    for (const remembered of [words, lanes, waits]) remembered.forget();
+    for (const remembered of [words, sums, lanes, waits, changed]) remembered.forget();
   };
   const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
   const states = new RunStates(db);
   const entries = new QueueEntries(db, lanes);
-  const startRuns = new StartRuns(db, lanes, entries, waits);
+  const startRuns = new StartRuns(db, { lanes, entries, waits, changed });
   // A run may give rise to events, and an event may change runs: the two know each other.
-  const events: AppendEvents = prepareAppendEvents(db, { words, startRuns, resumeRuns: () => resumeRuns });
+  const events: AppendEvents = prepareAppendEvents(db, { words, sums, startRuns, resumeRuns: () => resumeRuns });
   const append = (...inside: Parameters<AppendEvents["appendInside"]>) => void events.appendInside(...inside);
-  const runs = new AdvanceRun(db, { states, entries, waits, rules, append });
+  const runs = new AdvanceRun(db, { states, entries, waits, rules, append, changed });
   const resumeRuns = new ResumeRuns({ waits, states, runs, rules });
   reader.start();
 
@@ -88,12 +98,17 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
     ...keyStore(db, writer),
+    ...sessionStore(db, writer),
+    ...auditStore(db, writer, reader),
+    ...idempotencyStore(db, writer),
+    ...eventTypeStore(db, writer, reader, sums),
+    ...trafficStore(db, writer, reader),
     ...webhookStore(db, writer),
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),
-    ...queueStore(db, writer, lanes, entries),
-    ...runStore(db, { writer, reader, runs, startRuns, states }),
-    ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules }),
+    ...queueStore(db, writer, reader, lanes, entries),
+    ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
+    ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules, append }),
     // One process at a time: nobody else could change anything.
     storeNode: "local",
     storeNow: Date.now,
@@ -110,6 +125,7 @@ function eventStore(events: AppendEvents, writer: GroupCommit, reader: Reader, w
     eventList: (params) => reader.read("eventList", params),
     eventFollow: (params) => reader.read("eventFollow", params),
     eventSequence: () => reader.read("eventSequence", undefined),
+    eventSequenceBefore: (params) => reader.read("eventSequenceBefore", params),
     eventWatch(listener) {
       watchers.add(listener);
       return () => watchers.delete(listener);

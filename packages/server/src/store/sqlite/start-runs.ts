@@ -4,17 +4,28 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo } from "@inlet/protocol";
 import { type NewRun, type NewStart, TIMER_LANE } from "../contract/index.ts";
 import type { Handing } from "../rows/entry-writes.ts";
+import type { ChangedRuns } from "./changed-runs.ts";
 import type { Lanes } from "./lanes.ts";
 import type { QueueEntries } from "./queue-entries.ts";
 import type { Waits } from "./waits.ts";
 
+export interface StartRunsParts {
+  lanes: Lanes;
+  entries: QueueEntries;
+  waits: Waits;
+  changed: ChangedRuns;
+}
+
 export class StartRuns {
+  readonly #changed: ChangedRuns;
   readonly #lanes: Lanes;
   readonly #entries: QueueEntries;
   readonly #waits: Waits;
   readonly #insert;
+  readonly #insertBatched;
 
-  constructor(db: DatabaseSync, lanes: Lanes, entries: QueueEntries, waits: Waits) {
+  constructor(db: DatabaseSync, { lanes, entries, waits, changed }: StartRunsParts) {
+    this.#changed = changed;
     this.#lanes = lanes;
     this.#entries = entries;
     this.#waits = waits;
@@ -22,6 +33,7 @@ export class StartRuns {
       INSERT INTO runs (
         environment_id, run_id, function_no, event_no, event_nos, status, lane_no, created_at, cron, original_run_id, invoker_run_no, invoker_step_id
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insertBatched = db.prepare("INSERT INTO batched_events (event_no, run_no) VALUES (?, ?)");
   }
 
   start(handing: Handing, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
@@ -32,9 +44,11 @@ export class StartRuns {
       ...[this.#lanes.no(lane), handing.now, cron ?? null, originalRunId ?? null, invoker?.runNo ?? null, invoker?.stepId ?? null],
     );
     const runNo = lastInsertRowid as RunNo;
+    this.#changed.note(runNo);
     const first = { environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null, eventSequence: null };
     this.#entries.add(handing, { ...first, dueAt, kind: "call" });
     if (run.startBy !== undefined) this.#entries.add(handing, { ...first, dueAt: run.startBy, kind: "start-by" });
+    for (const sequence of eventSequences ?? []) if (sequence !== eventSequence) this.#insertBatched.run(sequence, runNo);
     for (const wait of run.cancels ?? []) this.#waits.add(environmentId, runNo, wait);
     return runNo;
   }

@@ -32,6 +32,9 @@ export function webhookRequestStore(db: DatabaseSync, writer: GroupCommit, reade
     webhookRequestInsert: (request) => writer.submit(() => record(request, null)),
     webhookRequestGet: (params) => reader.read("webhookRequestGet", params),
     webhookRequestList: (params) => reader.read("webhookRequestList", params),
+    webhookRequestFollow: (params) => reader.read("webhookRequestFollow", params),
+    webhookRequestSequence: () => reader.read("webhookRequestSequence", undefined),
+    webhookRequestSequenceBefore: (params) => reader.read("webhookRequestSequenceBefore", params),
     webhookRequestExpireMany: ({ receivedUntil, limit }) => writer.submit(() => Number(expire.run(limit, receivedUntil).changes), limit),
   };
 }

@@ -104,6 +104,22 @@ export async function readProviderFixtures(id: string): Promise<ProviderFixture[
   return JSON.parse(await readFile(fileOf(id, "fixtures.json"), "utf8"));
 }
 
+/** Every provider with its transform and its requests as they would come in, for whoever starts from one. */
+export function readProviderTemplates() {
+  return Promise.all(
+    PROVIDERS.map(async (provider) => {
+      const fixtures = await readProviderFixtures(provider.id);
+      return {
+        ...provider,
+        transform: await readProviderTransform(provider.id),
+        fixtures: fixtures.map(({ title, request: { headers, query = "", json, text } }) => {
+          return { title, headers, query, body: text ?? JSON.stringify(json, null, 2) };
+        }),
+      };
+    }),
+  );
+}
+
 /** Only names in the list lead to a file. */
 function fileOf(id: string, name: string): URL {
   if (!PROVIDERS.some((provider) => provider.id === id)) throw new Error(`there is no provider "${id}"`);

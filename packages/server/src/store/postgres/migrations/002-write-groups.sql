@@ -12,6 +12,7 @@ CREATE FUNCTION write_units(
   -- [{k, x}] in order: advisory locks, exclusive or shared. Events share the lock of their name, a step that begins to wait for
   -- that name takes it alone: so neither misses the other.
   p_locks json,
+  p_lanes integer[],     -- lanes that entries are written to: none of them may be forgotten meanwhile
   p_runs_read json,      -- [{u, run_no, revision}]: unchanged, and not ended
   p_held json,           -- [{u, entry_no, node}]: held by this node
   p_marks_read json,     -- [{u, function_no, kind, key, value}]
@@ -39,6 +40,14 @@ BEGIN
   IF p_locks IS NOT NULL THEN
     PERFORM CASE WHEN l.x THEN pg_advisory_xact_lock(l.k) ELSE pg_advisory_xact_lock_shared(l.k) END
     FROM json_to_recordset(p_locks) AS l(k bigint, x boolean);
+  END IF;
+
+  IF p_lanes IS NOT NULL THEN
+    PERFORM 1 FROM lanes WHERE lane_no = ANY (p_lanes) ORDER BY lane_no FOR KEY SHARE;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < cardinality(p_lanes) THEN
+      RAISE EXCEPTION 'a lane was forgotten meanwhile' USING ERRCODE = 'serialization_failure', HINT = 'lanes';
+    END IF;
   END IF;
 
   -- What was read, is it still so?
@@ -121,7 +130,7 @@ BEGIN
 
     -- Whoever follows events must not pass a number that is still to be committed. The lock says "numbers above this one are
     -- being given out", and is gone when they are committed: see follow-events.ts.
-    PERFORM pg_advisory_xact_lock_shared(7264, (s.last_value & 2147483647)::integer) FROM event_sequence s;
+    PERFORM pg_advisory_xact_lock_shared(7264, (s.last_value & 2147483647)::integer) FROM event_sequence AS s;
     SELECT array_agg(nextval('event_sequence')) INTO sequences FROM generate_series(1, cardinality(p_id));
     INSERT INTO events (sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, duplicates, extras, data)
     SELECT sequences[e.no], e.environment_id, e.id, e.name_id, e.ts, e.received_at, e.dedup_id, e.source_no, e.repeats, e.extras, e.data
@@ -167,6 +176,11 @@ BEGIN
       event_no bigint, event_nos text, status text, lane_no integer, created_at bigint, cron text, original_run_id text,
       invoker_run_no bigint, invoker_step_id text)
     WHERE r.u <> ALL (stale) AND (r.e IS NULL OR r.e <> ALL (repeated));
+    INSERT INTO batched_events (event_no, run_no)
+    SELECT b.event_no::bigint, r.run_no
+    FROM json_to_recordset(p_new_runs) AS r(u integer, run_no bigint, event_no bigint, event_nos text),
+      json_array_elements_text(r.event_nos::json) AS b(event_no)
+    WHERE r.event_nos IS NOT NULL AND b.event_no::bigint <> r.event_no AND r.u <> ALL (stale);
   END IF;
   IF p_entries_gone IS NOT NULL THEN
     DELETE FROM queue USING json_to_recordset(p_entries_gone) AS g(u integer, entry_no bigint)
@@ -174,7 +188,7 @@ BEGIN
   END IF;
   IF p_entries IS NOT NULL THEN
     UPDATE queue SET lane_no = w.lane_no, rank = w.rank, due_at = w.due_at, attempt = w.attempt, claims = w.claims,
-      leased_by = w.leased_by, again = 0
+      trials = 0, leased_by = w.leased_by, again = 0
     FROM json_to_recordset(p_entries) AS w(u integer, entry_no bigint, lane_no integer, rank bigint, due_at bigint, attempt integer,
       claims integer, leased_by text, change text)
     WHERE queue.entry_no = w.entry_no AND w.u <> ALL (stale) AND w.change = 'anew';
@@ -193,7 +207,8 @@ BEGIN
       home_lane_no integer, rank bigint, due_at bigint, kind text, run_no bigint, function_no integer, step_id text, attempt integer,
       claims integer, leased_by text, subject text, of_event boolean)
     WHERE w.u <> ALL (stale) AND (w.e IS NULL OR w.e <> ALL (repeated))
-    ON CONFLICT (function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO UPDATE SET rank = excluded.rank, due_at = excluded.due_at;
+    ON CONFLICT (function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO UPDATE SET
+      rank = excluded.rank, due_at = excluded.due_at, claims = 0, trials = 0, leased_by = NULL;
   END IF;
   IF p_waits_gone IS NOT NULL THEN
     DELETE FROM waits USING json_to_recordset(p_waits_gone) AS g(u integer, run_no bigint, step_id text)
@@ -207,6 +222,7 @@ BEGIN
     WHERE w.u <> ALL (stale) AND (w.e IS NULL OR w.e <> ALL (repeated));
   END IF;
   IF p_requests IS NOT NULL THEN
+    PERFORM pg_advisory_xact_lock_shared(7265, (s.last_value & 2147483647)::integer) FROM request_sequence AS s;
     INSERT INTO webhook_requests (environment_id, webhook_id, request_id, received_at, ip, method, headers, query, content_type, body,
       body_base64, status, outcome, error, event_id, delivered_to, transform_version, duration_ms, logs)
     SELECT r.environment_id, r.webhook_id, r.request_id, r.received_at, r.ip, r.method, r.headers, r.query, r.content_type, r.body,
@@ -235,7 +251,7 @@ BEGIN
     FROM json_to_recordset(p_steps) AS s(u integer, run_no bigint, step_id text, kind text, name text, status text, position integer,
       done_position integer, started_at bigint, ended_at bigint, attempts integer, until bigint, detail text, value text)
     WHERE s.u <> ALL (stale)
-    ON CONFLICT (run_no, step_id) DO UPDATE SET status = excluded.status, done_position = excluded.done_position,
+    ON CONFLICT (run_no, step_id) DO UPDATE SET kind = excluded.kind, status = excluded.status, done_position = excluded.done_position,
       ended_at = excluded.ended_at, attempts = excluded.attempts, until = excluded.until, detail = excluded.detail, value = excluded.value
     WHERE steps.done_position IS NULL;
   END IF;
@@ -256,4 +272,20 @@ BEGIN
     ON CONFLICT (function_no, kind, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at;
   END IF;
   RETURN NEXT;
+END $$;
+
+-- The number up to which everything is settled: committed, or never to come. First the last number given out, then the locks of
+-- those who are about to commit: whoever took numbers before the first look holds one, or has ended.
+CREATE FUNCTION settled_sequence(p_fence integer, p_sequence regclass) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  last bigint;
+  settled bigint;
+BEGIN
+  EXECUTE format('SELECT last_value FROM %s', p_sequence) INTO last;
+  -- A lock carries the low 31 bits of a number: it is the nearest one to the last.
+  SELECT min(last + ((objid::bigint - (last & 2147483647) + 3221225472) % 2147483648) - 1073741824) INTO settled
+  FROM pg_locks
+  WHERE locktype = 'advisory' AND classid = p_fence::oid AND objsubid = 2 AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database());
+  RETURN least(last, settled);
 END $$;

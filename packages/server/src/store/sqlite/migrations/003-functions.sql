@@ -31,7 +31,7 @@ CREATE TABLE functions (
   UNIQUE (environment_id, function_id)
 ) STRICT;
 
--- `event_no` is the sequence of the event that started the run, `event_ids` a JSON array where there are several.
+-- `event_no` is the sequence of the event that started the run, `event_nos` a JSON array where there are several.
 CREATE TABLE runs (
   run_no          INTEGER PRIMARY KEY,
   environment_id  INTEGER NOT NULL,
@@ -58,8 +58,16 @@ CREATE TABLE runs (
 CREATE UNIQUE INDEX runs_by_id ON runs (environment_id, run_id);
 CREATE INDEX runs_by_function ON runs (environment_id, function_no, run_id);
 CREATE INDEX runs_by_event ON runs (event_no);
--- Most runs are completed, and a list of these is as good as a list of all: the index holds only the others.
+-- Most runs are completed, and a list of these is as good as a list of all: the indexes hold only the others.
 CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE status <> 'completed';
+CREATE INDEX runs_by_function_and_status ON runs (environment_id, function_no, status, run_id) WHERE status <> 'completed';
+
+-- The events of a batch beside the first, which the run itself names: so that a run is found by each of its events.
+CREATE TABLE batched_events (
+  event_no INTEGER NOT NULL,
+  run_no   INTEGER NOT NULL,
+  PRIMARY KEY (event_no, run_no)
+) STRICT, WITHOUT ROWID;
 
 -- `value` is what the SDK is given for a step that is done; `done_position` is its place in the order of completion.
 CREATE TABLE steps (
@@ -113,6 +121,7 @@ CREATE TABLE queue (
   step_id        TEXT NOT NULL DEFAULT '',
   attempt        INTEGER NOT NULL DEFAULT 0,
   claims         INTEGER NOT NULL DEFAULT 0,
+  trials         INTEGER NOT NULL DEFAULT 0,
   leased_by      TEXT,
   again          INTEGER NOT NULL DEFAULT 0,
   subject        TEXT,
@@ -120,6 +129,8 @@ CREATE TABLE queue (
 ) STRICT;
 
 CREATE INDEX queue_by_lane ON queue (lane_no, rank);
+-- Which lanes are still needed by entries that stand among the timers.
+CREATE INDEX queue_by_home_lane ON queue (home_lane_no) WHERE lane_no <> home_lane_no;
 CREATE UNIQUE INDEX queue_by_run ON queue (run_no, step_id, kind) WHERE run_no IS NOT NULL;
 CREATE UNIQUE INDEX queue_by_subject ON queue (function_no, kind, subject) WHERE subject IS NOT NULL;
 

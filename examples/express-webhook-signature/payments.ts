@@ -1,0 +1,32 @@
+/**
+ * A function for webhooks of a payment provider. The service passes requests on without knowing the provider's secret; the
+ * function verifies the signature over the raw body, and fails at once when it is wrong: a forged request does not get better.
+ */
+
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { Inlet, NonRetriableError } from "@inlet/sdk";
+
+export const inlet = new Inlet({ id: "express-payments" });
+
+const SECRET = process.env.PAYMENTS_SECRET;
+if (!SECRET) throw new Error("PAYMENTS_SECRET is not set: it is the secret the provider signs with");
+
+const book = inlet.createFunction({ id: "book-payment" }, { event: "payments/charge.succeeded" }, async ({ event, step }) => {
+  const { raw, signature } = event.data as { raw: string; signature: string };
+  if (!isSigned(raw, signature)) throw new NonRetriableError("The signature does not match: this request is not from the provider");
+  // Only what was signed is trusted.
+  const payment = JSON.parse(raw) as { id: string; amount: number };
+  return step.run("book", () => ({ booked: payment.id, amount: payment.amount }));
+});
+
+function isSigned(raw: string, signature: string): boolean {
+  const expected = Buffer.from(
+    `sha256=${createHmac("sha256", SECRET as string)
+      .update(raw)
+      .digest("hex")}`,
+  );
+  const given = Buffer.from(signature);
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+export const functions = [book];

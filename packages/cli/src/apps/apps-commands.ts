@@ -1,0 +1,71 @@
+/** `inlet apps …` and `inlet functions …`. */
+
+import { type CommandResult, EXIT } from "../command-line/command-result.ts";
+import type { Call } from "../command-line/command-row.ts";
+import { listResult } from "../rest/list-result.ts";
+import { createRestClient } from "../rest/rest-client.ts";
+import type { APP_FLAGS } from "./apps-rows.ts";
+
+export interface App {
+  id: string;
+  name: string;
+  url: string;
+  sdk: string;
+  framework: string | null;
+  functions: number;
+  syncedAt: string | null;
+  error: string | null;
+}
+
+interface AppFunction {
+  id: string;
+  name: string;
+  app: string;
+  url: string;
+  triggers: { event?: string; if?: string; cron?: string }[];
+  config: { retries?: number | null };
+}
+
+type AppCall = Call<typeof APP_FLAGS>;
+
+export async function listApps({ options, io }: AppCall): Promise<CommandResult> {
+  const apps = await createRestClient(options).data<App[]>({ path: "/apps" });
+  const rows = apps.map(({ id, name, functions, sdk, syncedAt, url, error }) => [
+    id,
+    name,
+    String(functions),
+    sdk,
+    syncedAt,
+    error ? `${url}: ${error}` : url,
+  ]);
+  return listResult({ headings: ["ID", "NAME", "FUNCTIONS", "SDK", "SYNCED", "URL"], rows, empty: "No apps." }, apps, null, io);
+}
+
+export async function syncApp({ options, names }: AppCall): Promise<CommandResult> {
+  const app = await createRestClient(options).data<App>({ method: "POST", path: "/apps", body: { url: names[0] } });
+  const count = `${app.functions} function${app.functions === 1 ? "" : "s"}`;
+  return { exitCode: EXIT.ok, text: `Synced ${app.name}: ${count} at ${app.url}.`, json: app };
+}
+
+export async function removeApp({ options, names }: AppCall): Promise<CommandResult> {
+  const path = `/apps/${encodeURIComponent(names[0] ?? "")}`;
+  const removed = await createRestClient(options).data<{ id: string }>({ method: "DELETE", path });
+  return { exitCode: EXIT.ok, text: `Removed ${names[0]}. It comes back when the app syncs again.`, json: removed };
+}
+
+export async function listFunctions({ options, io }: AppCall): Promise<CommandResult> {
+  const functions = await createRestClient(options).data<AppFunction[]>({ path: "/functions" });
+  const rows = functions.map(({ id, name, app, triggers, config }) => [
+    id,
+    name,
+    app,
+    String(config.retries ?? 4),
+    triggers.map(triggerText).join(", "),
+  ]);
+  return listResult({ headings: ["ID", "NAME", "APP", "RETRIES", "TRIGGERS"], rows, empty: "No functions." }, functions, null, io);
+}
+
+function triggerText({ event, if: condition, cron }: AppFunction["triggers"][number]): string {
+  if (cron !== undefined) return `cron ${cron}`;
+  return condition === undefined ? (event ?? "") : `${event} if ${condition}`;
+}

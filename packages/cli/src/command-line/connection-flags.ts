@@ -1,0 +1,41 @@
+/** The flags every command has that talks to a service. */
+
+import type { Flags } from "./command-row.ts";
+
+const ENVIRONMENT_NAME = /^[A-Za-z0-9._/-]{1,128}$/;
+
+export function isEnvironmentName(name: string): boolean {
+  return ENVIRONMENT_NAME.test(name);
+}
+
+export function urlFault(text: string): string | null {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? "") ? null : `"${text}" is not a URL such as http://localhost:8288`;
+}
+
+export const CONNECTION_FLAGS = {
+  url: {
+    type: "string",
+    placeholder: "url",
+    variable: "SERVICE_BASE_URL",
+    fallback: "http://localhost:8288",
+    fault: urlFault,
+    sentence: "Where the service is.",
+  },
+  "api-key": {
+    type: "string",
+    placeholder: "key",
+    variable: "SERVICE_API_KEY",
+    secret: true,
+    // It goes into a header.
+    fault: (key: string) => (/^[\x21-\x7e]+$/.test(key) ? null : "the API key has characters no key has"),
+    sentence: "API key; a dev server needs none.",
+  },
+  env: {
+    type: "string",
+    placeholder: "name",
+    variable: "SERVICE_ENV",
+    fault: (name: string) => (isEnvironmentName(name) ? null : `"${name}" is not the name of an environment`),
+    sentence: 'Environment; the server\'s default one unless given. "branch" is what all branches share.',
+  },
+  json: { type: "boolean", sentence: "Print JSON instead of text." },
+} as const satisfies Flags;

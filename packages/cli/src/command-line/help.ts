@@ -1,0 +1,97 @@
+/** Help on a terminal, written from the rows of the commands. */
+
+import { type CommandGroup, type CommandRow, exitsOf, type Flag } from "./command-row.ts";
+
+export function overview(rows: readonly CommandRow[], groups: readonly CommandGroup[]): string {
+  return `Inlet receives events, keeps them, and hands them on.
+
+Usage: inlet <command> [flags]
+
+${columns(firstWords(rows, groups).map(([word, sentence]) => [`inlet ${word}`, sentence] as const))}
+
+Examples:
+${columns([
+  ["inlet dev", "run it on your own machine"],
+  [`inlet send --name shop/order.created --data '{"orderId":4711}'`, "send an event to it"],
+  ["inlet events tail", "watch events come in"],
+])}
+
+inlet <command> --help tells more of each. Colours are left out where the output is no terminal or NO_COLOR is set.`;
+}
+
+/** A group of commands under one word, such as `inlet events`. */
+export function groupHelp({ word, sentence }: CommandGroup, rows: readonly CommandRow[]): string {
+  const inGroup = rows.filter(({ words }) => words[0] === word);
+  return `${sentence}
+
+Usage: inlet ${word} <command> [flags]
+
+${columns(inGroup.map((row) => [row.words.slice(1).join(" "), row.sentence] as const))}
+
+Examples:
+${columns(inGroup.flatMap(({ examples }) => examples.slice(0, 1)))}
+
+inlet ${word} <command> --help tells more of each.`;
+}
+
+export function commandHelp(row: CommandRow): string {
+  const { sentence, more, flags, examples } = row;
+  return `${sentence}
+
+Usage: ${usageOf(row)}
+${more ? `\n${more}\n` : ""}
+Flags:
+${columns(Object.entries(flags).map(([name, flag]) => flagRow(name, flag)))}
+
+Examples:
+${columns(examples)}
+
+Exit codes:
+${columns(exitsOf(row).map(([code, meaning]) => [String(code), meaning] as const))}`;
+}
+
+/** `dev` and `start`: their flags are the settings of the service. */
+export function serviceHelp(row: CommandRow, settings: string): string {
+  const own = Object.entries(row.flags).map(([name, flag]) => flagRow(name, flag));
+  return `${row.sentence}
+
+Usage: ${usageOf(row)}
+${row.more ? `\n${row.more}\n` : ""}
+Each flag has a variable, shown in brackets with its default; the flag wins.
+
+${own.length > 0 ? `${columns(own)}\n` : ""}${settings}
+
+Examples:
+${columns(row.examples)}
+
+Exit codes:
+${columns(exitsOf(row).map(([code, meaning]) => [String(code), meaning] as const))}`;
+}
+
+export function usageOf({ words, operands }: CommandRow): string {
+  return ["inlet", ...words, ...(operands ? [operands] : []), "[flags]"].join(" ");
+}
+
+/** Every first word once, in the order of the table. */
+function firstWords(rows: readonly CommandRow[], groups: readonly CommandGroup[]): [string, string][] {
+  const seen = new Map<string, string>();
+  for (const { words, sentence } of rows) {
+    const word = words[0] as string;
+    if (!seen.has(word)) seen.set(word, groups.find((group) => group.word === word)?.sentence ?? sentence);
+  }
+  return [...seen];
+}
+
+export function flagRow(name: string, { placeholder, many, variable, fallback, choices, sentence }: Flag): readonly [string, string] {
+  const notes = [variable, fallback && `default ${fallback}`, many && "may be given several times"].filter(Boolean);
+  const value = choices ? choices.join("|") : placeholder;
+  return [`--${name}${value ? ` <${value}>` : ""}`, `${sentence}${notes.length > 0 ? ` [${notes.join(", ")}]` : ""}`];
+}
+
+export function columns(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.min(44, Math.max(...rows.map(([left]) => left.length))) + 2;
+  // A left side longer than the column gets a line of its own.
+  return rows
+    .map(([left, right]) => (left.length > width - 2 ? `  ${left}\n  ${" ".repeat(width)}${right}` : `  ${left.padEnd(width)}${right}`))
+    .join("\n");
+}

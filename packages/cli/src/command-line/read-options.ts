@@ -1,0 +1,63 @@
+/** Reads the flags and variables of a command. A flag wins over its variable; an empty variable is none. */
+
+import { parseArgs } from "node:util";
+import { CommandFault } from "./command-fault.ts";
+import { EXIT } from "./command-result.ts";
+import type { CommandRow, Flag, Flags, OptionsOf, Variables } from "./command-row.ts";
+
+type Given = string | boolean | string[] | null;
+
+export function readOptions(
+  row: CommandRow,
+  argv: readonly string[],
+  variables: Variables,
+): { options: OptionsOf<Flags>; names: string[] } {
+  const { values, positionals } = parse(row, argv);
+  const { namesMin = 0, namesMax = 0 } = row;
+  if (positionals.length > namesMax) throw usage(row, `"${positionals[namesMax]}" is one name too many`);
+  if (positionals.length < namesMin) throw usage(row, `${row.operands ?? "a name"} is missing`);
+  const odd = row.nameChoices && positionals.find((name) => !row.nameChoices?.includes(name));
+  if (odd !== undefined) throw usage(row, `it must be one of ${row.nameChoices?.join(", ")}, not "${odd}"`);
+  const options = Object.entries(row.flags).map(([name, flag]) => {
+    const value = optionValue(flag, values[name], variables);
+    for (const text of [value].flat()) if (typeof text === "string") check(row, name, flag, text);
+    return [camel(name), value] as const;
+  });
+  return { options: Object.fromEntries(options) as OptionsOf<Flags>, names: positionals };
+}
+
+function parse(row: CommandRow, argv: readonly string[]) {
+  const options = Object.fromEntries(Object.entries(row.flags).map(([name, { type, many }]) => [name, { type, multiple: many === true }]));
+  try {
+    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
+    return { values: values as Record<string, string | boolean | string[] | undefined>, positionals };
+  } catch (error) {
+    throw usage(row, firstSentence((error as Error).message));
+  }
+}
+
+function optionValue({ type, many, variable, fallback }: Flag, given: Given | undefined, variables: Variables): Given {
+  if (type === "boolean") return given === true || (given === undefined && variable !== undefined && variables[variable] === "true");
+  if (many) return (given as string[] | undefined) ?? [];
+  const text = given ?? (variable === undefined ? undefined : variables[variable]);
+  return typeof text === "string" && text.trim() !== "" ? text.trim() : (fallback ?? null);
+}
+
+function check(row: CommandRow, name: string, { choices, fault }: Flag, value: string): void {
+  if (choices && !choices.includes(value)) throw usage(row, `--${name} must be one of ${choices.join(", ")}, not "${value}"`);
+  const wrong = fault?.(value);
+  if (wrong) throw usage(row, wrong);
+}
+
+export function usage({ words }: CommandRow, sentence: string): CommandFault {
+  return new CommandFault([`${sentence}.`, `"inlet ${words.join(" ")} --help" lists the flags.`], "usage", EXIT.usage);
+}
+
+/** What follows in Node's messages is advice about its own function. */
+function firstSentence(message: string): string {
+  return message.split(/\.\s|\.$|\n/)[0] ?? message;
+}
+
+function camel(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

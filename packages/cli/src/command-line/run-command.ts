@@ -1,0 +1,77 @@
+/** Finds the command a person means, runs it, prints what it came to, and says with which code to exit. */
+
+import { CommandFault } from "./command-fault.ts";
+import { type CommandResult, EXIT, JsonText } from "./command-result.ts";
+import { type CommandGroup, type CommandRow, exitsOf, type Io } from "./command-row.ts";
+import { commandHelp, groupHelp, overview, serviceHelp } from "./help.ts";
+import { readOptions } from "./read-options.ts";
+
+export interface CommandTable {
+  rows: readonly CommandRow[];
+  groups: readonly CommandGroup[];
+}
+
+const HELP_WORDS: ReadonlySet<string> = new Set(["--help", "-h"]);
+
+export async function runCommand({ rows, groups }: CommandTable, argv: readonly string[], io: Io): Promise<number> {
+  // `inlet help events list` is `inlet events list --help`.
+  const words = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
+  const row = rows.find((candidate) => candidate.words.every((word, i) => words[i] === word));
+  if (row) return runRow(row, words.slice(row.words.length), io);
+  const group = groups.find(({ word }) => word === words[0]);
+  const unknown = words[group ? 1 : 0];
+  const help = group ? groupHelp(group, rows) : overview(rows, groups);
+  if (unknown === undefined || unknown === "help" || HELP_WORDS.has(unknown)) return print(io, help);
+  const place = group ? `inlet ${group.word}` : "inlet";
+  io.err.write(`${place}: there is no command "${unknown}"${meant(rows, group, unknown)}\n\n${help}\n`);
+  return rows.find((known) => known.words[0] === group?.word)?.usageExit ?? EXIT.usage;
+}
+
+async function runRow(row: CommandRow, argv: readonly string[], io: Io): Promise<number> {
+  if (argv.some((word) => HELP_WORDS.has(word))) return print(io, await helpOf(row));
+  try {
+    const call = row.settings ? { options: {}, names: [...argv] } : readOptions(row, argv, io.variables);
+    const { exitCode, text, json } = await row.run({ ...call, io });
+    if (text !== null) print(io, (call.options as { json?: boolean }).json ? jsonText(json) : text);
+    return exitCode;
+  } catch (error) {
+    const fault = asFault(error);
+    if (argv.includes("--json")) print(io, jsonText({ error: fault.message, code: fault.code }));
+    // Without a prefix: terminals and CI make a link of a line that begins with file:line:column.
+    io.err.write(`${fault.message}\n`);
+    return fault.exitCode === EXIT.usage ? (row.usageExit ?? EXIT.usage) : listed(row, fault.exitCode);
+  }
+}
+
+async function helpOf(row: CommandRow): Promise<string> {
+  if (!row.settings) return commandHelp(row);
+  const { settingsHelp } = await import("@inlet/server");
+  return serviceHelp(row, settingsHelp(row.settings));
+}
+
+function listed(row: CommandRow, code: number): number {
+  return exitsOf(row).some(([known]) => known === code) ? code : EXIT.failed;
+}
+
+function jsonText(json: CommandResult["json"]): string {
+  return json instanceof JsonText ? json.text : JSON.stringify(json, null, 2);
+}
+
+/** A file that cannot be read or written is for the person to mend; everything else unexpected keeps its stack. */
+function asFault(error: unknown): CommandFault {
+  if (error instanceof CommandFault) return error;
+  const { path, message } = error as NodeJS.ErrnoException;
+  if (path === undefined) throw error;
+  return new CommandFault(message.includes(path) ? message : `${path}: ${message}`);
+}
+
+function meant(rows: readonly CommandRow[], group: CommandGroup | undefined, given: string): string {
+  const known = rows.filter(({ words }) => !group || words[0] === group.word).map(({ words }) => words[group ? 1 : 0] as string);
+  const near = known.find((word) => word.startsWith(given.slice(0, 3)));
+  return near ? `; did you mean "${near}"?` : "";
+}
+
+function print(io: Io, text: string): number {
+  io.out.write(`${text}\n`);
+  return EXIT.ok;
+}

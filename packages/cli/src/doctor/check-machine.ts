@@ -1,0 +1,94 @@
+/** What can be found out on this machine alone: Node, settings, data folder, port. */
+
+import { createServer } from "node:net";
+import { ConfigInvalid, inspectFolder, readConfig, settingsNames } from "@inlet/server";
+import type { Variables } from "../command-line/command-row.ts";
+import { type Finding, ok, problem, warning } from "./finding.ts";
+
+const NODE_MIN = [22, 13] as const;
+const MIB = 1024 * 1024;
+const FREE_BYTES_PROBLEM = 100 * MIB;
+const FREE_BYTES_WARNING = 1024 * MIB;
+/** Read by the CLI and the SDK, but no settings of the service. */
+const OTHER_VARIABLES: ReadonlySet<string> = new Set(["SERVICE_BASE_URL", "SERVICE_ENV", "SERVICE_DEV", "SERVICE_EPHEMERAL"]);
+
+export function checkNode(version: string = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const isNew = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
+  if (isNew) return ok("node", `Node ${version}`);
+  return problem("node", `Node ${version} is too old`, `Install Node ${NODE_MIN.join(".")} or newer.`);
+}
+
+export function checkSettings(variables: Variables): Finding[] {
+  const known = new Set([...settingsNames().map(({ variable }) => variable), ...OTHER_VARIABLES]);
+  const unknown = Object.keys(variables).filter((name) => name.startsWith("SERVICE_") && !known.has(name));
+  const strange = unknown.map((name) =>
+    warning("settings", `${name} is no variable of Inlet`, '"inlet start --help" lists them; remove it, or mend its name.'),
+  );
+  try {
+    readConfig("start", [], variables);
+    const given = [...known].filter((name) => variables[name]);
+    return [...strange, ok("settings", given.length > 0 ? `set by variables: ${given.join(", ")}` : "no variables are set, defaults hold")];
+  } catch (error) {
+    if (!(error instanceof ConfigInvalid)) throw error;
+    const advice = "Mend the variable; docs/configuration.md describes each.";
+    return [...strange, ...error.messages.map((message) => problem("settings", message, advice))];
+  }
+}
+
+export function checkFolder(folder: string): Finding[] {
+  const seen = inspectFolder(folder);
+  const findings: Finding[] = [];
+  if (seen.notWritable) {
+    const advice = "Give the user that runs the service the right to write there, or choose another folder with --data-dir.";
+    findings.push(problem("data folder", `${folder} cannot be written: ${seen.notWritable}`, advice));
+  } else {
+    const state = seen.exists ? `holds ${megabytes(seen.usedBytes)}` : "does not exist yet; the first start makes it";
+    findings.push(ok("data folder", `${folder} ${state}${seen.inUseBy ? `, in use by process ${seen.inUseBy}` : ""}`));
+  }
+  if (seen.isOpenToOthers) {
+    findings.push(warning("data folder", "others on this machine may read it, and payloads are private", `chmod 700 ${folder}`));
+  }
+  findings.push(freeSpace(seen.freeBytes));
+  if (seen.databaseFault) {
+    const advice = "Stop the service, then restore the folder from a copy, or move it away to start empty.";
+    findings.push(problem("store", `the database cannot be read: ${seen.databaseFault}`, advice));
+  } else if (seen.schema) findings.push(schema(seen.schema));
+  return findings;
+}
+
+function freeSpace(bytes: number): Finding {
+  const text = `${megabytes(bytes)} free`;
+  const advice = "Make room: without it the service refuses events with 503, though it loses none.";
+  if (bytes < FREE_BYTES_PROBLEM) return problem("disk", text, advice);
+  return bytes < FREE_BYTES_WARNING ? warning("disk", text, advice) : ok("disk", text);
+}
+
+function schema({ version, known }: { version: number; known: number }): Finding {
+  if (version > known) {
+    const advice = "Run the newer version of Inlet that wrote it, or restore an older copy of the folder.";
+    return problem("store", `the database has schema ${version}, this program knows ${known}`, advice);
+  }
+  if (version < known) return ok("store", `schema ${version}; the next start brings it to ${known}`);
+  return ok("store", `schema ${version}, up to date`);
+}
+
+/** `answersHere` says whether an Inlet answers on that port of this machine. */
+export async function checkPort(port: number, answersHere: (url: string) => Promise<boolean>): Promise<Finding> {
+  if (await isFree(port)) return ok("port", `${port} is free`);
+  if (await answersHere(`http://localhost:${port}`)) return ok("port", `an Inlet answers on ${port}`);
+  const advice = `Find it with "lsof -i :${port}" and stop it, or choose another port with --port or SERVICE_PORT.`;
+  return problem("port", `${port} is taken by something that is no Inlet`, advice);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
+  });
+}
+
+function megabytes(bytes: number): string {
+  return bytes >= 1024 * MIB ? `${(bytes / 1024 / MIB).toFixed(1)} GB` : `${(bytes / MIB).toFixed(1)} MB`;
+}

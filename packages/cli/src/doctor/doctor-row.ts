@@ -1,0 +1,48 @@
+/** `inlet doctor`. */
+
+import { type CommandRow, command, type Flags } from "../command-line/command-row.ts";
+import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
+
+export const DOCTOR_FLAGS = {
+  "data-dir": {
+    type: "string",
+    placeholder: "folder",
+    variable: "SERVICE_DATA_DIR",
+    fallback: ".inlet",
+    sentence: "The data folder to look at.",
+  },
+  port: {
+    type: "string",
+    placeholder: "number",
+    variable: "SERVICE_PORT",
+    fallback: "8288",
+    fault: (text: string) =>
+      /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? null : `--port must be a number from 0 to 65535, not "${text}"`,
+    sentence: "The port a service on this machine would take.",
+  },
+  key: {
+    type: "string",
+    placeholder: "key",
+    variable: "SERVICE_EVENT_KEY",
+    secret: true,
+    sentence: "Event key to check; nothing is sent with it.",
+  },
+  ...CONNECTION_FLAGS,
+} as const satisfies Flags;
+
+export const DOCTOR: CommandRow = command({
+  words: ["doctor"],
+  sentence: "Checks settings, data folder, port, service, clock, keys and apps, and says what to do.",
+  more: "Changes nothing. What belongs to this machine (settings, folder, port) and to the service at --url is told apart in the list.",
+  examples: [
+    ["inlet doctor", "this machine, and the service on it"],
+    ["inlet doctor --url https://inlet.example.com --json", "a deployed service, for a script"],
+  ],
+  exits: [
+    [0, "no problem was found; warnings do not count"],
+    [1, "at least one problem was found"],
+    [2, "a mistake in the flags"],
+  ],
+  flags: DOCTOR_FLAGS,
+  run: async (call) => (await import("./doctor.ts")).doctor(call),
+});

@@ -1,0 +1,42 @@
+/** `inlet doctor`: every check, one after the other, and what to do about what they found. */
+
+import { styleText } from "node:util";
+import { type CommandResult, EXIT } from "../command-line/command-result.ts";
+import type { Call } from "../command-line/command-row.ts";
+import { checkFolder, checkNode, checkPort, checkSettings } from "./check-machine.ts";
+import { checkService, isInlet, look } from "./check-service.ts";
+import type { DOCTOR_FLAGS } from "./doctor-row.ts";
+import type { Finding } from "./finding.ts";
+
+const COLOURS = { ok: "green", warning: "yellow", problem: "red", skipped: "dim" } as const;
+const STATUS_UNITS = 9;
+
+export async function doctor({ options, io }: Call<typeof DOCTOR_FLAGS>): Promise<CommandResult> {
+  const findings = [
+    checkNode(),
+    ...checkSettings(io.variables),
+    ...checkFolder(options.dataDir),
+    await checkPort(Number(options.port), async (url) => {
+      const looked = await look(`${url}/health`);
+      return typeof looked !== "string" && isInlet(looked);
+    }),
+    ...(await checkService(options, options.key)),
+  ];
+  const problems = findings.filter(({ status }) => status === "problem").length;
+  const warnings = findings.filter(({ status }) => status === "warning").length;
+  return {
+    exitCode: problems > 0 ? EXIT.failed : EXIT.ok,
+    text: [...findings.flatMap(lines), "", summary(problems, warnings)].join("\n"),
+    json: { ok: problems === 0, problems, warnings, checks: findings },
+  };
+}
+
+function lines({ check, status, message, advice }: Finding): string[] {
+  const indent = " ".repeat(STATUS_UNITS);
+  return [`${styleText(COLOURS[status], status.padEnd(STATUS_UNITS))}${check}: ${message}`, ...(advice ? [`${indent}-> ${advice}`] : [])];
+}
+
+function summary(problems: number, warnings: number): string {
+  const count = (n: number, word: string) => `${n} ${word}${n === 1 ? "" : "s"}`;
+  return problems + warnings === 0 ? "All is well." : `${count(problems, "problem")}, ${count(warnings, "warning")}.`;
+}

@@ -1,0 +1,24 @@
+/** What a check found, and what to do about it. */
+
+export interface Finding {
+  check: string;
+  status: "ok" | "warning" | "problem" | "skipped";
+  message: string;
+  advice?: string;
+}
+
+export function ok(check: string, message: string): Finding {
+  return { check, status: "ok", message };
+}
+
+export function warning(check: string, message: string, advice: string): Finding {
+  return { check, status: "warning", message, advice };
+}
+
+export function problem(check: string, message: string, advice: string): Finding {
+  return { check, status: "problem", message, advice };
+}
+
+export function skipped(check: string, message: string): Finding {
+  return { check, status: "skipped", message };
+}

@@ -1,0 +1,60 @@
+/** `inlet env …`: environments of an installation. */
+
+import { CommandFault } from "../command-line/command-fault.ts";
+import { type CommandResult, EXIT } from "../command-line/command-result.ts";
+import type { Call } from "../command-line/command-row.ts";
+import { listResult } from "../rest/list-result.ts";
+import { createRestClient, type RestClient } from "../rest/rest-client.ts";
+import type { CREATE_FLAGS, PLAIN_FLAGS } from "./environments-rows.ts";
+
+interface Environment {
+  name: string;
+  kind: string;
+  createdAt: string;
+  archivedAt: string | null;
+}
+
+export async function listEnvironments({ options, io }: Call<typeof PLAIN_FLAGS>): Promise<CommandResult> {
+  const { items, next } = await clientOf(options).list<Environment>({ path: "/environments" });
+  const rows = items.map(({ name, kind, createdAt, archivedAt }) => [name, kind, createdAt, archivedAt]);
+  return listResult({ headings: ["NAME", "KIND", "CREATED", "ARCHIVED"], rows, empty: "No environments." }, items, next, io);
+}
+
+export async function createEnvironment({ options, names }: Call<typeof CREATE_FLAGS>): Promise<CommandResult> {
+  const [name = ""] = names;
+  const rest = clientOf(options);
+  try {
+    const made = await rest.data<Environment>({ method: "POST", path: "/environments", body: { name, kind: options.kind } });
+    return told(`Created the ${made.kind} environment ${made.name}.`, made);
+  } catch (error) {
+    if (!(error instanceof CommandFault) || error.code !== "environment_exists" || !options.ifMissing) throw error;
+    return adopt(rest, name);
+  }
+}
+
+/** Whoever asks for an environment that exists wants to use it. */
+async function adopt(rest: RestClient, name: string): Promise<CommandResult> {
+  const { items } = await rest.list<Environment>({ path: "/environments" });
+  const found = items.find((environment) => environment.name === name);
+  if (found?.archivedAt === null) return told(`The ${found.kind} environment ${name} exists.`, found);
+  const back = await rest.data<Environment>({ method: "POST", path: `${pathOf(name)}/unarchive` });
+  return told(`The ${back.kind} environment ${name} was archived, and is back in use.`, back);
+}
+
+export async function archiveEnvironment(call: Call<typeof PLAIN_FLAGS>, action: "archive" | "unarchive"): Promise<CommandResult> {
+  const [name = ""] = call.names;
+  const changed = await clientOf(call.options).data<Environment>({ method: "POST", path: `${pathOf(name)}/${action}` });
+  return told(action === "archive" ? `Archived ${name}; "inlet env unarchive ${name}" takes it back.` : `${name} is back in use.`, changed);
+}
+
+function clientOf(options: { url: string; apiKey: string | null }): RestClient {
+  return createRestClient({ ...options, env: null });
+}
+
+function pathOf(name: string): string {
+  return `/environments/${encodeURIComponent(name)}`;
+}
+
+function told(text: string, environment: Environment): CommandResult {
+  return { exitCode: EXIT.ok, text, json: environment };
+}

@@ -1,0 +1,46 @@
+/**
+ * A copy of an event: what its sender sent, in the sender's own text, and a seed that makes its Event ID at the target that of the
+ * original. A copy that is sent again is therefore the same event there.
+ */
+
+import { EVENT_ID_SEED_HEADER, type JsonMember, joinMembers, jsonMembers } from "@inlet/protocol";
+
+/** What the service adds when it shows an event. */
+const SERVICE_FIELDS: ReadonlySet<string> = new Set(["id", "receivedAt", "environment", "source", "duplicates", "dedupId", "runs"]);
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const ENTROPY_BITS = 80n;
+
+export interface EventCopy {
+  id: string;
+  name: string;
+  body: string;
+  headers: Record<string, string>;
+}
+
+/** `text` is an event as the REST API shows it. */
+export function copyOf(text: string): EventCopy {
+  const members = jsonMembers(text);
+  const { id, name } = JSON.parse(
+    joinMembers(
+      text,
+      members.filter(({ key }) => key === "id" || key === "name"),
+    ),
+  ) as EventCopy;
+  const sent = members.filter(({ key }) => !SERVICE_FIELDS.has(key));
+  const dedupId = members.find(({ key }) => key === "dedupId");
+  const fields: JsonMember[] = dedupId ? [...sent, { ...dedupId, key: "id" }] : sent;
+  return {
+    id,
+    name,
+    body: joinMembers(text, fields),
+    headers: { "content-type": "application/json", [EVENT_ID_SEED_HEADER]: seedOf(id) },
+  };
+}
+
+/** The service adds the position, 1, to the last four bytes of the seed; so here it is taken off. */
+export function seedOf(eventId: string): string {
+  const value = [...eventId].reduce((sum, letter) => sum * 32n + BigInt(ALPHABET.indexOf(letter)), 0n);
+  const entropy = Buffer.from((value & ((1n << ENTROPY_BITS) - 1n)).toString(16).padStart(20, "0"), "hex");
+  entropy.writeUInt32BE((entropy.readUInt32BE(6) - 1) >>> 0, 6);
+  return `${value >> ENTROPY_BITS},${entropy.toString("base64")}`;
+}

@@ -1,0 +1,33 @@
+/** What `inlet listen` says while it runs: a line for each copy, and for what keeps it waiting. */
+
+import { styleText } from "node:util";
+import type { Io } from "../command-line/command-row.ts";
+import { visible } from "../command-line/write-table.ts";
+import type { Delivered } from "./deliver.ts";
+
+export interface Reporter {
+  following(what: string, isResumed: boolean): void;
+  connection(state: "connected" | "lost", reason: string): void;
+  waiting(reason: string): void;
+  forwarded(name: string, id: string, delivered: Delivered): void;
+  skipped(name: string, id: string, reason: string): void;
+}
+
+export function createReporter(io: Io, { to, url, json }: { to: string; url: string; json: boolean }): Reporter {
+  const say = (text: string) => io.err.write(`${text}\n`);
+  const line = (fields: Record<string, unknown>, text: string) => io.out.write(`${json ? JSON.stringify(fields) : text}\n`);
+  const time = () => new Date().toISOString().slice(11, 23);
+  return {
+    following: (what, isResumed) =>
+      say(`Copying ${what} from ${url} to ${to}, ${isResumed ? "from where it was left" : "from now on"}; Ctrl-C ends it.`),
+    connection: (state, reason) => say(state === "connected" ? "Connected." : `Disconnected: ${reason}. Going on.`),
+    waiting: (reason) => say(`Waiting for ${to}: ${reason}.`),
+    forwarded(name, id, { status, text }) {
+      const isOk = status < 400;
+      const answer = isOk ? styleText("green", String(status)) : `${styleText("red", String(status))}  ${visible(text)}`;
+      line({ name, id, status, ...(!isOk && { answer: text }) }, `${time()}  ${id}  ${visible(name)}  ${answer}`);
+    },
+    skipped: (name, id, reason) =>
+      line({ name, id, skipped: reason }, `${time()}  ${id}  ${visible(name)}  ${styleText("yellow", `not forwarded: ${reason}`)}`),
+  };
+}

@@ -1,0 +1,56 @@
+/** `inlet listen`. */
+
+import { type CommandRow, command, type Flags } from "../command-line/command-row.ts";
+import { CONNECTION_FLAGS, urlFault } from "../command-line/connection-flags.ts";
+import { instantFault } from "../command-line/list-flags.ts";
+
+export const LISTEN_FLAGS = {
+  to: {
+    type: "string",
+    placeholder: "url",
+    fallback: "http://localhost:8288",
+    fault: urlFault,
+    sentence: "Where copies go: a dev server (an address without a path), or the URL of a local app.",
+  },
+  events: { type: "string", placeholder: "name", sentence: "Which events; a name that may end in *. All of them unless given." },
+  webhooks: { type: "boolean", sentence: "Raw requests of every webhook of the environment, instead of events." },
+  webhook: { type: "string", many: true, placeholder: "name", sentence: "Raw requests of this webhook, by name or id." },
+  since: {
+    type: "string",
+    placeholder: "time",
+    fault: instantFault("--since"),
+    sentence: "Begin in the past, whatever was seen before: a time ago such as 15m, ISO 8601 or milliseconds.",
+  },
+  "to-key": {
+    type: "string",
+    placeholder: "key",
+    fallback: "listen",
+    secret: true,
+    sentence: "Event key at the target; a dev server accepts any.",
+  },
+  "to-env": { type: "string", placeholder: "name", sentence: "Environment at the target; its default one unless given." },
+  state: {
+    type: "string",
+    placeholder: "file",
+    fallback: ".inlet/listen.json",
+    sentence: "Keeps how far copying came, for the next time.",
+  },
+  ...CONNECTION_FLAGS,
+} as const satisfies Flags;
+
+export const LISTEN: CommandRow = command({
+  words: ["listen"],
+  sentence: "Forwards copies of events or raw webhook requests from a deployed Inlet to this machine, until Ctrl-C.",
+  more: `It begins with what comes in from now on, and remembers how far it came: after a disconnect, a sleep or a restart it goes on from
+there, so nothing is missed. While the target does not answer, it waits. Events arrive with the Event ID, id, time and payload text of
+the original, so a copy that is sent twice is still one event. A webhook request arrives with its headers, query and body; at a dev server
+it goes to the webhook of the same name, elsewhere to the URL itself. Requests that the service turned away unread (unknown URL, refused
+address) and bodies too large to keep are not forwarded.`,
+  examples: [
+    ["inlet listen --url https://inlet.example.com --events 'shop/*'", "events of the shop, to the dev server on this machine"],
+    ["inlet listen --url https://inlet.example.com --webhook Stripe --to http://localhost:3000/stripe", "raw requests, to an app"],
+    ["inlet listen --url https://inlet.example.com --webhooks --since 1h", "also those of the last hour, to webhooks of the same names"],
+  ],
+  flags: LISTEN_FLAGS,
+  run: async (call) => (await import("./listen.ts")).listen(call),
+});

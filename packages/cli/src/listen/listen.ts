@@ -1,0 +1,128 @@
+/**
+ * `inlet listen`: follows streams of a deployed service and posts copies of what comes to this machine, one after the other.
+ * The place is kept after each copy has arrived, so that the next one is never skipped, whatever happens in between.
+ */
+
+import { RESERVED_NAME_PREFIXES } from "@inlet/protocol";
+import { type CommandResult, written } from "../command-line/command-result.ts";
+import type { Call } from "../command-line/command-row.ts";
+import { instant } from "../command-line/list-flags.ts";
+import { memberText } from "../events/event-text.ts";
+import { followStream } from "../rest/follow-stream.ts";
+import { createRestClient, type RestCall, type RestClient } from "../rest/rest-client.ts";
+import { type Delivered, deliver } from "./deliver.ts";
+import { copyOf } from "./event-copy.ts";
+import { createReporter, type Reporter } from "./listen-report.ts";
+import type { LISTEN_FLAGS } from "./listen-row.ts";
+import { openPlaceFile, type PlaceFile } from "./place-file.ts";
+import { type RecordedRequest, reasonToSkip, requestCopy } from "./request-copy.ts";
+import { chosenWebhooks, type ListenWebhook, targetOf, webhookUrlAt } from "./webhook-targets.ts";
+
+type Options = Call<typeof LISTEN_FLAGS>["options"];
+
+interface Listening {
+  rest: RestClient;
+  options: Options;
+  places: PlaceFile;
+  report: Reporter;
+  signal: AbortSignal;
+}
+
+export async function listen({ options, io }: Call<typeof LISTEN_FLAGS>): Promise<CommandResult> {
+  const rest = createRestClient(options);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([io.interrupted(), stop.signal]);
+  const listening = { rest, options, places: openPlaceFile(options.state), report: createReporter(io, options), signal };
+  const streams =
+    options.webhooks || options.webhook.length > 0
+      ? (await chosenWebhooks(rest, options)).map((webhook) => forwardRequests(listening, webhook))
+      : [forwardEvents(listening)];
+  // One that cannot go on ends the others: half a copy is not what was asked for.
+  await Promise.all(
+    streams.map((stream) =>
+      stream.catch((error) => {
+        stop.abort();
+        throw error;
+      }),
+    ),
+  );
+  return written();
+}
+
+async function forwardEvents(listening: Listening): Promise<void> {
+  const { rest, options, report, signal } = listening;
+  const target = targetOf(options);
+  const call = { path: "/events/stream", query: { name: options.events } };
+  for await (const { data, keep } of follow(listening, call, `events ${options.events ?? "*"}`)) {
+    const copy = copyOf(await exactText(rest, data));
+    if (target.isInlet && isOfTheService(copy.name)) {
+      report.skipped(copy.name, copy.id, "an event of the service itself");
+      keep();
+      continue;
+    }
+    const headers = { ...copy.headers, ...(options.toEnv !== null && { "x-service-env": options.toEnv }) };
+    const delivered = await deliver(
+      { url: target.eventsUrl, headers, body: copy.body },
+      { signal, isLater: (status) => target.isInlet && isLater(status), onWait: report.waiting },
+    );
+    if (!delivered) return;
+    report.forwarded(copy.name, copy.id, delivered);
+    keep();
+  }
+}
+
+async function forwardRequests(listening: Listening, webhook: ListenWebhook): Promise<void> {
+  const { options, report, signal } = listening;
+  const url = await webhookUrlAt(options, webhook);
+  const call = { path: `/webhooks/${encodeURIComponent(webhook.id)}/requests/stream` };
+  for await (const { data, keep } of follow(listening, call, `webhook ${webhook.id}`)) {
+    const record = JSON.parse(data) as RecordedRequest;
+    const skipped = reasonToSkip(record);
+    const delivered = skipped === null ? await post(url, record, signal, report) : null;
+    if (skipped === null && !delivered) return;
+    if (delivered) report.forwarded(webhook.name, record.id, delivered);
+    else report.skipped(webhook.name, record.id, skipped ?? "");
+    keep();
+  }
+}
+
+function post(url: string, record: RecordedRequest, signal: AbortSignal, report: Reporter): Promise<Delivered | null> {
+  const { query, headers, body } = requestCopy(record);
+  const separator = url.includes("?") ? "&" : "?";
+  return deliver({ url: query === "" ? url : `${url}${separator}${query}`, headers, body }, { signal, onWait: report.waiting });
+}
+
+/** Parts of a stream from where it was left last time; `keep` notes that a part is done with. */
+async function* follow({ rest, options, places, report, signal }: Listening, call: RestCall, what: string) {
+  const key = [rest.base, options.env ?? "default", what, "to", options.to].join(" ");
+  const kept = options.since === null ? places.read(key) : null;
+  const query = { ...call.query, from: options.since === null ? null : instant(options.since) };
+  report.following(what, kept !== null);
+  const parts = followStream(
+    rest,
+    { ...call, query },
+    {
+      after: kept,
+      signal,
+      onConnection: report.connection,
+      onPlace: (place) => places.write(key, place),
+    },
+  );
+  for await (const { data, id } of parts) yield { data: data ?? "", keep: () => places.write(key, id ?? "") };
+}
+
+/** A stream cannot carry line breaks as they were sent; the event itself can be asked for. */
+async function exactText(rest: RestClient, streamed: string): Promise<string> {
+  if (!streamed.includes("\n")) return streamed;
+  const { id } = JSON.parse(streamed) as { id: string };
+  return memberText((await rest.call({ path: `/events/${id}` })).text, "data");
+}
+
+/** The target makes such events itself, and takes them from nobody. */
+function isOfTheService(name: string): boolean {
+  return RESERVED_NAME_PREFIXES.some((prefix) => name.toLowerCase().startsWith(prefix));
+}
+
+function isLater(status: number): boolean {
+  return status === 429 || status >= 500;
+}

@@ -1,0 +1,53 @@
+/** Which webhooks are listened to, and where on this machine their requests go. */
+
+import { CommandFault } from "../command-line/command-fault.ts";
+import { createRestClient, type RestClient } from "../rest/rest-client.ts";
+
+export interface ListenWebhook {
+  id: string;
+  name: string;
+  url: string;
+}
+
+export interface Target {
+  /** An address without a path is a dev server; with one it is an app of its own. */
+  isInlet: boolean;
+  eventsUrl: string;
+}
+
+interface TargetOptions {
+  to: string;
+  toKey: string;
+  toEnv: string | null;
+}
+
+export function targetOf({ to, toKey }: TargetOptions): Target {
+  const { pathname, search } = new URL(to);
+  const isInlet = pathname === "/" && search === "";
+  return { isInlet, eventsUrl: isInlet ? `${to.replace(/\/+$/, "")}/e/${encodeURIComponent(toKey)}` : to };
+}
+
+export async function chosenWebhooks(rest: RestClient, { webhook: names }: { webhook: readonly string[] }): Promise<ListenWebhook[]> {
+  const { items } = await rest.list<ListenWebhook>({ path: "/webhooks" });
+  const there = items.length > 0 ? `There are ${items.map(({ name }) => name).join(", ")}.` : "There are none.";
+  if (names.length === 0 && items.length === 0) throw new CommandFault("The environment has no webhooks; see --env.");
+  if (names.length === 0) return items;
+  return names.map((name) => {
+    const found = items.find((webhook) => webhook.id === name || webhook.name.toLowerCase() === name.toLowerCase());
+    if (!found) throw new CommandFault(`The environment has no webhook "${name}". ${there}`);
+    return found;
+  });
+}
+
+/** At a dev server, the webhook of the same name takes the request; elsewhere the URL itself. */
+export async function webhookUrlAt(options: TargetOptions, { name }: ListenWebhook): Promise<string> {
+  if (!targetOf(options).isInlet) return options.to;
+  const local = createRestClient({ url: options.to, apiKey: null, env: options.toEnv });
+  const { items } = await local.list<ListenWebhook>({ path: "/webhooks" });
+  const found = items.find((webhook) => webhook.name === name);
+  if (found) return found.url;
+  throw new CommandFault([
+    `${local.base} has no webhook named "${name}" to take the requests.`,
+    `"inlet webhooks pull" writes it into a folder, "inlet webhooks apply --url ${local.base}" creates it there; or give the URL of an app with --to.`,
+  ]);
+}

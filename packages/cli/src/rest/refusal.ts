@@ -1,0 +1,39 @@
+/** An error answer of the service as a fault: its sentence and code, where it lies, and what a person can do. */
+
+import { CommandFault } from "../command-line/command-fault.ts";
+import { EXIT } from "../command-line/command-result.ts";
+
+interface Detail {
+  index?: number;
+  field?: string;
+  message?: string;
+  line?: number;
+  column?: number;
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  api_key_missing: "The API key is taken from --api-key or SERVICE_API_KEY; the first start of the service prints one.",
+  api_key_invalid: "The API key is taken from --api-key or SERVICE_API_KEY.",
+  role_forbidden: 'A key with the role that is needed is made by "inlet keys create <name> --kind api", with an admin key.',
+  event_key_invalid: 'The event key is taken from --key or SERVICE_EVENT_KEY; "inlet keys create <name>" makes one.',
+  environment_not_found: '"inlet env list" shows the environments there are.',
+  environment_missing: "Name the branch environment with --env or SERVICE_ENV.",
+};
+
+export function refusal(base: string, status: number, answer: unknown): CommandFault {
+  const { error, code, details = [] } = (answer ?? {}) as { error?: string; code?: string; details?: Detail[] };
+  if (!error || !code) return new CommandFault(`${base} answered with status ${status}. Is it an Inlet service?`, null, exitOf(status));
+  // One fault is told by the sentence already, but not its place.
+  const faults = details.length > 1 || details[0]?.line !== undefined ? details.map(written) : [];
+  const advice = ADVICE[code];
+  return new CommandFault([`${error} (${code})`, ...faults, ...(advice ? [advice] : [])], code, exitOf(status));
+}
+
+function exitOf(status: number): number {
+  if (status === 401 || status === 403) return EXIT.denied;
+  return status === 503 || status === 429 ? EXIT.unreachable : EXIT.failed;
+}
+
+function written({ field, message, line, column }: Detail): string {
+  return `${[field, line, column].filter((part) => part !== undefined).join(":")}: ${message}`;
+}

@@ -1,0 +1,147 @@
+/** Calls of the REST API. What goes wrong is a CommandFault with the service's own sentence and code, and what to do about it. */
+
+import { CommandFault } from "../command-line/command-fault.ts";
+import { EXIT } from "../command-line/command-result.ts";
+import { refusal } from "./refusal.ts";
+
+export interface Connection {
+  url: string;
+  apiKey: string | null;
+  /** Null leaves the choice to the server: its default one. */
+  env: string | null;
+}
+
+export interface RestCall {
+  method?: string;
+  /** Below /v1, its parts encoded. */
+  path: string;
+  query?: Query;
+  body?: unknown;
+  /** Instead of the connection's. */
+  env?: string | null;
+}
+
+export type Query = Readonly<Record<string, string | number | null | undefined>>;
+
+export interface Answer<Value> {
+  value: Value;
+  /** As it came, for what parsing would change. */
+  text: string;
+  headers: Headers;
+}
+
+export interface RestClient {
+  base: string;
+  call<Value>(call: RestCall): Promise<Answer<Value>>;
+  /** The `data` of the answer. */
+  data<Value>(call: RestCall): Promise<Value>;
+  /** Up to `limit` items of a list, over as many pages as it takes. */
+  list<Item>(call: RestCall, limit?: number): Promise<{ items: Item[]; next: string | null }>;
+  /** The answer itself, for a stream. */
+  open(call: RestCall, options: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response>;
+}
+
+const PAGE_LIMIT = 100;
+const TIMEOUT_MS = 30_000;
+
+export function createRestClient(connection: Connection): RestClient {
+  const base = connection.url.replace(/\/+$/, "");
+  const request = (call: RestCall, signal: AbortSignal, headers: Record<string, string> = {}) =>
+    reach(base, `${base}/v1${call.path}${queryText(call.query)}`, {
+      method: call.method ?? "GET",
+      // Followed, a POST would arrive as a GET.
+      redirect: "manual",
+      signal,
+      headers: { ...headersOf(connection, call), ...headers },
+      ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+    });
+
+  async function call<Value>(details: RestCall): Promise<Answer<Value>> {
+    const response = await request(details, AbortSignal.timeout(TIMEOUT_MS));
+    const text = await textOf(base, response);
+    const value = asJson(text);
+    if (!response.ok) throw refusal(base, response.status, value);
+    if (value === undefined) throw new CommandFault(`${base} answered with something that is not JSON. Is it an Inlet service?`);
+    return { value: value as Value, text, headers: response.headers };
+  }
+
+  return {
+    base,
+    call,
+    data: async <Value>(details: RestCall) => (await call<{ data: Value }>(details)).value.data,
+    async list<Item>(details: RestCall, limit = Number.POSITIVE_INFINITY) {
+      const items: Item[] = [];
+      let cursor = details.query?.cursor ?? null;
+      do {
+        const query = { ...details.query, cursor, limit: Math.min(PAGE_LIMIT, limit - items.length) };
+        const { value } = await call<{ data: Item[]; page: { next: string | null } }>({ ...details, query });
+        items.push(...value.data);
+        cursor = value.page.next;
+      } while (cursor !== null && items.length < limit);
+      return { items, next: cursor as string | null };
+    },
+    async open(details, { headers = {}, signal }) {
+      const response = await request(details, signal, { accept: "text/event-stream", ...headers });
+      if (response.ok) return response;
+      throw refusal(base, response.status, asJson(await textOf(base, response)));
+    },
+  };
+}
+
+function headersOf({ apiKey, env: usualEnv }: Connection, { body, env = usualEnv }: RestCall): Record<string, string> {
+  return {
+    accept: "application/json",
+    ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+    ...(env !== null && { "x-service-env": env }),
+    ...(body !== undefined && { "content-type": "application/json" }),
+  };
+}
+
+async function reach(base: string, url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    throw unreachable(base, error);
+  }
+}
+
+async function textOf(base: string, response: Response): Promise<string> {
+  try {
+    return await response.text();
+  } catch (error) {
+    throw unreachable(base, error);
+  }
+}
+
+function unreachable(base: string, error: unknown): CommandFault {
+  const advice = "Start it, or name it with --url or SERVICE_BASE_URL.";
+  return new CommandFault(
+    `The service at ${base} cannot be reached: ${reasonOf(error)}. ${advice}`,
+    "service_unreachable",
+    EXIT.unreachable,
+  );
+}
+
+/** Why a fetch failed, in words. */
+export function reasonOf(error: unknown): string {
+  const { name, message, cause } = error as Error & { cause?: Error & { code?: string } };
+  if (name === "TimeoutError") return `no answer within ${TIMEOUT_MS / 1000} s`;
+  if (cause?.code === "ECONNREFUSED") return "nothing listens there";
+  if (cause?.code === "ENOTFOUND") return "there is no such host";
+  return cause?.message || cause?.code || message;
+}
+
+function queryText(query: Query = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [[name, String(value)] as [string, string]],
+  );
+  return given.length > 0 ? `?${new URLSearchParams(given)}` : "";
+}
+
+export function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

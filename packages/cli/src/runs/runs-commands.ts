@@ -1,0 +1,48 @@
+/** `inlet runs list|get|cancel|rerun`. */
+
+import { type CommandResult, EXIT, JsonText } from "../command-line/command-result.ts";
+import type { Call } from "../command-line/command-row.ts";
+import { instant } from "../command-line/list-flags.ts";
+import { memberText } from "../events/event-text.ts";
+import { listResult } from "../rest/list-result.ts";
+import { type Connection, createRestClient } from "../rest/rest-client.ts";
+import { type RunDetails, type RunFields, runText } from "./run-text.ts";
+import type { LIST_FLAGS, RUN_FLAGS } from "./runs-rows.ts";
+
+export async function listRuns({ options, io }: Call<typeof LIST_FLAGS>): Promise<CommandResult> {
+  const { status, function: functionId, from, to, cursor, limit } = options;
+  const query = { status, function: functionId, from: from && instant(from), to: to && instant(to), cursor };
+  const { items, next } = await createRestClient(options).list<RunFields>({ path: "/runs", query }, Number(limit));
+  const rows = items.map((run) => [run.createdAt, run.id, run.status, run.function.id, run.event?.name ?? run.cron, durationOf(run)]);
+  const headings = ["CREATED", "ID", "STATUS", "FUNCTION", "EVENT", "TOOK"];
+  return listResult({ headings, rows, empty: "No runs." }, items, next, io);
+}
+
+export async function getRun({ options, names }: Call<typeof RUN_FLAGS>): Promise<CommandResult> {
+  const { run, text } = await callRun(options, "GET", names[0] ?? "");
+  return { exitCode: EXIT.ok, text: runText(run, text), json: new JsonText(text) };
+}
+
+export async function cancelRun({ options, names }: Call<typeof RUN_FLAGS>): Promise<CommandResult> {
+  const { run, text } = await callRun(options, "POST", names[0] ?? "", "/cancel");
+  return { exitCode: EXIT.ok, text: `Cancelled ${run.id} of ${run.function.id}.`, json: new JsonText(text) };
+}
+
+export async function rerunRun({ options, names }: Call<typeof RUN_FLAGS>): Promise<CommandResult> {
+  const { run, text } = await callRun(options, "POST", names[0] ?? "", "/rerun");
+  const told = `${run.id} runs ${run.function.id} again; "inlet runs watch ${run.id}" follows it.`;
+  return { exitCode: EXIT.ok, text: told, json: new JsonText(text) };
+}
+
+/** A run with its own text: outputs may hold numbers that parsing would change. */
+export async function callRun(connection: Connection, method: string, id: string, action = ""): Promise<{ run: RunDetails; text: string }> {
+  const path = `/runs/${encodeURIComponent(id)}${action}`;
+  const { value, text } = await createRestClient(connection).call<{ data: RunDetails }>({ method, path });
+  return { run: value.data, text: memberText(text, "data") };
+}
+
+function durationOf({ startedAt, endedAt }: RunFields): string | null {
+  if (startedAt === null || endedAt === null) return null;
+  const ms = Date.parse(endedAt) - Date.parse(startedAt);
+  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}

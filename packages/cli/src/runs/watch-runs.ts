@@ -1,0 +1,69 @@
+/** `inlet runs watch`: one run until its end, or every change of all of them. */
+
+import { type CommandResult, EXIT, written } from "../command-line/command-result.ts";
+import type { Call } from "../command-line/command-row.ts";
+import { statusText, visible } from "../command-line/write-table.ts";
+import { onOneLine } from "../events/event-text.ts";
+import { followStream } from "../rest/follow-stream.ts";
+import { pause } from "../rest/pause.ts";
+import { createRestClient } from "../rest/rest-client.ts";
+import { ENDED, errorText, type RunDetails, type RunFields, stepText } from "./run-text.ts";
+import { callRun } from "./runs-commands.ts";
+import type { WATCH_FLAGS } from "./runs-rows.ts";
+
+const LOOK_MS = 300;
+
+export function watchRuns(call: Call<typeof WATCH_FLAGS>): Promise<CommandResult> {
+  const [id] = call.names;
+  return id === undefined ? watchAll(call) : watchOne(call, id);
+}
+
+/** Asks again and again: what matters of one run is how it stands, not how it came there. */
+async function watchOne({ options, io }: Call<typeof WATCH_FLAGS>, id: string): Promise<CommandResult> {
+  const signal = io.interrupted();
+  const told = new Set<string>();
+  for (;;) {
+    const { run, text } = await callRun(options, "GET", id);
+    for (const line of options.json ? [onOneLine(text)] : linesOf(run)) {
+      if (!told.has(line)) io.out.write(`${line}\n`);
+      told.add(line);
+    }
+    if (ENDED.has(run.status)) return written(run.status === "completed" ? EXIT.ok : EXIT.failed);
+    await pause(LOOK_MS, signal);
+    if (signal.aborted) return written();
+  }
+}
+
+function linesOf(run: RunDetails): string[] {
+  const steps = run.steps.map((step) => `  ${stepText(step)}`);
+  const error = errorText(run.error);
+  return [
+    `${run.id}  ${run.function.id}`,
+    ...steps,
+    ...(ENDED.has(run.status) ? [`${statusText(run.status)}${error ? `  ${error}` : ""}`] : []),
+  ];
+}
+
+async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<CommandResult> {
+  const rest = createRestClient(options);
+  const parts = followStream(
+    rest,
+    { path: "/runs/stream", query: { function: options.function } },
+    {
+      after: null,
+      signal: io.interrupted(),
+      onConnection: (state, reason) =>
+        io.err.write(state === "connected" ? `Following runs of ${rest.base}; Ctrl-C ends it.\n` : `Disconnected: ${reason}. Going on.\n`),
+    },
+  );
+  for await (const { data } of parts) {
+    const run = JSON.parse(data ?? "{}") as RunFields;
+    io.out.write(`${options.json ? onOneLine(data ?? "") : changeLine(run)}\n`);
+  }
+  return written();
+}
+
+function changeLine({ id, status, function: { id: functionId }, event, cron, ...run }: RunFields): string {
+  const at = run.endedAt ?? run.startedAt ?? run.createdAt;
+  return [at.slice(11, 23), id, statusText(status), functionId, visible(event?.name ?? cron ?? "")].join("  ").trimEnd();
+}

@@ -1,0 +1,126 @@
+/** The events to send, one after the other, from flags, files or standard input, each checked against the rules of the service. */
+
+import { createReadStream, statSync } from "node:fs";
+import { TextDecoder } from "node:util";
+import { readEvent, scanJson } from "@inlet/protocol";
+import { CommandFault } from "../command-line/command-fault.ts";
+import { EXIT } from "../command-line/command-result.ts";
+import type { Io } from "../command-line/command-row.ts";
+import { JsonSplitter, type SplitValue } from "./split-json.ts";
+
+export interface EventText {
+  text: string;
+  /** `events.json:3`, for messages. */
+  place: string;
+}
+
+export interface Input {
+  events: AsyncIterable<EventText>;
+  /** Bytes there are in all; null when nobody knows, as with standard input. */
+  bytesTotal: number | null;
+  /** Bytes read so far. */
+  bytesRead(): number;
+}
+
+export interface EventFlags {
+  name: string | null;
+  data: string | null;
+  id: string | null;
+  ts: string | null;
+}
+
+const STDIN = "-";
+
+export function readInput(flags: EventFlags, files: readonly string[], io: Pick<Io, "stdin">): Input {
+  const { name, data, id, ts } = flags;
+  if (name !== null && files.length > 0) throw mistake("Give either --name or files, not both.");
+  if (name === null && (data ?? id ?? ts) !== null) throw mistake("--data, --id and --ts belong to the event named by --name.");
+  if (name !== null) return single(eventFromFlags({ ...flags, name }));
+  if (files.length === 0 && io.stdin.isTTY) throw mistake('Say what to send: --name, a file, or "-" for standard input.');
+  return fromFiles(files.length > 0 ? files : [STDIN], io);
+}
+
+function eventFromFlags({ name, data, id, ts }: EventFlags & { name: string }): EventText {
+  const fields = [
+    `"name":${JSON.stringify(name)}`,
+    // As it is written: numbers keep their digits.
+    `"data":${data ?? "{}"}`,
+    ...(id === null ? [] : [`"id":${JSON.stringify(id)}`]),
+    ...(ts === null ? [] : [`"ts":${milliseconds(ts)}`]),
+  ];
+  if (data !== null && !scanJson(data)) throw mistake(`--data is not a JSON object: ${reason(data)}`);
+  return checked({ text: `{${fields.join(",")}}`, place: "the event" });
+}
+
+function milliseconds(text: string): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isNaN(value)) throw mistake(`--ts must be milliseconds or ISO 8601, not "${text}"`);
+  return value;
+}
+
+function single(event: EventText): Input {
+  const bytes = Buffer.byteLength(event.text);
+  return {
+    events: (async function* () {
+      yield event;
+    })(),
+    bytesTotal: bytes,
+    bytesRead: () => bytes,
+  };
+}
+
+function fromFiles(files: readonly string[], io: Pick<Io, "stdin">): Input {
+  let bytesRead = 0;
+  const isKnown = files.every((file) => file !== STDIN);
+  const bytesTotal = isKnown ? files.reduce((sum, file) => sum + statSync(file).size, 0) : null;
+  async function* events(): AsyncGenerator<EventText> {
+    for (const file of files) {
+      const source = file === STDIN ? "standard input" : file;
+      const splitter = new JsonSplitter(source);
+      const decoder = new TextDecoder("utf-8", { fatal: true });
+      const place = ({ text, line }: SplitValue) => checked({ text, place: `${source}:${line}` });
+      for await (const chunk of file === STDIN ? io.stdin : createReadStream(file)) {
+        bytesRead += (chunk as Buffer).length;
+        for (const value of splitter.push(decoded(decoder, chunk as Buffer, source))) yield place(value);
+      }
+      for (const value of splitter.end()) yield place(value);
+    }
+  }
+  return { events: events(), bytesTotal, bytesRead: () => bytesRead };
+}
+
+function decoded(decoder: TextDecoder, chunk: Buffer, source: string): string {
+  try {
+    return decoder.decode(chunk, { stream: true });
+  } catch {
+    throw new CommandFault(`${source} is not UTF-8.`, "input_invalid");
+  }
+}
+
+/** The service's own rules, so that one bad event does not cost the request it would have travelled in. */
+function checked({ text, place }: EventText): EventText {
+  const scanned = scanJson(text);
+  if (!scanned && !/^[\s]*[[{]/.test(text)) throw invalid(place, "event must be an object");
+  if (!scanned) throw invalid(place, reason(text));
+  const faults: string[] = [];
+  readEvent(text, "object" in scanned ? scanned.object : null, (field, message) => faults.push(`${field} ${message}`));
+  if (faults.length > 0) throw invalid(place, faults.join(", "));
+  return { text, place };
+}
+
+function invalid(place: string, message: string): CommandFault {
+  return new CommandFault(`${place}: ${message}.`, "event_invalid");
+}
+
+function mistake(sentence: string): CommandFault {
+  return new CommandFault(sentence, "usage", EXIT.usage);
+}
+
+function reason(text: string): string {
+  try {
+    JSON.parse(text);
+    return "it is neither an object nor an array";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

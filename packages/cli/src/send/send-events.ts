@@ -1,0 +1,129 @@
+/** `inlet send`: reads events, sends them in requests within the limits, and tells exactly what was accepted. */
+
+import { BODY_BYTES_MAX_DEFAULT } from "@inlet/protocol";
+import { CommandFault } from "../command-line/command-fault.ts";
+import { type CommandResult, EXIT } from "../command-line/command-result.ts";
+import type { Call } from "../command-line/command-row.ts";
+import { type EventTarget, newSeed, postBatch } from "./post-batch.ts";
+import { createProgressBar } from "./progress-bar.ts";
+import { type EventText, type Input, readInput } from "./read-input.ts";
+import type { SEND_FLAGS } from "./send-row.ts";
+
+/** More ids than these are counted, not listed. */
+const IDS_SHOWN_MAX = 20;
+
+interface Report {
+  ids: string[];
+  requests: number;
+  failure: CommandFault | null;
+}
+
+export async function sendEvents({ options, names, io }: Call<typeof SEND_FLAGS>): Promise<CommandResult> {
+  const target = { url: options.url, env: options.env, key: eventKey(options.key, options.url) };
+  const input = readInput(options, names, io);
+  const bar = createProgressBar(io.err);
+  const sender = new Sender(target, Number(options.batch), io.interrupted(), {
+    onAccepted: (accepted) => bar.show({ accepted, bytesRead: input.bytesRead(), bytesTotal: input.bytesTotal }),
+    onRetry: (reason, waitMs) => {
+      bar.clear();
+      io.err.write(`${reason} Trying again in ${waitMs / 1_000} s.\n`);
+    },
+  });
+  const report = await sendAll(sender, input);
+  bar.clear();
+  if (report.failure && !options.json) io.err.write(`${report.failure.message}\n`);
+  return result(report);
+}
+
+/** Any word will do as the key of a dev server; elsewhere there has to be one. */
+function eventKey(given: string | null, url: string): string {
+  // The service itself takes several, separated by commas.
+  const key = given?.split(",")[0]?.trim();
+  if (key) return key;
+  if (/^(localhost|127\.|\[::1\])/.test(new URL(url).hostname)) return "dev";
+  throw new CommandFault("An event key is needed: give it with --key or SERVICE_EVENT_KEY.", "event_key_missing", EXIT.denied);
+}
+
+async function sendAll(sender: Sender, input: Input): Promise<Report> {
+  try {
+    for await (const event of input.events) await sender.add(event);
+    await sender.flush();
+    if (sender.ids.length === 0) throw new CommandFault("There is no event in the input.", "events_missing");
+    return { ids: sender.ids, requests: sender.requests, failure: null };
+  } catch (error) {
+    if (!(error instanceof CommandFault)) throw error;
+    return { ids: sender.ids, requests: sender.requests, failure: error };
+  }
+}
+
+interface SenderHooks {
+  onAccepted(count: number): void;
+  onRetry(reason: string, waitMs: number): void;
+}
+
+class Sender {
+  readonly ids: string[] = [];
+  requests = 0;
+  readonly #target: EventTarget;
+  readonly #signal: AbortSignal;
+  readonly #hooks: SenderHooks;
+  readonly #eventsMax: number;
+  #bytesMax = BODY_BYTES_MAX_DEFAULT;
+  #events: EventText[] = [];
+  #bytes = 2;
+
+  constructor(target: EventTarget, eventsMax: number, signal: AbortSignal, hooks: SenderHooks) {
+    this.#target = target;
+    this.#eventsMax = eventsMax;
+    this.#signal = signal;
+    this.#hooks = hooks;
+  }
+
+  async add(event: EventText): Promise<void> {
+    const bytes = Buffer.byteLength(event.text) + 1;
+    if (this.#events.length >= this.#eventsMax || this.#bytes + bytes > this.#bytesMax) await this.flush();
+    this.#events.push(event);
+    this.#bytes += bytes;
+  }
+
+  async flush(): Promise<void> {
+    const events = this.#events;
+    this.#events = [];
+    this.#bytes = 2;
+    if (events.length > 0) await this.#send(events);
+  }
+
+  async #send(events: readonly EventText[]): Promise<void> {
+    if (this.#signal.aborted) throw new CommandFault("Interrupted.", "interrupted");
+    try {
+      const body = `[${events.map(({ text }) => text).join(",")}]`;
+      const ids = await postBatch(this.#target, body, { seed: newSeed(), signal: this.#signal, onRetry: this.#hooks.onRetry });
+      this.ids.push(...ids);
+      this.requests++;
+      this.#hooks.onAccepted(this.ids.length);
+    } catch (error) {
+      if (!(error instanceof CommandFault)) throw error;
+      if (error.code !== "body_too_large" || events.length === 1) throw named(error, events);
+      // The environment takes less than usual, and stored nothing of this: go on in halves.
+      const half = Math.ceil(events.length / 2);
+      this.#bytesMax = Math.max(1, Math.floor(this.#bytesMax / 2));
+      await this.#send(events.slice(0, half));
+      await this.#send(events.slice(half));
+    }
+  }
+}
+
+/** Says which part of the input a refused request carried. */
+function named({ lines, code, exitCode }: CommandFault, events: readonly EventText[]): CommandFault {
+  const [first, last] = [events[0]?.place, events.at(-1)?.place];
+  return new CommandFault([`${first === last ? first : `${first} to ${last}`}: ${lines[0]}`, ...lines.slice(1)], code, exitCode);
+}
+
+function result({ ids, requests, failure }: Report): CommandResult {
+  const accepted = `${ids.length.toLocaleString("en")} event${ids.length === 1 ? "" : "s"} accepted`;
+  const shown = ids.length <= IDS_SHOWN_MAX ? ids : [`${ids[0]} … ${ids.at(-1)}`];
+  const json = { accepted: ids.length, requests, ids, failure: failure && { error: failure.message, code: failure.code } };
+  if (!failure) return { exitCode: EXIT.ok, text: [`${accepted}.`, ...shown].join("\n"), json };
+  const range = ids.length > 0 ? `: ${ids[0]} … ${ids.at(-1)}` : "";
+  return { exitCode: failure.exitCode, text: `${accepted}${range}.`, json };
+}

@@ -1,0 +1,26 @@
+/** `inlet dev`: the service on a developer's machine; with --ephemeral in a folder that does not outlive it. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runService } from "@inlet/server";
+import { CommandFault } from "../command-line/command-fault.ts";
+import { type CommandResult, EXIT, written } from "../command-line/command-result.ts";
+import type { Call, Flags } from "../command-line/command-row.ts";
+
+const EPHEMERAL = "--ephemeral";
+
+export async function runDev({ names: argv, io }: Call<Flags>): Promise<CommandResult> {
+  const asked = argv.includes(EPHEMERAL) || io.variables.SERVICE_EPHEMERAL === "true";
+  const settings = argv.filter((word) => word !== EPHEMERAL);
+  if (!asked) return written(await runService("dev", settings));
+  if (settings.some((word) => /^--data-dir(=|$)/.test(word))) {
+    throw new CommandFault("--ephemeral keeps nothing, --data-dir keeps everything: give one of them.", "usage", EXIT.usage);
+  }
+  const folder = mkdtempSync(join(tmpdir(), "inlet-dev-"));
+  try {
+    return written(await runService("dev", [...settings, "--data-dir", folder]));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

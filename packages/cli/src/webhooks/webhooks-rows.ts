@@ -1,0 +1,126 @@
+/** The commands of `inlet webhooks`. Unlike others they exit with 2 when the two sides differ, so a mistake in the flags is 1. */
+
+import { EXIT } from "../command-line/command-result.ts";
+import { type CommandRow, command, type Flags } from "../command-line/command-row.ts";
+import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
+
+const DIR = { type: "string", placeholder: "folder", fallback: "webhooks", sentence: "The folder of the webhooks." } as const;
+const JSON_FLAG = { json: { type: "boolean", sentence: "Print one JSON document instead of text." } } as const;
+const ENV = {
+  ...CONNECTION_FLAGS.env,
+  sentence: 'Environment of webhooks whose file names none; else it is the server\'s default one. "branch" is what all branches share.',
+} as const;
+const PRUNE = {
+  type: "boolean",
+  sentence: "Also delete webhooks that are not in the folder, in the environments its entries name.",
+} as const;
+
+export const NEW_FLAGS = {
+  dir: DIR,
+  from: { type: "string", placeholder: "provider", sentence: "The provider to start from; --list shows them." },
+  list: { type: "boolean", sentence: "List the providers there are, and write nothing." },
+  env: ENV,
+  ...JSON_FLAG,
+} as const satisfies Flags;
+export const TEST_FLAGS = { dir: DIR, ...JSON_FLAG } as const satisfies Flags;
+const SERVER_FLAGS = { dir: DIR, url: CONNECTION_FLAGS.url, "api-key": CONNECTION_FLAGS["api-key"], env: ENV, ...JSON_FLAG } as const;
+export const PULL_FLAGS = {
+  ...SERVER_FLAGS,
+  force: { type: "boolean", sentence: "Overwrite local files that differ with what the server has." },
+} as const satisfies Flags;
+export const PLAN_FLAGS = { ...SERVER_FLAGS, prune: PRUNE } as const satisfies Flags;
+export const APPLY_FLAGS = {
+  ...SERVER_FLAGS,
+  prune: PRUNE,
+  "skip-tests": { type: "boolean", sentence: "Do not run the fixtures first." },
+} as const satisfies Flags;
+
+export const WEBHOOKS_ROWS: readonly CommandRow[] = [
+  command({
+    words: ["webhooks", "new"],
+    operands: "[name]",
+    sentence: "Writes a new webhook into the folder, started from a provider's transform and fixtures.",
+    more: "Nothing is sent to the server. The name is the provider's unless given; without --from it starts from a generic transform.\nAn environment given by --env is written into the file. A folder that exists is never overwritten.",
+    namesMax: 1,
+    examples: [
+      ["inlet webhooks new --from stripe", "writes webhooks/stripe/"],
+      ['inlet webhooks new "Shop EU" --from shopify --env staging', "writes webhooks/shop-eu/, for staging"],
+      ["inlet webhooks new --list", "lists the providers"],
+    ],
+    exits: [
+      [0, "written"],
+      [1, "nothing was written"],
+    ],
+    usageExit: EXIT.failed,
+    flags: NEW_FLAGS,
+    run: async (call) => (await import("./commands/new.ts")).newWebhook(call),
+  }),
+  command({
+    words: ["webhooks", "test"],
+    operands: "[name …]",
+    sentence: "Runs the fixtures of the folder in the service's own sandbox, offline.",
+    more: "Each fixture is a request and the event it becomes. Also finds transforms that do not parse. Names of folders choose some of them.",
+    namesMax: Number.POSITIVE_INFINITY,
+    examples: [
+      ["inlet webhooks test", "runs all fixtures"],
+      ["inlet webhooks test stripe", "only those of webhooks/stripe/"],
+    ],
+    exits: [
+      [0, "every fixture passed"],
+      [1, "a fixture failed, or something else went wrong"],
+    ],
+    usageExit: EXIT.failed,
+    flags: TEST_FLAGS,
+    run: async (call) => (await import("./commands/test.ts")).testWebhooks(call),
+  }),
+  command({
+    words: ["webhooks", "pull"],
+    sentence: "Writes the server's webhooks into the folder.",
+    more: "What the folder does not have is written. Files that differ are shown and left as they are, unless --force is given.\nFixtures, and entries the server does not know, are never touched.",
+    examples: [
+      ["inlet webhooks pull", "the default environment, and those the folder's entries name"],
+      ["inlet webhooks pull --env staging --force", "staging too, and the server's version wins"],
+    ],
+    exits: [
+      [0, "the folder has what the server has"],
+      [1, "something went wrong"],
+      [2, "local files differ and were left as they are"],
+    ],
+    usageExit: EXIT.failed,
+    flags: PULL_FLAGS,
+    run: async (call) => (await import("./commands/pull.ts")).pullWebhooks(call),
+  }),
+  command({
+    words: ["webhooks", "plan"],
+    sentence: "Prints what apply would change, and changes nothing.",
+    more: "Shows what would be created and changed, field by field, and with --prune what would be deleted.",
+    examples: [
+      ["inlet webhooks plan", "against http://localhost:8288"],
+      ["SERVICE_API_KEY=… inlet webhooks plan --url https://inlet.example.com", "in CI: the exit code tells"],
+    ],
+    exits: [
+      [0, "nothing would change"],
+      [1, "something went wrong"],
+      [2, "something would change"],
+    ],
+    usageExit: EXIT.failed,
+    flags: PLAN_FLAGS,
+    run: async (call) => (await import("./commands/plan.ts")).planWebhooks(call),
+  }),
+  command({
+    words: ["webhooks", "apply"],
+    sentence: "Makes the server have what the folder says.",
+    more: "The fixtures are run first; one that fails stops it before anything is sent. A new webhook's URL is printed, and its id recorded\nin its webhook.json.",
+    examples: [
+      ["inlet webhooks apply", "against http://localhost:8288"],
+      ["SERVICE_API_KEY=… inlet webhooks apply --prune --url https://inlet.example.com", "in CI, where the folder is the whole truth"],
+    ],
+    exits: [
+      [0, "the server has what the folder says"],
+      [1, "something went wrong; what was done until then is printed"],
+    ],
+    usageExit: EXIT.failed,
+    flags: APPLY_FLAGS,
+    run: async (call) => (await import("./commands/apply.ts")).applyWebhooks(call),
+  }),
+];

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { startInlet } from "../../server/test/support/process.ts";
+import { temporaryFolder } from "../../server/test/support/service.ts";
+import { startSmallApp } from "./support/small-app.ts";
+import { type WorkingFolder, workingFolder } from "./support/working-folder.ts";
+
+const SLEEP = { id: "a".repeat(40), op: "Sleep", name: "1h", displayName: "nap", opts: {} };
+
+async function setUp(t: TestContext) {
+  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
+  const app = await startSmallApp(t, url, {
+    good: () => ({ status: 200, body: { total: 42 } }),
+    bad: () => ({ status: 500, body: { name: "PaymentError", message: "the card\nwas refused" } }),
+    slow: () => ({ status: 206, body: [SLEEP] }),
+  });
+  return { url, app, place: workingFolder(t, { SERVICE_BASE_URL: url }) };
+}
+
+/** The id of the newest run of a function, once it stands as asked. */
+async function runOf(place: WorkingFolder, functionId: string, status: string): Promise<string> {
+  const deadline = Date.now() + 15_000;
+  for (;;) {
+    const { stdout } = await place.inlet(["runs", "list", "--function", functionId, "--json"]);
+    const [run] = JSON.parse(stdout).data;
+    if (run?.status === status) return run.id;
+    if (Date.now() > deadline) throw new Error(`no run of ${functionId} is ${status}: ${stdout}`);
+  }
+}
+
+test("an app is synced, listed with its functions, and removed", async (t) => {
+  const { app, place } = await setUp(t);
+  const synced = await place.inlet(["apps", "sync", app.url]);
+  assert.deepEqual([synced.code, synced.stdout], [0, `Synced small: 3 functions at ${app.url}.\n`]);
+  assert.match((await place.inlet(["apps", "list"])).stdout, new RegExp(`^\\S+ +small +3 +js:v3\\.0\\.0 +\\S+Z +${app.url}$`, "m"));
+  assert.match((await place.inlet(["functions", "list"])).stdout, /^small-good +good +small +0 +app\/good$/m);
+  assert.equal((await place.inlet(["apps", "remove", "small"])).code, 0);
+  assert.equal((await place.inlet(["apps", "list"])).stdout, "No apps.\n");
+  assert.equal(
+    (await place.inlet(["functions", "list", "--json"])).stdout,
+    `${JSON.stringify({ data: [], page: { next: null } }, null, 2)}\n`,
+  );
+  const gone = await place.inlet(["apps", "remove", "small"]);
+  assert.deepEqual([gone.code, /app_not_found/.test(gone.stderr)], [1, true]);
+  const nobody = await place.inlet(["apps", "sync", "http://127.0.0.1:9/api"]);
+  assert.deepEqual([nobody.code, /app_unreachable/.test(nobody.stderr)], [1, true]);
+});
+
+test("runs are listed, shown, watched to their end, cancelled and run again", async (t) => {
+  const { app, place } = await setUp(t);
+  await place.inlet(["apps", "sync", app.url]);
+  await place.inlet(["send"], ["good", "bad", "slow"].map((id) => JSON.stringify({ name: `app/${id}`, data: {} })).join("\n"));
+
+  const good = await runOf(place, "small-good", "completed");
+  assert.match(
+    (await place.inlet(["runs", "list", "--status", "completed"])).stdout,
+    new RegExp(`${good} +completed +small-good +app/good +[\\d.]+ m?s`),
+  );
+  const shown = await place.inlet(["runs", "get", good]);
+  assert.match(shown.stdout, /^status +completed$/m);
+  assert.match(shown.stdout, /^output +\{"total":42\}$/m);
+  assert.deepEqual(JSON.parse((await place.inlet(["runs", "get", good, "--json"])).stdout).output, { total: 42 });
+  assert.equal((await place.inlet(["runs", "watch", good])).code, 0);
+
+  const bad = await runOf(place, "small-bad", "failed");
+  const watched = await place.inlet(["runs", "watch", bad]);
+  assert.equal(watched.code, 1);
+  assert.match(watched.stdout, /^failed {2}PaymentError: the card\\x0awas refused$/m);
+  assert.match((await place.inlet(["runs", "get", bad])).stdout, /^failed calls +attempt 1 .* status 500/m);
+
+  const slow = await runOf(place, "small-slow", "sleeping");
+  const watching = place.start("runs", "watch", slow);
+  await watching.printed(/nap {2}sleep {2}sleeping {2}until \S+Z/);
+  assert.match((await place.inlet(["runs", "cancel", slow])).stdout, new RegExp(`^Cancelled ${slow} of small-slow\\.$`, "m"));
+  assert.equal(await watching.ended(), 1);
+  assert.match(watching.stdout(), /^cancelled\b/m);
+  const again = await place.inlet(["runs", "cancel", slow]);
+  assert.deepEqual([again.code, /run_ended/.test(again.stderr)], [1, true]);
+
+  const rerun = JSON.parse((await place.inlet(["runs", "rerun", good, "--json"])).stdout);
+  assert.equal(rerun.originalRunId, good);
+  assert.equal((await place.inlet(["runs", "watch", rerun.id])).code, 0);
+  const missing = await place.inlet(["runs", "get", "01JCQ7V8Z0ABCDEFGHJKMNPQRS"]);
+  assert.deepEqual([missing.code, /run_not_found/.test(missing.stderr)], [1, true]);
+});
+
+test("every change of every run, or of one function, as lines for people and for scripts", async (t) => {
+  const { app, place, url } = await setUp(t);
+  await place.inlet(["apps", "sync", app.url]);
+  const [people, scripts] = [place.start("runs", "watch"), place.start("runs", "watch", "--function", "small-bad", "--json")];
+  await Promise.all([people.printed(/Following runs/), scripts.printed(/Following runs/)]);
+  const events = ["good", "bad"].map((id) => ({ name: `app/${id}`, data: {} }));
+  await fetch(`${url}/e/dev`, { method: "POST", body: JSON.stringify(events) });
+  await people.printed(/^\d\d:\d\d:\d\d\.\d{3} {2}\S{26} {2}completed {2}small-good {2}app\/good$/m);
+  await people.printed(/ {2}failed {2}small-bad {2}/);
+  await scripts.printed(/"status":"failed"/);
+  assert.deepEqual([await people.end("SIGINT"), await scripts.end("SIGTERM")], [0, 0]);
+  const seen = scripts
+    .stdout()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).function.id);
+  assert.deepEqual(new Set(seen), new Set(["small-bad"]));
+});

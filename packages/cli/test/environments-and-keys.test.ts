@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startServer, workingFolder } from "./support/working-folder.ts";
+
+test("an environment is created, listed, archived and taken back; CI may ask twice", async (t) => {
+  const place = workingFolder(t, (await startServer(t)).variables);
+  const made = await place.inlet(["env", "create", "feature/cart"]);
+  assert.deepEqual([made.code, made.stdout], [0, "Created the branch environment feature/cart.\n"]);
+  const again = await place.inlet(["env", "create", "feature/cart"]);
+  assert.deepEqual([again.code, /environment_exists/.test(again.stderr)], [1, true]);
+  assert.equal((await place.inlet(["env", "create", "feature/cart", "--if-missing"])).code, 0);
+  assert.equal((await place.inlet(["env", "archive", "feature/cart"])).code, 0);
+  assert.match((await place.inlet(["env", "list"])).stdout, /^feature\/cart +branch +\S+Z +\S+Z$/m);
+  const back = await place.inlet(["env", "create", "feature/cart", "--if-missing", "--json"]);
+  assert.equal(JSON.parse(back.stdout).archivedAt, null);
+  await place.inlet(["env", "archive", "feature/cart"]);
+  assert.match((await place.inlet(["env", "unarchive", "feature/cart"])).stdout, /back in use/);
+  assert.equal((await place.inlet(["env", "create", "staging", "--kind", "custom"])).code, 0);
+  const { data } = JSON.parse((await place.inlet(["env", "list", "--json"])).stdout);
+  assert.deepEqual(
+    data.map(({ name, kind }: { name: string; kind: string }) => `${name} ${kind}`),
+    ["staging custom", "feature/cart branch", "production default"],
+  );
+  const permanent = await place.inlet(["env", "archive", "production"]);
+  assert.deepEqual([permanent.code, /environment_permanent/.test(permanent.stderr)], [1, true]);
+  assert.match((await place.inlet(["env", "create", "x", "--kind", "other"])).stderr, /--kind must be one of branch, custom, not "other"/);
+});
+
+test("a key is printed alone, works, and stops working when it is revoked", async (t) => {
+  const place = workingFolder(t, (await startServer(t)).variables);
+  const made = await place.inlet(["keys", "create", "shop", "--allow-name", "shop/*"]);
+  assert.match(made.stdout, /^evk_\S+\n$/);
+  assert.match(made.stderr, /Created the event key shop of production \(\S+\)\. It is shown only now:/);
+  const key = made.stdout.trim();
+  const send = (name: string) => place.inlet(["send", "--name", name, "--key", key]);
+  assert.deepEqual([(await send("shop/a")).code, (await send("blog/a")).code], [0, 4]);
+
+  const [, id = ""] =
+    /^(\S+) +event +shop +evk_\S+ +production/m.exec((await place.inlet(["keys", "list", "--kind", "event"])).stdout) ?? [];
+  assert.match((await place.inlet(["keys", "revoke", id])).stdout, /^Revoked the event key shop/);
+  assert.equal((await send("shop/a")).code, 4);
+  assert.equal((await place.inlet(["keys", "revoke", id])).code, 1);
+
+  const reader = JSON.parse((await place.inlet(["keys", "create", "ci", "--kind", "api", "--role", "read", "--json"])).stdout);
+  assert.equal(reader.role, "read");
+  assert.equal((await place.inlet(["env", "list", "--api-key", reader.key])).code, 0);
+  const denied = await place.inlet(["env", "create", "x", "--api-key", reader.key]);
+  assert.deepEqual([denied.code, /role_forbidden[\s\S]*inlet keys create/.test(denied.stderr)], [4, true]);
+
+  await place.inlet(["env", "create", "staging", "--kind", "custom"]);
+  const limited = (await place.inlet(["keys", "create", "s", "--kind", "api", "--only-env", "staging"])).stdout.trim();
+  const list = (...flags: string[]) => place.inlet(["events", "list", "--api-key", limited, ...flags]);
+  assert.deepEqual([(await list("--env", "staging")).code, (await list()).code], [0, 4]);
+});

@@ -1,0 +1,182 @@
+/** docs/five-minute-start.md, docs/branch-environments.md, docs/self-hosting.md: their commands are run, their files are used. */
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { signingKeyBearers } from "@inlet/protocol";
+import { readConfig } from "@inlet/server";
+import { startInlet } from "../../server/test/support/process.ts";
+import { temporaryFolder } from "../../server/test/support/service.ts";
+import { readOptions } from "../src/command-line/read-options.ts";
+import { LISTEN } from "../src/listen/listen-row.ts";
+import { type Guide, masked, readGuide, runScripts } from "./support/guide.ts";
+import { startSmallApp } from "./support/small-app.ts";
+import { startServer, workingFolder } from "./support/working-folder.ts";
+
+/** Another port than the usual one may be taken on the machine that runs the tests. */
+const ANY_PORT = { SERVICE_PORT: "0" };
+
+async function runGuide(t: TestContext, { steps }: Guide, folder: string, variables: Record<string, string>): Promise<void> {
+  const outputs = await runScripts(
+    t,
+    steps.map(({ script }) => script),
+    folder,
+    variables,
+  );
+  for (const [i, { script, shown }] of steps.entries()) {
+    if (shown !== null) assert.equal(masked(outputs[i] ?? ""), masked(shown), script);
+  }
+}
+
+function linked(guide: Guide): string[] {
+  return [...guide.text.matchAll(/\]\(([a-z-]+\.md)\)/g)].map(([, file = ""]) => file);
+}
+
+test("the five-minute start", async (t) => {
+  const guide = readGuide("five-minute-start.md");
+  assert.ok(guide.steps.length >= 6);
+  const [, command = ""] = /^\$ npx inlet (.*)$/m.exec(guide.blocks("console")[0] ?? "") ?? [];
+  const { url, stdout } = await startInlet(t, [...command.split(" "), "--port", "0"]);
+  const { folder, exists } = workingFolder(t);
+  await runGuide(t, guide, folder, { SERVICE_BASE_URL: url, ...ANY_PORT });
+  assert.ok(exists("webhooks/stripe/transform.js"));
+  assert.match(stdout(), /event {6}\S{26} {2}shop\/order\.created[\s\S]*duplicate {2}\S{26} {2}shop\/order\.created/);
+});
+
+test("branch environments, step by step and as a workflow", async (t) => {
+  const guide = readGuide("branch-environments.md");
+  const signingKey = "signkey-prod-00ff00ff";
+  const { url, variables, rest } = await startServer(t, ["--signing-key", signingKey]);
+  const app = await startSmallApp(t, url, { good: () => ({ status: 200, body: null }) }, signingKeyBearers(signingKey)[0]);
+  const { SERVICE_EVENT_KEY: _, ...ofCi } = variables;
+  const PREVIEW_URL = new URL(app.url).origin;
+  const { folder } = workingFolder(t);
+  await runGuide(t, guide, folder, { ...ofCi, PREVIEW_URL });
+
+  const [workflow = ""] = guide.blocks("yaml");
+  const runs = [...workflow.matchAll(/^ +- run: (npx .*)$/gm)].map(([, script = ""]) => script);
+  assert.equal(runs.length, 3);
+  await runScripts(t, runs, folder, { ...ofCi, PREVIEW_URL, BRANCH: "feature/checkout" });
+  const environments = (await rest("GET", "/environments")) as { name: string; kind: string; archivedAt: string | null }[];
+  const branches = environments.filter(({ kind }) => kind === "branch").map(({ name, archivedAt }) => [name, archivedAt !== null]);
+  assert.deepEqual(branches, [
+    ["feature/checkout", true],
+    ["feature/cart", true],
+  ]);
+  assert.equal((await rest("GET", "/functions", undefined, "feature/checkout")).length, 1, "the preview's functions were synced there");
+  const slug = await runScripts(t, [`BRANCH='fix: ünïcode #7'; echo "\${BRANCH//[^A-Za-z0-9._\\/-]/-}"`], folder, { LC_ALL: "C.UTF-8" });
+  assert.match(slug[0] ?? "", /^[A-Za-z0-9._/-]+\n$/);
+});
+
+/** The command systemd would run, and its variables. */
+function unitOf(guide: Guide) {
+  const [unit = "", env = ""] = [guide.blocks("systemd")[0], guide.blocks("ini")[0]];
+  const [, line = ""] = /^ExecStart=\/usr\/bin\/env inlet (.*)$/m.exec(unit) ?? [];
+  const setting = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? "";
+  const variables = Object.fromEntries(
+    env
+      .trim()
+      .split("\n")
+      .map((pair) => pair.split("=", 2) as [string, string]),
+  );
+  return { argv: line.split(" "), setting, variables };
+}
+
+test("the systemd unit starts a service that knows its public address and its clients", async (t) => {
+  const guide = readGuide("self-hosting.md");
+  const { argv, setting, variables } = unitOf(guide);
+  const [mode, ...flags] = argv;
+  assert.equal(mode, "start");
+  const config = readConfig("start", flags, variables);
+  assert.ok(Number.parseInt(setting("TimeoutStopSec"), 10) * 1_000 > config.drainTimeout);
+  assert.deepEqual(
+    [setting("KillSignal"), setting("StateDirectoryMode"), `/var/lib/${setting("StateDirectory")}`],
+    ["SIGTERM", "0700", config.dataDir],
+  );
+
+  const dataDir = join(temporaryFolder(t), "data");
+  const here = argv.map((word) => (word === config.dataDir ? dataDir : word === String(config.port) ? "0" : word));
+  const inlet = await startInlet(t, here, variables);
+  assert.ok(!/evk_|ak_|signkey-/.test(inlet.stdout().replace(/event key \(all branches\).*/, "")), "chosen keys are not printed");
+  const call = (path: string, init: RequestInit = {}) =>
+    fetch(`${inlet.url}${path}`, {
+      ...init,
+      headers: {
+        authorization: `Bearer ${variables.SERVICE_API_KEY}`,
+        "content-type": "application/json",
+        "x-forwarded-for": "203.0.113.7",
+      },
+    });
+  const transform = "() => ({ name: 'a/b', data: {} })";
+  const made = await call("/v1/webhooks", { method: "POST", body: JSON.stringify({ name: "hook", transform }) });
+  const { data } = (await made.json()) as { data: { id: string; url: string } };
+  assert.match(data.url, /^https:\/\/inlet\.example\.com\/e\//);
+  assert.equal((await call(new URL(data.url).pathname, { method: "POST", body: "{}" })).status, 200);
+  const requests = (await (await call(`/v1/webhooks/${data.id}/requests`)).json()) as { data: { ip: string }[] };
+  assert.equal(requests.data[0]?.ip, "203.0.113.7");
+
+  const { folder } = workingFolder(t);
+  const scripts = guide.steps.map(({ script }) => script.replace("https://inlet.example.com", inlet.url));
+  const doctor = scripts.filter((script) => script.includes("doctor"));
+  await runScripts(t, doctor, folder, { ...variables, ...ANY_PORT });
+  assert.equal(await inlet.end("SIGTERM"), 0);
+  await runScripts(
+    t,
+    scripts.filter((script) => !script.includes("doctor")),
+    folder,
+    { DATA_DIR: dataDir },
+  );
+  const restored = await startInlet(
+    t,
+    here.map((word) => (word === dataDir ? `${dataDir}.copy` : word)),
+    variables,
+  );
+  const events = await fetch(`${restored.url}/v1/events`, { headers: { authorization: `Bearer ${variables.SERVICE_API_KEY}` } });
+  assert.equal(((await events.json()) as { data: unknown[] }).data.length, 1, "the copy has what was there");
+  await restored.end("SIGTERM");
+});
+
+test("the nginx configuration goes with the unit, and its tables explain lines that are there", () => {
+  const guide = readGuide("self-hosting.md");
+  const { argv, variables } = unitOf(guide);
+  const config = readConfig("start", argv.slice(1), variables);
+  const [nginx = ""] = guide.blocks("nginx");
+  const lines = nginx
+    .trim()
+    .split("\n")
+    .map((line) => line.trim());
+  for (const line of lines.filter(Boolean)) assert.match(line, /[;{}]$/, line);
+  assert.equal(nginx.split("{").length, nginx.split("}").length);
+  const directive = (name: string) => new RegExp(`^\\s*${name} (.*);$`, "m").exec(nginx)?.[1] ?? "";
+  assert.equal(directive("proxy_pass"), `http://${config.host}:${config.port}`);
+  assert.equal(`https://${directive("server_name")}`, config.publicUrl);
+  assert.deepEqual(config.trustProxy, [config.host], "nginx connects from this address");
+  assert.ok(Number.parseInt(directive("client_max_body_size"), 10) * 1024 * 1024 > Math.max(config.bodyLimit, 4 * 1024 * 1024));
+  assert.ok(Number.parseInt(directive("proxy_read_timeout"), 10) > 15);
+  assert.deepEqual(
+    [directive("proxy_buffering"), directive("proxy_request_buffering"), directive("proxy_http_version")],
+    ["off", "off", "1.1"],
+  );
+  for (const header of ["Host $host", "X-Forwarded-For $remote_addr", "X-Forwarded-Proto $scheme"]) {
+    assert.ok(nginx.includes(`proxy_set_header ${header};`), header);
+  }
+  const explained = [...guide.text.matchAll(/^\| `([^`]+)`/gm)].map(([, word = ""]) => word);
+  const files = [nginx, guide.blocks("systemd")[0], "GET"].join("\n");
+  for (const word of explained) assert.ok(files.includes(word), word);
+});
+
+test("the commands of the guide to forwarding are commands, and its state file is the one used", () => {
+  const { text } = readGuide("forwarding.md");
+  const commands = [...text.matchAll(/`npx inlet (listen [^`]*)`/g)].map(([, words = ""]) => words.replaceAll("'", "").split(" "));
+  assert.equal(commands.length, 5);
+  for (const [, ...argv] of commands) readOptions(LISTEN, argv, {});
+  assert.ok(text.includes(`\`${LISTEN.flags.state?.fallback}\``));
+});
+
+test("guides lead only to pages that exist", () => {
+  for (const file of ["five-minute-start.md", "branch-environments.md", "self-hosting.md", "forwarding.md"]) {
+    for (const target of linked(readGuide(file)))
+      assert.ok(existsSync(new URL(`../../../docs/${target}`, import.meta.url)), `${file}: ${target}`);
+  }
+});

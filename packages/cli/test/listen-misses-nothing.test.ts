@@ -1,0 +1,188 @@
+/** `inlet listen`: every event and webhook request arrives on this machine once and as it was sent, whatever happens in between. */
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { onEnd } from "../../server/test/support/on-end.ts";
+import { startInlet } from "../../server/test/support/process.ts";
+import { temporaryFolder } from "../../server/test/support/service.ts";
+import { unsteadyProxy } from "./support/unsteady-proxy.ts";
+import { EVENT_KEY, startServer, workingFolder } from "./support/working-folder.ts";
+
+const EXACT = '{"n":12345678901234567890.10,\r\n "n":1.0, "text":"\\u0041"}';
+
+async function startDev(t: TestContext) {
+  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
+  const events = async () => {
+    const response = await fetch(`${url}/v1/events?limit=100`);
+    const text = await response.text();
+    return { text, items: (JSON.parse(text) as { data: { id: string; name: string; dedupId?: string }[] }).data.toReversed() };
+  };
+  return { url, events };
+}
+
+async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error("it did not come to that");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function setUp(t: TestContext) {
+  const server = await startServer(t);
+  const send = async (body: string) => {
+    const response = await fetch(`${server.url}/e/${EVENT_KEY}`, { method: "POST", body });
+    return ((await response.json()) as { ids: string[] }).ids;
+  };
+  return { ...server, send, place: workingFolder(t, server.variables) };
+}
+
+/** An app that keeps what it is sent. */
+async function startApp(t: TestContext) {
+  const seen: { url: string; headers: string[]; body: Buffer }[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    seen.push({ url: request.url ?? "", headers: request.rawHeaders, body: Buffer.concat(chunks) });
+    response.end("ok");
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onEnd(t, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+test("copies are the events they were made from: id, payload text, other fields", async (t) => {
+  const { place, send } = await setUp(t);
+  const dev = await startDev(t);
+  const listener = place.start("listen", "--to", dev.url, "--events", "shop/*");
+  await listener.printed(/Connected\./);
+  const [id] = await send(`[{"name":"shop/order","id":"o-1","ts":5,"data":${EXACT},"user":{"x":1e400}},{"name":"blog/post","data":{}}]`);
+  await listener.printed(/shop\/order {2}200/);
+  const copies = await dev.events();
+  assert.deepEqual(
+    copies.items.map((event) => [event.id, event.name, event.dedupId]),
+    [[id, "shop/order", "o-1"]],
+  );
+  assert.ok(copies.text.includes(`"data":${EXACT}`), copies.text);
+  assert.ok(copies.text.includes('"user":{"x":1e400}') && copies.text.includes('"ts":5,'));
+  assert.equal(await listener.end(), 0);
+});
+
+test("what is sent while it is away, cut off, or the target is down arrives all the same, and once", async (t) => {
+  const { place, send, url, variables } = await setUp(t);
+  const dev = await startDev(t);
+  const source = await unsteadyProxy(t, url);
+  const target = await unsteadyProxy(t, dev.url);
+  const argv = ["listen", "--to", target.url, "--url", source.url];
+  const event = (n: number) => JSON.stringify({ name: "shop/order", data: { n } });
+  const first = place.start(...argv);
+  await first.printed(/Connected\./);
+  await first.end("SIGKILL");
+  const ids = await send(`[${event(1)},${event(2)}]`);
+
+  target.next = ["none", "answer lost", "never arrives", "turned away"];
+  const second = place.start(...argv);
+  await second.printed(/from where it was left/);
+  await until(async () => (await dev.events()).items.length === 2);
+  await second.printed(new RegExp(`${ids[1]} .*200`));
+  source.cut();
+  ids.push(...(await send(`[${event(3)},${event(4)}]`)));
+  await second.printed(new RegExp(`${ids[3]} .*200`));
+  assert.match(second.stderr(), /Waiting for http/);
+  await second.end("SIGTERM");
+
+  ids.push(...(await send(event(5))));
+  const third = workingFolder(t, variables);
+  third.write(".inlet/listen.json", place.read(".inlet/listen.json"));
+  const moved = third.start(...argv, "--json");
+  await moved.printed(new RegExp(`"id":"${ids[4]}","status":200`));
+  assert.deepEqual(
+    (await dev.events()).items.map(({ id }) => id),
+    ids,
+    "each once, in order",
+  );
+  await moved.end();
+});
+
+test("--since begins in the past; sending a copy again makes no second event", async (t) => {
+  const { place, send } = await setUp(t);
+  const dev = await startDev(t);
+  const [id] = await send('{"name":"shop/order","data":{}}');
+  for (let round = 0; round < 2; round++) {
+    const listener = place.start("listen", "--to", dev.url, "--since", "1h");
+    await listener.printed(/shop\/order {2}200/);
+    await listener.end();
+  }
+  assert.deepEqual(
+    (await dev.events()).items.map((event) => event.id),
+    [id],
+  );
+});
+
+test("raw webhook requests reach an app as they came: headers, query, bytes; across a cut, and only those that were let in", async (t) => {
+  const { place, rest, url } = await setUp(t);
+  const app = await startApp(t);
+  const source = await unsteadyProxy(t, url);
+  const transform = "function transform(evt, h, q, raw) { if (raw === 'bad') throw new Error('no'); return { name: 'x/y', data: {} } }";
+  const hook = await rest("POST", "/webhooks", { name: "Stripe", transform });
+  const listener = place.start("listen", "--webhook", "stripe", "--to", `${app.url}/hook?from=listen`, "--url", source.url);
+  await listener.printed(/Connected\./);
+  const bytes = Buffer.from([0x7b, 0xff, 0x00, 0xfe, 0x7d]);
+  const post = (body: string | Buffer, headers: Record<string, string> = {}) =>
+    fetch(`${hook.url}?a=1&b=%C3%A9+x&a=2`, { method: "POST", body: body as string, headers });
+  await post('{"n": 12345678901234567890.10}\r\n', { "Content-Type": "application/json", "Stripe-Signature": "t=1,v1=ab" });
+  await until(() => app.seen.length === 1);
+  source.cut();
+  await post(bytes, { "Content-Type": "application/octet-stream", "X-Odd": "1" });
+  await post("bad", { "Content-Type": "text/plain" });
+  await rest("PUT", `/webhooks/${hook.id}`, { ips: { mode: "allow", list: ["192.0.2.1"] } });
+  await post("denied", { "Content-Type": "text/plain" });
+  await listener.printed(/not forwarded: ip_denied/);
+  await listener.end();
+  const [first, second, third] = app.seen;
+  assert.equal(app.seen.length, 3);
+  assert.equal(first?.body.toString(), '{"n": 12345678901234567890.10}\r\n');
+  assert.equal(first?.url, "/hook?from=listen&a=1&a=2&b=%C3%A9+x");
+  const header = (name: string) => first?.headers[(first?.headers.indexOf(name) ?? -2) + 1];
+  assert.equal(header("Stripe-Signature"), "t=1,v1=ab");
+  assert.equal(header("Content-Type"), "application/json");
+  assert.deepEqual(second?.body, bytes);
+  assert.equal(third?.body.toString(), "bad", "one the transform failed on is of all the one to debug");
+});
+
+test("raw webhook requests reach a dev server's webhook of the same name, with its own transform", async (t) => {
+  const { place, rest } = await setUp(t);
+  const dev = await startDev(t);
+  const hook = await rest("POST", "/webhooks", { name: "Pay", transform: "() => ({ name: 'old/name', data: {} })" });
+  const missing = await place.inlet(["listen", "--webhooks", "--to", dev.url]);
+  assert.equal(missing.code, 1);
+  assert.match(missing.stderr, /has no webhook named "Pay"[\s\S]*inlet webhooks apply --url/);
+  const body = JSON.stringify({ name: "Pay", transform: "(evt) => ({ name: 'new/name', data: evt })" });
+  await fetch(`${dev.url}/v1/webhooks`, { method: "POST", body, headers: { "content-type": "application/json" } });
+  const listener = place.start("listen", "--webhooks", "--to", dev.url);
+  await listener.printed(/Connected\./);
+  await fetch(hook.url, { method: "POST", body: '{"n":1}', headers: { "content-type": "application/json" } });
+  await listener.printed(/Pay {2}200/);
+  await listener.end();
+  assert.deepEqual(
+    (await dev.events()).items.map(({ name }) => name),
+    ["new/name"],
+  );
+});
+
+test("what cannot be listened to is said at once", async (t) => {
+  const { place } = await setUp(t);
+  const none = await place.inlet(["listen", "--webhooks"]);
+  assert.deepEqual([none.code, /has no webhooks/.test(none.stderr)], [1, true]);
+  const unknown = await place.inlet(["listen", "--webhook", "Stripe"]);
+  assert.match(unknown.stderr, /has no webhook "Stripe"\. There are none\./);
+  assert.equal((await place.inlet(["listen", "--api-key", "ak_wrong"])).code, 4);
+  assert.equal((await place.inlet(["listen", "--to", "localhost"])).code, 2);
+  place.write("state.json", "nonsense");
+  assert.match((await place.inlet(["listen", "--state", "state.json"])).stderr, /is not a state file/);
+});

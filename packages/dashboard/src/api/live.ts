@@ -1,0 +1,88 @@
+/**
+ * Server-sent events over fetch. EventSource cannot name an environment in a header; fetch can, and hands out the text as it
+ * comes. A broken connection is taken up again after the last message seen, so nothing is missed.
+ */
+
+import { ApiError, errorOf, requestOf } from "./client.ts";
+import type { JsonText } from "./json-text.ts";
+
+export type LiveState = "connecting" | "live" | "offline";
+
+export interface LiveOptions {
+  path: string;
+  env: string;
+  query?: Record<string, string | undefined>;
+  onMessage(data: JsonText): void;
+  onState(state: LiveState): void;
+}
+
+const RETRY_FIRST_MS = 1_000;
+const RETRY_MOST_MS = 15_000;
+
+/** Returns what ends it. */
+export function follow(options: LiveOptions): () => void {
+  const ended = new AbortController();
+  void keepFollowing(options, ended.signal);
+  return () => ended.abort();
+}
+
+async function keepFollowing(options: LiveOptions, signal: AbortSignal): Promise<void> {
+  let last: string | null = null;
+  let waitMs = RETRY_FIRST_MS;
+  while (!signal.aborted) {
+    options.onState("connecting");
+    try {
+      for await (const message of messages(options, last, signal)) {
+        waitMs = RETRY_FIRST_MS;
+        if (message === "open") options.onState("live");
+        else {
+          last = message.id ?? last;
+          if (message.data !== "") options.onMessage(message.data);
+        }
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      // What the service refuses now it will refuse again: a missing session, an unknown environment, a route it has not.
+      if (error instanceof ApiError && error.status >= 400 && error.status < 500) return options.onState("offline");
+    }
+    if (signal.aborted) return;
+    options.onState("offline");
+    await pause(waitMs, signal);
+    waitMs = Math.min(waitMs * 2, RETRY_MOST_MS);
+  }
+}
+
+async function* messages({ path, env, query }: LiveOptions, last: string | null, signal: AbortSignal) {
+  const [url, init] = requestOf(path, { env, signal, ...(query && { query }) });
+  const headers = { ...(init.headers as Record<string, string>), accept: "text/event-stream", ...(last && { "last-event-id": last }) };
+  const response = await fetch(url, { ...init, headers });
+  if (!response.ok || !response.body) throw errorOf(response.status, await response.text());
+  yield "open" as const;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    buffer += value;
+    const blocks = buffer.split("\n\n");
+    buffer = blocks.pop() ?? "";
+    for (const block of blocks) yield readMessage(block);
+  }
+}
+
+function readMessage(block: string): { id: string | null; data: string } {
+  const lines = block.split("\n");
+  const field = (name: string) =>
+    lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).replace(/^ /, ""));
+  return { id: field("id")[0] ?? null, data: field("data").join("\n") };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,137 @@
+/** What the pages ask the service for, by name, so that a change anywhere refreshes what shows it everywhere. */
+
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { call, callForAll, callForPage, callForText, parsed } from "./client.ts";
+import { readEvent, readRun } from "./read-items.ts";
+import type {
+  AppItem,
+  AuditEntry,
+  Environment,
+  EventType,
+  FunctionItem,
+  Key,
+  Provider,
+  RunItem,
+  Stats,
+  Webhook,
+  WebhookRequest,
+  WebhookVersion,
+} from "./types.ts";
+
+export type Filters = Record<string, string | number | undefined>;
+
+/** A page of a list: enough to fill a tall window, small enough to arrive at once. */
+export const PAGE_ITEMS = 50;
+
+const nextPage = (last: { next: string | null }) => last.next ?? undefined;
+const noCursor: string | undefined = undefined;
+
+export const eventPage = (env: string, filters: Filters, cursor?: string) =>
+  callForPage("/events", readEvent, { env, query: { ...filters, limit: PAGE_ITEMS, cursor } });
+
+export const eventsQuery = (env: string, filters: Filters) =>
+  infiniteQueryOptions({
+    queryKey: ["events", env, filters],
+    queryFn: ({ pageParam }) => eventPage(env, filters, pageParam),
+    initialPageParam: noCursor,
+    getNextPageParam: nextPage,
+    // The live tail brings what is new.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  });
+
+export const eventQuery = (env: string, id: string) =>
+  queryOptions({
+    queryKey: ["event", env, id],
+    queryFn: async () => readEvent(await callForText(`/events/${encodeURIComponent(id)}`, { env })),
+  });
+
+export const eventRunsQuery = (env: string, id: string) =>
+  queryOptions({
+    queryKey: ["event-runs", env, id],
+    queryFn: () => callForPage<RunItem>(`/events/${encodeURIComponent(id)}/runs`, parsed, { env, query: { limit: 100 } }),
+  });
+
+export const eventTypesQuery = (env: string) =>
+  queryOptions({ queryKey: ["event-types", env], queryFn: () => callForAll<EventType>("/event-types", { env }) });
+
+export const runPage = (env: string, filters: Filters, cursor?: string) =>
+  callForPage<RunItem>("/runs", parsed, { env, query: { ...filters, limit: PAGE_ITEMS, cursor } });
+
+export const runsQuery = (env: string, filters: Filters) =>
+  infiniteQueryOptions({
+    queryKey: ["runs", env, filters],
+    queryFn: ({ pageParam }) => runPage(env, filters, pageParam),
+    initialPageParam: noCursor,
+    getNextPageParam: nextPage,
+    gcTime: 60_000,
+  });
+
+export const runQuery = (env: string, id: string) =>
+  queryOptions({ queryKey: ["run", env, id], queryFn: async () => readRun(await callForText(`/runs/${encodeURIComponent(id)}`, { env })) });
+
+export const functionsQuery = (env: string) =>
+  queryOptions({ queryKey: ["functions", env], queryFn: () => callForAll<FunctionItem>("/functions", { env }) });
+
+export const appsQuery = (env: string) => queryOptions({ queryKey: ["apps", env], queryFn: () => callForAll<AppItem>("/apps", { env }) });
+
+export const environmentsQuery = queryOptions({
+  queryKey: ["environments"],
+  queryFn: () => callForAll<Environment>("/environments", { query: { limit: 100 } }),
+  staleTime: 30_000,
+});
+
+export const keysQuery = (env: string) =>
+  queryOptions({ queryKey: ["keys", env], queryFn: () => callForAll<Key>("/keys", { env, query: { limit: 100 } }) });
+
+export const webhooksQuery = (env: string) =>
+  queryOptions({ queryKey: ["webhooks", env], queryFn: () => callForAll<Webhook>("/webhooks", { env, query: { limit: 100 } }) });
+
+export const webhookQuery = (id: string) =>
+  queryOptions({ queryKey: ["webhook", id], queryFn: () => call<Webhook>(`/webhooks/${encodeURIComponent(id)}`) });
+
+export const versionsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["webhook-versions", id],
+    queryFn: () => callForAll<WebhookVersion>(`/webhooks/${encodeURIComponent(id)}/versions`),
+  });
+
+export const requestsQuery = (id: string, filters: Filters) =>
+  infiniteQueryOptions({
+    queryKey: ["webhook-requests", id, filters],
+    queryFn: ({ pageParam }) =>
+      callForPage<WebhookRequest>(`/webhooks/${encodeURIComponent(id)}/requests`, parsed, {
+        query: { ...filters, limit: 20, cursor: pageParam },
+      }),
+    initialPageParam: noCursor,
+    getNextPageParam: nextPage,
+    refetchInterval: 5_000,
+  });
+
+export const lastRequestQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["webhook-requests", id, "last"],
+    queryFn: async () =>
+      (await callForPage<WebhookRequest>(`/webhooks/${encodeURIComponent(id)}/requests`, parsed, { query: { limit: 20 } })).items,
+    refetchInterval: 10_000,
+  });
+
+export const providersQuery = queryOptions({
+  queryKey: ["providers"],
+  queryFn: () => callForAll<Provider>("/transforms/providers"),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const statsQuery = (env: string, from: number, to: number, interval?: string) =>
+  queryOptions({
+    queryKey: ["stats", env, from, to, interval],
+    queryFn: () => call<Stats>("/stats", { env, query: { from, to, interval } }),
+    placeholderData: (before) => before,
+  });
+
+export const auditQuery = infiniteQueryOptions({
+  queryKey: ["audit-log"],
+  queryFn: ({ pageParam }) => callForPage<AuditEntry>("/audit-log", parsed, { query: { limit: 50, cursor: pageParam } }),
+  initialPageParam: noCursor,
+  getNextPageParam: nextPage,
+});

@@ -1,0 +1,67 @@
+/** Items read from the text of an answer: payloads keep their text, everything else becomes values. */
+
+import { entriesOf, type JsonText, membersOf, objectText } from "./json-text.ts";
+import type { EventItem, Run, RunAttempt, RunStep, Trial } from "./types.ts";
+
+const EVENT_FIELDS: ReadonlySet<string> = new Set([
+  ...["id", "name", "data", "ts", "receivedAt", "environment", "source", "duplicates", "dedupId", "runs"],
+]);
+
+export function readEvent(text: JsonText): EventItem {
+  const members = membersOf(text);
+  const value = (name: string) => JSON.parse(members.get(name) ?? "null");
+  return {
+    id: value("id"),
+    name: value("name"),
+    data: members.get("data") ?? "{}",
+    ts: value("ts"),
+    receivedAt: value("receivedAt"),
+    environment: value("environment"),
+    source: value("source"),
+    duplicates: value("duplicates") ?? 0,
+    dedupId: value("dedupId"),
+    runs: value("runs"),
+    extras: new Map([...members].filter(([name]) => !EVENT_FIELDS.has(name))),
+  };
+}
+
+/** The event as its sender wrote it. */
+export function sentEvent(event: EventItem, { withId = true, withTs = true } = {}): JsonText {
+  const members: [string, JsonText][] = [["name", JSON.stringify(event.name)]];
+  if (withId && event.dedupId !== null) members.push(["id", JSON.stringify(event.dedupId)]);
+  if (withTs) members.push(["ts", String(event.ts)]);
+  return objectText([...members, ...event.extras, ["data", event.data]]);
+}
+
+export function readRun(text: JsonText): Run {
+  const members = membersOf(text);
+  const { output, steps, attempts, ...rest } = Object.fromEntries(members);
+  const plain = JSON.parse(objectText(Object.entries(rest) as [string, JsonText][]));
+  return {
+    ...plain,
+    output: textOrNull(output),
+    steps: entriesOf(steps ?? "[]").map(({ text: step }) => readStep(step)),
+    attempts: JSON.parse(attempts ?? "[]") as RunAttempt[],
+  };
+}
+
+function readStep(text: JsonText): RunStep {
+  const { output, ...rest } = Object.fromEntries(membersOf(text));
+  return { ...JSON.parse(objectText(Object.entries(rest) as [string, JsonText][])), output: textOrNull(output) };
+}
+
+export function readTrial(text: JsonText): Trial {
+  const members = membersOf(text);
+  const value = (name: string) => JSON.parse(members.get(name) ?? "null");
+  return {
+    ok: value("ok"),
+    event: members.get("event") ?? null,
+    error: value("error"),
+    logs: value("logs") ?? [],
+    durationMs: value("durationMs"),
+  };
+}
+
+function textOrNull(text: JsonText | undefined): JsonText | null {
+  return text === undefined || text === "null" ? null : text;
+}

@@ -1,0 +1,264 @@
+/** What the REST API answers with, as the dashboard uses it. Payloads stay text. */
+
+import type { JsonText } from "./json-text.ts";
+
+export type EnvironmentKind = "default" | "custom" | "branch";
+
+export interface Environment {
+  name: string;
+  kind: EnvironmentKind;
+  createdAt: string;
+  archivedAt: string | null;
+  bodyLimitBytes: number | null;
+}
+
+export interface EventSource {
+  kind: "key" | "webhook" | "function" | "internal";
+  id: string;
+  name: string;
+}
+
+export interface EventItem {
+  id: string;
+  name: string;
+  data: JsonText;
+  ts: number;
+  receivedAt: string;
+  environment: string;
+  source: EventSource;
+  duplicates: number;
+  dedupId: string | null;
+  runs: RunMention[] | null;
+  /** Fields beside `data` that the sender gave, as text: `v`, `user` and others. */
+  extras: ReadonlyMap<string, JsonText>;
+}
+
+export interface RunMention {
+  id: string;
+  status: RunStatus;
+  function: { id: string; name: string };
+}
+
+export const RUN_STATUSES = ["queued", "running", "sleeping", "waiting", "completed", "failed", "cancelled"] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export interface RunItem extends RunMention {
+  app: string;
+  environment: string;
+  event: { id: string; name: string } | null;
+  cron: string | null;
+  createdAt: string;
+  startedAt: string | null;
+  endedAt: string | null;
+  originalRunId: string | null;
+}
+
+export interface RunError {
+  name: string;
+  message: string;
+  stack?: string;
+}
+
+export type StepStatus = "planned" | "running" | "completed" | "failed" | "sleeping" | "waiting";
+
+export interface RunStep {
+  id: string;
+  name: string;
+  kind: "run" | "sleep" | "wait" | "invoke" | string;
+  status: StepStatus;
+  startedAt: string | null;
+  endedAt: string | null;
+  attempts: number;
+  output: JsonText | null;
+  error: RunError | null;
+  until: string | null;
+  eventName: string | null;
+  childRunId: string | null;
+}
+
+export interface RunAttempt {
+  attempt: number;
+  stepId: string | null;
+  startedAt: string;
+  endedAt: string | null;
+  httpStatus: number | null;
+  outcome: string;
+  error: RunError | null;
+}
+
+export interface Run extends RunItem {
+  output: JsonText | null;
+  error: RunError | null;
+  steps: RunStep[];
+  attempts: RunAttempt[];
+}
+
+export interface AppItem {
+  id: string;
+  name: string;
+  url: string;
+  environment: string;
+  sdk: string | null;
+  framework: string | null;
+  functions: number;
+  syncedAt: string | null;
+  createdAt: string;
+  error: string | null;
+}
+
+export interface FunctionTrigger {
+  event?: string;
+  if?: string;
+  cron?: string;
+}
+
+export interface FunctionItem {
+  id: string;
+  name: string;
+  app: string;
+  environment: string;
+  triggers: FunctionTrigger[];
+  url: string;
+  config: Record<string, unknown>;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface EventType {
+  name: string;
+  firstSeenAt: string | null;
+  lastSeenAt: string | null;
+  count24h: number;
+  count: number;
+  functions: { id: string; name: string }[];
+}
+
+export interface AcceptList {
+  mode: "allow" | "deny";
+  list: string[];
+}
+
+export interface Webhook {
+  id: string;
+  name: string;
+  environment: string;
+  url: string;
+  transform: string;
+  eventNames: AcceptList | null;
+  ips: AcceptList | null;
+  enabled: boolean;
+  version: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface WebhookVersion {
+  version: number;
+  transform: string;
+  createdAt: string;
+  current: boolean;
+}
+
+export interface WebhookRequest {
+  id: string;
+  receivedAt: string;
+  ip: string | null;
+  method: string;
+  headers: Record<string, string>;
+  query: Record<string, string[]>;
+  contentType: string | null;
+  body: string | null;
+  bodyBase64?: string;
+  status: number;
+  outcome: string;
+  error?: string;
+  eventId?: string;
+  environment: string;
+  transformVersion: number;
+  durationMs: number;
+  logs: string[];
+}
+
+export interface Trial {
+  ok: boolean;
+  event: JsonText | null;
+  error: { code: string; message: string; line?: number; column?: number } | null;
+  logs: string[];
+  durationMs: number;
+}
+
+export type BacktestChange = "same" | "different" | "now_fails" | "now_works" | "still_fails";
+
+export interface Backtest {
+  version: number;
+  summary: Record<BacktestChange, number>;
+  requests: {
+    requestId: string;
+    receivedAt: string;
+    change: BacktestChange;
+    before: { event?: unknown; error?: { message: string } };
+    after: { event?: unknown; error?: { message: string } };
+    diff: { path: string; before?: unknown; after?: unknown }[];
+  }[];
+}
+
+export interface Provider {
+  id: string;
+  title: string;
+  sends: string;
+  setUp: string;
+  signatureHeader: string | null;
+  transform: string;
+  fixtures: { title: string; headers: Record<string, string>; query: string; body: string }[];
+}
+
+export interface Key {
+  id: string;
+  kind: "event" | "api" | "signing";
+  name: string;
+  prefix: string;
+  environment?: string | null;
+  eventNames?: AcceptList | null;
+  ips?: AcceptList | null;
+  role?: string | null;
+  createdAt: string;
+  revokedAt: string | null;
+  /** Only in the answer that made it. */
+  key?: string;
+}
+
+export interface Session {
+  required: boolean;
+  role: string | null;
+  name: string | null;
+  expiresAt: string | null;
+  mode: "dev" | "start";
+  version: string;
+  defaultEnvironment: string;
+}
+
+export interface AuditEntry {
+  id: string;
+  at: string;
+  actor: { kind: string; id: string | null; name: string | null };
+  action: string;
+  target: { kind: string; id: string | null; name: string | null };
+  environment: string | null;
+  details: unknown;
+}
+
+export interface StatsPoint {
+  at: string;
+  accepted: number;
+  duplicates: number;
+  refused: number;
+  runsStarted: number;
+  runsCompleted: number;
+  runsFailed: number;
+}
+
+export interface Stats {
+  interval: string | number;
+  points: StatsPoint[];
+  queue: { waiting: number; oldestAgeMs: number | null };
+}

@@ -1,0 +1,179 @@
+/** Apps: what serves functions, when it was synced, and what went wrong. */
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { call } from "../api/client.ts";
+import { appsQuery } from "../api/queries.ts";
+import { useMayChange } from "../api/session.ts";
+import type { AppItem } from "../api/types.ts";
+import { CodeBlock } from "../ui/copy.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { plural } from "../ui/numbers.ts";
+import { EmptyState, ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { toast, withToast } from "../ui/toasts.tsx";
+
+export function AppsPage() {
+  const { env } = useParams({ from: "/env/$env" });
+  const [syncing, setSyncing] = useState(false);
+  const mayChange = useMayChange();
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>Apps</h1>
+        {mayChange && (
+          <div className="actions">
+            <button type="button" className="button primary" onClick={() => setSyncing(true)}>
+              <Icon name="plus" /> Sync an app
+            </button>
+          </div>
+        )}
+        <p>An app serves functions at one URL. Syncing asks it which functions it has.</p>
+      </div>
+      <AppList env={env} />
+      {syncing && <SyncDialog env={env} onClose={() => setSyncing(false)} />}
+    </div>
+  );
+}
+
+const SERVE_EXAMPLE = [
+  'import { createServer } from "node:http";',
+  'import { Inlet } from "@inlet/sdk";',
+  'import { serve } from "@inlet/sdk/node";',
+  "",
+  'const inlet = new Inlet({ id: "shop" });',
+  'const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, async ({ event, step }) => {',
+  '  await step.run("label", () => buyLabel(event.data.orderId));',
+  "});",
+  "createServer(serve({ client: inlet, functions: [ship] })).listen(3000);",
+].join("\n");
+
+function AppList({ env }: { env: string }) {
+  const { data, error, refetch } = useQuery({ ...appsQuery(env), refetchInterval: 5_000 });
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (!data) return <SkeletonRows rows={3} height={90} />;
+  if (data.length === 0) {
+    return (
+      <div className="card">
+        <EmptyState icon="app" title="No apps yet">
+          <p>Serve functions over HTTP, then sync the app by its URL. A dev server also looks for apps on the usual local ports.</p>
+          <CodeBlock text={SERVE_EXAMPLE} label="Copy example" />
+        </EmptyState>
+      </div>
+    );
+  }
+  return (
+    <div className="stack">
+      {data.map((app) => (
+        <AppCard key={app.id} env={env} app={app} />
+      ))}
+    </div>
+  );
+}
+
+function AppCard({ env, app }: { env: string; app: AppItem }) {
+  const [removing, setRemoving] = useState(false);
+  const queries = useQueryClient();
+  const mayChange = useMayChange();
+  async function sync() {
+    await withToast(
+      call<AppItem>("/apps", { method: "POST", env, body: { url: app.url } }),
+      ({ name, functions }) => `${name} is synced: ${plural(functions, "function")}.`,
+    );
+    await Promise.all([queries.invalidateQueries({ queryKey: ["apps"] }), queries.invalidateQueries({ queryKey: ["functions"] })]);
+  }
+  return (
+    <section className="card" aria-label={app.name}>
+      <div className="card-head">
+        <h2>{app.name}</h2>
+        {app.error ? (
+          <span className="badge bad">
+            <Icon name="xCircle" size={13} /> Sync failed
+          </span>
+        ) : (
+          <span className="badge ok">
+            <Icon name="checkCircle" size={13} /> Synced
+          </span>
+        )}
+        <span className="grow" />
+        {mayChange && (
+          <>
+            <button type="button" className="button small" onClick={() => void sync()}>
+              <Icon name="refresh" size={14} /> Sync again
+            </button>
+            <button type="button" className="button small danger" onClick={() => setRemoving(true)}>
+              <Icon name="trash" size={14} /> Remove
+            </button>
+          </>
+        )}
+      </div>
+      <div className="card-body stack">
+        {app.error && (
+          <Notice kind="bad" icon="alert">
+            {app.error}
+            <br />
+            Check that the app runs and serves its functions at this URL, then sync again. What it registered before stays in force.
+          </Notice>
+        )}
+        <dl className="fact-strip">
+          <div>
+            <dt>URL</dt>
+            <dd className="mono">{app.url}</dd>
+          </div>
+          <div>
+            <dt>Functions</dt>
+            <dd className="num">{app.functions}</dd>
+          </div>
+          <div>
+            <dt>SDK</dt>
+            <dd>{[app.sdk, app.framework].filter(Boolean).join(" · ") || "unknown"}</dd>
+          </div>
+          <div>
+            <dt>Synced</dt>
+            <dd>
+              <Time at={app.syncedAt} relative />
+            </dd>
+          </div>
+        </dl>
+      </div>
+      {removing && <RemoveDialog env={env} app={app} onClose={() => setRemoving(false)} />}
+    </section>
+  );
+}
+
+function SyncDialog({ env, onClose }: { env: string; onClose: () => void }) {
+  const [url, setUrl] = useState("http://localhost:3000/api/inlet");
+  const queries = useQueryClient();
+  async function sync() {
+    const { name, functions } = await call<AppItem>("/apps", { method: "POST", env, body: { url: url.trim() } });
+    await Promise.all([queries.invalidateQueries({ queryKey: ["apps"] }), queries.invalidateQueries({ queryKey: ["functions"] })]);
+    toast("ok", `${name} is synced: ${plural(functions, "function")}.`);
+    onClose();
+  }
+  return (
+    <FormDialog title="Sync an app" submit="Sync" onClose={onClose} onSubmit={sync}>
+      <label className="field">
+        <span>URL of the app's endpoint</span>
+        <input className="input mono" type="url" required value={url} onChange={({ target }) => setUrl(target.value)} />
+        <small>Where it serves its functions. The service must be able to reach it.</small>
+      </label>
+    </FormDialog>
+  );
+}
+
+function RemoveDialog({ env, app, onClose }: { env: string; app: AppItem; onClose: () => void }) {
+  const queries = useQueryClient();
+  async function remove() {
+    await call(`/apps/${encodeURIComponent(app.id)}`, { method: "DELETE", env });
+    await Promise.all([queries.invalidateQueries({ queryKey: ["apps"] }), queries.invalidateQueries({ queryKey: ["functions"] })]);
+    toast("ok", `${app.name} is removed.`);
+    onClose();
+  }
+  return (
+    <FormDialog title={`Remove ${app.name}?`} submit="Remove" danger onClose={onClose} onSubmit={remove}>
+      <p className="second">Its functions start no more runs. Runs they had stay to be seen; syncing the app brings them back.</p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,113 @@
+/** Send to Dev Server: a copy of the event, from this browser straight to the developer's own machine. */
+
+import { useState } from "react";
+import type { JsonText } from "../api/json-text.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { Notice } from "../ui/states.tsx";
+import { DEFAULT_TARGET, readTarget, setDevServerTarget, useDevServerTarget, useReachable } from "./target.ts";
+
+/** `event` is the event as sent, without `ts`: on the dev server it happens now. */
+export function SendToDevServer({ event, small = false }: { event: JsonText; small?: boolean }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" className={`button${small ? " small" : ""}`} onClick={() => setOpen(true)}>
+        <Icon name="laptop" size={small ? 14 : 16} /> Send to Dev Server
+      </button>
+      {open && <SendDialog event={event} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+type Outcome = { ok: true; ids: string[]; target: string } | { ok: false; message: string };
+
+function SendDialog({ event, onClose }: { event: JsonText; onClose: () => void }) {
+  const target = useDevServerTarget();
+  const [text, setText] = useState(target);
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const [busy, setBusy] = useState(false);
+  const address = readTarget(text);
+
+  async function send() {
+    if (!address) return;
+    setDevServerTarget(address);
+    setBusy(true);
+    setOutcome(await sendTo(address, event));
+    setBusy(false);
+  }
+
+  return (
+    <Dialog title="Send to Dev Server" onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={(submitted) => {
+          submitted.preventDefault();
+          void send();
+        }}
+      >
+        <p className="second">
+          A copy of this event goes from your browser to a dev server, without its <code>ts</code>, so that it happens there now.
+        </p>
+        <label className="field">
+          <span>Address of the dev server</span>
+          <input
+            className="input mono"
+            value={text}
+            onChange={({ target: { value } }) => setText(value)}
+            placeholder={DEFAULT_TARGET}
+            spellCheck={false}
+          />
+          {address ? <Reachability target={address} /> : <small>An address starts with http:// or https://</small>}
+        </label>
+        {outcome?.ok && (
+          <Notice kind="ok" icon="checkCircle">
+            Sent. The dev server answered with the id <code>{outcome.ids.join(", ")}</code>.{" "}
+            <a href={`${outcome.target}/env/dev/events/${outcome.ids[0]}`} target="_blank" rel="noreferrer">
+              Open it there
+            </a>
+          </Notice>
+        )}
+        {outcome && !outcome.ok && (
+          <Notice kind="bad" icon="alert">
+            {outcome.message}
+          </Notice>
+        )}
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            {outcome?.ok ? "Close" : "Cancel"}
+          </button>
+          <button type="submit" className="button primary" disabled={busy || !address}>
+            <Icon name="send" /> {outcome?.ok ? "Send again" : "Send"}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+export function Reachability({ target }: { target: string }) {
+  const { isPending, isSuccess } = useReachable(target);
+  if (isPending) return <small role="status">Looking whether it answers …</small>;
+  return (
+    <small role="status" className="row" style={{ gap: 5 }}>
+      <Icon name={isSuccess ? "checkCircle" : "xCircle"} size={14} />
+      {isSuccess ? "Something answers at this address" : "Nothing answers at this address. Start a dev server with npm run dev"}
+    </small>
+  );
+}
+
+async function sendTo(target: string, event: JsonText): Promise<Outcome> {
+  try {
+    // Without a content type of its own the request is a simple one: no preflight, which a proxy in between might refuse.
+    const response = await fetch(`${target}/e/dashboard`, { method: "POST", body: event, signal: AbortSignal.timeout(10_000) });
+    const body = (await response.json()) as { ids?: string[]; error?: string };
+    if (response.ok) return { ok: true, ids: body.ids ?? [], target };
+    return { ok: false, message: body.error ?? `The dev server refused it with status ${response.status}.` };
+  } catch {
+    return {
+      ok: false,
+      message: `${target} did not take the event: nothing answers there, or the browser was not allowed to reach it.`,
+    };
+  }
+}

@@ -1,0 +1,114 @@
+/** The editor for transforms: CodeMirror, loaded when a page needs it. */
+
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { javascript } from "@codemirror/lang-javascript";
+import { bracketMatching, indentOnInput } from "@codemirror/language";
+import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
+import { EditorState } from "@codemirror/state";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  hoverTooltip,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import { useEffect, useRef } from "react";
+import { editorTheme, styleNonce } from "./editor-theme.ts";
+import { completeTransform, describeParameter, type TransformSample } from "./transform-completions.ts";
+
+export interface EditorFault {
+  message: string;
+  line?: number;
+  column?: number;
+}
+
+interface CodeEditorProps {
+  value: string;
+  onChange: (value: string) => void;
+  label: string;
+  faults?: readonly EditorFault[];
+  /** A request to complete field names from. */
+  sample?: TransformSample;
+  readOnly?: boolean;
+}
+
+export function CodeEditor({ value, onChange, label, faults = [], sample, readOnly = false }: CodeEditorProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const changed = useRef(onChange);
+  changed.current = onChange;
+  const samples = useRef(sample);
+  samples.current = sample;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: made once; what changes is handed in below
+  useEffect(() => {
+    if (!place.current) return;
+    const made = new EditorView({
+      parent: place.current,
+      state: EditorState.create({
+        doc: value,
+        extensions: [
+          ...editingExtensions(label, readOnly),
+          autocompletion({ override: [(context) => completeTransform(context, samples.current)] }),
+          hoverTooltip((shown, position) => describeParameter(shown, position)),
+          EditorView.updateListener.of((update) => update.docChanged && changed.current(update.state.doc.toString())),
+        ],
+      }),
+    });
+    view.current = made;
+    return () => made.destroy();
+  }, []);
+
+  useEffect(() => {
+    const shown = view.current;
+    if (!shown || shown.state.doc.toString() === value) return;
+    shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: value } });
+  }, [value]);
+
+  useEffect(() => {
+    const shown = view.current;
+    if (shown)
+      shown.dispatch(
+        setDiagnostics(
+          shown.state,
+          faults.flatMap((fault) => diagnosticOf(shown.state, fault)),
+        ),
+      );
+  }, [faults]);
+
+  return <div ref={place} className="editor" />;
+}
+
+function editingExtensions(label: string, readOnly: boolean) {
+  return [
+    styleNonce(),
+    lineNumbers(),
+    lintGutter(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    history(),
+    drawSelection(),
+    indentOnInput(),
+    bracketMatching(),
+    closeBrackets(),
+    javascript(),
+    editorTheme,
+    EditorView.lineWrapping,
+    EditorState.tabSize.of(2),
+    EditorState.readOnly.of(readOnly),
+    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+    // Escape, then Tab leaves the editor, as CodeMirror's accessibility guide asks for.
+    keymap.of([...closeBracketsKeymap, ...completionKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+  ];
+}
+
+/** Marks the rest of the line at fault. A fault without a line belongs to no place in the text. */
+function diagnosticOf({ doc }: EditorState, { line, column, message }: EditorFault): Diagnostic[] {
+  if (line === undefined || line < 1 || line > doc.lines) return [];
+  const { from, to } = doc.line(line);
+  const start = Math.min(from + Math.max(0, (column ?? 1) - 1), to);
+  return [{ from: start, to: Math.max(to, start), severity: "error", message }];
+}

@@ -1,0 +1,22 @@
+/** The editor and its diff, fetched when first shown; a calm box of the same size until then. */
+
+import { type ComponentProps, lazy, Suspense } from "react";
+
+const Editor = lazy(() => import("./code-editor.tsx").then(({ CodeEditor }) => ({ default: CodeEditor })));
+const Diff = lazy(() => import("./code-diff.tsx").then(({ CodeDiff }) => ({ default: CodeDiff })));
+
+export function LazyEditor(props: ComponentProps<typeof Editor>) {
+  return (
+    <Suspense fallback={<div className="editor quiet small editor-loading">Loading the editor …</div>}>
+      <Editor {...props} />
+    </Suspense>
+  );
+}
+
+export function LazyDiff(props: ComponentProps<typeof Diff>) {
+  return (
+    <Suspense fallback={<div className="editor quiet small editor-loading">Loading the editor …</div>}>
+      <Diff {...props} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,182 @@
+/** Environments: the default one, custom ones, branches; create, archive, take back. */
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { call } from "../api/client.ts";
+import { environmentsQuery } from "../api/queries.ts";
+import { useMayChange } from "../api/session.ts";
+import type { Environment, EnvironmentKind } from "../api/types.ts";
+import { EnvironmentDot, SHARED } from "../shell/environment-switcher.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { bytes } from "../ui/numbers.ts";
+import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { toast, withToast } from "../ui/toasts.tsx";
+
+export function EnvironmentsPage() {
+  const { data, error, refetch } = useQuery(environmentsQuery);
+  const [creating, setCreating] = useState<EnvironmentKind | null>(null);
+  const mayChange = useMayChange();
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  const all = data?.toReversed() ?? [];
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>Environments</h1>
+        {mayChange && (
+          <div className="actions">
+            <button type="button" className="button" onClick={() => setCreating("custom")}>
+              <Icon name="plus" /> Custom environment
+            </button>
+            <button type="button" className="button primary" onClick={() => setCreating("branch")}>
+              <Icon name="branch" /> Branch environment
+            </button>
+          </div>
+        )}
+        <p>
+          Each is a world of its own: its events, functions and runs stay in it. Branch environments share one set of keys and webhooks.
+        </p>
+      </div>
+      {data === undefined ? (
+        <SkeletonRows rows={4} />
+      ) : (
+        <>
+          <EnvironmentTable title="Permanent" environments={all.filter(({ kind }) => kind !== "branch")} />
+          <section className="stack" aria-label="Branches">
+            <div className="row">
+              <h2 className="grow">Branches</h2>
+              <Link to="/env/$env/webhooks" params={{ env: SHARED }}>
+                Shared webhooks
+              </Link>
+              <Link to="/env/$env/keys" params={{ env: SHARED }}>
+                Shared keys
+              </Link>
+            </div>
+            {all.some(({ kind }) => kind === "branch") ? (
+              <EnvironmentTable environments={all.filter(({ kind }) => kind === "branch")} />
+            ) : (
+              <div className="card">
+                <EmptyState icon="branch" title="No branch environments">
+                  <p>
+                    One per branch of your code, created here, by REST, or by an app that syncs with its name. Events reach it with a shared
+                    key and the header <code>x-service-env: feature/cart</code>.
+                  </p>
+                </EmptyState>
+              </div>
+            )}
+          </section>
+        </>
+      )}
+      {creating && <CreateDialog kind={creating} onClose={() => setCreating(null)} />}
+    </div>
+  );
+}
+
+function EnvironmentTable({ title, environments }: { title?: string; environments: Environment[] }) {
+  return (
+    <section className="stack" aria-label={title ?? "Branch environments"}>
+      {title && <h2>{title}</h2>}
+      <div className="table-wrap">
+        <table className="table">
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th>Kind</th>
+              <th>Body limit</th>
+              <th>Created</th>
+              <th>State</th>
+              <th>
+                <span className="visually-hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {environments.map((environment) => (
+              <EnvironmentRow key={environment.name} environment={environment} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function EnvironmentRow({ environment: { name, kind, createdAt, archivedAt, bodyLimitBytes } }: { environment: Environment }) {
+  const { env } = useParams({ from: "/env/$env" });
+  const queries = useQueryClient();
+  const mayChange = useMayChange();
+  const act = async (what: "archive" | "unarchive") => {
+    await withToast(
+      call(`/environments/${encodeURIComponent(name)}/${what}`, { method: "POST" }),
+      what === "archive" ? `${name} is archived: it keeps its events and runs nothing.` : `${name} is active again.`,
+    );
+    await queries.invalidateQueries({ queryKey: ["environments"] });
+  };
+  return (
+    <tr>
+      <td>
+        <Link to="/env/$env" params={{ env: name }} className="row strong">
+          <EnvironmentDot name={name} /> <span className="cut">{name}</span>
+          {name === env && <span className="badge plain">current</span>}
+        </Link>
+      </td>
+      <td className="second">{kind}</td>
+      <td className="second num">{bodyLimitBytes === null ? "as the service" : bytes(bodyLimitBytes)}</td>
+      <td className="second">
+        <Time at={createdAt} />
+      </td>
+      <td>
+        {archivedAt ? (
+          <span className="badge">
+            <Icon name="slash" size={13} /> Archived
+          </span>
+        ) : (
+          <span className="badge ok">
+            <Icon name="checkCircle" size={13} /> Active
+          </span>
+        )}
+      </td>
+      <td className="right">
+        {kind !== "default" && mayChange && (
+          <button type="button" className="button small" onClick={() => void act(archivedAt ? "unarchive" : "archive")}>
+            {archivedAt ? "Unarchive" : "Archive"}
+            <span className="visually-hidden"> {name}</span>
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function CreateDialog({ kind, onClose }: { kind: EnvironmentKind; onClose: () => void }) {
+  const [name, setName] = useState("");
+  const queries = useQueryClient();
+  async function create() {
+    await call("/environments", { method: "POST", body: { name: name.trim(), kind } });
+    await queries.invalidateQueries({ queryKey: ["environments"] });
+    toast("ok", `${name.trim()} is ready.`);
+    onClose();
+  }
+  return (
+    <FormDialog
+      title={kind === "branch" ? "New branch environment" : "New custom environment"}
+      submit="Create"
+      onClose={onClose}
+      onSubmit={create}
+    >
+      <label className="field">
+        <span>Name</span>
+        <input
+          className="input mono"
+          required
+          value={name}
+          placeholder={kind === "branch" ? "feature/cart" : "staging"}
+          onChange={({ target }) => setName(target.value)}
+        />
+        <small>Letters, digits and . _ - /</small>
+      </label>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,120 @@
+/** Event types: which names come in, how often, who handles them, and which nobody does. */
+
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { eventTypesQuery } from "../api/queries.ts";
+import type { EventType } from "../api/types.ts";
+import { FirstEvent } from "../events/first-event.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { count, shortCount } from "../ui/numbers.ts";
+import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+
+export function EventTypesPage() {
+  const { env } = useParams({ from: "/env/$env" });
+  const { data, error, refetch } = useQuery({ ...eventTypesQuery(env), refetchInterval: 10_000 });
+  const [only, setOnly] = useState<"all" | "unhandled">("all");
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>Event types</h1>
+        {data && data.length > 0 && (
+          <div className="segments">
+            <button type="button" className="segment" aria-pressed={only === "all"} onClick={() => setOnly("all")}>
+              All {data.length}
+            </button>
+            <button type="button" className="segment" aria-pressed={only === "unhandled"} onClick={() => setOnly("unhandled")}>
+              Nobody handles {data.filter(isUnhandled).length}
+            </button>
+          </div>
+        )}
+        <p>Every name that came in, with its volume and the functions subscribed to it.</p>
+      </div>
+      {error ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : !data ? (
+        <SkeletonRows />
+      ) : data.length === 0 ? (
+        <div className="card">
+          <FirstEvent env={env} />
+        </div>
+      ) : (
+        <TypeTable env={env} types={only === "all" ? data : data.filter(isUnhandled)} />
+      )}
+    </div>
+  );
+}
+
+function isUnhandled({ functions }: EventType): boolean {
+  return functions.length === 0;
+}
+
+function TypeTable({ env, types }: { env: string; types: EventType[] }) {
+  const most = Math.max(1, ...types.map(({ count24h }) => count24h));
+  if (types.length === 0) return <EmptyState icon="checkCircle" title="Every name has a function that handles it" />;
+  return (
+    <div className="table-wrap">
+      <table className="table">
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>Last 24 hours</th>
+            <th className="right">In all</th>
+            <th>Handled by</th>
+            <th>Last seen</th>
+          </tr>
+        </thead>
+        <tbody>
+          {types.map((type) => (
+            <tr key={type.name}>
+              <td>
+                <Link to="/env/$env/events" params={{ env }} search={{ name: type.name }} className="strong">
+                  {type.name}
+                </Link>
+              </td>
+              <td>
+                <span className="row">
+                  <span className="volume" aria-hidden="true">
+                    <span style={{ width: `${(type.count24h / most) * 100}%` }} />
+                  </span>
+                  <span className="num second" title={count(type.count24h)}>
+                    {shortCount(type.count24h)}
+                  </span>
+                </span>
+              </td>
+              <td className="right num second" title={count(type.count)}>
+                {shortCount(type.count)}
+              </td>
+              <td>
+                <Handlers env={env} type={type} />
+              </td>
+              <td className="second">
+                <Time at={type.lastSeenAt} relative />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Handlers({ env, type }: { env: string; type: EventType }) {
+  if (isUnhandled(type)) {
+    return (
+      <span className="badge warn">
+        <Icon name="alert" size={13} /> Nobody
+      </span>
+    );
+  }
+  return (
+    <span className="row wrap" style={{ gap: 5 }}>
+      {type.functions.map(({ id, name }) => (
+        <Link key={id} to="/env/$env/functions/$id" params={{ env, id }} className="chip">
+          <Icon name="function" size={12} /> {name}
+        </Link>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,107 @@
+/** The bar above the list: every filter is part of the address. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { eventTypesQuery } from "../api/queries.ts";
+import { Icon } from "../ui/icon.tsx";
+import { type EventSearch, isFiltered, RANGES } from "./event-search.ts";
+
+const TYPING_MS = 300;
+
+interface EventFiltersProps {
+  env: string;
+  search: EventSearch;
+  onChange: (search: EventSearch) => void;
+}
+
+export function EventFilters({ env, search, onChange }: EventFiltersProps) {
+  const { data: types = [] } = useQuery({ ...eventTypesQuery(env), retry: false });
+  const set = (changes: Partial<Record<keyof EventSearch, string | number | undefined>>) =>
+    onChange(Object.fromEntries(Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined && value !== "")));
+  return (
+    <search className="filters" aria-label="Filter events">
+      <TypedFilter
+        label="Event name; may end in *"
+        placeholder="Name, or shop/*"
+        value={search.name}
+        list="event-names"
+        onChange={(name) => set({ name })}
+      />
+      <datalist id="event-names">
+        {types.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <TypedFilter label="Text in the payload" placeholder="Text in the payload" value={search.q} onChange={(q) => set({ q })} />
+      <TypedFilter label="Dedup id" placeholder="Dedup id" value={search.id} onChange={(id) => set({ id })} />
+      <select className="input" aria-label="Source" value={search.source ?? ""} onChange={({ target }) => set({ source: target.value })}>
+        <option value="">Any source</option>
+        <option value="key">Event API</option>
+        <option value="webhook">Webhooks</option>
+        <option value="function">Functions</option>
+        <option value="internal">The service</option>
+        {search.source && !["key", "webhook", "function", "internal"].includes(search.source) && (
+          <option value={search.source}>{search.source}</option>
+        )}
+      </select>
+      <select
+        className="input"
+        aria-label="Time range"
+        value={search.range ?? (search.from === undefined && search.to === undefined ? "" : "custom")}
+        onChange={({ target }) => set({ range: target.value, from: undefined, to: undefined })}
+      >
+        <option value="">All time</option>
+        {Object.entries(RANGES).map(([name, { label }]) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+        {(search.from !== undefined || search.to !== undefined) && <option value="custom">{spanText(search)}</option>}
+      </select>
+      {isFiltered(search) && (
+        <button type="button" className="button bare" onClick={() => onChange({})}>
+          <Icon name="x" size={14} /> Clear
+        </button>
+      )}
+    </search>
+  );
+}
+
+function spanText({ from, to }: EventSearch): string {
+  const text = (at: number | undefined) =>
+    at === undefined ? "…" : new Date(at).toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" });
+  return `${text(from)} – ${text(to)}`;
+}
+
+interface TypedFilterProps {
+  label: string;
+  placeholder: string;
+  value: string | undefined;
+  list?: string;
+  onChange: (value: string) => void;
+}
+
+/** Waits until the typing rests. */
+export function TypedFilter({ label, placeholder, value = "", list, onChange }: TypedFilterProps) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only typing counts
+  useEffect(() => {
+    if (text === value) return;
+    const timer = setTimeout(() => onChange(text), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <input
+      className="input"
+      type="search"
+      aria-label={label}
+      placeholder={placeholder}
+      list={list}
+      value={text}
+      spellCheck={false}
+      onChange={({ target }) => setText(target.value)}
+      onKeyDown={({ key }) => key === "Enter" && onChange(text)}
+    />
+  );
+}

@@ -1,0 +1,128 @@
+/** One event: what it is, where it came from, what it started, and its payload. */
+
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { eventQuery, eventRunsQuery } from "../api/queries.ts";
+import { sentEvent } from "../api/read-items.ts";
+import type { EventItem } from "../api/types.ts";
+import { RunStatusBadge } from "../runs/run-status.tsx";
+import { CopyButton } from "../ui/copy.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { Payload } from "../ui/payload.tsx";
+import { ErrorState, messageOf, SkeletonRows } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { EventActions } from "./event-actions.tsx";
+import { SourceLabel } from "./source-label.tsx";
+
+const ENDED = new Set(["completed", "failed", "cancelled"]);
+const WATCH_MS = 2_000;
+
+export function EventPanel() {
+  const { env, id } = useParams({ from: "/env/$env/events/$id" });
+  const { data: event, isPending, error, refetch } = useQuery(eventQuery(env, id));
+  return (
+    <aside className="event-panel" aria-label="Event">
+      <div className="panel-bar">
+        <Link
+          to="/env/$env/events"
+          params={{ env }}
+          search={(before: object) => before}
+          className="button bare icon"
+          aria-label="Close"
+          title="Close"
+        >
+          <Icon name="x" />
+        </Link>
+        <span className="grow" />
+        {event && <EventActions env={env} event={event} />}
+      </div>
+      {isPending ? (
+        <SkeletonRows rows={6} />
+      ) : error ? (
+        <ErrorState error={error} title="This event could not be shown" onRetry={() => void refetch()} />
+      ) : (
+        <Details env={env} event={event} />
+      )}
+    </aside>
+  );
+}
+
+function Details({ env, event }: { env: string; event: EventItem }) {
+  return (
+    <div className="panel-body">
+      <h2 className="event-title">{event.name}</h2>
+      <dl className="facts">
+        <dt>Event ID</dt>
+        <dd className="row">
+          <code>{event.id}</code>
+          <CopyButton text={event.id} label="Copy Event ID" />
+        </dd>
+        <dt>Received</dt>
+        <dd>
+          <Time at={event.receivedAt} />
+        </dd>
+        {event.ts !== Date.parse(event.receivedAt) && (
+          <>
+            <dt title="The time the sender gave">Happened (ts)</dt>
+            <dd>
+              <Time at={event.ts} />
+            </dd>
+          </>
+        )}
+        <dt>Source</dt>
+        <dd>
+          <SourceLink env={env} event={event} />
+        </dd>
+        {event.dedupId !== null && (
+          <>
+            <dt>Dedup id</dt>
+            <dd className="row">
+              <code>{event.dedupId}</code>
+              <CopyButton text={event.dedupId} label="Copy dedup id" />
+            </dd>
+            <dt>Duplicates</dt>
+            <dd>{event.duplicates === 0 ? "None" : `${event.duplicates} kept out`}</dd>
+          </>
+        )}
+      </dl>
+      <StartedRuns env={env} id={event.id} />
+      <Payload text={event.data} title="Data" />
+      {event.extras.size > 0 && <Payload text={sentEvent(event)} title="Event as sent" />}
+    </div>
+  );
+}
+
+function SourceLink({ env, event: { source } }: { env: string; event: EventItem }) {
+  if (source.kind !== "webhook") return <SourceLabel source={source} />;
+  return (
+    <Link to="/env/$env/webhooks/$id" params={{ env, id: source.id }}>
+      <SourceLabel source={source} />
+    </Link>
+  );
+}
+
+function StartedRuns({ env, id }: { env: string; id: string }) {
+  const { data, error } = useQuery({
+    ...eventRunsQuery(env, id),
+    refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => !ENDED.has(status)) ? WATCH_MS : false),
+  });
+  return (
+    <section className="stack tight" aria-label="Runs">
+      <h3>Runs</h3>
+      {error && <p className="quiet">They could not be loaded: {messageOf(error)}</p>}
+      {!data && !error && <span className="skeleton" style={{ width: "40%" }} />}
+      {data?.items.length === 0 && <p className="quiet">No function was subscribed to this event when it came in.</p>}
+      <ul className="run-list">
+        {data?.items.map((run) => (
+          <li key={run.id}>
+            <Link to="/env/$env/runs/$id" params={{ env, id: run.id }} className="run-line">
+              <RunStatusBadge status={run.status} />
+              <span className="strong cut grow">{run.function.name}</span>
+              <Icon name="chevronRight" size={14} className="quiet" />
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

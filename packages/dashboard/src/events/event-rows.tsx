@@ -1,0 +1,61 @@
+/** One line per event: when, what, from where, and the beginning of its payload. */
+
+import { Link } from "@tanstack/react-router";
+import type { RefObject } from "react";
+import type { EventItem } from "../api/types.ts";
+import { Time } from "../ui/time.tsx";
+import { VirtualList } from "../ui/virtual-list.tsx";
+import { SourceLabel } from "./source-label.tsx";
+
+const PREVIEW_UNITS = 220;
+export const NARROW_PX = 620;
+
+interface EventRowsProps {
+  env: string;
+  events: readonly EventItem[];
+  selected: string | undefined;
+  width: number;
+  scroller: RefObject<HTMLDivElement | null>;
+  onEnd?: (() => void) | undefined;
+  foot?: React.ReactNode;
+}
+
+export function EventRows({ env, events, selected, width, scroller, onEnd, foot }: EventRowsProps) {
+  const narrow = width < NARROW_PX;
+  return (
+    <VirtualList
+      items={events}
+      rowHeight={narrow ? 58 : 40}
+      idOf={({ id }) => id}
+      label="Events"
+      scroller={scroller}
+      onEnd={onEnd}
+      foot={foot}
+      row={(event) => (
+        <Link
+          to="/env/$env/events/$id"
+          params={{ env, id: event.id }}
+          search={(before: object) => before}
+          className={`event-row${narrow ? " narrow" : ""}${event.id === selected ? " selected" : ""}`}
+          aria-current={event.id === selected ? "true" : undefined}
+        >
+          <span className="event-time quiet">
+            <Time at={event.receivedAt} />
+          </span>
+          <span className="event-name">
+            <span className="cut">{event.name}</span>
+            {event.duplicates > 0 && (
+              <span className="badge plain warn" title={`${event.duplicates} duplicates of this event were kept out`}>
+                +{event.duplicates} dup
+              </span>
+            )}
+          </span>
+          <span className="event-source second cut">
+            <SourceLabel source={event.source} />
+          </span>
+          <span className="event-preview quiet cut mono">{event.data.slice(0, PREVIEW_UNITS)}</span>
+        </Link>
+      )}
+    />
+  );
+}

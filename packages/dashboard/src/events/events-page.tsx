@@ -1,0 +1,122 @@
+/** Events: the live list with its filters and chart; the chosen event beside it. */
+
+import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useRef, useState } from "react";
+import { SHARED } from "../shell/environment-switcher.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { plural } from "../ui/numbers.ts";
+import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { useWidth } from "../ui/use-width.ts";
+import { EventFilters } from "./event-filters.tsx";
+import { EventRows } from "./event-rows.tsx";
+import { type EventSearch, filtersOf, isFiltered } from "./event-search.ts";
+import { FirstEvent } from "./first-event.tsx";
+import { LiveButton } from "./live-button.tsx";
+import { SendEventButton } from "./send-event.tsx";
+import { useEventList } from "./use-event-list.ts";
+
+const EventsChart = lazy(() => import("./events-chart.tsx").then(({ EventsChart: component }) => ({ default: component })));
+
+const SCROLLED_PX = 60;
+
+export function EventsPage() {
+  const { env } = useParams({ from: "/env/$env" });
+  const { id: selected } = useParams({ strict: false });
+  const search = useSearch({ from: "/env/$env/events" });
+  const navigate = useNavigate();
+  const [paused, setPaused] = useState(false);
+  const [scrolled, setScrolled] = useState(false);
+  const scroller = useRef<HTMLDivElement>(null);
+  const width = useWidth(scroller);
+  const filters = filtersOf(search);
+  const list = useEventList(env, filters, paused || scrolled);
+  const setSearch = (next: EventSearch) =>
+    void navigate({
+      to: selected ? "/env/$env/events/$id" : "/env/$env/events",
+      params: { env, id: selected ?? "" },
+      search: next,
+      replace: true,
+    });
+
+  return (
+    <div className={`page full events-page${selected ? " with-panel" : ""}`}>
+      <div className="list-side">
+        <div className="list-head">
+          <div className="page-head">
+            <h1>Events</h1>
+            <LiveButton state={list.live} paused={paused} onPause={setPaused} />
+            <div className="actions">
+              <SendEventButton env={env} />
+            </div>
+          </div>
+          {env === SHARED && (
+            <p className="quiet">What webhooks received for no branch, or for one that does not exist. Nothing runs for these.</p>
+          )}
+          <EventFilters env={env} search={search} onChange={setSearch} />
+        </div>
+        <Suspense fallback={<div className="events-chart" />}>
+          <EventsChart env={env} search={search} onRange={(from, to) => setSearch({ ...withoutSpan(search), from, to })} />
+        </Suspense>
+        <div className="list-scroll" ref={scroller} onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop > SCROLLED_PX)}>
+          {list.waiting > 0 && (
+            <button
+              type="button"
+              className="new-pill"
+              onClick={() => {
+                list.showWaiting();
+                scroller.current?.scrollTo({ top: 0 });
+              }}
+            >
+              <Icon name="plus" size={14} /> {plural(list.waiting, "new event")}
+            </button>
+          )}
+          <ListBody env={env} search={search} selected={selected} width={width} scroller={scroller} list={list} />
+        </div>
+      </div>
+      <Outlet />
+    </div>
+  );
+}
+
+function withoutSpan({ range: _range, from: _from, to: _to, ...rest }: EventSearch): EventSearch {
+  return rest;
+}
+
+interface ListBodyProps {
+  env: string;
+  search: EventSearch;
+  selected: string | undefined;
+  width: number;
+  scroller: React.RefObject<HTMLDivElement | null>;
+  list: ReturnType<typeof useEventList>;
+}
+
+function ListBody({ env, search, selected, width, scroller, list: { pages, events } }: ListBodyProps) {
+  if (pages.isPending) return <SkeletonRows rows={14} height={40} />;
+  if (pages.isError && events.length === 0) return <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />;
+  if (events.length === 0 && !pages.hasNextPage) {
+    if (!isFiltered(search)) return <FirstEvent env={env} />;
+    return (
+      <EmptyState icon="search" title="No event matches these filters">
+        <p>Names are matched exactly unless they end in *. Text is searched in the payload, in any case.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <EventRows
+      env={env}
+      events={events}
+      selected={selected}
+      width={width}
+      scroller={scroller}
+      onEnd={pages.hasNextPage && !pages.isFetchingNextPage && !pages.isError ? () => void pages.fetchNextPage() : undefined}
+      foot={
+        pages.isError ? (
+          <ErrorState error={pages.error} title="More could not be loaded" onRetry={() => void pages.fetchNextPage()} />
+        ) : (
+          <p className="list-foot quiet small">{pages.hasNextPage ? "Loading more …" : `${plural(events.length, "event")}, that is all`}</p>
+        )
+      }
+    />
+  );
+}

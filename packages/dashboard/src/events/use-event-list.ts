@@ -1,0 +1,107 @@
+/**
+ * The events list: pages from the service below, what the live tail brings on top. While paused, or while the reader has scrolled
+ * away, new events wait and are counted instead of moving the page.
+ */
+
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { follow, type LiveState } from "../api/live.ts";
+import { eventPage, eventsQuery, type Filters } from "../api/queries.ts";
+import { readEvent } from "../api/read-items.ts";
+import type { EventItem } from "../api/types.ts";
+import { isWanted } from "./event-search.ts";
+
+/** Beyond this many new events the list starts over: nobody scrolls through them, and memory is kept. */
+const FRESH_MAX = 1_000;
+/** Arrivals are shown together at this pace, however many there are. */
+const SHOW_EVERY_MS = 150;
+
+export function useEventList(env: string, filters: Filters, held: boolean) {
+  const queries = useQueryClient();
+  const key = JSON.stringify([env, filters]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all there is to the filters
+  const query = useMemo(() => eventsQuery(env, filters), [key]);
+  const pages = useInfiniteQuery(query);
+  const [fresh, setFresh] = useState<readonly EventItem[]>([]);
+  const [waiting, setWaiting] = useState<readonly EventItem[]>([]);
+  const [live, setLive] = useState<LiveState>("connecting");
+  const heldNow = useRef(held);
+  heldNow.current = held;
+
+  const startOver = useCallback(() => {
+    setFresh([]);
+    setWaiting([]);
+    void queries.resetQueries({ queryKey: query.queryKey });
+  }, [queries, query]);
+
+  const take = useCallback(
+    (arrived: readonly EventItem[]) => {
+      const add = (before: readonly EventItem[]) => newestFirst(arrived, before);
+      if (heldNow.current) setWaiting((before) => add(before).slice(0, FRESH_MAX));
+      else
+        setFresh((before) => {
+          const after = add(before);
+          if (after.length > FRESH_MAX) queueMicrotask(startOver);
+          return after;
+        });
+    },
+    [startOver],
+  );
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all there is to the filters
+  useEffect(() => {
+    setFresh([]);
+    setWaiting([]);
+    let arrived: EventItem[] = [];
+    const show = () => {
+      if (arrived.length > 0) take(arrived);
+      arrived = [];
+    };
+    const timer = setInterval(show, SHOW_EVERY_MS);
+    const stop = follow({
+      path: "/events/stream",
+      env,
+      ...(filters.name ? { query: { name: String(filters.name) } } : {}),
+      onMessage: (text) => {
+        const event = readEvent(text);
+        if (isWanted(event, filters)) arrived.push(event);
+      },
+      onState: (state) => {
+        setLive(state);
+        // What came between loading the list and opening the stream, or while the connection was down.
+        if (state === "live")
+          void eventPage(env, filters).then(
+            ({ items }) => arrived.push(...items.toReversed()),
+            () => {},
+          );
+      },
+    });
+    return () => {
+      clearInterval(timer);
+      stop();
+    };
+  }, [key, take]);
+
+  const loaded = useMemo(() => pages.data?.pages.flatMap(({ items }) => items) ?? [], [pages.data]);
+  const events = useMemo(() => {
+    const known = new Set(loaded.map(({ id }) => id));
+    return [...fresh.filter(({ id }) => !known.has(id)), ...loaded];
+  }, [fresh, loaded]);
+  const waitingNew = useMemo(() => {
+    const known = new Set(events.map(({ id }) => id));
+    return waiting.filter(({ id }) => !known.has(id));
+  }, [waiting, events]);
+
+  const showWaiting = () => {
+    if (waitingNew.length >= FRESH_MAX) return startOver();
+    setFresh((before) => newestFirst(waitingNew, before));
+    setWaiting([]);
+  };
+  return { pages, events, live, waiting: waitingNew.length, showWaiting, startOver };
+}
+
+/** Both without what is in both. Ids sort by time. */
+function newestFirst(arrived: readonly EventItem[], before: readonly EventItem[]): EventItem[] {
+  const byId = new Map([...before, ...arrived].map((event) => [event.id, event]));
+  return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
+}

@@ -1,0 +1,72 @@
+/** Functions: what each reacts to, and where it runs. */
+
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { functionsQuery } from "../api/queries.ts";
+import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { Triggers } from "./triggers.tsx";
+
+export function FunctionsPage() {
+  const { env } = useParams({ from: "/env/$env" });
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>Functions</h1>
+        <p>Your code that reacts to events. Functions come with the app that serves them, when it is synced.</p>
+      </div>
+      <FunctionList env={env} />
+    </div>
+  );
+}
+
+function FunctionList({ env }: { env: string }) {
+  const { data, error, refetch } = useQuery({ ...functionsQuery(env), refetchInterval: 10_000 });
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (!data) return <SkeletonRows />;
+  if (data.length === 0) {
+    return (
+      <div className="card">
+        <EmptyState icon="function" title="No functions yet">
+          <p>Serve functions from an app and sync it; a dev server finds apps on the usual local ports by itself.</p>
+          <Link to="/env/$env/apps" params={{ env }} className="button">
+            Go to apps
+          </Link>
+        </EmptyState>
+      </div>
+    );
+  }
+  return (
+    <div className="table-wrap">
+      <table className="table">
+        <thead>
+          <tr>
+            <th>Function</th>
+            <th>Triggers</th>
+            <th>App</th>
+            <th>Changed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.map((fn) => (
+            <tr key={fn.id}>
+              <td>
+                <Link to="/env/$env/functions/$id" params={{ env, id: fn.id }} className="strong">
+                  {fn.name}
+                </Link>
+                <div className="quiet small mono">{fn.id}</div>
+              </td>
+              <td>
+                <Triggers env={env} triggers={fn.triggers} />
+              </td>
+              <td className="second">{fn.app}</td>
+              <td className="second">
+                <Time at={fn.updatedAt} relative />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+/** Lists of event names or addresses that are let through or kept out. */
+
+import type { AcceptList } from "../api/types.ts";
+import { plural } from "../ui/numbers.ts";
+
+export interface ListDraft {
+  mode: "" | AcceptList["mode"];
+  text: string;
+}
+
+export function draftOf(list: AcceptList | null | undefined): ListDraft {
+  return { mode: list?.mode ?? "", text: list?.list.join("\n") ?? "" };
+}
+
+export function listOf({ mode, text }: ListDraft): AcceptList | null {
+  const list = text.split(/[\n,]/).map((line) => line.trim());
+  return mode === "" ? null : { mode, list: list.filter(Boolean) };
+}
+
+interface AcceptListFieldProps {
+  label: string;
+  hint: string;
+  placeholder: string;
+  draft: ListDraft;
+  onChange: (draft: ListDraft) => void;
+}
+
+export function AcceptListField({ label, hint, placeholder, draft, onChange }: AcceptListFieldProps) {
+  return (
+    <div className="field">
+      <span>{label}</span>
+      <select
+        className="input"
+        aria-label={label}
+        value={draft.mode}
+        onChange={({ target }) => onChange({ ...draft, mode: target.value as ListDraft["mode"] })}
+      >
+        <option value="">Everything is let through</option>
+        <option value="allow">Only these are let through</option>
+        <option value="deny">These are kept out</option>
+      </select>
+      {draft.mode !== "" && (
+        <>
+          <textarea
+            className="input"
+            rows={3}
+            aria-label={`${label}, one per line`}
+            placeholder={placeholder}
+            value={draft.text}
+            onChange={({ target }) => onChange({ ...draft, text: target.value })}
+          />
+          <small>{hint}</small>
+        </>
+      )}
+    </div>
+  );
+}
+
+export function AcceptListText({ eventNames, ips }: { eventNames: AcceptList | null; ips: AcceptList | null }) {
+  if (!eventNames && !ips) return <>everything</>;
+  const text = (list: AcceptList | null, what: string) =>
+    list ? [`${list.mode === "allow" ? "only" : "not"} ${plural(list.list.length, what)}`] : [];
+  const title = [...(eventNames?.list ?? []), ...(ips?.list ?? [])].join("\n");
+  return <span title={title}>{[...text(eventNames, "name"), ...text(ips, "IP range")].join(", ")}</span>;
+}

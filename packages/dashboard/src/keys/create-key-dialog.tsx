@@ -1,0 +1,92 @@
+/** Making a key, and showing it the one time it can be shown. */
+
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../api/client.ts";
+import type { Key } from "../api/types.ts";
+import { CodeBlock } from "../ui/copy.tsx";
+import { Dialog, FormDialog } from "../ui/dialog.tsx";
+import { Notice } from "../ui/states.tsx";
+import { AcceptListField, draftOf, listOf } from "./accept-list-field.tsx";
+
+export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key["kind"]; onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [role, setRole] = useState("admin");
+  const [eventNames, setEventNames] = useState(draftOf(null));
+  const [ips, setIps] = useState(draftOf(null));
+  const [made, setMade] = useState<Key | null>(null);
+  const queries = useQueryClient();
+  if (made) return <MadeKeyDialog made={made} onClose={onClose} />;
+
+  async function create() {
+    const lists = kind === "event" ? { eventNames: listOf(eventNames), ips: listOf(ips) } : {};
+    const body = { kind, name: name.trim(), ...lists, ...(kind === "api" && { role }) };
+    const created = await call<Key>("/keys", { method: "POST", env, body });
+    await queries.invalidateQueries({ queryKey: ["keys"] });
+    setMade(created);
+  }
+
+  return (
+    <FormDialog title={`New ${kind === "api" ? "API" : kind} key`} submit="Create" onClose={onClose} onSubmit={create}>
+      <label className="field">
+        <span>Name</span>
+        <input
+          className="input"
+          required
+          maxLength={128}
+          value={name}
+          placeholder="Who will use it"
+          onChange={({ target }) => setName(target.value)}
+        />
+      </label>
+      {kind === "api" && (
+        <label className="field">
+          <span>Role</span>
+          <select className="input" value={role} onChange={({ target }) => setRole(target.value)}>
+            <option value="admin">admin: may do everything</option>
+            <option value="read">read: may look, not change</option>
+          </select>
+        </label>
+      )}
+      {kind === "event" && (
+        <>
+          <AcceptListField
+            label="Event names"
+            hint="One per line; a name may end in *"
+            placeholder="shop/*"
+            draft={eventNames}
+            onChange={setEventNames}
+          />
+          <AcceptListField
+            label="IP addresses"
+            hint="One per line; an address or a range such as 10.0.0.0/8"
+            placeholder="203.0.113.0/24"
+            draft={ips}
+            onChange={setIps}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+function MadeKeyDialog({ made, onClose }: { made: Key; onClose: () => void }) {
+  return (
+    <Dialog title={`${made.name} is made`} onClose={onClose}>
+      <Notice kind="warn" icon="alert">
+        Copy it now: it is shown this once.
+      </Notice>
+      <CodeBlock text={made.key ?? ""} label="Copy key" />
+      {made.kind === "event" && (
+        <p className="second">
+          Give it to your application as <code>SERVICE_EVENT_KEY</code>.
+        </p>
+      )}
+      <div className="dialog-foot">
+        <button type="button" className="button primary" onClick={onClose}>
+          I have copied it
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,170 @@
+/** Keys: event keys of this environment, API and signing keys of the installation. A key is shown once, when it is made. */
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { call } from "../api/client.ts";
+import { environmentsQuery, keysQuery } from "../api/queries.ts";
+import { useIsDev, useMayChange } from "../api/session.ts";
+import type { Key } from "../api/types.ts";
+import { environmentTitle, SHARED } from "../shell/environment-switcher.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { toast } from "../ui/toasts.tsx";
+import { AcceptListText } from "./accept-list-field.tsx";
+import { CreateKeyDialog } from "./create-key-dialog.tsx";
+
+const KINDS: { kind: Key["kind"]; title: string; text: string }[] = [
+  {
+    kind: "event",
+    title: "Event keys",
+    text: "Open this environment for sending. Give each application its own; two can be valid while one is exchanged.",
+  },
+  { kind: "api", title: "API keys", text: "Open the REST API and this dashboard, for the whole installation." },
+  { kind: "signing", title: "Signing keys", text: "The newest signs calls to your functions; every one listed is accepted." },
+];
+
+export function KeysPage() {
+  const { env } = useParams({ from: "/env/$env" });
+  const { data: environments = [] } = useQuery(environmentsQuery);
+  const { data, error, refetch } = useQuery(keysQuery(env));
+  const isBranch = environments.find(({ name }) => name === env)?.kind === "branch";
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>Keys</h1>
+        <p>The service keeps a hash of each: what is lost cannot be shown again, only replaced.</p>
+      </div>
+      {isBranch && (
+        <Notice kind="info" icon="branch">
+          Branch environments share their event keys.{" "}
+          <Link to="/env/$env/keys" params={{ env: SHARED }}>
+            Open the shared keys
+          </Link>
+        </Notice>
+      )}
+      {KINDS.filter(({ kind }) => !(isBranch && kind === "event")).map((section) => (
+        <KeySection
+          key={section.kind}
+          env={env}
+          {...section}
+          keys={data?.filter(({ kind, revokedAt }) => kind === section.kind && revokedAt === null)}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface KeySectionProps {
+  env: string;
+  kind: Key["kind"];
+  title: string;
+  text: string;
+  keys: Key[] | undefined;
+}
+
+function KeySection({ env, kind, title, text, keys }: KeySectionProps) {
+  const [creating, setCreating] = useState(false);
+  const mayChange = useMayChange();
+  return (
+    <section className="card" aria-label={title}>
+      <div className="card-head">
+        <div className="grow">
+          <h2>
+            {title} {kind === "event" && <span className="quiet">of {environmentTitle(env)}</span>}
+          </h2>
+          <p className="quiet small">{text}</p>
+        </div>
+        {mayChange && (
+          <button type="button" className="button small" onClick={() => setCreating(true)}>
+            <Icon name="plus" size={14} /> New {kind === "api" ? "API" : kind} key
+          </button>
+        )}
+      </div>
+      {keys === undefined ? (
+        <SkeletonRows rows={2} />
+      ) : keys.length === 0 ? (
+        <p className="card-body quiet">None yet.{kind === "event" && <EventKeyHint env={env} />}</p>
+      ) : (
+        <KeyTable env={env} kind={kind} keys={keys} />
+      )}
+      {creating && <CreateKeyDialog env={env} kind={kind} onClose={() => setCreating(false)} />}
+    </section>
+  );
+}
+
+function EventKeyHint({ env }: { env: string }) {
+  const isDev = useIsDev();
+  if (isDev && env !== SHARED) return <> A dev server takes events with any key; create one to try its lists.</>;
+  return <> Without one nothing can be sent here.</>;
+}
+
+function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: Key[] }) {
+  const [revoking, setRevoking] = useState<Key | null>(null);
+  const mayChange = useMayChange();
+  return (
+    <div className="scroll-x">
+      <table className="table">
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>Begins with</th>
+            {kind === "api" && <th>Role</th>}
+            {kind === "event" && <th>Lets through</th>}
+            <th>Created</th>
+            <th>
+              <span className="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <tr key={key.id}>
+              <td className="strong">{key.name}</td>
+              <td>
+                <code>{key.prefix}…</code>
+              </td>
+              {kind === "api" && <td className="second">{key.role}</td>}
+              {kind === "event" && (
+                <td className="second">
+                  <AcceptListText eventNames={key.eventNames ?? null} ips={key.ips ?? null} />
+                </td>
+              )}
+              <td className="second">
+                <Time at={key.createdAt} />
+              </td>
+              <td className="right">
+                {mayChange && (
+                  <button type="button" className="button small danger" onClick={() => setRevoking(key)}>
+                    Revoke<span className="visually-hidden"> {key.name}</span>
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {revoking && <RevokeDialog env={env} revoked={revoking} onClose={() => setRevoking(null)} />}
+    </div>
+  );
+}
+
+function RevokeDialog({ env, revoked, onClose }: { env: string; revoked: Key; onClose: () => void }) {
+  const queries = useQueryClient();
+  async function revoke() {
+    await call(`/keys/${encodeURIComponent(revoked.id)}`, { method: "DELETE", env });
+    await queries.invalidateQueries({ queryKey: ["keys"] });
+    toast("ok", `${revoked.name} is revoked.`);
+    onClose();
+  }
+  return (
+    <FormDialog title={`Revoke ${revoked.name}?`} submit="Revoke" danger onClose={onClose} onSubmit={revoke}>
+      <p className="second">
+        Whoever still uses <code>{revoked.prefix}…</code> is refused from now on. This cannot be taken back.
+      </p>
+    </FormDialog>
+  );
+}

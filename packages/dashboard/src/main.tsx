@@ -1,0 +1,43 @@
+/** Starts the dashboard. */
+
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { ApiError, whenSignedOut } from "./api/client.ts";
+import { createDashboardRouter } from "./router.tsx";
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/shell.css";
+import "./styles/parts.css";
+import "./styles/json.css";
+import "./styles/events.css";
+import "./styles/pages.css";
+
+const RETRIES_MAX = 2;
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      refetchOnWindowFocus: false,
+      // What was refused is refused again; only a service that did not answer is asked again.
+      retry: (failures, error) => failures < RETRIES_MAX && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
+    },
+  },
+});
+const router = createDashboardRouter(queries);
+
+whenSignedOut((code) => {
+  const { pathname, href } = router.state.location;
+  if (pathname === "/login") return;
+  queries.clear();
+  void router.navigate({ to: "/login", search: { next: href, ...(code === "session_expired" && { expired: true }) } });
+});
+
+createRoot(document.getElementById("root") as HTMLElement).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+);

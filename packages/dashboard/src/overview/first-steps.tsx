@@ -1,0 +1,83 @@
+/** What to do first, until the first event has come and the first function is there. */
+
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { eventPage, functionsQuery } from "../api/queries.ts";
+import { curlCommand } from "../events/snippets.ts";
+import { useSendingPlace } from "../events/use-sending-place.ts";
+import { SHARED } from "../shell/environment-switcher.tsx";
+import { CodeBlock } from "../ui/copy.tsx";
+import { Icon } from "../ui/icon.tsx";
+
+const EXAMPLE = '{"name":"shop/order.created","data":{"orderId":"4711"}}';
+
+export function FirstSteps({ env }: { env: string }) {
+  const place = useSendingPlace(env);
+  const events = useQuery({
+    queryKey: ["events", env, "first"],
+    queryFn: () => eventPage(env, {}),
+    refetchInterval: ({ state }) => (state.data?.items.length ? false : 2_000),
+  });
+  const functions = useQuery({
+    ...functionsQuery(env),
+    retry: false,
+    refetchInterval: ({ state }) => (state.data?.length ? false : 5_000),
+  });
+  const hasEvent = (events.data?.items.length ?? 0) > 0;
+  const hasFunction = (functions.data?.length ?? 0) > 0;
+  // Nothing is claimed before both are known: no flash of guidance for those who need none.
+  if (!events.data || (!functions.data && !functions.isError) || (hasEvent && hasFunction) || env === SHARED) return null;
+  return (
+    <section className="card first-steps" aria-label="First steps">
+      <div className="card-head">
+        <h2>First steps</h2>
+      </div>
+      <ol>
+        <Step done={hasEvent} title="Send an event">
+          <CodeBlock text={curlCommand(EXAMPLE, place)} label="Copy command" />
+        </Step>
+        <Step done={hasFunction} title="React to it with a function">
+          <p className="second">
+            Serve a function from your app and{" "}
+            <Link to="/env/$env/apps" params={{ env }}>
+              sync the app
+            </Link>
+            . It runs for every event it subscribes to, with steps that are retried and never done twice.
+          </p>
+        </Step>
+        <Step done={false} title="Connect a provider" optional>
+          <p className="second">
+            <Link to="/env/$env/webhooks/new" params={{ env }}>
+              Create a webhook
+            </Link>{" "}
+            for Stripe, GitHub or anyone who sends HTTP requests; a transform of yours turns each into an event.
+          </p>
+        </Step>
+      </ol>
+    </section>
+  );
+}
+
+function Step({
+  done,
+  title,
+  optional = false,
+  children,
+}: {
+  done: boolean;
+  title: string;
+  optional?: boolean;
+  children: React.ReactNode;
+}) {
+  return (
+    <li className={done ? "done" : ""}>
+      <Icon name={done ? "checkCircle" : "circleDashed"} size={18} />
+      <div className="grow stack tight">
+        <h3>
+          {title} {done && <span className="badge ok plain">done</span>} {optional && <span className="quiet small">when you like</span>}
+        </h3>
+        {!done && children}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,134 @@
+/** Every page and its address. Pages load when they are first visited; events, the page most visited, come with the frame. */
+
+import type { QueryClient } from "@tanstack/react-query";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
+import { environmentsQuery } from "./api/queries.ts";
+import { sessionQuery } from "./api/session.ts";
+import { EventPanel } from "./events/event-panel.tsx";
+import { readEventSearch } from "./events/event-search.ts";
+import { EventsPage } from "./events/events-page.tsx";
+import { readRunSearch } from "./runs/run-search.ts";
+import { AppShell } from "./shell/app-shell.tsx";
+import { NotFound, PageError } from "./shell/page-faults.tsx";
+import { readWebhookSearch } from "./webhooks/webhook-search.ts";
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: "/login",
+  validateSearch: (search: Record<string, unknown>): { next?: string; expired?: boolean } => ({
+    // Only a path of this dashboard: an address elsewhere would be a trap.
+    ...(typeof search.next === "string" && /^\/(?![/\\])/.test(search.next) && { next: search.next }),
+    ...(search.expired === true && { expired: true }),
+  }),
+  component: lazyRouteComponent(() => import("./sign-in/sign-in-page.tsx"), "SignInPage"),
+});
+
+const env = createRoute({ getParentRoute: () => root, path: "/env/$env", component: AppShell });
+
+const overview = createRoute({
+  getParentRoute: () => env,
+  path: "/",
+  component: lazyRouteComponent(() => import("./overview/overview-page.tsx"), "OverviewPage"),
+});
+const events = createRoute({ getParentRoute: () => env, path: "events", validateSearch: readEventSearch, component: EventsPage });
+const event = createRoute({ getParentRoute: () => events, path: "$id", component: EventPanel });
+const eventTypes = createRoute({
+  getParentRoute: () => env,
+  path: "event-types",
+  component: lazyRouteComponent(() => import("./event-types/event-types-page.tsx"), "EventTypesPage"),
+});
+const runs = createRoute({
+  getParentRoute: () => env,
+  path: "runs",
+  validateSearch: readRunSearch,
+  component: lazyRouteComponent(() => import("./runs/runs-page.tsx"), "RunsPage"),
+});
+const run = createRoute({
+  getParentRoute: () => env,
+  path: "runs/$id",
+  component: lazyRouteComponent(() => import("./runs/run-page.tsx"), "RunPage"),
+});
+const functions = createRoute({
+  getParentRoute: () => env,
+  path: "functions",
+  component: lazyRouteComponent(() => import("./functions/functions-page.tsx"), "FunctionsPage"),
+});
+const fn = createRoute({
+  getParentRoute: () => env,
+  path: "functions/$id",
+  component: lazyRouteComponent(() => import("./functions/function-page.tsx"), "FunctionPage"),
+});
+const apps = createRoute({
+  getParentRoute: () => env,
+  path: "apps",
+  component: lazyRouteComponent(() => import("./apps/apps-page.tsx"), "AppsPage"),
+});
+const webhooks = createRoute({
+  getParentRoute: () => env,
+  path: "webhooks",
+  component: lazyRouteComponent(() => import("./webhooks/webhooks-page.tsx"), "WebhooksPage"),
+});
+const webhookNew = createRoute({
+  getParentRoute: () => env,
+  path: "webhooks/new",
+  component: lazyRouteComponent(() => import("./webhooks/new-webhook-page.tsx"), "NewWebhookPage"),
+});
+const webhook = createRoute({
+  getParentRoute: () => env,
+  path: "webhooks/$id",
+  validateSearch: readWebhookSearch,
+  component: lazyRouteComponent(() => import("./webhooks/webhook-page.tsx"), "WebhookPage"),
+});
+const keys = createRoute({
+  getParentRoute: () => env,
+  path: "keys",
+  component: lazyRouteComponent(() => import("./keys/keys-page.tsx"), "KeysPage"),
+});
+const environments = createRoute({
+  getParentRoute: () => env,
+  path: "environments",
+  component: lazyRouteComponent(() => import("./environments/environments-page.tsx"), "EnvironmentsPage"),
+});
+const auditLog = createRoute({
+  getParentRoute: () => env,
+  path: "audit-log",
+  component: lazyRouteComponent(() => import("./settings/audit-log-page.tsx"), "AuditLogPage"),
+});
+const settings = createRoute({
+  getParentRoute: () => env,
+  path: "settings",
+  component: lazyRouteComponent(() => import("./settings/settings-page.tsx"), "SettingsPage"),
+});
+
+export function createDashboardRouter(queries: QueryClient) {
+  /** `/` is the overview of the default environment. */
+  const home = createRoute({
+    getParentRoute: () => root,
+    path: "/",
+    beforeLoad: async () => {
+      throw redirect({ to: "/env/$env", params: { env: await defaultEnvironment(queries) }, replace: true });
+    },
+  });
+  const pages = [overview, events.addChildren([event]), eventTypes, runs, run, functions, fn, apps];
+  const routeTree = root.addChildren([
+    home,
+    login,
+    env.addChildren([...pages, webhooks, webhookNew, webhook, keys, environments, auditLog, settings]),
+  ]);
+  return createRouter({ routeTree, defaultErrorComponent: PageError, defaultPreload: "intent", scrollRestoration: false });
+}
+
+async function defaultEnvironment(queries: QueryClient): Promise<string> {
+  const session = await queries.ensureQueryData(sessionQuery);
+  if (session.defaultEnvironment) return session.defaultEnvironment;
+  const all = await queries.ensureQueryData(environmentsQuery);
+  return all.find(({ kind }) => kind === "default")?.name ?? "dev";
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createDashboardRouter>;
+  }
+}

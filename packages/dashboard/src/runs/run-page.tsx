@@ -1,0 +1,169 @@
+/** One run: what started it, its steps on a timeline, what came out. Follows the run while it goes on. */
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { call } from "../api/client.ts";
+import { follow } from "../api/live.ts";
+import { eventQuery, runQuery } from "../api/queries.ts";
+import { sentEvent } from "../api/read-items.ts";
+import { useMayChange } from "../api/session.ts";
+import type { Run, RunItem } from "../api/types.ts";
+import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
+import { CopyButton } from "../ui/copy.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { Payload } from "../ui/payload.tsx";
+import { ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { withToast } from "../ui/toasts.tsx";
+import { RunDuration } from "./run-duration.tsx";
+import { RunErrorBox } from "./run-error.tsx";
+import { RunStatusBadge } from "./run-status.tsx";
+import { RunTimeline } from "./run-timeline.tsx";
+
+const ENDED = new Set(["completed", "failed", "cancelled"]);
+const WATCH_MS = 2_000;
+
+export function RunPage() {
+  const { env, id } = useParams({ from: "/env/$env/runs/$id" });
+  const {
+    data: run,
+    error,
+    refetch,
+  } = useQuery({
+    ...runQuery(env, id),
+    refetchInterval: ({ state }) => (state.data && ENDED.has(state.data.status) ? false : WATCH_MS),
+  });
+  useLiveRun(env, id, run !== undefined && !ENDED.has(run.status));
+  if (error) return <ErrorState error={error} title="This run could not be shown" onRetry={() => void refetch()} />;
+  if (!run) return <SkeletonRows />;
+  return (
+    <div className="page">
+      <nav className="crumbs" aria-label="Way back">
+        <Link to="/env/$env/runs" params={{ env }}>
+          Runs
+        </Link>
+        <Icon name="chevronRight" size={14} /> <span className="mono">{run.id}</span>
+      </nav>
+      <div className="page-head">
+        <h1>{run.function.name}</h1>
+        <RunStatusBadge status={run.status} />
+        <RunActions env={env} run={run} />
+      </div>
+      <RunFacts env={env} run={run} />
+      {run.error && <RunErrorBox error={run.error} title="The run failed" />}
+      <RunTimeline env={env} run={run} />
+      <div className="cards">
+        {run.event && <RunInput env={env} id={run.event.id} />}
+        {run.output !== null && <Payload text={run.output} title="Output" />}
+      </div>
+    </div>
+  );
+}
+
+/** Asks for the run again the moment the service says it changed. */
+function useLiveRun(env: string, id: string, going: boolean): void {
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (!going) return;
+    return follow({
+      path: "/runs/stream",
+      env,
+      onMessage: (text) => {
+        if ((JSON.parse(text) as RunItem).id === id) void queries.invalidateQueries({ queryKey: runQuery(env, id).queryKey });
+      },
+      onState: () => {},
+    });
+  }, [env, id, going, queries]);
+}
+
+function RunActions({ env, run }: { env: string; run: Run }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const mayChange = useMayChange();
+  if (!mayChange) return null;
+  const refresh = () => queries.invalidateQueries({ queryKey: runQuery(env, run.id).queryKey });
+  const path = `/runs/${encodeURIComponent(run.id)}`;
+  async function cancel() {
+    await withToast(call(`${path}/cancel`, { method: "POST", env }), "The run is cancelled.");
+    await refresh();
+  }
+  async function rerun() {
+    const made = await withToast(call<RunItem>(`${path}/rerun`, { method: "POST", env }), "Running again.");
+    if (made) await navigate({ to: "/env/$env/runs/$id", params: { env, id: made.id } });
+  }
+  return (
+    <div className="actions">
+      {!ENDED.has(run.status) && (
+        <button type="button" className="button danger" onClick={() => void cancel()}>
+          <Icon name="slash" /> Cancel
+        </button>
+      )}
+      <button type="button" className="button" onClick={() => void rerun()}>
+        <Icon name="refresh" /> Rerun
+      </button>
+    </div>
+  );
+}
+
+function RunFacts({ env, run }: { env: string; run: Run }) {
+  return (
+    <dl className="fact-strip">
+      <div>
+        <dt>Started by</dt>
+        <dd>
+          {run.event && !run.cron ? (
+            <Link to="/env/$env/events/$id" params={{ env, id: run.event.id }}>
+              {run.event.name}
+            </Link>
+          ) : (
+            <span className="mono">cron {run.cron}</span>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Function</dt>
+        <dd>
+          <Link to="/env/$env/functions/$id" params={{ env, id: run.function.id }}>
+            {run.function.id}
+          </Link>
+        </dd>
+      </div>
+      <div>
+        <dt>Created</dt>
+        <dd>
+          <Time at={run.createdAt} />
+        </dd>
+      </div>
+      <div>
+        <dt>Duration</dt>
+        <dd className="num">
+          <RunDuration run={run} />
+        </dd>
+      </div>
+      {run.originalRunId && (
+        <div>
+          <dt>Rerun of</dt>
+          <dd>
+            <Link to="/env/$env/runs/$id" params={{ env, id: run.originalRunId }} className="mono">
+              {run.originalRunId}
+            </Link>
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>Run ID</dt>
+        <dd className="row" style={{ gap: 2 }}>
+          <span className="mono cut">{run.id}</span> <CopyButton text={run.id} label="Copy run id" />
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function RunInput({ env, id }: { env: string; id: string }) {
+  const { data, error, refetch } = useQuery(eventQuery(env, id));
+  if (error) return <ErrorState error={error} title="The event could not be loaded" onRetry={() => void refetch()} />;
+  if (!data) return <SkeletonRows rows={3} />;
+  return <Payload text={data.data} title="Event data" tools={<SendToDevServer event={sentEvent(data, { withTs: false })} small />} />;
+}

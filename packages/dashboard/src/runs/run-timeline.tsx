@@ -1,0 +1,245 @@
+/** The steps of a run on a line of time: when each began and ended, what slept or waited, what failed and was tried again. */
+
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Run, RunAttempt, RunStep } from "../api/types.ts";
+import { Icon, type IconName } from "../ui/icon.tsx";
+import { plural } from "../ui/numbers.ts";
+import { Payload } from "../ui/payload.tsx";
+import { duration, Time, useNow } from "../ui/time.tsx";
+import { RunErrorBox } from "./run-error.tsx";
+import { RunStatusBadge } from "./run-status.tsx";
+
+const ICONS: Readonly<Record<string, IconName>> = { run: "code", sleep: "moon", wait: "hourglass", invoke: "external" };
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+export function RunTimeline({ env, run }: { env: string; run: Run }) {
+  const now = useNow(run.endedAt === null ? 250 : 60_000);
+  const [open, setOpen] = useState<string | null>(null);
+  const whole = wholeSpan(run, now);
+  return (
+    <section className="card" aria-label="Timeline">
+      <div className="card-head">
+        <h2 className="grow">Timeline</h2>
+        <span className="quiet small num">{duration(whole.to - whole.from)}</span>
+      </div>
+      <div className="timeline">
+        <TimelineScale span={whole} />
+        <Row
+          label={run.function.name}
+          icon="function"
+          status={run.status}
+          bar={place({ from: startOf(run), to: whole.to }, whole)}
+          text=""
+        />
+        {run.steps.map((step) => (
+          <StepRow
+            key={step.id}
+            env={env}
+            run={run}
+            step={step}
+            whole={whole}
+            now={now}
+            isOpen={open === step.id}
+            onOpen={() => setOpen(open === step.id ? null : step.id)}
+          />
+        ))}
+        {run.steps.length === 0 && (
+          <p className="quiet timeline-empty">{run.endedAt ? "The function has no steps." : "No step has begun yet."}</p>
+        )}
+      </div>
+      <FunctionAttempts attempts={run.attempts.filter(({ stepId }) => stepId === null)} />
+    </section>
+  );
+}
+
+interface StepRowProps {
+  env: string;
+  run: Run;
+  step: RunStep;
+  whole: Span;
+  now: number;
+  isOpen: boolean;
+  onOpen: () => void;
+}
+
+function StepRow({ env, run, step, whole, now, isOpen, onOpen }: StepRowProps) {
+  const attempts = run.attempts.filter(({ stepId }) => stepId === step.id);
+  const span =
+    step.startedAt === null
+      ? null
+      : { from: Date.parse(step.startedAt), to: step.endedAt === null ? Math.min(now, whole.to) : Date.parse(step.endedAt) };
+  return (
+    <>
+      <Row
+        label={step.name}
+        icon={ICONS[step.kind] ?? "code"}
+        status={step.status}
+        bar={span && place(span, whole)}
+        text={span ? duration(Math.max(0, span.to - span.from)) : ""}
+        isOpen={isOpen}
+        onOpen={onOpen}
+        marks={attempts.map((attempt) => ({
+          at: place({ from: Date.parse(attempt.startedAt), to: Date.parse(attempt.startedAt) }, whole).left,
+          title: attempt.error?.message ?? attempt.outcome,
+        }))}
+      />
+      {isOpen && <StepDetails env={env} step={step} attempts={attempts} />}
+    </>
+  );
+}
+
+interface RowProps {
+  label: string;
+  icon: IconName;
+  status: RunStep["status"] | Run["status"];
+  bar: { left: number; width: number } | null;
+  text: string;
+  isOpen?: boolean;
+  onOpen?: () => void;
+  marks?: { at: number; title: string }[];
+}
+
+function Row({ label, icon, status, bar, text, isOpen = false, onOpen, marks = [] }: RowProps) {
+  const content = (
+    <>
+      <span className="timeline-name">
+        <Icon name={icon} size={14} className="quiet" />
+        <span className="cut strong">{label}</span>
+      </span>
+      <span className="timeline-status">
+        <RunStatusBadge status={status} />
+      </span>
+      <span className="timeline-track">
+        {bar && <span className={`timeline-bar ${status}`} style={{ left: `${bar.left}%`, width: `max(3px, ${bar.width}%)` }} />}
+        {marks.map(({ at, title }) => (
+          <span key={`${at} ${title}`} className="timeline-mark" style={{ left: `${at}%` }} title={`Failed attempt: ${title}`} />
+        ))}
+      </span>
+      <span className="timeline-text quiet num">{text}</span>
+    </>
+  );
+  if (!onOpen) return <div className="timeline-row">{content}</div>;
+  return (
+    <button type="button" className="timeline-row" aria-expanded={isOpen} onClick={onOpen}>
+      {content}
+    </button>
+  );
+}
+
+function StepDetails({ env, step, attempts }: { env: string; step: RunStep; attempts: RunAttempt[] }) {
+  return (
+    <div className="step-details stack">
+      <dl className="facts">
+        <dt>Kind</dt>
+        <dd>{step.kind}</dd>
+        <dt>Began</dt>
+        <dd>
+          <Time at={step.startedAt} />
+        </dd>
+        <dt>Ended</dt>
+        <dd>
+          <Time at={step.endedAt} />
+        </dd>
+        {step.until && (
+          <>
+            <dt>{step.kind === "wait" ? "Gives up at" : "Wakes at"}</dt>
+            <dd>
+              <Time at={step.until} />
+            </dd>
+          </>
+        )}
+        {step.eventName && (
+          <>
+            <dt>Waits for</dt>
+            <dd>
+              <code>{step.eventName}</code>
+            </dd>
+          </>
+        )}
+        {step.childRunId && (
+          <>
+            <dt>Invoked run</dt>
+            <dd>
+              <Link to="/env/$env/runs/$id" params={{ env, id: step.childRunId }} className="mono">
+                {step.childRunId}
+              </Link>
+            </dd>
+          </>
+        )}
+        <dt>Attempts</dt>
+        <dd>{step.attempts}</dd>
+      </dl>
+      {step.error && <RunErrorBox error={step.error} />}
+      <AttemptList attempts={attempts} />
+      {step.output !== null && <Payload text={step.output} title="Output" />}
+    </div>
+  );
+}
+
+function FunctionAttempts({ attempts }: { attempts: RunAttempt[] }) {
+  if (attempts.length === 0) return null;
+  return (
+    <div className="step-details stack">
+      <h3>{plural(attempts.length, "failed call")} of the function itself</h3>
+      <AttemptList attempts={attempts} />
+    </div>
+  );
+}
+
+function AttemptList({ attempts }: { attempts: RunAttempt[] }) {
+  return (
+    <>
+      {attempts.map((attempt) => (
+        <div key={attempt.attempt} className="stack tight">
+          <div className="row small second">
+            <span>Attempt {attempt.attempt + 1}</span>
+            <Time at={attempt.startedAt} />
+            {attempt.httpStatus !== null && <span className="chip">HTTP {attempt.httpStatus}</span>}
+            <span className="quiet">{attempt.outcome}</span>
+          </div>
+          {attempt.error && <RunErrorBox error={attempt.error} />}
+        </div>
+      ))}
+    </>
+  );
+}
+
+function TimelineScale({ span }: { span: Span }) {
+  return (
+    <div className="timeline-row timeline-scale" aria-hidden="true">
+      <span />
+      <span className="timeline-status" />
+      <span className="timeline-track">
+        {[0, 0.25, 0.5, 0.75].map((part) => (
+          <span key={part} className="timeline-tick quiet num" style={{ left: `${part * 100}%` }}>
+            {part === 0 ? "0" : duration((span.to - span.from) * part)}
+          </span>
+        ))}
+      </span>
+      <span />
+    </div>
+  );
+}
+
+function startOf(run: Run): number {
+  return Date.parse(run.startedAt ?? run.createdAt);
+}
+
+/** From the start of the run to its end, or to now; never nothing, so that parts of it can be told. */
+function wholeSpan(run: Run, now: number): Span {
+  const from = startOf(run);
+  const ends = [...run.steps.map(({ endedAt }) => endedAt), run.endedAt].flatMap((at) => (at === null ? [] : [Date.parse(at)]));
+  const to = run.endedAt === null ? Math.max(now, ...ends) : Math.max(...ends);
+  return { from, to: Math.max(to, from + 1) };
+}
+
+function place(span: Span, whole: Span): { left: number; width: number } {
+  const length = whole.to - whole.from;
+  const left = Math.min(100, Math.max(0, ((span.from - whole.from) / length) * 100));
+  return { left, width: Math.min(100 - left, (Math.max(0, span.to - span.from) / length) * 100) };
+}

@@ -1,0 +1,64 @@
+/** The runs list: pages from the service, kept true by the live tail, which tells every change of a run. */
+
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { follow, type LiveState } from "../api/live.ts";
+import { type Filters, runPage, runsQuery } from "../api/queries.ts";
+import type { RunItem } from "../api/types.ts";
+
+const SHOW_EVERY_MS = 200;
+
+export function useRunList(env: string, filters: Filters, paused: boolean) {
+  const key = JSON.stringify([env, filters]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all there is to the filters
+  const query = useMemo(() => runsQuery(env, filters), [key]);
+  const pages = useInfiniteQuery(query);
+  const [changed, setChanged] = useState<ReadonlyMap<string, RunItem>>(new Map());
+  const [live, setLive] = useState<LiveState>("connecting");
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all there is to the filters
+  useEffect(() => {
+    setChanged(new Map());
+    if (paused) return;
+    let arrived: RunItem[] = [];
+    const timer = setInterval(() => {
+      if (arrived.length === 0) return;
+      const batch = arrived;
+      arrived = [];
+      setChanged((before) => new Map([...before, ...batch.map((run) => [run.id, run] as const)]));
+    }, SHOW_EVERY_MS);
+    const stop = follow({
+      path: "/runs/stream",
+      env,
+      onMessage: (text) => void arrived.push(JSON.parse(text) as RunItem),
+      onState: (state) => {
+        setLive(state);
+        if (state === "live")
+          void runPage(env, filters).then(
+            ({ items }) => arrived.push(...items),
+            () => {},
+          );
+      },
+    });
+    return () => {
+      clearInterval(timer);
+      stop();
+    };
+  }, [key, paused]);
+
+  const runs = useMemo(() => {
+    const [, wanted] = JSON.parse(key) as [string, Filters];
+    const loaded = pages.data?.pages.flatMap(({ items }) => items) ?? [];
+    const oldest = pages.hasNextPage ? (loaded.at(-1)?.id ?? "") : "";
+    const byId = new Map([...loaded.map((run) => [run.id, run] as const), ...changed]);
+    const all = [...byId.values()].filter((run) => run.id >= oldest && isWanted(run, wanted));
+    return all.sort((a, b) => (a.id < b.id ? 1 : -1));
+  }, [pages.data, pages.hasNextPage, changed, key]);
+  return { pages, runs, live };
+}
+
+function isWanted(run: RunItem, { status, function: fn, from }: Filters): boolean {
+  if (status && run.status !== status) return false;
+  if (fn && run.function.id !== fn) return false;
+  return from === undefined || Date.parse(run.createdAt) >= Number(from);
+}

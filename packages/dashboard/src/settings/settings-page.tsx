@@ -1,0 +1,116 @@
+/** Settings of this browser, and what the service says about itself. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { sessionQuery } from "../api/session.ts";
+import { Reachability } from "../dev-server/send-to-dev-server.tsx";
+import { DEFAULT_TARGET, readTarget, setDevServerTarget, useDevServerTarget } from "../dev-server/target.ts";
+import { setTheme, THEMES, useTheme } from "../shell/theme.tsx";
+import { ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+
+export function SettingsPage() {
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>Settings</h1>
+      </div>
+      <div className="cards">
+        <Appearance />
+        <DevServer />
+        <About />
+      </div>
+    </div>
+  );
+}
+
+function Appearance() {
+  const theme = useTheme();
+  return (
+    <section className="card" aria-label="Appearance">
+      <div className="card-head">
+        <h2>Appearance</h2>
+      </div>
+      <div className="card-body">
+        <div className="segments">
+          {THEMES.map((one) => (
+            <button key={one} type="button" className="segment" aria-pressed={one === theme} onClick={() => setTheme(one)}>
+              {{ system: "As the system", light: "Light", dark: "Dark" }[one]}
+            </button>
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function DevServer() {
+  const target = useDevServerTarget();
+  const [text, setText] = useState(target);
+  const address = readTarget(text);
+  return (
+    <section className="card" aria-label="Send to Dev Server">
+      <div className="card-head">
+        <h2>Send to Dev Server</h2>
+      </div>
+      <div className="card-body">
+        <label className="field">
+          <span>Address of your dev server</span>
+          <input
+            className="input mono"
+            value={text}
+            placeholder={DEFAULT_TARGET}
+            spellCheck={false}
+            onChange={({ target: { value } }) => {
+              setText(value);
+              const read = readTarget(value);
+              if (read) setDevServerTarget(read);
+            }}
+          />
+          {address ? <Reachability target={address} /> : <small>An address starts with http:// or https://</small>}
+        </label>
+      </div>
+    </section>
+  );
+}
+
+function About() {
+  const { data, error, refetch } = useQuery(sessionQuery);
+  return (
+    <section className="card" aria-label="This service">
+      <div className="card-head">
+        <h2>This service</h2>
+      </div>
+      <div className="card-body">
+        {error ? (
+          <ErrorState error={error} onRetry={() => void refetch()} />
+        ) : !data ? (
+          <SkeletonRows rows={3} />
+        ) : (
+          <dl className="facts">
+            <dt>Version</dt>
+            <dd>{data.version}</dd>
+            <dt>Runs as</dt>
+            <dd>{data.mode === "dev" ? "dev server: open, for one machine" : "server: keys are checked"}</dd>
+            <dt>Default environment</dt>
+            <dd>{data.defaultEnvironment}</dd>
+            <dt>Signed in as</dt>
+            <dd>{data.required ? `${data.name ?? "unknown"} (${data.role})` : "nobody: a dev server asks nobody"}</dd>
+            {data.expiresAt && (
+              <>
+                <dt>Session until</dt>
+                <dd>
+                  <Time at={data.expiresAt} />
+                </dd>
+              </>
+            )}
+            <dt>REST API</dt>
+            <dd>
+              <a href="/v1/openapi.json">/v1/openapi.json</a>
+            </dd>
+          </dl>
+        )}
+      </div>
+    </section>
+  );
+}

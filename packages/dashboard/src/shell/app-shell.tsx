@@ -1,0 +1,118 @@
+/** The frame around every page of an environment. */
+
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useParams, useRouterState } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { sessionQuery } from "../api/session.ts";
+import { Icon, type IconName } from "../ui/icon.tsx";
+import { Toasts } from "../ui/toasts.tsx";
+import { useEnvironmentColour } from "./environment-colour.ts";
+import { EnvironmentSwitcher } from "./environment-switcher.tsx";
+import { FindEvent } from "./find-event.tsx";
+import { ThemeButton } from "./theme.tsx";
+import { UserMenu } from "./user-menu.tsx";
+
+interface NavItem {
+  to: string;
+  label: string;
+  icon: IconName;
+}
+
+const NAVIGATION: { title: string; items: NavItem[] }[] = [
+  {
+    title: "Observe",
+    items: [
+      { to: "/env/$env", label: "Overview", icon: "home" },
+      { to: "/env/$env/events", label: "Events", icon: "inbox" },
+      { to: "/env/$env/event-types", label: "Event types", icon: "tag" },
+      { to: "/env/$env/runs", label: "Runs", icon: "activity" },
+    ],
+  },
+  {
+    title: "Build",
+    items: [
+      { to: "/env/$env/functions", label: "Functions", icon: "function" },
+      { to: "/env/$env/apps", label: "Apps", icon: "app" },
+      { to: "/env/$env/webhooks", label: "Webhooks", icon: "webhook" },
+    ],
+  },
+  {
+    title: "Manage",
+    items: [
+      { to: "/env/$env/keys", label: "Keys", icon: "key" },
+      { to: "/env/$env/environments", label: "Environments", icon: "layers" },
+      { to: "/env/$env/audit-log", label: "Audit log", icon: "book" },
+      { to: "/env/$env/settings", label: "Settings", icon: "settings" },
+    ],
+  },
+];
+
+export function AppShell() {
+  const { env } = useParams({ from: "/env/$env" });
+  const colour = useEnvironmentColour(env);
+  const [menuOpen, setMenuOpen] = useState(false);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: every change of page closes the drawer
+  useEffect(() => setMenuOpen(false), [path]);
+  return (
+    <div className="shell" style={{ "--env-colour": colour } as React.CSSProperties}>
+      <a className="skip-link" href="#main">
+        Skip to content
+      </a>
+      <Link to="/env/$env" params={{ env }} className="brand">
+        <img src="/favicon.svg" alt="" /> Inlet
+      </Link>
+      <header className="topbar">
+        <button
+          type="button"
+          className="button bare icon menu-button"
+          aria-label="Menu"
+          aria-expanded={menuOpen}
+          onClick={() => setMenuOpen(!menuOpen)}
+        >
+          <Icon name="menu" />
+        </button>
+        <EnvironmentSwitcher env={env} />
+        <FindEvent env={env} />
+        <ThemeButton />
+        <UserMenu />
+      </header>
+      {menuOpen && <button type="button" className="scrim" aria-label="Close the menu" onClick={() => setMenuOpen(false)} />}
+      <nav className={`sidebar${menuOpen ? " open" : ""}`} aria-label="Pages">
+        {NAVIGATION.map(({ title, items }) => (
+          <div key={title}>
+            <div className="nav-title">{title}</div>
+            {items.map(({ to, label, icon }) => (
+              <Link
+                key={to}
+                to={to}
+                params={{ env }}
+                className="nav-link"
+                activeProps={{ className: "active" }}
+                activeOptions={{ exact: to === "/env/$env", includeSearch: false }}
+              >
+                <Icon name={icon} /> {label}
+              </Link>
+            ))}
+          </div>
+        ))}
+        <Version />
+      </nav>
+      <main className="main" id="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Toasts />
+    </div>
+  );
+}
+
+function Version() {
+  const { data } = useQuery(sessionQuery);
+  if (!data) return null;
+  return (
+    <div className="sidebar-foot">
+      Inlet {data.version}
+      {data.mode === "dev" && " · dev server"}
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+/** The switcher in the top bar: which environment one looks at, always visible, each in its colour. */
+
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { environmentsQuery } from "../api/queries.ts";
+import type { Environment } from "../api/types.ts";
+import { Icon } from "../ui/icon.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { messageOf } from "../ui/states.tsx";
+import { useEnvironmentColour } from "./environment-colour.ts";
+
+/** The scope that holds what all branches share. It is not an environment, but it is a place to look at. */
+export const SHARED = "branch";
+
+export function environmentTitle(name: string): string {
+  return name === SHARED ? "All branches" : name;
+}
+
+export function EnvironmentDot({ name }: { name: string }) {
+  return <span className="env-dot" style={{ background: useEnvironmentColour(name) }} />;
+}
+
+export function EnvironmentSwitcher({ env }: { env: string }) {
+  const { data = [], error } = useQuery(environmentsQuery);
+  const active = data.filter(({ archivedAt }) => archivedAt === null).reverse();
+  const branches = active.filter(({ kind }) => kind === "branch");
+  return (
+    <Menu
+      label={`Environment: ${environmentTitle(env)}`}
+      className="env-switch"
+      button={
+        <>
+          <EnvironmentDot name={env} />
+          <span className="cut">{environmentTitle(env)}</span>
+          <Icon name="chevronDown" size={14} />
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          {error && <p className="menu-item quiet">{messageOf(error)}</p>}
+          {active
+            .filter(({ kind }) => kind !== "branch")
+            .map((environment) => (
+              <Choice key={environment.name} environment={environment} env={env} close={close} />
+            ))}
+          <div className="env-menu-title">Branches</div>
+          <Choice environment={{ name: SHARED }} env={env} close={close} />
+          {branches.map((environment) => (
+            <Choice key={environment.name} environment={environment} env={env} close={close} />
+          ))}
+          <hr />
+          <Link to="/env/$env/environments" params={{ env }} role="menuitem" className="menu-item" onClick={close}>
+            <Icon name="layers" /> Manage environments
+          </Link>
+        </>
+      )}
+    </Menu>
+  );
+}
+
+function Choice({ environment: { name }, env, close }: { environment: Pick<Environment, "name">; env: string; close: () => void }) {
+  return (
+    <Link to="/env/$env" params={{ env: name }} role="menuitemradio" aria-checked={name === env} className="menu-item" onClick={close}>
+      <EnvironmentDot name={name} />
+      <span className="cut grow">{environmentTitle(name)}</span>
+      {name === SHARED && <span className="quiet small">shared keys, webhooks</span>}
+      {name === env && <Icon name="check" />}
+    </Link>
+  );
+}

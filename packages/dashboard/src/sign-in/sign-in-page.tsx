@@ -1,0 +1,80 @@
+/** Signing in: with an API key, or with the one-time link the first start prints, whose token is in the address's fragment. */
+
+import { useQueryClient } from "@tanstack/react-query";
+import { useRouter, useSearch } from "@tanstack/react-router";
+import { type FormEvent, useEffect, useState } from "react";
+import { call } from "../api/client.ts";
+import { Icon } from "../ui/icon.tsx";
+import { messageOf, Notice } from "../ui/states.tsx";
+
+type Credentials = { apiKey: string } | { loginToken: string };
+
+export function SignInPage() {
+  const { next = "/", expired = false } = useSearch({ from: "/login" });
+  const [apiKey, setApiKey] = useState("");
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const queries = useQueryClient();
+  const router = useRouter();
+
+  async function signIn(credentials: Credentials) {
+    setBusy(true);
+    setError(null);
+    try {
+      await call("/session", { method: "POST", body: credentials });
+      queries.clear();
+      router.history.replace(next);
+    } catch (reason) {
+      setError(reason);
+      setBusy(false);
+    }
+  }
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, with the token the address came with
+  useEffect(() => {
+    const loginToken = new URLSearchParams(location.hash.slice(1)).get("token");
+    if (!loginToken) return;
+    // The token is good for one use; it should not stay in the address bar or the history.
+    history.replaceState(history.state, "", location.pathname + location.search);
+    void signIn({ loginToken });
+  }, []);
+
+  function onSubmit(event: FormEvent) {
+    event.preventDefault();
+    void signIn({ apiKey: apiKey.trim() });
+  }
+
+  return (
+    <main className="sign-in">
+      <form className="sign-in-card" onSubmit={onSubmit}>
+        <img src="/favicon.svg" alt="" width={40} height={40} />
+        <h1>Sign in to Inlet</h1>
+        {expired && error === null && (
+          <Notice kind="warn" icon="clock">
+            Your session is over. Sign in again to go on where you were.
+          </Notice>
+        )}
+        <label className="field">
+          <span>API key</span>
+          <input
+            className="input mono"
+            type="password"
+            autoComplete="current-password"
+            required
+            value={apiKey}
+            onChange={({ target }) => setApiKey(target.value)}
+          />
+          <small>The first start printed one, and a link that signs in without it.</small>
+        </label>
+        {error !== null && (
+          <Notice kind="bad" icon="alert">
+            {messageOf(error)}
+          </Notice>
+        )}
+        <button type="submit" className="button primary" disabled={busy}>
+          {busy ? "Signing in …" : "Sign in"} <Icon name="arrowRight" />
+        </button>
+      </form>
+    </main>
+  );
+}

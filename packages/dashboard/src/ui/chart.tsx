@@ -1,0 +1,114 @@
+/** Bars or lines over time, drawn by uPlot in the colours of the theme. Dragging over them chooses a span, where that is wanted. */
+
+import { useEffect, useMemo, useRef, useState } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { watchColours } from "../shell/theme.tsx";
+import { useWidth } from "./use-width.ts";
+
+export interface Series {
+  label: string;
+  /** A custom property of the theme, such as `--accent`. */
+  colour: string;
+  values: readonly (number | null)[];
+}
+
+interface ChartProps {
+  /** Milliseconds. */
+  times: readonly number[];
+  series: readonly Series[];
+  height: number;
+  /** What it shows, in words. */
+  label: string;
+  bars?: boolean;
+  /** Without axes: for a strip above a list. */
+  bare?: boolean;
+  onRange?: (from: number, to: number) => void;
+}
+
+export function Chart({ times, series, height, label, bars = false, bare = false, onRange }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const width = useWidth(place);
+  const [colours, setColours] = useState(0);
+  useEffect(() => watchColours(() => setColours((before) => before + 1)), []);
+  const range = useRef(onRange);
+  range.current = onRange;
+  const data = useMemo(
+    () => [times.map((at) => at / 1_000), ...series.map(({ values }) => [...values])] as uPlot.AlignedData,
+    [times, series],
+  );
+  const look = JSON.stringify(series.map(({ label: name, colour }) => [name, colour]));
+  const plot = useRef<uPlot>(null);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: made anew when the looks change; data is set below
+  useEffect(() => {
+    if (!place.current || width === 0) return;
+    const made = new uPlot(options({ series, width, height, bars, bare, range }), data, place.current);
+    plot.current = made;
+    return () => made.destroy();
+  }, [width, height, look, bars, bare, colours]);
+  useEffect(() => plot.current?.setData(data), [data]);
+
+  return <div ref={place} className="chart" style={{ height, minHeight: height }} role="img" aria-label={label} />;
+}
+
+interface PlotLooks extends Required<Pick<ChartProps, "series" | "height" | "bars" | "bare">> {
+  width: number;
+  range: React.RefObject<ChartProps["onRange"]>;
+}
+
+function options({ series, width, height, bars, bare, range }: PlotLooks): uPlot.Options {
+  const text = colourOf("--text-3");
+  const grid = { stroke: colourOf("--line"), width: 1 };
+  const axis = { stroke: text, grid, ticks: { show: false }, font: "11px system-ui, sans-serif" };
+  const canChoose = range.current !== undefined;
+  return {
+    width,
+    height,
+    padding: bare ? [4, 8, 0, 8] : [10, 8, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { show: !bars }, drag: { x: canChoose, y: false, setScale: false } },
+    scales: { x: { time: true }, y: { range: (_plot, _min, max) => [0, Math.max(max ?? 0, 4) * 1.08] } },
+    axes: [
+      { ...axis, size: bare ? 20 : 26, grid: { show: false } },
+      bare
+        ? { show: false }
+        : { ...axis, size: 44, values: (_plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? short(tick) : "")) },
+    ],
+    series: [{}, ...series.map(({ label, colour }) => seriesLook(label, colourOf(colour), bars))],
+    hooks: { setSelect: [(plot) => choose(plot, range.current)] },
+  };
+}
+
+function seriesLook(label: string, colour: string, bars: boolean): uPlot.Series {
+  const paths = bars ? uPlot.paths.bars?.({ size: [0.75, 40], radius: 0.2, align: 1 }) : undefined;
+  return {
+    label,
+    stroke: colour,
+    width: bars ? 0 : 1.75,
+    fill: bars ? colour : `color-mix(in srgb, ${colour} 12%, transparent)`,
+    points: { show: false },
+    ...(paths && { paths }),
+  };
+}
+
+function choose(plot: uPlot, onRange: ChartProps["onRange"]): void {
+  const { left, width } = plot.select;
+  if (width < 4 || !onRange) return;
+  onRange(Math.floor(plot.posToVal(left, "x") * 1_000), Math.ceil(plot.posToVal(left + width, "x") * 1_000));
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+}
+
+function short(value: number): string {
+  return Intl.NumberFormat(undefined, { notation: "compact" }).format(value);
+}
+
+/** A custom property holds `light-dark(…)`; only an element that uses it knows which one. */
+function colourOf(property: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = `var(${property})`;
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}

@@ -1,0 +1,84 @@
+/** Dialogs: the browser's own, which keeps the focus inside and closes on Escape. */
+
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { Icon } from "./icon.tsx";
+import { messageOf, Notice } from "./states.tsx";
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  wide?: boolean;
+  children: ReactNode;
+}
+
+export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    if (dialog && !dialog.open) dialog.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      className={`dialog${wide ? " wide" : ""}`}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <div className="dialog-head">
+        <h2 id={titleId}>{title}</h2>
+        <button type="button" className="button bare icon" aria-label="Close" onClick={onClose}>
+          <Icon name="x" />
+        </button>
+      </div>
+      <div className="dialog-body">{children}</div>
+    </dialog>
+  );
+}
+
+interface FormDialogProps extends DialogProps {
+  submit: string;
+  danger?: boolean;
+  onSubmit: () => Promise<unknown>;
+}
+
+/** A dialog that does one thing; it stays open and says why when that fails. */
+export function FormDialog({ submit, danger = false, onSubmit, children, ...dialog }: FormDialogProps) {
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  async function onForm(event: FormEvent) {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      await onSubmit();
+    } catch (reason) {
+      setError(reason);
+    }
+    setBusy(false);
+  }
+  return (
+    <Dialog {...dialog}>
+      <form className="stack" onSubmit={onForm}>
+        {children}
+        {error !== null && (
+          <Notice kind="bad" icon="alert">
+            {messageOf(error)}
+          </Notice>
+        )}
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={dialog.onClose}>
+            Cancel
+          </button>
+          <button type="submit" className={`button ${danger ? "danger" : "primary"}`} disabled={busy}>
+            {submit}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,78 @@
+/** A button that opens a list of actions. Arrow keys move, Escape closes and gives the focus back. */
+
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+
+interface MenuProps {
+  label: string;
+  button: ReactNode;
+  className?: string;
+  align?: "left" | "right";
+  children: (close: () => void) => ReactNode;
+}
+
+export function Menu({ label, button, className = "button", align = "left", children }: MenuProps) {
+  const [open, setOpen] = useState(false);
+  const place = useRef<HTMLDivElement>(null);
+  const close = () => {
+    setOpen(false);
+    place.current?.querySelector("button")?.focus();
+  };
+
+  useEffect(() => {
+    if (!open) return;
+    items(place.current)[0]?.focus();
+    const onPointer = ({ target }: PointerEvent) => {
+      if (!place.current?.contains(target as Node)) setOpen(false);
+    };
+    document.addEventListener("pointerdown", onPointer);
+    return () => document.removeEventListener("pointerdown", onPointer);
+  }, [open]);
+
+  function onKeyDown(event: KeyboardEvent) {
+    if (!open) return;
+    if (event.key === "Escape") close();
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") move(place.current, event.key === "ArrowDown" ? 1 : -1);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys are handled for the menu inside
+    <div ref={place} className="menu-place" onKeyDown={onKeyDown}>
+      <button
+        type="button"
+        className={className}
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        {button}
+      </button>
+      {open && (
+        <div className={`menu ${align}`} role="menu" aria-label={label}>
+          {children(close)}
+        </div>
+      )}
+    </div>
+  );
+}
+
+export function MenuItem({ onSelect, className = "", children }: { onSelect: () => void; className?: string; children: ReactNode }) {
+  return (
+    <button type="button" role="menuitem" className={`menu-item ${className}`} onClick={onSelect}>
+      {children}
+    </button>
+  );
+}
+
+function items(place: HTMLElement | null): HTMLElement[] {
+  return [...(place?.querySelectorAll<HTMLElement>('[role="menu"] [role^="menuitem"], [role="menu"] input') ?? [])];
+}
+
+function move(place: HTMLElement | null, by: number): void {
+  const all = items(place);
+  const at = all.indexOf(document.activeElement as HTMLElement);
+  all[(at + by + all.length) % all.length]?.focus();
+}

@@ -1,0 +1,77 @@
+/** What is shown in place of content: nothing yet, loading, or an error, which is never shown as an empty list. */
+
+import type { ReactNode } from "react";
+import { ApiError } from "../api/client.ts";
+import { Icon, type IconName } from "./icon.tsx";
+
+export function EmptyState({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {
+  return (
+    <div className="state">
+      <Icon name={icon} size={28} />
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+export function ErrorState({
+  error,
+  onRetry,
+  title = "This could not be loaded",
+}: {
+  error: unknown;
+  onRetry?: () => void;
+  title?: string;
+}) {
+  return (
+    <div className="state" role="alert">
+      <Icon name="alert" size={28} />
+      <h2>{title}</h2>
+      <p>{messageOf(error)}</p>
+      {error instanceof ApiError && error.code !== "unreachable" && (
+        <code className="quiet small">{`${error.code} · ${error.status}`}</code>
+      )}
+      {onRetry && (
+        <button type="button" className="button" onClick={onRetry}>
+          <Icon name="refresh" /> Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function Notice({
+  kind = "",
+  icon,
+  children,
+}: {
+  kind?: "" | "ok" | "bad" | "warn" | "info";
+  icon?: IconName;
+  children: ReactNode;
+}) {
+  return (
+    <div className={`notice ${kind}`} role={kind === "bad" ? "alert" : undefined}>
+      {icon && <Icon name={icon} />}
+      <div className="grow">{children}</div>
+    </div>
+  );
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Grey lines where rows will be, of the rows' height, so that nothing jumps. */
+export function SkeletonRows({ rows = 8, height = 42 }: { rows?: number; height?: number }) {
+  return (
+    <div role="status" aria-label="Loading">
+      {Array.from({ length: rows }, (_, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike and never move
+        <div key={i} className="skeleton-row" style={{ height }}>
+          <span className="skeleton" style={{ width: `${[38, 52, 30, 45][i % 4]}%` }} />
+          <span className="skeleton" style={{ width: `${[14, 10, 17, 12][i % 4]}%` }} />
+        </div>
+      ))}
+    </div>
+  );
+}

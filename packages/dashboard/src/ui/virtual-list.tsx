@@ -1,0 +1,56 @@
+/** A list of any length: only the rows in view exist. Rows slide to their place when others come in above them. */
+
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, type RefObject, useEffect } from "react";
+
+interface VirtualListProps<Item> {
+  items: readonly Item[];
+  rowHeight: number;
+  idOf: (item: Item) => string;
+  row: (item: Item) => ReactNode;
+  label: string;
+  scroller: RefObject<HTMLDivElement | null>;
+  /** Asked for when the end comes near. */
+  onEnd?: (() => void) | undefined;
+  foot?: ReactNode;
+}
+
+const ROWS_AHEAD = 15;
+
+export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller, onEnd, foot }: VirtualListProps<Item>) {
+  const virtualizer = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => idOf(items[index] as Item),
+    overscan: 10,
+  });
+  const rows = virtualizer.getVirtualItems();
+  const last = rows.at(-1)?.index ?? -1;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measured again when rows change their height
+  useEffect(() => virtualizer.measure(), [rowHeight]);
+  useEffect(() => {
+    if (onEnd && last >= items.length - ROWS_AHEAD) onEnd();
+  }, [last, items.length, onEnd]);
+
+  return (
+    <>
+      {/* biome-ignore lint/a11y/useSemanticElements: the rows of a table cannot be placed by hand */}
+      <div role="list" aria-label={label} className="virtual" style={{ height: virtualizer.getTotalSize() }}>
+        {rows.map(({ key, index, start }) => (
+          // biome-ignore lint/a11y/useSemanticElements: see above
+          <div
+            key={key as string}
+            role="listitem"
+            className="virtual-row"
+            style={{ height: rowHeight, transform: `translateY(${start}px)` }}
+          >
+            {row(items[index] as Item)}
+          </div>
+        ))}
+      </div>
+      {foot}
+    </>
+  );
+}

@@ -1,0 +1,97 @@
+/** A new webhook: choose a provider, give a name, change the transform later beside the tester. */
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { call } from "../api/client.ts";
+import { providersQuery } from "../api/queries.ts";
+import type { Provider, Webhook } from "../api/types.ts";
+import { SHARED } from "../shell/environment-switcher.tsx";
+import { CodeBlock } from "../ui/copy.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { ErrorState, messageOf, Notice, SkeletonRows } from "../ui/states.tsx";
+
+export function NewWebhookPage() {
+  const { env } = useParams({ from: "/env/$env" });
+  const { data: providers, error, refetch } = useQuery(providersQuery);
+  return (
+    <div className="page">
+      <nav className="crumbs" aria-label="Way back">
+        <Link to="/env/$env/webhooks" params={{ env }}>
+          Webhooks
+        </Link>
+        <Icon name="chevronRight" size={14} /> New
+      </nav>
+      <div className="page-head">
+        <h1>New webhook{env === SHARED && " for all branches"}</h1>
+        <p>Choose who will send. The transform it starts with can be changed and tried out afterwards.</p>
+      </div>
+      {error ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : providers ? (
+        <CreateForm env={env} providers={providers} />
+      ) : (
+        <SkeletonRows />
+      )}
+    </div>
+  );
+}
+
+function CreateForm({ env, providers }: { env: string; providers: Provider[] }) {
+  const [chosen, setChosen] = useState<Provider>(providers.at(-1) as Provider);
+  const [name, setName] = useState("");
+  const [fault, setFault] = useState<unknown>(null);
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const ordered = [...providers.slice(-1), ...providers.slice(0, -1)];
+
+  async function create(event: FormEvent) {
+    event.preventDefault();
+    setFault(null);
+    try {
+      const body = { name: name.trim() || chosen.title, transform: chosen.transform, environment: env };
+      const created = await call<Webhook>("/webhooks", { method: "POST", env, body });
+      await queries.invalidateQueries({ queryKey: ["webhooks"] });
+      await navigate({ to: "/env/$env/webhooks/$id", params: { env, id: created.id } });
+    } catch (reason) {
+      setFault(reason);
+    }
+  }
+
+  return (
+    <form className="stack" onSubmit={create}>
+      <fieldset className="providers">
+        <legend className="visually-hidden">Provider</legend>
+        {ordered.map((provider) => (
+          <label key={provider.id} className="provider">
+            <input type="radio" name="provider" checked={provider.id === chosen.id} onChange={() => setChosen(provider)} />
+            <span className="provider-mark" aria-hidden="true">
+              {provider.title[0]}
+            </span>
+            <span className="grow">
+              <span className="strong">{provider.title}</span>
+              <span className="quiet small provider-sends">{provider.sends}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <label className="field" style={{ maxWidth: 420 }}>
+        <span>Name</span>
+        <input className="input" value={name} maxLength={128} placeholder={chosen.title} onChange={({ target }) => setName(target.value)} />
+        <small>{chosen.setUp}.</small>
+      </label>
+      {fault !== null && (
+        <Notice kind="bad" icon="alert">
+          {messageOf(fault)}
+        </Notice>
+      )}
+      <div>
+        <button type="submit" className="button primary">
+          Create webhook
+        </button>
+      </div>
+      <h2>What it starts with</h2>
+      <CodeBlock text={chosen.transform} label="Copy transform" />
+    </form>
+  );
+}

@@ -1,0 +1,195 @@
+/** Every request the webhook got, refused ones too, with what became of it; any of them can be sent through again. */
+
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { call } from "../api/client.ts";
+import { readJsonText } from "../api/json-text.ts";
+import { requestsQuery } from "../api/queries.ts";
+import { useMayChange } from "../api/session.ts";
+import type { Webhook, WebhookRequest } from "../api/types.ts";
+import { CodeBlock } from "../ui/copy.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { bytes } from "../ui/numbers.ts";
+import { Payload } from "../ui/payload.tsx";
+import { EmptyState, ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
+import { duration, Time } from "../ui/time.tsx";
+import { withToast } from "../ui/toasts.tsx";
+
+const OUTCOMES = [
+  "accepted",
+  "transform_failed",
+  "transform_invalid_event",
+  "transform_timeout",
+  "transform_memory",
+  "event_name_denied",
+  "ip_denied",
+  "body_invalid",
+  "body_too_large",
+];
+
+export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook }) {
+  const { outcome, request: openId } = useSearch({ from: "/env/$env/webhooks/$id" });
+  const navigate = useNavigate({ from: "/env/$env/webhooks/$id" });
+  const requests = useInfiniteQuery(requestsQuery(webhook.id, { outcome }));
+  const open = (id: string | undefined) =>
+    void navigate({
+      search: (before) => ({ tab: "requests", ...(before.outcome && { outcome: before.outcome }), ...(id && { request: id }) }),
+      replace: true,
+    });
+  const items = requests.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <div className="stack">
+      <div className="row">
+        <select
+          className="input"
+          aria-label="Outcome"
+          value={outcome ?? ""}
+          onChange={({ target }) => void navigate({ search: { tab: "requests", ...(target.value && { outcome: target.value }) } })}
+        >
+          <option value="">Any outcome</option>
+          {OUTCOMES.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+        <span className="quiet small">The newest first; the list refreshes itself.</span>
+      </div>
+      {requests.isPending ? (
+        <SkeletonRows rows={6} />
+      ) : requests.isError ? (
+        <ErrorState error={requests.error} onRetry={() => void requests.refetch()} />
+      ) : items.length === 0 ? (
+        <NoRequests webhook={webhook} filtered={outcome !== undefined} />
+      ) : (
+        <ul className="run-list">
+          {items.map((request) => (
+            <RequestItem key={request.id} env={env} webhook={webhook} request={request} isOpen={request.id === openId} onOpen={open} />
+          ))}
+        </ul>
+      )}
+      {requests.hasNextPage && (
+        <div>
+          <button type="button" className="button" disabled={requests.isFetchingNextPage} onClick={() => void requests.fetchNextPage()}>
+            Older requests
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function NoRequests({ webhook, filtered }: { webhook: Webhook; filtered: boolean }) {
+  if (filtered) return <EmptyState icon="search" title="No request had this outcome" />;
+  const command = `curl -X POST "${webhook.url}" \\\n  -H 'content-type: application/json' \\\n  -d '{"type":"test","id":"1"}'`;
+  return (
+    <div className="card">
+      <EmptyState icon="webhook" title="No requests yet">
+        <p>Give the URL to the provider, or try it with a request of your own.</p>
+        <CodeBlock text={command} label="Copy command" />
+      </EmptyState>
+    </div>
+  );
+}
+
+interface RequestItemProps {
+  env: string;
+  webhook: Webhook;
+  request: WebhookRequest;
+  isOpen: boolean;
+  onOpen: (id: string | undefined) => void;
+}
+
+function RequestItem({ env, webhook, request, isOpen, onOpen }: RequestItemProps) {
+  const accepted = request.outcome === "accepted";
+  return (
+    <li>
+      <button
+        type="button"
+        className="run-line version-line"
+        aria-expanded={isOpen}
+        onClick={() => onOpen(isOpen ? undefined : request.id)}
+      >
+        <Icon name={isOpen ? "chevronDown" : "chevronRight"} size={14} className="quiet" />
+        <span className="quiet">
+          <Time at={request.receivedAt} />
+        </span>
+        <span className={`badge ${accepted ? "ok" : "bad"}`}>
+          <Icon name={accepted ? "checkCircle" : "xCircle"} size={13} /> {request.status} {request.outcome}
+        </span>
+        <span className="cut grow second small">{request.error ?? ""}</span>
+        <span className="quiet small num wide-only">{request.ip}</span>
+        <span className="quiet small num wide-only">{duration(request.durationMs)}</span>
+      </button>
+      {isOpen && <RequestDetails env={env} webhook={webhook} request={request} />}
+    </li>
+  );
+}
+
+function RequestDetails({ env, webhook, request }: Omit<RequestItemProps, "isOpen" | "onOpen">) {
+  const queries = useQueryClient();
+  const mayChange = useMayChange();
+  async function replay() {
+    await withToast(
+      call<{ ids: string[] }>(`/webhooks/${encodeURIComponent(webhook.id)}/requests/${encodeURIComponent(request.id)}/replay`, {
+        method: "POST",
+      }),
+      ({ ids }) => `Replayed through the current transform: ${ids.join(", ")}`,
+    );
+    await queries.invalidateQueries({ queryKey: ["webhook-requests", webhook.id] });
+  }
+  const json = request.body === null ? null : readJsonText(request.body);
+  const headers = Object.entries(request.headers);
+  const query = Object.entries(request.query).flatMap(([name, values]) => values.map((value) => `${name}=${value}`));
+  return (
+    <div className="request-details">
+      {request.error && (
+        <Notice kind="bad" icon="alert">
+          {request.error}
+        </Notice>
+      )}
+      <div className="row wrap">
+        {request.eventId && (
+          <Link to="/env/$env/events/$id" params={{ env: request.environment || env, id: request.eventId }} className="button small">
+            <Icon name="inbox" size={14} /> See the event
+          </Link>
+        )}
+        {mayChange && request.body !== null && (
+          <button type="button" className="button small" onClick={() => void replay()}>
+            <Icon name="refresh" size={14} /> Replay
+          </button>
+        )}
+        <span className="quiet small">
+          transform v{request.transformVersion} · delivered to {request.environment || "nowhere"} ·{" "}
+          {request.contentType ?? "no content type"}
+        </span>
+      </div>
+      {request.body === null ? (
+        <p className="quiet">The body was too large to keep.</p>
+      ) : json !== null ? (
+        <Payload text={json} title="Body" />
+      ) : (
+        <div className="stack tight">
+          <h3>
+            Body <span className="quiet small">{bytes(request.body.length)}</span>
+          </h3>
+          <CodeBlock text={request.body === "" ? "(empty)" : request.body} label="Copy body" />
+        </div>
+      )}
+      {query.length > 0 && (
+        <div className="stack tight">
+          <h3>Query</h3>
+          <pre className="logs">{query.join("\n")}</pre>
+        </div>
+      )}
+      <div className="stack tight">
+        <h3>Headers</h3>
+        <pre className="logs">{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
+      </div>
+      {request.logs.length > 0 && (
+        <div className="stack tight">
+          <h3>console.log</h3>
+          <pre className="logs">{request.logs.join("\n")}</pre>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+/** Name, lists, on and off, and the end of a webhook. */
+
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { call } from "../api/client.ts";
+import { webhookQuery } from "../api/queries.ts";
+import { useMayChange } from "../api/session.ts";
+import type { Webhook } from "../api/types.ts";
+import { AcceptListField, draftOf, listOf } from "../keys/accept-list-field.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { toast, withToast } from "../ui/toasts.tsx";
+
+export function SettingsTab({ env, webhook }: { env: string; webhook: Webhook }) {
+  const [name, setName] = useState(webhook.name);
+  const [enabled, setEnabled] = useState(webhook.enabled);
+  const [eventNames, setEventNames] = useState(draftOf(webhook.eventNames));
+  const [ips, setIps] = useState(draftOf(webhook.ips));
+  const [deleting, setDeleting] = useState(false);
+  const queries = useQueryClient();
+  const mayChange = useMayChange();
+
+  async function save(event: FormEvent) {
+    event.preventDefault();
+    const body = { name: name.trim(), enabled, eventNames: listOf(eventNames), ips: listOf(ips) };
+    const saved = await withToast(call<Webhook>(`/webhooks/${encodeURIComponent(webhook.id)}`, { method: "PUT", body }), "Saved.");
+    if (!saved) return;
+    queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
+    await queries.invalidateQueries({ queryKey: ["webhooks"] });
+  }
+
+  return (
+    <>
+      <form className="card card-body stack settings-form" onSubmit={save}>
+        <label className="field">
+          <span>Name</span>
+          <input className="input" required maxLength={128} value={name} onChange={({ target }) => setName(target.value)} />
+        </label>
+        <label className="switch">
+          <input type="checkbox" checked={enabled} onChange={({ target }) => setEnabled(target.checked)} /> Takes requests
+        </label>
+        <AcceptListField
+          label="Event names"
+          hint="One per line; a name may end in *. Checked on the event the transform returns."
+          placeholder="stripe/*"
+          draft={eventNames}
+          onChange={setEventNames}
+        />
+        <AcceptListField
+          label="IP addresses"
+          hint="One per line; an address or a range such as 10.0.0.0/8"
+          placeholder="203.0.113.0/24"
+          draft={ips}
+          onChange={setIps}
+        />
+        {mayChange && (
+          <div className="row">
+            <button type="submit" className="button primary">
+              Save
+            </button>
+            <span className="grow" />
+            <button type="button" className="button danger" onClick={() => setDeleting(true)}>
+              <Icon name="trash" /> Delete webhook
+            </button>
+          </div>
+        )}
+      </form>
+      {deleting && <DeleteDialog env={env} webhook={webhook} onClose={() => setDeleting(false)} />}
+    </>
+  );
+}
+
+function DeleteDialog({ env, webhook, onClose }: { env: string; webhook: Webhook; onClose: () => void }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  async function remove() {
+    await call(`/webhooks/${encodeURIComponent(webhook.id)}`, { method: "DELETE" });
+    await queries.invalidateQueries({ queryKey: ["webhooks"] });
+    toast("ok", `${webhook.name} is deleted.`);
+    await navigate({ to: "/env/$env/webhooks", params: { env } });
+  }
+  return (
+    <FormDialog title={`Delete ${webhook.name}?`} submit="Delete" danger onClose={onClose} onSubmit={remove}>
+      <p className="second">Its URL answers 404 from then on and is never used again. The events it brought stay.</p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,67 @@
+/** A request as the tester holds it: texts a person can edit. */
+
+import type { WebhookRequest } from "../api/types.ts";
+
+export interface TestRequest {
+  body: string;
+  contentType: string;
+  /** One `Name: value` per line. */
+  headers: string;
+  /** As after the question mark of an address. */
+  query: string;
+  /** The recorded request it came from, unless it was changed since. */
+  recordedId: string | null;
+}
+
+export const CONTENT_TYPES = ["application/json", "application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
+
+export const sampleRequest: TestRequest = {
+  body: `{
+  "type": "invoice.paid",
+  "id": "evt_4711",
+  "created": 1686089970,
+  "data": { "amount": 1099, "currency": "usd" }
+}`,
+  contentType: "application/json",
+  headers: "User-Agent: provider/1.0",
+  query: "",
+  recordedId: null,
+};
+
+export function fromRecord(record: WebhookRequest): TestRequest {
+  const query = new URLSearchParams(Object.entries(record.query).flatMap(([name, values]) => values.map((value) => [name, value])));
+  return {
+    body: record.body ?? "",
+    contentType: record.contentType ?? "",
+    headers: headerText(record.headers),
+    query: String(query),
+    recordedId: record.id,
+  };
+}
+
+export function headerText(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join("\n");
+}
+
+/** Names as the service hands them to a transform: `X-Github-Event`. */
+export function canonicalHeaders(text: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of text.split("\n")) {
+    const colon = line.indexOf(":");
+    if (colon <= 0) continue;
+    const name = line
+      .slice(0, colon)
+      .trim()
+      .toLowerCase()
+      .replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase());
+    headers[name] = line.slice(colon + 1).trim();
+  }
+  return headers;
+}
+
+export function queryLists(text: string): Record<string, string[]> {
+  const parameters = new URLSearchParams(text);
+  return Object.fromEntries([...parameters.keys()].map((name) => [name, parameters.getAll(name)]));
+}

@@ -1,0 +1,184 @@
+/** The tester: a request on one side, what the draft makes of it on the other, as one types. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type JsonText, membersOf, objectText } from "../api/json-text.ts";
+import { lastRequestQuery, providersQuery } from "../api/queries.ts";
+import type { Trial, Webhook } from "../api/types.ts";
+import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { Payload } from "../ui/payload.tsx";
+import { messageOf, Notice } from "../ui/states.tsx";
+import { duration } from "../ui/time.tsx";
+import { CONTENT_TYPES, fromRecord, headerText, type TestRequest } from "./test-request.ts";
+import type { useTrial } from "./use-trial.ts";
+
+interface TesterProps {
+  webhook: Webhook;
+  request: TestRequest;
+  onRequest: (request: TestRequest) => void;
+  trial: ReturnType<typeof useTrial>;
+}
+
+const PARTS = ["Body", "Headers", "Query"] as const;
+
+export function Tester({ webhook, request, onRequest, trial }: TesterProps) {
+  const [part, setPart] = useState<(typeof PARTS)[number]>("Body");
+  const change = (changes: Partial<TestRequest>) => onRequest({ ...request, ...changes, recordedId: null });
+  return (
+    <div className="stack tester">
+      <section className="card" aria-label="Test request">
+        <div className="card-head">
+          <h2 className="grow">Test request</h2>
+          <SamplePicker webhook={webhook} request={request} onRequest={onRequest} />
+        </div>
+        <div className="card-body stack tight">
+          <div className="row wrap">
+            <div className="segments">
+              {PARTS.map((name) => (
+                <button key={name} type="button" className="segment" aria-pressed={part === name} onClick={() => setPart(name)}>
+                  {name}
+                </button>
+              ))}
+            </div>
+            <span className="grow" />
+            <select
+              className="input"
+              aria-label="Content type"
+              value={request.contentType}
+              onChange={({ target }) => change({ contentType: target.value })}
+            >
+              {[...new Set([...CONTENT_TYPES, request.contentType])].filter(Boolean).map((type) => (
+                <option key={type}>{type}</option>
+              ))}
+            </select>
+          </div>
+          {part === "Body" && (
+            <textarea
+              className="input"
+              rows={11}
+              aria-label="Body of the test request"
+              value={request.body}
+              spellCheck={false}
+              onChange={({ target }) => change({ body: target.value })}
+            />
+          )}
+          {part === "Headers" && (
+            <textarea
+              className="input"
+              rows={11}
+              aria-label="Headers of the test request, one per line"
+              placeholder="X-Github-Event: push"
+              value={request.headers}
+              spellCheck={false}
+              onChange={({ target }) => change({ headers: target.value })}
+            />
+          )}
+          {part === "Query" && (
+            <textarea
+              className="input"
+              rows={11}
+              aria-label="Query string of the test request"
+              placeholder="x-service-env=feature/cart&v=2"
+              value={request.query}
+              spellCheck={false}
+              onChange={({ target }) => change({ query: target.value })}
+            />
+          )}
+        </div>
+      </section>
+      <TrialResult trial={trial.data} error={trial.error} />
+    </div>
+  );
+}
+
+function SamplePicker({ webhook, request, onRequest }: Omit<TesterProps, "trial">) {
+  const { data: records = [] } = useQuery(lastRequestQuery(webhook.id));
+  const { data: providers = [] } = useQuery(providersQuery);
+  const examples = providers.flatMap(({ title, fixtures }) =>
+    fixtures.map((fixture) => ({ ...fixture, label: `${title}: ${fixture.title}` })),
+  );
+  function choose(value: string) {
+    const record = records.find(({ id }) => id === value);
+    if (record) return onRequest(fromRecord(record));
+    const example = examples[Number(value)];
+    if (!example) return;
+    const contentType = Object.entries(example.headers).find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "application/json";
+    onRequest({ body: example.body, contentType, headers: headerText(example.headers), query: example.query, recordedId: null });
+  }
+  return (
+    <select
+      className="input sample-picker"
+      aria-label="Take a recorded request or an example"
+      value={request.recordedId ?? ""}
+      onChange={({ target }) => choose(target.value)}
+    >
+      <option value="">Take a request …</option>
+      {records.length > 0 && (
+        <optgroup label="Recorded">
+          {records
+            .filter(({ body }) => body !== null)
+            .map(({ id, receivedAt, outcome }) => (
+              <option key={id} value={id}>
+                {new Date(receivedAt).toLocaleString()} · {outcome}
+              </option>
+            ))}
+        </optgroup>
+      )}
+      <optgroup label="Examples">
+        {examples.map(({ label }, i) => (
+          <option key={label} value={i}>
+            {label}
+          </option>
+        ))}
+      </optgroup>
+    </select>
+  );
+}
+
+function TrialResult({ trial, error }: { trial: Trial | undefined; error: Error | null }) {
+  if (error) {
+    return (
+      <Notice kind="bad" icon="alert">
+        The draft could not be tried: {messageOf(error)}
+      </Notice>
+    );
+  }
+  if (!trial) return <div className="card card-body quiet">Trying …</div>;
+  return (
+    <section className="stack" aria-label="Result" aria-live="polite">
+      <div className="row wrap">
+        {trial.ok ? (
+          <span className="badge ok">
+            <Icon name="checkCircle" size={13} /> An event
+          </span>
+        ) : (
+          <span className="badge bad">
+            <Icon name="xCircle" size={13} /> {trial.error?.code}
+          </span>
+        )}
+        <span className="quiet small num">{duration(trial.durationMs)}</span>
+      </div>
+      {trial.error && (
+        <Notice kind="bad" icon="alert">
+          {trial.error.message}
+          {trial.error.line !== undefined &&
+            ` (line ${trial.error.line}${trial.error.column === undefined ? "" : `, column ${trial.error.column}`})`}
+        </Notice>
+      )}
+      {trial.event && <Payload text={trial.event} title="Event" tools={<SendToDevServer event={withoutTs(trial.event)} small />} />}
+      {trial.logs.length > 0 && (
+        <div className="card">
+          <div className="card-head">
+            <h3>console.log</h3>
+          </div>
+          <pre className="logs">{trial.logs.join("\n")}</pre>
+        </div>
+      )}
+    </section>
+  );
+}
+
+export function withoutTs(event: JsonText): JsonText {
+  return objectText([...membersOf(event)].filter(([name]) => name !== "ts"));
+}

@@ -1,0 +1,96 @@
+/** The transform editor beside the tester. What is written is tried as it is typed; nothing is in force before it is saved. */
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { call } from "../api/client.ts";
+import { lastRequestQuery, versionsQuery, webhookQuery } from "../api/queries.ts";
+import { useMayChange } from "../api/session.ts";
+import type { Webhook } from "../api/types.ts";
+import { LazyEditor } from "../editor/lazy-editor.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { withToast } from "../ui/toasts.tsx";
+import { BacktestButton } from "./backtest.tsx";
+import { canonicalHeaders, fromRecord, sampleRequest, type TestRequest } from "./test-request.ts";
+import { Tester } from "./tester.tsx";
+import { useTrial } from "./use-trial.ts";
+
+export function TransformTab({ webhook }: { webhook: Webhook }) {
+  const [draft, setDraft] = useState(webhook.transform);
+  const [request, setRequest] = useFirstRequest(webhook);
+  const trial = useTrial(draft, request);
+  const queries = useQueryClient();
+  const mayChange = useMayChange();
+  const isChanged = draft !== webhook.transform;
+
+  async function save() {
+    const saved = await withToast(
+      call<Webhook>(`/webhooks/${encodeURIComponent(webhook.id)}`, { method: "PUT", body: { transform: draft } }),
+      ({ version }) => `Saved as version ${version}. It is in force now.`,
+    );
+    if (!saved) return;
+    queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
+    await queries.invalidateQueries({ queryKey: versionsQuery(webhook.id).queryKey });
+  }
+
+  const error = trial.data?.error ?? null;
+  return (
+    <div className="transform-tab">
+      <section className="card editor-card" aria-label="Transform">
+        <div className="card-head">
+          <h2 className="grow">
+            Transform <span className="quiet">{isChanged ? "draft, not saved" : `version ${webhook.version}`}</span>
+          </h2>
+          {isChanged && (
+            <button type="button" className="button small bare" onClick={() => setDraft(webhook.transform)}>
+              Discard
+            </button>
+          )}
+          <BacktestButton webhook={webhook} draft={draft} />
+          {mayChange && (
+            <button type="button" className="button small primary" disabled={!isChanged} onClick={() => void save()}>
+              <Icon name="check" size={14} /> Save
+            </button>
+          )}
+        </div>
+        <LazyEditor
+          value={draft}
+          onChange={setDraft}
+          label="Transform, JavaScript"
+          readOnly={!mayChange}
+          faults={error ? [error] : []}
+          sample={sampleOf(request)}
+        />
+        <p className="quiet small editor-foot">
+          <code>transform(evt, headers, queryParams, raw)</code> returns an event with name and data, and id and ts if it likes.
+        </p>
+      </section>
+      <Tester webhook={webhook} request={request} onRequest={setRequest} trial={trial} />
+    </div>
+  );
+}
+
+/** Begins with the newest recorded request, which is what a change must work for; with an example where there is none. */
+function useFirstRequest({ id }: Webhook): [TestRequest, (request: TestRequest) => void] {
+  const { data: records } = useQuery(lastRequestQuery(id));
+  const [chosen, setChosen] = useState<TestRequest | null>(null);
+  const [newest, setNewest] = useState<TestRequest | null>(null);
+  useEffect(() => {
+    const record = records?.find(({ body }) => body);
+    // Once: a request that comes in while somebody types must not take the text away.
+    if (record) setNewest((before) => before ?? fromRecord(record));
+  }, [records]);
+  return [chosen ?? newest ?? sampleRequest, setChosen];
+}
+
+function sampleOf({ body, headers, query }: TestRequest) {
+  const values = (text: string) => Object.fromEntries([...new URLSearchParams(text)].map(([name, value]) => [name, [value]]));
+  return { evt: parsedOr(body), headers: canonicalHeaders(headers), queryParams: values(query) };
+}
+
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,106 @@
+/** One webhook: its URL, its transform beside the tester, its requests, versions and settings. */
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { call } from "../api/client.ts";
+import { lastRequestQuery, webhookQuery } from "../api/queries.ts";
+import { useMayChange } from "../api/session.ts";
+import type { Webhook } from "../api/types.ts";
+import { environmentTitle } from "../shell/environment-switcher.tsx";
+import { CopyButton } from "../ui/copy.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { toast } from "../ui/toasts.tsx";
+import { RequestsTab } from "./requests-tab.tsx";
+import { SettingsTab } from "./settings-tab.tsx";
+import { TransformTab } from "./transform-tab.tsx";
+import { VersionsTab } from "./versions-tab.tsx";
+import { WEBHOOK_TABS, type WebhookTab } from "./webhook-search.ts";
+import { Health } from "./webhooks-page.tsx";
+
+const TITLES: Record<WebhookTab, string> = { transform: "Transform", requests: "Requests", versions: "Versions", settings: "Settings" };
+
+export function WebhookPage() {
+  const { env, id } = useParams({ from: "/env/$env/webhooks/$id" });
+  const { tab = "transform" } = useSearch({ from: "/env/$env/webhooks/$id" });
+  const { data: webhook, error, refetch } = useQuery(webhookQuery(id));
+  if (error) return <ErrorState error={error} title="This webhook could not be shown" onRetry={() => void refetch()} />;
+  if (!webhook) return <SkeletonRows />;
+  return (
+    <div className="page wide">
+      <nav className="crumbs" aria-label="Way back">
+        <Link to="/env/$env/webhooks" params={{ env }}>
+          Webhooks
+        </Link>
+        <Icon name="chevronRight" size={14} /> {webhook.name}
+      </nav>
+      <WebhookHead webhook={webhook} />
+      <nav className="tabs" aria-label="Parts of the webhook">
+        {WEBHOOK_TABS.map((name) => (
+          <Link
+            key={name}
+            to="/env/$env/webhooks/$id"
+            params={{ env, id }}
+            search={{ tab: name }}
+            className={`tab${name === tab ? " active" : ""}`}
+            aria-current={name === tab ? "page" : undefined}
+          >
+            {TITLES[name]}
+          </Link>
+        ))}
+      </nav>
+      {tab === "transform" && <TransformTab key={webhook.id} webhook={webhook} />}
+      {tab === "requests" && <RequestsTab env={env} webhook={webhook} />}
+      {tab === "versions" && <VersionsTab webhook={webhook} />}
+      {tab === "settings" && <SettingsTab key={webhook.updatedAt} env={env} webhook={webhook} />}
+    </div>
+  );
+}
+
+function WebhookHead({ webhook }: { webhook: Webhook }) {
+  const [rotating, setRotating] = useState(false);
+  const { data: requests } = useQuery(lastRequestQuery(webhook.id));
+  const mayChange = useMayChange();
+  return (
+    <>
+      <div className="page-head">
+        <h1>{webhook.name}</h1>
+        <Health webhook={webhook} outcomes={requests?.map(({ outcome }) => outcome)} />
+        <span className="quiet">{environmentTitle(webhook.environment)}</span>
+      </div>
+      <div className="url-box">
+        <span className="badge plain">POST</span>
+        <code className="cut grow">{webhook.url}</code>
+        <CopyButton text={webhook.url} label="Copy URL" className="button small">
+          Copy URL
+        </CopyButton>
+        {mayChange && (
+          <button type="button" className="button small" onClick={() => setRotating(true)}>
+            <Icon name="refresh" size={14} /> Rotate
+          </button>
+        )}
+      </div>
+      {rotating && <RotateDialog webhook={webhook} onClose={() => setRotating(false)} />}
+    </>
+  );
+}
+
+function RotateDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
+  const queries = useQueryClient();
+  async function rotate() {
+    const changed = await call<Webhook>(`/webhooks/${encodeURIComponent(webhook.id)}/rotate`, { method: "POST" });
+    queries.setQueryData(webhookQuery(webhook.id).queryKey, changed);
+    await queries.invalidateQueries({ queryKey: ["webhooks"] });
+    toast("ok", "The webhook has a new URL. Give it to the provider.");
+    onClose();
+  }
+  return (
+    <FormDialog title="Rotate the URL?" submit="Rotate" danger onClose={onClose} onSubmit={rotate}>
+      <p className="second">
+        The webhook gets a new URL. Requests to the one it has now are refused from then on, until the provider knows the new one.
+      </p>
+    </FormDialog>
+  );
+}

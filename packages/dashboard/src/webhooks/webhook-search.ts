@@ -1,0 +1,18 @@
+/** Which part of a webhook's page is open, as the address holds it. */
+
+export const WEBHOOK_TABS = ["transform", "requests", "versions", "settings"] as const;
+export type WebhookTab = (typeof WEBHOOK_TABS)[number];
+
+export interface WebhookSearch {
+  tab?: WebhookTab;
+  request?: string;
+  outcome?: string;
+}
+
+export function readWebhookSearch(search: Record<string, unknown>): WebhookSearch {
+  return {
+    ...(WEBHOOK_TABS.includes(search.tab as WebhookTab) && { tab: search.tab as WebhookTab }),
+    ...(typeof search.request === "string" && { request: search.request }),
+    ...(typeof search.outcome === "string" && search.outcome !== "" && { outcome: search.outcome }),
+  };
+}

@@ -1,0 +1,149 @@
+/** Webhooks of an environment, with how each is doing. For branches there is one shared page. */
+
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { environmentsQuery, lastRequestQuery, webhooksQuery } from "../api/queries.ts";
+import { useMayChange } from "../api/session.ts";
+import type { Webhook } from "../api/types.ts";
+import { SHARED } from "../shell/environment-switcher.tsx";
+import { CopyButton } from "../ui/copy.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { EmptyState, ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { UnroutedEvents } from "./unrouted-events.tsx";
+
+export function WebhooksPage() {
+  const { env } = useParams({ from: "/env/$env" });
+  const { data: environments } = useQuery(environmentsQuery);
+  const mayChange = useMayChange();
+  const isBranch = environments?.find(({ name }) => name === env)?.kind === "branch";
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>{env === SHARED ? "Webhooks of all branches" : "Webhooks"}</h1>
+        {!isBranch && mayChange && (
+          <div className="actions">
+            <Link to="/env/$env/webhooks/new" params={{ env }} className="button primary">
+              <Icon name="plus" /> New webhook
+            </Link>
+          </div>
+        )}
+        <p>
+          {env === SHARED
+            ? "One set for all branch environments. A request reaches a branch when it names it: x-service-env, as a header or in the query."
+            : "Each has a URL to give to a provider, and a transform that makes an event of what the provider sends."}
+        </p>
+      </div>
+      {isBranch ? (
+        <Notice kind="info" icon="branch">
+          Branch environments share their webhooks.{" "}
+          <Link to="/env/$env/webhooks" params={{ env: SHARED }}>
+            Open the shared page
+          </Link>
+        </Notice>
+      ) : (
+        <WebhookList env={env} />
+      )}
+      {env === SHARED && <UnroutedEvents />}
+    </div>
+  );
+}
+
+function WebhookList({ env }: { env: string }) {
+  const { data, error, refetch } = useQuery(webhooksQuery(env));
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (!data) return <SkeletonRows rows={4} height={64} />;
+  if (data.length === 0) {
+    return (
+      <div className="card">
+        <EmptyState icon="webhook" title="No webhooks yet">
+          <p>
+            Start from a template for Stripe, GitHub, Shopify and others, or from an empty transform, and try it on a payload before you
+            give the URL away.
+          </p>
+          <Link to="/env/$env/webhooks/new" params={{ env }} className="button primary">
+            <Icon name="plus" /> New webhook
+          </Link>
+        </EmptyState>
+      </div>
+    );
+  }
+  return (
+    <div className="table-wrap">
+      <table className="table">
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>URL</th>
+            <th>Health</th>
+            <th>Last request</th>
+            <th>Version</th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.map((webhook) => (
+            <WebhookRow key={webhook.id} env={env} webhook={webhook} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function WebhookRow({ env, webhook }: { env: string; webhook: Webhook }) {
+  const { data: requests } = useQuery(lastRequestQuery(webhook.id));
+  return (
+    <tr>
+      <td>
+        <Link to="/env/$env/webhooks/$id" params={{ env, id: webhook.id }} className="strong">
+          {webhook.name}
+        </Link>
+      </td>
+      <td>
+        <span className="row" style={{ gap: 4 }}>
+          <code className="cut quiet" style={{ maxWidth: 260 }}>
+            {webhook.url}
+          </code>
+          <CopyButton text={webhook.url} label={`Copy URL of ${webhook.name}`} />
+        </span>
+      </td>
+      <td>
+        <Health webhook={webhook} outcomes={requests?.map(({ outcome }) => outcome)} />
+      </td>
+      <td className="second">
+        <Time at={requests?.[0]?.receivedAt ?? null} relative />
+      </td>
+      <td className="second num">v{webhook.version}</td>
+    </tr>
+  );
+}
+
+export function Health({ webhook, outcomes }: { webhook: Pick<Webhook, "enabled">; outcomes: string[] | undefined }) {
+  if (!webhook.enabled) {
+    return (
+      <span className="badge">
+        <Icon name="pause" size={13} /> Disabled
+      </span>
+    );
+  }
+  if (!outcomes || outcomes.length === 0) {
+    return (
+      <span className="badge">
+        <Icon name="circleDashed" size={13} /> No requests yet
+      </span>
+    );
+  }
+  const refused = outcomes.filter((outcome) => outcome !== "accepted").length;
+  if (refused === 0) {
+    return (
+      <span className="badge ok">
+        <Icon name="checkCircle" size={13} /> Accepting
+      </span>
+    );
+  }
+  return (
+    <span className={`badge ${outcomes[0] === "accepted" ? "warn" : "bad"}`} title={`Of the last ${outcomes.length} requests`}>
+      <Icon name="alert" size={13} /> {refused} of {outcomes.length} refused
+    </span>
+  );
+}

@@ -1,0 +1,30 @@
+/** The dashboard in a real browser, against real services. One browser serves all cases: starting one costs more than most of them. */
+
+import { after, before, describe } from "node:test";
+import type { Browser } from "playwright-core";
+import { accessibilityCases } from "./cases/accessibility.ts";
+import { branchCases } from "./cases/branches.ts";
+import { devServerCases } from "./cases/dev-server.ts";
+import { eventCases } from "./cases/events.ts";
+import { firstLoadCases } from "./cases/first-load.ts";
+import { keyCases } from "./cases/keys.ts";
+import { runCases } from "./cases/runs.ts";
+import { webhookCases } from "./cases/webhooks.ts";
+import { launchBrowser } from "./support/browser.ts";
+
+describe("the dashboard", () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await launchBrowser();
+  });
+  after(() => browser?.close());
+  const get = () => browser;
+  eventCases(get);
+  devServerCases(get);
+  webhookCases(get);
+  branchCases(get);
+  runCases(get);
+  keyCases(get);
+  firstLoadCases(get);
+  accessibilityCases(get);
+});

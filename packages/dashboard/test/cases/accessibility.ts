@@ -1,0 +1,43 @@
+/** Every page, light and dark, wide and narrow: no serious finding of axe, nothing wider than the window. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { onEnd } from "../../../server/test/support/on-end.ts";
+import { startTestService } from "../../../server/test/support/service.ts";
+import { assertAccessible } from "../support/axe.ts";
+import { openPage } from "../support/browser.ts";
+import { startDemo } from "../support/demo.ts";
+
+const NARROW_PX = 390;
+
+export function accessibilityCases(browser: () => Browser): void {
+  test("every page is accessible, and fits a telephone", { timeout: 60_000 }, async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const demo = await startDemo(service);
+    onEnd(t, () => demo.stop());
+    const page = await openPage(t, browser(), service.url, { allow: /404|ERR_CONNECTION_REFUSED/ });
+    for (const { name, path, ready } of demo.pages) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+      await page.goto(service.url + path);
+      await page.getByText(ready).filter({ visible: true }).first().waitFor();
+      await assertAccessible(page, `${name}, light`);
+      await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+      await assertAccessible(page, `${name}, dark`);
+      await assertFits(page, name);
+    }
+  });
+}
+
+async function assertFits(page: Page, name: string): Promise<void> {
+  await page.setViewportSize({ width: NARROW_PX, height: 844 });
+  const wide = (await page.evaluate(
+    "[document.documentElement, document.querySelector('main')].map((element) => element.scrollWidth - element.clientWidth)",
+  )) as number[];
+  assert.deepEqual(
+    wide.map((extra) => extra > 0),
+    [false, false],
+    `${name} is wider than ${NARROW_PX} px by ${wide}`,
+  );
+}

@@ -1,0 +1,48 @@
+/** Branch environments: made here, routed to by name, with one shared page for what reached none. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Browser } from "playwright-core";
+import { call, startTestService } from "../../../server/test/support/service.ts";
+import { openPage } from "../support/browser.ts";
+
+export function branchCases(browser: () => Browser): void {
+  test("a branch gets its own events, the shared page those that reached none", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/environments`);
+    await page.getByRole("button", { name: "Branch environment" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("feature/cart");
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("cell", { name: "feature/cart", exact: true }).waitFor();
+
+    const transform = "transform = (evt) => ({ name: evt.type, data: evt })";
+    const made = await service.rest("POST", "/webhooks", { body: { name: "Shared hook", transform, environment: "branch" } });
+    const post = (query: string, type: string) =>
+      call(made.body.data.url + query, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ type }) });
+    await post("?x-service-env=feature/cart", "to/cart");
+    await post("", "to/nobody");
+    await post("?x-service-env=feature/gone", "to/gone");
+
+    await page.getByRole("link", { name: "feature/cart" }).click();
+    await page.getByRole("button", { name: "Environment: feature/cart" }).waitFor();
+    await page.getByRole("link", { name: "Webhooks", exact: true }).click();
+    await page.getByRole("link", { name: "Open the shared page" }).click();
+    const lost = page.getByRole("region", { name: "Events that reached no branch" });
+    await lost.getByText("to/nobody").waitFor();
+    await lost.getByText("to/gone").waitFor();
+    assert.equal(await lost.getByText("to/cart").count(), 0);
+
+    await page.getByRole("button", { name: "Environment: All branches" }).click();
+    await page.getByRole("menuitemradio", { name: "feature/cart" }).click();
+    await page.getByRole("link", { name: "Events", exact: true }).click();
+    await page.waitForURL("**/env/feature%2Fcart/events");
+    await page.getByRole("listitem").filter({ hasText: "to/cart" }).waitFor();
+    await page.getByText("1 event, that is all").waitFor();
+
+    await page.getByRole("link", { name: "Environments" }).click();
+    await page.getByRole("button", { name: "Archive feature/cart" }).click();
+    await page.getByRole("cell", { name: "Archived" }).waitFor();
+    await page.getByRole("button", { name: "Unarchive feature/cart" }).click();
+    await page.getByRole("button", { name: "Archive feature/cart" }).waitFor();
+  });
+}

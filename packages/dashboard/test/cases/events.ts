@@ -1,0 +1,121 @@
+/** Seeing, finding and reading events. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Browser } from "playwright-core";
+import { startTestService } from "../../../server/test/support/service.ts";
+import { openPage } from "../support/browser.ts";
+import { until } from "../support/until.ts";
+
+export function eventCases(browser: () => Browser): void {
+  test("an event appears as it comes in, and is found by its id", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const page = await openPage(t, browser(), service.url);
+    await page.getByRole("heading", { name: "First steps" }).waitFor();
+    await page.getByRole("link", { name: "Events", exact: true }).click();
+    await page.getByText("No events yet").waitFor();
+    assert.match(await page.locator(".code-block").innerText(), new RegExp(`curl -X POST "${service.url}/e/dev"`));
+    await page.getByRole("button", { name: /^Live/ }).waitFor();
+
+    const [id] = (await service.send({ name: "shop/order.created", data: { orderId: "4711" } })).body.ids;
+    await page.getByRole("listitem").filter({ hasText: "shop/order.created" }).waitFor();
+
+    await page.getByRole("link", { name: "Keys" }).click();
+    await page.keyboard.press("/");
+    await page.keyboard.type(id.toLowerCase());
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/env/dev/events/${id}`);
+    await page.getByRole("complementary", { name: "Event" }).getByText(id).waitFor();
+  });
+
+  test("a payload is shown as it was sent: exact numbers, and text that never becomes markup", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const attack = '<img src=x onerror="alert(1)"><script>alert(2)</script>';
+    const text = `{"name":"<b>bold</b>","data":{"amount":12345678901234567890.123456789,"big":9007199254740993,"twice":1,"twice":2,"note":${JSON.stringify(attack)}}}`;
+    const { body } = await service.send(text);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events/${body.ids[0]}`);
+    const data = page.getByRole("region", { name: "Data" }).first();
+    await data.getByText("12345678901234567890.123456789").waitFor();
+    await data.getByText("9007199254740993").waitFor();
+    assert.equal(await data.getByText("twice").count(), 2, "a key given twice is there twice");
+    await data.getByText("<img src=x").waitFor();
+    await data.getByRole("button", { name: "Raw" }).click();
+    assert.match(await data.locator("pre").innerText(), /"amount": 12345678901234567890\.123456789/);
+    assert.equal(await page.locator("main img, main script, main b").count(), 0);
+    await page.getByRole("heading", { name: "<b>bold</b>" }).waitFor();
+  });
+
+  test("a paused list counts what is new instead of showing it", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    await service.send({ name: "a/first", data: {} });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events`);
+    await page.getByRole("listitem").filter({ hasText: "a/first" }).waitFor();
+    await page.getByRole("button", { name: /^Live/ }).click();
+    await service.send([1, 2, 3].map((n) => ({ name: "a/later", data: { n } })));
+    const pill = page.getByRole("button", { name: "3 new events" });
+    await pill.waitFor();
+    assert.equal(await page.getByText("a/later").count(), 0);
+    await pill.click();
+    await until("three rows", async () => (await page.getByRole("listitem").filter({ hasText: "a/later" }).count()) === 3);
+  });
+
+  test("filters live in the address, and a list goes on without end", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    await service.send(
+      Array.from({ length: 180 }, (_, n) => ({ name: n % 2 ? "odd/one" : "even/one", data: { n, word: n === 77 ? "Needle" : "hay" } })),
+    );
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events?name=odd%2F*`);
+    await page.getByRole("listitem").first().waitFor();
+    assert.equal(await page.getByRole("combobox", { name: "Event name" }).inputValue(), "odd/*");
+    await until("the end of the list", async () => {
+      await page.evaluate("{ const list = document.querySelector('.list-scroll'); list.scrollTo(0, list.scrollHeight); }");
+      return page.getByText("90 events, that is all").isVisible();
+    });
+    assert.ok((await page.getByRole("listitem").count()) < 60, "only rows in view exist");
+
+    await page.getByRole("searchbox", { name: "Text in the payload" }).fill("needle");
+    await page.waitForURL(/q=needle/);
+    await page.getByText("1 event, that is all").waitFor();
+    await page.goBack();
+    await page.goForward();
+    await page.reload();
+    await page.getByText("1 event, that is all").waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await until("all events", async () => (await page.getByRole("listitem").count()) > 10);
+  });
+
+  test("an error is told with the service's words, never as an empty list", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const page = await openPage(t, browser(), `${service.url}/env/nowhere/events`, { allow: /404/ });
+    await page.getByRole("alert").getByText('There is no environment "nowhere".').first().waitFor();
+    assert.equal(await page.getByText("No events yet").count(), 0);
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+  });
+
+  test("an event is sent, sent again and edited from the dashboard", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events`, { allow: /400/ });
+    await page.getByRole("button", { name: "Send event" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Event" }).fill('{"name":"by/hand","data":{"n":9007199254740993},"id":"once"');
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await dialog.getByText("This is not JSON yet").waitFor();
+    await dialog.getByRole("textbox", { name: "Event" }).fill('{"name":"by/hand","data":{"n":9007199254740993},"id":"once"}');
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("listitem").filter({ hasText: "by/hand" }).click();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Send again" }).click();
+    await page.getByText("Sent again as").waitFor();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Edit and send" }).click();
+    const text = await dialog.getByRole("textbox", { name: "Event" }).inputValue();
+    assert.match(text, /9007199254740993/, "numbers stay exact while they are edited");
+    assert.doesNotMatch(text, /"once"/, "with its id it would be kept out as a duplicate");
+    await dialog.getByRole("textbox", { name: "Event" }).fill('{"name":"","data":{}}');
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await dialog.getByRole("alert").waitFor();
+    await page.keyboard.press("Escape");
+    const { body } = await service.rest("GET", "/events?name=by/hand");
+    assert.equal(body.data.length, 2);
+  });
+}

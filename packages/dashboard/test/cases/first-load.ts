@@ -1,0 +1,33 @@
+/** What the first visit costs, and that nothing on the page may break its own policy. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import type { Browser } from "playwright-core";
+import { startTestService } from "../../../server/test/support/service.ts";
+import { openPage } from "../support/browser.ts";
+
+const FIRST_LOAD_BYTES_MAX = 250 * 1024;
+const DIST = new URL("../../dist/", import.meta.url);
+
+export function firstLoadCases(browser: () => Browser): void {
+  test("the first load is at most 250 KB, and without the editor", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    await service.send({ name: "a/b", data: {} });
+    const page = await openPage(t, browser(), "about:blank");
+    const paths: string[] = [];
+    page.on("request", (request) => {
+      const { pathname } = new URL(request.url());
+      if (/^\/assets\/|\.(?:js|svg)$/.test(pathname)) paths.push(pathname);
+    });
+    await page.goto(`${service.url}/`);
+    await page.getByRole("heading", { name: "dev" }).waitFor();
+    await page.getByRole("link", { name: "Events", exact: true }).click();
+    await page.getByRole("listitem").first().waitFor();
+    const bytes = [...new Set(paths)].reduce((sum, path) => sum + gzipSync(readFileSync(new URL(`.${path}`, DIST))).length, 0);
+    t.diagnostic(`overview and events: ${paths.length} files, ${Math.round(bytes / 1024)} KB gzipped`);
+    assert.ok(bytes > 0 && bytes <= FIRST_LOAD_BYTES_MAX, `${bytes} bytes`);
+    assert.ok(!paths.some((path) => path.includes("editor")), "the editor comes when it is needed");
+  });
+}

@@ -1,0 +1,82 @@
+/** Functions and their runs: followed while they go on, cancelled, run again. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { onEnd } from "../../../server/test/support/on-end.ts";
+import { startTestService, type TestService } from "../../../server/test/support/service.ts";
+import { startShopApp } from "../support/app.ts";
+import { openPage } from "../support/browser.ts";
+import { until } from "../support/until.ts";
+
+async function startShop(t: TestContext) {
+  const service = await startTestService(t, { mode: "dev" });
+  const app = await startShopApp(service.url);
+  onEnd(t, () => app.stop());
+  return { service, app };
+}
+
+async function sync(service: TestService, url: string): Promise<void> {
+  const { status, text } = await service.rest("POST", "/apps", { body: { url } });
+  assert.equal(status, 201, text);
+}
+
+export function runCases(browser: () => Browser): void {
+  test("a run of several steps is followed while it runs, from event to run and back", async (t) => {
+    const { service, app } = await startShop(t);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/apps`);
+    await page.getByRole("button", { name: "Sync an app" }).click();
+    await page.getByRole("textbox", { name: "URL of the app's endpoint" }).fill(app.url);
+    await page.getByRole("dialog").getByRole("button", { name: "Sync" }).click();
+    await page.getByText("shop is synced: 3 functions").waitFor();
+    await page.getByRole("link", { name: "Functions" }).click();
+    await page.getByRole("link", { name: "Fulfil order" }).waitFor();
+
+    const [id] = (await service.send('{"name":"shop/order.created","data":{"orderId":9007199254740993}}')).body.ids;
+    await page.goto(`${service.url}/env/dev/events/${id}`);
+    await page.getByRole("link", { name: /Fulfil order/ }).click();
+    await page.getByRole("heading", { name: "Fulfil order" }).waitFor();
+    const timeline = page.getByRole("region", { name: "Timeline" });
+    await timeline.getByRole("button", { name: /Buy a label\s*Completed/ }).waitFor();
+    await timeline.getByRole("button", { name: /Let the warehouse breathe\s*(?:Sleeping|Completed)/ }).waitFor();
+    await timeline.getByRole("button", { name: /Let the warehouse breathe\s*Completed/ }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "Cancel" }).count(), 1, "it still runs");
+    app.open();
+    await timeline.getByRole("button", { name: /Pack the parcel\s*Completed/ }).waitFor();
+    await page.getByRole("region", { name: "Output" }).getByText("shipped").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Cancel" }).count(), 0);
+
+    await timeline.getByRole("button", { name: /Buy a label/ }).click();
+    await timeline.getByRole("region", { name: "Output" }).getByText("tracking").waitFor();
+    await page.getByRole("link", { name: "shop/order.created" }).click();
+    await page.waitForURL(`**/events/${id}`);
+  });
+
+  test("a run is cancelled, and run again; a failure shows its error", async (t) => {
+    const { service, app } = await startShop(t);
+    await sync(service, app.url);
+    await service.send({ name: "shop/cart.left", data: {} });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/runs?status=waiting`);
+    await page.getByRole("listitem").filter({ hasText: "Remind of the cart" }).click();
+    await page
+      .getByRole("region", { name: "Timeline" })
+      .getByRole("button", { name: /Until they pay\s*Waiting/ })
+      .waitFor();
+    const cancelled = page.url();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.locator(".page-head").getByText("Cancelled").waitFor();
+    await page.getByRole("button", { name: "Rerun" }).click();
+    await until("the new run", async () => page.url() !== cancelled);
+    await page.getByText("Rerun of").waitFor();
+
+    await service.send({ name: "shop/payment.due", data: {} });
+    await page.goto(`${service.url}/env/dev/runs`);
+    await page
+      .getByRole("listitem")
+      .filter({ hasText: /Failed\s*Charge card/ })
+      .click();
+    await page.getByText("The card was declined").first().waitFor();
+    await page.getByRole("button", { name: "Show stack" }).first().click();
+    await page.locator("pre").filter({ hasText: "app.ts" }).first().waitFor();
+  });
+}

@@ -1,0 +1,55 @@
+/** A real app with functions, made with our own SDK, that a service under test can call. */
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Inlet, NonRetriableError } from "@inlet/sdk";
+import { serve } from "@inlet/sdk/node";
+
+export interface ShopApp {
+  url: string;
+  /** Lets the step that packs go on, of every run. */
+  open(): void;
+  stop(): Promise<void>;
+}
+
+const NAP = "1s";
+
+export async function startShopApp(serviceUrl: string): Promise<ShopApp> {
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  const inlet = new Inlet({ id: "shop", baseUrl: serviceUrl, isDev: true, logger: QUIET });
+  const functions = [
+    inlet.createFunction({ id: "fulfil", name: "Fulfil order" }, { event: "shop/order.created" }, async ({ event, step }) => {
+      const label = await step.run("Buy a label", () => ({
+        carrier: "DHL",
+        tracking: `JD${event.data.orderId}`,
+        order: event.data.orderId,
+      }));
+      await step.sleep("Let the warehouse breathe", NAP);
+      await step.run("Pack the parcel", () => gate.then(() => "packed"));
+      await step.sendEvent("Announce it", { name: "shop/order.shipped", data: { label } });
+      return { shipped: true, label };
+    }),
+    inlet.createFunction({ id: "charge", name: "Charge card" }, { event: "shop/payment.due" }, async ({ step }) => {
+      await step.run("Ask the bank", () => {
+        throw new NonRetriableError("The card was declined");
+      });
+    }),
+    inlet.createFunction({ id: "remind", name: "Remind of the cart" }, { event: "shop/cart.left" }, async ({ step }) => {
+      await step.waitForEvent("Until they pay", { event: "shop/order.created", timeout: "2h" });
+    }),
+  ];
+  const server = createServer(serve({ client: inlet, functions }));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inlet`,
+    open,
+    async stop() {
+      open();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,0 +1,28 @@
+/** Accessibility by axe-core: what it finds serious or critical fails. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+
+const SOURCE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Finding {
+  id: string;
+  impact: string | null;
+  help: string;
+  nodes: { target: unknown; failureSummary?: string }[];
+}
+
+export async function assertAccessible(page: Page, where: string): Promise<void> {
+  // Colours that were just changed are there from the second frame on.
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  // Evaluated by the debugger, not by a script element: the page's policy stays as strict as it is.
+  await page.evaluate(SOURCE);
+  const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as { violations: Finding[] };
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  const said = serious.map(
+    ({ id, help, nodes }) => `${id}: ${help}\n${nodes.map((node) => `  ${node.target} ${node.failureSummary}`).join("\n")}`,
+  );
+  assert.deepEqual(said, [], `accessibility of ${where}`);
+}

@@ -1,0 +1,59 @@
+/**
+ * Real Chromium, from npm, and pages in it that complain: an uncaught error, a console error or a breach of the content policy
+ * fails the test that opened the page.
+ */
+
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import chromium from "@sparticuz/chromium";
+import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium as playwright } from "playwright-core";
+import { onEnd } from "../../../server/test/support/on-end.ts";
+
+/** The package's own arguments switch web security off, which is half of what is tested here. */
+const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-dev-shm-usage", "--font-render-hinting=none"];
+
+/** TEMPORARY until session, stats and streams exist. */
+const NOT_YET = /404/;
+
+/** How long a page may take to show what is waited for, on a busy machine. */
+const PATIENCE_MS = 15_000;
+
+export async function launchBrowser(): Promise<Browser> {
+  return playwright.launch({ executablePath: await chromium.executablePath(), args: ARGUMENTS, headless: true });
+}
+
+export interface PageOptions extends BrowserContextOptions {
+  /** Messages of the console that belong to the test, such as refused requests. */
+  allow?: RegExp;
+}
+
+/** A page in a world of its own: no cookies, no storage. */
+export async function openPage(t: TestContext, browser: Browser, address: string, { allow, ...options }: PageOptions = {}): Promise<Page> {
+  const context = await newContext(browser, options);
+  onEnd(t, () => context.close());
+  const page = await context.newPage();
+  const complaints = collectComplaints(page, allow);
+  onEnd(t, () => assert.deepEqual(complaints, [], "the page complained"));
+  await page.goto(address);
+  return page;
+}
+
+export async function newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext({ locale: "en-GB", viewport: { width: 1280, height: 800 }, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
+}
+
+function collectComplaints(page: Page, allow: RegExp | undefined): string[] {
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    const text = message.text();
+    if (message.type() === "error" && !allow?.test(text) && !NOT_YET.test(text)) complaints.push(text);
+  });
+  page.on("dialog", (dialog) => {
+    complaints.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return complaints;
+}

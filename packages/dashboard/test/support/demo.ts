@@ -1,0 +1,119 @@
+/** A service with something of everything in it, and the pages that show it. For the accessibility scan and the pictures. */
+
+import { call, type TestService } from "../../../server/test/support/service.ts";
+import { startShopApp } from "./app.ts";
+import { until } from "./until.ts";
+
+export interface DemoPage {
+  name: string;
+  path: string;
+  /** A text that is there when the page is complete. */
+  ready: string | RegExp;
+}
+
+export interface Demo {
+  pages: DemoPage[];
+  stop(): Promise<void>;
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+export async function startDemo(service: TestService): Promise<Demo> {
+  const app = await startShopApp(service.url);
+  await service.rest("POST", "/apps", { body: { url: app.url } });
+  for (const [name, kind] of [
+    ["staging", "custom"],
+    ["feature/cart", "branch"],
+    ["fix/login", "branch"],
+  ])
+    await service.rest("POST", "/environments", { body: { name, kind } });
+  await service.rest("POST", "/keys", { body: { kind: "event", name: "Checkout", eventNames: { mode: "allow", list: ["shop/*"] } } });
+  await service.rest("POST", "/keys", { body: { kind: "api", name: "Deploy script" } });
+  const { stripe, shared } = await makeWebhooks(service);
+  const eventId = await sendEvents(service);
+  const run = await until("a sleeping run", async () => {
+    const { body } = await service.rest("GET", `/events/${eventId}/runs`);
+    return body.data[0];
+  });
+  return { pages: pagesOf({ eventId, runId: run.id, stripe, shared }), stop: () => app.stop() };
+}
+
+async function makeWebhooks(service: TestService) {
+  const { data: providers } = (await service.rest("GET", "/transforms/providers")).body;
+  const made: Record<string, { id: string; url: string }> = {};
+  for (const { id, title, transform, fixtures } of providers.filter(({ id }: { id: string }) =>
+    ["stripe", "github", "shopify"].includes(id),
+  )) {
+    made[id] = (await service.rest("POST", "/webhooks", { body: { name: title, transform } })).body.data;
+    for (const { headers, body } of fixtures) await call(made[id]?.url as string, { method: "POST", headers, body });
+  }
+  const stripe = made.stripe as { id: string; url: string };
+  const { transform } = providers.find(({ id }: { id: string }) => id === "stripe");
+  const changed = transform.replace("ts: evt.created * 1000,", "ts: evt.created * 1000,\n    v: evt.api_version,");
+  await service.rest("PUT", `/webhooks/${stripe.id}`, { body: { transform: changed } });
+  await call(stripe.url, { method: "POST", headers: JSON_TYPE, body: '{"type": "broken"' });
+  const generic = providers.find(({ id }: { id: string }) => id === "generic");
+  const shared = (
+    await service.rest("POST", "/webhooks", { body: { name: "Preview deployments", transform: generic.transform, environment: "branch" } })
+  ).body.data;
+  for (const query of ["?x-service-env=feature/cart", "?x-service-env=feature/gone", ""])
+    await call(shared.url + query, { method: "POST", headers: JSON_TYPE, body: '{"type":"deployment.ready","id":"d_1"}' });
+  return { stripe, shared: shared as { id: string } };
+}
+
+/** Returns the id of one that starts a run. */
+async function sendEvents(service: TestService): Promise<string> {
+  const customers = ["ada", "grace", "edsger", "barbara", "alan", "margaret"];
+  for (let n = 0; n < 48; n++) {
+    const customer = customers[n % customers.length];
+    const name = ["shop/order.paid", "user/signed.up", "billing/invoice.sent", "shop/order.paid", "cart/item.added"][n % 5];
+    await service.send({
+      name,
+      id: n % 4 === 0 ? `demo-${n}` : undefined,
+      data: { orderId: 4700 + n, customer, total: (19.9 + n * 3.7).toFixed(2), items: n % 4 },
+    });
+  }
+  await service.send({ name: "shop/order.paid", id: "demo-0", data: {} });
+  await service.send({ name: "shop/payment.due", data: { orderId: 4711, card: "tok_visa" } });
+  await service.send({ name: "shop/cart.left", data: { cart: "c_81" } });
+  const order = `{"name":"shop/order.created","id":"order-4711","data":{"orderId":4711,"ledger":9007199254740993,"total":129.95,"paid":true,"customer":{"id":"cus_8Zk","name":"Ada Lovelace","email":"ada@example.com"},"items":[{"sku":"teapot","quantity":1,"price":89},{"sku":"cup","quantity":2,"price":20.475}],"note":null},"v":"2026-11"}`;
+  const { body } = await service.send(order);
+  return body.ids[0];
+}
+
+function pagesOf({
+  eventId,
+  runId,
+  stripe,
+  shared,
+}: {
+  eventId: string;
+  runId: string;
+  stripe: { id: string };
+  shared: { id: string };
+}): DemoPage[] {
+  const hook = `/env/dev/webhooks/${stripe.id}`;
+  return [
+    { name: "overview", path: "/env/dev", ready: "Latest failures" },
+    { name: "events", path: "/env/dev/events", ready: "shop/order.created" },
+    { name: "event", path: `/env/dev/events/${eventId}`, ready: "9007199254740993" },
+    { name: "event-types", path: "/env/dev/event-types", ready: /user\/signed\.up|could not be loaded/ },
+    { name: "runs", path: "/env/dev/runs", ready: "Fulfil order" },
+    { name: "run", path: `/env/dev/runs/${runId}`, ready: "Buy a label" },
+    { name: "functions", path: "/env/dev/functions", ready: "Fulfil order" },
+    { name: "function", path: "/env/dev/functions/shop-fulfil", ready: "Recent runs" },
+    { name: "apps", path: "/env/dev/apps", ready: "Sync again" },
+    { name: "webhooks", path: "/env/dev/webhooks", ready: "GitHub" },
+    { name: "webhooks-of-branches", path: "/env/branch/webhooks", ready: "Preview deployments" },
+    { name: "webhook-new", path: "/env/dev/webhooks/new", ready: "What it starts with" },
+    { name: "webhook-transform", path: hook, ready: "Run over recent requests" },
+    { name: "webhook-requests", path: `${hook}?tab=requests`, ready: "400 body_invalid" },
+    { name: "webhook-versions", path: `${hook}?tab=versions`, ready: "Version 2" },
+    { name: "webhook-settings", path: `/env/branch/webhooks/${shared.id}?tab=settings`, ready: "Delete webhook" },
+    { name: "keys", path: "/env/dev/keys", ready: "Checkout" },
+    { name: "environments", path: "/env/dev/environments", ready: "feature/cart" },
+    { name: "audit-log", path: "/env/dev/audit-log", ready: /webhook|Audit log/ },
+    { name: "settings", path: "/env/dev/settings", ready: "Default environment" },
+    { name: "sign-in", path: "/login", ready: "Sign in to Inlet" },
+  ];
+}

@@ -1,0 +1,14 @@
+/** Asks again until the answer is there, or the time is up. */
+
+const PATIENCE_MS = 15_000;
+const ASK_EVERY_MS = 40;
+
+export async function until<Answer>(what: string, ask: () => Promise<Answer | null | undefined | false>): Promise<Answer> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+  }
+}

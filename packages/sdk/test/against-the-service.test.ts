@@ -1,0 +1,191 @@
+/** The SDK and the service together, in both modes: real calls, real signatures, real retries and timers. */
+
+import assert from "node:assert/strict";
+import test, { type TestContext } from "node:test";
+import { Inlet, type InletFunction, NonRetriableError, RetryAfterError, StepError } from "@inlet/sdk";
+import { serve } from "@inlet/sdk/node";
+import { EVENT_KEY, startTestService, type TestService } from "../../server/test/support/service.ts";
+import { listen } from "./listen.ts";
+import { quiet } from "./test-app.ts";
+
+const KEY = `signkey-prod-${"0a".repeat(32)}`;
+const PREVIOUS = `signkey-prod-${"0b".repeat(32)}`;
+const DEADLINE_MS = 15_000;
+
+type Mode = "dev" | "start";
+
+interface Ended {
+  id: string;
+  status: string;
+  output: unknown;
+  error: { name: string; message: string } | null;
+  steps: { name: string; status: string }[];
+}
+
+interface Stage {
+  service: TestService;
+  inlet: Inlet;
+  /** Serves functions and has them registered. */
+  open(...functions: InletFunction[]): Promise<void>;
+  /** The run of a function, once it has ended. */
+  ended(fn: InletFunction, eventId?: string): Promise<Ended>;
+}
+
+async function setStage(t: TestContext, mode: Mode): Promise<Stage> {
+  const service = await startTestService(t, {
+    mode,
+    flags: ["--retry-interval", "20ms", ...(mode === "start" ? ["--signing-key", KEY] : [])],
+  });
+  const keys = { eventKey: EVENT_KEY, signingKey: PREVIOUS, signingKeyFallback: KEY };
+  const inlet = new Inlet({ id: "shop", isDev: mode === "dev", baseUrl: service.url, logger: quiet, ...(mode === "start" ? keys : {}) });
+  return {
+    service,
+    inlet,
+    async open(...functions) {
+      const url = `${await listen(t, serve({ client: inlet, functions }))}/api/inlet`;
+      const { status, text } = await service.rest("POST", "/apps", { body: { url } });
+      assert(status < 300, text);
+    },
+    async ended(fn, eventId) {
+      for (const deadline = Date.now() + DEADLINE_MS; ; ) {
+        const { body } = await service.rest("GET", `/runs?function=${fn.client.id}-${fn.id}`);
+        const runs = body.data as { id: string; endedAt: string | null; event?: { id: string } }[];
+        const done = runs.find(({ endedAt, event }) => endedAt !== null && (!eventId || event?.id === eventId));
+        if (done) return (await service.rest("GET", `/runs/${done.id}`)).body.data as Ended;
+        assert(Date.now() < deadline, `no run of ${fn.id} has ended: ${JSON.stringify(runs)}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+  };
+}
+
+for (const mode of ["dev", "start"] as const) {
+  test(`${mode}: one event runs every subscriber; steps run once; what a step sends runs the next function`, async (t) => {
+    const { inlet, open, ended, service } = await setStage(t, mode);
+    const bodies: string[] = [];
+    const ship = inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, async ({ event, step }) => {
+      const label = await step.run("label", () => `label ${event.data.orderId} ${bodies.push("label")}`);
+      const [box, weight] = await Promise.all([
+        step.run("box", () => bodies.push("box") > 0),
+        step.run("weight", () => bodies.push("weight") > 0),
+      ]);
+      await step.sleep("rest", 30);
+      await step.sendEvent("announce", { name: "shop/order.shipped", data: { label } });
+      return { label, box, weight };
+    });
+    const invoice = inlet.createFunction({ id: "invoice" }, { event: "shop/*" }, ({ event }) => event.name);
+    const notify = inlet.createFunction({ id: "notify" }, { event: "shop/order.shipped" }, ({ event }) => event.data.label);
+    await open(ship, invoice, notify);
+    const { ids } = await inlet.send({ name: "shop/order.created", data: { orderId: 7 } });
+    const shipped = await ended(ship);
+    assert.deepEqual(shipped.output, { label: "label 7 1", box: true, weight: true });
+    assert.deepEqual([...bodies].sort(), ["box", "label", "weight"]);
+    assert.equal((await ended(invoice, ids[0])).output, "shop/order.created");
+    assert.equal((await ended(notify)).output, "label 7 1");
+    const { body } = await service.rest("GET", "/events?name=shop/order.shipped");
+    assert.equal(body.data[0].source.kind, "function");
+  });
+
+  test(`${mode}: waits, invocations and races`, async (t) => {
+    const { inlet, open, ended } = await setStage(t, mode);
+    const tax = inlet.createFunction({ id: "tax" }, { event: "shop/never" }, ({ event }) => ({ tax: event.data.net * 0.2 }));
+    const order = inlet.createFunction({ id: "order" }, { event: "shop/ordered" }, async ({ event, step }) => {
+      const invoked = await step.invoke("tax", { function: tax, data: { net: event.data.net } });
+      await step.sendEvent("ask", { name: "shop/asked", data: { orderId: event.data.orderId } });
+      const paid = await step.waitForEvent("paid", { event: "shop/paid", timeout: "1m", match: "data.orderId" });
+      const late = await step.waitForEvent("late", { event: "shop/late", timeout: 30 });
+      const first = await Promise.race([
+        step.waitForEvent("no answer", { event: "shop/answer", timeout: "1d" }).then(() => "answer"),
+        step.run("quick", () => "quick"),
+        step.sleep("day", "1d").then(() => "day"),
+      ]);
+      return [invoked.tax, paid?.data.by, late, await step.run("after", () => first)];
+    });
+    const pay = inlet.createFunction({ id: "pay" }, { event: "shop/asked" }, async ({ event, step }) => {
+      await step.sendEvent("other", { name: "shop/paid", data: { orderId: "another", by: "Eve" } });
+      await step.sendEvent("this", { name: "shop/paid", data: { orderId: event.data.orderId, by: "Ada" } });
+    });
+    await open(tax, order, pay);
+    await inlet.send({ name: "shop/ordered", data: { orderId: "7", net: 10 } });
+    const run = await ended(order);
+    assert.deepEqual([run.status, run.output], ["completed", [2, "Ada", null, "quick"]]);
+  });
+
+  test(`${mode}: a race between steps goes on with the first that ends`, async (t) => {
+    const { inlet, open, ended } = await setStage(t, mode);
+    let release = () => {};
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const race = inlet.createFunction({ id: "race" }, { event: "shop/race" }, async ({ step }) => {
+      const first = await Promise.race([step.run("slow", () => slow.then(() => "slow")), step.run("fast", () => "fast")]);
+      // Only this lets the slow one end: were the race not decided before, the run would hang.
+      await step.run("release", () => release());
+      return first;
+    });
+    await open(race);
+    await inlet.send({ name: "shop/race", data: {} });
+    assert.equal((await ended(race)).output, "fast");
+  });
+
+  test(`${mode}: retries, refusals to retry, and what becomes of failures`, async (t) => {
+    const { inlet, open, ended } = await setStage(t, mode);
+    const attempts: number[] = [];
+    const flaky = inlet.createFunction({ id: "flaky", retries: 3 }, { event: "shop/go" }, ({ step, attempt }) =>
+      step.run("flaky", () => {
+        if (attempts.push(attempt) < 3) throw new Error("not yet");
+        return "at last";
+      }),
+    );
+    const caught = inlet.createFunction({ id: "caught", retries: 1 }, { event: "shop/go" }, async ({ step }) => {
+      const declined = () => {
+        throw new TypeError("declined");
+      };
+      const error = await step.run("charge", declined).catch((thrown: unknown) => thrown);
+      return step.run("undo", () => error instanceof StepError && `${error.name}: ${error.message}`);
+    });
+    let entries = 0;
+    const final = inlet.createFunction(
+      { id: "final", onFailure: ({ error, event }) => `${error.message} ${event.data.event.data.n}` },
+      { event: "shop/go" },
+      () => {
+        entries++;
+        throw new NonRetriableError("forged");
+      },
+    );
+    const starts: number[] = [];
+    const later = inlet.createFunction({ id: "later" }, { event: "shop/go" }, () => {
+      if (starts.push(performance.now()) === 1) throw new RetryAfterError("busy", "1s");
+    });
+    await open(flaky, caught, final, later);
+    await inlet.send({ name: "shop/go", data: { n: 5 } });
+    assert.equal((await ended(flaky)).output, "at last");
+    assert.deepEqual(attempts, [0, 1, 2]);
+    assert.equal((await ended(caught)).output, "TypeError: declined");
+    const failed = await ended(final);
+    assert.deepEqual([failed.status, failed.error?.name, failed.error?.message, entries], ["failed", "NonRetriableError", "forged", 1]);
+    assert.equal((await ended({ ...final, id: "final-failure" })).output, "forged 5");
+    assert.equal((await ended(later)).status, "completed");
+    assert((starts[1] as number) - (starts[0] as number) >= 990, "came back too early");
+  });
+
+  test(`${mode}: payloads arrive as they were sent, large ones too`, async (t) => {
+    const { inlet, open, ended } = await setStage(t, mode);
+    const echo = inlet.createFunction({ id: "echo" }, { event: "shop/echo" }, async ({ event, step }) => {
+      const kept = await step.run("keep", () => event.data);
+      return [kept.text === event.data.text, event.data.text.length, event.data.odd];
+    });
+    await open(echo);
+    const odd = { Zoë: 1e21, nested: { b: [1.5, -0, "\u2028"], a: null }, "": true };
+    await inlet.send({ name: "shop/echo", data: { text: "é🧺".repeat(70_000), odd } });
+    assert.deepEqual((await ended(echo)).output, [true, 210_000, JSON.parse(JSON.stringify(odd))]);
+  });
+}
+
+test("start: an app that holds another key is not called into", async (t) => {
+  const service = await startTestService(t, { mode: "start", flags: ["--signing-key", KEY] });
+  const stranger = new Inlet({ id: "stranger", isDev: false, baseUrl: service.url, signingKey: PREVIOUS, logger: quiet });
+  const url = `${await listen(t, serve({ client: stranger, functions: [] }))}/api/inlet`;
+  const { status, text } = await service.rest("POST", "/apps", { body: { url } });
+  assert(status >= 400, text);
+});

@@ -1,0 +1,119 @@
+/** What apps and their SDKs ask of the service: to register, to fetch what a call could not carry, to hand results in early. */
+
+import { type EventIdGenerator, jsonMembers, Refusal, type RunId } from "@inlet/protocol";
+import type { Logger } from "pino";
+import type { SdkRoutesParts } from "./api/sdk-routes.ts";
+import type { AppSync } from "./execute/apps/app-sync.ts";
+import { eventText, stepsText } from "./execute/call/call-body.ts";
+import { isSuperseded } from "./execute/call/dispatch-id.ts";
+import type { Executor } from "./execute/executor.ts";
+import { decideCheckpoint } from "./execute/steps/decide-checkpoint.ts";
+import { readOperations } from "./execute/steps/operations.ts";
+import { registerApp } from "./fan-out/register-app.ts";
+import type { Registry } from "./fan-out/registry.ts";
+import type { Directory } from "./receive/directory.ts";
+import type { Environment, RunContext, RunError, Store } from "./store/contract/index.ts";
+
+export interface SdkAnswersParts {
+  store: Store;
+  registry: Registry;
+  executor: Executor;
+  sync: AppSync;
+  directory: Directory;
+  eventIds: EventIdGenerator;
+  defaultEnvironment: string;
+  isSigned(bearer: string): boolean;
+  log: Logger;
+  now(): number;
+}
+
+const ENVIRONMENT_NAME = /^[A-Za-z0-9._/-]{1,128}$/;
+const RESERVED_ENVIRONMENTS: readonly string[] = ["production", "dev", "branch"];
+/** What may be handed in while a call goes on: everything else the service would have to act on. */
+const EARLY_OPERATIONS: readonly string[] = ["step", "steprun", "stepfailed", "stepplanned", "none"];
+
+export function createSdkAnswers(parts: SdkAnswersParts): SdkRoutesParts["sdk"] {
+  const { store, registry, sync, log, now } = parts;
+  return {
+    isSigned: parts.isSigned,
+    environment: (name, deployId) => environmentFor(parts, name, deployId),
+    async register({ environment, headers, body, sdk, framework, deployId }) {
+      const newId = () => parts.eventIds.next(now());
+      const registration = { environmentId: environment.id, headers, body, sdk, framework };
+      const outcome = await registerApp({ store, registry, newId, now }, registration);
+      if (outcome instanceof Refusal) return outcome;
+      if (deployId !== null) sync.registered(deployId, outcome.app);
+      if (outcome.modified) log.info({ app: outcome.app.name, environment: environment.name }, "an app registered its functions");
+      return outcome;
+    },
+    async runEvents(id) {
+      const context = await contextOf(store, id);
+      return context && `[${context.events.map((event) => eventText(event, true)).join(",")}]`;
+    },
+    async runSteps(id) {
+      const context = await contextOf(store, id);
+      return context && stepsText(context, true);
+    },
+    checkpoint: (id, body) => checkpoint(parts, id, body),
+  };
+}
+
+/** The environment an app registers in; a branch environment of that name is made if there is none. */
+async function environmentFor(
+  { store, directory, sync, defaultEnvironment, now }: SdkAnswersParts,
+  name: string | null,
+  deployId: string | null,
+): Promise<Environment | Refusal> {
+  const asked = deployId === null ? undefined : sync.pending(deployId);
+  const wanted = name ?? asked?.environment.name ?? defaultEnvironment;
+  const known = directory.environmentNamed(wanted);
+  if (known?.archivedAt != null) return new Refusal("environment_not_found", `The environment "${wanted}" is archived.`);
+  if (known && known.kind !== "shared") return known;
+  if (!ENVIRONMENT_NAME.test(wanted) || RESERVED_ENVIRONMENTS.includes(wanted)) {
+    return new Refusal("environment_not_found", `There is no environment "${wanted}", and an app cannot make one of that name.`);
+  }
+  await store.environmentInsert({ name: wanted, kind: "branch", createdAt: now(), bodyBytesMax: null });
+  await directory.refresh();
+  return directory.environmentNamed(wanted) as Environment;
+}
+
+async function contextOf(store: Store, id: RunId): Promise<RunContext | null> {
+  const run = await store.runFind({ id });
+  return run && store.runContext({ runNo: run.no });
+}
+
+async function checkpoint({ store, executor, now }: SdkAnswersParts, id: RunId, body: string): Promise<Refusal | null> {
+  const { steps, dispatch } = checkpointIn(body);
+  if (!steps) return new Refusal("checkpoint_invalid", "The body must be an object whose `steps` are step operations.");
+  const late = steps.find(({ op }) => !EARLY_OPERATIONS.includes(op));
+  if (late) return new Refusal("checkpoint_invalid", `A ${late.op} cannot be handed in while the call goes on.`);
+  const run = await store.runFind({ id });
+  if (!run) return new Refusal("run_not_found", `There is no run ${id}.`);
+  let refused: RunError | null = null;
+  let superseded = false;
+  const isActive = await executor.change(run.no, (state) => {
+    superseded = dispatch !== null && isSuperseded(dispatch, state.entries);
+    if (superseded) return {};
+    const outcome = decideCheckpoint(state, steps, now());
+    refused = outcome.refused;
+    return outcome.change;
+  });
+  if (superseded) return new Refusal("call_superseded", `This call of the run ${id} was given up, and its function is called anew.`);
+  if (refused !== null) return new Refusal("checkpoint_invalid", (refused as RunError).message);
+  return isActive ? null : new Refusal("run_ended", `The run ${id} has ended already.`);
+}
+
+/** The operations in what an SDK hands in, and which call they come from. */
+function checkpointIn(body: string): { steps: ReturnType<typeof readOperations>; dispatch: string | null } {
+  try {
+    const members = new Map(jsonMembers(body).map(({ key, start, end }) => [key, body.slice(start, end)]));
+    const dispatch: unknown = JSON.parse(members.get("qi_id") ?? "null");
+    return {
+      // Results stay in the SDK's own words: numbers keep their digits.
+      steps: members.get("steps")?.startsWith("[") ? readOperations(members.get("steps") as string) : null,
+      dispatch: typeof dispatch === "string" && dispatch !== "" ? dispatch : null,
+    };
+  } catch {
+    return { steps: null, dispatch: null };
+  }
+}

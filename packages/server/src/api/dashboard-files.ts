@@ -1,0 +1,126 @@
+/**
+ * The dashboard's files at `/`, read from its build when they are asked for: nothing is loaded at start, nothing is kept in
+ * memory. Names of assets carry a hash of their content, so browsers may keep them for ever; every other path that asks for
+ * HTML gets the page itself, which finds its own way. Own code rather than @fastify/static: two kinds of files, and a nonce to
+ * put into the page.
+ */
+
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+/** First parts of paths that belong to machines: what is not found there is told in JSON. */
+const MACHINE_PATHS: ReadonlySet<string> = new Set(["v1", "v0", "e", "fn", "dev", "health", "ready", "metrics", "api"]);
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+  woff2: "font/woff2",
+};
+const ENCODINGS = [
+  { name: "br", extension: ".br" },
+  { name: "gzip", extension: ".gz" },
+] as const;
+
+const FOR_EVER = "public, max-age=31536000, immutable";
+const ASK_AGAIN = "no-cache";
+
+/** Assets and the few files beside the page. No name can lead out of the folder. */
+const FILE_PATH = /^\/(?:assets\/)?[A-Za-z0-9_][A-Za-z0-9_.-]*\.(js|css|svg|woff2)$/;
+
+export function registerDashboardFiles(app: FastifyInstance, folder: string): void {
+  app.get("/*", async (request, reply) => {
+    const path = request.url.split("?", 1)[0] ?? "/";
+    if (MACHINE_PATHS.has(path.split("/", 2)[1] ?? "")) return reply.callNotFound();
+    const extension = FILE_PATH.exec(path)?.[1];
+    if (extension !== undefined) return sendFile(request, reply, folder, path, extension);
+    if (!wantsPage(request)) return reply.callNotFound();
+    return sendPage(reply, folder);
+  });
+}
+
+function wantsPage({ headers: { accept = "" } }: FastifyRequest): boolean {
+  return accept.includes("text/html");
+}
+
+async function sendFile(request: FastifyRequest, reply: FastifyReply, folder: string, path: string, extension: string) {
+  const hashed = path.startsWith("/assets/");
+  const encoding = hashed ? ENCODINGS.find(({ name }) => accepts(request, name)) : undefined;
+  const packed = encoding ? await read(join(folder, path + encoding.extension)) : null;
+  const bytes = packed ?? (await read(join(folder, path)));
+  if (!bytes) return reply.callNotFound();
+  if (packed && encoding) reply.header("content-encoding", encoding.name);
+  reply.header("vary", "accept-encoding");
+  reply.header("cache-control", hashed ? FOR_EVER : ASK_AGAIN);
+  reply.header("x-content-type-options", "nosniff");
+  return reply.type(TYPES[extension] as string).send(bytes);
+}
+
+function accepts({ headers }: FastifyRequest, encoding: string): boolean {
+  const given = headers["accept-encoding"] ?? "";
+  return String(given)
+    .split(",")
+    .some((part) => {
+      const [name, weight] = part.trim().split(/\s*;\s*q=/);
+      return name === encoding && Number(weight ?? 1) > 0;
+    });
+}
+
+async function sendPage(reply: FastifyReply, folder: string) {
+  const page = await read(join(folder, "index.html"));
+  const nonce = randomBytes(16).toString("base64");
+  reply.headers({ ...PAGE_HEADERS, "content-security-policy": contentPolicy(nonce) });
+  return reply.type("text/html; charset=utf-8").send(page ? page.toString("utf8").replace("{{nonce}}", nonce) : NOT_BUILT);
+}
+
+const PAGE_HEADERS = {
+  // The page names the hashed files of one build, and holds a nonce of its own.
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  // Addresses hold ids and search words: they are nobody else's business.
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+};
+
+/**
+ * Only files of this server run or style the page; the nonce is for the style element CodeMirror makes. Connections may go to this
+ * server and, for Send to Dev Server, to the developer's own machine or an https address of their choice (a tunnel, a
+ * container elsewhere): the address is a setting of each reader, so it cannot be listed here.
+ */
+function contentPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self' http://localhost:* http://127.0.0.1:* https:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en">
+<title>Inlet</title>
+<h1>Inlet is running, its dashboard is not built</h1>
+<p>Run <code>npm run build</code> in the folder of Inlet and load this page again; the service need not be restarted.</p>
+<p>Everything else works: events are taken at <code>POST /e/&lt;key&gt;</code>, the REST API is under <code>/v1</code>.</p>
+</html>
+`;
+
+/** Null when there is no such file. */
+async function read(file: string): Promise<Buffer | null> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "EISDIR") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+/** REST: the description of the REST API itself, open to all. */
+
+import type { FastifyInstance } from "fastify";
+import { type DocumentedRoute, openApiDocument } from "./open-api.ts";
+import { closed } from "./rest-schemas.ts";
+
+export interface OpenApiRouteParts {
+  /** Of the program. */
+  version: string;
+}
+
+export function registerOpenApiRoute(app: FastifyInstance, routes: readonly DocumentedRoute[], { version }: OpenApiRouteParts): void {
+  let text: string | null = null;
+  app.get(
+    "/openapi.json",
+    {
+      config: { about: "anyone" },
+      schema: {
+        summary: "This document",
+        querystring: closed({}),
+        response: { 200: { type: "object", description: "OpenAPI 3.1, made from the routes themselves." } },
+      },
+    },
+    async (_request, reply) => {
+      // Made when first asked for: by then every route is registered.
+      text ??= JSON.stringify(openApiDocument(routes, version));
+      reply.type("application/json");
+      return text;
+    },
+  );
+}

@@ -1,0 +1,105 @@
+/** A stream of server-sent events: its headers, its heartbeat, and how it ends. */
+
+import type { ServerResponse } from "node:http";
+import { Refusal } from "@inlet/protocol";
+import type { FastifyReply } from "fastify";
+import type { Logger } from "pino";
+import { sendRefusal } from "./rest-errors.ts";
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  // Proxies such as nginx would collect the stream before they pass it on.
+  "x-accel-buffering": "no",
+  connection: "close",
+};
+const HEARTBEAT_MS = 15_000;
+const STREAMS_MAX = 500;
+
+export interface Alarm {
+  ring(): void;
+  /** Resolves at the next ring, or at once if there was one since the last time. */
+  rung(): Promise<void>;
+}
+
+export interface StreamSurroundings {
+  /** Aborted when the service drains. */
+  drained: AbortSignal;
+  log: Logger;
+}
+
+export interface Stream {
+  /** Sent first. */
+  opening?: string;
+  /** Calls `ring` when there may be something to send. */
+  watch(ring: () => void): () => void;
+  /** Sends until the stream has ended. */
+  follow(alarm: Alarm, ended: () => boolean): Promise<void>;
+}
+
+/** Streams that are open now, of all kinds. */
+let streams = 0;
+
+/** Answers a request with a stream; settles when that has ended. */
+export async function answerStream(around: StreamSurroundings, reply: FastifyReply, open: () => Promise<Stream>): Promise<unknown> {
+  if (streams >= STREAMS_MAX) return sendRefusal(reply, new Refusal("overloaded", `${STREAMS_MAX} streams are open already.`));
+  const stream = await open();
+  reply.hijack();
+  streams++;
+  try {
+    await send(reply.raw, around.drained, stream);
+  } catch (error) {
+    around.log.warn({ err: error }, "a stream ended early");
+  } finally {
+    streams--;
+    reply.raw.end();
+  }
+  return undefined;
+}
+
+async function send(response: ServerResponse, drained: AbortSignal, { opening = "", watch, follow }: Stream): Promise<void> {
+  const alarm = createAlarm();
+  const ended = () => response.destroyed || drained.aborted;
+  const stopWatching = watch(alarm.ring);
+  const heartbeat = setInterval(() => response.write(": still here\n\n"), HEARTBEAT_MS);
+  response.on("close", alarm.ring);
+  drained.addEventListener("abort", alarm.ring);
+  try {
+    response.writeHead(200, STREAM_HEADERS);
+    response.write(`: connected\n${opening}\n`);
+    await follow(alarm, ended);
+  } finally {
+    clearInterval(heartbeat);
+    stopWatching();
+    drained.removeEventListener("abort", alarm.ring);
+  }
+}
+
+/** Waits until the client has read what was written, or is gone. */
+export function readOn(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done).off("close", done);
+      resolve();
+    };
+    response.on("drain", done).on("close", done);
+  });
+}
+
+/** Remembers a ring nobody waited for, so that what happens during a read is not slept through. */
+function createAlarm(): Alarm {
+  let rung = false;
+  let wake: (() => void) | null = null;
+  return {
+    ring: () => {
+      rung = true;
+      wake?.();
+    },
+    async rung() {
+      if (!rung) await new Promise<void>((resolve) => (wake = resolve));
+      rung = false;
+      wake = null;
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/** Syncs apps: asks one to register, and recognises the registration that follows from it. */
+
+import type { App, Environment } from "../../store/contract/index.ts";
+import type { AppCaller } from "../call/call-app.ts";
+import { askToRegister } from "./ask-to-register.ts";
+
+export interface AppSyncParts {
+  caller: AppCaller;
+  signingKey(): string | null;
+  /** Every app there is. */
+  apps(): readonly App[];
+  newId(): string;
+  now(): number;
+}
+
+interface PendingSync {
+  environment: Environment;
+  app: App | null;
+}
+
+export class AppSync {
+  readonly #parts: AppSyncParts;
+  readonly #pending = new Map<string, PendingSync>();
+
+  constructor(parts: AppSyncParts) {
+    this.#parts = parts;
+  }
+
+  /** The app as it registered, or a sentence that says why it did not. */
+  async ask(environment: Environment, url: string): Promise<App | string> {
+    const { caller, signingKey, newId, now } = this.#parts;
+    const begunAt = now();
+    const deployId = newId();
+    const pending: PendingSync = { environment, app: null };
+    this.#pending.set(deployId, pending);
+    try {
+      const fault = await askToRegister(caller, { url, deployId, signingKey: signingKey(), now: now() });
+      const app = pending.app ?? this.#registeredSince(begunAt, url);
+      return fault ?? app ?? "The app answered, but did not register here: is it set up for another server?";
+    } finally {
+      this.#pending.delete(deployId);
+    }
+  }
+
+  /** Not every SDK hands the id of the sync on: then the address, and that it has just registered, have to do. */
+  #registeredSince(begunAt: number, url: string): App | undefined {
+    const recent = this.#parts.apps().filter(({ syncedAt, removedAt }) => syncedAt >= begunAt && removedAt === null);
+    return recent.find((app) => placeOf(app.url) === placeOf(url));
+  }
+
+  /** The sync a registration belongs to, if it was asked for here. */
+  pending(deployId: string): { environment: Environment } | undefined {
+    return this.#pending.get(deployId);
+  }
+
+  registered(deployId: string, app: App): void {
+    const pending = this.#pending.get(deployId);
+    if (pending) pending.app = app;
+  }
+}
+
+/** Two addresses of one endpoint may differ in their query, and in how they name this machine. */
+export function placeOf(url: string): string {
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const host = ["localhost", "[::1]", "127.0.0.1"].includes(hostname) ? "localhost" : hostname;
+  return `${protocol}//${host}:${port}${pathname.replace(/\/+$/, "")}`;
+}

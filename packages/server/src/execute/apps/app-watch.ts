@@ -1,0 +1,82 @@
+/**
+ * Keeps apps in sync without being asked. A dev server looks for apps on this machine and asks those it knows again and again, so
+ * that a change of their code takes effect; elsewhere the apps named in the settings are asked until each has answered once.
+ */
+
+import type { App } from "../../store/contract/index.ts";
+import { placeOf } from "./app-sync.ts";
+import { findLocalApps } from "./local-apps.ts";
+
+const INTERVAL_MS = 5_000;
+/** While a first app is awaited, somebody is looking at the screen. */
+const FIRST_INTERVAL_MS = 1_000;
+
+export interface AppWatchParts {
+  /** Named in the settings. */
+  urls: readonly string[];
+  /** Look for apps on this machine. */
+  looksAround: boolean;
+  /** Ask apps again that have registered. */
+  asksAgain: boolean;
+  ownPort(): number;
+  known(): readonly App[];
+  /** Asks one app to register; a sentence when it does not. */
+  sync(url: string): Promise<App | string>;
+  onFault(url: string, fault: string): void;
+}
+
+export class AppWatch {
+  readonly #parts: AppWatchParts;
+  readonly #synced = new Set<string>();
+  readonly #faults = new Map<string, string>();
+  #timeout: NodeJS.Timeout | null = null;
+  #looking: Promise<void> | null = null;
+  #stopped = false;
+
+  constructor(parts: AppWatchParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    if (this.#parts.urls.length > 0 || this.#parts.looksAround) this.#look();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#timeout) clearTimeout(this.#timeout);
+    await this.#looking;
+  }
+
+  #look(): void {
+    this.#looking = this.#round().finally(() => {
+      this.#looking = null;
+      const isDone = !this.#parts.looksAround && !this.#parts.asksAgain && this.#parts.urls.every((url) => this.#synced.has(url));
+      if (this.#stopped || isDone) return;
+      this.#timeout = setTimeout(() => this.#look(), this.#parts.known().length > 0 ? INTERVAL_MS : FIRST_INTERVAL_MS);
+      this.#timeout.unref();
+    });
+  }
+
+  async #round(): Promise<void> {
+    const { urls, looksAround, asksAgain, known, ownPort } = this.#parts;
+    const due = new Set(urls.filter((url) => asksAgain || !this.#synced.has(url)));
+    if (asksAgain) for (const { url } of known()) due.add(url);
+    if (looksAround) {
+      const places = new Set([...due].map(placeOf));
+      for (const url of await findLocalApps((candidate) => places.has(placeOf(candidate)), ownPort())) due.add(url);
+    }
+    await Promise.all([...due].map((url) => this.#sync(url)));
+  }
+
+  /** The same fault is told once. */
+  async #sync(url: string): Promise<void> {
+    const outcome = await this.#parts.sync(url);
+    if (typeof outcome !== "string") {
+      this.#synced.add(url);
+      this.#faults.delete(url);
+    } else if (this.#faults.get(url) !== outcome && !this.#stopped) {
+      this.#faults.set(url, outcome);
+      this.#parts.onFault(url, outcome);
+    }
+  }
+}

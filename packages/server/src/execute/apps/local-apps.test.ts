@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { findLocalApps } from "./local-apps.ts";
+
+async function listen(t: TestContext, answer: RequestListener): Promise<number> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+test("an app is found where an SDK answers, and nothing else is taken for one", async (t) => {
+  const app = await listen(t, (request, response) => {
+    if (request.url === "/api/inngest") response.setHeader("x-inngest-sdk", "js:v4");
+    response.end("{}");
+  });
+  const website = await listen(t, (_request, response) => response.end("hello"));
+  const closed = await listen(t, (_request, response) => response.end());
+  const found = await findLocalApps(() => false, 0, [app, website, closed]);
+  assert.deepEqual(found, [`http://localhost:${app}/api/inngest`]);
+});
+
+test("what is known is not asked again, and the service does not find itself", async (t) => {
+  let asked = 0;
+  const app = await listen(t, (_request, response) => {
+    asked++;
+    response.setHeader("x-service-sdk", "js:v0.1.0").end("{}");
+  });
+  assert.deepEqual(await findLocalApps(() => true, 0, [app]), []);
+  assert.deepEqual(await findLocalApps(() => false, app, [app]), []);
+  assert.equal(asked, 0);
+});

@@ -1,0 +1,57 @@
+/** Looks for apps on this machine, at the ports and paths where frameworks serve them: a developer starts both and has nothing to tell. */
+
+import { connect } from "node:net";
+
+const PORTS = [...range(3000, 3010), 4000, 4321, 5000, 5173, 8000, 8080, 8081, 8787, 8888, ...range(8910, 8915)];
+const PATHS = ["/api/inlet", "/api/inngest", "/x/inngest", "/.netlify/functions/inngest", "/.redwood/functions/inngest"];
+const CONNECT_TIMEOUT_MS = 200;
+const ASK_TIMEOUT_MS = 1_000;
+const SDK_HEADERS = ["x-service-sdk", "x-inngest-sdk"];
+
+/** The addresses of apps found, leaving out what is known and the service itself. */
+export async function findLocalApps(
+  isKnown: (url: string) => boolean,
+  ownPort: number,
+  ports: readonly number[] = PORTS,
+): Promise<string[]> {
+  const open = await Promise.all(ports.filter((port) => port !== ownPort).map(async (port) => ((await isOpen(port)) ? [port] : [])));
+  const found = await Promise.all(open.flat().map((port) => findAt(port, isKnown)));
+  return found.flat();
+}
+
+/** The first path at which an SDK answers. */
+async function findAt(port: number, isKnown: (url: string) => boolean): Promise<string[]> {
+  for (const path of PATHS) {
+    const url = `http://localhost:${port}${path}`;
+    if (isKnown(url)) return [];
+    if (await isServed(url)) return [url];
+  }
+  return [];
+}
+
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "localhost", timeout: CONNECT_TIMEOUT_MS });
+    const settle = (open: boolean) => {
+      socket.destroy();
+      resolve(open);
+    };
+    socket.once("connect", () => settle(true));
+    socket.once("timeout", () => settle(false));
+    socket.once("error", () => settle(false));
+  });
+}
+
+async function isServed(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(ASK_TIMEOUT_MS), redirect: "manual" });
+    await response.body?.cancel();
+    return SDK_HEADERS.some((name) => response.headers.has(name));
+  } catch {
+    return false;
+  }
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { EntryNo, StepId } from "@inlet/protocol";
+import type { EntryRecord, RunChange } from "../../store/contract/index.ts";
+import { decideAnswer } from "./decide-answer.ts";
+import { NOW, operations, sampleFacts, sampleState, sampleStep } from "./sample-state.ts";
+
+const call = (stepId: string | null, no = 1, attempt = 0): EntryRecord => ({
+  ...{ no: no as EntryNo, kind: "call", stepId: stepId as StepId | null, attempt, claims: 1, isHeld: true },
+});
+const brief = ({ entries = [], steps = [] }: RunChange) => ({
+  entries: entries.map(({ kind, stepId }) => `${kind} ${stepId ?? "-"}`),
+  steps: steps.map(({ id, status }) => `${id} ${status}`),
+});
+const failure = {
+  kind: "failed",
+  error: { name: "E", message: "m" },
+  mayRetry: true,
+  retryAfterMs: null,
+  httpStatus: 500,
+  body: '{"a":1}',
+} as const;
+
+test("a result ends the run", () => {
+  const change = decideAnswer(sampleState(), { kind: "finished", output: "[1]" }, sampleFacts());
+  assert.deepEqual([change.end?.status, change.end?.output, change.end?.invokerValue.value], ["completed", "[1]", '{"data":[1]}']);
+});
+
+test("the first answer says when the run began, later ones leave it", () => {
+  const first = decideAnswer(sampleState({ run: { startedAt: null } }), operations([{ op: "None" }]), sampleFacts());
+  assert.equal(first.startedAt, 9_000);
+  assert.equal(decideAnswer(sampleState(), { kind: "finished", output: "1" }, sampleFacts()).startedAt, 2_000);
+});
+
+test("steps that come with the end of the run are kept", () => {
+  const answer = operations([
+    { op: "StepRun", id: "a", data: { x: 1 } },
+    { op: "RunComplete", id: "complete", data: "done" },
+  ]);
+  const change = decideAnswer(sampleState(), answer, sampleFacts());
+  assert.deepEqual(brief(change).steps, ["a completed"]);
+  assert.deepEqual([change.steps?.[0]?.value, change.end?.output], ['{"data":{"x":1}}', '"done"']);
+});
+
+test("a failed call is tried again until there are no retries left", () => {
+  const retried = decideAnswer(sampleState({ entries: [call(null, 1, 1)] }), failure, sampleFacts());
+  assert.deepEqual(retried.entry, { retryAt: NOW + 2_000, attempt: 2 });
+  assert.equal(retried.attempts?.[0]?.attempt, 1);
+  assert.equal(retried.end, undefined);
+  const ended = decideAnswer(sampleState({ entries: [call(null, 1, 2)] }), failure, sampleFacts());
+  assert.deepEqual([ended.end?.status, ended.end?.error?.message, ended.end?.output], ["failed", "m", '{"a":1}']);
+  assert.equal(ended.attempts?.length, 1);
+});
+
+test("a failed call that must not be tried again ends the run; one that says when is tried then", () => {
+  assert.equal(decideAnswer(sampleState(), { ...failure, mayRetry: false }, sampleFacts()).end?.status, "failed");
+  assert.deepEqual(decideAnswer(sampleState(), { ...failure, retryAfterMs: 77 }, sampleFacts()).entry, { retryAt: NOW + 77, attempt: 1 });
+});
+
+test("a finished step is kept, and the function asked what comes next", () => {
+  const change = decideAnswer(sampleState(), operations([{ op: "StepRun", id: "a", displayName: "A", data: 1 }]), sampleFacts());
+  assert.deepEqual(brief(change), { entries: ["call -"], steps: ["a completed"] });
+  assert.deepEqual([change.steps?.[0]?.name, change.steps?.[0]?.attempts, change.status], ["A", 1, "running"]);
+});
+
+test("a failing step is tried again with its run, then fails for good and the function may go on", () => {
+  const error = { name: "E", message: "m" };
+  const answer = operations([{ op: "StepError", id: "a", error }]);
+  const retried = decideAnswer(sampleState(), answer, sampleFacts());
+  assert.deepEqual(retried.entry, { retryAt: NOW + 1_000, attempt: 1 });
+  assert.deepEqual(brief(retried), { entries: [], steps: ["a running"] });
+  const last = sampleState({ entries: [call(null, 1, 2)], steps: [sampleStep("a", { status: "running" })] });
+  const ended = decideAnswer(last, answer, sampleFacts());
+  assert.deepEqual(brief(ended), { entries: ["call -"], steps: ["a failed"] });
+  assert.deepEqual(JSON.parse(ended.steps?.[0]?.value ?? ""), { error });
+  assert.equal(ended.end, undefined);
+});
+
+test("a step that must not be tried again has failed", () => {
+  const answer = operations([{ op: "StepError", id: "a", error: { message: "m" } }], { mayRetry: false });
+  assert.deepEqual(brief(decideAnswer(sampleState(), answer, sampleFacts())).steps, ["a failed"]);
+  const noError = decideAnswer(sampleState(), operations([{ op: "StepFailed", id: "a" }]), sampleFacts());
+  assert.equal(JSON.parse(noError.steps?.[0]?.value ?? "").error.message, "The step failed.");
+});
+
+test("what comes beside a failing step is begun nevertheless", () => {
+  const answer = operations([
+    { op: "StepError", id: "a", error: { message: "m" } },
+    { op: "StepPlanned", id: "b" },
+    { op: "WaitForEvent", id: "w", name: "x/y" },
+  ]);
+  const change = decideAnswer(sampleState(), answer, sampleFacts());
+  assert.deepEqual(brief(change), { entries: ["call b", "timeout w"], steps: ["a running", "b planned", "w waiting"] });
+  assert.equal(change.waits?.length, 1);
+  assert.equal((change.entry as { attempt: number }).attempt, 1);
+});
+
+test("several steps are planned, each with a call of its own, and the SDK told to run nothing it finds", () => {
+  const change = decideAnswer(sampleState(), operations(["a", "b"].map((id) => ({ op: "StepPlanned", id }))), sampleFacts());
+  assert.deepEqual(brief(change), { entries: ["call a", "call b"], steps: ["a planned", "b planned"] });
+  assert.deepEqual([change.isParallel, change.status], [true, "running"]);
+});
+
+test("steps under way that are reported again change nothing", () => {
+  const steps = [sampleStep("a"), sampleStep("s", { kind: "sleep", status: "sleeping" }), sampleStep("d", { status: "completed" })];
+  const state = sampleState({ run: { isParallel: true }, steps, entries: [call(null), call("a", 2)] });
+  const answer = operations([
+    { op: "StepPlanned", id: "a" },
+    { op: "Sleep", id: "s", name: "5" },
+    { op: "StepRun", id: "d", data: 1 },
+  ]);
+  const change = decideAnswer(state, answer, sampleFacts());
+  assert.deepEqual(brief(change), { entries: [], steps: [] });
+  assert.deepEqual([change.end, change.entry, change.isParallel], [undefined, undefined, true]);
+});
+
+test("a step that failed where it was found may be planned after all", () => {
+  const state = sampleState({ steps: [sampleStep("a", { status: "running" })] });
+  assert.deepEqual(brief(decideAnswer(state, operations([{ op: "StepPlanned", id: "a" }]), sampleFacts())).entries, ["call a"]);
+});
+
+test("parallel steps: SDKs of version 2 are asked once all are done, others after each", () => {
+  const entries = [call("a", 1), call("b", 2)];
+  const steps = [sampleStep("a"), sampleStep("b")];
+  const answer = operations([{ op: "StepRun", id: "a", data: 1 }]);
+  const decide = (requestVersion: number, open = steps) =>
+    decideAnswer(sampleState({ run: { requestVersion, isParallel: true }, steps: open, entries }), answer, sampleFacts());
+  assert.deepEqual([brief(decide(2)).entries, decide(2).isParallel], [[], true]);
+  assert.deepEqual([brief(decide(1)).entries, decide(1).isParallel], [["call -"], true]);
+  const last = decide(2, [sampleStep("a"), sampleStep("b", { status: "completed" })]);
+  assert.deepEqual([brief(last).entries, last.isParallel], [["call -"], false]);
+});
+
+test("of steps that race, the function wants to know about each at once", () => {
+  const state = sampleState({ run: { isParallel: true }, steps: [sampleStep("a"), sampleStep("b")], entries: [call("a"), call("b", 2)] });
+  const answer = operations([{ op: "StepRun", id: "a", data: 1, opts: { parallelMode: "race" } }]);
+  assert.deepEqual(brief(decideAnswer(state, answer, sampleFacts())).entries, ["call -"]);
+});
+
+test("sleeps, waits and invocations leave the run at rest", () => {
+  const decide = (operation: object) => decideAnswer(sampleState(), operations([operation]), sampleFacts());
+  const sleep = decide({ op: "Sleep", id: "s", name: "250" });
+  assert.deepEqual([brief(sleep).entries, sleep.status, sleep.entries?.[0]?.dueAt], [["wake s"], "sleeping", NOW + 250]);
+  const wait = decide({ op: "WaitForEvent", id: "w", name: "x/y" });
+  assert.deepEqual([brief(wait).entries, wait.status, wait.waits?.length], [["timeout w"], "waiting", 1]);
+  const invoke = decide({ op: "InvokeFunction", id: "i", name: "other" });
+  assert.deepEqual([brief(invoke).entries, invoke.status, invoke.steps?.[0]?.detail], [["timeout i"], "waiting", "01CHILD"]);
+});
+
+test("an invocation of nobody fails its step, a sleep that makes no sense the run", () => {
+  const invoke = decideAnswer(sampleState(), operations([{ op: "InvokeFunction", id: "i", name: "nobody" }]), sampleFacts());
+  assert.deepEqual(brief(invoke), { entries: ["call -"], steps: ["i failed"] });
+  const sleep = decideAnswer(sampleState(), operations([{ op: "Sleep", id: "s", name: "bad", displayName: "Nap" }]), sampleFacts());
+  assert.equal(sleep.end?.error?.message, 'The step "Nap" cannot be taken: it is bad.');
+});
+
+test("an answer that leads nowhere is tried again, and fails the run in the end", () => {
+  for (const nothing of [operations([]), operations([{ op: "None" }])]) {
+    assert.deepEqual(decideAnswer(sampleState(), nothing, sampleFacts()).entry, { retryAt: NOW + 1_000, attempt: 1 });
+    const ended = decideAnswer(sampleState({ entries: [call(null, 1, 2)] }), nothing, sampleFacts());
+    assert.equal(ended.end?.error?.name, "NothingToDo");
+  }
+});
+
+test("an SDK that wants to be called again is", () => {
+  assert.deepEqual(brief(decideAnswer(sampleState(), operations([{ op: "DiscoveryRequest", id: "x" }]), sampleFacts())).entries, [
+    "call -",
+  ]);
+});
+
+test("a run with too many steps, or too much in them, is ended with a reason", () => {
+  const many = Array.from({ length: 1_001 }, (_, n) => ({ op: "StepPlanned", id: `s${n}` }));
+  assert.match(decideAnswer(sampleState(), operations(many), sampleFacts()).end?.error?.message ?? "", /more than 1000 steps/);
+  const full = sampleState({ run: { stateBytes: 32 * 1024 * 1024 } });
+  const change = decideAnswer(full, operations([{ op: "StepRun", id: "a", data: 1 }]), sampleFacts());
+  assert.match(change.end?.error?.message ?? "", /more than 32 MiB/);
+});

@@ -1,0 +1,32 @@
+/** Results an SDK hands in while its call goes on. They count even if the call never ends. */
+
+import type { RunChange, RunError, RunState, StepWrite } from "../../store/contract/index.ts";
+import { errorValue, isResult, type Operation } from "./operations.ts";
+import { overLimit } from "./run-limits.ts";
+
+export interface CheckpointOutcome {
+  change: RunChange;
+  /** Why nothing of it is kept. */
+  refused: RunError | null;
+}
+
+/** A result that would make the run too large is refused: the SDK then answers its call with it, which ends the run. */
+export function decideCheckpoint(state: RunState, operations: readonly Operation[], now: number): CheckpointOutcome {
+  const attempt = state.entries.find(({ kind, stepId }) => kind === "call" && stepId === null)?.attempt ?? 0;
+  const known = new Set(state.steps.filter(({ endedAt }) => endedAt !== null).map(({ id }) => id));
+  const steps = operations
+    .filter((operation) => isResult(operation) && !known.has(operation.id))
+    .map((operation, index) => handedIn(operation, index === 0 ? attempt : 0, now));
+  const refused = overLimit(state, steps);
+  // An attempt counts for one step: after this one they are counted anew.
+  return refused ? { change: { entry: "keep" }, refused } : { change: { steps, entry: "reset-attempt" }, refused: null };
+}
+
+function handedIn(operation: Operation, attempt: number, now: number): StepWrite {
+  const isFailed = operation.op === "stepfailed";
+  return {
+    ...{ id: operation.id, kind: "run", name: operation.displayName, status: isFailed ? "failed" : "completed" },
+    ...{ startedAt: now, endedAt: now, attempts: attempt + 1, until: null, detail: null },
+    value: isFailed ? errorValue(operation) : `{"data":${operation.data}}`,
+  };
+}

@@ -1,0 +1,182 @@
+/** Goes through the step operations of one answer and gathers what they change. */
+
+import type { StepId } from "@inlet/protocol";
+import type { FailedAttempt, NewEntry, NewWait, RunChange, RunError, RunState, StepRecord, StepWrite } from "../../store/contract/index.ts";
+import { type AnswerOf, type CallFacts, entryOf, failedAttempt } from "./answers.ts";
+import { errorValue, isRacing, isResult, type Operation, readError } from "./operations.ts";
+import { completeRun, failRun, goOn, restingStatus } from "./run-changes.ts";
+import { overLimit } from "./run-limits.ts";
+
+export class OperationsReader {
+  readonly #state: RunState;
+  readonly #answer: AnswerOf<"operations">;
+  readonly #facts: CallFacts;
+  readonly #steps: StepWrite[] = [];
+  readonly #entries: NewEntry[] = [];
+  readonly #waits: NewWait[] = [];
+  readonly #attempts: FailedAttempt[] = [];
+  readonly #events: NonNullable<RunChange["events"]>[number][] = [];
+  readonly #done = new Set<StepId>();
+  /** The function is to be called again even if steps it planned are under way. */
+  #asksAtOnce = false;
+  #retry: { retryAt: number; attempt: number } | null = null;
+  #fault: RunError | null = null;
+
+  constructor(state: RunState, answer: AnswerOf<"operations">, facts: CallFacts) {
+    this.#state = state;
+    this.#answer = answer;
+    this.#facts = facts;
+  }
+
+  read(): RunChange {
+    for (const operation of this.#answer.operations) this.#take(operation);
+    const { endEvents, now } = this.#facts;
+    const gathered = { attempts: this.#attempts, steps: this.#steps };
+    const fault = this.#fault ?? overLimit(this.#state, this.#steps);
+    if (fault) return { ...gathered, ...failRun(this.#state, fault, now, endEvents) };
+    const complete = this.#answer.operations.find(({ op }) => op === "runcomplete");
+    if (complete) return { ...gathered, ...completeRun(this.#state, complete.data, now, endEvents) };
+    const begun = { ...gathered, waits: this.#waits, events: this.#events };
+    return this.#retry ? { ...begun, entries: this.#entries, entry: this.#retry } : { ...begun, ...this.#next() };
+  }
+
+  #take(operation: Operation): void {
+    const known = this.#state.steps.find(({ id }) => id === operation.id);
+    if (known && this.#isUnderWay(known, operation)) return;
+    switch (operation.op) {
+      case "none":
+      case "runcomplete":
+        return;
+      case "discoveryrequest":
+        this.#asksAtOnce = true;
+        return;
+      case "step":
+      case "steprun":
+        return this.#finish(operation, "completed", `{"data":${operation.data}}`);
+      case "stepfailed":
+        return this.#failStep(operation);
+      case "steperror":
+        return this.#retryStep(operation);
+      case "stepplanned":
+        return this.#plan(operation);
+      case "sleep":
+        return this.#sleep(operation);
+      case "waitforevent":
+        return this.#wait(operation);
+      case "invokefunction":
+        return this.#invoke(operation);
+      default:
+        this.#fault = { name: "UnsupportedOperation", message: `The SDK asked for "${operation.op}", which this service does not know.` };
+    }
+  }
+
+  /** Steps under way are reported again whenever the function is called; only a result is news. */
+  #isUnderWay({ id, endedAt, status }: StepRecord, operation: Operation): boolean {
+    if (endedAt !== null) return true;
+    if (isResult(operation) || operation.op === "steperror") return false;
+    // One that failed where it was found, and is now to be run by itself.
+    const isToBePlanned = status === "running" && operation.op === "stepplanned";
+    return !isToBePlanned || this.#state.entries.some(({ kind, stepId }) => kind === "call" && stepId === id);
+  }
+
+  #finish(operation: Operation, status: "completed" | "failed", value: string): void {
+    const { attempt } = entryOf(this.#state, this.#facts);
+    this.#write(operation, { status, value, endedAt: this.#facts.now, attempts: attempt + 1 });
+    this.#done.add(operation.id);
+    this.#asksAtOnce ||= isRacing(operation);
+  }
+
+  #failStep(operation: Operation): void {
+    this.#noteFailure(operation);
+    this.#finish(operation, "failed", errorValue(operation));
+  }
+
+  #retryStep(operation: Operation): void {
+    const { attempt } = entryOf(this.#state, this.#facts);
+    if (!this.#answer.mayRetry || attempt >= this.#facts.retries) return this.#failStep(operation);
+    this.#noteFailure(operation);
+    const isPlanned = this.#state.steps.some(({ id, status }) => id === operation.id && status === "planned");
+    this.#write(operation, { status: isPlanned ? "planned" : "running", attempts: attempt + 1 });
+    this.#retry = { retryAt: this.#facts.retryAt(attempt, this.#answer.retryAfterMs), attempt: attempt + 1 };
+  }
+
+  #noteFailure({ id, error }: Operation): void {
+    const { attempt } = entryOf(this.#state, this.#facts);
+    this.#attempts.push(failedAttempt(id, attempt, this.#facts, readError(error, "The step failed."), null));
+  }
+
+  #plan(operation: Operation): void {
+    this.#write(operation, { status: "planned", attempts: 0 });
+    this.#entries.push({ kind: "call", stepId: operation.id });
+  }
+
+  #sleep(operation: Operation): void {
+    const until = this.#facts.sleepUntil(operation);
+    if (typeof until === "string") return this.#refuse(operation, until);
+    this.#write(operation, { kind: "sleep", status: "sleeping", until });
+    this.#entries.push({ kind: "wake", stepId: operation.id, dueAt: until });
+  }
+
+  #wait(operation: Operation): void {
+    const wait = this.#facts.wait(operation, this.#state);
+    if (typeof wait === "string") return this.#refuse(operation, wait);
+    this.#write(operation, { kind: "wait", status: "waiting", until: wait.expiresAt, detail: wait.eventName });
+    this.#waits.push(wait);
+    this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: wait.expiresAt });
+  }
+
+  #invoke(operation: Operation): void {
+    const invocation = this.#facts.invoke(operation, this.#state);
+    if (typeof invocation === "string") {
+      const error = JSON.stringify({ name: "InvocationError", message: invocation });
+      this.#write(operation, { kind: "invoke", status: "failed", value: `{"error":${error}}`, endedAt: this.#facts.now });
+      this.#done.add(operation.id);
+      return;
+    }
+    const { childRunId, expiresAt, events } = invocation;
+    this.#write(operation, { kind: "invoke", status: "waiting", until: expiresAt, detail: childRunId });
+    this.#events.push(...events);
+    this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: expiresAt });
+  }
+
+  #refuse({ displayName }: Operation, why: string): void {
+    this.#fault = { name: "InvalidStep", message: `The step "${displayName}" cannot be taken: ${why}` };
+  }
+
+  #write({ id, displayName }: Operation, change: Partial<StepWrite>): void {
+    const { startedAt } = this.#facts;
+    const fresh = { kind: "run", status: "running", startedAt, endedAt: null, attempts: 1, until: null, detail: null } as const;
+    this.#steps.push({ id, name: displayName, ...fresh, ...change });
+  }
+
+  /** After a step is done the function is asked again; after operations that only begin something it is left alone. */
+  #next(): RunChange {
+    const plannedNow = this.#steps.filter(({ status }) => status === "planned").length;
+    if (this.#done.size > 0 || this.#asksAtOnce) {
+      const change = goOn(this.#state, { done: this.#done, added: this.#entries, plannedNow, asksAtOnce: this.#asksAtOnce });
+      return { ...change, isParallel: plannedNow > 1 || change.isParallel === true };
+    }
+    if (this.#entries.length === 0 && !this.#othersAreUnderWay()) return this.#stuck();
+    const isCalled = this.#entries.some(({ kind }) => kind === "call") || this.#othersAreCalled();
+    const isParallel = this.#answer.operations.length > 1 || this.#state.run.isParallel;
+    const status = isCalled ? "running" : restingStatus([...this.#state.steps, ...this.#steps]);
+    return { entries: this.#entries, isParallel, status };
+  }
+
+  #othersAreCalled(): boolean {
+    return this.#state.entries.some(({ kind, no }) => kind === "call" && no !== this.#facts.entry.no);
+  }
+
+  #othersAreUnderWay(): boolean {
+    return this.#othersAreCalled() || this.#state.steps.some(({ endedAt }) => endedAt === null);
+  }
+
+  /** The function neither ended nor asked for anything: it is called again, as often as one that failed. */
+  #stuck(): RunChange {
+    const { attempt, stepId } = entryOf(this.#state, this.#facts);
+    const error = { name: "NothingToDo", message: "The function answered without a result and without a step to take." };
+    const attempts = [failedAttempt(stepId, attempt, this.#facts, error, null)];
+    if (attempt < this.#facts.retries) return { attempts, entry: { retryAt: this.#facts.retryAt(attempt, null), attempt: attempt + 1 } };
+    return { attempts, ...failRun(this.#state, error, this.#facts.now, this.#facts.endEvents) };
+  }
+}

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createEventIdGenerator, type FunctionNo } from "@inlet/protocol";
+import type { NewRun } from "../../store/contract/index.ts";
+import { type Operation, readOperations } from "./operations.ts";
+import { sampleState } from "./sample-state.ts";
+import { type InvokeParts, readInvocation, readSleep, readWait, timeoutValue } from "./step-parameters.ts";
+
+const NOW = Date.parse("2026-01-01T00:00:00Z");
+const operation = (fields: object) => (readOperations(JSON.stringify([{ op: "x", id: "s", ...fields }])) as Operation[])[0] as Operation;
+
+test("a sleep is a duration or an instant, in either place", () => {
+  assert.equal(readSleep(operation({ name: "1m30s" }), NOW), NOW + 90_000);
+  assert.equal(readSleep(operation({ name: "nap", opts: { duration: "2h" } }), NOW), NOW + 7_200_000);
+  assert.equal(readSleep(operation({ name: "2026-01-02T00:00:00Z" }), NOW), NOW + 86_400_000);
+  assert.equal(readSleep(operation({ name: "" }), NOW), NOW, "the published SDKs write less than a second as nothing");
+  assert.equal(readSleep(operation({ name: "2099-01-01" }), NOW), NOW + 366 * 86_400_000, "no longer than a year");
+  assert.match(readSleep(operation({ name: "soon" }), NOW) as string, /"soon" is neither/);
+});
+
+test("a wait names its event and how long it lasts", () => {
+  assert.deepEqual(readWait(operation({ name: "x/y", opts: { timeout: "1h" } }), NOW), {
+    eventName: "x/y",
+    expression: null,
+    expiresAt: NOW + 3_600_000,
+  });
+  const given = readWait(operation({ name: "w", opts: { event: "x/y", timeout: "1s", if: "async.data.a == 1" } }), NOW);
+  assert.deepEqual(given, { eventName: "x/y", expression: "async.data.a == 1", expiresAt: NOW + 1_000 });
+  assert.match(readWait(operation({ name: "x/y", opts: {} }), NOW) as string, /timeout null/);
+  assert.match(readWait(operation({ name: "", opts: { timeout: "1s" } }), NOW) as string, /no event/);
+});
+
+test("an invocation starts the other function with the caller's data as it was written, and its origin", () => {
+  const parts: InvokeParts = {
+    eventIds: createEventIdGenerator(),
+    functionId: () => "app-caller",
+    newRun: (_environment, id) => (id === "app-other" ? ({ id: "01CHILD", functionNo: 2 as FunctionNo } as unknown as NewRun) : null),
+  };
+  const invoke = (opts: object) => readInvocation(parts, operation({ opts }), sampleState(), NOW);
+  const started = invoke({ function_id: "app-other", payload: { data: { big: 12345678901234, _inngest: "forged" } }, timeout: "1m" });
+  assert.ok(typeof started !== "string");
+  const [event] = started.events[0]?.events ?? [];
+  assert.deepEqual([started.childRunId, started.expiresAt, event?.name], ["01CHILD", NOW + 60_000, "inngest/function.invoked"]);
+  assert.deepEqual(JSON.parse(event?.data ?? ""), {
+    big: 12345678901234,
+    _inngest: { fn_id: "app-other", correlation_id: "01RUN.s", source_fn_id: "app-caller" },
+  });
+  assert.deepEqual(event?.runs?.[0]?.invoker, { runNo: 1, stepId: "s" });
+  for (const payload of [undefined, {}, { data: null }, { data: [] }])
+    assert.notEqual(typeof invoke({ function_id: "app-other", payload }), "string");
+  assert.match(invoke({ function_id: "app-nobody" }) as string, /no function "app-nobody"/);
+  assert.match(invoke({ function_id: "app-other", timeout: "soon" }) as string, /neither a duration/);
+});
+
+test("what a step is given when its time runs out", () => {
+  assert.deepEqual(timeoutValue("wait"), { status: "completed", value: "null" });
+  assert.equal(timeoutValue("invoke").status, "failed");
+});

@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo } from "@inlet/protocol";
+import type { FunctionStartChange, StoredEvent } from "../../store/contract/index.ts";
+import { type FunctionConfig, readFunctionConfig } from "../function-config.ts";
+import { eventValue } from "../waits.ts";
+import { decideGathered, decideLostGathering, decideStart, gatheringNamed, marksOf, type StartFacts, subjectOf } from "./decide-start.ts";
+
+const NOW = 1_000_000;
+
+function configOf(settings: object): FunctionConfig {
+  const step = { id: "step", name: "step", runtime: { type: "http", url: "http://127.0.0.1/x" } };
+  const read = readFunctionConfig({ id: "app-fn", name: "fn", triggers: [{ event: "x/y" }], steps: { step }, ...settings });
+  assert.ok("config" in read, JSON.stringify(read));
+  return read.config;
+}
+
+function eventOf(sequence: number, data: object = {}, ts = NOW): StoredEvent {
+  return {
+    ...{ id: `01E${sequence}` as EventId, sequence, environmentId: 1 as EnvironmentId, receivedAt: NOW, ts, duplicates: 0 },
+    ...{ name: "x/y", dedupId: null, data: JSON.stringify(data), extras: null, source: { kind: "key", id: "k" } },
+  };
+}
+
+/** A function's marks, as the store would keep them: each decision is made on what those before it left. */
+class Marks {
+  readonly #config: FunctionConfig;
+  readonly #values = new Map<string, string>();
+  readonly #events = new Map<number, StoredEvent>();
+  active: RunNo | null = null;
+
+  constructor(settings: object) {
+    this.#config = configOf(settings);
+  }
+
+  ask(event: StoredEvent, now = NOW): FunctionStartChange {
+    this.#events.set(event.sequence, event);
+    const keys = marksOf(this.#config, eventValue(event));
+    return this.#keep(decideStart(keys, this.#state(keys.map(subjectOf)), this.#facts(event, now)));
+  }
+
+  due(subject: string, first: StoredEvent, now: number): FunctionStartChange {
+    const mark = gatheringNamed(subject);
+    const keys = marksOf(this.#config, eventValue(first)).map((key) => (key.kind === mark.kind ? mark : key));
+    return this.#keep(decideGathered(mark.kind, keys, this.#state(keys.map(subjectOf)), this.#facts(first, now)));
+  }
+
+  lost(subject: string): FunctionStartChange {
+    return this.#keep(decideLostGathering(gatheringNamed(subject), this.#state([subject])));
+  }
+
+  forgetEvents(): void {
+    this.#events.clear();
+  }
+
+  hold(change: FunctionStartChange, runNo: number): void {
+    assert.ok(change.holdMark);
+    this.#values.set(subjectOf(change.holdMark), String(runNo));
+    this.active = runNo as RunNo;
+  }
+
+  #state(subjects: string[]) {
+    return {
+      marks: subjects.map((subject) => this.#values.get(subject) ?? null),
+      events: (sequences: readonly number[]) => sequences.flatMap((sequence) => this.#events.get(sequence) ?? []),
+      isActive: (runNo: RunNo) => runNo === this.active,
+    };
+  }
+
+  #facts(event: StoredEvent, now: number): StartFacts {
+    const newRun: StartFacts["newRun"] = (_event, dueAt) => ({
+      ...{ id: "01RUN" as RunId, functionNo: 1 as FunctionNo, lane: "app:1", dueAt, rank: dueAt },
+    });
+    return { config: this.#config, event, value: eventValue(event), now, newRun };
+  }
+
+  #keep(change: FunctionStartChange): FunctionStartChange {
+    for (const mark of change.marks ?? []) {
+      if (mark.value === null) this.#values.delete(subjectOf(mark));
+      else this.#values.set(subjectOf(mark), mark.value);
+    }
+    return change;
+  }
+}
+
+const startsAt = ({ run }: FunctionStartChange) => run?.run.dueAt ?? null;
+const eventsOf = ({ run }: FunctionStartChange) => run?.run.eventSequences ?? (run ? [run.event.sequence] : []);
+
+test("rate limit: of a key, one an hour; a key that is false has no limit", () => {
+  const marks = new Marks({ rateLimit: { limit: 1, period: "1h", key: "event.data.key" } });
+  assert.equal(startsAt(marks.ask(eventOf(1, { key: "a" }))), NOW);
+  assert.equal(startsAt(marks.ask(eventOf(2, { key: "a" }))), null);
+  assert.equal(startsAt(marks.ask(eventOf(3, { key: "b" }))), NOW);
+  assert.equal(startsAt(marks.ask(eventOf(4, { key: "a" }), NOW + 3_599_999)), null);
+  assert.equal(startsAt(marks.ask(eventOf(5, { key: "a" }), NOW + 3_600_000)), NOW + 3_600_000);
+  for (const sequence of [6, 7]) assert.notEqual(startsAt(marks.ask(eventOf(sequence, { key: false }))), null);
+});
+
+test("idempotency is one run a day for each value", () => {
+  const marks = new Marks({ idempotency: "event.data.order", rateLimit: { limit: 100, period: "1s" } });
+  assert.notEqual(startsAt(marks.ask(eventOf(1, { order: 1 }))), null);
+  assert.equal(startsAt(marks.ask(eventOf(2, { order: 1 }), NOW + 86_399_000)), null);
+  assert.notEqual(startsAt(marks.ask(eventOf(3, { order: "1" }))), null, "a text is another value than a number");
+});
+
+test("throttle: each start has its own time, one interval apart, a burst at once", () => {
+  const marks = new Marks({ throttle: { limit: 2, period: "1s", burst: 1 } });
+  assert.deepEqual(
+    [1, 2, 3, 4].map((sequence) => startsAt(marks.ask(eventOf(sequence)))),
+    [NOW, NOW, NOW + 500, NOW + 1_000],
+  );
+});
+
+test("debounce: each event puts the start off, the newest is run", () => {
+  const marks = new Marks({ debounce: { period: "10s", key: "event.data.key" } });
+  const first = marks.ask(eventOf(1, { key: "a" }, NOW));
+  assert.deepEqual([first.run, first.gather], [undefined, { key: 'debounce:"a"', dueAt: NOW + 10_000 }]);
+  const second = marks.ask(eventOf(2, { key: "a" }, NOW + 5), NOW + 4_000);
+  assert.equal(second.gather?.dueAt, NOW + 14_000);
+  marks.ask(eventOf(3, { key: "a" }, NOW - 99), NOW + 5_000);
+  const due = marks.due('debounce:"a"', eventOf(2, { key: "a" }), NOW + 15_000);
+  assert.deepEqual(eventsOf(due), [2], "an event dated earlier does not replace a later one");
+  assert.equal(marks.ask(eventOf(4, { key: "a" }), NOW + 20_000).gather?.dueAt, NOW + 30_000, "the next gathering begins anew");
+});
+
+test("debounce: never longer than its timeout", () => {
+  const marks = new Marks({ debounce: { period: "10s", timeout: "15s" } });
+  marks.ask(eventOf(1));
+  assert.equal(marks.ask(eventOf(2), NOW + 9_000).gather?.dueAt, NOW + 15_000);
+  assert.equal(marks.ask(eventOf(3), NOW + 14_000).gather?.dueAt, NOW + 15_000);
+});
+
+test("a gathering that was moved, or replaced, while it was being started comes again", () => {
+  const marks = new Marks({ debounce: { period: "10s" } });
+  marks.ask(eventOf(1));
+  marks.ask(eventOf(2), NOW + 9_999);
+  const early = marks.due("debounce:", eventOf(2), NOW + 10_000);
+  assert.deepEqual([early.run, early.gather], [undefined, { key: "debounce:", dueAt: NOW + 19_999 }]);
+  const other = marks.due("debounce:", eventOf(1), NOW + 20_000);
+  assert.deepEqual([other.run, other.gather?.key], [undefined, "debounce:"]);
+  assert.deepEqual(eventsOf(marks.due("debounce:", eventOf(2), NOW + 20_000)), [2]);
+  assert.deepEqual(marks.due("debounce:", eventOf(2), NOW + 20_000), {}, "it was started");
+});
+
+test("a gathering that was gone when it was looked up is left, unless a new one has begun; without events it is forgotten", () => {
+  const marks = new Marks({ batchEvents: { maxSize: 10, timeout: "5s" } });
+  assert.deepEqual(marks.lost("batch:"), {});
+  marks.ask(eventOf(1));
+  assert.deepEqual(marks.lost("batch:"), { gather: { key: "batch:", dueAt: NOW + 5_000 } });
+  marks.forgetEvents();
+  assert.deepEqual(
+    marks.lost("batch:").marks?.map(({ value }) => value),
+    [null],
+  );
+  assert.deepEqual(marks.lost("batch:"), {});
+});
+
+test("batch: full, or over its time, by key", () => {
+  const marks = new Marks({ batchEvents: { maxSize: 3, timeout: "5s", key: "event.data.key" } });
+  assert.equal(marks.ask(eventOf(1, { key: "a:b" })).gather?.dueAt, NOW + 5_000);
+  marks.ask(eventOf(2, { key: "c" }));
+  assert.equal(marks.ask(eventOf(3, { key: "a:b" }), NOW + 1_000).gather, undefined, "the first event sets the time");
+  assert.deepEqual(eventsOf(marks.ask(eventOf(4, { key: "a:b" }))), [1, 3, 4]);
+  assert.deepEqual(eventsOf(marks.due('batch:"c"', eventOf(2, { key: "c" }), NOW + 5_000)), [2]);
+  assert.equal(marks.ask(eventOf(5, { key: "a:b" }), NOW + 9_000).gather?.dueAt, NOW + 14_000);
+});
+
+test("batch: what may not be gathered runs alone, and 10 MiB are enough", () => {
+  const marks = new Marks({ batchEvents: { maxSize: 100, timeout: "5s", if: "event.data.small == true" } });
+  assert.deepEqual(eventsOf(marks.ask(eventOf(1, { small: false }))), [1]);
+  marks.ask(eventOf(2, { small: true, text: "x".repeat(6_000_000) }));
+  assert.deepEqual(eventsOf(marks.ask(eventOf(3, { small: true, text: "x".repeat(6_000_000) }))), [2, 3]);
+});
+
+test("singleton: while a run of the key is active a new one is dropped, or takes its place", () => {
+  const skip = new Marks({ singleton: { mode: "skip" } });
+  skip.hold(skip.ask(eventOf(1)), 7);
+  assert.deepEqual(skip.ask(eventOf(2)).run, undefined);
+  skip.active = null;
+  assert.deepEqual(eventsOf(skip.ask(eventOf(3))), [3]);
+  const cancel = new Marks({ singleton: { mode: "cancel" } });
+  cancel.hold(cancel.ask(eventOf(1)), 7);
+  const second = cancel.ask(eventOf(2));
+  assert.deepEqual([eventsOf(second), second.cancels], [[2], [7]]);
+  cancel.active = null;
+  assert.equal(cancel.ask(eventOf(3)).cancels, undefined);
+});
+
+test("a rule that keeps a run from starting uses nothing up of those after it", () => {
+  const marks = new Marks({ singleton: { mode: "skip" }, throttle: { limit: 1, period: "1h" } });
+  marks.hold(marks.ask(eventOf(1)), 7);
+  for (const sequence of [2, 3]) assert.deepEqual(marks.ask(eventOf(sequence)).run, undefined);
+  marks.active = null;
+  assert.equal(startsAt(marks.ask(eventOf(4))), NOW + 3_600_000);
+});

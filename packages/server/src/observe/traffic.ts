@@ -1,0 +1,84 @@
+/**
+ * Counts what happens, by environment and minute, in memory, and adds it to the store every few seconds: noting an event costs a
+ * look-up and an addition. What was counted since the last time is lost when the process is killed; these are figures for people.
+ */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import type { Logger } from "pino";
+import type { TrafficFigure, TrafficFigures, TrafficMinute, TrafficStore } from "../store/contract/index.ts";
+
+const FLUSH_EVERY_MS = 2_000;
+const MINUTE_MS = 60_000;
+
+export interface TrafficParts {
+  store: TrafficStore;
+  log: Logger;
+  now: () => number;
+}
+
+export class Traffic {
+  readonly #parts: TrafficParts;
+  #open = new Map<EnvironmentId, TrafficMinute>();
+  #full: TrafficMinute[] = [];
+  #flushing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: TrafficParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  stored(environmentId: EnvironmentId, accepted: number, duplicates: number): void {
+    const { figures } = this.#minute(environmentId);
+    figures.accepted += accepted;
+    figures.duplicates += duplicates;
+  }
+
+  note(environmentId: EnvironmentId, figure: TrafficFigure, count = 1): void {
+    this.#minute(environmentId).figures[figure] += count;
+  }
+
+  /** Adds to the store what was counted so far. Never throws: what cannot be added now is added later. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(() => this.#add());
+    return this.#flushing;
+  }
+
+  async #add(): Promise<void> {
+    const minutes = [...this.#full, ...this.#open.values()];
+    if (minutes.length === 0) return;
+    this.#full = [];
+    this.#open = new Map();
+    try {
+      await this.#parts.store.trafficAdd({ minutes });
+    } catch (error) {
+      this.#full = [...minutes, ...this.#full].slice(-FULL_MAX);
+      this.#parts.log.debug({ err: error }, "figures could not be written; they are kept for the next time");
+    }
+  }
+
+  #minute(environmentId: EnvironmentId): TrafficMinute {
+    const at = this.#parts.now();
+    const open = this.#open.get(environmentId);
+    if (open && at - open.at < MINUTE_MS && at >= open.at) return open;
+    if (open) this.#full.push(open);
+    const minute = { environmentId, at: at - (at % MINUTE_MS), figures: nothing() };
+    this.#open.set(environmentId, minute);
+    return minute;
+  }
+}
+
+/** Bounds what is kept while the store cannot be written. */
+const FULL_MAX = 10_000;
+
+function nothing(): TrafficFigures {
+  return { accepted: 0, duplicates: 0, refused: 0, runsStarted: 0, runsCompleted: 0, runsFailed: 0 };
+}

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ClaimedEntry, FunctionStartChange, FunctionStartState, MarkKey, StoredEvent } from "../contract/index.ts";
+import type { Engine } from "./engine.ts";
+import { advance, beginOne, claimAll, detailsOf, makeScene, NODE, type Scene, sampleEnd, sampleLease, sampleRun } from "./run-samples.ts";
+import { sampleBatch, sampleEvent } from "./samples.ts";
+
+const KEY: MarkKey = { kind: "rate", key: "k" };
+
+/** An event that asks for a start: its entry, handed over, and the event as it was stored. */
+async function request({ store, environment, functions }: Scene): Promise<{ entry: ClaimedEntry; event: StoredEvent }> {
+  const starts = [{ functionNo: functions[0], dueAt: 1_000 }];
+  const { handed } = await store.eventAppend(sampleBatch(environment, [sampleEvent({ starts })], { lease: sampleLease() }));
+  const [entry] = handed;
+  assert.ok(entry);
+  const event = await store.eventAt({ sequence: entry.eventSequence ?? 0 });
+  assert.ok(event);
+  return { entry, event };
+}
+
+function start(
+  { store }: Scene,
+  entry: ClaimedEntry,
+  decide: FunctionStartChange | ((state: FunctionStartState) => FunctionStartChange),
+  marks: MarkKey[] = [KEY],
+) {
+  const { no, functionNo } = entry;
+  const decided = typeof decide === "function" ? decide : () => decide;
+  return store.functionStart({ entryNo: no, functionNo, marks, now: 2_000, lease: sampleLease(), decide: decided });
+}
+
+export function functionStartConformance(engine: Engine): void {
+  test(`${engine.name}: a request for a start is written with its event, and not for a duplicate`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { entry, event } = await request(scene);
+    assert.deepEqual([entry.kind, entry.runNo, entry.functionNo, entry.eventSequence], ["start", null, scene.functions[0], event.sequence]);
+    const starts = [{ functionNo: scene.functions[0], dueAt: 1_000 }];
+    const twins = [sampleEvent({ dedupId: "d", starts }), sampleEvent({ dedupId: "d", starts })];
+    assert.equal((await store.eventAppend(sampleBatch(scene.environment, twins, { lease: sampleLease() }))).handed.length, 1);
+    assert.equal(await store.eventAt({ sequence: 999 }), null);
+  });
+
+  test(`${engine.name}: marks, the run and the end of the entry are one change`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { entry, event } = await request(scene);
+    const run = sampleRun(scene.functions[0]);
+    const { applied, handed } = await start(scene, entry, (state) => {
+      assert.deepEqual(state.marks, [null]);
+      assert.deepEqual(
+        state.events([event.sequence, 999]).map(({ id }) => id),
+        [event.id],
+      );
+      return { marks: [{ ...KEY, value: "17", expiresAt: 9_000 }], run: { run, event } };
+    });
+    assert.deepEqual([applied, handed.length], [true, 1]);
+    assert.equal((await detailsOf(scene, run.id)).event?.id, event.id);
+    assert.equal(await store.markGet({ functionNo: scene.functions[0], ...KEY }), "17");
+    assert.equal(await store.markGet({ functionNo: scene.functions[1], ...KEY }), null, "marks are a function's own");
+    assert.equal((await start(scene, entry, () => assert.fail("nothing is to be decided"))).applied, false, "the entry is done");
+    const second = await request(scene);
+    await start(scene, second.entry, (state) => {
+      assert.deepEqual(state.marks, ["17"]);
+      return { marks: [{ ...KEY, value: null, expiresAt: 0 }] };
+    });
+    assert.equal(await store.markGet({ functionNo: scene.functions[0], ...KEY }), null);
+  });
+
+  test(`${engine.name}: a decision that throws keeps the entry and writes nothing`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { entry } = await request(scene);
+    await assert.rejects(
+      start(scene, entry, () => {
+        throw new Error("undecided");
+      }),
+    );
+    assert.ok((await start(scene, entry, {})).applied);
+  });
+
+  test(`${engine.name}: a gathering has one entry, which is moved`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    for (const dueAt of [5_000, 8_000]) await start(scene, (await request(scene)).entry, { gather: { key: "debounce:k", dueAt } });
+    await start(scene, (await request(scene)).entry, { gather: { key: "debounce:other", dueAt: 9_000 } });
+    assert.equal(await store.queueNextDue(), 8_000);
+    const [due, ...others] = await claimAll(scene, 8_000, NODE);
+    assert.deepEqual([due?.kind, due?.subject, others], ["gather", "debounce:k", []]);
+    assert.ok(due);
+    await start(scene, (await request(scene)).entry, { gather: { key: "debounce:k", dueAt: 12_000 } });
+    assert.equal((await start(scene, due, {})).applied, false, "moved while it was worked on: not due any more");
+    assert.deepEqual(
+      (await claimAll(scene, 12_000, NODE)).map(({ subject }) => subject),
+      ["debounce:other", "debounce:k"],
+    );
+  });
+
+  test(`${engine.name}: a singleton's mark names its run, and lasts as long as that goes on`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const mark: MarkKey = { kind: "singleton", key: "k" };
+    const { entry, event } = await request(scene);
+    const run = sampleRun(scene.functions[0]);
+    const { handed } = await start(scene, entry, { run: { run, event }, holdMark: mark }, [mark]);
+    const [held] = handed;
+    assert.ok(held?.runNo);
+    const runNo = held.runNo;
+    const value = () => store.markGet({ functionNo: scene.functions[0], ...mark });
+    assert.equal(await value(), String(runNo));
+    const far = 400 * 86_400_000;
+    assert.equal(await store.markExpireMany({ until: far, limit: 10 }), 1);
+    assert.equal(await value(), String(runNo), "the run goes on");
+    await start(scene, (await request(scene)).entry, (state) => {
+      assert.equal(state.isActive(runNo), true);
+      return { cancels: [runNo] };
+    });
+    assert.equal((await detailsOf(scene, run.id)).status, "cancelled");
+    await start(scene, (await request(scene)).entry, (state) => {
+      assert.equal(state.isActive(runNo), false);
+      return {};
+    });
+    assert.equal(await store.markExpireMany({ until: 2 * far, limit: 10 }), 1);
+    assert.equal(await value(), null);
+  });
+
+  test(`${engine.name}: marks expire, at most as many as asked`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const marks = [1_000, 2_000, 3_000].map((expiresAt) => ({ kind: "rate" as const, key: `k${expiresAt}`, value: "1", expiresAt }));
+    await start(scene, (await request(scene)).entry, { marks });
+    assert.equal(await store.markExpireMany({ until: 2_000, limit: 1 }), 1);
+    assert.equal(await store.markExpireMany({ until: 2_000, limit: 10 }), 1);
+    assert.equal(await store.markExpireMany({ until: 2_000, limit: 10 }), 0);
+    const left = await Promise.all(marks.map((mark) => store.markGet({ functionNo: scene.functions[0], ...mark })));
+    assert.deepEqual(left, [null, null, "1"]);
+  });
+
+  test(`${engine.name}: events of a change are stored with it, and start their runs`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const run = sampleRun(scene.functions[0], { cron: "* * * * *" });
+    const tick = sampleEvent({ name: "tick", runs: [run] });
+    const { entry } = await request(scene);
+    const { handed } = await start(scene, entry, { events: [sampleBatch(scene.environment, [tick])], againAt: 60_000 });
+    assert.equal(handed.length, 1);
+    const details = await detailsOf(scene, run.id);
+    assert.deepEqual([details.event?.id, details.cron], [tick.id, "* * * * *"]);
+    assert.equal((await claimAll(scene, 60_000, NODE)).filter(({ kind }) => kind === "start").length, 1, "the entry is due again");
+    await advance(scene, await beginOne(scene), { end: sampleEnd() });
+  });
+}

@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ClaimedEntry } from "../contract/index.ts";
+import type { Engine } from "./engine.ts";
+import {
+  advance,
+  begin,
+  beginOne,
+  claimAll,
+  detailsOf,
+  doneStep,
+  makeScene,
+  NO_ROOM,
+  NODE,
+  sampleEnd,
+  sampleLease,
+  sampleRun,
+  sampleStep,
+  stepId,
+} from "./run-samples.ts";
+
+const runNos = (entries: readonly ClaimedEntry[]) => entries.map(({ runNo }) => runNo);
+
+export function queueConformance(engine: Engine): void {
+  test(`${engine.name}: entries are claimed by rank, then in their order, as many as asked for`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const ranks = [3_000, 1_000, 2_000, 1_000];
+    const runs = ranks.map((rank) => sampleRun(scene.functions[0], { rank }));
+    for (const run of runs) await begin(scene, [run], { lease: NO_ROOM });
+    const found = await Promise.all(runs.map(({ id }) => store.runFind({ id })));
+    const nos = found.map((run) => run?.no);
+    const claim = (limit: number) => store.queueClaimMany({ lane: "app:1", limit, now: 1_000, lease: sampleLease() });
+    const first = await claim(3);
+    assert.deepEqual(runNos(first.claimed), [nos[1], nos[3], nos[2]]);
+    assert.ok(first.more);
+    const rest = await claim(3);
+    assert.deepEqual([runNos(rest.claimed), rest.more], [[nos[0]], false]);
+    assert.deepEqual(runNos((await claim(3)).claimed), [], "everything is held");
+    assert.deepEqual(first.claimed.map(({ lane, claims, attempt, kind }) => [lane, claims, attempt, kind])[0], ["app:1", 1, 0, "call"]);
+  });
+
+  test(`${engine.name}: where there is room work is handed over, elsewhere it is left and announced`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const announced: [string, number][] = [];
+    const stopWatching = store.queueWatch((lane, dueAt) => announced.push([lane, dueAt]));
+    const run = (lane: string) => sampleRun(scene.functions[0], { lane });
+    const lease = sampleLease({ roomIn: (lane) => (lane === "wide" ? 2 : 0) });
+    const runs = [run("wide"), run("full"), run("wide"), run("wide")];
+    const { handed } = await begin(scene, runs, { lease });
+    assert.deepEqual(
+      handed.map(({ lane, claims }) => [lane, claims]),
+      [
+        ["wide", 1],
+        ["wide", 1],
+      ],
+    );
+    assert.deepEqual(announced, [
+      ["full", 1_000],
+      ["wide", 1_000],
+    ]);
+    const statuses = await Promise.all(runs.map(async ({ id }) => (await detailsOf(scene, id)).status));
+    assert.deepEqual(statuses, ["running", "queued", "running", "queued"]);
+    assert.deepEqual((await store.queueLanes()).sort(), ["full", "wide"]);
+    const left = await claimAll(scene, 1_000, "another", ["wide", "full"]);
+    assert.equal(left.length, 2);
+    assert.equal((await detailsOf(scene, (runs[1] as (typeof runs)[0]).id)).status, "running", "claimed is running");
+    stopWatching();
+    await begin(scene, [run("full")], { lease });
+    assert.equal(announced.length, 2);
+  });
+
+  test(`${engine.name}: a lease keeps others away until it ends; renewed, it lasts`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { entry } = await beginOne(scene);
+    assert.deepEqual(await claimAll(scene, 30_999), []);
+    await store.queueRenew({ entryNos: [entry.no], node: "another", until: 90_000 });
+    await store.queueRenew({ entryNos: [entry.no], node: NODE, until: 50_000 });
+    assert.deepEqual(await claimAll(scene, 49_999), []);
+    const [taken] = await claimAll(scene, 50_000);
+    assert.deepEqual([taken?.no, taken?.claims], [entry.no, 2], "taken over from a node that is silent");
+  });
+
+  test(`${engine.name}: a node is never given what it holds, however late it is`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { entry } = await beginOne(scene);
+    assert.deepEqual(await claimAll(scene, 500_000, NODE), []);
+    assert.equal((await claimAll(scene, 500_000, "another"))[0]?.no, entry.no);
+  });
+
+  test(`${engine.name}: what a node held before it died is due at once, in every lane, and counted`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const scene = await makeScene(store);
+    const mine = await beginOne(scene);
+    const timer = await beginOne(scene);
+    await advance(scene, timer, {
+      steps: [sampleStep("nap", { kind: "sleep", status: "sleeping" })],
+      entries: [{ kind: "wake", stepId: stepId("nap"), dueAt: 3_000 }],
+    });
+    assert.equal((await claimAll(scene, 3_000, NODE)).length, 1);
+    const [other] = (await begin(scene, [sampleRun(scene.functions[0])], { lease: sampleLease({ node: "other" }) })).handed;
+    const again = await reopen();
+    await again.queueRecover({ node: NODE, now: 4_000 });
+    const claimed = await claimAll({ ...scene, store: again }, 4_000, NODE);
+    assert.deepEqual(claimed.map(({ kind, claims }) => [kind, claims]).sort(), [
+      ["call", 2],
+      ["wake", 2],
+    ]);
+    assert.deepEqual(
+      claimed.filter(({ kind }) => kind === "call").map(({ no }) => no),
+      [mine.entry.no],
+    );
+    assert.ok(other && !claimed.some(({ no }) => no === other.no), "another node's work stays its own");
+  });
+
+  test(`${engine.name}: a run that is due later waits among the timers, and goes to its lane when there is room`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const announced: string[] = [];
+    t.after(store.queueWatch((lane, dueAt) => announced.push(`${lane} ${dueAt}`)));
+    const later = [5_000, 6_000, 7_000].map((dueAt) => sampleRun(scene.functions[0], { dueAt, rank: dueAt }));
+    assert.deepEqual((await begin(scene, later)).handed, []);
+    assert.deepEqual([await store.queueLanes(), await store.queueNextDue()], [["timers"], 5_000]);
+    assert.deepEqual(announced.splice(0), ["timers 5000", "timers 6000", "timers 7000"]);
+    assert.deepEqual(await claimAll(scene, 4_999), []);
+    let room = 1;
+    const lease = sampleLease({ until: 60_000, roomIn: () => room });
+    const claim = (lane: string) => store.queueClaimMany({ lane, limit: 10, now: 6_000, lease });
+    const fromTimers = await claim("timers");
+    assert.deepEqual(
+      fromTimers.claimed.map(({ lane, rank }) => [lane, rank]),
+      [["app:1", 5_000]],
+      "one has room",
+    );
+    assert.deepEqual(announced, ["app:1 6000"], "and one waits in the lane");
+    room = 0;
+    assert.deepEqual(
+      (await claim("app:1")).claimed.map(({ rank }) => rank),
+      [6_000],
+    );
+    assert.equal(await store.queueNextDue(), 7_000);
+  });
+
+  test(`${engine.name}: an entry is let go of, or removed, by the node that holds it only`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { entry, run } = await beginOne(scene);
+    await store.queueReschedule({ no: entry.no, node: "another", dueAt: 2_000 });
+    await store.queueRemove({ no: entry.no, node: "another" });
+    assert.deepEqual(await claimAll(scene, 2_000), []);
+    await store.queueReschedule({ no: entry.no, node: NODE, dueAt: 3_000 });
+    await store.queueRemove({ no: entry.no, node: NODE });
+    assert.equal(await store.queueNextDue(), 3_000);
+    const [again] = await claimAll(scene, 3_000, NODE);
+    assert.deepEqual([again?.no, again?.lane, again?.claims], [entry.no, run.lane, 2]);
+    await store.queueRemove({ no: entry.no, node: NODE });
+    await store.queueRecover({ node: NODE, now: 3_000 });
+    assert.deepEqual(await claimAll(scene, 9_000_000), []);
+  });
+
+  test(`${engine.name}: trials are counted for who holds the entry, survive a crash, and end with an outcome`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    await store.queueTry({ no: begun.entry.no, node: "another" });
+    await store.queueTry({ no: begun.entry.no, node: NODE });
+    const again = { ...scene, store: await reopen() };
+    await again.store.queueRecover({ node: NODE, now: 2_000 });
+    const [tried] = await claimAll(again, 2_000, NODE);
+    assert.deepEqual([tried?.claims, tried?.trials], [2, 1]);
+    await advance(again, begun, { entry: { retryAt: 3_000, attempt: 1 } });
+    const [fresh] = await claimAll(again, 3_000, NODE);
+    assert.deepEqual([fresh?.claims, fresh?.trials], [1, 0]);
+  });
+
+  test(`${engine.name}: an entry's number is not used again for another`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const first = await beginOne(scene);
+    await advance(scene, first, { end: sampleEnd() });
+    const second = await beginOne(scene);
+    assert.notEqual(second.entry.no, first.entry.no);
+  });
+
+  test(`${engine.name}: a second discovery asked for while one is under way follows it, once`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    const ask = { entries: [{ kind: "call", stepId: null } as const] };
+    for (let n = 0; n < 2; n++) assert.deepEqual((await advance(scene, begun, ask, { entry: null })).handed, [], "it is under way");
+    const { handed } = await advance(scene, begun, { steps: [doneStep("a")] });
+    assert.deepEqual(
+      handed.map(({ no, attempt, claims }) => [no, attempt, claims]),
+      [[begun.entry.no, 0, 1]],
+    );
+    assert.deepEqual((await advance(scene, begun, {})).handed, [], "and not again");
+    assert.deepEqual(await claimAll(scene, 9_000_000), []);
+  });
+
+  test(`${engine.name}: lanes nothing stands in are forgotten, and runs that have ended stay`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const keyed = (n: number) => beginOne(scene, { lane: `fn:1:${n}` });
+    const [ended, called, sleeping] = [await keyed(1), await keyed(2), await keyed(3)];
+    await advance(scene, ended, { end: sampleEnd() });
+    const nap = {
+      steps: [sampleStep("nap", { kind: "sleep" as const, status: "sleeping" as const })],
+      entries: [{ kind: "wake" as const, stepId: stepId("nap"), dueAt: 90_000 }],
+    };
+    await advance(scene, sleeping, nap);
+    let forgotten = 0;
+    for (let after: number | null = 0; after !== null; ) {
+      const step: { forgotten: number; reached: number | null } = await store.queueLaneForgetMany({ after, limit: 1 });
+      forgotten += step.forgotten;
+      after = step.reached;
+    }
+    assert.equal(forgotten, 1);
+    assert.equal((await detailsOf(scene, ended.run.id)).lane, "", "an ended run needs no lane");
+    for (const { run } of [called, sleeping]) assert.equal((await detailsOf(scene, run.id)).lane, run.lane);
+    const { handed } = await advance(
+      scene,
+      sleeping,
+      (state) => ({ settled: state.steps.map(({ id }) => id), entries: [{ kind: "call", stepId: null }] }),
+      { entry: null },
+    );
+    assert.equal(handed[0]?.lane, "fn:1:3");
+    assert.equal((await keyed(1)).entry.lane, "fn:1:1", "a lane may come back");
+  });
+}

@@ -1,0 +1,271 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RunChange } from "../contract/index.ts";
+import type { Engine } from "./engine.ts";
+import {
+  advance,
+  beginOne,
+  claimAll,
+  detailsOf,
+  doneStep,
+  makeScene,
+  NO_ROOM,
+  NODE,
+  sampleEnd,
+  sampleLease,
+  sampleRun,
+  sampleStep,
+  stepId,
+} from "./run-samples.ts";
+import { sampleBatch, sampleEvent } from "./samples.ts";
+
+const DISCOVERY = { kind: "call", stepId: null } as const;
+
+export function runAdvanceConformance(engine: Engine): void {
+  test(`${engine.name}: a step's result and the next entry are one change, and the entry is handed over`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    const { applied, handed } = await advance(scene, begun, {
+      startedAt: 1_400,
+      requestVersion: 2,
+      steps: [doneStep("b"), doneStep("a")],
+      entries: [DISCOVERY],
+    });
+    assert.ok(applied);
+    assert.deepEqual(
+      handed.map(({ no, kind, lane, claims }) => [no, kind, lane, claims]),
+      [[begun.entry.no, "call", "app:1", 1]],
+    );
+    const again = { ...scene, store: await reopen() };
+    const details = await detailsOf(again, begun.run.id);
+    assert.deepEqual([details.startedAt, details.requestVersion, details.stateBytes], [1_400, 2, 24]);
+    assert.deepEqual(
+      details.steps.map(({ name, position, status, value }) => [name, position, status, value]),
+      [
+        ["b", 0, "completed", '{"data":"b"}'],
+        ["a", 1, "completed", '{"data":"a"}'],
+      ],
+    );
+    const context = await again.store.runContext({ runNo: begun.runNo });
+    assert.deepEqual(context?.steps, [
+      { id: "b", value: '{"data":"b"}' },
+      { id: "a", value: '{"data":"a"}' },
+    ]);
+  });
+
+  test(`${engine.name}: steps are given in the order they were done, not found`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    await advance(scene, begun, {
+      steps: [sampleStep("slow", { status: "planned" }), sampleStep("quick", { status: "planned" })],
+      entry: "keep",
+    });
+    await advance(scene, begun, { steps: [doneStep("quick")], entry: "keep" });
+    await advance(scene, begun, { steps: [doneStep("slow")], entry: "keep" });
+    const context = await store.runContext({ runNo: begun.runNo });
+    assert.deepEqual(
+      context?.steps.map(({ id }) => id),
+      ["quick", "slow"],
+    );
+    assert.deepEqual(
+      (await detailsOf(scene, begun.run.id)).steps.map(({ name, position }) => [name, position]),
+      [
+        ["slow", 0],
+        ["quick", 1],
+      ],
+    );
+  });
+
+  test(`${engine.name}: a step that is done is never overwritten`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    await advance(scene, begun, { steps: [doneStep("a", "1")], entry: "keep" });
+    await advance(scene, begun, { steps: [doneStep("a", "2"), sampleStep("a", { status: "planned" })], entry: "keep" });
+    const [step] = (await detailsOf(scene, begun.run.id)).steps;
+    assert.deepEqual([step?.value, step?.status], ["1", "completed"]);
+  });
+
+  test(`${engine.name}: an entry that is not held, or not the run's, changes nothing`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const [begun, other] = [await beginOne(scene), await beginOne(scene)];
+    const change: RunChange = { steps: [doneStep("a")], entries: [DISCOVERY] };
+    const refused = async (options: Parameters<typeof advance>[3]) => {
+      const decide = () => assert.fail("nothing is to be decided");
+      assert.deepEqual(await advance(scene, begun, decide, options), { applied: false, handed: [] });
+    };
+    await refused({ lease: sampleLease({ node: "another" }) });
+    await refused({ entry: other.entry });
+    await claimAll(scene, 40_000, "another");
+    await refused({});
+    assert.deepEqual((await detailsOf(scene, begun.run.id)).steps, []);
+    assert.ok((await advance(scene, begun, change, { lease: sampleLease({ node: "another" }) })).applied, "who holds it now may");
+  });
+
+  test(`${engine.name}: a decision that throws leaves everything as it was`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    const failing = advance(scene, begun, () => {
+      throw new Error("undecided");
+    });
+    await assert.rejects(failing, /undecided/);
+    assert.ok((await advance(scene, begun, { end: sampleEnd() })).applied);
+  });
+
+  test(`${engine.name}: a retry is due at its time, among the timers, with its attempt`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    const failure = {
+      stepId: stepId("a"),
+      attempt: 0,
+      startedAt: 1_500,
+      endedAt: 2_000,
+      httpStatus: 500,
+      error: { name: "Error", message: "no" },
+    };
+    const { handed } = await advance(scene, begun, { attempts: [failure], entry: { retryAt: 7_000, attempt: 1 } });
+    assert.deepEqual(handed, []);
+    assert.deepEqual([await store.queueNextDue(), await claimAll(scene, 6_999)], [7_000, []]);
+    const [again] = await claimAll(scene, 7_000, NODE);
+    assert.deepEqual([again?.no, again?.attempt, again?.claims, again?.lane], [begun.entry.no, 1, 1, "app:1"]);
+    const details = await detailsOf(scene, begun.run.id);
+    assert.deepEqual([details.attempts, details.status], [[failure], "running"]);
+  });
+
+  test(`${engine.name}: parallel steps have entries of their own, and one entry each`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    const planned = ["a", "b"].map((name) => sampleStep(name, { status: "planned", attempts: 0 }));
+    const entries = planned.map(({ id }) => ({ kind: "call" as const, stepId: id }));
+    const { handed } = await advance(scene, begun, { steps: planned, entries: [...entries, ...entries], isParallel: true });
+    assert.deepEqual(
+      handed.map(({ stepId: id }) => id),
+      ["a", "b"],
+    );
+    assert.ok((await store.runFind({ id: begun.run.id }))?.isParallel);
+    const [a, b] = handed;
+    assert.ok(a && b);
+    const after = await advance(scene, { ...begun, entry: a }, { steps: [doneStep("a")], entries: [DISCOVERY] });
+    assert.deepEqual(
+      after.handed.map(({ stepId: id }) => id),
+      [null],
+    );
+    await advance(scene, { ...begun, entry: b }, (state) => {
+      assert.deepEqual(
+        state.entries.map(({ stepId: id, isHeld }) => [id, isHeld]).sort(),
+        [
+          ["b", true],
+          [null, true],
+        ].sort(),
+      );
+      return { steps: [doneStep("b")] };
+    });
+  });
+
+  test(`${engine.name}: without room the next entry waits in the queue`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    const announced: string[] = [];
+    t.after(store.queueWatch((lane) => announced.push(lane)));
+    const { handed } = await advance(scene, begun, { steps: [doneStep("a")], entries: [DISCOVERY] }, { lease: NO_ROOM });
+    assert.deepEqual([handed, announced], [[], ["app:1"]]);
+    assert.equal((await claimAll(scene, 2_000, NODE))[0]?.claims, 1);
+  });
+
+  test(`${engine.name}: a run that has ended never changes, and leaves no entry`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene, { startBy: 50_000 });
+    const sleeping = sampleStep("nap", { kind: "sleep", status: "sleeping", until: 60_000 });
+    await advance(scene, begun, { steps: [sleeping], entries: [{ kind: "wake", stepId: sleeping.id, dueAt: 60_000 }], entry: "keep" });
+    await advance(scene, begun, {
+      end: sampleEnd({ status: "failed", output: null, error: { name: "E", message: "m" } }),
+      startedAt: 1_400,
+    });
+    const ended = await detailsOf(scene, begun.run.id);
+    assert.deepEqual([ended.status, ended.error, ended.endedAt, ended.startedAt], ["failed", { name: "E", message: "m" }, 2_000, 1_400]);
+    for (const entry of [begun.entry, null]) {
+      assert.deepEqual(await advance(scene, begun, () => assert.fail("nothing is to be decided"), { entry }), {
+        applied: false,
+        handed: [],
+      });
+    }
+    assert.deepEqual(await detailsOf(scene, begun.run.id), ended);
+    assert.equal(await store.runContext({ runNo: begun.runNo }), null);
+    assert.deepEqual(await claimAll(scene, 9_000_000), []);
+  });
+
+  test(`${engine.name}: the output is kept as it was written`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    await advance(scene, begun, { end: sampleEnd({ output: '{ "n": 12345678901234567890 }' }) });
+    const details = await detailsOf(scene, begun.run.id);
+    assert.deepEqual([details.status, details.output, details.error], ["completed", '{ "n": 12345678901234567890 }', null]);
+  });
+
+  test(`${engine.name}: results handed in while a call goes on keep the entry and begin its attempts anew`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    await advance(scene, begun, { entry: { retryAt: 3_000, attempt: 3 } });
+    const [entry] = await claimAll(scene, 3_000, NODE);
+    assert.ok(entry);
+    await advance(scene, begun, { steps: [doneStep("a")], entry: "reset-attempt" }, { entry: null });
+    await advance(scene, { ...begun, entry }, (state) => {
+      assert.deepEqual(
+        state.entries.map(({ attempt, claims }) => [attempt, claims]),
+        [[0, 1]],
+      );
+      return {};
+    });
+  });
+
+  test(`${engine.name}: the end of a run resolves the step that invoked it, in the same change`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const parent = await beginOne(scene);
+    const child = sampleRun(scene.functions[1], { invoker: { runNo: parent.runNo, stepId: stepId("child") } });
+    const invoked = sampleBatch(scene.environment, [sampleEvent({ name: "invoked", runs: [child] })]);
+    const waiting = sampleStep("child", { kind: "invoke", status: "waiting", detail: child.id });
+    const timeout = { kind: "timeout", stepId: waiting.id, dueAt: 90_000 } as const;
+    const { handed } = await advance(scene, parent, { status: "waiting", steps: [waiting], entries: [timeout], events: [invoked] });
+    assert.deepEqual(
+      handed.map(({ functionNo }) => functionNo),
+      [scene.functions[1]],
+      "the child is handed over with it",
+    );
+    const [entry] = handed;
+    assert.ok(entry?.runNo);
+    const end = await advance(scene, { runNo: entry.runNo, entry }, { end: sampleEnd() });
+    assert.deepEqual(
+      end.handed.map(({ runNo }) => runNo),
+      [parent.runNo],
+    );
+    const [step] = (await detailsOf(scene, parent.run.id)).steps;
+    assert.deepEqual([step?.status, step?.value], ["completed", '{"data":"of the child"}']);
+    assert.equal(await store.queueNextDue(), null, "its timeout is gone");
+  });
+
+  test(`${engine.name}: the events of an end start and resume what they do, together with it`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    const handler = sampleRun(scene.functions[1]);
+    const failed = sampleEvent({ name: "function.failed", dedupId: begun.run.id, runs: [handler] });
+    const batch = sampleBatch(scene.environment, [failed], { source: { kind: "internal", id: "executor" } });
+    const { handed } = await advance(scene, begun, { end: sampleEnd({ status: "failed" }), events: [batch] });
+    assert.deepEqual(
+      handed.map(({ functionNo }) => functionNo),
+      [scene.functions[1]],
+    );
+    assert.equal((await detailsOf(scene, handler.id)).event?.id, failed.id);
+  });
+}

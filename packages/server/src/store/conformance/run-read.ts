@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createEventIdGenerator, type EventId, type RunId } from "@inlet/protocol";
+import { RUN_STATUSES, type RunListParams, type RunStatus } from "../contract/index.ts";
+import type { Engine } from "./engine.ts";
+import { advance, begin, detailsOf, makeScene, type Scene, sampleEnd, sampleLease, sampleRun } from "./run-samples.ts";
+import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
+
+type Filters = Omit<RunListParams, "environmentId" | "limit" | "after">;
+
+interface Known {
+  id: RunId;
+  status: RunStatus;
+  functionNo: Scene["functions"][0];
+  createdAt: number;
+  eventId: EventId;
+}
+
+const runIds = createEventIdGenerator();
+
+/** Runs of two functions in every status, two in each instant; newest first. */
+async function fill(scene: Scene): Promise<Known[]> {
+  const known: Known[] = [];
+  for (let n = 0; n < 42; n++) {
+    const createdAt = 1_000 + Math.floor(n / 2);
+    const functionNo = scene.functions[n % 3 === 0 ? 1 : 0];
+    const status = RUN_STATUSES[n % RUN_STATUSES.length] as RunStatus;
+    const event = sampleEvent();
+    const run = sampleRun(functionNo, { id: runIds.next(createdAt) as string as RunId, dueAt: createdAt });
+    const batch = sampleBatch(scene.environment, [{ ...event, runs: [run] }], { receivedAt: createdAt, lease: sampleLease() });
+    const [entry] = (await scene.store.eventAppend(batch)).handed;
+    assert.ok(entry?.runNo);
+    const isEnd = status === "completed" || status === "failed" || status === "cancelled";
+    await advance(scene, { runNo: entry.runNo, entry }, isEnd ? { end: sampleEnd({ status }) } : { status, entry: "keep" });
+    known.unshift({ id: run.id, status, functionNo, createdAt, eventId: event.id });
+  }
+  return known;
+}
+
+async function readAll({ store, environment }: Scene, filters: Filters, limit: number): Promise<{ ids: RunId[]; pages: number }> {
+  const ids: RunId[] = [];
+  let pages = 0;
+  for (let after: RunId | null | undefined; after !== null; pages++) {
+    const page = await store.runList({ environmentId: environment.id, limit, ...(after && { after }), ...filters });
+    assert.ok(page.runs.length <= limit);
+    ids.push(...page.runs.map(({ id }) => id));
+    after = page.next;
+  }
+  return { ids, pages };
+}
+
+export function runReadConformance(engine: Engine): void {
+  test(`${engine.name}: runs are listed newest first, pages neither repeat nor skip, every filter alone and together`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const elsewhere = await makeEnvironment(store, "staging");
+    const known = await fill(scene);
+    await begin({ ...scene, environment: elsewhere }, [sampleRun(scene.functions[0])]);
+    const [first, second] = scene.functions;
+    const statuses = [undefined, ...RUN_STATUSES];
+    const functionSets = [undefined, [first], [second], [first, second], []];
+    const times = [{}, { from: 1_005 }, { to: 1_012 }, { from: 1_005, to: 1_012 }];
+    for (const status of statuses) {
+      for (const functionNos of functionSets) {
+        for (const { from, to } of times as { from?: number; to?: number }[]) {
+          const expected = known.filter(
+            (run) =>
+              (status === undefined || run.status === status) &&
+              (functionNos === undefined || functionNos.includes(run.functionNo)) &&
+              run.createdAt >= (from ?? 0) &&
+              run.createdAt < (to ?? Number.POSITIVE_INFINITY),
+          );
+          const filters = { ...(status && { status }), ...(functionNos && { functionNos }), ...(from && { from }), ...(to && { to }) };
+          for (const limit of [4, 100]) {
+            const { ids, pages } = await readAll(scene, filters, limit);
+            assert.deepEqual(
+              ids,
+              expected.map(({ id }) => id),
+              JSON.stringify({ ...filters, limit }),
+            );
+            assert.equal(pages, Math.max(1, Math.ceil(expected.length / limit)), "the last page says that it is the last");
+          }
+        }
+      }
+    }
+  });
+
+  test(`${engine.name}: the runs of an event`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    await fill(scene);
+    const runs = scene.functions.map((no) => sampleRun(no));
+    const event = sampleEvent({ runs });
+    await store.eventAppend(sampleBatch(scene.environment, [event]));
+    const { ids } = await readAll(scene, { eventId: event.id }, 1);
+    assert.deepEqual(ids.sort(), runs.map(({ id }) => id).sort());
+    assert.deepEqual((await readAll(scene, { eventId: event.id, status: "queued", functionNos: [scene.functions[0]] }, 5)).ids, [
+      runs[0]?.id,
+    ]);
+    assert.deepEqual((await readAll(scene, { eventId: event.id, status: "failed" }, 5)).ids, []);
+    assert.deepEqual((await readAll(scene, { eventId: "nothing" as EventId }, 5)).ids, []);
+  });
+
+  test(`${engine.name}: a run is found by its id, in its environment or in any`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const elsewhere = await makeEnvironment(store, "staging");
+    const run = sampleRun(scene.functions[0]);
+    await begin({ ...scene, environment: elsewhere }, [run], { event: { name: "odd/\ud800" } });
+    assert.equal(await store.runGet({ environmentId: scene.environment.id, id: run.id }), null);
+    assert.equal((await store.runFind({ id: run.id }))?.environmentId, elsewhere.id);
+    assert.equal(await store.runFind({ id: "nothing" as RunId }), null);
+    const details = await detailsOf({ ...scene, environment: elsewhere }, run.id);
+    assert.equal(details.event?.name, "odd/\ud800");
+    assert.deepEqual([details.output, details.error, details.steps, details.attempts], [null, null, [], []]);
+  });
+}

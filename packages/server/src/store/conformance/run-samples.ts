@@ -1,0 +1,162 @@
+/** Functions, runs, leases and rules for the suite: as simple as they can be. What runs really do is decided elsewhere. */
+
+import assert from "node:assert/strict";
+import { type AppId, createEventIdGenerator, type FunctionNo, type RunId, type StepId } from "@inlet/protocol";
+import type {
+  AppSyncParams,
+  ClaimedEntry,
+  Environment,
+  EventBatch,
+  Lease,
+  NewEvent,
+  NewRun,
+  RunAdvanceResult,
+  RunChange,
+  RunEnd,
+  RunRules,
+  RunState,
+  StepWrite,
+  Store,
+} from "../contract/index.ts";
+import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
+
+export const NODE = "node-1";
+const runIds = createEventIdGenerator();
+
+/** A path is a field of the data; an expression `same <field>` wants it to be what the run's own event says. */
+export const SAMPLE_RULES: RunRules = {
+  keyAt: (event, path) => textAt(event, path),
+  matches: ({ expression }, event, runEvent) =>
+    expression === null || textAt(event, expression.slice(5)) === textAt(runEvent, expression.slice(5)),
+  eventValue: (event) => event.data,
+  resolve(state, { id, status, value }, now) {
+    const step = state.steps.find((candidate) => candidate.id === id);
+    if (!step || step.endedAt !== null) return {};
+    const entries = [{ kind: "call", stepId: null } as const];
+    return { steps: [{ ...step, status, value, endedAt: now }], settled: [id], status: "running", entries };
+  },
+  cancel: (_state, now) => ({ end: sampleEnd({ status: "cancelled", endedAt: now, output: null }) }),
+};
+
+function textAt(event: NewEvent, field: string): string | null {
+  const value = (JSON.parse(event.data) as Record<string, unknown>)[field];
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+export function sampleLease(changes: Partial<Lease> = {}): Lease {
+  return { node: NODE, until: 31_000, roomIn: () => Number.POSITIVE_INFINITY, ...changes };
+}
+
+export const NO_ROOM = sampleLease({ roomIn: () => 0 });
+
+export function sampleSync(environment: Environment, changes: Partial<AppSyncParams> = {}): AppSyncParams {
+  return {
+    id: "app_1" as AppId,
+    environmentId: environment.id,
+    name: "shop",
+    url: "http://127.0.0.1:3000/api",
+    sdk: "js:v1",
+    headers: "service",
+    framework: null,
+    checksum: "one",
+    functions: ["ship", "bill"].map((name) => ({ id: `shop-${name}`, name, config: "{}", crons: [] })),
+    syncedAt: 1_000,
+    ...changes,
+  };
+}
+
+export interface Scene {
+  store: Store;
+  environment: Environment;
+  /** Two functions. */
+  functions: [FunctionNo, FunctionNo];
+}
+
+export async function makeScene(store: Store): Promise<Scene> {
+  const environment = await makeEnvironment(store);
+  await store.appSync(sampleSync(environment));
+  const [first, second] = (await store.functionList()).map(({ no }) => no);
+  assert.ok(first && second);
+  return { store, environment, functions: [first, second] };
+}
+
+export function sampleRun(functionNo: FunctionNo, changes: Partial<NewRun> = {}): NewRun {
+  return { id: runIds.next(changes.dueAt ?? 1_000) as string as RunId, functionNo, lane: "app:1", dueAt: 1_000, rank: 1_000, ...changes };
+}
+
+/** An event that starts runs. */
+export async function begin(
+  { store, environment }: Scene,
+  runs: NewRun[],
+  changes: Partial<EventBatch> & { event?: Partial<NewEvent> } = {},
+) {
+  const { event, ...batch } = changes;
+  return store.eventAppend(sampleBatch(environment, [sampleEvent({ ...event, runs })], { lease: sampleLease(), ...batch }));
+}
+
+/** One run that was handed over, ready to be advanced. */
+export async function beginOne(scene: Scene, changes: Partial<NewRun> = {}, event: Partial<NewEvent> = {}): Promise<Begun> {
+  const run = sampleRun(scene.functions[0], changes);
+  const [entry] = (await begin(scene, [run], { event })).handed;
+  assert.ok(entry?.runNo);
+  return { run, entry, runNo: entry.runNo };
+}
+
+export interface Begun {
+  run: NewRun;
+  entry: ClaimedEntry;
+  runNo: NonNullable<ClaimedEntry["runNo"]>;
+}
+
+export interface AdvanceOptions {
+  entry?: Pick<ClaimedEntry, "no"> | null;
+  now?: number;
+  lease?: Lease;
+}
+
+/** Advances by what the entry's work led to. */
+export function advance(
+  { store }: Scene,
+  { runNo, entry }: Pick<Begun, "runNo" | "entry">,
+  change: RunChange | ((state: RunState) => RunChange),
+  options: AdvanceOptions = {},
+): Promise<RunAdvanceResult> {
+  const { now = 2_000, lease = sampleLease() } = options;
+  const worked = options.entry === undefined ? entry : options.entry;
+  const decide = typeof change === "function" ? change : () => change;
+  return store.runAdvance({ runNo, entryNo: worked?.no ?? null, now, lease, decide });
+}
+
+export function stepId(name: string): StepId {
+  return name as StepId;
+}
+
+export function sampleStep(name: string, changes: Partial<StepWrite> = {}): StepWrite {
+  const open = { kind: "run", status: "running", startedAt: 1_500, endedAt: null, attempts: 1, until: null, detail: null } as const;
+  return { id: stepId(name), name, ...open, ...changes };
+}
+
+export function doneStep(name: string, value = `{"data":"${name}"}`): StepWrite {
+  return sampleStep(name, { status: "completed", endedAt: 2_000, value });
+}
+
+export function sampleEnd(changes: Partial<RunEnd> = {}): RunEnd {
+  const invokerValue = { status: "completed", value: '{"data":"of the child"}' } as const;
+  return { status: "completed", endedAt: 2_000, output: '"done"', error: null, invokerValue, ...changes };
+}
+
+export async function detailsOf({ store, environment }: Scene, id: RunId) {
+  const run = await store.runGet({ environmentId: environment.id, id });
+  assert.ok(run, `run ${id} is there`);
+  return run;
+}
+
+/** What can be claimed now, of the lane of runs and of the timers. */
+export async function claimAll({ store }: Scene, now: number, node = "another", lanes = ["timers", "app:1"]): Promise<ClaimedEntry[]> {
+  const found: ClaimedEntry[] = [];
+  for (const lane of lanes) {
+    const { claimed } = await store.queueClaimMany({ lane, limit: 1_000, now, lease: sampleLease({ node, until: now + 30_000 }) });
+    found.push(...claimed);
+  }
+  return found;
+}

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { NewEvent, NewWait } from "../contract/index.ts";
+import type { Engine } from "./engine.ts";
+import {
+  advance,
+  type Begun,
+  begin,
+  beginOne,
+  claimAll,
+  detailsOf,
+  makeScene,
+  type Scene,
+  sampleLease,
+  sampleRun,
+  sampleStep,
+  stepId,
+} from "./run-samples.ts";
+import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
+
+const SINCE_BEGINNING = { sequence: 0, at: 0 };
+
+function sampleWait(changes: Partial<NewWait> = {}): NewWait {
+  return { kind: "event", eventName: "answer", expression: null, match: null, stepId: stepId("wait"), expiresAt: 90_000, ...changes };
+}
+
+/** The run waits, and its entry is done. */
+async function wait(scene: Scene, begun: Begun, changes: Partial<NewWait> = {}, now = 2_000) {
+  const waiting = sampleWait(changes);
+  const step = sampleStep(waiting.stepId ?? "wait", {
+    kind: "wait",
+    status: "waiting",
+    until: waiting.expiresAt,
+    detail: waiting.eventName,
+  });
+  const timeout = { kind: "timeout", stepId: step.id, dueAt: waiting.expiresAt } as const;
+  return advance(scene, begun, { status: "waiting", steps: [step], waits: [waiting], entries: [timeout] }, { now });
+}
+
+function send({ store, environment }: Scene, changes: Partial<NewEvent> = {}, receivedAt = 3_000) {
+  return store.eventAppend(sampleBatch(environment, [sampleEvent({ name: "answer", ...changes })], { receivedAt, lease: sampleLease() }));
+}
+
+async function answerOf(scene: Scene, { run }: Begun, name = "wait"): Promise<string | null> {
+  return (await detailsOf(scene, run.id)).steps.find(({ id }) => id === name)?.value ?? null;
+}
+
+export function runWaitConformance(engine: Engine): void {
+  test(`${engine.name}: an event resumes the run that waits for it, once, and takes the timeout away`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    await wait(scene, begun);
+    assert.equal((await detailsOf(scene, begun.run.id)).status, "waiting");
+    await send(scene, { name: "another" });
+    const { handed } = await send(scene, { data: '{"first":true}' });
+    assert.deepEqual(
+      handed.map(({ runNo, kind }) => [runNo, kind]),
+      [[begun.runNo, "call"]],
+    );
+    assert.deepEqual((await send(scene, { data: '{"second":true}' })).handed, []);
+    assert.equal(await answerOf(scene, begun), '{"first":true}');
+    assert.deepEqual(
+      (await claimAll(scene, 9_000_000)).map(({ kind }) => kind),
+      ["call"],
+      "no timeout is left",
+    );
+  });
+
+  test(`${engine.name}: of many waits those whose key fits are found, and expressions are asked`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const keyed: Begun[] = [];
+    for (let n = 0; n < 5; n++) {
+      const begun = await beginOne(scene, {}, { data: `{"n":${n}}` });
+      await wait(scene, begun, { match: { path: "n", key: String(n) }, expression: "same n" });
+      keyed.push(begun);
+    }
+    const asked = await beginOne(scene, {}, { data: '{"color":"red"}' });
+    await wait(scene, asked, { expression: "same color" });
+    assert.deepEqual(
+      (await send(scene, { data: '{"n":3}' })).handed.map(({ runNo }) => runNo),
+      [keyed[3]?.runNo],
+    );
+    assert.deepEqual((await send(scene, { data: '{"n":9,"color":"blue"}' })).handed, []);
+    assert.deepEqual(
+      (await send(scene, { data: '{"n":1,"color":"red"}' })).handed.map(({ runNo }) => runNo).sort(),
+      [keyed[1]?.runNo, asked.runNo].sort(),
+    );
+  });
+
+  test(`${engine.name}: another environment's event, a late one and the run's own resume nothing`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const elsewhere = await makeEnvironment(store, "staging");
+    const begun = await beginOne(scene, {}, { name: "answer" });
+    await wait(scene, begun, { expiresAt: 5_000, since: SINCE_BEGINNING });
+    await send({ ...scene, environment: elsewhere });
+    await send(scene, {}, 5_000);
+    assert.equal(await answerOf(scene, begun), null);
+    await send(scene, {}, 4_999);
+    assert.notEqual(await answerOf(scene, begun), null);
+  });
+
+  test(`${engine.name}: an event that was stored while the wait was on its way is not missed`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    const context = await store.runContext({ runNo: begun.runNo });
+    const since = { sequence: context?.lastSequence ?? 0, at: 1_500 };
+    // Received before the call began, and stored after: what counts is the order of commits.
+    await send(scene, { data: '{"n":1}' }, 1_499);
+    await send(scene, { data: '{"n":2}' }, 1_600);
+    const { handed } = await wait(scene, begun, { since });
+    assert.deepEqual(
+      handed.map(({ runNo, kind }) => [runNo, kind]),
+      [[begun.runNo, "call"]],
+    );
+    assert.equal(await answerOf(scene, begun), '{"n":1}', "the first of them");
+    assert.equal((await detailsOf(scene, begun.run.id)).status, "running");
+    const entries = (await claimAll(scene, 9_000_000)).map(({ kind }) => kind);
+    assert.deepEqual(entries, ["call"], "no timeout is left");
+  });
+
+  test(`${engine.name}: an event from before the call began is not taken twice, even in the same instant`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    await wait(scene, begun, { stepId: stepId("first") });
+    const { handed } = await send(scene, {}, 3_000);
+    const [entry] = handed;
+    assert.ok(entry);
+    const context = await store.runContext({ runNo: begun.runNo });
+    await wait(scene, { ...begun, entry }, { stepId: stepId("second"), since: { sequence: context?.lastSequence ?? 0, at: 3_000 } }, 3_000);
+    assert.equal(await answerOf(scene, begun, "second"), null);
+    await send(scene, { data: '{"later":true}' }, 3_000);
+    assert.equal(await answerOf(scene, begun, "second"), '{"later":true}');
+  });
+
+  test(`${engine.name}: an event and a wait at the same time find each other`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    for (let n = 0; n < 20; n++) {
+      const begun = await beginOne(scene);
+      const context = await store.runContext({ runNo: begun.runNo });
+      const since = { sequence: context?.lastSequence ?? 0, at: 1_000 };
+      const both = [() => wait(scene, begun, { since }), () => send(scene, { data: `{"n":${n}}` })];
+      await Promise.all((n % 2 === 0 ? both : both.reverse()).map((act) => act()));
+      assert.equal(await answerOf(scene, begun), `{"n":${n}}`);
+    }
+  });
+
+  test(`${engine.name}: an event cancels the runs it is meant to cancel, and them only`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const cancels = [{ kind: "cancel" as const, eventName: "stop", expression: "same n", match: null, stepId: null, expiresAt: 90_000 }];
+    const [hit, missed] = [
+      await beginOne(scene, { cancels }, { data: '{"n":1}' }),
+      await beginOne(scene, { cancels }, { data: '{"n":2}' }),
+    ];
+    await send(scene, { name: "stop", data: '{"n":1}' });
+    assert.deepEqual(
+      [(await detailsOf(scene, hit.run.id)).status, (await detailsOf(scene, missed.run.id)).status],
+      ["cancelled", "running"],
+    );
+    const late = await advance(scene, hit, () => assert.fail("nothing is to be decided"));
+    assert.equal(late.applied, false, "an answer that comes after it changes nothing");
+    await send(scene, { name: "stop", data: '{"n":2}' }, 90_000);
+    assert.equal((await detailsOf(scene, missed.run.id)).status, "running", "too late");
+  });
+
+  test(`${engine.name}: what a run that ended waited for concerns nobody`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const cancels = [{ kind: "cancel" as const, eventName: "answer", expression: null, match: null, stepId: null, expiresAt: 90_000 }];
+    const begun = await beginOne(scene, { cancels });
+    await wait(scene, begun);
+    await send(scene);
+    const details = await detailsOf(scene, begun.run.id);
+    assert.ok(["cancelled", "running"].includes(details.status));
+    assert.deepEqual(
+      (await send(scene)).handed.filter(({ runNo }) => runNo === begun.runNo),
+      [],
+    );
+  });
+
+  test(`${engine.name}: one event starts runs, resumes others, and a resumed run without room is queued`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    await wait(scene, begun);
+    const started = sampleRun(scene.functions[1]);
+    const lease = sampleLease({ roomIn: () => 1 });
+    const { handed } = await begin(scene, [started], { event: { name: "answer" }, lease, receivedAt: 3_000 });
+    assert.equal(handed.length, 1);
+    assert.equal((await claimAll(scene, 3_000, "node-1")).length, 1);
+    assert.notEqual(await answerOf(scene, begun), null);
+  });
+}

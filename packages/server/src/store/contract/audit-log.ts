@@ -1,0 +1,37 @@
+/** The audit log: who changed what, and when. Only ever appended to. */
+
+import type { EventCursor } from "./event-cursor.ts";
+
+export interface NewAuditEntry {
+  at: number;
+  actor: { kind: string; id: string; name: string };
+  /** `<noun>.<what happened to it>`, such as `webhook.updated`. */
+  action: string;
+  target: { kind: string; id: string; name: string };
+  /** The name of the environment it happened in; null: the installation. */
+  environment: string | null;
+  /** JSON text of an object: what else is worth knowing. Never a secret. */
+  details: string;
+}
+
+export interface AuditEntry extends NewAuditEntry {
+  sequence: number;
+}
+
+export interface AuditListParams {
+  limit: number;
+  /** Continue after this place; its `receivedAt` is the entry's `at`. */
+  after?: EventCursor;
+  from?: number;
+  to?: number;
+  /** The id of an actor, or a kind of actor. */
+  actor?: string;
+  /** An exact action, or one that ends in `*`. */
+  action?: string;
+}
+
+export interface AuditStore {
+  auditAppend(entry: NewAuditEntry): Promise<void>;
+  /** Newest first. */
+  auditList(params: AuditListParams): Promise<{ entries: AuditEntry[]; next: EventCursor | null }>;
+}

@@ -1,0 +1,31 @@
+/** Event types: which names were seen in an environment, since when, how often. Counted behind the events, never in their way. */
+
+import type { EnvironmentId } from "@inlet/protocol";
+
+export interface EventType {
+  name: string;
+  firstSeenAt: number;
+  lastSeenAt: number;
+  /** Events accepted since the beginning. */
+  count: number;
+  /** Those received since the hour asked for. */
+  countSince: number;
+}
+
+export interface EventTypeListParams {
+  environmentId: EnvironmentId;
+  limit: number;
+  /** Continue after this place. */
+  after?: number;
+  /** An instant; its whole hour counts. */
+  since: number;
+}
+
+export interface EventTypeStore {
+  /** Counts what was committed since the last call, at most about `limit` events; true when nothing is left to count. */
+  eventTypeCount(params: { limit: number }): Promise<boolean>;
+  /** The name that appeared last in the installation comes first. */
+  eventTypeList(params: EventTypeListParams): Promise<{ types: EventType[]; next: number | null }>;
+  /** Removes at most `limit` counts of hours that ended at or before `endedUntil`; says how many. Totals stay. */
+  eventTypeHourExpireMany(params: { endedUntil: number; limit: number }): Promise<number>;
+}

@@ -1,0 +1,31 @@
+/** Traffic: how much happened in each minute and hour of an environment. Figures for people, not books. */
+
+import type { EnvironmentId } from "@inlet/protocol";
+
+export const TRAFFIC_FIGURES = ["accepted", "duplicates", "refused", "runsStarted", "runsCompleted", "runsFailed"] as const;
+export type TrafficFigure = (typeof TRAFFIC_FIGURES)[number];
+export type TrafficFigures = Record<TrafficFigure, number>;
+
+export interface TrafficMinute {
+  environmentId: EnvironmentId;
+  /** Any instant of the minute. */
+  at: number;
+  figures: TrafficFigures;
+}
+
+export interface TrafficListParams {
+  environmentId: EnvironmentId;
+  from: number;
+  to: number;
+  /** A minute, or a whole number of hours. */
+  intervalMs: number;
+}
+
+export interface TrafficStore {
+  /** Adds to what was counted before. */
+  trafficAdd(params: { minutes: readonly TrafficMinute[] }): Promise<void>;
+  /** Intervals in which something happened, oldest first; `at` is when each began. */
+  trafficList(params: TrafficListParams): Promise<{ at: number; figures: TrafficFigures }[]>;
+  /** Removes at most `limit` minutes that began at or before `minutesUntil`, and hours at or before `hoursUntil`; says how many. */
+  trafficExpireMany(params: { minutesUntil: number; hoursUntil: number; limit: number }): Promise<number>;
+}

@@ -1,0 +1,31 @@
+/** Which runs a transaction changed, told to those who watch once it is committed. Costs nothing while nobody does. */
+
+import type { RunNo } from "@inlet/protocol";
+
+type Listener = (runNos: readonly RunNo[]) => void;
+
+export class ChangedRuns {
+  readonly #listeners = new Set<Listener>();
+  readonly #changed = new Set<RunNo>();
+
+  note(runNo: RunNo): void {
+    if (this.#listeners.size > 0) this.#changed.add(runNo);
+  }
+
+  watch(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  tell(): void {
+    if (this.#changed.size === 0) return;
+    const runNos = [...this.#changed];
+    this.#changed.clear();
+    for (const listener of this.#listeners) listener(runNos);
+  }
+
+  /** What was rolled back did not happen. */
+  forget(): void {
+    this.#changed.clear();
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Event types in SQLite. Events are summed in memory as they are written (event-type-sums.ts), and the sums added to the tables
+ * together with the sequence number they reach to, in one transaction. What is in no sum, after a start or a rollback, is
+ * counted from the events, a stretch of sequence numbers at a time on the read thread. So counts are exact, also after a crash.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import { type EventType, type EventTypeListParams, type EventTypeStore, fromStoreText } from "../contract/index.ts";
+import { type EventTypeSum, type EventTypeSums, HOUR_MS } from "./event-type-sums.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import type { Reader } from "./reader.ts";
+
+/** What arrived while a stretch was counted is counted by the writer itself, when it is no more than this: about 5 ms. */
+const REST_EVENTS_MAX = 5_000;
+
+/** Events of one stretch of sequence numbers, by environment, name and hour. */
+export interface CountedStretch {
+  sums: EventTypeSum[];
+  reached: number;
+  isLast: boolean;
+}
+
+export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, sums: EventTypeSums): EventTypeStore {
+  const progress = db.prepare("SELECT sequence FROM event_types_counted");
+  const advance = db.prepare("UPDATE event_types_counted SET sequence = ?");
+  const addTotal = db.prepare(`
+    INSERT INTO event_types (environment_id, name_id, first_seen_at, last_seen_at, count) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET count = count + excluded.count,
+      first_seen_at = min(first_seen_at, excluded.first_seen_at), last_seen_at = max(last_seen_at, excluded.last_seen_at)`);
+  const addHour = db.prepare(`
+    INSERT INTO event_type_hours (environment_id, name_id, hour, count) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET count = count + excluded.count`);
+  const expire = db.prepare(`
+    DELETE FROM event_type_hours WHERE (environment_id, name_id, hour) IN (
+      SELECT environment_id, name_id, hour FROM event_type_hours WHERE hour <= ? ORDER BY hour LIMIT ?)`);
+
+  const counted = () => (progress.get() as { sequence: number }).sequence;
+
+  function add(stretch: { sums: EventTypeSum[]; reached: number }): void {
+    for (const { environment_id, name_id, hour, count, first, last } of stretch.sums) {
+      addTotal.run(environment_id, name_id, first, last, count);
+      addHour.run(environment_id, name_id, hour, count);
+    }
+    advance.run(stretch.reached);
+  }
+
+  /** Adds what was counted from the events; when nothing is left of them, summing in memory begins. */
+  function addStretch(stretch: CountedStretch, from: number): boolean {
+    // Somebody else counted this stretch meanwhile.
+    if (counted() !== from) return sums.isCurrent;
+    if (stretch.reached > from) add(stretch);
+    if (!stretch.isLast) return false;
+    const rest = countStretch(db, { after: stretch.reached, limit: REST_EVENTS_MAX });
+    if (rest.reached > stretch.reached) add(rest);
+    if (rest.isLast) sums.begin();
+    return rest.isLast;
+  }
+
+  return {
+    async eventTypeCount({ limit }) {
+      if (sums.isCurrent) {
+        if (!sums.isEmpty) await writer.submit(() => sums.isEmpty || add(sums.take()));
+        return sums.isCurrent;
+      }
+      const from = counted();
+      const stretch = await reader.read("eventTypeStretch", { after: from, limit });
+      return writer.submit(() => addStretch(stretch, from), stretch.sums.length * 2 + 1);
+    },
+    eventTypeList: (params) => reader.read("eventTypeList", params),
+    eventTypeHourExpireMany: ({ endedUntil, limit }) =>
+      writer.submit(() => Number(expire.run(Math.floor(endedUntil / HOUR_MS) - 1, limit).changes), limit),
+  };
+}
+
+export function countStretch(db: DatabaseSync, { after, limit }: { after: number; limit: number }): CountedStretch {
+  const { last } = db.prepare("SELECT coalesce(max(sequence), 0) AS last FROM events").get() as { last: number };
+  const reached = Math.max(after, Math.min(last, after + limit));
+  const sums = db
+    .prepare(`
+      SELECT environment_id, name_id, received_at / ${HOUR_MS} AS hour, count(*) AS count, min(received_at) AS first, max(received_at) AS last
+      FROM events WHERE sequence > ? AND sequence <= ? GROUP BY 1, 2, 3`)
+    .all(after, reached) as unknown as EventTypeSum[];
+  return { sums, reached, isLast: reached >= last };
+}
+
+export function listEventTypes(db: DatabaseSync, params: EventTypeListParams): { types: EventType[]; next: number | null } {
+  const { environmentId, limit, after = Number.MAX_SAFE_INTEGER, since } = params;
+  const rows = db
+    .prepare(`
+      SELECT name_id, name, first_seen_at, last_seen_at, count,
+        (SELECT coalesce(sum(hours.count), 0) FROM event_type_hours AS hours
+         WHERE hours.environment_id = types.environment_id AND hours.name_id = types.name_id AND hours.hour >= ?) AS count_since
+      FROM event_types AS types CROSS JOIN event_names USING (name_id)
+      WHERE environment_id = ? AND name_id < ? ORDER BY name_id DESC LIMIT ?`)
+    .all(Math.floor(since / HOUR_MS), environmentId, after, limit + 1) as unknown as TypeRow[];
+  const page = rows.slice(0, limit);
+  return { types: page.map(toEventType), next: rows.length > limit ? (page.at(-1)?.name_id ?? null) : null };
+}
+
+interface TypeRow {
+  name_id: number;
+  name: string;
+  first_seen_at: number;
+  last_seen_at: number;
+  count: number;
+  count_since: number;
+}
+
+function toEventType(row: TypeRow): EventType {
+  return {
+    name: fromStoreText(row.name),
+    firstSeenAt: row.first_seen_at,
+    lastSeenAt: row.last_seen_at,
+    count: row.count,
+    countSince: row.count_since,
+  };
+}

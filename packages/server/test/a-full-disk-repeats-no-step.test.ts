@@ -1,0 +1,84 @@
+/**
+ * A store that cannot be written while runs are under way: an answer that cannot be committed is kept until it can. No step
+ * runs twice, no run is lost, and nothing has to be restarted. (What happens to events meanwhile: a-full-disk-loses-nothing.)
+ *
+ * The disk is a real one, a small tmpfs, or a file that is made immutable; both need root on Linux.
+ */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { onEnd } from "./support/on-end.ts";
+import { startOneRun } from "./support/one-run.ts";
+import { call, temporaryFolder } from "./support/service.ts";
+
+const DISK_BYTES = 8 * 1024 * 1024;
+const LARGE = "x".repeat(200_000);
+
+function smallDisk(t: TestContext): string | null {
+  const folder = join(temporaryFolder(t), "disk");
+  mkdirSync(folder);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_BYTES}`, "tmpfs", folder], { stdio: "ignore" });
+  } catch {
+    return null;
+  }
+  onEnd(t, () => execFileSync("umount", ["-l", folder], { stdio: "ignore" }));
+  return folder;
+}
+
+test("a full disk: the answer waits for room, and its step runs once", async (t) => {
+  const disk = smallDisk(t);
+  if (!disk) return t.skip("no disk of its own can be mounted here");
+  const scene = await startOneRun(t, { dataDir: disk });
+  await scene.begin();
+  const first = await scene.app.next();
+  fill(disk);
+  // The log has room of its own that is used first: it takes until an event as large as the answer is refused.
+  for (let status = 200; status !== 503; ) {
+    const body = JSON.stringify({ name: "disk/event", data: { LARGE } });
+    status = (await call(`${scene.inlet.url}/e/key`, { method: "POST", body })).status;
+  }
+  await first.ranStep("a", LARGE.repeat(3));
+  await scene.inlet.logged(/the disk is full/);
+  await sleep(500);
+  assert.equal(scene.app.calls, 1, "nothing is called on the strength of an answer that is not kept");
+  rmSync(join(disk, "filler"));
+  const next = await scene.app.next();
+  assert.deepEqual(next.done, ["a"]);
+  await next.finish("done");
+  assert.equal((await scene.ended()).status, "completed");
+  assert.equal(scene.app.calls, 2);
+});
+
+function fill(disk: string): void {
+  const { bavail, bsize } = statfsSync(disk);
+  writeFileSync(join(disk, "filler"), Buffer.alloc(bavail * bsize));
+}
+
+test("a store that becomes read-only: the answer is kept, and the run goes on when it can be written", async (t) => {
+  const scene = await startOneRun(t);
+  await scene.begin();
+  const first = await scene.app.next();
+  const log = join(scene.dataDir, "inlet.db-wal");
+  try {
+    execFileSync("chattr", ["+i", log], { stdio: "ignore" });
+  } catch {
+    return t.skip("files cannot be made immutable here");
+  }
+  const thaw = () => execFileSync("chattr", ["-i", log]);
+  onEnd(t, thaw);
+  await first.ranStep("a");
+  await scene.inlet.logged(/the store cannot be written/);
+  await sleep(500);
+  assert.equal(scene.app.calls, 1);
+  thaw();
+  const next = await scene.app.next();
+  assert.deepEqual(next.done, ["a"]);
+  await next.finish("done");
+  assert.equal((await scene.ended()).status, "completed");
+  assert.equal(scene.app.calls, 2);
+});

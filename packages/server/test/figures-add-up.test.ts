@@ -1,0 +1,130 @@
+/** Event types and the overview: what is counted, where, and that it is all there also after a restart. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { runsOf, startApp } from "./support/app.ts";
+import { type Answer, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
+import { makeWebhook, post } from "./support/webhooks.ts";
+
+const DAY_MS = 86_400_000;
+const code = ({ status, body }: Answer) => [status, body?.code];
+
+async function eventTypes(service: TestService, headers: Record<string, string> = {}) {
+  const { status, body } = await service.rest("GET", "/event-types", { headers });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.data;
+}
+
+async function points(service: TestService, query = "", headers: Record<string, string> = {}) {
+  const { status, body } = await service.rest("GET", `/stats${query}`, { headers });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.data.points;
+}
+
+const event = (name: string, id?: string) => ({ name, data: {}, ...(id && { id }) });
+
+test("event types: first and last seen, counts by day and for ever, as soon as the event is accepted", async (t) => {
+  let now = Date.parse("2026-01-31T12:30:00Z");
+  const dataDir = temporaryFolder(t);
+  const service = await startTestService(t, { now: () => now, dataDir });
+  await service.send([event("shop/order.created", "a"), event("shop/order.created"), event("shop/order.created", "a")]);
+  assert.deepEqual(await eventTypes(service), [
+    {
+      name: "shop/order.created",
+      firstSeenAt: "2026-01-31T12:30:00.000Z",
+      lastSeenAt: "2026-01-31T12:30:00.000Z",
+      count24h: 2,
+      count: 2,
+      functions: [],
+    },
+  ]);
+  now += 2 * DAY_MS;
+  await service.send([event("shop/order.created"), event("shop/order.shipped")]);
+  await service.stop();
+  const again = await startTestService(t, { now: () => now, dataDir });
+  const [shipped, created] = await eventTypes(again);
+  assert.deepEqual([shipped.name, shipped.count], ["shop/order.shipped", 1]);
+  assert.deepEqual([created.count24h, created.count, created.lastSeenAt], [1, 3, "2026-02-02T12:30:00.000Z"]);
+});
+
+test("event types name the functions they start, and runs are counted", async (t) => {
+  const service = await startTestService(t);
+  const trigger = { event: "shop/order.created" };
+  await startApp(t, service, (inlet) => [
+    inlet.createFunction({ id: "ship" }, trigger, () => "shipped"),
+    inlet.createFunction({ id: "bill", retries: 0 }, trigger, () => {
+      throw new Error("no account");
+    }),
+  ]);
+  const { body } = await service.send([event("shop/order.created"), event("shop/other")]);
+  const types: { name: string; functions: { id: string }[] }[] = await eventTypes(service);
+  const starts = (wanted: string) => types.find(({ name }) => name === wanted)?.functions.map(({ id }) => id);
+  assert.deepEqual([starts("shop/order.created")?.sort(), starts("shop/other")], [["shop-bill", "shop-ship"], []]);
+  await runsOf(service, body.ids[0], { count: 2 });
+  const minutes: Record<string, number>[] = await points(service);
+  const total = (figure: string) => minutes.reduce((sum, minute) => sum + (minute[figure] ?? 0), 0);
+  assert.deepEqual(["runsStarted", "runsCompleted", "runsFailed"].map(total), [2, 1, 1]);
+});
+
+test("event types belong to an environment and come in pages", async (t) => {
+  const service = await startTestService(t);
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  for (const n of [1, 2, 3]) await service.send(event(`type/${n}`));
+  assert.deepEqual(await eventTypes(service, { "x-service-env": "staging" }), []);
+  const first = (await service.rest("GET", "/event-types?limit=2")).body;
+  const second = (await service.rest("GET", `/event-types?limit=2&cursor=${first.page.next}`)).body;
+  const names = [...first.data, ...second.data].map(({ name }: { name: string }) => name);
+  assert.deepEqual([names, second.page.next], [["type/3", "type/2", "type/1"], null]);
+  assert.deepEqual(code(await service.rest("GET", "/event-types?cursor=-")), [400, "request_invalid"]);
+});
+
+test("stats: accepted, duplicates and refused by minute, hour and day", async (t) => {
+  let now = Date.parse("2026-01-31T12:30:30Z");
+  const dataDir = temporaryFolder(t);
+  const service = await startTestService(t, { now: () => now, dataDir });
+  await service.send([event("a/b", "same"), event("a/b", "same"), event("a/b")]);
+  await service.send({ name: "" });
+  await service.send(event("a/b"), { key: "nobody's" });
+  now += 60_000;
+  await service.send(event("a/b"));
+  const minutes = await points(service);
+  assert.equal(minutes.length, 60);
+  const figures = { runsStarted: 0, runsCompleted: 0, runsFailed: 0 };
+  assert.deepEqual(minutes.slice(-2), [
+    { at: "2026-01-31T12:30:00.000Z", accepted: 2, duplicates: 1, refused: 2, ...figures },
+    { at: "2026-01-31T12:31:00.000Z", accepted: 1, duplicates: 0, refused: 0, ...figures },
+  ]);
+  await service.stop();
+  const again = await startTestService(t, { now: () => now, dataDir });
+  await again.send(event("a/b"));
+  const hours = await points(again, "?interval=hour&from=2026-01-31T11:15:00Z&to=2026-01-31T13:00:00Z");
+  assert.deepEqual(
+    hours.map(({ at, accepted }: { at: string; accepted: number }) => [at, accepted]),
+    [
+      ["2026-01-31T11:00:00.000Z", 0],
+      ["2026-01-31T12:00:00.000Z", 4],
+    ],
+  );
+  const days = await points(again, "?interval=day");
+  assert.deepEqual([days.length, days.at(-1).accepted, days.at(-1).at], [30, 4, "2026-01-31T00:00:00.000Z"]);
+  assert.deepEqual(code(await again.rest("GET", "/stats?from=2026-01-01")), [400, "request_invalid"]);
+  assert.deepEqual(code(await again.rest("GET", "/stats?interval=second")), [400, "request_invalid"]);
+});
+
+test("what is refused counts where it was meant to go", async (t) => {
+  const service = await startTestService(t, { now: () => 1_000_000_000_000 });
+  for (const [name, kind] of [
+    ["staging", "custom"],
+    ["pr-1", "branch"],
+  ]) {
+    await service.rest("POST", "/environments", { body: { name, kind } });
+  }
+  const key = async (environment: string) =>
+    (await service.rest("POST", "/keys", { body: { kind: "event", name: "k" }, headers: { "x-service-env": environment } })).body.data.key;
+  await service.send({}, { key: await key("staging") });
+  await service.send({}, { key: await key("branch"), headers: { "x-service-env": "pr-1" } });
+  const webhook = await makeWebhook(service, "function transform() { throw new Error('no'); }", {}, { "x-service-env": "staging" });
+  await post(webhook.url);
+  const refused = async (name: string) => (await points(service, "", { "x-service-env": name })).at(-1).refused;
+  assert.deepEqual([await refused("staging"), await refused("pr-1"), await refused("production")], [2, 1, 0]);
+});

@@ -1,0 +1,232 @@
+/**
+ * GET /v1/openapi.json: every route is in it, every operation in it is called here, and what comes back fits what it says.
+ *
+ * Added a route? Give its schema a `summary` and a `response` (api/route-facts.ts has the words), and add a call of it to CALLS.
+ */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { runsOf, startApp } from "./support/app.ts";
+import { openBrowser } from "./support/browser.ts";
+import { faultsOf, type OpenApiDocument, type OpenApiOperation } from "./support/closed-schemas.ts";
+import { type Answer, API_KEY, call, startTestService, type TestService } from "./support/service.ts";
+import { ECHO, makeWebhook, post } from "./support/webhooks.ts";
+
+interface World {
+  service: TestService;
+  eventId: string;
+  webhookId: string;
+  requestId: string;
+  keyId: string;
+  /** One to end by its cookie, one to end by its id. */
+  cookie: string;
+  sessionId: string;
+  appUrl: string;
+  endedRunId: string;
+  sleepingRunId: string;
+}
+
+interface Call {
+  /** What stands in the path, in order. */
+  path?: (world: World) => string[];
+  query?: string;
+  body?: object | ((world: World) => object);
+  headers?: (world: World) => Record<string, string>;
+  status?: number;
+}
+
+/** One call that succeeds for every operation. They run in the order of the document, those that end something last. */
+const CALLS: Readonly<Record<string, Call>> = {
+  "GET /v1/openapi.json": {},
+  "GET /v1/events": { query: "?name=shop/*&limit=5" },
+  "GET /v1/events/{id}": { path: ({ eventId }) => [eventId] },
+  "GET /v1/events/stream": {},
+  "GET /v1/environments": {},
+  "POST /v1/environments": { body: { name: "staging" }, status: 201 },
+  "PUT /v1/environments/{name}": { path: () => ["staging"], body: { bodyLimitBytes: 1000 } },
+  "POST /v1/environments/{name}/archive": { path: () => ["staging"] },
+  "POST /v1/environments/{name}/unarchive": { path: () => ["staging"] },
+  "GET /v1/keys": {},
+  "POST /v1/keys": { body: { kind: "event", name: "k", ips: { mode: "deny", list: ["10.0.0.0/8"] } }, status: 201 },
+  "DELETE /v1/keys/{id}": { path: ({ keyId }) => [keyId] },
+  "GET /v1/webhooks": {},
+  "POST /v1/webhooks": { body: { name: "w", transform: ECHO }, status: 201 },
+  "GET /v1/webhooks/{id}": { path: ({ webhookId }) => [webhookId] },
+  "PUT /v1/webhooks/{id}": { path: ({ webhookId }) => [webhookId], body: { name: "renamed" } },
+  "POST /v1/webhooks/{id}/rotate": { path: ({ webhookId }) => [webhookId] },
+  "GET /v1/webhooks/{id}/versions": { path: ({ webhookId }) => [webhookId] },
+  "GET /v1/webhooks/{id}/requests": { path: ({ webhookId }) => [webhookId] },
+  "GET /v1/webhooks/{id}/requests/{requestId}": { path: ({ webhookId, requestId }) => [webhookId, requestId] },
+  "POST /v1/webhooks/{id}/requests/{requestId}/replay": { path: ({ webhookId, requestId }) => [webhookId, requestId], status: 201 },
+  "POST /v1/webhooks/{id}/test": { path: ({ webhookId }) => [webhookId], body: { body: {} } },
+  "POST /v1/webhooks/{id}/backtest": {
+    path: ({ webhookId }) => [webhookId],
+    body: { transform: "function transform() { return { name: 'a/b', data: {} }; }" },
+  },
+  "GET /v1/transforms/providers": {},
+  "POST /v1/transforms/test": { body: { transform: "function transform() { throw new Error('no'); }" } },
+  "POST /v1/session": { body: { apiKey: API_KEY }, status: 201 },
+  "GET /v1/session": {},
+  "GET /v1/sessions": {},
+  "GET /v1/webhooks/{id}/requests/stream": { path: ({ webhookId }) => [webhookId] },
+  "GET /v1/functions": {},
+  "GET /v1/apps": {},
+  "POST /v1/apps": { body: ({ appUrl }) => ({ url: appUrl }), status: 201 },
+  "GET /v1/runs": { query: "?status=completed&function=shop-ship&limit=5" },
+  "GET /v1/runs/stream": {},
+  "GET /v1/runs/{id}": { path: ({ endedRunId }) => [endedRunId] },
+  "GET /v1/events/{id}/runs": { path: ({ eventId }) => [eventId] },
+  "POST /v1/runs/{id}/rerun": { path: ({ endedRunId }) => [endedRunId], status: 201 },
+  "POST /v1/runs/{id}/cancel": { path: ({ sleepingRunId }) => [sleepingRunId] },
+  "DELETE /v1/apps/{id}": { path: () => ["shop"] },
+  "GET /v1/event-types": {},
+  "GET /v1/stats": { query: "?interval=hour" },
+  "GET /v1/audit-log": { query: "?action=webhook.*" },
+  "DELETE /v1/session": { headers: ({ cookie }) => ({ authorization: "", cookie, "sec-fetch-site": "same-origin" }) },
+  "DELETE /v1/sessions/{id}": { path: ({ sessionId }) => [sessionId] },
+  "DELETE /v1/webhooks/{id}": { path: ({ webhookId }) => [webhookId] },
+};
+
+/** Operations that are asked by POST but leave everything as it is. All others are expected in the audit log. */
+const CHANGE_NOTHING = ["POST /v1/transforms/test", "POST /v1/webhooks/{id}/test", "POST /v1/webhooks/{id}/backtest"];
+
+function operationsOf(document: OpenApiDocument): [string, OpenApiOperation][] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, OpenApiOperation] => [`${method.toUpperCase()} ${path}`, operation]),
+  );
+}
+
+async function documentOf(service: TestService): Promise<OpenApiDocument> {
+  const { status, body } = await call(`${service.url}/v1/openapi.json`);
+  assert.equal(status, 200, "open to all, without a key");
+  return body;
+}
+
+async function makeWorld(t: TestContext, service: TestService): Promise<World> {
+  const app = await startApp(t, service, (inlet) => [
+    inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, ({ step }) => step.run("label", () => ({ n: 1 }))),
+    inlet.createFunction({ id: "nap" }, { event: "shop/nap" }, ({ step }) => step.sleep("long", "1d")),
+  ]);
+  const sent = await service.send({ name: "shop/order.created", id: "order-1", data: { n: 1 }, user: { id: 7 }, v: "1" });
+  const webhook = await makeWebhook(service);
+  await post(webhook.url, { hello: "world" });
+  await post(webhook.url, "not json");
+  const { body } = await service.rest("GET", `/webhooks/${webhook.id}/requests?outcome=accepted`);
+  const key = await service.rest("POST", "/keys", { body: { kind: "api", name: "r", role: "read" } });
+  const browsers = [openBrowser(service.url), openBrowser(service.url)];
+  for (const browser of browsers) await browser.signIn({ apiKey: API_KEY });
+  const sessions = await service.rest("GET", "/sessions");
+  const nap = await service.send({ name: "shop/nap", data: {} });
+  const [ended] = await runsOf(service, sent.body.ids[0]);
+  const [sleeping] = await runsOf(service, nap.body.ids[0], { until: ({ status }) => status === "sleeping" });
+  return {
+    service,
+    appUrl: app.url,
+    endedRunId: ended.id,
+    sleepingRunId: sleeping.id,
+    eventId: sent.body.ids[0],
+    webhookId: webhook.id,
+    requestId: body.data[0].id,
+    keyId: key.body.data.id,
+    cookie: browsers[0]?.cookie() ?? "",
+    sessionId: sessions.body.data[0].id,
+  };
+}
+
+function pathOf(name: string, { path = () => [], query = "" }: Call, world: World): string {
+  const parts = path(world).map(encodeURIComponent);
+  return (
+    name
+      .split(" ")[1]
+      ?.replace("/v1", "")
+      .replace(/\{\w+\}/g, () => parts.shift() ?? "") + query
+  );
+}
+
+async function lastAuditEntry(service: TestService): Promise<string | undefined> {
+  return (await service.rest("GET", "/audit-log?limit=1")).body.data[0]?.id;
+}
+
+/** A stream does not end by itself: its beginning has to do. */
+async function callOperation(name: string, how: Call, world: World, operation: OpenApiOperation): Promise<Answer> {
+  const { service } = world;
+  if (!operation.responses["200"]?.content["text/event-stream"]) {
+    const { headers = () => ({}) } = how;
+    const body = typeof how.body === "function" ? how.body(world) : how.body;
+    return service.rest(name.split(" ")[0] ?? "", pathOf(name, how, world), {
+      ...(body !== undefined && { body }),
+      headers: headers(world),
+    });
+  }
+  const controller = new AbortController();
+  const response = await fetch(`${service.url}/v1${pathOf(name, how, world)}`, {
+    headers: { authorization: "Bearer test-api-key" },
+    signal: controller.signal,
+  });
+  controller.abort();
+  return { status: response.status, headers: response.headers, text: "", body: "" };
+}
+
+test("every route says what it does and what it answers", async (t) => {
+  const document = await documentOf(await startTestService(t));
+  const missing = operationsOf(document).flatMap(([name, { summary, responses }]) => [
+    ...(summary ? [] : [`${name}: add schema.summary, one line on what it does`]),
+    ...(Object.keys(responses).some((status) => status.startsWith("2"))
+      ? []
+      : [`${name}: add schema.response, such as { 200: dataOf(…) }`]),
+    ...(CALLS[name] ? [] : [`${name}: add a call of it to CALLS in this file`]),
+  ]);
+  assert.deepEqual(missing, []);
+  const documented = new Set(operationsOf(document).map(([name]) => name));
+  assert.deepEqual(
+    Object.keys(CALLS).filter((name) => !documented.has(name)),
+    [],
+    "the document has every operation that is called here",
+  );
+});
+
+test("every operation answers as the document says, and so does every refusal", async (t) => {
+  const service = await startTestService(t);
+  const document = await documentOf(service);
+  const operations = new Map(operationsOf(document));
+  const world = await makeWorld(t, service);
+  for (const [name, how] of Object.entries(CALLS)) {
+    const operation = operations.get(name);
+    if (!operation) continue;
+    const before = await lastAuditEntry(service);
+    const answer = await callOperation(name, how, world, operation);
+    assert.equal(answer.status, how.status ?? 200, `${name}: ${answer.text}`);
+    const [[contentType, { schema }] = ["", { schema: {} }]] = Object.entries(operation.responses[answer.status]?.content ?? {});
+    assert.equal(answer.headers.get("content-type")?.split(";")[0], contentType, name);
+    assert.deepEqual(faultsOf(document, schema, answer.body), [], name);
+    const isChange = !name.startsWith("GET ") && !CHANGE_NOTHING.includes(name);
+    assert.equal((await lastAuditEntry(service)) !== before, isChange, `${name}: note what changes by parts.audit.note(request, …)`);
+
+    const refused = await service.rest(name.split(" ")[0] ?? "", `${pathOf(name, { ...how, query: "" }, world)}?unknown=1`, {
+      ...(how.body !== undefined && { body: how.body }),
+    });
+    assert.equal(refused.status, 400, `${name} refuses an unknown parameter`);
+    assert.deepEqual(faultsOf(document, operation.responses[400]?.content["application/json"]?.schema ?? {}, refused.body), [], name);
+    if (operation.security?.length === 0) continue;
+    const stranger = await service.rest(name.split(" ")[0] ?? "", pathOf(name, how, world), { headers: { authorization: "Bearer no" } });
+    assert.ok(operation.responses[stranger.status], `${name} documents ${stranger.status}`);
+    assert.ok([401, 429].includes(stranger.status), name);
+  }
+});
+
+test("parameters, bodies and the environment header are described", async (t) => {
+  const document = await documentOf(await startTestService(t));
+  const parameters = (path: string, method = "get") =>
+    (document.paths[path]?.[method]?.parameters ?? []).map((one) => `${one.in} ${one.name}`);
+  assert.deepEqual(parameters("/v1/events/{id}"), ["path id", "header x-service-env"]);
+  assert.ok(parameters("/v1/events").includes("query q"));
+  assert.ok(!parameters("/v1/environments").includes("header x-service-env"), "environments are the installation's");
+  const body = document.paths["/v1/webhooks"]?.post?.requestBody?.content["application/json"]?.schema;
+  assert.deepEqual(body?.required, ["name", "transform"]);
+  assert.ok(document.components.schemas.Event && document.components.schemas.Error);
+  const ids = operationsOf(document).map(([, { operationId }]) => operationId);
+  assert.equal(new Set(ids).size, ids.length);
+  for (const [, ref] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    assert.ok(document.components.schemas[ref ?? ""], ref);
+  }
+});

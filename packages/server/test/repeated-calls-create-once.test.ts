@@ -1,0 +1,122 @@
+/** Idempotency-Key: a client that lost the answer asks again, and nothing is created twice. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { runsOf, startApp } from "./support/app.ts";
+import { type Answer, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
+import { ECHO, makeWebhook, post, requestsOf } from "./support/webhooks.ts";
+
+const code = ({ status, body }: Answer) => [status, body?.code];
+
+function create(service: TestService, path: string, body: object, key: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return service.rest("POST", path, { body, headers: { "Idempotency-Key": key, ...headers } });
+}
+
+const count = async (service: TestService, path: string) => (await service.rest("GET", path)).body.data.length;
+
+test("the same call with the same key gets the first answer again, also after a restart", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const service = await startTestService(t, { dataDir });
+  const webhook = { name: "w", transform: ECHO };
+  const [first, second] = [await create(service, "/webhooks", webhook, "a"), await create(service, "/webhooks", webhook, "a")];
+  assert.deepEqual([first.status, second.status], [201, 201]);
+  assert.equal(second.text, first.text);
+  assert.deepEqual([first.headers.get("idempotency-replayed"), second.headers.get("idempotency-replayed")], [null, "true"]);
+  assert.equal((await create(service, "/environments", { name: "staging" }, "b")).status, 201);
+  await service.stop();
+
+  const again = await startTestService(t, { dataDir });
+  assert.equal((await create(again, "/environments", { name: "staging" }, "b")).status, 201, "not environment_exists");
+  assert.equal((await create(again, "/webhooks", webhook, "a")).text.replaceAll(again.url, service.url), first.text);
+  assert.equal(await count(again, "/webhooks"), 1);
+  assert.equal((await again.rest("GET", "/audit-log?action=webhook.created")).body.data.length, 1);
+});
+
+test("running something again happens once, too: a recorded request, a run", async (t) => {
+  const service = await startTestService(t);
+  const webhook = await makeWebhook(service);
+  await post(webhook.url);
+  const [record] = await requestsOf(service, webhook);
+  const repeat = (path: string, key: string) => service.rest("POST", path, { headers: { "Idempotency-Key": key } });
+  const replay = `/webhooks/${webhook.id}/requests/${record.id}/replay`;
+  const replays = [await repeat(replay, "a"), await repeat(replay, "a")];
+  assert.deepEqual([replays[0]?.status, replays[0]?.text], [201, replays[1]?.text]);
+  assert.equal((await requestsOf(service, webhook)).length, 2);
+
+  await startApp(t, service, (inlet) => [inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, () => "shipped")]);
+  const { body } = await service.send({ name: "shop/order.created", data: {} });
+  const [run] = await runsOf(service, body.ids[0]);
+  const reruns = [await repeat(`/runs/${run.id}/rerun`, "b"), await repeat(`/runs/${run.id}/rerun`, "b")];
+  assert.deepEqual([reruns[0]?.status, reruns[0]?.text], [201, reruns[1]?.text]);
+  assert.equal(await count(service, "/runs"), 2);
+});
+
+test("of calls at the same time one creates; the others are told to wait or get its answer", async (t) => {
+  const service = await startTestService(t);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => create(service, "/webhooks", { name: "w", transform: ECHO }, "a")));
+  assert.equal(await count(service, "/webhooks"), 1);
+  const ids = new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body.data.id));
+  assert.equal(ids.size, 1);
+  for (const answer of answers.filter(({ status }) => status !== 201)) {
+    assert.deepEqual(code(answer), [409, "idempotency_key_busy"]);
+    assert.equal(answer.headers.get("retry-after"), "1");
+  }
+});
+
+test("a key stands for one call of one client", async (t) => {
+  const service = await startTestService(t);
+  await create(service, "/environments", { name: "one" }, "a");
+  assert.deepEqual(code(await create(service, "/environments", { name: "two" }, "a")), [422, "idempotency_key_reused"]);
+  assert.deepEqual(code(await create(service, "/webhooks", { name: "w", transform: ECHO }, "a")), [422, "idempotency_key_reused"]);
+  const webhook = { name: "w", transform: ECHO };
+  await create(service, "/webhooks", webhook, "b");
+  assert.deepEqual(code(await create(service, "/webhooks", webhook, "b", { "x-service-env": "one" })), [422, "idempotency_key_reused"]);
+  const other = (await service.rest("POST", "/keys", { body: { kind: "api", name: "other" } })).body.data.key;
+  assert.equal((await create(service, "/environments", { name: "two" }, "a", { authorization: `Bearer ${other}` })).status, 201);
+  for (const bad of ["", "with space", "x".repeat(256)]) {
+    assert.deepEqual(code(await create(service, "/environments", { name: "three" }, bad)), [400, "request_invalid"], bad);
+  }
+});
+
+test("a call that was refused frees its key", async (t) => {
+  const service = await startTestService(t);
+  assert.deepEqual(code(await create(service, "/webhooks", { name: "w", transform: "not code" }, "a")), [400, "request_invalid"]);
+  assert.equal((await create(service, "/webhooks", { name: "w", transform: ECHO }, "a")).status, 201);
+});
+
+test("the secret of a key is not kept: the repeated call learns the id", async (t) => {
+  const service = await startTestService(t);
+  const first = (await create(service, "/keys", { kind: "event", name: "k" }, "a")).body.data;
+  const second = await create(service, "/keys", { kind: "event", name: "k" }, "a");
+  assert.deepEqual(code(second), [409, "idempotency_key_used"]);
+  assert.deepEqual(second.body.details, [{ field: "id", message: first.id }]);
+  assert.ok(second.body.error.includes(first.id) && !second.text.includes(first.key));
+  await service.stop();
+  for (const file of ["inlet.db", "inlet.db-wal"]) {
+    const bytes = readIfThere(join(service.dataDir, file));
+    assert.ok(!bytes.includes(first.key), `${file} does not hold the key`);
+  }
+});
+
+test("after 24 hours a key is forgotten", async (t) => {
+  let now = Date.now();
+  const service = await startTestService(t, { now: () => now });
+  const webhook = { name: "w", transform: ECHO };
+  await create(service, "/webhooks", webhook, "a");
+  now += 24 * 3_600_000 - 1;
+  await create(service, "/webhooks", webhook, "a");
+  assert.equal(await count(service, "/webhooks"), 1);
+  now += 1;
+  await create(service, "/webhooks", webhook, "a");
+  assert.equal(await count(service, "/webhooks"), 2);
+});
+
+function readIfThere(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}

@@ -1,0 +1,186 @@
+/** API keys: what each role may call, and how a key stays within the environments it is limited to. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Answer, call, startTestService, type TestService } from "./support/service.ts";
+import { ECHO, makeWebhook, post } from "./support/webhooks.ts";
+
+const code = ({ status, body }: Answer) => [status, body?.code];
+
+async function makeApiKey(service: TestService, extra: object) {
+  const { status, body } = await service.rest("POST", "/keys", { body: { kind: "api", name: "k", ...extra } });
+  assert.equal(status, 201, JSON.stringify(body));
+  const headers = { authorization: `Bearer ${body.data.key}` };
+  const rest: TestService["rest"] = (method, path, options = {}) =>
+    service.rest(method, path, { ...options, headers: { ...headers, ...options.headers } });
+  return { ...body.data, rest, headers };
+}
+
+/** Every operation of the document, called with ids that do not exist: whether the role is let through is decided before. */
+async function operations(service: TestService): Promise<[method: string, path: string][]> {
+  const { body } = await call(`${service.url}/v1/openapi.json`);
+  return Object.entries(body.paths as Record<string, Record<string, { security?: unknown[] }>>).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { security }]) => security?.length !== 0)
+      .map(([method]): [string, string] => [method.toUpperCase(), path.slice(3)]),
+  );
+}
+
+async function isLetThrough(
+  rest: TestService["rest"],
+  service: TestService,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+) {
+  const url = path.replace(/\{\w+\}/g, "none");
+  if (!path.endsWith("/stream")) return (await rest(method, url)).body.code !== "role_forbidden";
+  const controller = new AbortController();
+  const { status } = await fetch(`${service.url}/v1${url}`, { headers, signal: controller.signal });
+  controller.abort();
+  return status !== 403;
+}
+
+test("the role read may only read; ingest-admin has webhooks, transforms and reading events", async (t) => {
+  const service = await startTestService(t);
+  const read = await makeApiKey(service, { role: "read" });
+  const ingest = await makeApiKey(service, { role: "ingest-admin" });
+  const all = await operations(service);
+  const forIngest = (method: string, path: string) =>
+    /^\/(webhooks|transforms|session$)/.test(path) ||
+    (method === "GET" && /^\/(events($|\/\{id\}$|\/stream)|event-types|environments$|stats)/.test(path));
+  const forRead = (method: string, path: string) => method === "GET" || path === "/session";
+  assert.ok(all.length > 20);
+  for (const [method, path] of all) {
+    const name = `${method} ${path}`;
+    assert.equal(await isLetThrough(ingest.rest, service, method, path, ingest.headers), forIngest(method, path), `ingest-admin: ${name}`);
+    assert.equal(await isLetThrough(read.rest, service, method, path, read.headers), forRead(method, path), `read: ${name}`);
+  }
+  const webhook = await ingest.rest("POST", "/webhooks", { body: { name: "w", transform: ECHO } });
+  assert.equal(webhook.status, 201);
+  assert.deepEqual(code(await ingest.rest("GET", "/keys")), [403, "role_forbidden"]);
+});
+
+test("a key that may only read does not learn the URLs of webhooks, which would let it send", async (t) => {
+  const service = await startTestService(t);
+  const { id, url } = await makeWebhook(service);
+  const read = await makeApiKey(service, { role: "read" });
+  const token = url.split("/").at(-1) as string;
+  for (const path of ["/webhooks", `/webhooks/${id}`]) {
+    const { status, text } = await read.rest("GET", path);
+    assert.equal(status, 200);
+    assert.ok(!text.includes(token), path);
+  }
+});
+
+test("a limited key reaches its environments and nothing else", async (t) => {
+  const service = await startTestService(t);
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  const elsewhere = await makeWebhook(service);
+  await post(elsewhere.url);
+  const key = await makeApiKey(service, { environments: ["staging"] });
+  assert.deepEqual([key.role, key.environments], ["admin", ["staging"]]);
+  const staging = { headers: { "x-service-env": "staging" } };
+
+  assert.equal((await key.rest("GET", "/events", staging)).status, 200);
+  const forbidden = await key.rest("GET", "/events");
+  assert.deepEqual(code(forbidden), [403, "environment_forbidden"], "without the header a call is about production");
+  assert.match(forbidden.body.error, /limited to staging/);
+  const stream = await fetch(`${service.url}/v1/events/stream`, { headers: key.headers });
+  assert.equal(stream.status, 403);
+  await stream.body?.cancel();
+
+  const made = await key.rest("POST", "/webhooks", { body: { name: "mine", transform: ECHO }, ...staging });
+  assert.equal(made.status, 201);
+  assert.equal((await key.rest("PUT", `/webhooks/${made.body.data.id}`, { body: { name: "still mine" } })).status, 200);
+  const smuggled = await key.rest("POST", "/webhooks", { body: { name: "x", transform: ECHO, environment: "production" }, ...staging });
+  assert.deepEqual(code(smuggled), [403, "environment_forbidden"], "the field of the body is checked as well");
+  const outside: [string, string, object?][] = [
+    ["GET", ""],
+    ["PUT", "", { name: "x" }],
+    ["DELETE", ""],
+    ["POST", "/rotate"],
+    ["GET", "/versions"],
+    ["GET", "/requests"],
+    ["GET", "/requests/none"],
+    ["GET", "/requests/stream"],
+    ["POST", "/requests/none/replay"],
+    ["POST", "/test", {}],
+    ["POST", "/backtest", { transform: ECHO }],
+  ];
+  for (const [method, rest, body] of outside) {
+    const answer = await key.rest(method, `/webhooks/${elsewhere.id}${rest}`, { ...(body && { body }), ...staging });
+    assert.deepEqual(code(answer), [403, "environment_forbidden"], `${method} ${rest}`);
+  }
+  const tried = await key.rest("POST", "/transforms/test", {
+    body: { transform: ECHO, webhookId: elsewhere.id, requestId: "x" },
+    ...staging,
+  });
+  assert.deepEqual(code(tried), [403, "environment_forbidden"]);
+});
+
+/** Found by their ids, in whichever environment: each handler checks, which the tests around this one hold it to. */
+const BY_ID = /^\/webhooks\/\{id\}|^\/transforms\/|^\/session$/;
+
+test("every other call outside the limits is refused, whichever it is", async (t) => {
+  const service = await startTestService(t);
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  const key = await makeApiKey(service, { environments: ["staging"] });
+  const rest = (await operations(service)).filter(([method, path]) => !BY_ID.test(path) && `${method} ${path}` !== "GET /environments");
+  assert.ok(rest.length > 20);
+  for (const [method, path] of rest) {
+    const answer = await key.rest(method, path.replace(/\{\w+\}/g, "none"));
+    assert.deepEqual(code(answer), [403, "environment_forbidden"], `${method} ${path}`);
+  }
+});
+
+test("what concerns the installation needs a key without limits", async (t) => {
+  const service = await startTestService(t);
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  const key = await makeApiKey(service, { environments: ["staging"] });
+  const staging = { headers: { "x-service-env": "staging" } };
+  for (const [method, path, body] of [
+    ["GET", "/keys"],
+    ["POST", "/keys", { kind: "event", name: "k" }],
+    ["DELETE", "/keys/none"],
+    ["POST", "/environments", { name: "other" }],
+    ["POST", "/environments/staging/archive"],
+  ] as [string, string, object?][]) {
+    const answer = await key.rest(method, path, { ...(body && { body }), ...staging });
+    assert.deepEqual(code(answer), [403, "environment_forbidden"], `${method} ${path}`);
+  }
+  const { body } = await key.rest("GET", "/environments");
+  assert.deepEqual(
+    body.data.map(({ name }: { name: string }) => name),
+    ["staging"],
+    "it sees the environments it may use",
+  );
+});
+
+test("branch as a limit stands for every branch environment, also ones made later", async (t) => {
+  const service = await startTestService(t);
+  const key = await makeApiKey(service, { environments: ["branch"], role: "read" });
+  await service.rest("POST", "/environments", { body: { name: "pr-1", kind: "branch" } });
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  const status = async (name: string) => (await key.rest("GET", "/events", { headers: { "x-service-env": name } })).status;
+  assert.deepEqual([await status("branch"), await status("pr-1"), await status("staging")], [200, 200, 403]);
+});
+
+test("limits are checked when the key is made, and a limited key does not count as the last admin", async (t) => {
+  const service = await startTestService(t);
+  const make = (extra: object) => service.rest("POST", "/keys", { body: { kind: "api", name: "k", ...extra } });
+  for (const extra of [
+    { environments: [] },
+    { environments: ["nowhere"] },
+    { environments: "staging" },
+    { environments: ["production", "production"] },
+    { kind: "event", environments: ["production"] },
+    { role: "owner" },
+  ]) {
+    assert.deepEqual(code(await make(extra)), [400, "request_invalid"], JSON.stringify(extra));
+  }
+  await makeApiKey(service, { environments: ["production"] });
+  const { body } = await service.rest("GET", "/keys?kind=api");
+  const full = body.data.find(({ environments }: { environments: unknown }) => environments === null);
+  assert.deepEqual(code(await service.rest("DELETE", `/keys/${full.id}`)), [409, "key_last"], "a limited admin cannot make keys");
+});

@@ -1,0 +1,220 @@
+/**
+ * Runs that sleep cost nothing until they wake. A store that holds many sleepers is opened by the real process: nobody is
+ * lost, those whose time passed while nothing ran wake at once and the others at their time, once each, and the process needs
+ * no more memory than with an empty store. That no statement looks at sleepers who are not due is query-plans.test.ts's
+ * business.
+ *
+ * SLEEPERS=100000 makes it the size the promise is about.
+ */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type AppId, createEventIdGenerator, type FunctionNo, type RunId, type StepId } from "@inlet/protocol";
+import { type Environment, type Lease, type RunChange, type Store, TIMER_LANE } from "../src/store/contract/index.ts";
+import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
+import { onEnd } from "./support/on-end.ts";
+import { type InletProcess, startInlet } from "./support/process.ts";
+import { call, temporaryFolder } from "./support/service.ts";
+
+const SLEEPERS = Number(process.env.SLEEPERS ?? 10_000);
+const WAKING = 200;
+const GROUP = 500;
+const DAY_MS = 86_400_000;
+/** Between the end of filling the store and the first wake: the process starts meanwhile. */
+const START_MS = 4_000;
+const WAKE_EVERY_MS = 10;
+/** Generous, for machines that do other things as well: on an idle one it is a few milliseconds. */
+const LATE_MS_MAX = 2_000;
+const MEMORY_MORE_MAX = 64 * 1024 * 1024;
+
+const ids = createEventIdGenerator();
+const NAP = "nap" as StepId;
+
+test(`${SLEEPERS} sleeping runs survive restarts, and wake on time`, async (t) => {
+  const calls = new Map<string, number[]>();
+  const appUrl = await startBareApp(t, calls);
+  const empty = await start(t, temporaryFolder(t));
+  const memoryBefore = residentBytes(empty);
+  await empty.end("SIGTERM");
+
+  const dataDir = temporaryFolder(t);
+  // The process makes the environment.
+  await (await start(t, dataDir)).end("SIGTERM");
+  const wakes = await withStore(dataDir, async (store) => {
+    const filler = await Filler.make(store, appUrl);
+    const now = Date.now();
+    await filler.add(Array.from({ length: SLEEPERS }, (_, i) => now + DAY_MS + i));
+    const overdue = Array.from({ length: WAKING }, () => Date.now() - 1_000);
+    const first = Date.now() + START_MS;
+    return filler.add([...overdue, ...Array.from({ length: WAKING }, (_, i) => first + i * WAKE_EVERY_MS)]);
+  });
+
+  const inlet = await start(t, dataDir);
+  const started = Date.now();
+  const deadline = started + START_MS + WAKING * WAKE_EVERY_MS + LATE_MS_MAX + 10_000;
+  while (calls.size < wakes.size && Date.now() < deadline) await sleep(20);
+  for (const [id, dueAt] of wakes) {
+    const [called, ...again] = calls.get(id) ?? [];
+    assert.ok(called !== undefined, `a run that was due ${Date.now() - dueAt} ms ago has not woken`);
+    assert.deepEqual(again, [], "woken once");
+    assert.ok(called >= dueAt, "not too early");
+    assert.ok(called - Math.max(dueAt, started) <= LATE_MS_MAX, `woken ${called - Math.max(dueAt, started)} ms late`);
+  }
+  const memoryMore = residentBytes(inlet) - memoryBefore;
+  assert.ok(memoryMore < MEMORY_MORE_MAX, `${SLEEPERS} sleepers take ${Math.round(memoryMore / 1024 / 1024)} MiB`);
+
+  while ((await call(`${inlet.url}/v1/runs?status=running`)).body.data.length > 0 && Date.now() < deadline) await sleep(20);
+  await inlet.end("SIGKILL");
+  await (await start(t, dataDir)).end("SIGTERM");
+  const { asleep, entries, nextDue } = await withStore(dataDir, countSleepers);
+  assert.deepEqual([asleep, entries], [SLEEPERS, SLEEPERS], "every sleeper is there, and will be woken");
+  assert.ok((nextDue ?? 0) > Date.now(), "nobody was left behind");
+  assert.equal(calls.size, wakes.size, "and nobody was woken who is not due");
+});
+
+/** Answers every call with a result, and notes when it came. */
+async function startBareApp(t: TestContext, calls: Map<string, number[]>): Promise<string> {
+  const server = createServer((request, response) => {
+    const id = request.headers["x-run-id"];
+    if (typeof id === "string") calls.set(id, [...(calls.get(id) ?? []), Date.now()]);
+    request.resume().on("end", () => response.writeHead(200, { "x-inngest-sdk": "bare", "x-inngest-req-version": "1" }).end('"awake"'));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onEnd(t, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+function start(t: TestContext, dataDir: string): Promise<InletProcess> {
+  return startInlet(t, ["dev", "--port", "0", "--data-dir", dataDir, "--log-level", "warn"]);
+}
+
+async function withStore<Result>(folder: string, use: (store: Store) => Promise<Result>): Promise<Result> {
+  const store = openSqliteStore({ folder, onFault: () => undefined, onRecovery: () => undefined });
+  try {
+    return await use(store);
+  } finally {
+    await store.stop();
+  }
+}
+
+/** Puts runs to sleep through the store's contract, as the executor does. */
+class Filler {
+  readonly #store: Store;
+  readonly #environment: Environment;
+  readonly #functionNo: FunctionNo;
+
+  constructor(store: Store, environment: Environment, functionNo: FunctionNo) {
+    this.#store = store;
+    this.#environment = environment;
+    this.#functionNo = functionNo;
+  }
+
+  static async make(store: Store, url: string): Promise<Filler> {
+    const environment = (await store.environmentList()).find(({ name }) => name === "dev");
+    assert.ok(environment);
+    const runtime = { type: "http", url };
+    const config = { id: "bare-nap", name: "nap", triggers: [{ event: "nap" }], steps: { step: { id: "step", name: "step", runtime } } };
+    const functions = [{ id: config.id, name: config.name, config: JSON.stringify(config), crons: [] }];
+    const app = { id: "app_bare" as AppId, name: "bare", url, sdk: "bare", headers: "inngest", framework: null } as const;
+    await store.appSync({ ...app, environmentId: environment.id, checksum: "1", functions, syncedAt: Date.now() });
+    const [known] = await store.functionList();
+    assert.ok(known);
+    return new Filler(store, environment, known.no);
+  }
+
+  /** One run for each time; says which wakes when. */
+  async add(times: readonly number[]): Promise<Map<string, number>> {
+    const wakes = new Map<string, number>();
+    for (let at = 0; at < times.length; at += GROUP) {
+      const group = times.slice(at, at + GROUP).map((dueAt) => ({ dueAt, id: ids.next(Date.now()) as string as RunId }));
+      const handed = await this.#begin(group.map(({ id }) => id));
+      await Promise.all(group.map(({ dueAt }, i) => this.#putToSleep(handed[i] as (typeof handed)[0], dueAt)));
+      for (const { id, dueAt } of group) wakes.set(id, dueAt);
+    }
+    return wakes;
+  }
+
+  async #begin(runIds: readonly RunId[]) {
+    const now = Date.now();
+    const runs = runIds.map((id) => ({ id, functionNo: this.#functionNo, lane: "app:1", dueAt: now, rank: now }));
+    const event = { id: ids.next(now), name: "nap", ts: now, dedupId: null, data: "{}", extras: null };
+    const source = { kind: "internal", id: "test" } as const;
+    const batch = { environmentId: this.#environment.id, receivedAt: now, source, duplicateSince: 0, idsFromSender: false };
+    const events = runs.map((run) => ({ ...event, id: ids.next(now), runs: [run] }));
+    return (await this.#store.eventAppend({ ...batch, events, lease: this.#lease() })).handed;
+  }
+
+  #putToSleep(
+    { runNo, no }: { runNo: Parameters<Store["runAdvance"]>[0]["runNo"] | null; no: Parameters<Store["runAdvance"]>[0]["entryNo"] },
+    until: number,
+  ) {
+    assert.ok(runNo);
+    const now = Date.now();
+    const step = {
+      id: NAP,
+      kind: "sleep",
+      name: "nap",
+      status: "sleeping",
+      startedAt: now,
+      endedAt: null,
+      attempts: 1,
+      until,
+      detail: null,
+    } as const;
+    // In the lane of timers whatever its time: it wakes when the process takes it up.
+    const change: RunChange = {
+      status: "sleeping",
+      startedAt: now,
+      requestVersion: 1,
+      steps: [step],
+      entries: [{ kind: "wake", stepId: NAP, dueAt: until }],
+    };
+    return this.#store.runAdvance({ runNo, entryNo: no, now, lease: this.#lease(), decide: () => change });
+  }
+
+  /** Calls are handed over, timers are not. */
+  #lease(): Lease {
+    return { node: "filler", until: Date.now() + 60_000, roomIn: (lane) => (lane === TIMER_LANE ? 0 : Number.POSITIVE_INFINITY) };
+  }
+}
+
+async function countSleepers(store: Store) {
+  const environment = (await store.environmentList()).find(({ name }) => name === "dev");
+  assert.ok(environment);
+  const asleep = new Set<RunId>();
+  for (let after: RunId | null | undefined; after !== null; ) {
+    const page: Awaited<ReturnType<Store["runList"]>> = await store.runList({
+      environmentId: environment.id,
+      limit: 1_000,
+      status: "sleeping",
+      ...(after && { after }),
+    });
+    for (const { id } of page.runs) asleep.add(id);
+    after = page.next;
+  }
+  const nextDue = await store.queueNextDue();
+  let entries = 0;
+  const lease: Lease = { node: "counter", until: Date.now() + 9 * DAY_MS, roomIn: () => Number.POSITIVE_INFINITY };
+  for (let more = true; more; ) {
+    const batch = await store.queueClaimMany({ lane: TIMER_LANE, limit: 5_000, now: Date.now() + 8 * DAY_MS, lease });
+    entries += batch.claimed.filter(({ kind }) => kind === "wake").length;
+    more = batch.more;
+  }
+  return { asleep: asleep.size, entries, nextDue };
+}
+
+/** Where the system does not tell, nothing is checked. */
+function residentBytes({ child }: InletProcess): number {
+  if (process.platform !== "linux") return 0;
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
+  return Number(kib) * 1024;
+}

@@ -1,0 +1,86 @@
+/** An app inside the test's process, with our SDK on a real socket, registered with a service under test. */
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+import { Inlet } from "@inlet/sdk";
+import { serve } from "@inlet/sdk/node";
+import { onEnd } from "./on-end.ts";
+import { EVENT_KEY, SIGNING_KEY, type TestService } from "./service.ts";
+
+export type AnyFunction = Parameters<typeof serve>[0]["functions"][number];
+
+export interface TestApp {
+  url: string;
+  client: Inlet;
+  /** Registers these functions instead. */
+  replace(functions: AnyFunction[]): Promise<void>;
+}
+
+/** `make` is given the client the functions are made with. */
+export async function startApp(
+  t: TestContext,
+  service: TestService,
+  make: (client: Inlet) => AnyFunction[],
+  { id = "shop", environment }: { id?: string; environment?: string } = {},
+): Promise<TestApp> {
+  const client = new Inlet({
+    ...{ id, baseUrl: service.url, eventKey: EVENT_KEY, signingKey: SIGNING_KEY, isDev: false },
+    ...(environment !== undefined && { env: environment }),
+  });
+  let handler = serve({ client, functions: make(client) });
+  const server = createServer((request, response) => void handler(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onEnd(t, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inlet`;
+  await sync(service, url);
+  return {
+    url,
+    client,
+    async replace(functions) {
+      handler = serve({ client, functions });
+      await sync(service, url);
+    },
+  };
+}
+
+/** Where it registers is for the app to say. */
+async function sync(service: TestService, url: string): Promise<void> {
+  const { status, text } = await service.rest("POST", "/apps", { body: { url } });
+  assert.equal(status, 201, text);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into runs of every shape
+export type RunView = any;
+
+/** The runs an event started, once all of them have ended (or are what `until` asks for). */
+export async function runsOf(
+  service: TestService,
+  eventId: string,
+  { count = 1, until = hasEnded }: { count?: number; until?: (run: RunView) => boolean } = {},
+): Promise<RunView[]> {
+  return poll(async () => {
+    const { body } = await service.rest("GET", `/events/${eventId}/runs`);
+    const runs: RunView[] = body.data ?? [];
+    if (runs.length < count || !runs.every(until)) return null;
+    return Promise.all(runs.map(async ({ id }) => (await service.rest("GET", `/runs/${id}`)).body.data));
+  }, `runs of ${eventId}`);
+}
+
+export function hasEnded({ status }: RunView): boolean {
+  return ["completed", "failed", "cancelled"].includes(status);
+}
+
+export async function poll<Value>(look: () => Promise<Value | null>, what: string, timeoutMs = 20_000): Promise<Value> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== null) return found;
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+}

@@ -1,0 +1,33 @@
+/** An app of a user: a server of its own on a free port, registered with the service, gone after the test. */
+
+import assert from "node:assert/strict";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+import { onEnd } from "../on-end.ts";
+import type { TestService } from "../service.ts";
+
+export interface RunningApp {
+  url: string;
+  server: Server;
+  stop(): Promise<void>;
+}
+
+/** Serves the listener under /api/inngest. */
+export async function serveApp(t: TestContext, listener: RequestListener, port = 0): Promise<RunningApp> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  async function stop(): Promise<void> {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+  onEnd(t, stop);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inngest`, server, stop };
+}
+
+/** Asks the service to sync the app; returns it as the service shows it. */
+export async function syncApp(service: TestService, url: string, headers: Record<string, string> = {}) {
+  const { status, body } = await service.rest("POST", "/apps", { body: { url }, headers });
+  assert.equal(status, 201, JSON.stringify(body));
+  return body.data;
+}

@@ -1,0 +1,92 @@
+/** An app without an SDK: the test sees every call, and answers when and how it wants to. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+import { onEnd } from "./on-end.ts";
+import { call } from "./service.ts";
+
+export interface AppCall {
+  runId: string;
+  attempt: number;
+  /** Names this call when results are handed in while it goes on. */
+  dispatch: string;
+  /** The ids of the steps whose results came with it. */
+  done: string[];
+  /** The step was run, as an SDK says it. Resolves when the answer is on its way. */
+  ranStep(id: string, data?: string): Promise<void>;
+  finish(output: unknown): Promise<void>;
+  fail(status: number): Promise<void>;
+}
+
+const WAIT_MS = 20_000;
+const SDK = { "x-inngest-sdk": "bare", "x-inngest-req-version": "1", "content-type": "application/json" };
+
+export class BareApp {
+  readonly #server: Server;
+  readonly #waiting: AppCall[] = [];
+  #arrived: () => void = () => undefined;
+  /** How many calls came in all. */
+  calls = 0;
+
+  constructor() {
+    this.#server = createServer(async (request, response) => {
+      if (request.method !== "POST") return void response.writeHead(404).end();
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const { ctx, steps } = JSON.parse(Buffer.concat(chunks).toString());
+      const answer = (status: number, body: unknown) =>
+        new Promise<void>((resolve) => void response.writeHead(status, SDK).end(JSON.stringify(body), () => resolve()));
+      this.calls++;
+      this.#waiting.push({
+        runId: ctx.run_id,
+        attempt: ctx.attempt,
+        dispatch: ctx.qi_id,
+        done: Object.keys(steps),
+        ranStep: (id, data = `${id} is done`) => answer(206, [{ op: "StepRun", id, name: id, displayName: id, data }]),
+        finish: (output) => answer(200, output),
+        fail: (status) => answer(status, { name: "Error", message: "not now" }),
+      });
+      this.#arrived();
+    });
+  }
+
+  static async start(t: TestContext): Promise<BareApp> {
+    const app = new BareApp();
+    app.#server.listen(0, "127.0.0.1");
+    await once(app.#server, "listening");
+    onEnd(t, () => {
+      app.#server.closeAllConnections();
+      app.#server.close();
+    });
+    return app;
+  }
+
+  /** Registers one function, started by `bare/begin`. */
+  async register(inletUrl: string): Promise<void> {
+    const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+    const runtime = { type: "http", url };
+    const step = { id: "step", name: "step", runtime, retries: { attempts: 3 } };
+    const functions = [{ id: "bare-function", name: "function", triggers: [{ event: "bare/begin" }], steps: { step } }];
+    const body = JSON.stringify({ appName: "bare", url, functions, sdk: "bare", framework: "none", v: "0.1" });
+    const { status, text } = await call(`${inletUrl}/fn/register`, { method: "POST", body, headers: SDK });
+    assert.equal(status, 200, text);
+  }
+
+  /** The next call that came and was not looked at yet. */
+  async next(): Promise<AppCall> {
+    const deadline = Date.now() + WAIT_MS;
+    for (;;) {
+      const found = this.#waiting.shift();
+      if (found) return found;
+      const arrived = new Promise<void>((resolve) => (this.#arrived = resolve));
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error("no call came")), deadline - Date.now());
+      });
+      await Promise.race([arrived, late]).finally(() => clearTimeout(timer));
+    }
+  }
+}

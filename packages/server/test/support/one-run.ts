@@ -1,0 +1,63 @@
+/** The service as a process and an app without an SDK: one run, looked at step by step. */
+
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BareApp } from "./bare-app.ts";
+import { type InletProcess, startInlet } from "./process.ts";
+import { call, temporaryFolder } from "./service.ts";
+
+const END_MS_MAX = 20_000;
+
+export interface OneRun {
+  app: BareApp;
+  dataDir: string;
+  inlet: InletProcess;
+  /** Starts the service again; the one before has ended. */
+  restart(): Promise<InletProcess>;
+  /** Sends the event that starts a run. */
+  begin(): Promise<void>;
+  /** The one run, once it has ended. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  ended(): Promise<any>;
+}
+
+export interface OneRunOptions {
+  dataDir?: string;
+  retryInterval?: string;
+  drainTimeout?: string;
+}
+
+export async function startOneRun(t: TestContext, options: OneRunOptions = {}): Promise<OneRun> {
+  const { dataDir = temporaryFolder(t), retryInterval = "50ms", drainTimeout = "10s" } = options;
+  const flags = ["--port", "0", "--data-dir", dataDir, "--retry-interval", retryInterval, "--drain-timeout", drainTimeout];
+  const start = () => startInlet(t, ["dev", ...flags]);
+  const app = await BareApp.start(t);
+  const scene: OneRun = {
+    app,
+    dataDir,
+    inlet: await start(),
+    async restart() {
+      scene.inlet = await start();
+      return scene.inlet;
+    },
+    async begin() {
+      const { status, text } = await call(`${scene.inlet.url}/e/key`, { method: "POST", body: '{"name":"bare/begin","data":{}}' });
+      assert.equal(status, 200, text);
+    },
+    async ended() {
+      const deadline = Date.now() + END_MS_MAX;
+      for (;;) {
+        const { body } = await call(`${scene.inlet.url}/v1/runs`);
+        assert.equal(body.data.length, 1, "there is one run");
+        const [run] = body.data;
+        if (["completed", "failed", "cancelled"].includes(run.status))
+          return (await call(`${scene.inlet.url}/v1/runs/${run.id}`)).body.data;
+        assert.ok(Date.now() < deadline, `the run has not ended: ${JSON.stringify(run)}`);
+        await sleep(10);
+      }
+    },
+  };
+  await app.register(scene.inlet.url);
+  return scene;
+}

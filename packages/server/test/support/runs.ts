@@ -1,0 +1,79 @@
+/** Looking at runs through REST, as a user would, until they are as expected. */
+
+import assert from "node:assert/strict";
+import type { TestService } from "./service.ts";
+
+const POLL_MS = 15;
+const DEADLINE_MS = 20_000;
+
+export interface ShownRun {
+  id: string;
+  status: string;
+  function: { id: string; name: string };
+  event: { id: string; name: string } | null;
+  cron: string | null;
+  createdAt: string;
+  startedAt: string | null;
+  endedAt: string | null;
+  originalRunId: string | null;
+  // biome-ignore lint/suspicious/noExplicitAny: what functions return has every shape
+  output?: any;
+  error?: { name: string; message: string; stack?: string } | null;
+  // biome-ignore lint/suspicious/noExplicitAny: likewise
+  steps?: any[];
+  // biome-ignore lint/suspicious/noExplicitAny: likewise
+  attempts?: any[];
+}
+
+const ENDS: readonly string[] = ["completed", "failed", "cancelled"];
+
+/** Asks until there is something else than undefined. */
+export async function until<Value>(what: string, look: () => Promise<Value | undefined> | Value | undefined): Promise<Value> {
+  const deadline = Date.now() + DEADLINE_MS;
+  for (;;) {
+    const value = await look();
+    if (value !== undefined) return value;
+    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+export async function runsOfEvent(service: TestService, eventId: string, headers: Record<string, string> = {}): Promise<ShownRun[]> {
+  const { status, body } = await service.rest("GET", `/events/${eventId}/runs?limit=100`, { headers });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.data;
+}
+
+export async function runsOfFunction(service: TestService, functionId: string, headers: Record<string, string> = {}): Promise<ShownRun[]> {
+  const { status, body } = await service.rest("GET", `/runs?limit=100&function=${functionId}`, { headers });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.data;
+}
+
+export async function runDetails(service: TestService, id: string, headers: Record<string, string> = {}): Promise<ShownRun> {
+  const { status, body } = await service.rest("GET", `/runs/${id}`, { headers });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.data;
+}
+
+export function isEnded({ status }: ShownRun): boolean {
+  return ENDS.includes(status);
+}
+
+/** The one run that an event started, of one function if it started several, once it has ended. */
+export async function endedRun(
+  service: TestService,
+  eventId: string,
+  functionId?: string,
+  headers: Record<string, string> = {},
+): Promise<ShownRun> {
+  let last: ShownRun[] = [];
+  const found = await until(`the run of event ${eventId}`, async () => {
+    last = (await runsOfEvent(service, eventId, headers)).filter((run) => functionId === undefined || run.function.id === functionId);
+    return last.find(isEnded);
+  }).catch(async (error: Error) => {
+    const details = await Promise.all(last.map(({ id }) => runDetails(service, id, headers)));
+    throw new Error(`${error.message}: ${JSON.stringify(details, null, 1).slice(0, 4_000)}`);
+  });
+  return runDetails(service, found.id, headers);
+}

@@ -1,0 +1,78 @@
+/**
+ * Builds packages/cli/dist, which `npm pack` and `npm publish` put into the package: the CLI, the service and the protocol as plain
+ * JavaScript. Node strips types from our own sources, but refuses to do so below node_modules, where a package lives once installed.
+ *
+ *   npm pack --workspace @inlet/cli        runs this by itself, as `prepack`
+ *
+ * The folders keep their places next to each other, so that what a file finds by its own URL (migrations, threads, the dashboard) is
+ * found in the package as well. Types become spaces, so lines and columns in a stack are those of the source.
+ */
+
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const PACKAGES = join(ROOT, "packages");
+const DIST = join(PACKAGES, "cli/dist");
+/** Ours, and part of the package; everything else it depends on comes from npm. */
+const OWN = ["protocol", "server", "cli"];
+
+interface PackageFile {
+  exports?: string | Record<string, string>;
+  dependencies?: Record<string, string>;
+}
+
+// That stripping by function call is experimental is known here: it is the one Node itself runs our sources with.
+process.removeAllListeners("warning");
+rmSync(DIST, { recursive: true, force: true });
+for (const name of OWN) for (const file of filesOf(name)) writeFile(name, file);
+buildDashboard();
+cpSync(join(ROOT, "LICENSE"), join(DIST, "LICENSE"));
+console.log(`built ${relative(ROOT, DIST)}`);
+
+function filesOf(name: string): string[] {
+  const files = globSync("src/**/*", { cwd: join(PACKAGES, name), withFileTypes: true }).filter((entry) => entry.isFile());
+  const sources = files.map((entry) => relative(join(PACKAGES, name), join(entry.parentPath, entry.name)));
+  return ["package.json", ...sources.filter((file) => !/\.test\.ts$|\.d\.ts$|\/conformance\//.test(file))];
+}
+
+function writeFile(name: string, file: string): void {
+  const target = join(DIST, name, file.replace(/\.ts$/, ".js"));
+  mkdirSync(dirname(target), { recursive: true });
+  const source = join(PACKAGES, name, file);
+  if (!file.endsWith(".ts")) return cpSync(source, target);
+  const code = stripTypeScriptTypes(readFileSync(source, "utf8"));
+  writeFileSync(target, withOwnPackages(withJsEndings(code), dirname(target)));
+}
+
+/** `from "./a.ts"`, `import("./a.ts")`, `new URL("./a.ts", …)`. */
+function withJsEndings(code: string): string {
+  return code.replace(/(\bfrom\s+|\bimport\s+|\bimport\(|\bnew URL\()("\.{1,2}\/[^"]+)\.ts"/g, '$1$2.js"');
+}
+
+/** `@inlet/server` is a folder beside this one, not a package of npm. */
+function withOwnPackages(code: string, folder: string): string {
+  return code.replace(/(\bfrom\s+|\bimport\s+|\bimport\()"@inlet\/([a-z]+)(\/[a-z-]+)?"/g, (_, before: string, name: string, sub = "") => {
+    const target = relative(folder, join(DIST, name, entryOf(name, `.${sub}`).replace(/\.ts$/, ".js")));
+    return `${before}"${target.startsWith(".") ? target : `./${target}`}"`;
+  });
+}
+
+function entryOf(name: string, subpath: string): string {
+  const { exports = {} } = JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8")) as PackageFile;
+  const entry = typeof exports === "string" ? exports : exports[subpath];
+  if (!entry) throw new Error(`@inlet/${name} exports no ${subpath}`);
+  return entry;
+}
+
+/** The service looks for it at ../../dashboard/dist, seen from its sources. */
+function buildDashboard(): void {
+  const script = join(ROOT, "scripts/ensure-dashboard.cjs");
+  if (!existsSync(script)) return;
+  const { status } = spawnSync(process.execPath, [script], { stdio: "inherit" });
+  if (status !== 0) throw new Error("the dashboard could not be built");
+  cpSync(join(PACKAGES, "dashboard/dist"), join(DIST, "dashboard/dist"), { recursive: true });
+}

@@ -1,0 +1,160 @@
+/** docs/rest-api.md, from the OpenAPI document a real service answers with. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { readConfig } from "../packages/server/src/config/config.ts";
+import { startService } from "../packages/server/src/service.ts";
+
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  enum?: readonly unknown[];
+  const?: unknown;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: readonly string[];
+  items?: Schema;
+  anyOf?: readonly Schema[];
+}
+
+interface Operation {
+  summary: string;
+  description?: string;
+  tags: string[];
+  security?: unknown[];
+  parameters: { name: string; in: string; required: boolean; description?: string; schema: Schema }[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, { description: string; content: Record<string, { schema: Schema }> }>;
+}
+
+interface OpenApi {
+  info: { description: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+/** Refusals any call may get: told once, not with each of them. */
+const SHARED_CODES = new Set([
+  ...["api_key_missing", "api_key_invalid", "session_missing", "too_many_attempts", "role_forbidden", "environment_forbidden"],
+  ...["origin_forbidden", "environment_not_found", "request_invalid", "body_invalid", "body_too_large", "content_type_unsupported"],
+  ...["store_unavailable", "internal_error"],
+]);
+
+export async function restReference(made: string): Promise<string> {
+  const { info, paths, components } = await openApi();
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+  );
+  const byTag = Map.groupBy(operations, ({ operation }) => operation.tags[0] ?? "");
+  const sections = [...byTag].map(([tag, members]) =>
+    [`## ${tag}`, ...members.map(({ name, operation }) => operationText(name, operation))].join("\n\n"),
+  );
+  const schemas = Object.entries(components.schemas).map(([name, schema]) => schemaText(name, schema));
+  return `${made}
+
+# REST API
+
+${info.description.replaceAll('\\"', '"')}
+
+Calls carry \`Authorization: Bearer <API key>\`, or the session cookie of the dashboard; a dev server asks for neither. The header
+\`x-service-env\` chooses the environment. \`GET /v1/openapi.json\` is this page for machines (OpenAPI 3.1). Any call may be refused
+for its key, role, environment, parameters or body, or while the store is out of reach: [errors](errors.md) lists every code, and
+each call below those that are its own.
+
+${sections.join("\n\n")}
+
+# Shapes
+
+${schemas.join("\n\n")}
+`;
+}
+
+async function openApi(): Promise<OpenApi> {
+  const folder = mkdtempSync(join(tmpdir(), "inlet-docs-"));
+  const config = readConfig("start", ["--port", "0", "--host", "127.0.0.1", "--data-dir", folder], {});
+  const service = await startService(config, { log: pino({ level: "silent" }) });
+  try {
+    return (await (await fetch(`${service.url}/v1/openapi.json`)).json()) as OpenApi;
+  } finally {
+    await service.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function operationText(name: string, { summary, description, security, parameters, requestBody, responses }: Operation): string {
+  const body = Object.values(requestBody?.content ?? {})[0]?.schema;
+  const inputs = [
+    ...parameters.map(({ name: parameter, in: place, required, description: meaning, schema }) =>
+      row(`\`${parameter}\``, place, schema, required, meaning ?? ""),
+    ),
+    ...fieldRows(body, "body"),
+  ];
+  const codes = Object.values(responses)
+    .flatMap(({ description: text }) => [...text.matchAll(/^`(\w+)`: /gm)].map(([, code]) => code ?? ""))
+    .filter((code) => !SHARED_CODES.has(code));
+  return [
+    `### \`${name}\``,
+    [`${summary}.`, description, security?.length === 0 ? "Open to all." : null].filter(Boolean).join(" "),
+    ...(inputs.length > 0 ? [["| | in | value | meaning |", "|---|---|---|---|", ...inputs].join("\n")] : []),
+    answerText(responses),
+    ...(codes.length > 0 ? [`Refused with ${codes.map((code) => `\`${code}\``).join(", ")}.`] : []),
+  ].join("\n\n");
+}
+
+function answerText(responses: Operation["responses"]): string {
+  const [status = "", answer] = Object.entries(responses).find(([code]) => code.startsWith("2")) ?? [];
+  const [[contentType, { schema }] = ["", { schema: {} as Schema }]] = Object.entries(answer?.content ?? {});
+  if (contentType !== "application/json") return `Answers ${status} with \`${contentType}\`: ${answer?.description}`;
+  if (!schema.properties?.data) return `Answers ${status}: ${answer?.description}`;
+  const { data } = schema.properties;
+  return `Answers ${status} with \`data\`: ${valueText(data)}${schema.properties.page ? ", in pages" : ""}.`;
+}
+
+function schemaText(name: string, schema: Schema): string {
+  return [
+    `## ${name}`,
+    ...(schema.description ? [schema.description] : []),
+    ["| field | value | meaning |", "|---|---|---|", ...fieldRows(schema)].join("\n"),
+  ].join("\n\n");
+}
+
+function fieldRows(schema: Schema | undefined, place?: string): string[] {
+  return Object.entries(schema?.properties ?? {}).map(([field, value]) => {
+    const required = schema?.required?.includes(field) ?? false;
+    if (place) return row(`\`${field}\``, place, value, required, value.description ?? "");
+    return `| \`${field}\` | ${valueText(value)}${required ? "" : ", optional"} | ${value.description ?? ""} |`;
+  });
+}
+
+function row(name: string, place: string, schema: Schema, required: boolean, meaning: string): string {
+  return `| ${name} | ${place} | ${valueText(schema)}${required ? ", required" : ""} | ${meaning} |`;
+}
+
+/** A type in a few words: `integer, 1 to 100, default 20`. */
+function valueText(schema: Schema): string {
+  if (schema.$ref) {
+    const name = schema.$ref.split("/").at(-1) ?? "";
+    return `[${name}](#${name.toLowerCase()})`;
+  }
+  if (schema.anyOf) return schema.anyOf.map(valueText).join(" or ");
+  if (schema.enum) return `${schema.enum.map((value) => `\`${value}\``).join(", ")}${defaultText(schema)}`;
+  const types = [schema.type ?? "any JSON"].flat().join(" or ");
+  if (types.startsWith("array")) return `list of ${valueText(schema.items ?? {})}${types.includes("null") ? " or null" : ""}`;
+  if (schema.properties)
+    return `{ ${Object.entries(schema.properties)
+      .map(([field, value]) => `${field}: ${valueText(value)}`)
+      .join("; ")} }`;
+  if (schema.format === "date-time") return types.replace("string", "instant");
+  const range = schema.minimum !== undefined && schema.maximum !== undefined ? `, ${schema.minimum} to ${schema.maximum}` : "";
+  return `${types}${range}${defaultText(schema)}`;
+}
+
+function defaultText({ default: value }: Schema): string {
+  return value === undefined ? "" : `, default \`${value}\``;
+}
