@@ -124,6 +124,24 @@ test("--since begins in the past; sending a copy again makes no second event", a
   );
 });
 
+test("events reach an app's own URL as they were sent; what a target refuses is told and passed over", async (t) => {
+  const { place, send } = await setUp(t);
+  const app = await startApp(t);
+  const small = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t), "--body-limit", "100b"]);
+  const [toApp, toSmall] = [place.start("listen", "--to", `${app.url}/events`), place.start("listen", "--to", small.url)];
+  await Promise.all([toApp.printed(/Connected\./), toSmall.printed(/Connected\./)]);
+  await send(`[{"name":"shop/big","data":{"text":"${"x".repeat(200)}"}},{"name":"shop/small","ts":5,"data":{"n":1.0}}]`);
+  await toApp.printed(/shop\/small {2}200/);
+  assert.deepEqual(
+    app.seen.map(({ url }) => url),
+    ["/events", "/events"],
+  );
+  assert.equal(app.seen[1]?.body.toString(), '{"name":"shop/small","data":{"n":1.0},"ts":5}');
+  await toSmall.printed(/shop\/big {2}413 .*body_too_large/);
+  await toSmall.printed(/shop\/small {2}200/);
+  assert.deepEqual([await toApp.end(), await toSmall.end()], [0, 0]);
+});
+
 test("raw webhook requests reach an app as they came: headers, query, bytes; across a cut, and only those that were let in", async (t) => {
   const { place, rest, url } = await setUp(t);
   const app = await startApp(t);

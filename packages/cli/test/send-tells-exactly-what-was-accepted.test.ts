@@ -78,6 +78,21 @@ test("a bad event stops it with its place; what was accepted before is told, its
   assert.equal(JSON.parse(stdout).accepted, 0);
 });
 
+test("when no answer comes back at all, it says that it cannot know", async (t) => {
+  const { variables, url, rest } = await startServer(t);
+  const proxy = await unsteadyProxy(t, url, ["none", "answer lost"]);
+  const place = workingFolder(t, { ...variables, SERVICE_BASE_URL: proxy.url });
+  place.write("events.ndjson", lines(2));
+  proxy.next.push(...Array.from({ length: 20 }, () => "never arrives" as const));
+  const sending = place.start("send", "events.ndjson", "--batch", "1", "--json");
+  await sending.printed(/Trying again/);
+  await sending.end("SIGINT");
+  const { accepted, failure } = JSON.parse(sending.stdout());
+  assert.deepEqual([accepted, failure.code], [1, "answer_lost"]);
+  assert.match(failure.error, /may or may not have been stored/);
+  assert.equal((await rest("GET", "/events")).length, 2, "it was, in fact");
+});
+
 test("what cannot be sent is said at once, with what to do", async (t) => {
   const { variables } = await startServer(t);
   const place = workingFolder(t, variables);

@@ -5,6 +5,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError, whenSignedOut } from "./api/client.ts";
+import { sessionQuery } from "./api/session.ts";
 import { createDashboardRouter } from "./router.tsx";
 import "./styles/tokens.css";
 import "./styles/base.css";
@@ -27,11 +28,12 @@ const queries = new QueryClient({
 });
 const router = createDashboardRouter(queries);
 
-whenSignedOut((code) => {
+whenSignedOut(() => {
   const { pathname, href } = router.state.location;
   if (pathname === "/login") return;
+  const wasSignedIn = queries.getQueryData(sessionQuery.queryKey) !== undefined;
   queries.clear();
-  void router.navigate({ to: "/login", search: { next: href, ...(code === "session_expired" && { expired: true }) } });
+  void router.navigate({ to: "/login", search: { next: href, ...(wasSignedIn && { expired: true }) } });
 });
 
 createRoot(document.getElementById("root") as HTMLElement).render(

@@ -2,7 +2,6 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
-import { environmentsQuery } from "./api/queries.ts";
 import { sessionQuery } from "./api/session.ts";
 import { EventPanel } from "./events/event-panel.tsx";
 import { readEventSearch } from "./events/event-search.ts";
@@ -121,10 +120,7 @@ export function createDashboardRouter(queries: QueryClient) {
 }
 
 async function defaultEnvironment(queries: QueryClient): Promise<string> {
-  const session = await queries.ensureQueryData(sessionQuery);
-  if (session.defaultEnvironment) return session.defaultEnvironment;
-  const all = await queries.ensureQueryData(environmentsQuery);
-  return all.find(({ kind }) => kind === "default")?.name ?? "dev";
+  return (await queries.ensureQueryData(sessionQuery)).defaultEnvironment;
 }
 
 declare module "@tanstack/react-router" {

@@ -9,6 +9,7 @@ import { eventCases } from "./cases/events.ts";
 import { firstLoadCases } from "./cases/first-load.ts";
 import { keyCases } from "./cases/keys.ts";
 import { runCases } from "./cases/runs.ts";
+import { signInCases } from "./cases/sign-in.ts";
 import { webhookCases } from "./cases/webhooks.ts";
 import { launchBrowser } from "./support/browser.ts";
 
@@ -25,6 +26,7 @@ describe("the dashboard", () => {
   branchCases(get);
   runCases(get);
   keyCases(get);
+  signInCases(get);
   firstLoadCases(get);
   accessibilityCases(get);
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Inlet, NonRetriableError } from "@inlet/sdk";
 import { poll, runsOf, startApp } from "./support/app.ts";
-import { startTestService, type TestService } from "./support/service.ts";
+import { SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
 
 const QUICK = ["--retry-interval", "10ms"];
 
@@ -247,4 +247,25 @@ test("an app that cannot be reached, or registers nonsense, is refused with a re
   assert.deepEqual([gone.status, gone.body.code], [502, "app_unreachable"]);
   const bare = await fetch(`${service.url}/fn/register`, { method: "POST", body: "{}" });
   assert.equal(bare.status, 401);
+});
+
+test("an SDK that writes its fields in another case, and says null for what it leaves out, registers all the same", async (t) => {
+  const service = await startTestService(t);
+  const step = { id: "step", name: "step", retries: null, runtime: { type: "http", url: "http://127.0.0.1:9/api?fnId=py-a&stepId=step" } };
+  const absent = { batchEvents: null, cancel: null, concurrency: null, debounce: null, idempotency: null, priority: null, rateLimit: null };
+  const registered = { id: "py-a", name: "a", ...absent, throttle: null, timeouts: null, singleton: null, steps: { step } };
+  const response = await fetch(`${service.url}/fn/register`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${SIGNING_KEY}`, "x-inngest-sdk": "inngest-py:v0.5.19" },
+    body: JSON.stringify({
+      ...{ appname: "py", framework: "flask", sdk: "inngest-py:v0.5.19", url: "http://127.0.0.1:9/api", v: "0.1" },
+      functions: [{ ...registered, triggers: [{ event: "py/hello", expression: null }] }],
+    }),
+  });
+  assert.equal(response.status, 200, await response.text());
+  const { body } = await service.rest("GET", "/functions");
+  assert.deepEqual(
+    body.data.map(({ id, app }: { id: string; app: string }) => [id, app]),
+    [["py-a", "py"]],
+  );
 });

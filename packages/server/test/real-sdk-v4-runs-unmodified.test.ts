@@ -7,4 +7,5 @@ import { checkSyncs } from "./support/apps/sync-checks.ts";
 checkSdk({ sdk: V4, mode: "dev" });
 checkSdk({ sdk: V4, mode: "start", signingKey: PREFIXED_SIGNING_KEY });
 checkSdk({ sdk: V4, mode: "start", checkpointing: false, signingKey: BARE_SIGNING_KEY });
+checkSdk({ sdk: V4, mode: "dev", checkpointing: { bufferedSteps: 3 } });
 checkSyncs(V4);

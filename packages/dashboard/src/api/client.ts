@@ -38,12 +38,12 @@ export interface Page<Item> {
 }
 
 /** Told of every answer that says the session is missing or over. */
-let onSignedOut: (code: string) => void = () => {};
-export function whenSignedOut(listener: (code: string) => void): void {
+let onSignedOut = () => {};
+export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
 
-const SIGNED_OUT_CODES = new Set(["session_missing", "session_invalid", "session_expired", "api_key_missing", "api_key_invalid"]);
+const SIGNED_OUT_CODES = new Set(["session_missing", "api_key_missing", "api_key_invalid"]);
 
 /** The text of an answer's `data`. */
 export async function callForText(path: string, options: CallOptions = {}): Promise<JsonText> {
@@ -118,6 +118,6 @@ export function errorOf(status: number, text: string): ApiError {
   } catch {
     error = new ApiError(status, "unknown", `The service answered with status ${status} and no explanation.`);
   }
-  if (status === 401 && SIGNED_OUT_CODES.has(error.code)) onSignedOut(error.code);
+  if (status === 401 && SIGNED_OUT_CODES.has(error.code)) onSignedOut();
   return error;
 }

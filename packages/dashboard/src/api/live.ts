@@ -1,6 +1,7 @@
 /**
  * Server-sent events over fetch. EventSource cannot name an environment in a header; fetch can, and hands out the text as it
- * comes. A broken connection is taken up again after the last message seen, so nothing is missed.
+ * comes. A broken connection is taken up again after the last message seen, so nothing is missed. A page nobody sees lets its
+ * connection go: browsers open six to one server, and a seventh tab would wait for ever.
  */
 
 import { ApiError, errorOf, requestOf } from "./client.ts";
@@ -30,9 +31,11 @@ async function keepFollowing(options: LiveOptions, signal: AbortSignal): Promise
   let last: string | null = null;
   let waitMs = RETRY_FIRST_MS;
   while (!signal.aborted) {
+    await untilSeen(signal);
     options.onState("connecting");
+    const connection = whileSeen(signal);
     try {
-      for await (const message of messages(options, last, signal)) {
+      for await (const message of messages(options, last, connection)) {
         waitMs = RETRY_FIRST_MS;
         if (message === "open") options.onState("live");
         else {
@@ -46,6 +49,7 @@ async function keepFollowing(options: LiveOptions, signal: AbortSignal): Promise
       if (error instanceof ApiError && error.status >= 400 && error.status < 500) return options.onState("offline");
     }
     if (signal.aborted) return;
+    if (connection.aborted) continue;
     options.onState("offline");
     await pause(waitMs, signal);
     waitMs = Math.min(waitMs * 2, RETRY_MOST_MS);
@@ -75,6 +79,25 @@ function readMessage(block: string): { id: string | null; data: string } {
   const field = (name: string) =>
     lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).replace(/^ /, ""));
   return { id: field("id")[0] ?? null, data: field("data").join("\n") };
+}
+
+/** Resolves at once when the page is in view. */
+function untilSeen(signal: AbortSignal): Promise<void> {
+  if (document.visibilityState === "visible") return Promise.resolve();
+  return new Promise((resolve) => {
+    document.addEventListener("visibilitychange", () => resolve(), { once: true, signal });
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** Aborted with the signal, or when the page goes out of view. */
+function whileSeen(signal: AbortSignal): AbortSignal {
+  const hidden = new AbortController();
+  const onChange = () => {
+    if (document.visibilityState === "hidden") hidden.abort();
+  };
+  document.addEventListener("visibilitychange", onChange, { signal: AbortSignal.any([signal, hidden.signal]) });
+  return AbortSignal.any([signal, hidden.signal]);
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -3,6 +3,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call, callForAll, callForPage, callForText, parsed } from "./client.ts";
 import { readEvent, readRun } from "./read-items.ts";
+import { inBars, intervalFor } from "./stats-bars.ts";
 import type {
   AppItem,
   AuditEntry,
@@ -122,11 +123,15 @@ export const providersQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-export const statsQuery = (env: string, from: number, to: number, interval?: string) =>
+export const statsQuery = (env: string, from: number, to: number) =>
   queryOptions({
-    queryKey: ["stats", env, from, to, interval],
-    queryFn: () => call<Stats>("/stats", { env, query: { from, to, interval } }),
+    queryKey: ["stats", env, from, to],
+    queryFn: async () => {
+      const interval = intervalFor(from, to);
+      return inBars(await call<Stats>("/stats", { env, query: { from, to, interval } }));
+    },
     placeholderData: (before) => before,
+    gcTime: 60_000,
   });
 
 export const auditQuery = infiniteQueryOptions({

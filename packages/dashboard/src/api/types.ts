@@ -221,6 +221,8 @@ export interface Key {
   eventNames?: AcceptList | null;
   ips?: AcceptList | null;
   role?: string | null;
+  /** API keys: what it is limited to; null for all. */
+  environments?: string[] | null;
   createdAt: string;
   revokedAt: string | null;
   /** Only in the answer that made it. */
@@ -235,6 +237,18 @@ export interface Session {
   mode: "dev" | "start";
   version: string;
   defaultEnvironment: string;
+}
+
+export interface OpenSession {
+  id: string;
+  name: string;
+  role: string;
+  ip: string;
+  userAgent: string | null;
+  createdAt: string;
+  lastSeenAt: string;
+  expiresAt: string;
+  current: boolean;
 }
 
 export interface AuditEntry {

@@ -5,7 +5,7 @@ import type { JsonText } from "../api/json-text.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/states.tsx";
-import { DEFAULT_TARGET, readTarget, setDevServerTarget, useDevServerTarget, useReachable } from "./target.ts";
+import { DEFAULT_TARGET, readTarget, setDevServerTarget, TARGET_HINT, useDevServerTarget, useReachable } from "./target.ts";
 
 /** `event` is the event as sent, without `ts`: on the dev server it happens now. */
 export function SendToDevServer({ event, small = false }: { event: JsonText; small?: boolean }) {
@@ -58,7 +58,7 @@ function SendDialog({ event, onClose }: { event: JsonText; onClose: () => void }
             placeholder={DEFAULT_TARGET}
             spellCheck={false}
           />
-          {address ? <Reachability target={address} /> : <small>An address starts with http:// or https://</small>}
+          {address ? <Reachability target={address} /> : <small>{TARGET_HINT}</small>}
         </label>
         {outcome?.ok && (
           <Notice kind="ok" icon="checkCircle">

@@ -24,22 +24,33 @@ export function useDevServerTarget(): string {
   }, devServerTarget);
 }
 
-/** An address without a trailing slash, or null when it is none a browser may send to. */
+/** What the page's content policy lets through beside https: this machine. */
+const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1"]);
+export const TARGET_HINT = "An address at localhost or 127.0.0.1, or one that begins with https://";
+
+/** An address without a trailing slash, or null when it is none this page may send to. */
 export function readTarget(text: string): string | null {
   try {
-    const { protocol, origin, pathname } = new URL(text.trim());
-    return protocol === "http:" || protocol === "https:" ? origin + pathname.replace(/\/+$/, "") : null;
+    const { protocol, origin, hostname, pathname } = new URL(text.trim());
+    const allowed = protocol === "https:" || (protocol === "http:" && (LOCAL_HOSTS.has(hostname) || origin === location.origin));
+    return allowed ? origin + pathname.replace(/\/+$/, "") : null;
   } catch {
     return null;
   }
 }
 
-/** The answer of another origin cannot be read unless it says so; that there is one is enough. */
+/**
+ * The Event API answers any origin, so a server like this one can be asked plainly. Another kind of dev server may not: that it
+ * answers at all is then enough, though its answer cannot be read.
+ */
 export function useReachable(target: string) {
   return useQuery({
     queryKey: ["dev-server", target],
     queryFn: async () => {
-      await fetch(`${target}/health`, { mode: "no-cors", cache: "no-store", signal: AbortSignal.timeout(3_000) });
+      const options = { cache: "no-store", signal: AbortSignal.timeout(3_000) } as const;
+      await fetch(`${target}/e/dashboard`, { ...options, method: "OPTIONS" }).catch(() =>
+        fetch(`${target}/health`, { ...options, mode: "no-cors" }),
+      );
       return true;
     },
     retry: false,

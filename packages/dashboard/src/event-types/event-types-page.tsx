@@ -40,10 +40,14 @@ export function EventTypesPage() {
           <FirstEvent env={env} />
         </div>
       ) : (
-        <TypeTable env={env} types={only === "all" ? data : data.filter(isUnhandled)} />
+        <TypeTable env={env} types={byVolume(only === "all" ? data : data.filter(isUnhandled))} />
       )}
     </div>
   );
+}
+
+function byVolume(types: readonly EventType[]): EventType[] {
+  return types.toSorted((a, b) => b.count24h - a.count24h || b.count - a.count || a.name.localeCompare(b.name));
 }
 
 function isUnhandled({ functions }: EventType): boolean {

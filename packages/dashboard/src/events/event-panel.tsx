@@ -6,6 +6,7 @@ import { eventQuery, eventRunsQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
 import type { EventItem } from "../api/types.ts";
 import { RunStatusBadge } from "../runs/run-status.tsx";
+import { EnvironmentDot, environmentTitle } from "../shell/environment-switcher.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
@@ -69,6 +70,10 @@ function Details({ env, event }: { env: string; event: EventItem }) {
             </dd>
           </>
         )}
+        <dt>Environment</dt>
+        <dd className="row" style={{ gap: 6 }}>
+          <EnvironmentDot name={event.environment} /> {environmentTitle(event.environment)}
+        </dd>
         <dt>Source</dt>
         <dd>
           <SourceLink env={env} event={event} />
@@ -80,6 +85,10 @@ function Details({ env, event }: { env: string; event: EventItem }) {
               <code>{event.dedupId}</code>
               <CopyButton text={event.dedupId} label="Copy dedup id" />
             </dd>
+          </>
+        )}
+        {(event.dedupId !== null || event.duplicates > 0) && (
+          <>
             <dt>Duplicates</dt>
             <dd>{event.duplicates === 0 ? "None" : `${event.duplicates} kept out`}</dd>
           </>

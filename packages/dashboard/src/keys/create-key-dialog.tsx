@@ -12,6 +12,7 @@ import { AcceptListField, draftOf, listOf } from "./accept-list-field.tsx";
 export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key["kind"]; onClose: () => void }) {
   const [name, setName] = useState("");
   const [role, setRole] = useState("admin");
+  const [environments, setEnvironments] = useState("");
   const [eventNames, setEventNames] = useState(draftOf(null));
   const [ips, setIps] = useState(draftOf(null));
   const [made, setMade] = useState<Key | null>(null);
@@ -20,7 +21,7 @@ export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key
 
   async function create() {
     const lists = kind === "event" ? { eventNames: listOf(eventNames), ips: listOf(ips) } : {};
-    const body = { kind, name: name.trim(), ...lists, ...(kind === "api" && { role }) };
+    const body = { kind, name: name.trim(), ...lists, ...(kind === "api" && { role, environments: namesIn(environments) }) };
     const created = await call<Key>("/keys", { method: "POST", env, body });
     await queries.invalidateQueries({ queryKey: ["keys"] });
     setMade(created);
@@ -41,9 +42,17 @@ export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key
       </label>
       {kind === "api" && (
         <label className="field">
+          <span>Environments</span>
+          <input className="input" value={environments} placeholder="All" onChange={({ target }) => setEnvironments(target.value)} />
+          <small>Names with commas between, to limit it to them; branch stands for every branch environment.</small>
+        </label>
+      )}
+      {kind === "api" && (
+        <label className="field">
           <span>Role</span>
           <select className="input" value={role} onChange={({ target }) => setRole(target.value)}>
             <option value="admin">admin: may do everything</option>
+            <option value="ingest-admin">ingest-admin: may manage webhooks and event keys, and see events</option>
             <option value="read">read: may look, not change</option>
           </select>
         </label>
@@ -68,6 +77,12 @@ export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key
       )}
     </FormDialog>
   );
+}
+
+/** Null where none is named: all of them. */
+function namesIn(text: string): string[] | null {
+  const names = text.split(",").map((name) => name.trim());
+  return names.some(Boolean) ? names.filter(Boolean) : null;
 }
 
 function MadeKeyDialog({ made, onClose }: { made: Key; onClose: () => void }) {

@@ -113,6 +113,7 @@ function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: K
             <th>Name</th>
             <th>Begins with</th>
             {kind === "api" && <th>Role</th>}
+            {kind === "api" && <th>Environments</th>}
             {kind === "event" && <th>Lets through</th>}
             <th>Created</th>
             <th>
@@ -128,6 +129,7 @@ function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: K
                 <code>{key.prefix}…</code>
               </td>
               {kind === "api" && <td className="second">{key.role}</td>}
+              {kind === "api" && <td className="second">{key.environments?.join(", ") ?? "all"}</td>}
               {kind === "event" && (
                 <td className="second">
                   <AcceptListText eventNames={key.eventNames ?? null} ips={key.ips ?? null} />

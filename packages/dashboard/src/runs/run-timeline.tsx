@@ -79,6 +79,7 @@ function StepRow({ env, run, step, whole, now, isOpen, onOpen }: StepRowProps) {
         label={step.name}
         icon={ICONS[step.kind] ?? "code"}
         status={step.status}
+        isPause={step.kind === "sleep" || step.kind === "wait"}
         bar={span && place(span, whole)}
         text={span ? duration(Math.max(0, span.to - span.from)) : ""}
         isOpen={isOpen}
@@ -99,12 +100,14 @@ interface RowProps {
   status: RunStep["status"] | Run["status"];
   bar: { left: number; width: number } | null;
   text: string;
+  /** Nothing is done in this time. */
+  isPause?: boolean;
   isOpen?: boolean;
   onOpen?: () => void;
   marks?: { at: number; title: string }[];
 }
 
-function Row({ label, icon, status, bar, text, isOpen = false, onOpen, marks = [] }: RowProps) {
+function Row({ label, icon, status, bar, text, isPause = false, isOpen = false, onOpen, marks = [] }: RowProps) {
   const content = (
     <>
       <span className="timeline-name">
@@ -115,7 +118,12 @@ function Row({ label, icon, status, bar, text, isOpen = false, onOpen, marks = [
         <RunStatusBadge status={status} />
       </span>
       <span className="timeline-track">
-        {bar && <span className={`timeline-bar ${status}`} style={{ left: `${bar.left}%`, width: `max(3px, ${bar.width}%)` }} />}
+        {bar && (
+          <span
+            className={`timeline-bar ${isPause ? "pause" : status}`}
+            style={{ left: `${bar.left}%`, width: `max(3px, ${bar.width}%)` }}
+          />
+        )}
         {marks.map(({ at, title }) => (
           <span key={`${at} ${title}`} className="timeline-mark" style={{ left: `${at}%` }} title={`Failed attempt: ${title}`} />
         ))}

@@ -4,10 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { sessionQuery } from "../api/session.ts";
 import { Reachability } from "../dev-server/send-to-dev-server.tsx";
-import { DEFAULT_TARGET, readTarget, setDevServerTarget, useDevServerTarget } from "../dev-server/target.ts";
+import { DEFAULT_TARGET, readTarget, setDevServerTarget, TARGET_HINT, useDevServerTarget } from "../dev-server/target.ts";
 import { setTheme, THEMES, useTheme } from "../shell/theme.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
+import { OpenSessions } from "./open-sessions.tsx";
 
 export function SettingsPage() {
   return (
@@ -20,6 +21,7 @@ export function SettingsPage() {
         <DevServer />
         <About />
       </div>
+      <OpenSessions />
     </div>
   );
 }
@@ -67,7 +69,7 @@ function DevServer() {
               if (read) setDevServerTarget(read);
             }}
           />
-          {address ? <Reachability target={address} /> : <small>An address starts with http:// or https://</small>}
+          {address ? <Reachability target={address} /> : <small>{TARGET_HINT}</small>}
         </label>
       </div>
     </section>

@@ -7,7 +7,7 @@ import { sessionQuery } from "../api/session.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { Toasts } from "../ui/toasts.tsx";
 import { useEnvironmentColour } from "./environment-colour.ts";
-import { EnvironmentSwitcher } from "./environment-switcher.tsx";
+import { EnvironmentSwitcher, environmentTitle } from "./environment-switcher.tsx";
 import { FindEvent } from "./find-event.tsx";
 import { ThemeButton } from "./theme.tsx";
 import { UserMenu } from "./user-menu.tsx";
@@ -56,6 +56,7 @@ export function AppShell() {
   useEffect(() => setMenuOpen(false), [path]);
   return (
     <div className="shell" style={{ "--env-colour": colour } as React.CSSProperties}>
+      <title>{`${pageLabel(path)} · ${environmentTitle(env)} · Inlet`}</title>
       <a className="skip-link" href="#main">
         Skip to content
       </a>
@@ -104,6 +105,13 @@ export function AppShell() {
       <Toasts />
     </div>
   );
+}
+
+/** The label of the page a path belongs to: `/env/dev/events/01…` is of Events. */
+function pageLabel(path: string): string {
+  const [, , , part = ""] = path.split("/");
+  const all = NAVIGATION.flatMap(({ items }) => items);
+  return (all.find(({ to }) => to === `/env/$env/${part}`) ?? all[0])?.label ?? "";
 }
 
 function Version() {

@@ -68,9 +68,15 @@ function options({ series, width, height, bars, bare, range }: PlotLooks): uPlot
     padding: bare ? [4, 8, 0, 8] : [10, 8, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { show: !bars }, drag: { x: canChoose, y: false, setScale: false } },
-    scales: { x: { time: true }, y: { range: (_plot, _min, max) => [0, Math.max(max ?? 0, 4) * 1.08] } },
+    scales: { x: { time: true, range: wholeRange }, y: { range: (_plot, _min, max) => [0, Math.max(max ?? 0, 4) * 1.08] } },
     axes: [
-      { ...axis, size: bare ? 20 : 26, grid: { show: false } },
+      {
+        ...axis,
+        size: bare ? 20 : 26,
+        space: 70,
+        grid: { show: false },
+        values: (_plot, ticks) => ticks.map((tick, i) => timeLabel(tick, ticks[i - 1])),
+      },
       bare
         ? { show: false }
         : { ...axis, size: 44, values: (_plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? short(tick) : "")) },
@@ -78,6 +84,23 @@ function options({ series, width, height, bars, bare, range }: PlotLooks): uPlot
     series: [{}, ...series.map(({ label, colour }) => seriesLook(label, colourOf(colour), bars))],
     hooks: { setSelect: [(plot) => choose(plot, range.current)] },
   };
+}
+
+/** A bar stands for the time from its point to the next, so the last one needs room too. */
+function wholeRange({ data: [times] }: uPlot): uPlot.Range.MinMax {
+  const first = times[0] ?? 0;
+  const last = times.at(-1) ?? 1;
+  return [first, last + (times.length > 1 ? last - (times.at(-2) as number) : 60)];
+}
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+
+/** The time of day; the day where one begins. */
+function timeLabel(tick: number, before: number | undefined): string {
+  const date = new Date(tick * 1_000);
+  const isNewDay = before !== undefined && new Date(before * 1_000).getDate() !== date.getDate();
+  return isNewDay || (date.getHours() === 0 && date.getMinutes() === 0) ? DAY.format(date) : CLOCK.format(date);
 }
 
 function seriesLook(label: string, colour: string, bars: boolean): uPlot.Series {

@@ -92,6 +92,54 @@ export function eventCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "Try again" }).waitFor();
   });
 
+  test("dragging over the chart chooses a time range", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    await service.send({ name: "a/b", data: {} });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events`);
+    const box = await page.locator(".events-chart .u-over").boundingBox();
+    assert.ok(box);
+    await page.mouse.move(box.x + box.width * 0.25, box.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 10, { steps: 5 });
+    await page.mouse.up();
+    await page.waitForURL(/from=\d+&to=\d+/);
+    const { searchParams } = new URL(page.url());
+    const hours = (Number(searchParams.get("to")) - Number(searchParams.get("from"))) / 3_600_000;
+    assert.ok(hours > 5 && hours < 7, `a quarter of a day, not ${hours} h`);
+    await page.getByText("No event matches these filters").waitFor();
+  });
+
+  test("half a megabyte of payload opens at once, a part at a time", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const items = Array.from({ length: 18_000 }, (_, n) => ({ n, on: n % 2 === 0 }));
+    const { body } = await service.send({ name: "large/payload", data: { items, text: "x".repeat(5_000) } });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events/${body.ids[0]}`);
+    const data = page.getByRole("region", { name: "Data" }).first();
+    await data.getByRole("button", { name: "show all 5002 characters" }).waitFor();
+    await data.getByRole("button", { name: /items: .* 18,000 items/ }).click();
+    await data.getByRole("button", { name: "17900 more" }).click();
+    await data.getByRole("button", { name: "17400 more" }).waitFor();
+    await data.getByRole("button", { name: "Raw" }).click();
+    await data.getByRole("button", { name: /show all/ }).waitFor();
+  });
+
+  test("an event is copied as a command and as code", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const { body } = await service.send('{"name":"it/is","data":{"n":9007199254740993,"quote":"it\'s"}}');
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events/${body.ids[0]}`, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    for (const [item, expected] of [
+      ["Copy as curl", /^curl -X POST "http:\/\/127\.0\.0\.1:\d+\/e\/dev"[\s\S]*"n": 9007199254740993[\s\S]*it'\\''s/],
+      ["Copy as SDK code", /^import \{ Inlet \} from "@inlet\/sdk";[\s\S]*await inlet\.send\(\{[\s\S]*"n": 9007199254740993/],
+    ] as const) {
+      await page.getByRole("button", { name: "More actions" }).click();
+      await page.getByRole("menuitem", { name: item }).click();
+      await page.getByText(item.replace("Copy", "Copied")).waitFor();
+      assert.match((await page.evaluate("navigator.clipboard.readText()")) as string, expected);
+    }
+  });
+
   test("an event is sent, sent again and edited from the dashboard", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const page = await openPage(t, browser(), `${service.url}/env/dev/events`, { allow: /400/ });

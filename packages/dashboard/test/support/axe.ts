@@ -14,12 +14,14 @@ interface Finding {
   nodes: { target: unknown; failureSummary?: string }[];
 }
 
-export async function assertAccessible(page: Page, where: string): Promise<void> {
+/** `rules`: only these, where the rest was looked at before. */
+export async function assertAccessible(page: Page, where: string, rules?: string[]): Promise<void> {
   // Colours that were just changed are there from the second frame on.
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   // Evaluated by the debugger, not by a script element: the page's policy stays as strict as it is.
   await page.evaluate(SOURCE);
-  const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as { violations: Finding[] };
+  const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
+  const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as { violations: Finding[] };
   const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
   const said = serious.map(
     ({ id, help, nodes }) => `${id}: ${help}\n${nodes.map((node) => `  ${node.target} ${node.failureSummary}`).join("\n")}`,

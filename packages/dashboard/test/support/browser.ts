@@ -12,9 +12,6 @@ import { onEnd } from "../../../server/test/support/on-end.ts";
 /** The package's own arguments switch web security off, which is half of what is tested here. */
 const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-dev-shm-usage", "--font-render-hinting=none"];
 
-/** TEMPORARY until session, stats and streams exist. */
-const NOT_YET = /404/;
-
 /** How long a page may take to show what is waited for, on a busy machine. */
 const PATIENCE_MS = 15_000;
 
@@ -49,7 +46,7 @@ function collectComplaints(page: Page, allow: RegExp | undefined): string[] {
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
     const text = message.text();
-    if (message.type() === "error" && !allow?.test(text) && !NOT_YET.test(text)) complaints.push(text);
+    if (message.type() === "error" && !allow?.test(text)) complaints.push(text);
   });
   page.on("dialog", (dialog) => {
     complaints.push(`a dialog: ${dialog.message()}`);

@@ -20,6 +20,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 
 export async function startDemo(service: TestService): Promise<Demo> {
   const app = await startShopApp(service.url);
+  app.open();
   await service.rest("POST", "/apps", { body: { url: app.url } });
   for (const [name, kind] of [
     ["staging", "custom"],
@@ -31,10 +32,11 @@ export async function startDemo(service: TestService): Promise<Demo> {
   await service.rest("POST", "/keys", { body: { kind: "api", name: "Deploy script" } });
   const { stripe, shared } = await makeWebhooks(service);
   const eventId = await sendEvents(service);
-  const run = await until("a sleeping run", async () => {
+  const run = await until("the run to end", async () => {
     const { body } = await service.rest("GET", `/events/${eventId}/runs`);
-    return body.data[0];
+    return body.data.find(({ status }: { status: string }) => status === "completed");
   });
+  await service.send({ name: "shop/cart.left", data: { cart: "c_82" } });
   return { pages: pagesOf({ eventId, runId: run.id, stripe, shared }), stop: () => app.stop() };
 }
 
@@ -75,6 +77,7 @@ async function sendEvents(service: TestService): Promise<string> {
   }
   await service.send({ name: "shop/order.paid", id: "demo-0", data: {} });
   await service.send({ name: "shop/payment.due", data: { orderId: 4711, card: "tok_visa" } });
+  for (const orderId of [4702, 4703, 4704, 4705]) await service.send({ name: "shop/order.created", data: { orderId, total: 42.5 } });
   await service.send({ name: "shop/cart.left", data: { cart: "c_81" } });
   const order = `{"name":"shop/order.created","id":"order-4711","data":{"orderId":4711,"ledger":9007199254740993,"total":129.95,"paid":true,"customer":{"id":"cus_8Zk","name":"Ada Lovelace","email":"ada@example.com"},"items":[{"sku":"teapot","quantity":1,"price":89},{"sku":"cup","quantity":2,"price":20.475}],"note":null},"v":"2026-11"}`;
   const { body } = await service.send(order);
@@ -97,7 +100,7 @@ function pagesOf({
     { name: "overview", path: "/env/dev", ready: "Latest failures" },
     { name: "events", path: "/env/dev/events", ready: "shop/order.created" },
     { name: "event", path: `/env/dev/events/${eventId}`, ready: "9007199254740993" },
-    { name: "event-types", path: "/env/dev/event-types", ready: /user\/signed\.up|could not be loaded/ },
+    { name: "event-types", path: "/env/dev/event-types", ready: /user\/signed\.up/ },
     { name: "runs", path: "/env/dev/runs", ready: "Fulfil order" },
     { name: "run", path: `/env/dev/runs/${runId}`, ready: "Buy a label" },
     { name: "functions", path: "/env/dev/functions", ready: "Fulfil order" },

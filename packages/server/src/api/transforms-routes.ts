@@ -70,7 +70,8 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
   });
 
   const providers = {
-    summary: "List providers with a transform to begin with",
+    summary: "List starter transforms for well-known providers",
+    description: "Each with requests to try it on.",
     querystring: closed({}),
     response: { 200: pageOf(PROVIDER_TEMPLATE) },
   };

@@ -55,7 +55,11 @@ function withoutDeployId(body: unknown): unknown {
 }
 
 function readBody(body: unknown): { appName: string; url: string; functions: unknown[] } | Refusal {
-  const { appName, url, functions } = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
+  // SDKs write the name of a field in their own case: the one for Python says `appname`.
+  const fields = new Map(
+    Object.entries(typeof body === "object" && body !== null ? body : {}).map(([key, value]) => [key.toLowerCase(), value]),
+  );
+  const [appName, url, functions]: unknown[] = [fields.get("appname"), fields.get("url"), fields.get("functions")];
   const faults: Fault[] = [];
   if (typeof appName !== "string" || appName === "") faults.push({ field: "appName", message: "The app's id is required." });
   if (typeof url !== "string" || !isHttpUrl(url)) faults.push({ field: "url", message: "The app's http(s) address is required." });

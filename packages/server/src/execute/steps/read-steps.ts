@@ -72,7 +72,11 @@ export class OperationsReader {
 
   /** Steps under way are reported again whenever the function is called; only a result is news. */
   #isUnderWay({ id, endedAt, status }: StepRecord, operation: Operation): boolean {
-    if (endedAt !== null) return true;
+    if (endedAt !== null) {
+      // It was handed in before, and the answer to that was lost: the function is asked what comes next.
+      this.#asksAtOnce ||= isResult(operation);
+      return true;
+    }
     if (isResult(operation) || operation.op === "steperror") return false;
     // One that failed where it was found, and is now to be run by itself.
     const isToBePlanned = status === "running" && operation.op === "stepplanned";

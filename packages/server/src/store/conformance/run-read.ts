@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createEventIdGenerator, type EventId, type RunId } from "@inlet/protocol";
 import { RUN_STATUSES, type RunListParams, type RunStatus } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
-import { advance, begin, detailsOf, makeScene, type Scene, sampleEnd, sampleLease, sampleRun } from "./run-samples.ts";
+import { advance, begin, beginOne, detailsOf, makeScene, type Scene, sampleEnd, sampleLease, sampleRun } from "./run-samples.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
 
 type Filters = Omit<RunListParams, "environmentId" | "limit" | "after">;
@@ -99,6 +99,49 @@ export function runReadConformance(engine: Engine): void {
     ]);
     assert.deepEqual((await readAll(scene, { eventId: event.id, status: "failed" }, 5)).ids, []);
     assert.deepEqual((await readAll(scene, { eventId: "nothing" as EventId }, 5)).ids, []);
+  });
+
+  test(`${engine.name}: every event of a batch leads to its run`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const events = [sampleEvent(), sampleEvent(), sampleEvent()];
+    await store.eventAppend(sampleBatch(scene.environment, events));
+    const last = await store.eventSequence();
+    const eventSequences = [last - 2, last - 1, last];
+    const run = sampleRun(scene.functions[0], { eventSequences });
+    await store.runStart({ environmentId: scene.environment.id, eventSequence: last - 2, run, now: 1_000, lease: sampleLease() });
+    for (const { id } of events) assert.deepEqual((await readAll(scene, { eventId: id }, 5)).ids, [run.id]);
+  });
+
+  test(`${engine.name}: who watches is told which runs were begun and changed, once it is so`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const told: number[] = [];
+    const stopWatching = store.runWatch((runNos) => told.push(...runNos));
+    const { entry, run, runNo } = await beginOne(scene);
+    const { runs } = await store.runList({ environmentId: scene.environment.id, limit: 1 });
+    assert.deepEqual([told.splice(0), runs.map(({ id }) => id)], [[runNo], [run.id]]);
+    await assert.rejects(begin(scene, [sampleRun(scene.functions[0]), run]));
+    assert.deepEqual(told, [], "what was rolled back did not happen");
+    await advance(scene, { runNo, entry }, { end: sampleEnd() });
+    assert.deepEqual(told.splice(0), [runNo]);
+    stopWatching();
+    await beginOne(scene);
+    assert.deepEqual(told, []);
+  });
+
+  test(`${engine.name}: summaries of some runs, in their environment`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const elsewhere = await makeEnvironment(store, "staging");
+    const [first, second] = [await beginOne(scene), await beginOne({ ...scene, environment: elsewhere })];
+    const runNos = [first.runNo, second.runNo, 999 as typeof first.runNo];
+    const found = await store.runSummaries({ environmentId: scene.environment.id, runNos });
+    assert.deepEqual(found, (await store.runList({ environmentId: scene.environment.id, limit: 5 })).runs);
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      [first.run.id],
+    );
   });
 
   test(`${engine.name}: a run is found by its id, in its environment or in any`, async (t) => {

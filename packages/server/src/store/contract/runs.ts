@@ -262,6 +262,6 @@ export interface RunStore {
   runSummaries(params: { environmentId: EnvironmentId; runNos: readonly RunNo[] }): Promise<RunSummary[]>;
   /** Calls `listener` soon after runs were created or changed, by any node. Returns how to stop it. */
   runWatch(listener: (runNos: readonly RunNo[]) => void): () => void;
-  /** Newest first. A list over much data may stop early with few runs, or none, and a place to go on from: every call is bounded. */
+  /** Newest first. */
   runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
 }

@@ -3,9 +3,14 @@ export class Conditions {
   readonly values: unknown[] = [];
   readonly #conditions: string[] = [];
 
+  /** A value that stands elsewhere in the statement: its `$n`. */
+  bind(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+
   add(condition: string, ...values: readonly unknown[]): void {
     let index = 0;
-    this.#conditions.push(condition.replace(/\?/g, () => `$${this.values.push(values[index++])}`));
+    this.#conditions.push(condition.replace(/\?/g, () => this.bind(values[index++])));
   }
 
   get text(): string {

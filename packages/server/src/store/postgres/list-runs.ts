@@ -1,94 +1,72 @@
 /**
- * Lists runs newest first. Run ids are ULIDs: their order is the order of creation, and a time is a prefix. As lists of events
- * do, these walk ranges of indexes, within a time budget.
+ * Lists runs newest first. Run ids are ULIDs: their order is the order of creation, and a time is a prefix. A list merges ranges
+ * of indexes, one for each function and status asked for, so it costs the same whatever else there is.
  */
 
 import { firstIdAt, type RunId } from "@inlet/protocol";
-import type { RunListParams, RunStatus, RunSummary } from "../contract/index.ts";
-import { type CollectedRuns, mergeRuns } from "../rows/run-pages.ts";
+import { RUN_STATUSES, type RunListParams, type RunSummary } from "../contract/index.ts";
 import { type RunSummaryRow, toRunSummary } from "../rows/run-rows.ts";
 import { Conditions } from "./conditions.ts";
 import type { Database } from "./database.ts";
 import { SELECT_RUNS } from "./read-runs.ts";
 import { plain } from "./run-reads.ts";
 
-const SLICE_ROWS = 500;
-const BUDGET_MS = 1_000;
-
-/** A range of an index, newest first. What the index does not settle is a filter on slices of it. */
-interface Stream {
-  where: string;
-  values: readonly unknown[];
-  onlyStatus?: RunStatus;
-}
-
-/** The second condition is the one the partial indexes were made with. */
-const NOT_COMPLETED = "status = ? AND status <> 'completed'";
-const OF_EVENT = `
-  run_no IN (
-    WITH asked AS (SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?)
-    SELECT run_no FROM runs JOIN asked ON event_no = sequence WHERE environment_id = ?
-    UNION ALL SELECT run_no FROM batched_events JOIN asked ON event_no = sequence)`;
+const OF_EVENT = `run_no IN (
+  WITH asked AS (SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?)
+  SELECT run_no FROM runs JOIN asked ON event_no = sequence WHERE environment_id = ?
+  UNION ALL SELECT run_no FROM batched_events JOIN asked ON event_no = sequence)`;
 
 export async function listRuns(database: Database, params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }> {
-  const deadline = Date.now() + BUDGET_MS;
-  const collected = await Promise.all(streamsOf(params).map((stream) => collect(database, params, stream, deadline)));
-  return mergeRuns(collected, params.limit);
-}
-
-function streamsOf({ environmentId, status, functionNos, eventId }: RunListParams): Stream[] {
-  // No index holds completed runs by status: nearly all are, so they are found among all.
-  const indexed = status !== undefined && status !== "completed" ? status : null;
-  const filter = status !== undefined && indexed === null ? { onlyStatus: status } : {};
-  if (eventId !== undefined) {
-    const own = functionNos ? { where: `${OF_EVENT} AND function_no = ANY (?)`, more: [functionNos] } : { where: OF_EVENT, more: [] };
-    const values = [environmentId, eventId, environmentId, ...own.more];
-    return [{ where: own.where, values, ...(status !== undefined && { onlyStatus: status }) }];
-  }
-  if (functionNos) {
-    return functionNos.map((no) =>
-      indexed === null
-        ? { where: "function_no = ?", values: [no], ...filter }
-        : { where: `function_no = ? AND ${NOT_COMPLETED}`, values: [no, indexed] },
-    );
-  }
-  return [indexed === null ? { where: "true", values: [], ...filter } : { where: NOT_COMPLETED, values: [indexed] }];
-}
-
-async function collect(database: Database, params: RunListParams, stream: Stream, deadline: number): Promise<CollectedRuns> {
-  const { onlyStatus } = stream;
-  const sliceRows = onlyStatus === undefined ? params.limit + 1 : Math.max(SLICE_ROWS, params.limit + 1);
-  const found: RunSummary[] = [];
-  let { after } = params;
-  for (;;) {
-    const rows = await readSlice(database, params, stream, after, sliceRows);
-    for (const row of rows) {
-      after = row.run_id as RunId;
-      if (onlyStatus === undefined || row.status === onlyStatus) found.push(toRunSummary(plain(row)));
-      if (found.length > params.limit) return { found, leftAt: after };
-    }
-    if (rows.length < sliceRows) return { found, leftAt: null };
-    if (Date.now() > deadline) return { found, leftAt: after ?? null };
-  }
-}
-
-function readSlice(
-  database: Database,
-  params: RunListParams,
-  stream: Stream,
-  after: RunId | undefined,
-  rows: number,
-): Promise<RunSummaryRow[]> {
+  const { environmentId, status, functionNos, eventId, limit } = params;
   const where = new Conditions();
-  where.add("environment_id = ?", params.environmentId);
-  where.add(stream.where, ...stream.values);
-  if (after !== undefined) where.add("run_id < ?", after);
-  if (params.from !== undefined) where.add("run_id >= ?", firstIdAt(params.from));
-  if (params.to !== undefined) where.add("run_id < ?", firstIdAt(params.to));
-  // The runs are chosen before anything is joined to them: the planner must not begin anywhere else.
-  const chosen = `SELECT * FROM runs WHERE ${where.text} ORDER BY run_id DESC LIMIT ${rows}`;
-  return database.query<RunSummaryRow>(
-    `${SELECT_RUNS().replace("FROM runs", `FROM (${chosen}) AS runs`)} ORDER BY run_id DESC`,
+  const ids =
+    eventId === undefined && (functionNos || status === "completed") ? idsOfFunctions(where, params) : idsInOneRange(where, params);
+  const rows = await database.query<RunSummaryRow>(
+    `${SELECT_RUNS()} WHERE runs.environment_id = ${where.bind(environmentId)} AND run_id IN (${ids} ORDER BY run_id DESC LIMIT ${limit + 1})
+     ORDER BY run_id DESC`,
     where.values,
   );
+  const runs = rows.slice(0, limit).map((row) => toRunSummary(plain(row)));
+  return { runs, next: rows.length > limit ? (runs.at(-1)?.id ?? null) : null };
+}
+
+function idsInOneRange(where: Conditions, params: RunListParams): string {
+  const { environmentId, status, functionNos, eventId } = params;
+  where.add("environment_id = ?", environmentId);
+  if (eventId !== undefined) where.add(OF_EVENT, environmentId, eventId, environmentId);
+  if (functionNos) where.add("function_no = ANY (?::integer[])", functionNos);
+  if (status !== undefined) where.add("status = ?", status);
+  // What the partial index was made with: PostgreSQL takes it only when the statement says so.
+  if (status !== undefined && status !== "completed") where.add("status <> 'completed'");
+  addTimes(where, params);
+  return `SELECT run_id FROM runs WHERE ${where.text}`;
+}
+
+/** The newest of each range; the newest of these are the page. */
+function idsOfFunctions(where: Conditions, params: RunListParams): string {
+  const { environmentId, status, functionNos, limit } = params;
+  const environment = where.bind(environmentId);
+  const functions = functionNos
+    ? `unnest(${where.bind(functionNos)}::integer[]) AS f(function_no)`
+    : `(SELECT function_no FROM functions WHERE environment_id = ${environment}) AS f`;
+  const wanted = (status === undefined ? RUN_STATUSES : [status]).filter((one) => one !== "completed");
+  addTimes(where, params);
+  const newest = (condition: string) =>
+    `LATERAL (SELECT run_id FROM runs WHERE environment_id = ${environment} AND runs.function_no = f.function_no AND ${condition}
+       ${where.text && `AND ${where.text}`} ORDER BY run_id DESC LIMIT ${limit + 1}) AS r`;
+  const ranges: string[] = [];
+  if (status === undefined || status === "completed") {
+    ranges.push(`SELECT r.run_id FROM ${functions}, ${newest("status = 'completed'")}`);
+  }
+  if (wanted.length > 0) {
+    const statuses = `unnest(${where.bind(wanted)}::text[]) AS s(status)`;
+    ranges.push(`SELECT r.run_id FROM ${functions}, ${statuses}, ${newest("runs.status = s.status AND runs.status <> 'completed'")}`);
+  }
+  return `SELECT run_id FROM (${ranges.join(" UNION ALL ")}) AS ranges`;
+}
+
+function addTimes(where: Conditions, { after, from, to }: RunListParams): void {
+  if (after !== undefined) where.add("run_id < ?", after);
+  if (from !== undefined) where.add("run_id >= ?", firstIdAt(from));
+  if (to !== undefined) where.add("run_id < ?", firstIdAt(to));
 }

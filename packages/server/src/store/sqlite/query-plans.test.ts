@@ -75,21 +75,22 @@ test("lists of runs are ranges of an index, in its order", async (t) => {
       })),
     ),
   );
-  const texts = await preparedWhile(async () => {
-    for (const list of lists) await listRuns(db, { environmentId, limit: 20, ...list });
+  const texts = await preparedWhile(() => {
+    for (const list of lists) listRuns(db, { environmentId, limit: 20, ...list });
   });
   assert.ok(texts.size >= 8, `only ${texts.size} lists were seen`);
   for (const sql of texts) {
     const plan = planOf(db, sql);
     assert.deepEqual(walks(plan), [], sql);
-    assert.match(plan[0] ?? "", /^SEARCH runs USING INDEX runs_by_\w+ \(environment_id=\?/, sql);
     assert.ok(!plan.some((detail) => detail.includes("TEMP B-TREE")), `sorted: ${sql}`);
-    if (sql.includes("status = ?")) assert.match(plan[0] ?? "", /status=\?/, sql);
+    if (!/^SELECT run_id FROM runs/.test(sql)) continue;
+    assert.match(plan[0] ?? "", /^SEARCH runs USING COVERING INDEX runs_\w+ \(environment_id=\?/, sql);
+    if (sql.includes(" status = ?")) assert.match(plan[0] ?? "", /status=\?/, sql);
     if (sql.includes("function_no = ?")) assert.match(plan[0] ?? "", /function_no=\?/, sql);
     if (sql.includes("run_id < ?")) assert.match(plan[0] ?? "", /run_id>\? AND run_id<\?/, sql);
   }
-  const single = await preparedWhile(async () => {
-    await listRuns(db, { environmentId, limit: 20, eventId: "01" as EventId });
+  const single = await preparedWhile(() => {
+    listRuns(db, { environmentId, limit: 20, eventId: "01" as EventId });
     getRun(db, { environmentId, id: "01" as RunId });
   });
   for (const sql of single) assert.deepEqual(walks(planOf(db, sql)), [], sql);

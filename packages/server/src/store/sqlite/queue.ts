@@ -53,8 +53,9 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
   const noteTrial = db.prepare("UPDATE queue SET trials = trials + 1 WHERE entry_no = ? AND leased_by = ?");
   const remove = db.prepare("DELETE FROM queue WHERE entry_no = ? AND leased_by = ?");
   const lanesAfter = db.prepare("SELECT lane_no, key FROM lanes WHERE lane_no > max(?, 1) ORDER BY lane_no LIMIT ?");
+  // The last number stays, so that none is given out again: runs that have ended still have the number of their lane.
   const forgetLane = db.prepare(`
-    DELETE FROM lanes WHERE lane_no = ?1
+    DELETE FROM lanes WHERE lane_no = ?1 AND lane_no < (SELECT max(lane_no) FROM lanes)
       AND NOT EXISTS (SELECT 1 FROM queue INDEXED BY queue_by_lane WHERE lane_no = ?1)
       AND NOT EXISTS (SELECT 1 FROM queue INDEXED BY queue_by_home_lane WHERE home_lane_no = ?1 AND lane_no <> home_lane_no)`);
 

@@ -1,13 +1,11 @@
 /**
  * Lists and shows runs, on the read thread. Run ids are ULIDs: their order is the order of creation, and a time is a prefix.
- * Lists walk ranges of indexes as those of events do (list-events.ts), within a time budget.
+ * A list merges ranges of indexes, one for each function and status asked for, so it costs the same whatever else there is.
  */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { type EnvironmentId, type EventId, firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
-import type { RunDetails, RunError, RunListParams, RunStatus, RunSummary } from "../contract/index.ts";
-import { type CollectedRuns, mergeRuns } from "../rows/run-pages.ts";
+import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
+import { RUN_STATUSES, type RunDetails, type RunError, type RunListParams, type RunStatus, type RunSummary } from "../contract/index.ts";
 import {
   type AttemptRow,
   RUN_COLUMNS,
@@ -18,99 +16,94 @@ import {
   toStepRecord,
 } from "../rows/run-rows.ts";
 
-const SELECT = (extra = "", index = "") => `
+const SELECT = (extra = "") => `
   SELECT ${RUN_COLUMNS}${extra}, events.event_id, event_names.name AS event_name
-  FROM runs${index && ` INDEXED BY ${index}`} LEFT JOIN lanes USING (lane_no) LEFT JOIN events ON events.sequence = runs.event_no
-    LEFT JOIN event_names USING (name_id)`;
+  FROM runs LEFT JOIN lanes USING (lane_no) LEFT JOIN events ON events.sequence = runs.event_no LEFT JOIN event_names USING (name_id)`;
 
-const SLICE_ROWS = 500;
-const BUDGET_MS = 1_000;
-
-/** A range of an index, newest first. What the index does not settle is a filter on slices of it. */
+/** A range of an index, newest first. */
 interface Stream {
   index: string;
   where: string;
   values: SQLInputValue[];
-  onlyStatus?: RunStatus;
 }
 
-export async function listRuns(db: DatabaseSync, params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }> {
-  const deadline = Date.now() + BUDGET_MS;
-  const collected: CollectedRuns[] = [];
-  for (const stream of streamsOf(params)) collected.push(await collect(db, params, stream, deadline));
-  return mergeRuns(collected, params.limit);
+/** The second conditions are those the partial indexes were made with. */
+const OF_FUNCTION = "function_no = ? AND status = ? AND status <> 'completed'";
+const OF_FUNCTION_COMPLETED = "function_no = ? AND status = 'completed'";
+const OF_STATUS = "status = ? AND status <> 'completed'";
+
+export function listRuns(db: DatabaseSync, params: RunListParams): { runs: RunSummary[]; next: RunId | null } {
+  const found = streamsOf(db, params).flatMap((stream) => idsIn(db, params, stream));
+  const ids = [...new Set(found)].sort().reverse();
+  const shown = ids.slice(0, params.limit);
+  return { runs: summaries(db, params.environmentId, shown), next: ids.length > params.limit ? (shown.at(-1) ?? null) : null };
 }
 
-function streamsOf({ environmentId, status, functionNos, eventId }: RunListParams): Stream[] {
-  // No index holds completed runs by status: nearly all are, so they are found among all.
-  const indexed = status !== undefined && status !== "completed" ? status : null;
-  const filter = status !== undefined && indexed === null ? { onlyStatus: status } : {};
-  if (eventId !== undefined) return [ofEvent(environmentId, eventId, status, functionNos)];
-  if (functionNos) {
-    return functionNos.map((no) =>
-      indexed === null
-        ? { index: "runs_by_function", where: "function_no = ?", values: [no], ...filter }
-        : { index: "runs_by_function_and_status", where: `function_no = ? AND ${NOT_COMPLETED}`, values: [no, indexed] },
-    );
-  }
-  if (indexed !== null) return [{ index: "runs_by_status", where: NOT_COMPLETED, values: [indexed] }];
-  return [{ index: "runs_by_id", where: "true", values: [], ...filter }];
+function streamsOf(db: DatabaseSync, params: RunListParams): Stream[] {
+  const { environmentId, status, functionNos, eventId } = params;
+  if (eventId !== undefined) return [ofEvent(params, eventId)];
+  if (functionNos) return ofFunctions(functionNos, status);
+  if (status === undefined) return [{ index: "runs_by_id", where: "true", values: [] }];
+  if (status !== "completed") return [{ index: "runs_by_status", where: OF_STATUS, values: [status] }];
+  const rows = db.prepare("SELECT function_no FROM functions WHERE environment_id = ?").all(environmentId);
+  return ofFunctions(
+    rows.map(({ function_no }) => function_no as FunctionNo),
+    status,
+  );
 }
 
-/** The second condition is the one the partial indexes were made with. */
-const NOT_COMPLETED = "status = ? AND status <> 'completed'";
+function ofFunctions(functionNos: readonly FunctionNo[], status: RunStatus | undefined): Stream[] {
+  return functionNos.flatMap((no) => (status === undefined ? RUN_STATUSES : [status]).map((one) => ofFunction(no, one)));
+}
 
-/** What one event started is little. */
-function ofEvent(
-  environmentId: EnvironmentId,
-  eventId: EventId,
-  status: RunStatus | undefined,
-  functionNos: RunListParams["functionNos"],
-): Stream {
+function ofFunction(no: FunctionNo, status: RunStatus): Stream {
+  if (status === "completed") return { index: "runs_completed_by_function", where: OF_FUNCTION_COMPLETED, values: [no] };
+  return { index: "runs_by_function_and_status", where: OF_FUNCTION, values: [no, status] };
+}
+
+/** What one event started is little: further filters need no index. */
+function ofEvent({ environmentId, status, functionNos }: RunListParams, eventId: EventId): Stream {
   const sequence = "SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?";
   const where = [
     `run_no IN (
-    SELECT run_no FROM runs WHERE event_no = (${sequence}) UNION ALL SELECT run_no FROM batched_events WHERE event_no = (${sequence}))`,
+      SELECT run_no FROM runs WHERE event_no = (${sequence}) UNION ALL SELECT run_no FROM batched_events WHERE event_no = (${sequence}))`,
   ];
   const values: SQLInputValue[] = [environmentId, eventId, environmentId, eventId];
+  if (status !== undefined) {
+    where.push("status = ?");
+    values.push(status);
+  }
   if (functionNos) {
     where.push(`function_no IN (${functionNos.map(() => "?").join(",")})`);
     values.push(...functionNos);
   }
-  return { index: "", where: where.join(" AND "), values, ...(status !== undefined && { onlyStatus: status }) };
+  return { index: "", where: where.join(" AND "), values };
 }
 
-async function collect(db: DatabaseSync, params: RunListParams, stream: Stream, deadline: number): Promise<CollectedRuns> {
-  const { onlyStatus } = stream;
-  const sliceRows = onlyStatus === undefined ? params.limit + 1 : Math.max(SLICE_ROWS, params.limit + 1);
-  const found: RunSummary[] = [];
-  let { after } = params;
-  for (;;) {
-    const rows = readSlice(db, params, stream, after, sliceRows);
-    for (const row of rows) {
-      after = row.run_id as RunId;
-      if (onlyStatus === undefined || row.status === onlyStatus) found.push(toRunSummary(row));
-      if (found.length > params.limit) return { found, leftAt: after };
-    }
-    if (rows.length < sliceRows) return { found, leftAt: null };
-    if (Date.now() > deadline) return { found, leftAt: after ?? null };
-    await nextTurn();
-  }
-}
-
-function readSlice(db: DatabaseSync, params: RunListParams, stream: Stream, after: RunId | undefined, rows: number): RunSummaryRow[] {
-  const where = ["runs.environment_id = ?", stream.where];
-  const values: SQLInputValue[] = [params.environmentId, ...stream.values];
-  const require = (condition: string, bound: SQLInputValue) => {
-    where.push(condition);
-    values.push(bound);
+/** Ids alone are in the index: an environment may have many functions, and most of what their streams give is not shown. */
+function idsIn(db: DatabaseSync, params: RunListParams, { index, where, values }: Stream): RunId[] {
+  const conditions = ["environment_id = ?", where];
+  const bound: SQLInputValue[] = [params.environmentId, ...values];
+  const require = (condition: string, value: SQLInputValue) => {
+    conditions.push(condition);
+    bound.push(value);
   };
-  if (after !== undefined) require("run_id < ?", after);
+  if (params.after !== undefined) require("run_id < ?", params.after);
   if (params.from !== undefined) require("run_id >= ?", firstIdAt(params.from));
   if (params.to !== undefined) require("run_id < ?", firstIdAt(params.to));
+  const indexed = index && ` INDEXED BY ${index}`;
   return db
-    .prepare(`${SELECT("", stream.index)} WHERE ${where.join(" AND ")} ORDER BY run_id DESC LIMIT ?`)
-    .all(...values, rows) as unknown as RunSummaryRow[];
+    .prepare(`SELECT run_id FROM runs${indexed} WHERE ${conditions.join(" AND ")} ORDER BY run_id DESC LIMIT ?`)
+    .all(...bound, params.limit + 1)
+    .map(({ run_id }) => run_id as RunId);
+}
+
+function summaries(db: DatabaseSync, environmentId: EnvironmentId, ids: readonly RunId[]): RunSummary[] {
+  const select = db.prepare(`${SELECT()} WHERE runs.environment_id = ? AND run_id = ?`);
+  return ids.flatMap((id) => {
+    const row = select.get(environmentId, id) as RunSummaryRow | undefined;
+    return row ? [toRunSummary(row)] : [];
+  });
 }
 
 export function summariseRuns(db: DatabaseSync, params: { environmentId: EnvironmentId; runNos: readonly RunNo[] }): RunSummary[] {

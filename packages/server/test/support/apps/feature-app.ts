@@ -219,6 +219,15 @@ function parallelFunctions(define: Define, journal: Journal): unknown[] {
       });
       return after;
     }),
+    define("racing-group", async ({ step, group }) => {
+      const race = () =>
+        Promise.race([
+          step.run("quick", () => "quick"),
+          step.run("slow", () => new Promise((resolve) => setTimeout(resolve, 3_000, "slow"))),
+        ]);
+      const winner = await (group?.parallel ? group.parallel(race) : race());
+      return { winner, after: await step.run("after", () => Date.now()) };
+    }),
     define("racing", async ({ step }) => {
       const winner = await Promise.race([
         step.run("quick", () => "quick"),

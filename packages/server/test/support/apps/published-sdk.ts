@@ -30,6 +30,8 @@ export interface Context {
   attempt: number;
   maxAttempts?: number;
   runId: string;
+  /** Of v4 only. */
+  group?: { parallel?<Result>(work: () => Promise<Result>): Promise<Result> };
   error?: Error;
 }
 

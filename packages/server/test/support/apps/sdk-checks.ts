@@ -15,7 +15,7 @@ export interface SdkSetting {
   sdk: PublishedSdk;
   mode: "dev" | "start";
   /** Of v4 only. */
-  checkpointing?: boolean;
+  checkpointing?: boolean | { bufferedSteps: number };
   signingKey?: string;
 }
 
@@ -157,6 +157,12 @@ const CHECKS: Record<string, Check> = {
     const { run: ended } = await run("racing");
     assert.deepEqual(ended.output, { winner: "quick", after: "done" }, JSON.stringify(ended));
   },
+  async "a step that has won a race need not wait for the others"({ run }) {
+    const { run: ended } = await run("racing-group");
+    assert.equal(ended.output.winner, "quick", JSON.stringify(ended));
+    const slow = ended.steps?.find(({ name }) => name === "slow");
+    assert.ok(ended.output.after < Date.parse(slow.startedAt) + 3_000, "went on while the other was still running");
+  },
   async "of parallel steps one may fail"({ run, journal }) {
     const { run: ended, key } = await run("one-fails");
     assert.deepEqual(ended.output, ["good", "bad luck"], JSON.stringify(ended));
@@ -254,7 +260,7 @@ const CHECKS: Record<string, Check> = {
 /** Runs every check at once against one service and one app. */
 export function checkSdk(setting: SdkSetting): void {
   const { sdk, mode, checkpointing } = setting;
-  const how = checkpointing === false ? ", no checkpoints" : "";
+  const how = checkpointing === undefined ? "" : `, checkpointing ${JSON.stringify(checkpointing)}`;
   test(`SDK ${sdk.name}, ${mode}${how}`, { concurrency: true }, async (t) => {
     const running = await start(t, setting);
     await Promise.all(Object.entries(CHECKS).map(([name, check]) => t.test(name, () => check(running))));

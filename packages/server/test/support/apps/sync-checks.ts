@@ -3,14 +3,13 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { fastify } from "fastify";
+import { clockBeforeMinute } from "../held-clock.ts";
 import { onEnd } from "../on-end.ts";
 import { endedRun, isEnded, runDetails, runsOfEvent, runsOfFunction, until } from "../runs.ts";
 import { EVENT_KEY, startTestService, type TestService } from "../service.ts";
 import { serveApp, syncApp } from "./app-server.ts";
 import type { Client, ClientOptions, PublishedSdk } from "./published-sdk.ts";
 import { BARE_SIGNING_KEY, PREFIXED_SIGNING_KEY } from "./sdk-checks.ts";
-
-const MINUTE_MS = 60_000;
 
 function startSigned(t: TestContext): Promise<TestService> {
   return startTestService(t, { flags: ["--retry-interval", "50ms", "--signing-key", PREFIXED_SIGNING_KEY] });
@@ -126,13 +125,13 @@ export function checkSyncs(sdk: PublishedSdk): void {
   });
 
   test(`SDK ${sdk.name}: a schedule starts its function, once a tick`, async (t) => {
-    // The service's clock stands shortly before a full minute.
-    const aheadMs = MINUTE_MS - (Date.now() % MINUTE_MS) - 1_500;
-    const service = await startTestService(t, { mode: "dev", now: () => Date.now() + aheadMs });
+    const clock = clockBeforeMinute();
+    const service = await startTestService(t, { mode: "dev", now: clock.now });
     const client = clientOf(sdk, service, { isDev: true });
     const tick = client.createFunction({ id: "tick" }, [{ cron: "TZ=Europe/Berlin * * * * *" }], ({ event }) => event);
     const app = await serveApp(t, sdk.listener(client, [tick]));
     await syncApp(service, app.url);
+    clock.go();
     const run = await until("a tick", async () => (await runsOfFunction(service, "app-tick")).find(isEnded));
     const { status, cron, output } = await runDetails(service, run.id);
     assert.deepEqual([status, cron], ["completed", "TZ=Europe/Berlin * * * * *"]);

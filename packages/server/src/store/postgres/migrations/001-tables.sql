@@ -197,11 +197,11 @@ CREATE TABLE runs (
   error           text
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX runs_by_id ON runs (environment_id, run_id);
-CREATE INDEX runs_by_function ON runs (environment_id, function_no, run_id);
 CREATE INDEX runs_by_event ON runs (environment_id, event_no);
--- Runs that ended well are most of them, and never change again; these hold only those that are under way or went wrong.
-CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE status <> 'completed';
+-- A run that has completed is in one of these, any other in the other two: lists are merged from them.
+CREATE INDEX runs_completed_by_function ON runs (environment_id, function_no, run_id) WHERE status = 'completed';
 CREATE INDEX runs_by_function_and_status ON runs (environment_id, function_no, status, run_id) WHERE status <> 'completed';
+CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE status <> 'completed';
 
 -- The events of a batch beside the first, which the run itself names: so that a run is found by each of its events.
 CREATE TABLE batched_events (

@@ -56,11 +56,11 @@ CREATE TABLE runs (
 ) STRICT;
 
 CREATE UNIQUE INDEX runs_by_id ON runs (environment_id, run_id);
-CREATE INDEX runs_by_function ON runs (environment_id, function_no, run_id);
 CREATE INDEX runs_by_event ON runs (event_no);
--- Most runs are completed, and a list of these is as good as a list of all: the indexes hold only the others.
-CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE status <> 'completed';
+-- A run that has completed is in one of these, any other in the other two: lists are merged from them.
+CREATE INDEX runs_completed_by_function ON runs (environment_id, function_no, run_id) WHERE status = 'completed';
 CREATE INDEX runs_by_function_and_status ON runs (environment_id, function_no, status, run_id) WHERE status <> 'completed';
+CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE status <> 'completed';
 
 -- The events of a batch beside the first, which the run itself names: so that a run is found by each of its events.
 CREATE TABLE batched_events (

@@ -1,0 +1,83 @@
+/** Who is signed in, from where, and the way to end a session. Nothing on a dev server, where nobody signs in. */
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { call, callForAll } from "../api/client.ts";
+import { sessionQuery, useMayChange } from "../api/session.ts";
+import type { OpenSession } from "../api/types.ts";
+import { ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { withToast } from "../ui/toasts.tsx";
+
+export function OpenSessions() {
+  const { data: session } = useQuery(sessionQuery);
+  return session?.required ? <SessionTable /> : null;
+}
+
+function SessionTable() {
+  const { data, error, refetch } = useQuery({ queryKey: ["sessions"], queryFn: () => callForAll<OpenSession>("/sessions") });
+  return (
+    <section className="stack" aria-label="Open sessions">
+      <h2>Open sessions</h2>
+      {error ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : !data ? (
+        <SkeletonRows rows={2} />
+      ) : (
+        <div className="table-wrap">
+          <table className="table">
+            <thead>
+              <tr>
+                <th>Signed in with</th>
+                <th>Role</th>
+                <th>From</th>
+                <th>Since</th>
+                <th>Last seen</th>
+                <th>
+                  <span className="visually-hidden">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.map((session) => (
+                <SessionRow key={session.id} session={session} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function SessionRow({ session }: { session: OpenSession }) {
+  const queries = useQueryClient();
+  const mayChange = useMayChange();
+  async function end() {
+    await withToast(call(`/sessions/${encodeURIComponent(session.id)}`, { method: "DELETE" }), "The session is ended.");
+    await queries.invalidateQueries({ queryKey: ["sessions"] });
+  }
+  return (
+    <tr>
+      <td className="strong">
+        {session.name} {session.current && <span className="badge plain">this one</span>}
+      </td>
+      <td className="second">{session.role}</td>
+      <td className="second" title={session.userAgent ?? undefined}>
+        {session.ip}
+      </td>
+      <td className="second">
+        <Time at={session.createdAt} />
+      </td>
+      <td className="second">
+        <Time at={session.lastSeenAt} relative />
+      </td>
+      <td className="right">
+        {mayChange && !session.current && (
+          <button type="button" className="button small danger" onClick={() => void end()}>
+            End
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,69 @@
+/** Signing in to a service that checks keys. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Browser } from "playwright-core";
+import { API_KEY, EVENT_KEY, startTestService } from "../../../server/test/support/service.ts";
+import { openPage } from "../support/browser.ts";
+
+const REFUSED = { allow: /40[13]/ };
+const LONGER_THAN_A_SESSION_MS = 13 * 3_600_000;
+
+export function signInCases(browser: () => Browser): void {
+  test("a wrong key is refused, a right one leads to where one wanted to go, and out again", async (t) => {
+    const service = await startTestService(t);
+    const [id] = (await service.send({ name: "a/b", data: { secret: 1 } })).body.ids;
+    const page = await openPage(t, browser(), `${service.url}/env/production/events/${id}`, REFUSED);
+    await page.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
+    assert.equal(await page.getByText("secret").count(), 0);
+    await page.getByLabel("API key").fill("wrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").getByText("unknown or was revoked").waitFor();
+    await page.getByLabel("API key").fill(API_KEY);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(`**/env/production/events/${id}`);
+    await page.getByText("secret").first().waitFor();
+    await page.getByRole("button", { name: /^Live/ }).waitFor();
+
+    await page.getByRole("button", { name: "Send event" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Event key").fill(EVENT_KEY);
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("listitem").filter({ hasText: "shop/order.created" }).waitFor();
+
+    await page.getByRole("button", { name: "Your session" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
+    await page.goto(`${service.url}/env/production/events`);
+    await page.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
+  });
+
+  test("a session that is over asks to sign in again, and goes on where one was", async (t) => {
+    let ahead = 0;
+    const service = await startTestService(t, { now: () => Date.now() + ahead });
+    const page = await openPage(t, browser(), `${service.url}/login?next=%2Fenv%2Fproduction%2Fkeys`, REFUSED);
+    await page.getByLabel("API key").fill(API_KEY);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL("**/env/production/keys");
+    await page.getByRole("cell", { name: "admin" }).first().waitFor();
+    ahead = LONGER_THAN_A_SESSION_MS;
+    await page.getByRole("link", { name: "Environments" }).click();
+    await page.getByRole("link", { name: "Webhooks", exact: true }).click();
+    await page.getByText("Your session is over").waitFor();
+    await page.getByLabel("API key").fill(API_KEY);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL("**/env/production/webhooks");
+  });
+
+  test("a key that may only read gets no buttons to change things", async (t) => {
+    const service = await startTestService(t);
+    const made = await service.rest("POST", "/keys", { body: { kind: "api", name: "Looker", role: "read" } });
+    const page = await openPage(t, browser(), `${service.url}/login`, REFUSED);
+    await page.getByLabel("API key").fill(made.body.data.key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "production" }).waitFor();
+    await page.getByRole("link", { name: "Keys" }).click();
+    await page.getByRole("cell", { name: "Looker" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: /Revoke|New/ }).count(), 0);
+  });
+}
