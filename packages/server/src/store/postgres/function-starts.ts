@@ -1,6 +1,6 @@
 /** Starting functions that have rules about it, in PostgreSQL: a start is written only if the marks are still what it was decided on. */
 
-import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
 import {
   type ClaimedEntry,
   type FunctionStartChange,
@@ -13,12 +13,28 @@ import { Handing } from "../rows/entry-writes.ts";
 import type { AdvanceRun, AppendInside } from "./advance-run.ts";
 import { handedEntries } from "./append-events.ts";
 import type { Database } from "./database.ts";
-import type { GroupWriter } from "./group-writer.ts";
+import type { GroupWriter, Plan } from "./group-writer.ts";
+import { NotRead } from "./not-read.ts";
 import type { RunReads } from "./run-reads.ts";
 import { startRun } from "./start-runs.ts";
 import type { UnitDraft } from "./unit-draft.ts";
+import type { WrittenUnit } from "./write-units.ts";
 
-const HELD_ENTRY = "SELECT environment_id FROM queue WHERE entry_no = $1 AND leased_by = $2";
+const HELD_ENTRIES = `
+  SELECT entry_no, environment_id FROM queue JOIN unnest($1::bigint[], $2::text[]) AS asked(entry_no, node) USING (entry_no)
+  WHERE leased_by = node`;
+const STARTS_AT_ONCE = 500;
+
+interface StartResult {
+  applied: boolean;
+  handed: ClaimedEntry[];
+}
+
+interface StartCall {
+  params: FunctionStartParams;
+  resolve(result: StartResult): void;
+  reject(error: unknown): void;
+}
 
 export interface FunctionStartParts {
   database: Database;
@@ -47,28 +63,78 @@ const EXPIRE_MARKS = `
   SELECT count(*) AS looked FROM old`;
 
 export function functionStartStore({ database, writer, reads, runs, rules, append }: FunctionStartParts): FunctionStartStore {
-  async function start(params: FunctionStartParams): Promise<{ applied: boolean; handed: ClaimedEntry[] }> {
-    const { entryNo, functionNo, now, lease } = params;
-    const [held] = await database.prepared<{ environment_id: EnvironmentId }>("held-entry", HELD_ENTRY, [entryNo, lease.node]);
-    if (!held) return { applied: false, handed: [] };
-    return writer.submit<{ applied: boolean; handed: ClaimedEntry[] }>(
-      (draft) => {
-        // Nothing but the marks can be out of date, or the entry is not held any more: then the start is not ours to decide.
-        if (draft.isRepeat && !draft.reads.isHeld(entryNo, lease.node)) return () => ({ applied: false, handed: [] });
-        const handing = new Handing(now, lease);
-        const change = params.decide({
-          marks: params.marks.map((mark) => draft.readMark(functionNo, mark)),
-          isActive: (runNo) => draft.reads.run(runNo)?.run.endedAt === null,
-          events: (sequences) => draft.reads.events(sequences),
+  /** Starts of one function look at the same marks: those that come together are decided one after the other, and written as one. */
+  const waiting = new Map<FunctionNo, StartCall[]>();
+
+  function start(params: FunctionStartParams): Promise<StartResult> {
+    return new Promise((resolve, reject) => {
+      const call = { params, resolve, reject };
+      const others = waiting.get(params.functionNo);
+      if (others) return void others.push(call);
+      waiting.set(params.functionNo, []);
+      void startMany(params.functionNo, [call]);
+    });
+  }
+
+  async function startMany(functionNo: FunctionNo, calls: StartCall[]): Promise<void> {
+    try {
+      const settle = await writer.submit(planStarts(calls), { rows: calls.length * 4 });
+      for (const tell of settle) tell();
+    } catch (error) {
+      for (const { reject } of calls) reject(error);
+    }
+    const next = waiting.get(functionNo)?.splice(0, STARTS_AT_ONCE) ?? [];
+    if (next.length > 0) void startMany(functionNo, next);
+    else waiting.delete(functionNo);
+  }
+
+  function planStarts(calls: readonly StartCall[]): Plan<(() => void)[]> {
+    let homes: { reads: unknown; of: Map<EntryNo, EnvironmentId> } | null = null;
+    return (draft) => {
+      // What was read before is read again whenever the draft begins with nothing known.
+      if (homes?.reads !== draft.reads) {
+        throw new NotRead(async () => {
+          homes = { reads: draft.reads, of: await heldEntries(calls) };
         });
-        draft.rows.held.push({ entry_no: entryNo, node: lease.node });
-        if (change.againAt === undefined) draft.rows.entriesGone.push({ entry_no: entryNo });
-        else draft.comeAgain(entryNo, change.againAt);
-        apply(draft, handing, held.environment_id, functionNo, change);
-        return (written) => ({ applied: true, handed: handedEntries(draft, handing, written) });
-      },
-      { rows: 4 },
-    );
+      }
+      const outcomes = calls.map((call) => decideOne(draft, call, homes?.of.get(call.params.entryNo)));
+      return (written) => outcomes.map((outcome) => () => outcome(written));
+    };
+  }
+
+  async function heldEntries(calls: readonly StartCall[]): Promise<Map<EntryNo, EnvironmentId>> {
+    const [entryNos, nodes] = [calls.map(({ params }) => params.entryNo), calls.map(({ params }) => params.lease.node)];
+    const rows = await database.prepared<{ entry_no: EntryNo; environment_id: EnvironmentId }>("held-entries", HELD_ENTRIES, [
+      entryNos,
+      nodes,
+    ]);
+    return new Map(rows.map(({ entry_no, environment_id }) => [entry_no, environment_id]));
+  }
+
+  function decideOne(
+    draft: UnitDraft,
+    { params, resolve, reject }: StartCall,
+    home: EnvironmentId | undefined,
+  ): (written: WrittenUnit) => void {
+    if (home === undefined) return () => resolve({ applied: false, handed: [] });
+    const { entryNo, functionNo, now, lease } = params;
+    const handing = new Handing(now, lease);
+    let change: FunctionStartChange;
+    try {
+      change = params.decide({
+        marks: params.marks.map((mark) => draft.readMark(functionNo, mark)),
+        isActive: (runNo) => draft.isActive(runNo),
+        events: (sequences) => draft.reads.events(sequences),
+      });
+    } catch (error) {
+      if (error instanceof NotRead) throw error;
+      return () => reject(error);
+    }
+    draft.rows.held.push({ entry_no: entryNo, node: lease.node });
+    if (change.againAt === undefined) draft.rows.entriesGone.push({ entry_no: entryNo });
+    else draft.comeAgain(entryNo, change.againAt);
+    apply(draft, handing, home, functionNo, change);
+    return (written) => resolve({ applied: true, handed: handedEntries(draft, handing, written) });
   }
 
   function apply(

@@ -163,11 +163,6 @@ export class RunReads {
     return rows.length > 0;
   }
 
-  async isHeld(entryNo: EntryNo, node: string): Promise<boolean> {
-    const rows = await this.#database.query("SELECT 1 FROM queue WHERE entry_no = $1 AND leased_by = $2", [entryNo, node]);
-    return rows.length > 0;
-  }
-
   async mark(functionNo: FunctionNo, { kind, key }: MarkKey): Promise<string | null> {
     const rows = await this.#database.query<{ value: string }>(
       "SELECT value FROM marks WHERE function_no = $1 AND kind = $2 AND key = $3",

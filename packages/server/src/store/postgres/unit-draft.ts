@@ -76,6 +76,7 @@ export class UnitDraft {
   /** What was read the first time was no longer so when it was written. */
   readonly isRepeat: boolean;
   readonly #runs = new Map<RunNo, RunDraft | null>();
+  readonly #marks = new Map<string, string | null>();
 
   constructor(reads: UnitReads, words: Words, isRepeat: boolean) {
     this.isRepeat = isRepeat;
@@ -99,6 +100,7 @@ export class UnitDraft {
   addEntry(handing: Handing, entry: EntryWrite, event: number | null): { no: EntryNo; leasedBy: string | null } {
     const no = this.reads.nextNumber() as EntryNo;
     const place = this.place(handing, entry);
+    if (entry.subject !== null) this.#dropSame(entry);
     this.rows.newEntries.push({
       ...{
         e: event,
@@ -124,6 +126,13 @@ export class UnitDraft {
       if (event !== null) this.handedFor.set(no, event);
     }
     return { no, leasedBy: place.leasedBy };
+  }
+
+  /** A gathering that this unit has moved before: only the last place counts. */
+  #dropSame({ functionNo, kind, subject }: EntryWrite): void {
+    const kept = subject === null ? null : toStoreText(subject);
+    const isSame = (row: Row) => row.function_no === functionNo && row.kind === kind && row.subject === kept;
+    this.rows.newEntries = this.rows.newEntries.filter((row) => !isSame(row));
   }
 
   /** An entry of a schedule is let go, and due again. */
@@ -157,19 +166,33 @@ export class UnitDraft {
     });
   }
 
-  readMark(functionNo: FunctionNo, mark: MarkKey): string | null {
-    const value = this.reads.mark(functionNo, mark);
-    const key = boundedKey(mark.key);
-    this.lock(lockNumber("mark", functionNo, mark.kind, key), true);
-    this.rows.marksRead.push({ function_no: functionNo, kind: mark.kind, key, value });
+  /** Active as this unit leaves it: a run that it starts is. */
+  isActive(runNo: RunNo): boolean {
+    if (this.rows.newRuns.some(({ run_no }) => run_no === runNo)) return true;
+    const known = this.#runs.get(runNo);
+    if (known !== undefined) return known !== null && !known.isEnded;
+    return this.reads.run(runNo)?.run.endedAt === null;
+  }
+
+  /** As this unit leaves it so far. What was read first must still be so when it is written. */
+  readMark(functionNo: FunctionNo, { kind, key }: MarkKey): string | null {
+    const bounded = boundedKey(key);
+    const place = `${functionNo} ${kind} ${bounded}`;
+    const known = this.#marks.get(place);
+    if (known !== undefined) return known;
+    const value = this.reads.mark(functionNo, { kind, key });
+    this.lock(lockNumber("mark", functionNo, kind, bounded), true);
+    this.rows.marksRead.push({ function_no: functionNo, kind, key: bounded, value });
+    this.#marks.set(place, value);
     return value;
   }
 
   writeMark(functionNo: FunctionNo, { kind, key, value, expiresAt }: MarkWrite): void {
     const row = { function_no: functionNo, kind, key: boundedKey(key), value, expires_at: expiresAt };
-    const same = this.rows.marks.findIndex((other) => other.kind === kind && other.key === row.key);
-    if (same >= 0) this.rows.marks.splice(same, 1);
-    this.rows.marks.push(row);
+    this.#marks.set(`${functionNo} ${kind} ${row.key}`, value);
+    const same = this.rows.marks.findIndex((other) => other.function_no === functionNo && other.kind === kind && other.key === row.key);
+    if (same >= 0) this.rows.marks[same] = row;
+    else this.rows.marks.push(row);
   }
 
   addRequest(request: NewWebhookRequest, event: number | null): void {

@@ -1,6 +1,6 @@
 /** What one unit has read so far. Asking for more throws NotRead; after it was read, the unit is planned again. */
 
-import type { EntryNo, EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { EventPlace, MarkKey, RunRecord, StoredEvent } from "../contract/index.ts";
 import { NotRead } from "./not-read.ts";
 import type { NumberBlocks } from "./number-blocks.ts";
@@ -55,10 +55,6 @@ export class UnitReads {
 
   isRepeated(environmentId: EnvironmentId, id: string, dedupKey: string | null, since: number, mayExist: boolean): boolean {
     return this.#get(`event ${environmentId} ${id}`, () => this.#reads.isRepeated(environmentId, id, dedupKey, since, mayExist));
-  }
-
-  isHeld(entryNo: EntryNo, node: string): boolean {
-    return this.#get(`entry ${entryNo}`, () => this.#reads.isHeld(entryNo, node));
   }
 
   mark(functionNo: FunctionNo, mark: MarkKey): string | null {
