@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { benchIngest } from "./ingest.ts";
+import { benchOnPostgres } from "./postgres.ts";
 import { type Row, report } from "./report.ts";
 import { benchRuns } from "./runs.ts";
 import { benchWebhooks } from "./webhooks.ts";
@@ -11,6 +12,7 @@ const HELP = `Usage: npm run bench -- <ingest | webhooks | runs> [flags]
   --seconds <n>   seconds each load runs (5)
   --rounds <n>    rounds, of which the median counts (3)
   --quick         one short round
+  --store <name>  sqlite, or postgres: the one from npm, or BENCH_DATABASE_URL (sqlite)
 
 ingest only:
   --stored <n>    events stored before the second half (5000000; 0 leaves it out, as --quick does)
@@ -32,6 +34,7 @@ const { values, positionals } = parseArgs({
     "stored-runs": { type: "string", default: "1000000" },
     long: { type: "string", default: "200000" },
     quick: { type: "boolean", default: false },
+    store: { type: "string", default: "sqlite" },
     url: { type: "string" },
     key: { type: "string", default: "bench" },
     help: { type: "boolean", default: false },
@@ -55,8 +58,14 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Row[]>>> = {
 
 const [name = ""] = positionals;
 const run = values.help ? undefined : BENCHMARKS[name];
-if (run) report(name, await run());
-else {
+if (run) {
+  const endStore = values.store === "postgres" ? await benchOnPostgres() : async () => {};
+  try {
+    report(name, await run());
+  } finally {
+    await endStore();
+  }
+} else {
   console.log(HELP);
   process.exitCode = values.help ? 0 : 2;
 }

@@ -219,8 +219,18 @@ export class UnitDraft {
   }
 }
 
+const nameLocks = new Map<string, string>();
+const REMEMBERED_MAX = 10_000;
+
+/** Remembered: every event asks for the one of its name. */
 export function nameLock(environmentId: EnvironmentId, eventName: string): string {
-  return lockNumber("name", environmentId, eventName);
+  const place = `${environmentId} ${eventName}`;
+  const known = nameLocks.get(place);
+  if (known !== undefined) return known;
+  if (nameLocks.size >= REMEMBERED_MAX) nameLocks.clear();
+  const lock = lockNumber("name", environmentId, eventName);
+  nameLocks.set(place, lock);
+  return lock;
 }
 
 function storeText(text: string | null): string | null {

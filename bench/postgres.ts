@@ -1,0 +1,25 @@
+/** PostgreSQL for benchmarks: the one from npm, started for the time they take, or the one BENCH_DATABASE_URL names. */
+
+import { inDatabase, startPostgres } from "../packages/server/test/support/postgres-server.ts";
+import { useStore } from "./processes.ts";
+
+/** Every data folder gets a database of its own. Returns how to end it all. */
+export async function benchOnPostgres(): Promise<() => Promise<void>> {
+  const given = process.env.BENCH_DATABASE_URL;
+  const server = given ? { url: given, remove: async () => {} } : await startPostgres();
+  const databases = new Map<string, string>();
+  useStore(async (dataDir) => {
+    const name = databases.get(dataDir) ?? `bench_${process.pid}_${databases.size}`;
+    if (!databases.has(dataDir))
+      await inDatabase(server.url, (client) => client.query(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`));
+    databases.set(dataDir, name);
+    const url = new URL(server.url);
+    url.pathname = `/${name}`;
+    return ["--database-url", url.href];
+  });
+  return async () => {
+    if (given)
+      for (const name of databases.values()) await inDatabase(given, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
+    await server.remove();
+  };
+}
