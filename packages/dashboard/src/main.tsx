@@ -10,9 +10,14 @@ import { createDashboardRouter } from "./router.tsx";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
-import "./styles/parts.css";
+import "./styles/controls.css";
+import "./styles/surfaces.css";
+import "./styles/overlays.css";
+import "./styles/charts.css";
 import "./styles/json.css";
 import "./styles/events.css";
+import "./styles/runs.css";
+import "./styles/webhooks.css";
 import "./styles/pages.css";
 
 const RETRIES_MAX = 2;

@@ -94,16 +94,9 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
   const invokeParts: InvokeParts = {
     eventIds,
     functionId,
-    newRun(environmentId, id, event, at) {
+    start(environmentId, id, event, at) {
       const target = registry.functionWithId(environmentId, id);
-      return target
-        ? fanOut.newRun(
-            target,
-            once(() => eventValue(event)),
-            at,
-            at,
-          )
-        : null;
+      return target ? fanOut.begin(target, event, at, at) : null;
     },
   };
   const executor: Executor = new Executor({

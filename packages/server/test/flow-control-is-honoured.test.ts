@@ -321,6 +321,32 @@ suite("flow control", { concurrency: 6 }, () => {
     assert.deepEqual(gate.order, ["1"], "the run that was cancelled was never called");
   });
 
+  test("an invocation keeps to the rules of the function it starts, and learns if that was not started", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const client = V4.client({ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, isDev: true });
+    const starts: number[] = [];
+    const slow = client.createFunction({ id: "slow", throttle: { limit: 1, period: "1s" } }, [{ event: "app/none" }], () =>
+      starts.push(Date.now()),
+    );
+    const rare = client.createFunction({ id: "rare", rateLimit: { limit: 1, period: "1h" } }, [{ event: "app/none" }], () => "once");
+    const caller = client.createFunction({ id: "fn" }, [{ event: "app/go" }], async ({ step }) => {
+      const first = await step.invoke("first", { function: slow, data: {} });
+      const second = await step.invoke("second", { function: slow, data: {} });
+      const third = await step.invoke("third", { function: rare, data: {} });
+      const fourth = await step.invoke("fourth", { function: rare, data: {} }).catch((error: Error) => error.message);
+      return [first, second, third, fourth];
+    });
+    const app = await serveApp(t, V4.listener(client, [slow, rare, caller]));
+    await syncApp(service, app.url);
+    const sentAt = Date.now();
+    const { ids } = await client.send({ name: "app/go", data: {} });
+    const { output } = await endedRun(service, ids[0] as string);
+    assert.deepEqual(output.slice(0, 3), [1, 2, "once"]);
+    assert.match(output[3], /as often as its rate limit allows/);
+    const lastMs = (starts[1] ?? 0) - sentAt;
+    assert.ok(lastMs >= 1_000, `the second may start a second after the first, but came after ${lastMs} ms`);
+  });
+
   test("schedules keep to the rules about starts as well", async (t) => {
     const clock = clockBeforeMinute();
     const service = await startTestService(t, { mode: "dev", now: clock.now });

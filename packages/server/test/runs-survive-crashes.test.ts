@@ -112,6 +112,7 @@ class Scene {
     if (victim === "app") {
       await this.#app.end("SIGKILL");
       this.crossed += (await this.#unfinished("ten-steps")).length;
+      this.#kept.push({ line: this.#lines().length, steps: await this.#stepsShown() });
       return this.#startApp();
     }
     await this.#inlet.end("SIGKILL");
@@ -204,6 +205,16 @@ class Scene {
   #rest(method: string, path: string, body?: unknown) {
     const headers = { ...(body !== undefined && { "content-type": "application/json" }) };
     return call(`${this.#inlet.url}${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  }
+
+  /** What the service shows as kept, as `<n> <step>`. */
+  async #stepsShown(): Promise<Set<string>> {
+    const shown = new Set<string>();
+    for (const { id, event } of await this.#all("/v1/runs?function=crash-ten-steps")) {
+      const { steps } = (await this.#rest("GET", `/v1/runs/${id}`)).body.data;
+      for (const { name, status } of steps) if (status === "completed") shown.add(`${this.#numbers.get(event.id)} ${name}`);
+    }
+    return shown;
   }
 
   /** What the dead service has kept, as `<n> <step>`. */

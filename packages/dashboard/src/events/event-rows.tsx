@@ -37,7 +37,6 @@ export function EventRows({ env, events, selected, width, scroller, onEnd, foot 
           params={{ env, id: event.id }}
           search={(before: object) => before}
           className={`event-row${narrow ? " narrow" : ""}${event.id === selected ? " selected" : ""}`}
-          aria-current={event.id === selected ? "true" : undefined}
         >
           <span className="event-time quiet">
             <Time at={event.receivedAt} />

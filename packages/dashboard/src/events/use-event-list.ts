@@ -13,6 +13,8 @@ import { isWanted } from "./event-search.ts";
 
 /** Beyond this many new events the list starts over: nobody scrolls through them, and memory is kept. */
 const FRESH_MAX = 1_000;
+/** A flood fills the list faster than it can be loaded again. */
+const START_OVER_EVERY_MS = 3_000;
 /** Arrivals are shown together at this pace, however many there are. */
 const SHOW_EVERY_MS = 150;
 
@@ -28,7 +30,10 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
   const heldNow = useRef(held);
   heldNow.current = held;
 
+  const startedOverAt = useRef(0);
   const startOver = useCallback(() => {
+    if (Date.now() - startedOverAt.current < START_OVER_EVERY_MS) return;
+    startedOverAt.current = Date.now();
     setFresh([]);
     setWaiting([]);
     void queries.resetQueries({ queryKey: query.queryKey });
@@ -42,7 +47,7 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
         setFresh((before) => {
           const after = add(before);
           if (after.length > FRESH_MAX) queueMicrotask(startOver);
-          return after;
+          return after.slice(0, FRESH_MAX);
         });
     },
     [startOver],

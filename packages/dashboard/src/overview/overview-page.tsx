@@ -70,7 +70,7 @@ function Figures({ env, stats }: { env: string; stats: Stats }) {
           label="Runs failed"
           value={sum("runsFailed")}
           kind={sum("runsFailed") > 0 ? "bad" : ""}
-          note={ended > 0 ? `${((sum("runsFailed") / ended) * 100).toFixed(1)} % of those that ended` : ""}
+          note={ended > 0 ? `${((sum("runsFailed") / ended) * 100).toFixed(1)} % of ended runs` : ""}
         />
         <Tile
           label="Waiting in the queue"

@@ -13,7 +13,7 @@ export function RunErrorBox({ error, title }: { error: RunError; title?: string 
         <Icon name="xCircle" />
         <span className="grow">
           {title && <span className="strong">{title}: </span>}
-          <span className="strong">{error.name}</span> <span>{error.message}</span>
+          <span className="strong">{error.name}:</span> {error.message}
         </span>
         {error.stack && (
           <button type="button" className="button small bare" aria-expanded={open} onClick={() => setOpen(!open)}>

@@ -1,14 +1,11 @@
 /** The steps of a run on a line of time: when each began and ended, what slept or waited, what failed and was tried again. */
 
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Run, RunAttempt, RunStep } from "../api/types.ts";
+import type { Run, RunStep } from "../api/types.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
-import { plural } from "../ui/numbers.ts";
-import { Payload } from "../ui/payload.tsx";
-import { duration, Time, useNow } from "../ui/time.tsx";
-import { RunErrorBox } from "./run-error.tsx";
+import { duration, useNow } from "../ui/time.tsx";
 import { RunStatusBadge } from "./run-status.tsx";
+import { FunctionAttempts, StepDetails } from "./step-details.tsx";
 
 const ICONS: Readonly<Record<string, IconName>> = { run: "code", sleep: "moon", wait: "hourglass", invoke: "external" };
 
@@ -136,84 +133,6 @@ function Row({ label, icon, status, bar, text, isPause = false, isOpen = false, 
     <button type="button" className="timeline-row" aria-expanded={isOpen} onClick={onOpen}>
       {content}
     </button>
-  );
-}
-
-function StepDetails({ env, step, attempts }: { env: string; step: RunStep; attempts: RunAttempt[] }) {
-  return (
-    <div className="step-details stack">
-      <dl className="facts">
-        <dt>Kind</dt>
-        <dd>{step.kind}</dd>
-        <dt>Began</dt>
-        <dd>
-          <Time at={step.startedAt} />
-        </dd>
-        <dt>Ended</dt>
-        <dd>
-          <Time at={step.endedAt} />
-        </dd>
-        {step.until && (
-          <>
-            <dt>{step.kind === "wait" ? "Gives up at" : "Wakes at"}</dt>
-            <dd>
-              <Time at={step.until} />
-            </dd>
-          </>
-        )}
-        {step.eventName && (
-          <>
-            <dt>Waits for</dt>
-            <dd>
-              <code>{step.eventName}</code>
-            </dd>
-          </>
-        )}
-        {step.childRunId && (
-          <>
-            <dt>Invoked run</dt>
-            <dd>
-              <Link to="/env/$env/runs/$id" params={{ env, id: step.childRunId }} className="mono">
-                {step.childRunId}
-              </Link>
-            </dd>
-          </>
-        )}
-        <dt>Attempts</dt>
-        <dd>{step.attempts}</dd>
-      </dl>
-      {step.error && <RunErrorBox error={step.error} />}
-      <AttemptList attempts={attempts} />
-      {step.output !== null && <Payload text={step.output} title="Output" />}
-    </div>
-  );
-}
-
-function FunctionAttempts({ attempts }: { attempts: RunAttempt[] }) {
-  if (attempts.length === 0) return null;
-  return (
-    <div className="step-details stack">
-      <h3>{plural(attempts.length, "failed call")} of the function itself</h3>
-      <AttemptList attempts={attempts} />
-    </div>
-  );
-}
-
-function AttemptList({ attempts }: { attempts: RunAttempt[] }) {
-  return (
-    <>
-      {attempts.map((attempt) => (
-        <div key={attempt.attempt} className="stack tight">
-          <div className="row small second">
-            <span>Attempt {attempt.attempt + 1}</span>
-            <Time at={attempt.startedAt} />
-            {attempt.httpStatus !== null && <span className="chip">HTTP {attempt.httpStatus}</span>}
-            <span className="quiet">{attempt.outcome}</span>
-          </div>
-          {attempt.error && <RunErrorBox error={attempt.error} />}
-        </div>
-      ))}
-    </>
   );
 }
 

@@ -7,6 +7,7 @@ import { type Filters, runPage, runsQuery } from "../api/queries.ts";
 import type { RunItem } from "../api/types.ts";
 
 const SHOW_EVERY_MS = 200;
+const CHANGED_MAX = 2_000;
 
 export function useRunList(env: string, filters: Filters, paused: boolean) {
   const key = JSON.stringify([env, filters]);
@@ -25,7 +26,7 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
       if (arrived.length === 0) return;
       const batch = arrived;
       arrived = [];
-      setChanged((before) => new Map([...before, ...batch.map((run) => [run.id, run] as const)]));
+      setChanged((before) => newestOf([...before.values(), ...batch]));
     }, SHOW_EVERY_MS);
     const stop = follow({
       path: "/runs/stream",
@@ -55,6 +56,13 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
     return all.sort((a, b) => (a.id < b.id ? 1 : -1));
   }, [pages.data, pages.hasNextPage, changed, key]);
   return { pages, runs, live };
+}
+
+/** The last word on each run; of more runs than anybody scrolls through, the newest. */
+function newestOf(runs: readonly RunItem[]): ReadonlyMap<string, RunItem> {
+  const byId = new Map(runs.map((run) => [run.id, run]));
+  if (byId.size <= CHANGED_MAX) return byId;
+  return new Map([...byId].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, CHANGED_MAX));
 }
 
 function isWanted(run: RunItem, { status, function: fn, from }: Filters): boolean {

@@ -3,8 +3,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useParams, useRouterState } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { environmentsQuery } from "../api/queries.ts";
 import { sessionQuery } from "../api/session.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
+import { Notice } from "../ui/states.tsx";
 import { Toasts } from "../ui/toasts.tsx";
 import { useEnvironmentColour } from "./environment-colour.ts";
 import { EnvironmentSwitcher, environmentTitle } from "./environment-switcher.tsx";
@@ -100,9 +102,25 @@ export function AppShell() {
         <Version />
       </nav>
       <main className="main" id="main" tabIndex={-1}>
+        <ArchivedNotice env={env} />
         <Outlet />
       </main>
       <Toasts />
+    </div>
+  );
+}
+
+function ArchivedNotice({ env }: { env: string }) {
+  const { data = [] } = useQuery(environmentsQuery);
+  if (!data.some(({ name, archivedAt }) => name === env && archivedAt !== null)) return null;
+  return (
+    <div className="main-notice">
+      <Notice kind="warn" icon="slash">
+        This environment is archived: its events stay to be read, nothing is taken and nothing runs.{" "}
+        <Link to="/env/$env/environments" params={{ env }}>
+          Manage environments
+        </Link>
+      </Notice>
     </div>
   );
 }

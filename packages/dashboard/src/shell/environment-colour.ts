@@ -12,7 +12,7 @@ const KNOWN: Readonly<Record<string, string>> = {
 const NEUTRAL = "var(--line-strong)";
 
 /** Steps of the golden angle: however many there are, neighbours in age are far apart in hue. */
-const FIRST_HUE = 255;
+const FIRST_HUE = 95;
 const HUE_STEP = 137.508;
 
 export function useEnvironmentColour(name: string): string {

@@ -64,7 +64,7 @@ function Choice({ environment: { name }, env, close }: { environment: Pick<Envir
     <Link to="/env/$env" params={{ env: name }} role="menuitemradio" aria-checked={name === env} className="menu-item" onClick={close}>
       <EnvironmentDot name={name} />
       <span className="cut grow">{environmentTitle(name)}</span>
-      {name === SHARED && <span className="quiet small">shared keys, webhooks</span>}
+      {name === SHARED && <span className="quiet small">shared</span>}
       {name === env && <Icon name="check" />}
     </Link>
   );

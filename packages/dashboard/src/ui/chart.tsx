@@ -39,25 +39,61 @@ export function Chart({ times, series, height, label, bars = false, bare = false
   );
   const look = JSON.stringify(series.map(({ label: name, colour }) => [name, colour]));
   const plot = useRef<uPlot>(null);
+  const [tip, setTip] = useState<Tip | null>(null);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: made anew when the looks change; data is set below
   useEffect(() => {
     if (!place.current || width === 0) return;
-    const made = new uPlot(options({ series, width, height, bars, bare, range }), data, place.current);
+    const made = new uPlot(options({ series, width, height, bars, bare, range, onTip: setTip }), data, place.current);
     plot.current = made;
     return () => made.destroy();
   }, [width, height, look, bars, bare, colours]);
   useEffect(() => plot.current?.setData(data), [data]);
 
-  return <div ref={place} className="chart" style={{ height, minHeight: height }} role="img" aria-label={label} />;
+  return (
+    <div className="chart-place">
+      <div ref={place} className="chart" style={{ height, minHeight: height }} role="img" aria-label={label} />
+      {tip && <ChartTip tip={tip} series={series} at={times[tip.index]} />}
+    </div>
+  );
 }
+
+interface Tip {
+  index: number;
+  left: number;
+  /** Beyond the middle it hangs on the other side of the pointer. */
+  flipped: boolean;
+}
+
+function ChartTip({ tip: { index, left, flipped }, series, at }: { tip: Tip; series: readonly Series[]; at: number | undefined }) {
+  if (at === undefined) return null;
+  return (
+    <div className={`chart-tip${flipped ? " flipped" : ""}`} style={{ left }}>
+      <div className="quiet">{TIP_TIME.format(at)}</div>
+      {series.map(({ label, colour, values }) => (
+        <div key={label} className="legend">
+          <span style={{ background: `var(${colour})` }} /> {label} <b className="num">{values[index] ?? 0}</b>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+const TIP_TIME = new Intl.DateTimeFormat(undefined, {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+});
 
 interface PlotLooks extends Required<Pick<ChartProps, "series" | "height" | "bars" | "bare">> {
   width: number;
   range: React.RefObject<ChartProps["onRange"]>;
+  onTip: (tip: Tip | null) => void;
 }
 
-function options({ series, width, height, bars, bare, range }: PlotLooks): uPlot.Options {
+function options({ series, width, height, bars, bare, range, onTip }: PlotLooks): uPlot.Options {
   const text = colourOf("--text-3");
   const grid = { stroke: colourOf("--line"), width: 1 };
   const axis = { stroke: text, grid, ticks: { show: false }, font: "11px system-ui, sans-serif" };
@@ -82,7 +118,7 @@ function options({ series, width, height, bars, bare, range }: PlotLooks): uPlot
         : { ...axis, size: 44, values: (_plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? short(tick) : "")) },
     ],
     series: [{}, ...series.map(({ label, colour }) => seriesLook(label, colourOf(colour), bars))],
-    hooks: { setSelect: [(plot) => choose(plot, range.current)] },
+    hooks: { setCursor: [(plot) => onTip(tipOf(plot))], setSelect: [(plot) => choose(plot, range.current)] },
   };
 }
 
@@ -113,6 +149,11 @@ function seriesLook(label: string, colour: string, bars: boolean): uPlot.Series 
     points: { show: false },
     ...(paths && { paths }),
   };
+}
+
+function tipOf({ cursor: { idx, left = -1 }, over, width }: uPlot): Tip | null {
+  if (idx === null || idx === undefined || left < 0) return null;
+  return { index: idx, left: left + over.offsetLeft, flipped: left > width / 2 };
 }
 
 function choose(plot: uPlot, onRange: ChartProps["onRange"]): void {

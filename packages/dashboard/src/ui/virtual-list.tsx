@@ -1,7 +1,10 @@
-/** A list of any length: only the rows in view exist. Rows slide to their place when others come in above them. */
+/**
+ * A list of any length: only the rows in view exist. Rows slide to their place when others come in above them; arrow keys go
+ * from one to the next.
+ */
 
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, type RefObject, useEffect } from "react";
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect } from "react";
 
 interface VirtualListProps<Item> {
   items: readonly Item[];
@@ -37,7 +40,7 @@ export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller
   return (
     <>
       {/* biome-ignore lint/a11y/useSemanticElements: the rows of a table cannot be placed by hand */}
-      <div role="list" aria-label={label} className="virtual" style={{ height: virtualizer.getTotalSize() }}>
+      <div role="list" aria-label={label} className="virtual" style={{ height: virtualizer.getTotalSize() }} onKeyDown={moveByArrow}>
         {rows.map(({ key, index, start }) => (
           // biome-ignore lint/a11y/useSemanticElements: see above
           <div
@@ -53,4 +56,14 @@ export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller
       {foot}
     </>
   );
+}
+
+function moveByArrow(event: KeyboardEvent<HTMLDivElement>): void {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (by === undefined) return;
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>("a")];
+  const next = links[links.indexOf(document.activeElement as HTMLElement) + by];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
 }

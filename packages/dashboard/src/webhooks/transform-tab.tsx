@@ -15,7 +15,7 @@ import { Tester } from "./tester.tsx";
 import { useTrial } from "./use-trial.ts";
 
 export function TransformTab({ webhook }: { webhook: Webhook }) {
-  const [draft, setDraft] = useState(webhook.transform);
+  const [draft, setDraft] = useDraft(webhook);
   const [request, setRequest] = useFirstRequest(webhook);
   const trial = useTrial(draft, request);
   const queries = useQueryClient();
@@ -69,13 +69,24 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** Begins with the newest recorded request, which is what a change must work for; with an example where there is none. */
+/** What is written and not saved outlives a look elsewhere, a reload, and a session that ends; not the tab. */
+function useDraft({ id, transform }: Webhook): [string, (draft: string) => void] {
+  const storedAs = `inlet.draft.${id}`;
+  const [draft, setDraft] = useState(() => sessionStorage.getItem(storedAs) ?? transform);
+  useEffect(() => {
+    if (draft === transform) sessionStorage.removeItem(storedAs);
+    else sessionStorage.setItem(storedAs, draft);
+  }, [draft, transform, storedAs]);
+  return [draft, setDraft];
+}
+
+/** Begins with the newest request that became an event, which is what a change must work for; with an example where none is recorded. */
 function useFirstRequest({ id }: Webhook): [TestRequest, (request: TestRequest) => void] {
   const { data: records } = useQuery(lastRequestQuery(id));
   const [chosen, setChosen] = useState<TestRequest | null>(null);
   const [newest, setNewest] = useState<TestRequest | null>(null);
   useEffect(() => {
-    const record = records?.find(({ body }) => body);
+    const record = records?.find(({ body, outcome }) => body && outcome === "accepted") ?? records?.find(({ body }) => body);
     // Once: a request that comes in while somebody types must not take the text away.
     if (record) setNewest((before) => before ?? fromRecord(record));
   }, [records]);

@@ -1,4 +1,4 @@
-/** Every page, light and dark, wide and narrow: no serious finding of axe, nothing wider than the window. */
+/** Every page, light and dark, wide and narrow: no serious finding of axe, no jump while it loads, nothing wider than the window. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,8 +11,16 @@ import { startDemo } from "../support/demo.ts";
 
 const NARROW_PX = 390;
 
+/** What web.dev calls good. */
+const LAYOUT_SHIFT_MAX = 0.1;
+const LAYOUT_SHIFT = `new Promise((done) => {
+  let sum = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach((entry) => (sum += entry.value))).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(sum), 100);
+})`;
+
 export function accessibilityCases(browser: () => Browser): void {
-  test("every page is accessible, and fits a telephone", { timeout: 60_000 }, async (t) => {
+  test("every page is accessible, does not jump, and fits a telephone", { timeout: 120_000 }, async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const demo = await startDemo(service);
     onEnd(t, () => demo.stop());
@@ -22,12 +30,18 @@ export function accessibilityCases(browser: () => Browser): void {
       await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
       await page.goto(service.url + path);
       await page.getByText(ready).filter({ visible: true }).first().waitFor();
+      await assertSteady(page, name);
       await assertAccessible(page, `${name}, light`);
       await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
       await assertAccessible(page, `${name}, dark`, ["color-contrast"]);
       await assertFits(page, name);
     }
   });
+}
+
+async function assertSteady(page: Page, name: string): Promise<void> {
+  const shift = (await page.evaluate(LAYOUT_SHIFT)) as number;
+  assert.ok(shift < LAYOUT_SHIFT_MAX, `${name} jumped by ${shift}`);
 }
 
 async function assertFits(page: Page, name: string): Promise<void> {

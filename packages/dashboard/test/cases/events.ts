@@ -73,6 +73,13 @@ export function eventCases(browser: () => Browser): void {
     });
     assert.ok((await page.getByRole("listitem").count()) < 60, "only rows in view exist");
 
+    await page.evaluate("document.querySelector('.list-scroll').scrollTo(0, 0)");
+    await page.getByRole("listitem").first().getByRole("link").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("listitem").nth(1).locator("[aria-current=page]").waitFor();
+    await page.getByRole("link", { name: "Close" }).click();
+
     await page.getByRole("searchbox", { name: "Text in the payload" }).fill("needle");
     await page.waitForURL(/q=needle/);
     await page.getByText("1 event, that is all").waitFor();

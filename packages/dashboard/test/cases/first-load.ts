@@ -1,4 +1,4 @@
-/** What the first visit costs, and that nothing on the page may break its own policy. */
+/** What the first visit costs, and that a choice of colours is kept. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -29,5 +29,19 @@ export function firstLoadCases(browser: () => Browser): void {
     t.diagnostic(`overview and events: ${paths.length} files, ${Math.round(bytes / 1024)} KB gzipped`);
     assert.ok(bytes > 0 && bytes <= FIRST_LOAD_BYTES_MAX, `${bytes} bytes`);
     assert.ok(!paths.some((path) => path.includes("editor")), "the editor comes when it is needed");
+  });
+
+  test("a chosen theme stays", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/settings`, { colorScheme: "light", allow: /ERR_CONNECTION_REFUSED/ });
+    const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    const light = await background();
+    await page.getByRole("button", { name: "Dark" }).click();
+    const dark = await background();
+    assert.notEqual(dark, light);
+    await page.reload();
+    assert.equal(await background(), dark);
+    await page.getByRole("button", { name: "As the system" }).click();
+    assert.equal(await background(), light);
   });
 }

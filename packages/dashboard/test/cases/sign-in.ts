@@ -55,6 +55,16 @@ export function signInCases(browser: () => Browser): void {
     await page.waitForURL("**/env/production/webhooks");
   });
 
+  test("a login link signs in once", async (t) => {
+    const service = await startTestService(t);
+    const link = `${service.url}/login#token=${service.issueLoginToken()}`;
+    const page = await openPage(t, browser(), link, REFUSED);
+    await page.getByRole("heading", { name: "production" }).waitFor();
+    assert.doesNotMatch(page.url(), /token/);
+    const again = await openPage(t, browser(), link, REFUSED);
+    await again.getByRole("alert").getByText("login link was used before").waitFor();
+  });
+
   test("a key that may only read gets no buttons to change things", async (t) => {
     const service = await startTestService(t);
     const made = await service.rest("POST", "/keys", { body: { kind: "api", name: "Looker", role: "read" } });

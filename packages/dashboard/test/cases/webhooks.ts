@@ -77,6 +77,9 @@ export function webhookCases(browser: () => Browser): void {
     const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/${id}`, { allow: EDITING });
     await page.getByRole("region", { name: "Result" }).getByText('"v/one"').waitFor();
     await write(page, 'function transform(evt) { return { name: "v/two", data: { n: evt.n } }; }');
+    await page.getByText("draft, not saved").waitFor();
+    await page.reload();
+    await page.getByText("draft, not saved").waitFor();
     await page.getByRole("button", { name: "Run over recent requests" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("2 · Different event").waitFor();

@@ -47,13 +47,13 @@ async function makeWebhooks(service: TestService) {
     ["stripe", "github", "shopify"].includes(id),
   )) {
     made[id] = (await service.rest("POST", "/webhooks", { body: { name: title, transform } })).body.data;
+    if (id === "stripe") await call(made[id]?.url as string, { method: "POST", headers: JSON_TYPE, body: '{"type": "broken"' });
     for (const { headers, body } of fixtures) await call(made[id]?.url as string, { method: "POST", headers, body });
   }
   const stripe = made.stripe as { id: string; url: string };
   const { transform } = providers.find(({ id }: { id: string }) => id === "stripe");
   const changed = transform.replace("ts: evt.created * 1000,", "ts: evt.created * 1000,\n    v: evt.api_version,");
   await service.rest("PUT", `/webhooks/${stripe.id}`, { body: { transform: changed } });
-  await call(stripe.url, { method: "POST", headers: JSON_TYPE, body: '{"type": "broken"' });
   const generic = providers.find(({ id }: { id: string }) => id === "generic");
   const shared = (
     await service.rest("POST", "/webhooks", { body: { name: "Preview deployments", transform: generic.transform, environment: "branch" } })

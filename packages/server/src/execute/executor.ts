@@ -6,55 +6,30 @@
 import type { EntryNo, FunctionNo, RunNo } from "@inlet/protocol";
 import type { Logger } from "pino";
 import {
-  type App,
   type ClaimedEntry,
-  type EventPlace,
   type Lease,
   type RunAdvanceParams,
   type RunAdvanceResult,
   type RunChange,
-  type RunContext,
   type RunState,
   type Store,
   StoreUnavailable,
   TIMER_LANE,
 } from "../store/contract/index.ts";
-import { type AppCaller, NoAnswer } from "./call/call-app.ts";
-import { type CallTarget, functionRequest, type SigningKey } from "./call/function-request.ts";
-import { failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
-import type { Backoff } from "./queue/backoff.ts";
+import { type ExecutedFunction, FunctionCalls, type FunctionCallsParts } from "./function-calls.ts";
 import { type LimitRule, Scheduler } from "./queue/scheduler.ts";
 import { Suspects } from "./queue/suspects.ts";
 import { Timers } from "./queue/timers.ts";
-import type { CallFacts } from "./steps/answers.ts";
-import { decideAnswer } from "./steps/decide-answer.ts";
-import { cancelRun, type EndEvents, failRun, resolveStep } from "./steps/run-changes.ts";
+import { cancelRun, failRun, resolveStep } from "./steps/run-changes.ts";
 import { timeoutValue } from "./steps/step-parameters.ts";
 
-export interface ExecutedFunction extends CallTarget {
-  app: App;
-  retries: number;
-  timeouts: { startMs: number | null; finishMs: number | null };
-}
-
-export interface ExecutorParts {
+export interface ExecutorParts extends FunctionCallsParts {
   store: Store;
-  caller: AppCaller;
   functionOf(no: FunctionNo): ExecutedFunction | undefined;
   limitsOf(lane: string): readonly LimitRule[];
-  signingKey(): SigningKey | null;
-  backoff: Backoff;
-  endEvents: EndEvents;
-  /** Reads the parameters of steps. */
-  steps: {
-    sleepUntil(operation: Parameters<CallFacts["sleepUntil"]>[0], now: number): number | string;
-    wait(operation: Parameters<CallFacts["wait"]>[0], state: RunState, now: number, since: EventPlace): ReturnType<CallFacts["wait"]>;
-    invoke(operation: Parameters<CallFacts["invoke"]>[0], state: RunState, now: number): ReturnType<CallFacts["invoke"]>;
-  };
   /** Entries that start functions rather than go on with runs. */
   starts: { work(entry: ClaimedEntry): Promise<ClaimedEntry[]> };
   log: Logger;
-  now(): number;
 }
 
 const LEASE_MS = 30_000;
@@ -70,6 +45,7 @@ export class Executor {
   readonly #parts: ExecutorParts;
   readonly #scheduler: Scheduler;
   readonly #timers: Timers;
+  readonly #calls: FunctionCalls;
   readonly #suspects: Suspects;
   /** Timers being worked on. Their leases are renewed like those of calls. */
   readonly #timersInWork = new Set<ClaimedEntry>();
@@ -80,6 +56,7 @@ export class Executor {
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
     const { store, limitsOf, now } = parts;
+    this.#calls = new FunctionCalls(parts);
     this.#scheduler = new Scheduler({
       work: (entry) => this.#workSafely(entry),
       claim: (lane, limit) => store.queueClaimMany({ lane, limit, now: now(), lease: this.lease() }),
@@ -136,7 +113,16 @@ export class Executor {
     const cut = setTimeout(() => void this.#parts.caller.stop(), timeoutMs);
     await ended;
     clearTimeout(cut);
+    await this.#letGo(this.#scheduler.held());
     await this.#parts.caller.stop();
+  }
+
+  /** Stopping is no crash: what was not worked on to its end can be taken up at once, here or elsewhere. */
+  async #letGo(entries: readonly ClaimedEntry[]): Promise<void> {
+    const { store, now } = this.#parts;
+    const entryNos = entries.map(({ no }) => no);
+    // If it cannot be written, the entries are due when their leases end.
+    if (entryNos.length > 0) await store.queueRelease({ entryNos, node: NODE, now: now() }).catch(() => undefined);
   }
 
   /** A change of a run that comes from elsewhere: a cancellation, results handed in early. */
@@ -170,7 +156,7 @@ export class Executor {
       if (this.#suspects.isSuspect(entry)) await this.#suspects.watch(entry, () => this.#work(entry));
       else await this.#work(entry);
     } catch (error) {
-      if (this.#isStopping) return;
+      if (this.#isStopping) return this.#letGo([entry]);
       this.#parts.log.error({ err: error, entry }, "an entry of the queue could not be worked on; it is tried again");
       await this.#putBack(entry);
     }
@@ -210,10 +196,8 @@ export class Executor {
     const target = this.#parts.functionOf(entry.functionNo);
     if (!target || target.app.removedAt !== null) return this.#fail(entry.no, runNo, "Its app was removed.");
     if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
-    const startedAt = this.#parts.now();
-    const read = await this.#ask(entry, context, target);
-    if (this.#isStopping && read.answer.kind === "failed" && read.answer.httpStatus === null) return;
-    const decide = (state: RunState) => decideAnswer(state, read.answer, this.#facts(entry, context, target, startedAt, read));
+    const { hasAnswer, decide } = await this.#calls.make({ entry, context, target });
+    if (this.#isStopping && !hasAnswer) return this.#letGo([entry]);
     const { handed } = await this.#advance({ runNo, entryNo: entry.no, decide });
     this.take(handed);
   }
@@ -230,40 +214,6 @@ export class Executor {
     const startedAt = this.#parts.now();
     const entries = finishMs === null ? [] : [{ kind: "finish-by", stepId: null, dueAt: startedAt + finishMs } as const];
     this.take((await this.#advance({ runNo, entryNo: no, decide: () => ({ startedAt, entry: "keep", entries }) })).handed);
-  }
-
-  async #ask(entry: ClaimedEntry, context: RunContext, target: ExecutedFunction): Promise<ReadAnswer> {
-    const { caller, signingKey, now } = this.#parts;
-    try {
-      const received = await caller.call(functionRequest({ entry, context, target, signingKey: signingKey(), now: now() }));
-      return readAnswer(target.app.headers, received, now());
-    } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
-      return { answer: failed("NoAnswer", error.message, null, true), requestVersion: null };
-    }
-  }
-
-  #facts(
-    entry: ClaimedEntry,
-    { run, lastSequence }: RunContext,
-    { retries }: ExecutedFunction,
-    startedAt: number,
-    read: ReadAnswer,
-  ): CallFacts {
-    const { backoff, endEvents, steps } = this.#parts;
-    const now = this.#parts.now();
-    return {
-      entry,
-      startedAt,
-      now,
-      requestVersion: read.requestVersion ?? run.requestVersion,
-      retries,
-      retryAt: (attempt, retryAfterMs) => backoff.retryAt(now, attempt, retryAfterMs),
-      endEvents,
-      sleepUntil: (operation) => steps.sleepUntil(operation, now),
-      wait: (operation, state) => steps.wait(operation, state, now, { sequence: lastSequence, at: startedAt }),
-      invoke: (operation, state) => steps.invoke(operation, state, now),
-    };
   }
 
   /** An answer that cannot be written now is kept until it can: only a crash makes a step run again. */

@@ -44,6 +44,13 @@ export class FanOut {
     return { ...event, runs, starts };
   }
 
+  /** Where a function has rules about its starts, a request is kept instead of a run, and decided on by itself (starts/). */
+  begin(registered: RegisteredFunction, event: NewEvent, dueAt: number, now: number): { run: NewRun } | { start: NewStart } {
+    if (hasStartRules(registered)) return { start: { functionNo: registered.no, dueAt } };
+    const value = once(() => eventValue(event));
+    return { run: this.newRun(registered, value, dueAt, now) };
+  }
+
   newRun(registered: RegisteredFunction, value: () => EventValue, dueAt: number, now: number): NewRun {
     const { config } = registered;
     const { startMs } = config.timeouts;
@@ -67,7 +74,6 @@ export class FanOut {
   }
 }
 
-/** Then a request for a start is kept instead of a run, and decided on by itself (starts/). */
 export function hasStartRules({ config }: RegisteredFunction): boolean {
   const { rateLimit, throttle, debounce, batch, singleton } = config;
   return [rateLimit, throttle, debounce, batch, singleton].some((rule) => rule !== null);

@@ -213,6 +213,10 @@ test("every fault is a sentence that names function and field", () => {
       ],
     ],
     [{ singleton: { mode: "both" } }, ["Function shop-plain: singleton.mode must be skip or cancel."]],
+    [
+      { cancel: [{ event: "shop/*" }] },
+      ["Function shop-plain: cancel[0].event must be the whole name of an event: a pattern would never cancel anything."],
+    ],
     [{ cancel: Array(6).fill({ event: "x" }) }, ["Function shop-plain: cancel has 6 entries, and 5 are the most."]],
     [
       { cancel: [{ event: "", timeout: 5 }] },
@@ -231,6 +235,7 @@ test("every fault is a sentence that names function and field", () => {
     [{ idempotency: 1 }, ["Function shop-plain: idempotency must be a string."]],
   ];
   for (const [fields, expected] of cases) assert.deepEqual(faultsOf(fields), expected, JSON.stringify(fields));
+  assert.match(faultsOf({ triggers: [{ cron: "61 * * * *" }] })[0] ?? "", /^Function shop-plain: triggers\[0\]\.cron cannot be read: .*61/);
   for (const registered of [null, [], "x", 7])
     assert.deepEqual(readFunctionConfig(registered), { faults: ["A function must be registered as an object."] });
 });

@@ -116,6 +116,7 @@ function readCancellations(fields: Fields): Cancellation[] {
     const event = cancellation.requiredText("event");
     const nameFault = event === "" ? null : triggerNameFault(event);
     if (nameFault) cancellation.fault("event", nameFault);
+    else if (event.endsWith("*")) cancellation.fault("event", "must be the whole name of an event: a pattern would never cancel anything");
     return {
       event,
       expression: cancellation.expression("if", { mayUseAsync: true }),

@@ -28,7 +28,8 @@ export interface CallFacts {
 }
 
 export interface Invocation {
-  childRunId: string;
+  /** Null when the function's own rules decide whether and when it is started. */
+  childRunId: string | null;
   expiresAt: number;
   events: NonNullable<RunChange["events"]>;
 }

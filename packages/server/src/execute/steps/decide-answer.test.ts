@@ -107,11 +107,24 @@ test("steps under way that are reported again change nothing", () => {
   const answer = operations([
     { op: "StepPlanned", id: "a" },
     { op: "Sleep", id: "s", name: "5" },
-    { op: "StepRun", id: "d", data: 1 },
+    { op: "StepPlanned", id: "d" },
   ]);
   const change = decideAnswer(state, answer, sampleFacts());
   assert.deepEqual(brief(change), { entries: [], steps: [] });
   assert.deepEqual([change.end, change.entry, change.isParallel], [undefined, undefined, true]);
+});
+
+test("a result that was handed in before is kept as it was, and the function asked what comes next", () => {
+  const state = sampleState({ steps: [sampleStep("d", { status: "completed" })] });
+  const change = decideAnswer(state, operations([{ op: "StepRun", id: "d", data: 1 }]), sampleFacts());
+  assert.deepEqual(brief(change), { entries: ["call -"], steps: [] });
+});
+
+test("a result that was handed in before is not taken again, and the function is asked what comes next", () => {
+  const state = sampleState({ steps: [sampleStep("d", { status: "completed" })] });
+  const change = decideAnswer(state, operations([{ op: "StepRun", id: "d", data: 1 }]), sampleFacts());
+  assert.deepEqual(brief(change), { entries: ["call -"], steps: [] });
+  assert.equal(change.entry, undefined);
 });
 
 test("a step that failed where it was found may be planned after all", () => {

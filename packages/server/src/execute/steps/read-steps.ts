@@ -4,7 +4,7 @@ import type { StepId } from "@inlet/protocol";
 import type { FailedAttempt, NewEntry, NewWait, RunChange, RunError, RunState, StepRecord, StepWrite } from "../../store/contract/index.ts";
 import { type AnswerOf, type CallFacts, entryOf, failedAttempt } from "./answers.ts";
 import { errorValue, isRacing, isResult, type Operation, readError } from "./operations.ts";
-import { completeRun, failRun, goOn, restingStatus } from "./run-changes.ts";
+import { completeRun, DISCOVERY, failRun, goOn, restingStatus } from "./run-changes.ts";
 import { overLimit } from "./run-limits.ts";
 
 export class OperationsReader {
@@ -19,6 +19,8 @@ export class OperationsReader {
   readonly #done = new Set<StepId>();
   /** The function is to be called again even if steps it planned are under way. */
   #asksAtOnce = false;
+  /** A result was handed in before, and the answer to that was lost. */
+  #repeatsResult = false;
   #retry: { retryAt: number; attempt: number } | null = null;
   #fault: RunError | null = null;
 
@@ -73,8 +75,7 @@ export class OperationsReader {
   /** Steps under way are reported again whenever the function is called; only a result is news. */
   #isUnderWay({ id, endedAt, status }: StepRecord, operation: Operation): boolean {
     if (endedAt !== null) {
-      // It was handed in before, and the answer to that was lost: the function is asked what comes next.
-      this.#asksAtOnce ||= isResult(operation);
+      this.#repeatsResult ||= isResult(operation);
       return true;
     }
     if (isResult(operation) || operation.op === "steperror") return false;
@@ -160,7 +161,9 @@ export class OperationsReader {
       const change = goOn(this.#state, { done: this.#done, added: this.#entries, plannedNow, asksAtOnce: this.#asksAtOnce });
       return { ...change, isParallel: plannedNow > 1 || change.isParallel === true };
     }
-    if (this.#entries.length === 0 && !this.#othersAreUnderWay()) return this.#stuck();
+    if (this.#entries.length === 0 && !this.#othersAreUnderWay()) {
+      return this.#repeatsResult ? { entries: [DISCOVERY], status: "running" } : this.#stuck();
+    }
     const isCalled = this.#entries.some(({ kind }) => kind === "call") || this.#othersAreCalled();
     const isParallel = this.#answer.operations.length > 1 || this.#state.run.isParallel;
     const status = isCalled ? "running" : restingStatus([...this.#state.steps, ...this.#steps]);

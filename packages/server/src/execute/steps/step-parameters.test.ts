@@ -34,7 +34,10 @@ test("an invocation starts the other function with the caller's data as it was w
   const parts: InvokeParts = {
     eventIds: createEventIdGenerator(),
     functionId: () => "app-caller",
-    newRun: (_environment, id) => (id === "app-other" ? ({ id: "01CHILD", functionNo: 2 as FunctionNo } as unknown as NewRun) : null),
+    start(_environment, id) {
+      if (id === "app-ruled") return { start: { functionNo: 3 as FunctionNo, dueAt: NOW } };
+      return id === "app-other" ? { run: { id: "01CHILD", functionNo: 2 as FunctionNo } as unknown as NewRun } : null;
+    },
   };
   const invoke = (opts: object) => readInvocation(parts, operation({ opts }), sampleState(), NOW);
   const started = invoke({ function_id: "app-other", payload: { data: { big: 12345678901234, _inngest: "forged" } }, timeout: "1m" });
@@ -48,6 +51,9 @@ test("an invocation starts the other function with the caller's data as it was w
   assert.deepEqual(event?.runs?.[0]?.invoker, { runNo: 1, stepId: "s" });
   for (const payload of [undefined, {}, { data: null }, { data: [] }])
     assert.notEqual(typeof invoke({ function_id: "app-other", payload }), "string");
+  const ruled = invoke({ function_id: "app-ruled" });
+  assert.ok(typeof ruled !== "string");
+  assert.deepEqual([ruled.childRunId, ruled.events[0]?.events[0]?.starts?.length], [null, 1]);
   assert.match(invoke({ function_id: "app-nobody" }) as string, /no function "app-nobody"/);
   assert.match(invoke({ function_id: "app-other", timeout: "soon" }) as string, /neither a duration/);
 });

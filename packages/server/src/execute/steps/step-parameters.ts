@@ -1,7 +1,7 @@
 /** Reads what sleeps, waits and invocations ask for. SDKs put it in different places. */
 
-import { type EventIdGenerator, type FunctionNo, joinMembers, jsonMembers, parseDuration } from "@inlet/protocol";
-import type { NewEvent, NewRun, RunState } from "../../store/contract/index.ts";
+import { type EnvironmentId, type EventIdGenerator, type FunctionNo, joinMembers, jsonMembers, parseDuration } from "@inlet/protocol";
+import type { NewEvent, NewRun, NewStart, RunState } from "../../store/contract/index.ts";
 import type { Invocation } from "./answers.ts";
 import { internalBatch } from "./end-events.ts";
 import type { Operation } from "./operations.ts";
@@ -40,8 +40,8 @@ function readEnd(text: string, now: number): number | null {
 
 export interface InvokeParts {
   eventIds: EventIdGenerator;
-  /** Null when there is no such function in the environment. */
-  newRun(environmentId: RunState["run"]["environmentId"], functionId: string, event: NewEvent, now: number): NewRun | null;
+  /** The run, or the request for one, that the event starts. Null when there is no such function in the environment. */
+  start(environmentId: EnvironmentId, functionId: string, event: NewEvent, now: number): { run: NewRun } | { start: NewStart } | null;
   functionId(no: FunctionNo): string;
 }
 
@@ -60,10 +60,12 @@ export function readInvocation(parts: InvokeParts, operation: Operation, { run }
     data: invokedData(operation, JSON.stringify(origin)),
     extras: null,
   };
-  const child = parts.newRun(run.environmentId, functionId, event, now);
+  const child = parts.start(run.environmentId, functionId, event, now);
   if (!child) return `there is no function ${JSON.stringify(functionId)} here. Is its app registered in this environment?`;
-  const started = { ...event, runs: [{ ...child, invoker: { runNo: run.no, stepId: operation.id } }] };
-  return { childRunId: child.id, expiresAt: timeout, events: [internalBatch(run.environmentId, now, [started])] };
+  const invoker = { runNo: run.no, stepId: operation.id };
+  const started = "run" in child ? { ...event, runs: [{ ...child.run, invoker }] } : { ...event, starts: [child.start] };
+  const childRunId = "run" in child ? child.run.id : null;
+  return { childRunId, expiresAt: timeout, events: [internalBatch(run.environmentId, now, [started])] };
 }
 
 /** The caller's data as it was written, and where it came from. */

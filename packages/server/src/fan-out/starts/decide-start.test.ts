@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { FunctionStartChange, StoredEvent } from "../../store/contract/index.ts";
 import { type FunctionConfig, readFunctionConfig } from "../function-config.ts";
 import { eventValue } from "../waits.ts";
@@ -28,6 +28,7 @@ class Marks {
   readonly #values = new Map<string, string>();
   readonly #events = new Map<number, StoredEvent>();
   active: RunNo | null = null;
+  invoker: StartFacts["invoker"] = null;
 
   constructor(settings: object) {
     this.#config = configOf(settings);
@@ -71,7 +72,7 @@ class Marks {
     const newRun: StartFacts["newRun"] = (_event, dueAt) => ({
       ...{ id: "01RUN" as RunId, functionNo: 1 as FunctionNo, lane: "app:1", dueAt, rank: dueAt },
     });
-    return { config: this.#config, event, value: eventValue(event), now, newRun };
+    return { config: this.#config, event, value: eventValue(event), now, invoker: this.invoker, newRun };
   }
 
   #keep(change: FunctionStartChange): FunctionStartChange {
@@ -184,6 +185,25 @@ test("singleton: while a run of the key is active a new one is dropped, or takes
   assert.deepEqual([eventsOf(second), second.cancels], [[2], [7]]);
   cancel.active = null;
   assert.equal(cancel.ask(eventOf(3)).cancels, undefined);
+});
+
+test("an invocation is started by itself; one that is not started tells its invoker", () => {
+  const invoker = { runNo: 5 as RunNo, stepId: "s" as StepId };
+  for (const settings of [{ debounce: { period: "10s" } }, { batchEvents: { maxSize: 10, timeout: "5s" } }]) {
+    const marks = new Marks(settings);
+    marks.invoker = invoker;
+    assert.deepEqual(marks.ask(eventOf(1)).run?.run.invoker, invoker);
+  }
+  const limited = new Marks({ rateLimit: { limit: 1, period: "1h" } });
+  limited.ask(eventOf(1));
+  limited.invoker = invoker;
+  const { refused } = limited.ask(eventOf(2));
+  assert.deepEqual(refused?.invoker, invoker);
+  assert.match(JSON.parse(refused?.value ?? "").error.message, /as often as its rate limit allows/);
+  const single = new Marks({ singleton: { mode: "skip" } });
+  single.hold(single.ask(eventOf(1)), 7);
+  single.invoker = invoker;
+  assert.match(single.ask(eventOf(2)).refused?.value ?? "", /another run of it is active/);
 });
 
 test("a rule that keeps a run from starting uses nothing up of those after it", () => {

@@ -6,10 +6,20 @@
  *        └──────────▶ singleton ── one is active ──▶ dropped, or the other is cancelled
  *                         │
  *                     throttle ──▶ started now or later
+ *
+ * A function that another one invokes is started for that one alone: it is not gathered, and if it is not started the other learns why.
  */
 
 import type { RunNo } from "@inlet/protocol";
-import type { FunctionStartChange, FunctionStartState, MarkKey, MarkWrite, NewRun, StoredEvent } from "../../store/contract/index.ts";
+import type {
+  FunctionStartChange,
+  FunctionStartState,
+  Invoker,
+  MarkKey,
+  MarkWrite,
+  NewRun,
+  StoredEvent,
+} from "../../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "../expressions.ts";
 import type { FunctionConfig } from "../function-config.ts";
 import { rateCheck, rateForgetAt, rateLimitRate, rateReserve } from "../gcra.ts";
@@ -33,6 +43,8 @@ export interface StartFacts {
   event: StoredEvent;
   value: EventValue;
   now: number;
+  /** The step that invoked the function, if one did. */
+  invoker: Invoker | null;
   newRun(event: StoredEvent, dueAt: number): NewRun;
 }
 
@@ -57,11 +69,11 @@ export function decideStart(keys: readonly MarkKey[], state: FunctionStartState,
   // Many events of a batch are one run: they are not counted against the rate of runs.
   if (config.rateLimit && !config.batch && keys[RATE]?.key !== "false") {
     const outcome = rateCheck({ tat: numberIn(state.marks[RATE]) }, now, rateLimitRate(config.rateLimit));
-    if (!outcome.allowed) return {};
+    if (!outcome.allowed) return notStarted(facts, "it has been started as often as its rate limit allows");
     marks.push({ ...(keys[RATE] as MarkKey), value: String(outcome.tat), expiresAt: rateForgetAt(outcome.tat) });
   }
-  if (config.debounce) return withMarks(marks, debounced(keys, state, facts));
-  if (config.batch && mayBatch(config.batch.if, value)) return withMarks(marks, batched(keys, state, facts));
+  if (config.debounce && !facts.invoker) return withMarks(marks, debounced(keys, state, facts));
+  if (config.batch && !facts.invoker && mayBatch(config.batch.if, value)) return withMarks(marks, batched(keys, state, facts));
   return withMarks(marks, begin(keys, state, facts, [facts.event]));
 }
 
@@ -143,7 +155,7 @@ function begin(
   const event = events[0] as StoredEvent;
   const active = config.singleton ? Number(state.marks[SINGLETON] ?? 0) : 0;
   const isTaken = active > 0 && state.isActive(active as RunNo);
-  if (isTaken && config.singleton?.mode === "skip") return {};
+  if (isTaken && config.singleton?.mode === "skip") return notStarted(facts, "another run of it is active, and it allows only one");
   const marks: MarkWrite[] = [];
   let dueAt = now;
   if (config.throttle) {
@@ -151,13 +163,20 @@ function begin(
     marks.push({ ...(keys[THROTTLE] as MarkKey), value: String(tat), expiresAt: rateForgetAt(tat) });
     dueAt = startAt;
   }
-  const run = newRun(event, dueAt);
+  const run = { ...newRun(event, dueAt), ...(facts.invoker && { invoker: facts.invoker }) };
   return {
     marks,
     run: { event, run: events.length > 1 ? { ...run, eventSequences: events.map(({ sequence }) => sequence) } : run },
     ...(config.singleton && { holdMark: keys[SINGLETON] as MarkKey }),
     ...(isTaken && { cancels: [active as RunNo] }),
   };
+}
+
+/** Nobody misses it, unless somebody waits for it. */
+export function notStarted({ invoker }: Pick<StartFacts, "invoker">, why: string): FunctionStartChange {
+  if (!invoker) return {};
+  const error = { name: "InvocationRefused", message: `The function was not started: ${why}.` };
+  return { refused: { invoker, value: JSON.stringify({ error }) } };
 }
 
 function withMarks(marks: readonly MarkWrite[], change: FunctionStartChange): FunctionStartChange {

@@ -1,7 +1,17 @@
 /** Works on entries that start functions: events of functions with rules about it, gatherings that are due, and schedules. */
 
-import type { EventIdGenerator } from "@inlet/protocol";
-import type { ClaimedEntry, EventSource, Lease, MarkKey, NewEvent, NewRun, Store, StoredEvent } from "../../store/contract/index.ts";
+import type { EventIdGenerator, RunId, StepId } from "@inlet/protocol";
+import type {
+  ClaimedEntry,
+  EventSource,
+  Invoker,
+  Lease,
+  MarkKey,
+  NewEvent,
+  NewRun,
+  Store,
+  StoredEvent,
+} from "../../store/contract/index.ts";
 import type { EventValue } from "../expressions.ts";
 import { type FanOut, hasStartRules, once } from "../fan-out.ts";
 import type { RegisteredFunction, Registry } from "../registry.ts";
@@ -14,9 +24,11 @@ import {
   firstGathered,
   gatheringNamed,
   marksOf,
+  notStarted,
   type StartFacts,
 } from "./decide-start.ts";
 
+const INVOCATION_EVENT = "inngest/function.invoked";
 const CRON_EVENT = "inngest/scheduled.timer";
 const CRON_SOURCE: EventSource = { kind: "internal", id: "cron" };
 
@@ -44,10 +56,11 @@ export class FunctionStarts {
     return entry.kind === "gather" ? this.#gathered(entry, registered) : this.#requested(entry, registered);
   }
 
-  async #drop({ no }: ClaimedEntry): Promise<ClaimedEntry[]> {
-    const { store, lease } = this.#parts;
-    await store.queueRemove({ no, node: lease().node });
-    return [];
+  /** The function is gone. */
+  async #drop(entry: ClaimedEntry): Promise<ClaimedEntry[]> {
+    const event = await this.#parts.store.eventAt({ sequence: entry.eventSequence ?? 0 });
+    const invoker = event && (await this.#invokerOf(event));
+    return this.#start(entry, [], () => notStarted({ invoker }, "it is not there any more"));
   }
 
   async #requested(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
@@ -55,8 +68,15 @@ export class FunctionStarts {
     if (!event) return this.#drop(entry);
     const value = eventValue(event);
     const marks = marksOf(registered.config, value);
-    const facts = this.#facts(registered, event, value);
+    const facts = { ...this.#facts(registered, event, value), invoker: await this.#invokerOf(event) };
     return this.#start(entry, marks, (state) => decideStart(marks, state, facts));
+  }
+
+  /** The step that an invocation came from; its event says which. */
+  async #invokerOf(event: StoredEvent): Promise<Invoker | null> {
+    const origin = invocationOrigin(event);
+    const run = origin && (await this.#parts.store.runFind({ id: origin.runId }));
+    return run ? { runNo: run.no, stepId: origin.stepId } : null;
   }
 
   /** The entry knows only the key. The other rules look at the first event gathered under it. */
@@ -83,7 +103,8 @@ export class FunctionStarts {
 
   #facts(registered: RegisteredFunction, event: StoredEvent, value: EventValue): StartFacts {
     const now = this.#parts.now();
-    return { config: registered.config, event, value, now, newRun: (first, dueAt) => this.#newRun(registered, first, dueAt, now) };
+    const newRun: StartFacts["newRun"] = (first, dueAt) => this.#newRun(registered, first, dueAt, now);
+    return { config: registered.config, event, value, now, invoker: null, newRun };
   }
 
   #newRun(registered: RegisteredFunction, event: NewEvent, dueAt: number, now: number): NewRun {
@@ -119,6 +140,14 @@ export class FunctionStarts {
     if (hasStartRules(registered)) return { ...event, starts: [{ functionNo: registered.no, dueAt }] };
     return { ...event, runs: [this.#newRun(registered, event, dueAt, now)] };
   }
+}
+
+/** Only the service itself writes events of this name (see step-parameters.ts). */
+function invocationOrigin({ name, data }: NewEvent): { runId: RunId; stepId: StepId } | null {
+  if (name !== INVOCATION_EVENT) return null;
+  const { _inngest } = JSON.parse(data) as { _inngest?: { correlation_id?: string } };
+  const [runId, stepId] = (_inngest?.correlation_id ?? "").split(".");
+  return runId && stepId ? { runId: runId as RunId, stepId: stepId as StepId } : null;
 }
 
 function jitterOf({ config }: RegisteredFunction, cron: string): number {

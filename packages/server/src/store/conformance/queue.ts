@@ -161,6 +161,21 @@ export function queueConformance(engine: Engine): void {
     assert.deepEqual(await claimAll(scene, 9_000_000), []);
   });
 
+  test(`${engine.name}: what a node lets go of when it stops is due at once for any node, as if it had not been taken up`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const [mine, other] = [await beginOne(scene), await beginOne(scene)];
+    await store.queueTry({ no: mine.entry.no, node: NODE });
+    await store.queueRelease({ entryNos: [mine.entry.no, other.entry.no], node: "another", now: 2_000 });
+    assert.deepEqual(await claimAll(scene, 2_000), []);
+    await store.queueRelease({ entryNos: [mine.entry.no], node: NODE, now: 2_000 });
+    const claimed = await claimAll(scene, 2_000);
+    assert.deepEqual(
+      claimed.map(({ no, claims, trials }) => [no, claims, trials]),
+      [[mine.entry.no, 1, 0]],
+    );
+  });
+
   test(`${engine.name}: trials are counted for who holds the entry, survive a crash, and end with an outcome`, async (t) => {
     const { store, reopen } = await engine.open(t);
     const scene = await makeScene(store);

@@ -8,7 +8,7 @@
 import type { EntryNo, FunctionNo, RunNo } from "@inlet/protocol";
 import type { EventBatch, StoredEvent } from "./events.ts";
 import type { ClaimedEntry, Lease } from "./queue.ts";
-import type { NewRun } from "./runs.ts";
+import type { Invoker, NewRun } from "./runs.ts";
 
 export interface MarkKey {
   kind: "rate" | "throttle" | "debounce" | "batch" | "singleton";
@@ -36,6 +36,8 @@ export interface FunctionStartChange {
   run?: { run: NewRun; event: StoredEvent };
   /** A singleton's mark that is to hold the number of the run started. */
   holdMark?: MarkKey;
+  /** The step that invoked the function, if no run is started for it: it fails with this value. */
+  refused?: { invoker: Invoker; value: string };
   /** Runs that give way. */
   cancels?: readonly RunNo[];
   /** The gathering under this key is due at this time; an entry for it that exists is moved. */

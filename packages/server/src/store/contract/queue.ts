@@ -65,6 +65,11 @@ export interface QueueStore {
   queueClaimMany(params: { lane: string; limit: number; now: number; lease: Lease }): Promise<{ claimed: ClaimedEntry[]; more: boolean }>;
   /** Prolongs what the node holds. */
   queueRenew(params: { entryNos: readonly EntryNo[]; node: string; until: number }): Promise<void>;
+  /**
+   * Lets go of what the node holds and did not work on to its end, because it stops: it is due at once, for any node, and
+   * does not count as taken up.
+   */
+  queueRelease(params: { entryNos: readonly EntryNo[]; node: string; now: number }): Promise<void>;
   /** Makes due again what the node held before it died; called before anything is claimed. */
   queueRecover(params: { node: string; now: number }): Promise<void>;
   /** How many calls of an environment are due or under way, and when the oldest nobody has taken became due. */

@@ -18,6 +18,12 @@ export type StepKind = (typeof STEP_KINDS)[number];
 /** A step is open until it is completed or failed, and then never changes again. */
 export type StepStatus = "planned" | "running" | "sleeping" | "waiting" | "completed" | "failed";
 
+/** The step that waits for a run to end. */
+export interface Invoker {
+  runNo: RunNo;
+  stepId: StepId;
+}
+
 /** A run that an event starts, written with the event. */
 export interface NewRun {
   id: RunId;
@@ -32,8 +38,7 @@ export interface NewRun {
   eventSequences?: readonly number[];
   cron?: string;
   originalRunId?: RunId;
-  /** The step that waits for this run to end. */
-  invoker?: { runNo: RunNo; stepId: StepId };
+  invoker?: Invoker;
   /** Events that cancel it. */
   cancels?: readonly NewWait[];
   /** When it is cancelled unless it has started. */
@@ -67,7 +72,7 @@ export interface RunRecord {
   stateBytes: number;
   cron: string | null;
   originalRunId: RunId | null;
-  invoker: { runNo: RunNo; stepId: StepId } | null;
+  invoker: Invoker | null;
 }
 
 export interface StepRecord {

@@ -71,10 +71,16 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     }
     for (const runNo of change.cancels ?? []) runs.advance(handing, runNo, null, (state) => rules.cancel(state, now));
     for (const batch of change.events ?? []) append(handing, batch);
+    if (change.refused) refuse(handing, change.refused);
     if (change.gather) gather(handing, environmentId, functionNo, change.gather);
     if (!change.run) return;
     const runNo = startRuns.start(handing, environmentId, change.run.event.sequence, change.run.run);
     if (change.holdMark) hold(functionNo, change.holdMark, runNo, now);
+  }
+
+  function refuse(handing: Handing, { invoker, value }: NonNullable<FunctionStartChange["refused"]>): void {
+    const step = { id: invoker.stepId, status: "failed", value } as const;
+    runs.advance(handing, invoker.runNo, null, (state) => rules.resolve(state, step, handing.now));
   }
 
   function gather(

@@ -50,6 +50,9 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
   const reschedule = db.prepare(
     "UPDATE queue SET lane_no = 1, rank = ?3, due_at = ?3, leased_by = NULL WHERE entry_no = ?1 AND leased_by = ?2",
   );
+  const release = db.prepare(`
+    UPDATE queue SET rank = ?3, due_at = ?3, leased_by = NULL, claims = max(claims - 1, 0), trials = max(trials - 1, 0)
+    WHERE entry_no = ?1 AND leased_by = ?2`);
   const noteTrial = db.prepare("UPDATE queue SET trials = trials + 1 WHERE entry_no = ? AND leased_by = ?");
   const remove = db.prepare("DELETE FROM queue WHERE entry_no = ? AND leased_by = ?");
   const lanesAfter = db.prepare("SELECT lane_no, key FROM lanes WHERE lane_no > max(?, 1) ORDER BY lane_no LIMIT ?");
@@ -99,6 +102,10 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
     queueRenew: ({ entryNos, node, until }) =>
       writer.submit(() => {
         for (const no of entryNos) renew.run(no, node, until);
+      }, entryNos.length),
+    queueRelease: ({ entryNos, node, now }) =>
+      writer.submit(() => {
+        for (const no of entryNos) release.run(no, node, now);
       }, entryNos.length),
     queueRecover: ({ node, now }) =>
       writer.submit(() => {

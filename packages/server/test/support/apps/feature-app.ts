@@ -1,5 +1,6 @@
 /** One app that uses everything the published SDKs offer to functions. Each function is started by an event of its own name. */
 
+import { until } from "../runs.ts";
 import type { Client, Context, Handler, PublishedSdk } from "./published-sdk.ts";
 
 /** What functions and their steps have done, by the event's `key`, in order. */
@@ -8,6 +9,11 @@ export class Journal {
 
   note(context: Context, line: string): void {
     this.#lines.push({ key: context.event.data.key, line });
+  }
+
+  /** Waits for a line. */
+  async noted(key: string, line: string): Promise<void> {
+    await until(`${line} of ${key}`, () => (this.of(key).includes(line) ? true : undefined));
   }
 
   of(key: string): string[] {
@@ -32,7 +38,7 @@ export function featureFunctions(sdk: PublishedSdk, client: Client, journal: Jou
   return [
     ...[child, failingChild, sleepyChild],
     ...stepFunctions(define, journal),
-    ...waitFunctions(define),
+    ...waitFunctions(define, client, journal),
     ...invokeFunctions(define, { child, failingChild, sleepyChild }),
     ...failureFunctions(sdk, define, journal),
     ...parallelFunctions(define, journal),
@@ -89,11 +95,35 @@ function stepFunctions(define: Define, journal: Journal): unknown[] {
   ];
 }
 
-function waitFunctions(define: Define): unknown[] {
+function waitFunctions(define: Define, client: Client, journal: Journal): unknown[] {
   return [
     define("waiter", async ({ step }) => {
       const answer = await step.waitForEvent("answer", { event: "app/answer", timeout: "1m", match: "data.key" });
       return answer?.data ?? null;
+    }),
+    define("asker", async (context) => {
+      const { step, event } = context;
+      // The step ends after the answer was sent: it is there before the wait is.
+      await step.run("ask", async () => {
+        await client.send({ name: "app/question", data: { key: event.data.key } });
+        await journal.noted(event.data.key, "replied");
+      });
+      const answer = await step.waitForEvent("reply", { event: "app/reply", timeout: "1m", match: "data.key" });
+      return answer?.data ?? null;
+    }),
+    define("question", async (context) => {
+      await client.send({ name: "app/reply", data: { key: context.event.data.key } });
+      journal.note(context, "replied");
+    }),
+    define("listener", async ({ step, event }) => {
+      const heard: number[] = [];
+      const condition = `async.data.key == "${event.data.key}"`;
+      for (let i = 0; i < 2; i++) {
+        const word = await step.waitForEvent(`word ${i}`, { event: "app/word", timeout: "1m", if: condition });
+        heard.push(word?.data.n);
+        await step.run(`noted ${i}`, () => null);
+      }
+      return heard;
     }),
     define("picky-waiter", async ({ step }) => {
       const condition = "async.data.key == event.data.key && async.data.amount >= 10";

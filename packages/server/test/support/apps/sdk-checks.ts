@@ -131,6 +131,24 @@ const CHECKS: Record<string, Check> = {
     assert.deepEqual((await endedRun(service, plain.eventId)).output, { key: plain.key, amount: 1 });
     assert.deepEqual((await endedRun(service, picky.eventId)).output, { key: picky.key, amount: 10 });
   },
+  async "an answer that comes before its wait is not missed"({ run }) {
+    const asked = await Promise.all(Array.from({ length: 10 }, () => run("asker")));
+    for (const { run: ended, key } of asked) assert.deepEqual(ended.output, { key }, JSON.stringify(ended));
+  },
+  async "an event that has ended one wait does not end the next"({ send, client, service }) {
+    const { key, eventId } = await send("listener");
+    const waitsFor = (name: string) =>
+      until(name, async () => {
+        const [run] = await runsOfEvent(service, eventId);
+        const steps = run ? ((await runDetails(service, run.id)).steps ?? []) : [];
+        return steps.find((step) => step.name === name && step.status === "waiting") ? true : undefined;
+      });
+    for (const n of [0, 1]) {
+      await waitsFor(`word ${n}`);
+      await client.send({ name: "app/word", data: { key, n } });
+    }
+    assert.deepEqual((await endedRun(service, eventId)).output, [0, 1]);
+  },
   async "a wait that times out gives null"({ run }) {
     const { run: ended } = await run("vain-waiter");
     assert.deepEqual([ended.status, ended.output], ["completed", { answer: null }]);

@@ -1,0 +1,86 @@
+/** What is known about one step: its times, what it waits for, its failed attempts, what came out of it. */
+
+import { Link } from "@tanstack/react-router";
+import type { RunAttempt, RunStep } from "../api/types.ts";
+import { plural } from "../ui/numbers.ts";
+import { Payload } from "../ui/payload.tsx";
+import { Time } from "../ui/time.tsx";
+import { RunErrorBox } from "./run-error.tsx";
+
+export function StepDetails({ env, step, attempts }: { env: string; step: RunStep; attempts: RunAttempt[] }) {
+  return (
+    <div className="step-details stack">
+      <dl className="facts">
+        <dt>Kind</dt>
+        <dd>{step.kind}</dd>
+        <dt>Began</dt>
+        <dd>
+          <Time at={step.startedAt} />
+        </dd>
+        <dt>Ended</dt>
+        <dd>
+          <Time at={step.endedAt} />
+        </dd>
+        {step.until && (
+          <>
+            <dt>{step.kind === "wait" ? "Gives up at" : "Wakes at"}</dt>
+            <dd>
+              <Time at={step.until} />
+            </dd>
+          </>
+        )}
+        {step.eventName && (
+          <>
+            <dt>Waits for</dt>
+            <dd>
+              <code>{step.eventName}</code>
+            </dd>
+          </>
+        )}
+        {step.childRunId && (
+          <>
+            <dt>Invoked run</dt>
+            <dd>
+              <Link to="/env/$env/runs/$id" params={{ env, id: step.childRunId }} className="mono">
+                {step.childRunId}
+              </Link>
+            </dd>
+          </>
+        )}
+        <dt>Attempts</dt>
+        <dd>{step.attempts}</dd>
+      </dl>
+      {step.error && <RunErrorBox error={step.error} />}
+      <AttemptList attempts={attempts} />
+      {step.output !== null && <Payload text={step.output} title="Output" />}
+    </div>
+  );
+}
+
+export function FunctionAttempts({ attempts }: { attempts: RunAttempt[] }) {
+  if (attempts.length === 0) return null;
+  return (
+    <div className="step-details stack">
+      <h3>{plural(attempts.length, "failed call")} of the function itself</h3>
+      <AttemptList attempts={attempts} />
+    </div>
+  );
+}
+
+function AttemptList({ attempts }: { attempts: RunAttempt[] }) {
+  return (
+    <>
+      {attempts.map((attempt) => (
+        <div key={attempt.attempt} className="stack tight">
+          <div className="row small second">
+            <span>Attempt {attempt.attempt + 1}</span>
+            <Time at={attempt.startedAt} />
+            {attempt.httpStatus !== null && <span className="chip">HTTP {attempt.httpStatus}</span>}
+            <span className="quiet">{attempt.outcome}</span>
+          </div>
+          {attempt.error && <RunErrorBox error={attempt.error} />}
+        </div>
+      ))}
+    </>
+  );
+}
