@@ -15,13 +15,13 @@ const HELP = `Usage: npm run bench -- <ingest | webhooks | runs> [flags]
   --store <name>  sqlite, or postgres: the one from npm, or BENCH_DATABASE_URL (sqlite)
 
 ingest only:
-  --stored <n>    events stored before the second half (5000000; 0 leaves it out, as --quick does)
+  --stored <n>    events stored before the second half (5000000; 0 leaves it out, as --quick and postgres do)
   --url <url>     drive this server instead, alone
   --key <key>     its event key (bench)
 
 runs only:
   --runs <n>         runs of each load (10000)
-  --stored-runs <n>  runs stored before the last load (1000000; 0 leaves it out, as --quick does)
+  --stored-runs <n>  runs stored before the last load (1000000; 0 leaves it out, as --quick and postgres do)
   --long <n>         runs over which memory is watched (200000; 0 leaves it out, as --quick does)`;
 
 const { values, positionals } = parseArgs({
@@ -45,13 +45,20 @@ const seconds = values.quick ? 2 : Number(values.seconds);
 const rounds = values.quick ? 1 : Number(values.rounds);
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<Row[]>>> = {
-  ingest: () => benchIngest({ seconds, rounds, stored: values.quick ? 0 : Number(values.stored), url: values.url, key: values.key }),
+  ingest: () =>
+    benchIngest({
+      seconds,
+      rounds,
+      stored: values.quick || values.store === "postgres" ? 0 : Number(values.stored),
+      url: values.url,
+      key: values.key,
+    }),
   webhooks: () => benchWebhooks({ seconds, rounds }),
   runs: () =>
     benchRuns({
       runs: values.quick ? 2_000 : Number(values.runs),
       rounds,
-      stored: values.quick ? 0 : Number(values["stored-runs"]),
+      stored: values.quick || values.store === "postgres" ? 0 : Number(values["stored-runs"]),
       long: values.quick ? 0 : Number(values.long),
     }),
 };
@@ -59,11 +66,11 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Row[]>>> = {
 const [name = ""] = positionals;
 const run = values.help ? undefined : BENCHMARKS[name];
 if (run) {
-  const endStore = values.store === "postgres" ? await benchOnPostgres() : async () => {};
+  const postgres = values.store === "postgres" ? await benchOnPostgres(seconds) : { floor: [], end: async () => {} };
   try {
-    report(name, await run());
+    report(values.store === "postgres" ? `${name}-postgres` : name, [...postgres.floor, ...(await run())]);
   } finally {
-    await endStore();
+    await postgres.end();
   }
 } else {
   console.log(HELP);

@@ -122,7 +122,7 @@ export class Executor {
     const { store, now } = this.#parts;
     const entryNos = entries.map(({ no }) => no);
     // If it cannot be written, the entries are due when their leases end.
-    if (entryNos.length > 0) await store.queueRelease({ entryNos, node: NODE, now: now() }).catch(() => undefined);
+    if (entryNos.length > 0) await store.queueRelease({ entryNos, node: this.#parts.store.storeNode, now: now() }).catch(() => undefined);
   }
 
   /** A change of a run that comes from elsewhere: a cancellation, results handed in early. */

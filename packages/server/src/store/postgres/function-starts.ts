@@ -147,6 +147,11 @@ export function functionStartStore({ database, writer, reads, runs, rules, appen
     for (const mark of change.marks ?? []) draft.writeMark(functionNo, mark);
     for (const runNo of change.cancels ?? []) runs.advance(draft, handing, runNo, null, (state) => rules.cancel(state, handing.now));
     for (const batch of change.events ?? []) append(draft, handing, batch);
+    if (change.refused) {
+      const { invoker, value } = change.refused;
+      const step = { id: invoker.stepId, status: "failed", value } as const;
+      runs.advance(draft, handing, invoker.runNo, null, (state) => rules.resolve(state, step, handing.now));
+    }
     if (change.gather) {
       const { key, dueAt } = change.gather;
       const entry = { environmentId, functionNo, dueAt, rank: dueAt, kind: "gather", lane: TIMER_LANE, subject: key } as const;

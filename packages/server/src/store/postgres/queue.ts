@@ -112,6 +112,15 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
         [entryNos, until, node],
       );
     },
+    async queueRelease({ entryNos, node, now }) {
+      const rows = await database.query<{ lane_no: number }>(
+        `UPDATE queue SET rank = $3, due_at = $3, leased_by = NULL, claims = greatest(claims - 1, 0), trials = greatest(trials - 1, 0)
+         WHERE entry_no = ANY ($1::bigint[]) AND leased_by = $2 RETURNING lane_no`,
+        [entryNos, node, now],
+      );
+      const keys = await words.laneKeys(rows.map(({ lane_no }) => lane_no));
+      for (const no of new Set(rows.map(({ lane_no }) => lane_no))) announce(keys.get(no) ?? TIMER_LANE, now);
+    },
     async queueRecover({ node, now }) {
       await database.query("UPDATE queue SET rank = $2, due_at = $2, leased_by = NULL WHERE leased_by = $1", [node, now]);
     },
