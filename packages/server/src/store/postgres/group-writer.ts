@@ -6,7 +6,7 @@
  * is tried again alone, so that one bad unit cannot fail its neighbours.
  */
 
-import type { RunNo } from "@inlet/protocol";
+import type { EntryNo, RunNo } from "@inlet/protocol";
 import { StoreUnavailable } from "../contract/index.ts";
 import type { Database } from "./database.ts";
 import { isCollision, isOutcomeUnknown, serverFault } from "./failures.ts";
@@ -51,6 +51,8 @@ export interface GroupWriterParts {
   words: Words;
   blocks: NumberBlocks;
   onCommit(drafts: readonly UnitDraft[]): void;
+  /** Entries that may be held in this node's name although nobody here knows of it: the answer that handed them over was lost. */
+  letGo(entryNos: readonly EntryNo[]): Promise<void>;
 }
 
 export class GroupWriter {
@@ -58,6 +60,7 @@ export class GroupWriter {
   #planned: Unit[] = [];
   readonly #busyRuns = new Map<RunNo, Unit[]>();
   readonly #open = new Set<Unit>();
+  #lost: EntryNo[] = [];
   #groups = 0;
   #isScheduled = false;
   #isStopped = false;
@@ -162,9 +165,17 @@ export class GroupWriter {
     onCommit(group.flatMap(({ draft }, index) => (written[index]?.isStale ? [] : [draft as UnitDraft])));
     for (const [index, unit] of group.entries()) {
       const outcome = written[index] as WrittenUnit;
+      if (unit.lostAt !== null) this.#lost.push(...lostEntries(unit.draft as UnitDraft, outcome));
       if (outcome.isStale) this.#replan(unit);
       else this.#succeed(unit, outcome);
     }
+    if (this.#lost.length > 0) this.#letGoOfLost();
+  }
+
+  #letGoOfLost(): void {
+    const lost = this.#lost;
+    this.#lost = [];
+    this.#parts.letGo(lost).catch(() => this.#lost.push(...lost));
   }
 
   #afterFailure(group: Unit[], error: unknown): void {
@@ -213,6 +224,7 @@ export class GroupWriter {
   }
 
   #fail(unit: Unit, error: unknown): void {
+    if (unit.lostAt !== null && unit.draft) this.#lost.push(...lostEntries(unit.draft, null));
     this.#close(unit);
     unit.reject(error);
   }
@@ -234,4 +246,11 @@ function keysOf({ rows, events }: UnitDraft): string[] {
   for (const { function_no, kind, key } of rows.marksRead) keys.push(`mark ${function_no} ${kind} ${key}`);
   for (const { environmentId, dedupKey } of events) if (dedupKey !== null) keys.push(`dedup ${environmentId} ${dedupKey}`);
   return keys;
+}
+
+/** What a unit that was written twice handed over the first time. Null: nobody knows whether it was written. */
+function lostEntries({ rows, handedFor }: UnitDraft, outcome: WrittenUnit | null): EntryNo[] {
+  const leased = [...rows.newEntries, ...rows.entries].flatMap(({ entry_no, leased_by }) => (leased_by ? [entry_no as EntryNo] : []));
+  if (outcome === null || outcome.isStale) return leased;
+  return leased.filter((no) => outcome.firsts.has(handedFor.get(no) ?? 0));
 }

@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import type { EntryNo } from "@inlet/protocol";
 import { type EventStore, type RunRules, type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
 import { Handing } from "../rows/entry-writes.ts";
 import { AdvanceRun, type AppendInside } from "./advance-run.ts";
@@ -62,8 +63,11 @@ export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10,
   const events = new AppendEvents(new ResumeRuns(() => runs, rules));
   const append: AppendInside = (draft, handing, batch) => void events.append(draft, handing, batch);
   const runs: AdvanceRun = new AdvanceRun(rules, append);
-  const writer = new GroupWriter({ database, reads, words, blocks, onCommit: (drafts) => signalCommit(signals, drafts) });
   const announce = (lane: string, dueAt: number) => signals.entryUnheld(lane, dueAt);
+  const queue = queueStore({ database, words, announce, watch: (listener) => watch(signals.queueListeners, listener) });
+  const letGo = (entryNos: readonly EntryNo[]) => queue.queueRelease({ entryNos, node, now: database.now() });
+  const onCommit = (drafts: readonly UnitDraft[]) => signalCommit(signals, drafts);
+  const writer = new GroupWriter({ database, reads, words, blocks, onCommit, letGo });
   let stopped: Promise<void> | null = null;
 
   async function close(): Promise<void> {
@@ -85,7 +89,7 @@ export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10,
     ...webhookStore(database, announced),
     ...webhookRequestStore(database, writer),
     ...appStore({ database, announced, blocks, announceTimers: announce }),
-    ...queueStore({ database, words, announce, watch: (listener) => watch(signals.queueListeners, listener) }),
+    ...queue,
     ...runStore({ database, writer, reads, runs, watch: (listener) => watch(signals.runListeners, listener) }),
     ...functionStartStore({ database, writer, reads, runs, rules, append }),
     storeNode: node,

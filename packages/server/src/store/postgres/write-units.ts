@@ -97,7 +97,8 @@ function eventArrays(units: readonly MergedUnit[], count: number): (unknown[] | 
       mayExist?.push(event.mayExist ? 1 : isWrittenAgain ? 2 : 0);
     }
   }
-  return [unit, environment, id, name, ts, received, dedup, dedupKey, since, source, extras, data, repeats, mayExist] as unknown[][];
+  const keys = dedupKey?.some((key) => key !== null) ? dedupKey : null;
+  return [unit, environment, id, name, ts, received, dedup, keys, since, source, extras, data, repeats, mayExist] as (unknown[] | null)[];
 }
 
 function numbersOf(units: readonly MergedUnit[], offsets: readonly number[]): number[] | null {

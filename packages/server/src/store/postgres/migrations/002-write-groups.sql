@@ -95,19 +95,21 @@ BEGIN
       WHERE e.may_exist > 0;
     END IF;
 
-    -- Of events with one dedup id, on whatever node, the first to write its key wins; the others wait here for its commit.
-    WITH fresh AS (
-      SELECT e.no, e.environment_id, e.key, e.id, e.received_at
-      FROM unnest(p_unit, p_environment, p_dedup_key, p_id, p_received) WITH ORDINALITY AS e(u, environment_id, key, id, received_at, no)
-      WHERE e.key IS NOT NULL AND e.u <> ALL (stale) AND e.no <> ALL (repeated)
-    ), kept AS (
-      INSERT INTO dedup_keys (environment_id, dedup_key, event_id, first_seen_at)
-      SELECT fresh.environment_id, fresh.key, fresh.id, fresh.received_at FROM fresh ORDER BY fresh.environment_id, fresh.key
-      ON CONFLICT DO NOTHING RETURNING dedup_keys.environment_id, dedup_keys.dedup_key
-    )
-    SELECT array_agg(fresh.no::integer) INTO contested
-    FROM fresh LEFT JOIN kept ON kept.environment_id = fresh.environment_id AND kept.dedup_key = fresh.key
-    WHERE kept.dedup_key IS NULL;
+    IF p_dedup_key IS NOT NULL THEN
+      -- Of events with one dedup id, on whatever node, the first to write its key wins; the others wait here for its commit.
+      WITH fresh AS (
+        SELECT e.no, e.environment_id, e.key, e.id, e.received_at
+        FROM unnest(p_unit, p_environment, p_dedup_key, p_id, p_received) WITH ORDINALITY AS e(u, environment_id, key, id, received_at, no)
+        WHERE e.key IS NOT NULL AND e.u <> ALL (stale) AND e.no <> ALL (repeated)
+      ), kept AS (
+        INSERT INTO dedup_keys (environment_id, dedup_key, event_id, first_seen_at)
+        SELECT fresh.environment_id, fresh.key, fresh.id, fresh.received_at FROM fresh ORDER BY fresh.environment_id, fresh.key
+        ON CONFLICT DO NOTHING RETURNING dedup_keys.environment_id, dedup_keys.dedup_key
+      )
+      SELECT array_agg(fresh.no::integer) INTO contested
+      FROM fresh LEFT JOIN kept ON kept.environment_id = fresh.environment_id AND kept.dedup_key = fresh.key
+      WHERE kept.dedup_key IS NULL;
+    END IF;
     IF contested IS NOT NULL THEN
       FOR one IN
         SELECT e.no::integer AS no, e.environment_id, e.key, e.id, e.received_at, e.since
