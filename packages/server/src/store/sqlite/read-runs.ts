@@ -6,7 +6,15 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
 import { RUN_STATUSES, type RunDetails, type RunError, type RunListParams, type RunStatus, type RunSummary } from "../contract/index.ts";
-import { type AttemptRow, RUN_COLUMNS, type RunSummaryRow, type StepRow, toFailedAttempt, toRunSummary, toStepRecord } from "./run-rows.ts";
+import {
+  type AttemptRow,
+  RUN_COLUMNS,
+  type RunSummaryRow,
+  type StepRow,
+  toFailedAttempt,
+  toRunSummary,
+  toStepRecord,
+} from "../rows/run-rows.ts";
 
 const SELECT = (extra = "") => `
   SELECT ${RUN_COLUMNS}${extra}, events.event_id, event_names.name AS event_name
