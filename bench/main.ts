@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { benchIngest } from "./ingest.ts";
+import { benchOnPostgres } from "./postgres.ts";
 import { type Row, report } from "./report.ts";
 import { benchRuns } from "./runs.ts";
 import { benchWebhooks } from "./webhooks.ts";
@@ -11,15 +12,16 @@ const HELP = `Usage: npm run bench -- <ingest | webhooks | runs> [flags]
   --seconds <n>   seconds each load runs (5)
   --rounds <n>    rounds, of which the median counts (3)
   --quick         one short round
+  --store <name>  sqlite, or postgres: the one from npm, or BENCH_DATABASE_URL (sqlite)
 
 ingest only:
-  --stored <n>    events stored before the second half (5000000; 0 leaves it out, as --quick does)
+  --stored <n>    events stored before the second half (5000000; 0 leaves it out, as --quick and postgres do)
   --url <url>     drive this server instead, alone
   --key <key>     its event key (bench)
 
 runs only:
   --runs <n>         runs of each load (10000)
-  --stored-runs <n>  runs stored before the last load (1000000; 0 leaves it out, as --quick does)
+  --stored-runs <n>  runs stored before the last load (1000000; 0 leaves it out, as --quick and postgres do)
   --long <n>         runs over which memory is watched (200000; 0 leaves it out, as --quick does)`;
 
 const { values, positionals } = parseArgs({
@@ -32,6 +34,7 @@ const { values, positionals } = parseArgs({
     "stored-runs": { type: "string", default: "1000000" },
     long: { type: "string", default: "200000" },
     quick: { type: "boolean", default: false },
+    store: { type: "string", default: "sqlite" },
     url: { type: "string" },
     key: { type: "string", default: "bench" },
     help: { type: "boolean", default: false },
@@ -42,21 +45,34 @@ const seconds = values.quick ? 2 : Number(values.seconds);
 const rounds = values.quick ? 1 : Number(values.rounds);
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<Row[]>>> = {
-  ingest: () => benchIngest({ seconds, rounds, stored: values.quick ? 0 : Number(values.stored), url: values.url, key: values.key }),
+  ingest: () =>
+    benchIngest({
+      seconds,
+      rounds,
+      stored: values.quick || values.store === "postgres" ? 0 : Number(values.stored),
+      url: values.url,
+      key: values.key,
+    }),
   webhooks: () => benchWebhooks({ seconds, rounds }),
   runs: () =>
     benchRuns({
       runs: values.quick ? 2_000 : Number(values.runs),
       rounds,
-      stored: values.quick ? 0 : Number(values["stored-runs"]),
+      stored: values.quick || values.store === "postgres" ? 0 : Number(values["stored-runs"]),
       long: values.quick ? 0 : Number(values.long),
     }),
 };
 
 const [name = ""] = positionals;
 const run = values.help ? undefined : BENCHMARKS[name];
-if (run) report(name, await run());
-else {
+if (run) {
+  const postgres = values.store === "postgres" ? await benchOnPostgres(seconds) : { floor: [], end: async () => {} };
+  try {
+    report(values.store === "postgres" ? `${name}-postgres` : name, [...postgres.floor, ...(await run())]);
+  } finally {
+    await postgres.end();
+  }
+} else {
   console.log(HELP);
   process.exitCode = values.help ? 0 : 2;
 }

@@ -18,7 +18,14 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export function startInlet(dataDir: string, flags: readonly string[] = []): Promise<Server> {
+/** What a server is started with so that it keeps its data elsewhere than in its folder. */
+let storeFlags: (dataDir: string) => Promise<string[]> = async () => [];
+
+export function useStore(flagsFor: typeof storeFlags): void {
+  storeFlags = flagsFor;
+}
+
+export async function startInlet(dataDir: string, flags: readonly string[] = []): Promise<Server> {
   return start([
     CLI,
     "start",
@@ -34,6 +41,7 @@ export function startInlet(dataDir: string, flags: readonly string[] = []): Prom
     "bench",
     "--log-level",
     "warn",
+    ...(await storeFlags(dataDir)),
     ...flags,
   ]);
 }

@@ -15,6 +15,8 @@ const SERVER = "packages/server/src";
 /** Folders that are stages, or as independent as one: they know the protocol, the store's contract and themselves. */
 const STAGES = ["receive", "transform", "deduplicate", "fan-out", "execute", "observe"];
 const CONTRACT = `${SERVER}/store/contract`;
+/** What both engines make of their rows. */
+const ROWS = `${SERVER}/store/rows`;
 
 interface Rule {
   /** Files this rule is about. */
@@ -31,7 +33,12 @@ const RULES: Rule[] = [
   { folder: "packages/protocol/src", may: [], packages: [] },
   { folder: CONTRACT, may: ["@inlet/protocol"], packages: [] },
   { folder: `${SERVER}/store/conformance`, may: ["@inlet/protocol", CONTRACT], packages: [] },
-  { folder: `${SERVER}/store/sqlite`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/store/conformance`] },
+  { folder: ROWS, may: ["@inlet/protocol", CONTRACT], packages: [] },
+  { folder: `${SERVER}/store/sqlite`, may: ["@inlet/protocol", CONTRACT, ROWS, `${SERVER}/store/conformance`] },
+  {
+    folder: `${SERVER}/store/postgres`,
+    may: ["@inlet/protocol", CONTRACT, ROWS, `${SERVER}/store/conformance`, "packages/server/test/support"],
+  },
   ...STAGES.map((stage) => ({ folder: `${SERVER}/${stage}`, may: ["@inlet/protocol", CONTRACT] })),
   { folder: `${SERVER}/api`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`] },
   { folder: `${SERVER}/config`, may: ["@inlet/protocol"], packages: [] },
@@ -71,7 +78,7 @@ function isAllowed(file: string, specifier: string, { folder, may, packages, bui
 /** Only an engine knows SQL. */
 function sqlOutside(file: string, text: string): string[] {
   if (file.startsWith(`${SERVER}/store/`)) return [];
-  return /node:sqlite/.test(text) ? [`${file} must not use a database: that is the business of ${SERVER}/store`] : [];
+  return /node:sqlite|from "pg"/.test(text) ? [`${file} must not use a database: that is the business of ${SERVER}/store`] : [];
 }
 
 /** Only the two main.ts hand the environment of the process on. */

@@ -41,7 +41,7 @@ import type { Accepted } from "./receive/inbound-request.ts";
 import { isIpRange } from "./receive/ip-list.ts";
 import { issueKey, issueWebhookToken } from "./receive/issue-key.ts";
 import { bodyOf, replayRequest } from "./receive/replay-request.ts";
-import type { Environment, Store } from "./store/contract/index.ts";
+import type { Environment, Store, StoreTopic } from "./store/contract/index.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { createTransformRunner, readProviderTemplates, tryTransform } from "./transform/index.ts";
 
@@ -67,16 +67,21 @@ export interface ServiceSurroundings {
   now?: () => number;
 }
 
-export async function startService(config: Config, { log, now = Date.now, showLine }: ServiceSurroundings): Promise<Service> {
+export async function startService(config: Config, { log, now, showLine }: ServiceSurroundings): Promise<Service> {
   let endEvents: EndEvents = () => [];
-  const store = openSqliteStore({
-    folder: config.dataDir,
+  const options = {
     rules: createRunRules(() => endEvents),
-    onFault: (reason) => log.error({ reason }, "the store cannot be written: requests are refused with 503 until it can"),
+    onFault: (reason: string) => log.error({ reason }, "the store cannot be written: requests are refused with 503 until it can"),
     onRecovery: () => log.info("the store can be written again"),
-  });
+  };
+  const openShared = async (url: string) => {
+    // Who keeps to the embedded store does not wait for the client of PostgreSQL to load.
+    const { openPostgresStore } = await import("./store/postgres/postgres-store.ts");
+    return openPostgresStore({ ...options, url, connectionsMax: config.databaseConnections });
+  };
+  const store = config.databaseUrl ? await openShared(config.databaseUrl) : openSqliteStore({ ...options, folder: config.dataDir });
   try {
-    return await serve(config, store, log, now, (known) => (endEvents = known), showLine);
+    return await serve(config, store, log, now ?? store.storeNow, (known) => (endEvents = known), showLine);
   } catch (error) {
     await store.stop();
     throw error;
@@ -192,6 +197,7 @@ async function serve(
     now,
   });
   registerDashboardFiles(app, DASHBOARD_FOLDER);
+  const stopFollowing = followChanges(store, { directory, registry: functions.registry }, log);
   await functions.open();
   await app.listen({ port: config.port, host: config.host });
   await functions.start((app.server.address() as AddressInfo).port);
@@ -200,6 +206,7 @@ async function serve(
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
+    stopFollowing();
     await closeWithin(app, config.drainTimeout);
     await functions.stop();
     await Promise.all([...upkeep.map((part) => part.stop()), transforms.stop()]);
@@ -207,6 +214,15 @@ async function serve(
     await store.stop();
   }
   return { url: urlOf(app), newKeys, issueLoginToken: () => loginTokens.issue(), stop: () => (stopped ??= stop()) };
+}
+
+/** What another node changed holds here within a moment. */
+function followChanges(store: Store, kept: Record<StoreTopic, { refresh(): Promise<void> }>, log: Logger): () => void {
+  return store.storeWatch((topic) => {
+    kept[topic]
+      .refresh()
+      .catch((error) => log.warn({ err: error, topic }, "what another node changed could not be read; it is read again soon"));
+  });
 }
 
 function signingKeys(directory: Directory): string[] {

@@ -122,7 +122,12 @@ test("a function waits for an event, invokes another function, and runs steps in
     return [double, flow];
   });
   const id = await sendOne(service, { name: "shop/order.created", data: { order: 5 } });
-  await runsOf(service, id, { until: ({ status }) => status === "waiting" });
+  // Not while it waits for the function it invoked.
+  const waitsForEvent = async () => {
+    const [begun] = await runsOf(service, id, { until: ({ status }) => status === "waiting" });
+    return begun.steps.some(({ kind, status }: { kind: string; status: string }) => kind === "wait" && status === "waiting") || null;
+  };
+  await poll(waitsForEvent, "the wait for the payment");
   await sendOne(service, { name: "shop/paid", data: { order: 4 } });
   await sendOne(service, { name: "shop/paid", data: { order: 5, by: "card" } });
   const [run] = await runsOf(service, id);

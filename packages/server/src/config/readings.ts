@@ -66,6 +66,18 @@ export function list<Value>(item: Reading<Value>): Reading<Value[]> {
   };
 }
 
+/** The address of a PostgreSQL database. */
+export function postgresUrl(): Reading<string> {
+  return {
+    placeholder: "postgres://…",
+    parse(given) {
+      if (!/^postgres(ql)?:\/\//.test(given) || !URL.canParse(given))
+        throw new SettingFault("must be an address such as postgres://user:password@host:5432/database");
+      return given;
+    },
+  };
+}
+
 /** An address of the web, kept without a slash at its end. */
 export function url(): Reading<string> {
   return {

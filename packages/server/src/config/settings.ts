@@ -4,7 +4,21 @@
  */
 
 import { BODY_BYTES_MAX_DEFAULT, DEDUP_WINDOW_MS_DEFAULT } from "@inlet/protocol";
-import { DAY_MS, duration, integer, KIB, list, MIB, oneOf, type Reading, size, text, trustedProxies, url } from "./readings.ts";
+import {
+  DAY_MS,
+  duration,
+  integer,
+  KIB,
+  list,
+  MIB,
+  oneOf,
+  postgresUrl,
+  type Reading,
+  size,
+  text,
+  trustedProxies,
+  url,
+} from "./readings.ts";
 
 export type Mode = "dev" | "start";
 
@@ -30,6 +44,17 @@ export const SETTINGS = {
     sentence: "Address under which the world reaches the service, for the URLs of webhooks; otherwise that of the request is used.",
   }),
   dataDir: setting<string>({ reading: text("folder"), default: ".inlet", sentence: "Folder of the embedded store." }),
+  databaseUrl: setting<string | null>({
+    reading: postgresUrl(),
+    default: null,
+    secret: true,
+    sentence: "PostgreSQL database to use instead of the embedded store: several nodes may share it.",
+  }),
+  databaseConnections: setting({
+    reading: integer(2, 1_000),
+    default: 10,
+    sentence: "Most connections of this node to PostgreSQL, beside one that listens.",
+  }),
   eventKey: setting<string[]>({
     reading: list(text("key")),
     default: [],

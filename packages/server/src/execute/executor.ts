@@ -32,7 +32,6 @@ export interface ExecutorParts extends FunctionCallsParts {
   log: Logger;
 }
 
-const NODE = "local";
 const LEASE_MS = 30_000;
 const RENEW_INTERVAL_MS = 10_000;
 /** How long an entry rests that could not be worked on; twice as long each time. */
@@ -63,14 +62,14 @@ export class Executor {
       claim: (lane, limit) => store.queueClaimMany({ lane, limit, now: now(), lease: this.lease() }),
       limitsOf,
     });
-    this.#suspects = new Suspects(({ no }) => this.#untilWritten(() => store.queueTry({ no, node: NODE })));
+    this.#suspects = new Suspects(({ no }) => this.#untilWritten(() => store.queueTry({ no, node: this.#parts.store.storeNode })));
     this.#timers = new Timers({ store, now, lease: () => this.lease(), work: (entries) => this.#workTimers(entries) });
   }
 
   /** What is committed with this lease is handed to `take`. */
   lease(): Lease {
     return {
-      node: NODE,
+      node: this.#parts.store.storeNode,
       until: this.#parts.now() + LEASE_MS,
       // What calls no app is worked on as it comes.
       roomIn: (lane) => (lane === TIMER_LANE ? (this.#isStopping ? 0 : Number.POSITIVE_INFINITY) : this.#scheduler.roomIn(lane)),
@@ -85,7 +84,7 @@ export class Executor {
 
   /** What this node held when it died is due again. Before this, nothing may be handed over. */
   async recover(): Promise<void> {
-    await this.#parts.store.queueRecover({ node: NODE, now: this.#parts.now() });
+    await this.#parts.store.queueRecover({ node: this.#parts.store.storeNode, now: this.#parts.now() });
   }
 
   async start(): Promise<void> {
@@ -123,7 +122,7 @@ export class Executor {
     const { store, now } = this.#parts;
     const entryNos = entries.map(({ no }) => no);
     // If it cannot be written, the entries are due when their leases end.
-    if (entryNos.length > 0) await store.queueRelease({ entryNos, node: NODE, now: now() }).catch(() => undefined);
+    if (entryNos.length > 0) await store.queueRelease({ entryNos, node: this.#parts.store.storeNode, now: now() }).catch(() => undefined);
   }
 
   /** A change of a run that comes from elsewhere: a cancellation, results handed in early. */
@@ -136,7 +135,9 @@ export class Executor {
   async #renew(): Promise<void> {
     const entryNos = [...this.#scheduler.held(), ...this.#timersInWork].map(({ no }) => no);
     if (entryNos.length === 0) return;
-    await this.#parts.store.queueRenew({ entryNos, node: NODE, until: this.#parts.now() + LEASE_MS }).catch(() => {});
+    await this.#parts.store
+      .queueRenew({ entryNos, node: this.#parts.store.storeNode, until: this.#parts.now() + LEASE_MS })
+      .catch(() => {});
   }
 
   async #workTimers(entries: readonly ClaimedEntry[]): Promise<void> {
@@ -165,7 +166,7 @@ export class Executor {
   async #putBack({ no, claims }: ClaimedEntry): Promise<void> {
     const { store, now, log } = this.#parts;
     const restMs = FAULT_REST_MS * 2 ** Math.min(claims, FAULT_RESTS_MAX);
-    const put = () => store.queueReschedule({ no, node: NODE, dueAt: now() + restMs });
+    const put = () => store.queueReschedule({ no, node: this.#parts.store.storeNode, dueAt: now() + restMs });
     await this.#untilWritten(put).catch((error) => log.error({ err: error, no }, "an entry of the queue rests until the next start"));
   }
 

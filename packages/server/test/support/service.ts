@@ -9,6 +9,7 @@ import { readConfig } from "../../src/config/config.ts";
 import type { Mode } from "../../src/config/settings.ts";
 import { type Service, startService } from "../../src/service.ts";
 import { onEnd } from "./on-end.ts";
+import { freshDatabase } from "./postgres.ts";
 
 export const EVENT_KEY = "test-event-key";
 export const API_KEY = "test-api-key";
@@ -19,6 +20,8 @@ export interface TestServiceOptions {
   flags?: string[];
   now?: () => number;
   dataDir?: string;
+  /** A database that several services share. */
+  databaseUrl?: string;
 }
 
 export interface Answer {
@@ -55,6 +58,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     SIGNING_KEY,
     "--discover",
     "off",
+    ...(await storeFlags(t, options)),
     ...flags,
   ];
   const service = await startService(readConfig(mode, argv, {}), {
@@ -78,6 +82,17 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
         ...(body !== undefined && { body: asBody(body) }),
       }),
   };
+}
+
+const databases = new Map<string, string>();
+
+/** TEST_STORE=postgres runs any of these tests on PostgreSQL. A service started again on the same folder gets the same database. */
+async function storeFlags(t: TestContext, { dataDir, databaseUrl }: TestServiceOptions): Promise<string[]> {
+  if (databaseUrl !== undefined) return ["--database-url", databaseUrl];
+  if (process.env.TEST_STORE !== "postgres") return [];
+  const url = (dataDir !== undefined && databases.get(dataDir)) || (await freshDatabase(t));
+  if (dataDir !== undefined) databases.set(dataDir, url);
+  return ["--database-url", url];
 }
 
 export function temporaryFolder(t: TestContext): string {

@@ -39,9 +39,18 @@ export interface Store
     TrafficStore {
   /** Waits for what is under way, then lets go of the store. Idempotent. */
   stop(): Promise<void>;
+  /** The name under which this process holds work: its own among the nodes that share the store. */
+  readonly storeNode: string;
+  /** The time, the same for every node that shares the store. */
+  storeNow(): number;
+  /** Calls `listener` when another node changed what is kept in memory. Returns how to stop it. */
+  storeWatch(listener: (topic: StoreTopic) => void): () => void;
   /** Throws StoreUnavailable unless the store can be written now. */
   storeProbe(): Promise<void>;
 }
+
+/** What nodes keep in memory: environments, keys and webhooks, or apps and functions. */
+export type StoreTopic = "directory" | "registry";
 
 /** The store cannot be used for the moment. `reason` is a sentence for the log. */
 export class StoreUnavailable extends Error {

@@ -17,8 +17,9 @@ import type {
   StoredEvent,
   StoredWait,
 } from "../contract/index.ts";
+import type { Handing } from "../rows/entry-writes.ts";
 import type { ChangedRuns } from "./changed-runs.ts";
-import type { Handing, QueueEntries } from "./queue-entries.ts";
+import type { QueueEntries } from "./queue-entries.ts";
 import type { HeldEntry, HeldRunState, RunStates } from "./run-state.ts";
 import type { Waits } from "./waits.ts";
 

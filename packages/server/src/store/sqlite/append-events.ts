@@ -3,9 +3,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
 import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../contract/index.ts";
+import { Handing } from "../rows/entry-writes.ts";
 import type { EventTypeSums } from "./event-type-sums.ts";
 import type { EventWords } from "./event-words.ts";
-import { Handing } from "./queue-entries.ts";
 import type { ResumeRuns } from "./resume-runs.ts";
 import type { StartRuns } from "./start-runs.ts";
 import { prepareRecordRequest } from "./webhook-requests.ts";

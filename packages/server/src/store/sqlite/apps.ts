@@ -1,20 +1,12 @@
 /** Apps and their functions in SQLite. Few rows, read whole. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { AppId, AppNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
-import {
-  type App,
-  type AppStore,
-  type AppSyncParams,
-  type HeaderSet,
-  type NewFunction,
-  type StoredFunction,
-  TIMER_LANE,
-} from "../contract/index.ts";
+import type { AppId, EnvironmentId, FunctionNo } from "@inlet/protocol";
+import { type App, type AppStore, type AppSyncParams, type NewFunction, TIMER_LANE } from "../contract/index.ts";
+import { type AppRow, toApp, toFunction } from "../rows/app-rows.ts";
+import { Handing } from "../rows/entry-writes.ts";
 import type { GroupCommit } from "./group-commit.ts";
-import { Handing, type QueueEntries } from "./queue-entries.ts";
-
-type Row = Record<string, string | number | null>;
+import type { QueueEntries } from "./queue-entries.ts";
 
 export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEntries): AppStore {
   const listApps = db.prepare("SELECT * FROM apps ORDER BY app_no");
@@ -42,11 +34,11 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
 
   function sync(params: AppSyncParams): { app: App; modified: boolean } {
     const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt } = params;
-    const known = findApp.get(environmentId, name) as Row | undefined;
+    const known = findApp.get(environmentId, name) as AppRow | undefined;
     if (known && known.checksum === checksum && known.removed_at === null) {
-      return { app: toApp(touchApp.get(syncedAt, known.app_no as number) as Row), modified: false };
+      return { app: toApp(touchApp.get(syncedAt, known.app_no as number) as AppRow), modified: false };
     }
-    const app = toApp(writeApp.get(id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt) as Row);
+    const app = toApp(writeApp.get(id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt) as AppRow);
     const schedules = schedulesOf(app.no);
     archive.run(syncedAt, app.no);
     for (const registered of params.functions) registerFunction(app, registered, syncedAt, schedules);
@@ -75,7 +67,7 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
   }
 
   function remove(environmentId: EnvironmentId, id: AppId, removedAt: number): App | null {
-    const row = removeApp.get(removedAt, environmentId, id) as Row | undefined;
+    const row = removeApp.get(removedAt, environmentId, id) as AppRow | undefined;
     if (!row) return null;
     for (const entryNo of schedulesOf(row.app_no as number).values()) dropCron.run(entryNo);
     archive.run(removedAt, row.app_no as number);
@@ -83,42 +75,10 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
   }
 
   return {
-    appList: async () => (listApps.all() as Row[]).map(toApp),
-    functionList: async () => (listFunctions.all() as Row[]).map(toFunction),
+    appList: async () => (listApps.all() as AppRow[]).map(toApp),
+    functionList: async () => (listFunctions.all() as AppRow[]).map(toFunction),
     appSync: (params) => writer.submit(() => sync(params), params.functions.length),
     appFault: ({ environmentId, url, error }) => writer.submit(() => void faultApp.run(error, environmentId, url)),
     appRemove: ({ environmentId, id, removedAt }) => writer.submit(() => remove(environmentId, id, removedAt)),
-  };
-}
-
-function toApp(row: Row): App {
-  return {
-    no: row.app_no as AppNo,
-    id: row.app_id as AppId,
-    environmentId: row.environment_id as EnvironmentId,
-    name: row.name as string,
-    url: row.url as string,
-    sdk: row.sdk as string,
-    headers: row.headers as HeaderSet,
-    framework: row.framework as string | null,
-    checksum: row.checksum as string,
-    createdAt: row.created_at as number,
-    syncedAt: row.synced_at as number,
-    error: row.error as string | null,
-    removedAt: row.removed_at as number | null,
-  };
-}
-
-function toFunction(row: Row): StoredFunction {
-  return {
-    no: row.function_no as FunctionNo,
-    environmentId: row.environment_id as EnvironmentId,
-    appNo: row.app_no as AppNo,
-    id: row.function_id as string,
-    name: row.name as string,
-    config: row.config as string,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
-    archivedAt: row.archived_at as number | null,
   };
 }

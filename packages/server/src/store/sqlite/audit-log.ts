@@ -2,22 +2,9 @@
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { AuditEntry, AuditListParams, AuditStore, EventCursor } from "../contract/index.ts";
+import { type AuditRow, toAuditEntry } from "../rows/audit-rows.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { Reader } from "./reader.ts";
-
-interface AuditRow {
-  sequence: number;
-  at: number;
-  actor_kind: string;
-  actor_id: string;
-  actor_name: string;
-  action: string;
-  target_kind: string;
-  target_id: string;
-  target_name: string;
-  environment: string | null;
-  details: string;
-}
 
 export function auditStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): AuditStore {
   const insert = db.prepare(`
@@ -50,19 +37,7 @@ export function listAudit(db: DatabaseSync, params: AuditListParams): { entries:
   const rows = db
     .prepare(`SELECT * FROM audit_log INDEXED BY audit_log_by_time WHERE ${where.join(" AND ")} ORDER BY at DESC, sequence DESC LIMIT ?`)
     .all(...values, limit + 1) as unknown as AuditRow[];
-  const entries = rows.slice(0, limit).map(toEntry);
+  const entries = rows.slice(0, limit).map(toAuditEntry);
   const last = entries.at(-1);
   return { entries, next: rows.length > limit && last ? { receivedAt: last.at, sequence: last.sequence } : null };
-}
-
-function toEntry(row: AuditRow): AuditEntry {
-  return {
-    sequence: row.sequence,
-    at: row.at,
-    actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name },
-    action: row.action,
-    target: { kind: row.target_kind, id: row.target_id, name: row.target_name },
-    environment: row.environment,
-    details: row.details,
-  };
 }

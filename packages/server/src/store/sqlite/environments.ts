@@ -1,18 +1,9 @@
 /** Environments in SQLite. Few rows, read whole. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { EnvironmentId } from "@inlet/protocol";
-import type { Environment, EnvironmentKind, EnvironmentStore } from "../contract/index.ts";
+import type { Environment, EnvironmentStore } from "../contract/index.ts";
+import { type EnvironmentRow, toEnvironment } from "../rows/environment-rows.ts";
 import type { GroupCommit } from "./group-commit.ts";
-
-interface EnvironmentRow {
-  environment_id: number;
-  name: string;
-  kind: string;
-  created_at: number;
-  archived_at: number | null;
-  body_bytes_max: number | null;
-}
 
 export function environmentStore(db: DatabaseSync, writer: GroupCommit): EnvironmentStore {
   const list = db.prepare("SELECT * FROM environments ORDER BY environment_id");
@@ -40,15 +31,4 @@ function change(value: number | null | undefined): [number, number | null] {
 
 function maybe(row: unknown): Environment | null {
   return row ? toEnvironment(row as EnvironmentRow) : null;
-}
-
-function toEnvironment(row: EnvironmentRow): Environment {
-  return {
-    id: row.environment_id as EnvironmentId,
-    name: row.name,
-    kind: row.kind as EnvironmentKind,
-    createdAt: row.created_at,
-    archivedAt: row.archived_at,
-    bodyBytesMax: row.body_bytes_max,
-  };
 }

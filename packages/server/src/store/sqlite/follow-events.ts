@@ -3,7 +3,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import type { EventFollowParams, StoredEvent } from "../contract/index.ts";
-import { type EventRow, selectEvents, toStoredEvent } from "./event-rows.ts";
+import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
+import { selectEvents } from "./select-events.ts";
 
 /** Rows looked at in one call, so that another environment's traffic bounds nobody's wait. */
 const WINDOW_ROWS = 2_000;

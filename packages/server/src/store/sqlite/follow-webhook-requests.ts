@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, WebhookId } from "@inlet/protocol";
 import type { WebhookRequest, WebhookRequestFollowParams } from "../contract/index.ts";
-import { type RequestRow, toRequest } from "./read-webhook-requests.ts";
+import { type RequestRow, toRequest } from "../rows/request-rows.ts";
 
 /** Rows looked at in one call, so that another webhook's traffic bounds nobody's wait. */
 const WINDOW_ROWS = 2_000;

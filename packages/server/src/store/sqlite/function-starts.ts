@@ -10,9 +10,10 @@ import {
   type RunRules,
   TIMER_LANE,
 } from "../contract/index.ts";
+import { Handing } from "../rows/entry-writes.ts";
 import type { AdvanceRun, AppendInside } from "./advance-run.ts";
 import type { GroupCommit } from "./group-commit.ts";
-import { Handing, type QueueEntries } from "./queue-entries.ts";
+import type { QueueEntries } from "./queue-entries.ts";
 import type { RunStates } from "./run-state.ts";
 import type { StartRuns } from "./start-runs.ts";
 

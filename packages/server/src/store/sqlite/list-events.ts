@@ -8,9 +8,10 @@
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type EventCursor, type EventListParams, type EventPage, SOURCE_KINDS, type StoredEvent, toStoreText } from "../contract/index.ts";
-import { type EventRow, selectEvents, toStoredEvent } from "./event-rows.ts";
-import { payloadContains } from "./payload-contains.ts";
+import { type EventCursor, type EventListParams, type EventPage, type StoredEvent, toStoreText } from "../contract/index.ts";
+import { type Collected, type EventFilter, mergeStreams, nameFilter, payloadFilters, placeOf } from "../rows/event-pages.ts";
+import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
+import { selectEvents } from "./select-events.ts";
 
 const SLICE_ROWS = 500;
 const BUDGET_MS = 1_000;
@@ -23,28 +24,18 @@ interface Stream {
   value: string | number | null;
 }
 
-interface Collected {
-  found: StoredEvent[];
-  /** Set when the stream was left before its end. */
-  leftAt: EventCursor | null;
-}
-
-type Filter = (event: StoredEvent) => boolean;
-
 export async function listEvents(db: DatabaseSync, params: EventListParams): Promise<EventPage> {
   const { streams, filters } = plan(db, params);
   const deadline = Date.now() + BUDGET_MS;
   const collected: Collected[] = [];
   for (const stream of streams) collected.push(await collect(db, params, stream, filters, deadline));
-  return merge(collected, params.limit);
+  return mergeStreams(collected, params.limit);
 }
 
 /** Chooses the narrowest streams; what they do not settle becomes a filter. */
-function plan(db: DatabaseSync, params: EventListParams): { streams: Stream[]; filters: Filter[] } {
-  const { name, dedupId, source, text } = params;
-  const filters: Filter[] = [];
-  if (source !== undefined) filters.push(sourceFilter(source));
-  if (text !== undefined) filters.push((event) => payloadContains(event, text));
+function plan(db: DatabaseSync, params: EventListParams): { streams: Stream[]; filters: EventFilter[] } {
+  const { name, dedupId } = params;
+  const filters = payloadFilters(params);
 
   if (dedupId !== undefined) {
     if (name !== undefined) filters.push(nameFilter(name));
@@ -64,17 +55,6 @@ function oneName(nameId: number): Stream {
   return { index: "events_by_name", column: "name_id", value: nameId };
 }
 
-function nameFilter(pattern: string): Filter {
-  if (!pattern.endsWith("*")) return (event) => event.name === pattern;
-  const prefix = pattern.slice(0, -1);
-  return (event) => event.name.startsWith(prefix);
-}
-
-function sourceFilter(source: string): Filter {
-  const isKind = (SOURCE_KINDS as readonly string[]).includes(source);
-  return isKind ? (event) => event.source.kind === source : (event) => event.source.id === source;
-}
-
 function namesEqual(db: DatabaseSync, name: string): number[] {
   const rows = db.prepare("SELECT name_id FROM event_names WHERE name = ?").all(name) as { name_id: number }[];
   return rows.map(({ name_id }) => name_id);
@@ -89,7 +69,13 @@ function namesWithPrefix(db: DatabaseSync, prefix: string): number[] | null {
   return matching.length > MERGED_NAMES_MAX ? null : matching.map(({ name_id }) => name_id);
 }
 
-async function collect(db: DatabaseSync, params: EventListParams, stream: Stream, filters: Filter[], deadline: number): Promise<Collected> {
+async function collect(
+  db: DatabaseSync,
+  params: EventListParams,
+  stream: Stream,
+  filters: EventFilter[],
+  deadline: number,
+): Promise<Collected> {
   const sliceRows = filters.length > 0 ? SLICE_ROWS : params.limit + 1;
   const found: StoredEvent[] = [];
   let after = params.after;
@@ -122,26 +108,4 @@ function readSlice(db: DatabaseSync, params: EventListParams, stream: Stream, af
     ${selectEvents(stream.index)}
     WHERE ${where.join(" AND ")} ORDER BY received_at DESC, sequence DESC LIMIT ?`);
   return statement.all(...values, rows) as unknown as EventRow[];
-}
-
-/** Where streams were left at different places, only what is newer than the newest of these is known completely. */
-function merge(collected: Collected[], limit: number): EventPage {
-  const places = collected.flatMap(({ leftAt }) => leftAt ?? []);
-  const horizon = places.sort(newestFirst)[0];
-  const known = collected
-    .flatMap(({ found }) => found)
-    .filter((event) => !horizon || newestFirst(placeOf(event), horizon) <= 0)
-    .sort((a, b) => newestFirst(placeOf(a), placeOf(b)));
-  const events = known.slice(0, limit);
-  const last = events.at(-1);
-  if (known.length > limit && last) return { events, next: placeOf(last) };
-  return { events, next: horizon ?? null };
-}
-
-function placeOf(event: StoredEvent): EventCursor {
-  return { receivedAt: event.receivedAt, sequence: event.sequence };
-}
-
-function newestFirst(a: EventCursor, b: EventCursor): number {
-  return b.receivedAt - a.receivedAt || b.sequence - a.sequence;
 }

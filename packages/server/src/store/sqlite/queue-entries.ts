@@ -1,49 +1,10 @@
 /** Entries of the queue, written inside the transaction of what they belong to, and handed over at once where there is room. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
-import { type ClaimedEntry, type EntryKind, type Lease, type QueueListener, TIMER_LANE } from "../contract/index.ts";
+import type { EntryNo } from "@inlet/protocol";
+import { type Lease, type QueueListener, TIMER_LANE } from "../contract/index.ts";
+import { claimed, type EntryWrite, type Handing } from "../rows/entry-writes.ts";
 import type { Lanes } from "./lanes.ts";
-
-/** What one transaction hands over, and how much room it has used up. */
-export class Handing {
-  readonly now: number;
-  readonly handed: ClaimedEntry[] = [];
-  readonly #lease: Lease | undefined;
-  readonly #room = new Map<string, number>();
-
-  constructor(now: number, lease: Lease | undefined) {
-    this.now = now;
-    this.#lease = lease;
-  }
-
-  hasRoom(lane: string): boolean {
-    return (this.#room.get(lane) ?? this.#lease?.roomIn(lane) ?? 0) > 0;
-  }
-
-  /** The lease for one more entry of this lane, or null when it has to wait in the queue. */
-  take(lane: string): Lease | null {
-    if (!this.#lease) return null;
-    const room = this.#room.get(lane) ?? this.#lease.roomIn(lane);
-    this.#room.set(lane, room - 1);
-    return room > 0 ? this.#lease : null;
-  }
-}
-
-export interface EntryWrite {
-  environmentId: EnvironmentId;
-  /** Where a call stands when it is due. */
-  lane: string;
-  rank: number;
-  dueAt: number;
-  kind: EntryKind;
-  runNo: RunNo | null;
-  functionNo: FunctionNo;
-  stepId: StepId | null;
-  attempt: number;
-  subject: string | null;
-  eventSequence: number | null;
-}
 
 export class QueueEntries {
   readonly #lanes: Lanes;
@@ -111,9 +72,4 @@ export class QueueEntries {
     this.announce(lane, entry.dueAt);
     return { laneNo, rank: isDue ? entry.rank : entry.dueAt, dueAt: entry.dueAt, lease };
   }
-}
-
-function claimed(entry: EntryWrite, no: EntryNo, claims: number): ClaimedEntry {
-  const { kind, environmentId, lane, rank, runNo, functionNo, stepId, attempt, subject, eventSequence } = entry;
-  return { no, kind, environmentId, lane, rank, runNo, functionNo, stepId, attempt, claims, trials: 0, subject, eventSequence };
 }

@@ -3,9 +3,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
 import { type ClaimedEntry, type EntryKind, type Lease, type QueueStore, TIMER_LANE } from "../contract/index.ts";
+import { Handing } from "../rows/entry-writes.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { Lanes } from "./lanes.ts";
-import { Handing, type QueueEntries } from "./queue-entries.ts";
+import type { QueueEntries } from "./queue-entries.ts";
 import type { Reader } from "./reader.ts";
 
 /** How far a low priority may put an entry behind those that come after it. */

@@ -17,7 +17,7 @@ import {
   toFailedAttempt,
   toRunSummary,
   toStepRecord,
-} from "./run-rows.ts";
+} from "../rows/run-rows.ts";
 
 const SELECT = (extra = "") => `
   SELECT ${RUN_COLUMNS}${extra}, events.event_id, event_names.name AS event_name

@@ -1,31 +1,9 @@
 /** Reads the record of webhook requests, on the read thread. */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { EnvironmentId, EventId, WebhookId, WebhookRequestId } from "@inlet/protocol";
+import type { EnvironmentId, WebhookId, WebhookRequestId } from "@inlet/protocol";
 import type { EventCursor, WebhookRequest, WebhookRequestListParams } from "../contract/index.ts";
-
-export interface RequestRow {
-  sequence: number;
-  environment_id: number;
-  webhook_id: string;
-  request_id: string;
-  received_at: number;
-  ip: string;
-  method: string;
-  headers: string;
-  query: string;
-  content_type: string | null;
-  body: string | null;
-  body_base64: string | null;
-  status: number;
-  outcome: string;
-  error: string | null;
-  event_id: string | null;
-  delivered_to: number;
-  transform_version: number;
-  duration_ms: number;
-  logs: string;
-}
+import { type RequestRow, toRequest } from "../rows/request-rows.ts";
 
 interface RequestGetParams {
   environmentId: EnvironmentId;
@@ -60,29 +38,4 @@ export function listRequests(db: DatabaseSync, params: WebhookRequestListParams)
   const last = requests.at(-1);
   const more = rows.length > params.limit && last;
   return { requests, next: more ? { receivedAt: last.receivedAt, sequence: last.sequence } : null };
-}
-
-export function toRequest(row: RequestRow): WebhookRequest {
-  return {
-    sequence: row.sequence,
-    environmentId: row.environment_id as EnvironmentId,
-    webhookId: row.webhook_id as WebhookId,
-    id: row.request_id as WebhookRequestId,
-    receivedAt: row.received_at,
-    ip: row.ip,
-    method: row.method,
-    headers: row.headers,
-    query: row.query,
-    contentType: row.content_type,
-    body: row.body,
-    bodyBase64: row.body_base64,
-    status: row.status,
-    outcome: row.outcome,
-    error: row.error,
-    eventId: row.event_id as EventId | null,
-    deliveredTo: row.delivered_to as EnvironmentId,
-    transformVersion: row.transform_version,
-    durationMs: row.duration_ms,
-    logs: row.logs,
-  };
 }

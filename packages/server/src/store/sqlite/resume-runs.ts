@@ -2,8 +2,8 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { NewEvent, RunRules, StoredWait } from "../contract/index.ts";
+import type { Handing } from "../rows/entry-writes.ts";
 import type { AdvanceRun } from "./advance-run.ts";
-import type { Handing } from "./queue-entries.ts";
 import type { RunStates } from "./run-state.ts";
 import type { Waits } from "./waits.ts";
 

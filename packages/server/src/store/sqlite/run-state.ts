@@ -11,8 +11,9 @@ import {
   type StoredEvent,
   toStoreText,
 } from "../contract/index.ts";
-import { type EventRow, selectEvents, toStoredEvent } from "./event-rows.ts";
-import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "./run-rows.ts";
+import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
+import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../rows/run-rows.ts";
+import { selectEvents } from "./select-events.ts";
 
 /** Bounds what a wait looks back over. */
 const RECENT_EVENTS_MAX = 10_000;

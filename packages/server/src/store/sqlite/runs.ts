@@ -3,10 +3,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunId } from "@inlet/protocol";
 import type { RunRecord, RunStore } from "../contract/index.ts";
+import { Handing } from "../rows/entry-writes.ts";
 import type { AdvanceRun } from "./advance-run.ts";
 import type { ChangedRuns } from "./changed-runs.ts";
 import type { GroupCommit } from "./group-commit.ts";
-import { Handing } from "./queue-entries.ts";
 import type { Reader } from "./reader.ts";
 import type { RunStates } from "./run-state.ts";
 import type { StartRuns } from "./start-runs.ts";

@@ -1,20 +1,9 @@
 /** Sessions in SQLite. Few rows; looked up by hash on every call that carries the cookie. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { KeyId, SessionId } from "@inlet/protocol";
 import type { Session, SessionStore } from "../contract/index.ts";
+import { type SessionRow, toSession } from "../rows/session-rows.ts";
 import type { GroupCommit } from "./group-commit.ts";
-
-interface SessionRow {
-  session_id: string;
-  hash: string;
-  key_id: string | null;
-  created_at: number;
-  last_seen_at: number;
-  expires_at: number;
-  ip: string;
-  user_agent: string | null;
-}
 
 export function sessionStore(db: DatabaseSync, writer: GroupCommit): SessionStore {
   const list = db.prepare("SELECT * FROM sessions ORDER BY created_at DESC, session_id DESC");
@@ -40,17 +29,4 @@ export function sessionStore(db: DatabaseSync, writer: GroupCommit): SessionStor
 
 function maybe(row: unknown): Session | null {
   return row ? toSession(row as SessionRow) : null;
-}
-
-function toSession(row: SessionRow): Session {
-  return {
-    id: row.session_id as SessionId,
-    hash: row.hash,
-    keyId: row.key_id as KeyId | null,
-    createdAt: row.created_at,
-    lastSeenAt: row.last_seen_at,
-    expiresAt: row.expires_at,
-    ip: row.ip,
-    userAgent: row.user_agent,
-  };
 }

@@ -109,6 +109,10 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     ...queueStore(db, writer, reader, lanes, entries),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
     ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules, append }),
+    // One process at a time: nobody else could change anything.
+    storeNode: "local",
+    storeNow: Date.now,
+    storeWatch: () => () => {},
     storeProbe: () => writer.submit(() => void probe.run()),
     stop: () => (stopped ??= close()),
   };

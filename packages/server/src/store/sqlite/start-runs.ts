@@ -3,9 +3,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo } from "@inlet/protocol";
 import { type NewRun, type NewStart, TIMER_LANE } from "../contract/index.ts";
+import type { Handing } from "../rows/entry-writes.ts";
 import type { ChangedRuns } from "./changed-runs.ts";
 import type { Lanes } from "./lanes.ts";
-import type { Handing, QueueEntries } from "./queue-entries.ts";
+import type { QueueEntries } from "./queue-entries.ts";
 import type { Waits } from "./waits.ts";
 
 export interface StartRunsParts {

@@ -1,25 +1,11 @@
 /** Webhooks in SQLite. Few rows, read whole; the service finds a webhook by its token in memory. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { EnvironmentId, WebhookId } from "@inlet/protocol";
+import type { WebhookId } from "@inlet/protocol";
 import type { Webhook, WebhookChanges, WebhookStore, WebhookVersion } from "../contract/index.ts";
-import { listText, parseList } from "./accept-lists.ts";
+import { listText } from "../rows/accept-lists.ts";
+import { toWebhook, type WebhookRow } from "../rows/webhook-rows.ts";
 import type { GroupCommit } from "./group-commit.ts";
-
-interface WebhookRow {
-  webhook_id: string;
-  environment_id: number;
-  name: string;
-  token: string;
-  transform: string;
-  version: number;
-  event_names: string | null;
-  ips: string | null;
-  enabled: number;
-  created_at: number;
-  updated_at: number;
-  deleted_at: number | null;
-}
 
 const SELECT = `
   SELECT webhooks.*, webhook_versions.transform, webhook_tokens.token FROM webhooks
@@ -102,22 +88,5 @@ export function webhookStore(db: DatabaseSync, writer: GroupCommit): WebhookStor
         return webhook && { ...webhook, deletedAt, updatedAt: deletedAt };
       }),
     webhookVersionList: async ({ id }) => versionsOf(id),
-  };
-}
-
-function toWebhook(row: WebhookRow): Webhook {
-  return {
-    id: row.webhook_id as WebhookId,
-    environmentId: row.environment_id as EnvironmentId,
-    name: row.name,
-    token: row.token,
-    transform: row.transform,
-    version: row.version,
-    eventNames: parseList(row.event_names),
-    ips: parseList(row.ips),
-    enabled: row.enabled === 1,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    deletedAt: row.deleted_at,
   };
 }

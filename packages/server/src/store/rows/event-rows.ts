@@ -1,15 +1,10 @@
-/** A row of the events table as the contract's StoredEvent. */
+/** A row of the events table, as both engines read it, as the contract's StoredEvent. */
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import { fromStoreText, type SourceKind, type StoredEvent } from "../contract/index.ts";
 
-const COLUMNS = "sequence, environment_id, event_id, name, ts, received_at, dedup_id, source_kind, source_id, duplicates, extras, data";
-
-/** Events with the words their numbers stand for. CROSS JOIN keeps the planner from starting anywhere but at the events. */
-export function selectEvents(index?: string): string {
-  const indexed = index ? ` INDEXED BY ${index}` : "";
-  return `SELECT ${COLUMNS} FROM events${indexed} CROSS JOIN event_names USING (name_id) CROSS JOIN event_sources USING (source_no)`;
-}
+export const EVENT_COLUMNS =
+  "sequence, environment_id, event_id, name, ts, received_at, dedup_id, source_kind, source_id, duplicates, extras, data";
 
 export interface EventRow {
   sequence: number;

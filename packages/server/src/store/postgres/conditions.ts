@@ -1,0 +1,19 @@
+/** The WHERE of a statement, put together from conditions whose values are written as `?`. */
+export class Conditions {
+  readonly values: unknown[] = [];
+  readonly #conditions: string[] = [];
+
+  /** A value that stands elsewhere in the statement: its `$n`. */
+  bind(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+
+  add(condition: string, ...values: readonly unknown[]): void {
+    let index = 0;
+    this.#conditions.push(condition.replace(/\?/g, () => this.bind(values[index++])));
+  }
+
+  get text(): string {
+    return this.#conditions.join(" AND ");
+  }
+}

@@ -1,0 +1,127 @@
+/** The connections of one node to PostgreSQL: how values are read, how faults are noticed, and what time it is over there. */
+
+import { Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow, types } from "pg";
+import { StoreUnavailable } from "../contract/index.ts";
+import { serverFault, translate } from "./failures.ts";
+
+export interface DatabaseOptions {
+  url: string;
+  connectionsMax: number;
+  /** Called when PostgreSQL stops answering, and when it does again. */
+  onFault(reason: string): void;
+  onRecovery(): void;
+}
+
+const BIGINT = 20;
+const BIGINT_ARRAY = 1016;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** No statement of ours takes long; one that does is better ended than waited for. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+
+/** Numbers of ours stay below 2^53. */
+const TYPES = {
+  getTypeParser(oid: number, format?: "text" | "binary") {
+    if (oid === BIGINT) return Number;
+    const parse = types.getTypeParser(oid, format as "text") as (value: string) => unknown;
+    return oid === BIGINT_ARRAY
+      ? (value: string) => (parse(value) as (string | null)[]).map((item) => (item === null ? null : Number(item)))
+      : parse;
+  },
+} as NonNullable<ClientConfig["types"]>;
+
+export class Database {
+  readonly #options: DatabaseOptions;
+  readonly #pool: Pool;
+  #faulty = false;
+  #stopped: Promise<void> | null = null;
+  /** How far the clock of PostgreSQL is ahead of ours. */
+  #aheadMs = 0;
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options;
+    this.#pool = new Pool({ ...this.#config(), max: options.connectionsMax, idleTimeoutMillis: 60_000 });
+    // An idle connection that breaks is replaced when it is needed.
+    this.#pool.on("error", () => {});
+  }
+
+  /** Rows of one statement, which is a transaction of its own. */
+  async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#watched(() => this.#pool.query<Row>(text, values as unknown[]))).rows;
+  }
+
+  /** The same, by a statement that PostgreSQL plans once for each connection. */
+  async prepared<Row extends QueryResultRow>(name: string, text: string, values: readonly unknown[]): Promise<Row[]> {
+    return (await this.#watched(() => this.#pool.query<Row>({ name, text, values: values as unknown[] }))).rows;
+  }
+
+  /** Several statements that have their effect together, or none. */
+  transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    return this.#watched(async () => {
+      const client = await this.#pool.connect();
+      let broken: Error | undefined;
+      try {
+        await client.query("BEGIN");
+        const result = await work(client);
+        await client.query("COMMIT");
+        return result;
+      } catch (error) {
+        await client.query("ROLLBACK").catch((failure) => {
+          broken = failure as Error;
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    });
+  }
+
+  /** A connection of its own, for listening: a pool, or a proxy that pools transactions, would hand it to others. */
+  dedicated(): Client {
+    return new Client({ ...this.#config(), keepAlive: true });
+  }
+
+  /** The time at PostgreSQL: the same for every node, however wrong its own clock is. */
+  now(): number {
+    return Date.now() + this.#aheadMs;
+  }
+
+  async readClock(): Promise<void> {
+    const before = Date.now();
+    const [row] = await this.query<{ now: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now");
+    const after = Date.now();
+    const ahead = (row?.now ?? after) - (before + after) / 2;
+    // Less than the journey takes cannot be told from nothing.
+    this.#aheadMs = Math.abs(ahead) <= Math.max(2, after - before) ? 0 : Math.round(ahead);
+  }
+
+  /** Idempotent. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#pool.end();
+    return this.#stopped;
+  }
+
+  #config(): ClientConfig {
+    return {
+      connectionString: this.#options.url,
+      application_name: "inlet",
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: STATEMENT_TIMEOUT_MS,
+      types: TYPES,
+    };
+  }
+
+  async #watched<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#stopped) throw new StoreUnavailable("the store has stopped");
+    try {
+      const result = await work();
+      if (this.#faulty) this.#options.onRecovery();
+      this.#faulty = false;
+      return result;
+    } catch (error) {
+      const fault = serverFault(error);
+      if (fault && !this.#faulty) this.#options.onFault(fault);
+      this.#faulty ||= fault !== null;
+      throw fault ? translate(error) : error;
+    }
+  }
+}

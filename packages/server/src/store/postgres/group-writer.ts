@@ -1,0 +1,256 @@
+/**
+ * One transaction for everything that waits, as in the embedded store, but in one round trip, and without holding a lock while
+ * anything is decided: each unit reads, plans and is written only if what it read is still so. See migrations/002-write-groups.sql.
+ *
+ * What arrives while groups are under way gathers for the next. When a group fails and the fault is not the server's, each unit
+ * is tried again alone, so that one bad unit cannot fail its neighbours.
+ */
+
+import type { EntryNo, RunNo } from "@inlet/protocol";
+import { StoreUnavailable } from "../contract/index.ts";
+import type { Database } from "./database.ts";
+import { isCollision, isOutcomeUnknown, serverFault } from "./failures.ts";
+import { NotRead } from "./not-read.ts";
+import type { NumberBlocks } from "./number-blocks.ts";
+import type { RunReads } from "./run-reads.ts";
+import { UnitDraft } from "./unit-draft.ts";
+import { UnitReads } from "./unit-reads.ts";
+import type { Words } from "./words.ts";
+import { type WrittenUnit, writeUnits } from "./write-units.ts";
+
+const GROUP_ROWS_MAX = 2_000;
+/** While one group is being committed, the next is on its way. More at once only make the groups smaller. */
+const GROUPS_AT_ONCE = 2;
+const REPLANS_MAX = 100;
+const COLLISIONS_MAX = 10;
+/** How long a unit whose answer was lost is written again before it is given up. */
+const LOST_ANSWER_MS = 10_000;
+const LOST_ANSWER_PAUSE_MS = 100;
+
+/** Drafts a unit; returns what its caller is told once it is written. Called again whenever something has to be read first. */
+export type Plan<Result> = (draft: UnitDraft) => (written: WrittenUnit, isWrittenAgain: boolean) => Result;
+
+interface Unit {
+  rows: number;
+  /** The run it is about: units about one run are written one after the other. */
+  runNo: RunNo | null;
+  plan: Plan<unknown>;
+  draft: UnitDraft | null;
+  tell: ReturnType<Plan<unknown>> | null;
+  replans: number;
+  collisions: number;
+  lostAt: number | null;
+  isAlone: boolean;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+export interface GroupWriterParts {
+  database: Database;
+  reads: RunReads;
+  words: Words;
+  blocks: NumberBlocks;
+  onCommit(drafts: readonly UnitDraft[]): void;
+  /** Entries that may be held in this node's name although nobody here knows of it: the answer that handed them over was lost. */
+  letGo(entryNos: readonly EntryNo[]): Promise<void>;
+}
+
+export class GroupWriter {
+  readonly #parts: GroupWriterParts;
+  #planned: Unit[] = [];
+  readonly #busyRuns = new Map<RunNo, Unit[]>();
+  readonly #open = new Set<Unit>();
+  #lost: EntryNo[] = [];
+  #groups = 0;
+  #isScheduled = false;
+  #isStopped = false;
+  #whenIdle: (() => void) | null = null;
+
+  constructor(parts: GroupWriterParts) {
+    this.#parts = parts;
+  }
+
+  submit<Result>(plan: Plan<Result>, { rows = 1, runNo = null }: { rows?: number; runNo?: RunNo | null } = {}): Promise<Result> {
+    if (this.#isStopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
+    return new Promise((resolve, reject) => {
+      const fresh = { draft: null, tell: null, replans: 0, collisions: 0, lostAt: null, isAlone: false };
+      const unit: Unit = { rows, runNo, plan, ...fresh, resolve: resolve as Unit["resolve"], reject };
+      this.#open.add(unit);
+      const queue = runNo === null ? undefined : this.#busyRuns.get(runNo);
+      if (queue) return void queue.push(unit);
+      if (runNo !== null) this.#busyRuns.set(runNo, []);
+      void this.#plan(unit);
+    });
+  }
+
+  /** Writes what was submitted, and takes nothing more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#open.size > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+  }
+
+  async #plan(unit: Unit): Promise<void> {
+    const { reads, words, blocks } = this.#parts;
+    const unitReads = new UnitReads(reads, blocks);
+    for (;;) {
+      try {
+        unit.draft = new UnitDraft(unitReads, words, unit.replans > 0);
+        unit.tell = unit.plan(unit.draft);
+        unit.draft.finish();
+        break;
+      } catch (error) {
+        if (!(error instanceof NotRead)) return this.#fail(unit, error);
+        const failure = await error.read().then(
+          () => null,
+          (reason: unknown) => reason,
+        );
+        if (failure) return this.#fail(unit, failure);
+      }
+    }
+    if (unit.draft.isEmpty()) return this.#succeed(unit, { isStale: false, firsts: new Map(), sequences: [] });
+    this.#planned.push(unit);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#groups >= GROUPS_AT_ONCE || this.#planned.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      const group = this.#nextGroup();
+      if (group.length === 0) return;
+      this.#groups++;
+      void this.#write(group).finally(() => {
+        this.#groups--;
+        this.#schedule();
+      });
+      this.#schedule();
+    });
+  }
+
+  /** Units that touch the same run, mark or dedup key do not share a group: neither would see what the other does. */
+  #nextGroup(): Unit[] {
+    const group: Unit[] = [];
+    const later: Unit[] = [];
+    const touched = new Set<string>();
+    let rows = 0;
+    for (const [index, unit] of this.#planned.entries()) {
+      const keys = keysOf(unit.draft as UnitDraft);
+      const isFull = rows >= GROUP_ROWS_MAX || (group.length > 0 && (unit.isAlone || group[0]?.isAlone));
+      if (isFull) {
+        later.push(...this.#planned.slice(index));
+        break;
+      }
+      if (keys.some((key) => touched.has(key))) {
+        later.push(unit);
+        continue;
+      }
+      for (const key of keys) touched.add(key);
+      group.push(unit);
+      rows += unit.rows;
+    }
+    this.#planned = later;
+    return group;
+  }
+
+  async #write(group: Unit[]): Promise<void> {
+    const { database, onCommit } = this.#parts;
+    const merged = group.map(({ draft, lostAt }) => ({ draft: draft as UnitDraft, isWrittenAgain: lostAt !== null }));
+    let written: WrittenUnit[];
+    try {
+      written = await writeUnits(database, merged);
+    } catch (error) {
+      return this.#afterFailure(group, error);
+    }
+    onCommit(group.flatMap(({ draft }, index) => (written[index]?.isStale ? [] : [draft as UnitDraft])));
+    for (const [index, unit] of group.entries()) {
+      const outcome = written[index] as WrittenUnit;
+      if (unit.lostAt !== null) this.#lost.push(...lostEntries(unit.draft as UnitDraft, outcome));
+      if (outcome.isStale) this.#replan(unit);
+      else this.#succeed(unit, outcome);
+    }
+    if (this.#lost.length > 0) this.#letGoOfLost();
+  }
+
+  #letGoOfLost(): void {
+    const lost = this.#lost;
+    this.#lost = [];
+    this.#parts.letGo(lost).catch(() => this.#lost.push(...lost));
+  }
+
+  #afterFailure(group: Unit[], error: unknown): void {
+    const cause = error instanceof StoreUnavailable ? error.cause : error;
+    const isServers = serverFault(cause) !== null;
+    if (isServers) {
+      for (const unit of group) {
+        if (isOutcomeUnknown(cause) || unit.lostAt !== null) void this.#writeAgain(unit, error);
+        else this.#fail(unit, error);
+      }
+      return;
+    }
+    if (isCollision(cause)) {
+      this.#parts.words.forgetLanes();
+      for (const unit of group) {
+        if (++unit.collisions > COLLISIONS_MAX)
+          this.#fail(unit, new StoreUnavailable("other transactions were in the way each time", error));
+        else this.#replan(unit);
+      }
+      return;
+    }
+    const [only] = group;
+    if (only && group.length === 1) return this.#fail(only, error);
+    for (const unit of group) unit.isAlone = true;
+    this.#planned.unshift(...group);
+  }
+
+  /** The connection broke before the answer: only writing the same again tells whether it was kept. */
+  async #writeAgain(unit: Unit, error: unknown): Promise<void> {
+    unit.lostAt ??= Date.now();
+    if (Date.now() - unit.lostAt > LOST_ANSWER_MS || this.#isStopped) return this.#fail(unit, error);
+    await new Promise((resolve) => setTimeout(resolve, LOST_ANSWER_PAUSE_MS));
+    this.#planned.push(unit);
+    this.#schedule();
+  }
+
+  #replan(unit: Unit): void {
+    if (++unit.replans > REPLANS_MAX) return this.#fail(unit, new StoreUnavailable("what was decided on changed each time"));
+    void this.#plan(unit);
+  }
+
+  #succeed(unit: Unit, written: WrittenUnit): void {
+    const result = unit.tell?.(written, unit.lostAt !== null);
+    this.#close(unit);
+    unit.resolve(result);
+  }
+
+  #fail(unit: Unit, error: unknown): void {
+    if (unit.lostAt !== null && unit.draft) this.#lost.push(...lostEntries(unit.draft, null));
+    this.#close(unit);
+    unit.reject(error);
+  }
+
+  #close(unit: Unit): void {
+    this.#open.delete(unit);
+    if (unit.runNo !== null) {
+      const next = this.#busyRuns.get(unit.runNo)?.shift();
+      if (next) void this.#plan(next);
+      else this.#busyRuns.delete(unit.runNo);
+    }
+    if (this.#open.size === 0) this.#whenIdle?.();
+  }
+}
+
+function keysOf({ rows, events }: UnitDraft): string[] {
+  const keys: string[] = [];
+  for (const { run_no } of rows.runsRead) keys.push(`run ${run_no}`);
+  for (const { function_no, kind, key } of rows.marksRead) keys.push(`mark ${function_no} ${kind} ${key}`);
+  for (const { environmentId, dedupKey } of events) if (dedupKey !== null) keys.push(`dedup ${environmentId} ${dedupKey}`);
+  return keys;
+}
+
+/** What a unit that was written twice handed over the first time. Null: nobody knows whether it was written. */
+function lostEntries({ rows, handedFor }: UnitDraft, outcome: WrittenUnit | null): EntryNo[] {
+  const leased = [...rows.newEntries, ...rows.entries].flatMap(({ entry_no, leased_by }) => (leased_by ? [entry_no as EntryNo] : []));
+  if (outcome === null || outcome.isStale) return leased;
+  return leased.filter((no) => outcome.firsts.has(handedFor.get(no) ?? 0));
+}

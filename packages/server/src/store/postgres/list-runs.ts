@@ -1,0 +1,72 @@
+/**
+ * Lists runs newest first. Run ids are ULIDs: their order is the order of creation, and a time is a prefix. A list merges ranges
+ * of indexes, one for each function and status asked for, so it costs the same whatever else there is.
+ */
+
+import { firstIdAt, type RunId } from "@inlet/protocol";
+import { RUN_STATUSES, type RunListParams, type RunSummary } from "../contract/index.ts";
+import { type RunSummaryRow, toRunSummary } from "../rows/run-rows.ts";
+import { Conditions } from "./conditions.ts";
+import type { Database } from "./database.ts";
+import { SELECT_RUNS } from "./read-runs.ts";
+import { plain } from "./run-reads.ts";
+
+const OF_EVENT = `run_no IN (
+  WITH asked AS (SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?)
+  SELECT run_no FROM runs JOIN asked ON event_no = sequence WHERE environment_id = ?
+  UNION ALL SELECT run_no FROM batched_events JOIN asked ON event_no = sequence)`;
+
+export async function listRuns(database: Database, params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }> {
+  const { environmentId, status, functionNos, eventId, limit } = params;
+  const where = new Conditions();
+  const ids =
+    eventId === undefined && (functionNos || status === "completed") ? idsOfFunctions(where, params) : idsInOneRange(where, params);
+  const rows = await database.query<RunSummaryRow>(
+    `${SELECT_RUNS()} WHERE runs.environment_id = ${where.bind(environmentId)} AND run_id IN (${ids} ORDER BY run_id DESC LIMIT ${limit + 1})
+     ORDER BY run_id DESC`,
+    where.values,
+  );
+  const runs = rows.slice(0, limit).map((row) => toRunSummary(plain(row)));
+  return { runs, next: rows.length > limit ? (runs.at(-1)?.id ?? null) : null };
+}
+
+function idsInOneRange(where: Conditions, params: RunListParams): string {
+  const { environmentId, status, functionNos, eventId } = params;
+  where.add("environment_id = ?", environmentId);
+  if (eventId !== undefined) where.add(OF_EVENT, environmentId, eventId, environmentId);
+  if (functionNos) where.add("function_no = ANY (?::integer[])", functionNos);
+  if (status !== undefined) where.add("status = ?", status);
+  // What the partial index was made with: PostgreSQL takes it only when the statement says so.
+  if (status !== undefined && status !== "completed") where.add("status <> 'completed'");
+  addTimes(where, params);
+  return `SELECT run_id FROM runs WHERE ${where.text}`;
+}
+
+/** The newest of each range; the newest of these are the page. */
+function idsOfFunctions(where: Conditions, params: RunListParams): string {
+  const { environmentId, status, functionNos, limit } = params;
+  const environment = where.bind(environmentId);
+  const functions = functionNos
+    ? `unnest(${where.bind(functionNos)}::integer[]) AS f(function_no)`
+    : `(SELECT function_no FROM functions WHERE environment_id = ${environment}) AS f`;
+  const wanted = (status === undefined ? RUN_STATUSES : [status]).filter((one) => one !== "completed");
+  addTimes(where, params);
+  const newest = (condition: string) =>
+    `LATERAL (SELECT run_id FROM runs WHERE environment_id = ${environment} AND runs.function_no = f.function_no AND ${condition}
+       ${where.text && `AND ${where.text}`} ORDER BY run_id DESC LIMIT ${limit + 1}) AS r`;
+  const ranges: string[] = [];
+  if (status === undefined || status === "completed") {
+    ranges.push(`SELECT r.run_id FROM ${functions}, ${newest("status = 'completed'")}`);
+  }
+  if (wanted.length > 0) {
+    const statuses = `unnest(${where.bind(wanted)}::text[]) AS s(status)`;
+    ranges.push(`SELECT r.run_id FROM ${functions}, ${statuses}, ${newest("runs.status = s.status AND runs.status <> 'completed'")}`);
+  }
+  return `SELECT run_id FROM (${ranges.join(" UNION ALL ")}) AS ranges`;
+}
+
+function addTimes(where: Conditions, { after, from, to }: RunListParams): void {
+  if (after !== undefined) where.add("run_id < ?", after);
+  if (from !== undefined) where.add("run_id >= ?", firstIdAt(from));
+  if (to !== undefined) where.add("run_id < ?", firstIdAt(to));
+}

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
+import { storeConformance } from "../conformance/conformance.ts";
+import { SAMPLE_RULES } from "../conformance/run-samples.ts";
+import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
+import { type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
+import { openPostgresStore } from "./postgres-store.ts";
+
+const skip = whyNoPostgres() ?? false;
+const hooks = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
+
+async function open(t: TestContext) {
+  const url = await freshDatabase(t);
+  let store: Store = await openPostgresStore({ url, ...hooks });
+  t.after(() => store.stop());
+  const reopen = async () => {
+    await store.stop();
+    store = await openPostgresStore({ url, ...hooks });
+    return store;
+  };
+  return { store, reopen, url };
+}
+
+if (skip) test("postgres: conformance", { skip });
+else storeConformance({ name: "postgres", open });
+
+test("postgres: ten nodes that start at once migrate an empty database once", { skip }, async (t) => {
+  const url = await freshDatabase(t);
+  const stores = await Promise.all(Array.from({ length: 10 }, () => openPostgresStore({ url, connectionsMax: 2, ...hooks })));
+  t.after(() => Promise.all(stores.map((store) => store.stop())));
+  const environment = await makeEnvironment(stores[0] as Store);
+  assert.deepEqual(await stores[9]?.environmentList(), [environment]);
+});
+
+test("postgres: a newer schema is refused, and so is a server that cannot be reached", { skip }, async (t) => {
+  const url = await freshDatabase(t);
+  await (await openPostgresStore({ url, ...hooks })).stop();
+  await inDatabase(url, (client) => client.query("UPDATE schema_version SET version = 99"));
+  await assert.rejects(
+    openPostgresStore({ url, ...hooks }),
+    (error) => error instanceof StoreRefused && /newer version/.test(error.message),
+  );
+  const nowhere = "postgres://postgres@127.0.0.1:1/none";
+  await assert.rejects(
+    openPostgresStore({ url: nowhere, ...hooks }),
+    (error) => error instanceof StoreRefused && /--database-url/.test(error.message),
+  );
+});
+
+test("postgres: a stopped store refuses work, can be stopped again, and has kept what was submitted", { skip }, async (t) => {
+  const { store, reopen } = await open(t);
+  const environment = await makeEnvironment(store);
+  const event = sampleEvent();
+  const appended = store.eventAppend(sampleBatch(environment, [event]));
+  const again = await reopen();
+  assert.deepEqual((await appended).ids, [event.id]);
+  assert.ok(await again.eventGet({ environmentId: environment.id, id: event.id }));
+  await assert.rejects(store.eventAppend(sampleBatch(environment, [sampleEvent()])), StoreUnavailable);
+  await store.stop();
+});

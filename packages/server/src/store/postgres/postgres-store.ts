@@ -1,0 +1,148 @@
+/** The shared store: PostgreSQL, for any number of nodes. */
+
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import type { EntryNo } from "@inlet/protocol";
+import { type EventStore, type RunRules, type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
+import { Handing } from "../rows/entry-writes.ts";
+import { AdvanceRun, type AppendInside } from "./advance-run.ts";
+import { createAnnounced } from "./announce.ts";
+import { AppendEvents, appendResult, handedEntries } from "./append-events.ts";
+import { appStore } from "./apps.ts";
+import { auditStore } from "./audit-log.ts";
+import { Database, type DatabaseOptions } from "./database.ts";
+import { dedupKeyStore } from "./dedup-keys.ts";
+import { environmentStore } from "./environments.ts";
+import { eventTypeStore } from "./event-types.ts";
+import { followEvents, getEvent, sequenceBefore } from "./follow-events.ts";
+import { functionStartStore } from "./function-starts.ts";
+import { GroupWriter } from "./group-writer.ts";
+import { idempotencyStore } from "./idempotency-keys.ts";
+import { keyStore } from "./keys.ts";
+import { listEvents } from "./list-events.ts";
+import { migrate } from "./migrate.ts";
+import { NumberBlocks } from "./number-blocks.ts";
+import { queueStore } from "./queue.ts";
+import { ResumeRuns } from "./resume-runs.ts";
+import { RunReads } from "./run-reads.ts";
+import { runStore } from "./runs.ts";
+import { sessionStore } from "./sessions.ts";
+import { settledSequence } from "./settled-sequence.ts";
+import { Signals } from "./signals.ts";
+import { trafficStore } from "./traffic.ts";
+import type { UnitDraft } from "./unit-draft.ts";
+import { webhookRequestStore } from "./webhook-requests.ts";
+import { webhookStore } from "./webhooks.ts";
+import { Words } from "./words.ts";
+
+export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "onFault" | "onRecovery"> {
+  connectionsMax?: number;
+  /** How events change the runs that wait for them. Not needed by who runs no functions. */
+  rules?: RunRules;
+}
+
+/** Throws StoreRefused when the database must not be used, or cannot be reached. */
+export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10, ...options }: PostgresStoreOptions): Promise<Store> {
+  const database = new Database({ ...options, connectionsMax });
+  const node = `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
+  const words = new Words(database);
+  const signals = new Signals(database, words, node);
+  try {
+    await migrate(database);
+    await database.readClock();
+    await signals.start();
+  } catch (error) {
+    await Promise.all([signals.stop(), database.stop()]);
+    if (!(error instanceof StoreUnavailable)) throw error;
+    throw new StoreRefused(`the database cannot be used: ${error.message}. See --database-url.`, error);
+  }
+  const reads = new RunReads(database);
+  const blocks = new NumberBlocks(database);
+  const announced = createAnnounced(database, node);
+  // A run may give rise to events, and an event may change runs: the two know each other.
+  const events = new AppendEvents(new ResumeRuns(() => runs, rules));
+  const append: AppendInside = (draft, handing, batch) => void events.append(draft, handing, batch);
+  const runs: AdvanceRun = new AdvanceRun(rules, append);
+  const announce = (lane: string, dueAt: number) => signals.entryUnheld(lane, dueAt);
+  const queue = queueStore({ database, words, announce, watch: (listener) => watch(signals.queueListeners, listener) });
+  const letGo = (entryNos: readonly EntryNo[]) => queue.queueRelease({ entryNos, node, now: database.now() });
+  const onCommit = (drafts: readonly UnitDraft[]) => signalCommit(signals, drafts);
+  const writer = new GroupWriter({ database, reads, words, blocks, onCommit, letGo });
+  let stopped: Promise<void> | null = null;
+
+  async function close(): Promise<void> {
+    await writer.stop();
+    await signals.stop();
+    await database.stop();
+  }
+
+  return {
+    ...eventStore(database, writer, events, signals),
+    ...dedupKeyStore(database),
+    ...environmentStore(database, announced),
+    ...keyStore(database, announced),
+    ...sessionStore(database),
+    ...auditStore(database),
+    ...idempotencyStore(database),
+    ...eventTypeStore(database),
+    ...trafficStore(database),
+    ...webhookStore(database, announced),
+    ...webhookRequestStore(database, writer),
+    ...appStore({ database, announced, blocks, announceTimers: announce }),
+    ...queue,
+    ...runStore({ database, writer, reads, runs, watch: (listener) => watch(signals.runListeners, listener) }),
+    ...functionStartStore({ database, writer, reads, runs, rules, append }),
+    storeNode: node,
+    storeNow: () => database.now(),
+    storeWatch: (listener) => watch(signals.topicListeners, listener),
+    storeProbe: async () => void (await database.query("UPDATE probe SET written_at = written_at + 1")),
+    stop: () => (stopped ??= close()),
+  };
+}
+
+function eventStore(database: Database, writer: GroupWriter, events: AppendEvents, signals: Signals): EventStore {
+  return {
+    eventAppend: (batch) =>
+      writer.submit(
+        (draft) => {
+          const handing = new Handing(batch.receivedAt, batch.lease);
+          const appended = events.append(draft, handing, batch);
+          return (written, isWrittenAgain) => ({
+            ...appendResult(batch, appended, written, isWrittenAgain),
+            handed: handedEntries(draft, handing, written),
+          });
+        },
+        { rows: batch.events.length },
+      ),
+    eventGet: (params) => getEvent(database, params),
+    eventList: (params) => listEvents(database, params),
+    eventFollow: (params) => followEvents(database, params),
+    eventSequence: () => settledSequence(database),
+    eventSequenceBefore: (params) => sequenceBefore(database, params),
+    eventWatch: (listener) => watch(signals.eventListeners, listener),
+  };
+}
+
+function watch<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function signalCommit(signals: Signals, drafts: readonly UnitDraft[]): void {
+  if (drafts.some(({ events, rows }) => events.length > 0 || rows.requests.length > 0)) signals.eventsStored();
+  const runNos = drafts.flatMap(({ changedRuns }) => [...changedRuns]);
+  if (runNos.length > 0) signals.runsChanged(runNos);
+  for (const { unheld } of drafts) for (const { lane, dueAt } of unheld) signals.entryUnheld(lane, dueAt);
+}
+
+function withoutRules(): never {
+  throw new Error("this store was opened without the rules of runs");
+}
+
+const NO_RULES: RunRules = {
+  keyAt: withoutRules,
+  matches: withoutRules,
+  eventValue: withoutRules,
+  resolve: withoutRules,
+  cancel: withoutRules,
+};

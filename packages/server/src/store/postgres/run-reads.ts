@@ -1,0 +1,213 @@
+/** Reads runs, their events and what waits, for many callers at once. */
+
+import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
+import {
+  type EntryRecord,
+  type EventPlace,
+  fromStoreText,
+  type MarkKey,
+  type RunContext,
+  type RunRecord,
+  type StepRecord,
+  type StoredEvent,
+  type StoredWait,
+  toStoreText,
+} from "../contract/index.ts";
+import { EVENT_COLUMNS, type EventRow, toStoredEvent } from "../rows/event-rows.ts";
+import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../rows/run-rows.ts";
+import { BatchLoader } from "./batch-loader.ts";
+import { boundedKey } from "./bounded-key.ts";
+import type { Database } from "./database.ts";
+import { settledSequence } from "./settled-sequence.ts";
+
+export const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS} FROM events JOIN event_names USING (name_id) JOIN event_sources USING (source_no)`;
+/** Bounds what a wait looks back over. */
+export const RECENT_EVENTS_MAX = 10_000;
+/** An event is stored this long after it was received, at most. */
+export const STORED_WITHIN_MS = 60_000;
+
+export interface HeldEntry extends EntryRecord {
+  leasedBy: string | null;
+  goesAgain: boolean;
+}
+
+/** A run as it was read: what is decided on it holds only for this revision. */
+export interface ReadRun {
+  run: RunRecord;
+  revision: number;
+  eventNos: string | null;
+  steps: StepRecord[];
+  entries: HeldEntry[];
+  hasWaits: boolean;
+}
+
+export interface FoundWait extends Omit<StoredWait, "match"> {
+  no: number;
+  path: string;
+  key: string;
+}
+
+interface WaitRow {
+  wait_no: number;
+  kind: "event" | "cancel";
+  run_no: RunNo;
+  step_id: string | null;
+  expression: string | null;
+  expires_at: number;
+  match_path: string;
+  match_key: string;
+}
+
+interface StateRow extends RunRow {
+  revision: number;
+  steps: StepRow[] | null;
+  entries:
+    | { entry_no: number; kind: string; step_id: string; attempt: number; claims: number; leased_by: string | null; again: number }[]
+    | null;
+  has_waits: boolean;
+}
+
+const STATES = `
+  SELECT ${RUN_COLUMNS}, revision, EXISTS (SELECT FROM waits WHERE waits.run_no = runs.run_no) AS has_waits,
+    (SELECT json_agg(s) FROM (
+      SELECT step_id, kind, name, status, position, started_at, ended_at, attempts, until, detail
+      FROM steps WHERE steps.run_no = runs.run_no ORDER BY position) AS s) AS steps,
+    (SELECT json_agg(q) FROM (
+      SELECT entry_no, kind, step_id, attempt, claims, leased_by, again FROM queue WHERE queue.run_no = runs.run_no) AS q) AS entries
+  FROM runs LEFT JOIN lanes USING (lane_no) WHERE run_no = ANY ($1::bigint[])`;
+
+const CONTEXTS = `
+  SELECT ${RUN_COLUMNS},
+    (SELECT json_agg(s) FROM (
+      SELECT step_id AS id, value FROM steps
+      WHERE steps.run_no = runs.run_no AND done_position IS NOT NULL ORDER BY done_position) AS s) AS steps
+  FROM runs LEFT JOIN lanes USING (lane_no) WHERE run_no = ANY ($1::bigint[]) AND ended_at IS NULL`;
+
+export class RunReads {
+  readonly #database: Database;
+  readonly #states: BatchLoader<RunNo, ReadRun>;
+  readonly #contexts: BatchLoader<RunNo, { run: RunRecord; eventNos: string | null; steps: RunContext["steps"] }>;
+  readonly #events: BatchLoader<number, StoredEvent>;
+  readonly #settled: BatchLoader<"events", number>;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#states = new BatchLoader(async (numbers) => {
+      const rows = await database.prepared<StateRow>("run-states", STATES, [numbers]);
+      return new Map(rows.map((row) => [row.run_no as RunNo, toReadRun(row)]));
+    });
+    this.#contexts = new BatchLoader(async (numbers) => {
+      const rows = await database.prepared<RunRow & { steps: { id: string; value: string }[] | null }>("run-contexts", CONTEXTS, [numbers]);
+      return new Map(
+        rows.map((row) => {
+          const steps = (row.steps ?? []).map(({ id, value }) => ({ id: fromStoreText(id) as StepId, value }));
+          return [row.run_no as RunNo, { run: toRunRecord(plain(row)), eventNos: row.event_nos, steps }];
+        }),
+      );
+    });
+    this.#settled = new BatchLoader(async () => new Map([["events", await settledSequence(database)] as const]));
+    this.#events = new BatchLoader(async (sequences) => {
+      const rows = await database.prepared<EventRow>("events-at", `${SELECT_EVENTS} WHERE sequence = ANY ($1::bigint[])`, [sequences]);
+      return new Map(rows.map((row) => [row.sequence, toStoredEvent(row)]));
+    });
+  }
+
+  run(runNo: RunNo): Promise<ReadRun | null> {
+    return this.#states.load(runNo);
+  }
+
+  event(sequence: number): Promise<StoredEvent | null> {
+    return this.#events.load(sequence);
+  }
+
+  async context(runNo: RunNo): Promise<RunContext | null> {
+    const read = await this.#contexts.load(runNo);
+    if (!read) return null;
+    const [lastSequence, ...events] = await Promise.all([this.settled(), ...sequencesOf(read).map((sequence) => this.event(sequence))]);
+    return { run: read.run, steps: read.steps, events: events.filter((event) => event !== null), lastSequence };
+  }
+
+  async waits(environmentId: EnvironmentId, name: string): Promise<FoundWait[]> {
+    const rows = await this.#database.query<WaitRow>(
+      `SELECT wait_no, kind, run_no, step_id, expression, expires_at, match_path, match_key FROM waits
+       WHERE environment_id = $1 AND event_name = $2 ORDER BY wait_no`,
+      [environmentId, toStoreText(name)],
+    );
+    return rows.map((row) => ({
+      ...{ no: row.wait_no, kind: row.kind, eventName: name, expression: row.expression, expiresAt: row.expires_at, runNo: row.run_no },
+      ...{ stepId: row.step_id === null ? null : (fromStoreText(row.step_id) as StepId), path: row.match_path, key: row.match_key },
+    }));
+  }
+
+  /** How far events can be read without passing one that is still to come. */
+  async settled(): Promise<number> {
+    return (await this.#settled.load("events")) ?? 0;
+  }
+
+  /** Events of this name that were stored since, oldest first. */
+  async eventsSince({ environmentId }: RunRecord, nameId: number, { sequence, at }: EventPlace): Promise<StoredEvent[]> {
+    const rows = await this.#database.query<EventRow>(
+      `${SELECT_EVENTS} WHERE environment_id = $1 AND name_id = $2 AND received_at >= $3 AND sequence > $4
+       ORDER BY received_at, sequence LIMIT ${RECENT_EVENTS_MAX}`,
+      [environmentId, nameId, at - STORED_WITHIN_MS, sequence],
+    );
+    return rows.map(toStoredEvent);
+  }
+
+  async isRepeated(environmentId: EnvironmentId, id: string, dedupKey: string | null, since: number, mayExist: boolean): Promise<boolean> {
+    const rows = await this.#database.query(
+      `SELECT 1 FROM dedup_keys WHERE environment_id = $1 AND dedup_key = $3 AND first_seen_at > $4
+       UNION ALL SELECT 1 FROM events WHERE environment_id = $1 AND event_id = $2 AND $5`,
+      [environmentId, id, dedupKey, since, mayExist],
+    );
+    return rows.length > 0;
+  }
+
+  async mark(functionNo: FunctionNo, { kind, key }: MarkKey): Promise<string | null> {
+    const rows = await this.#database.query<{ value: string }>(
+      "SELECT value FROM marks WHERE function_no = $1 AND kind = $2 AND key = $3",
+      [functionNo, kind, boundedKey(key)],
+    );
+    return rows[0]?.value ?? null;
+  }
+}
+
+export function sequencesOf({ run, eventNos }: Pick<ReadRun, "run" | "eventNos">): number[] {
+  return eventNos === null ? [run.eventSequence] : (JSON.parse(eventNos) as number[]);
+}
+
+function toReadRun(row: StateRow): ReadRun {
+  return {
+    run: toRunRecord(plain(row)),
+    revision: row.revision,
+    eventNos: row.event_nos,
+    hasWaits: row.has_waits,
+    steps: (row.steps ?? []).map((step) => toStepRecord(plainStep(step))),
+    entries: (row.entries ?? []).map((entry) => ({
+      ...{ no: entry.entry_no as EntryNo, kind: entry.kind, stepId: (fromStoreText(entry.step_id) || null) as StepId | null },
+      ...{
+        attempt: entry.attempt,
+        claims: entry.claims,
+        isHeld: entry.leased_by !== null,
+        leasedBy: entry.leased_by,
+        goesAgain: entry.again === 1,
+      },
+    })),
+  };
+}
+
+/** Texts that people choose may hold what PostgreSQL cannot: see store-text.ts. */
+export function plain<Row extends RunRow>(row: Row): Row {
+  const { lane, cron, invoker_step_id } = row;
+  return {
+    ...row,
+    lane: fromStoreText(lane),
+    cron: cron && fromStoreText(cron),
+    invoker_step_id: invoker_step_id && fromStoreText(invoker_step_id),
+  };
+}
+
+export function plainStep<Row extends StepRow>(row: Row): Row {
+  const { step_id, name, detail } = row;
+  return { ...row, step_id: fromStoreText(step_id), name: fromStoreText(name), detail: detail && fromStoreText(detail) };
+}

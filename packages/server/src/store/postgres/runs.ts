@@ -1,0 +1,47 @@
+/** Runs in PostgreSQL: changed by units, read in batches. */
+
+import type { RunStore } from "../contract/index.ts";
+import { Handing } from "../rows/entry-writes.ts";
+import type { AdvanceRun } from "./advance-run.ts";
+import { handedEntries } from "./append-events.ts";
+import type { Database } from "./database.ts";
+import type { GroupWriter } from "./group-writer.ts";
+import { listRuns } from "./list-runs.ts";
+import { findRun, getRun, summariseRuns } from "./read-runs.ts";
+import type { RunReads } from "./run-reads.ts";
+import { startRun } from "./start-runs.ts";
+
+export interface RunStoreParts {
+  database: Database;
+  writer: GroupWriter;
+  reads: RunReads;
+  runs: AdvanceRun;
+  watch: RunStore["runWatch"];
+}
+
+export function runStore({ database, writer, reads, runs, watch }: RunStoreParts): RunStore {
+  return {
+    runStart: ({ environmentId, eventSequence, run, now, lease }) =>
+      writer.submit((draft) => {
+        const handing = new Handing(now, lease);
+        startRun(draft, handing, environmentId, { sequence: eventSequence }, run);
+        return () => ({ handed: handing.handed });
+      }),
+    runAdvance: ({ runNo, entryNo, now, lease, decide }) =>
+      writer.submit(
+        (draft) => {
+          const handing = new Handing(now, lease);
+          const held = entryNo === null ? null : { entryNo, node: lease.node };
+          const applied = runs.advance(draft, handing, runNo, held, decide);
+          return (written) => ({ applied, handed: handedEntries(draft, handing, written) });
+        },
+        { rows: 4, runNo },
+      ),
+    runContext: ({ runNo }) => reads.context(runNo),
+    runFind: ({ id }) => findRun(database, id),
+    runGet: (params) => getRun(database, params),
+    runSummaries: (params) => summariseRuns(database, params),
+    runWatch: watch,
+    runList: (params) => listRuns(database, params),
+  };
+}

@@ -1,0 +1,239 @@
+/** Everything one unit is going to write, and everything that must still be so when it is written: see write-units in migrations. */
+
+import type { EntryNo, EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import { type MarkKey, type MarkWrite, type NewWait, type NewWebhookRequest, TIMER_LANE, toStoreText } from "../contract/index.ts";
+import { claimed, type EntryWrite, type Handing } from "../rows/entry-writes.ts";
+import { boundedKey, lockNumber } from "./bounded-key.ts";
+import { RunDraft } from "./run-draft.ts";
+import type { UnitReads } from "./unit-reads.ts";
+import type { Words } from "./words.ts";
+
+export type Row = Record<string, unknown>;
+
+/** The rows of a unit, by the parameter of write_units they go to. */
+export interface UnitRows {
+  runsRead: Row[];
+  held: Row[];
+  marksRead: Row[];
+  waitsRead: Row[];
+  eventsRead: Row[];
+  newRuns: Row[];
+  newEntries: Row[];
+  newWaits: Row[];
+  requests: Row[];
+  runs: Row[];
+  steps: Row[];
+  attempts: Row[];
+  calls: Row[];
+  entries: Row[];
+  entriesGone: Row[];
+  waitsGone: Row[];
+  marks: Row[];
+}
+
+export interface EventWriteRow {
+  environmentId: EnvironmentId;
+  id: string;
+  nameId: number;
+  ts: number;
+  receivedAt: number;
+  dedupId: string | null;
+  dedupKey: string | null;
+  since: number;
+  sourceNo: number;
+  extras: string | null;
+  data: string;
+  /** Events of the same batch that repeat this one. */
+  repeats: number;
+  mayExist: boolean;
+}
+
+export interface Place {
+  laneNo: number;
+  rank: number;
+  dueAt: number;
+  leasedBy: string | null;
+}
+
+export class UnitDraft {
+  readonly reads: UnitReads;
+  readonly words: Words;
+  readonly rows: UnitRows = {
+    ...{ runsRead: [], held: [], marksRead: [], waitsRead: [], eventsRead: [], newRuns: [], newEntries: [], newWaits: [] },
+    ...{ requests: [], runs: [], steps: [], attempts: [], calls: [], entries: [], entriesGone: [], waitsGone: [], marks: [] },
+  };
+  readonly events: EventWriteRow[] = [];
+  readonly locks = new Map<string, boolean>();
+  /** Lanes that entries of this unit stand in, or go to. */
+  readonly lanes = new Set<number>();
+  /** Entries that nobody holds: others are to be told. */
+  readonly unheld: { lane: string; dueAt: number }[] = [];
+  /** Entries handed over on condition that the event with this number is no duplicate. */
+  readonly handedFor = new Map<EntryNo, number>();
+  /** Runs that are new or changed, for those who watch. */
+  readonly changedRuns = new Set<RunNo>();
+  /** Numbers of events on whose being no duplicates this draft relies. */
+  readonly mustBeNew: number[] = [];
+  /** What was read the first time was no longer so when it was written. */
+  readonly isRepeat: boolean;
+  readonly #runs = new Map<RunNo, RunDraft | null>();
+  readonly #marks = new Map<string, string | null>();
+
+  constructor(reads: UnitReads, words: Words, isRepeat: boolean) {
+    this.isRepeat = isRepeat;
+    this.reads = reads;
+    this.words = words;
+    reads.rewind();
+  }
+
+  /** The run as this unit leaves it so far; null when there is none, or it has ended. */
+  run(runNo: RunNo): RunDraft | null {
+    const known = this.#runs.get(runNo);
+    if (known !== undefined) return known?.isEnded ? null : known;
+    const read = this.reads.run(runNo);
+    const draft = read && read.run.endedAt === null ? new RunDraft(read) : null;
+    this.#runs.set(runNo, draft);
+    if (draft) this.rows.runsRead.push({ run_no: runNo, revision: draft.revision });
+    return draft;
+  }
+
+  /** `event` is the number of the event, in this unit, that a new entry depends on. */
+  addEntry(handing: Handing, entry: EntryWrite, event: number | null): { no: EntryNo; leasedBy: string | null } {
+    const no = this.reads.nextNumber() as EntryNo;
+    const place = this.place(handing, entry);
+    if (entry.subject !== null) this.#dropSame(entry);
+    this.rows.newEntries.push({
+      ...{
+        e: event,
+        entry_no: no,
+        environment_id: entry.environmentId,
+        lane_no: place.laneNo,
+        home_lane_no: this.words.laneNo(entry.lane),
+      },
+      ...{ rank: place.rank, due_at: place.dueAt, kind: entry.kind, run_no: entry.runNo, function_no: entry.functionNo },
+      ...{
+        step_id: entry.stepId === null ? "" : toStoreText(entry.stepId),
+        attempt: entry.attempt,
+        claims: place.leasedBy === null ? 0 : 1,
+      },
+      ...{
+        leased_by: place.leasedBy,
+        subject: entry.subject === null ? null : toStoreText(entry.subject),
+        of_event: entry.kind === "start",
+      },
+    });
+    if (place.leasedBy !== null) {
+      handing.handed.push(claimed(entry, no, 1));
+      if (event !== null) this.handedFor.set(no, event);
+    }
+    return { no, leasedBy: place.leasedBy };
+  }
+
+  /** A gathering that this unit has moved before: only the last place counts. */
+  #dropSame({ functionNo, kind, subject }: EntryWrite): void {
+    const kept = subject === null ? null : toStoreText(subject);
+    const isSame = (row: Row) => row.function_no === functionNo && row.kind === kind && row.subject === kept;
+    this.rows.newEntries = this.rows.newEntries.filter((row) => !isSame(row));
+  }
+
+  /** An entry of a schedule is let go, and due again. */
+  comeAgain(no: EntryNo, dueAt: number): void {
+    const laneNo = this.words.laneNo(TIMER_LANE);
+    this.rows.entries.push({
+      ...{ entry_no: no, change: "anew", lane_no: laneNo, rank: dueAt, due_at: dueAt, attempt: 0, claims: 0, leased_by: null },
+    });
+    this.unheld.push({ lane: TIMER_LANE, dueAt });
+  }
+
+  /** Where an entry stands, and who holds it. One that is known by its subject may exist, so it is never handed over. */
+  place(handing: Handing, entry: EntryWrite): Place {
+    const isDue = entry.dueAt <= handing.now;
+    const lane = isDue && entry.kind === "call" ? entry.lane : TIMER_LANE;
+    const lease = isDue && entry.subject === null ? handing.take(lane) : null;
+    const laneNo = this.words.laneNo(lane);
+    this.lanes.add(laneNo);
+    this.lanes.add(this.words.laneNo(entry.lane));
+    if (lease) return { laneNo, rank: lease.until, dueAt: lease.until, leasedBy: lease.node };
+    this.unheld.push({ lane, dueAt: entry.dueAt });
+    return { laneNo, rank: isDue ? entry.rank : entry.dueAt, dueAt: entry.dueAt, leasedBy: null };
+  }
+
+  addWait(environmentId: EnvironmentId, runNo: RunNo, wait: NewWait, event: number | null): void {
+    const { eventName, match, kind, stepId, expression, expiresAt } = wait;
+    this.rows.newWaits.push({
+      ...{ e: event, environment_id: environmentId, event_name: toStoreText(eventName), match_path: match ? match.path : "*" },
+      ...{ match_key: match ? boundedKey(match.key) : "", kind, run_no: runNo, step_id: stepId === null ? null : toStoreText(stepId) },
+      ...{ expression, expires_at: expiresAt },
+    });
+  }
+
+  /** Active as this unit leaves it: a run that it starts is. */
+  isActive(runNo: RunNo): boolean {
+    if (this.rows.newRuns.some(({ run_no }) => run_no === runNo)) return true;
+    const known = this.#runs.get(runNo);
+    if (known !== undefined) return known !== null && !known.isEnded;
+    return this.reads.run(runNo)?.run.endedAt === null;
+  }
+
+  /** As this unit leaves it so far. What was read first must still be so when it is written. */
+  readMark(functionNo: FunctionNo, { kind, key }: MarkKey): string | null {
+    const bounded = boundedKey(key);
+    const place = `${functionNo} ${kind} ${bounded}`;
+    const known = this.#marks.get(place);
+    if (known !== undefined) return known;
+    const value = this.reads.mark(functionNo, { kind, key });
+    this.lock(lockNumber("mark", functionNo, kind, bounded), true);
+    this.rows.marksRead.push({ function_no: functionNo, kind, key: bounded, value });
+    this.#marks.set(place, value);
+    return value;
+  }
+
+  writeMark(functionNo: FunctionNo, { kind, key, value, expiresAt }: MarkWrite): void {
+    const row = { function_no: functionNo, kind, key: boundedKey(key), value, expires_at: expiresAt };
+    this.#marks.set(`${functionNo} ${kind} ${row.key}`, value);
+    const same = this.rows.marks.findIndex((other) => other.function_no === functionNo && other.kind === kind && other.key === row.key);
+    if (same >= 0) this.rows.marks[same] = row;
+    else this.rows.marks.push(row);
+  }
+
+  addRequest(request: NewWebhookRequest, event: number | null): void {
+    this.rows.requests.push({
+      ...{ e: event, environment_id: request.environmentId, webhook_id: request.webhookId, request_id: request.id },
+      ...{ received_at: request.receivedAt, ip: request.ip, method: request.method, headers: request.headers, query: request.query },
+      ...{ content_type: storeText(request.contentType), body: storeText(request.body), body_base64: request.bodyBase64 },
+      ...{ status: request.status, outcome: request.outcome, error: storeText(request.error), delivered_to: request.deliveredTo },
+      ...{ transform_version: request.transformVersion, duration_ms: request.durationMs, logs: request.logs },
+    });
+  }
+
+  lock(key: string, isExclusive: boolean): void {
+    this.locks.set(key, isExclusive || this.locks.get(key) === true);
+  }
+
+  /** What became of the runs, as rows. */
+  finish(): void {
+    for (const draft of this.#runs.values()) draft?.writeTo(this);
+  }
+
+  isEmpty(): boolean {
+    return this.events.length === 0 && Object.values(this.rows).every((rows) => rows.length === 0);
+  }
+}
+
+const nameLocks = new Map<string, string>();
+const REMEMBERED_MAX = 10_000;
+
+/** Remembered: every event asks for the one of its name. */
+export function nameLock(environmentId: EnvironmentId, eventName: string): string {
+  const place = `${environmentId} ${eventName}`;
+  const known = nameLocks.get(place);
+  if (known !== undefined) return known;
+  if (nameLocks.size >= REMEMBERED_MAX) nameLocks.clear();
+  const lock = lockNumber("name", environmentId, eventName);
+  nameLocks.set(place, lock);
+  return lock;
+}
+
+function storeText(text: string | null): string | null {
+  return text === null ? null : toStoreText(text);
+}

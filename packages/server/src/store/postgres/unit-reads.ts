@@ -1,0 +1,72 @@
+/** What one unit has read so far. Asking for more throws NotRead; after it was read, the unit is planned again. */
+
+import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import type { EventPlace, MarkKey, RunRecord, StoredEvent } from "../contract/index.ts";
+import { NotRead } from "./not-read.ts";
+import type { NumberBlocks } from "./number-blocks.ts";
+import type { FoundWait, ReadRun, RunReads } from "./run-reads.ts";
+
+export class UnitReads {
+  readonly #reads: RunReads;
+  readonly #blocks: NumberBlocks;
+  readonly #known = new Map<string, unknown>();
+  readonly #numbers: number[] = [];
+  #used = 0;
+
+  constructor(reads: RunReads, blocks: NumberBlocks) {
+    this.#reads = reads;
+    this.#blocks = blocks;
+  }
+
+  /** A plan that begins again gets the same numbers again. */
+  rewind(): void {
+    this.#used = 0;
+  }
+
+  nextNumber(): number {
+    if (this.#used === this.#numbers.length) this.#numbers.push(this.#blocks.next());
+    return this.#numbers[this.#used++] as number;
+  }
+
+  run(runNo: RunNo): ReadRun | null {
+    return this.#get(`run ${runNo}`, () => this.#reads.run(runNo));
+  }
+
+  event(sequence: number): StoredEvent | null {
+    return this.#get(`event ${sequence}`, () => this.#reads.event(sequence));
+  }
+
+  events(sequences: readonly number[]): StoredEvent[] {
+    const missing = sequences.filter((sequence) => !this.#known.has(`event ${sequence}`));
+    if (missing.length > 0)
+      throw new NotRead(
+        async () => void (await Promise.all(missing.map((one) => this.#fetch(`event ${one}`, () => this.#reads.event(one))))),
+      );
+    return sequences.flatMap((sequence) => this.event(sequence) ?? []);
+  }
+
+  waits(environmentId: EnvironmentId, name: string): FoundWait[] {
+    return this.#get(`waits ${environmentId} ${name}`, () => this.#reads.waits(environmentId, name));
+  }
+
+  eventsSince(run: RunRecord, nameId: number, since: EventPlace): StoredEvent[] {
+    return this.#get(`since ${run.no} ${nameId} ${since.sequence} ${since.at}`, () => this.#reads.eventsSince(run, nameId, since));
+  }
+
+  isRepeated(environmentId: EnvironmentId, id: string, dedupKey: string | null, since: number, mayExist: boolean): boolean {
+    return this.#get(`event ${environmentId} ${id}`, () => this.#reads.isRepeated(environmentId, id, dedupKey, since, mayExist));
+  }
+
+  mark(functionNo: FunctionNo, mark: MarkKey): string | null {
+    return this.#get(`mark ${functionNo} ${mark.kind} ${mark.key}`, () => this.#reads.mark(functionNo, mark));
+  }
+
+  #get<Value>(key: string, read: () => Promise<Value>): Value {
+    if (!this.#known.has(key)) throw new NotRead(() => this.#fetch(key, read));
+    return this.#known.get(key) as Value;
+  }
+
+  async #fetch(key: string, read: () => Promise<unknown>): Promise<void> {
+    this.#known.set(key, await read());
+  }
+}

@@ -1,0 +1,38 @@
+/** Rows of apps and functions as the contract's records. */
+
+import type { AppId, AppNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
+import type { App, HeaderSet, StoredFunction } from "../contract/index.ts";
+
+export type AppRow = Record<string, string | number | null>;
+
+export function toApp(row: AppRow): App {
+  return {
+    no: row.app_no as AppNo,
+    id: row.app_id as AppId,
+    environmentId: row.environment_id as EnvironmentId,
+    name: row.name as string,
+    url: row.url as string,
+    sdk: row.sdk as string,
+    headers: row.headers as HeaderSet,
+    framework: row.framework as string | null,
+    checksum: row.checksum as string,
+    createdAt: row.created_at as number,
+    syncedAt: row.synced_at as number,
+    error: row.error as string | null,
+    removedAt: row.removed_at as number | null,
+  };
+}
+
+export function toFunction(row: AppRow): StoredFunction {
+  return {
+    no: row.function_no as FunctionNo,
+    environmentId: row.environment_id as EnvironmentId,
+    appNo: row.app_no as AppNo,
+    id: row.function_id as string,
+    name: row.name as string,
+    config: row.config as string,
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+    archivedAt: row.archived_at as number | null,
+  };
+}

@@ -1,0 +1,53 @@
+/** What lists of events have in common in both engines: filters that no index answers, and how streams become a page. */
+
+import { type EventCursor, type EventListParams, type EventPage, SOURCE_KINDS, type StoredEvent } from "../contract/index.ts";
+import { payloadContains } from "./payload-contains.ts";
+
+export interface Collected {
+  found: StoredEvent[];
+  /** Set when the stream was left before its end. */
+  leftAt: EventCursor | null;
+}
+
+export type EventFilter = (event: StoredEvent) => boolean;
+
+/** For the source and the text, which no index answers. */
+export function payloadFilters({ source, text }: EventListParams): EventFilter[] {
+  const filters: EventFilter[] = [];
+  if (source !== undefined) filters.push(sourceFilter(source));
+  if (text !== undefined) filters.push((event) => payloadContains(event, text));
+  return filters;
+}
+
+export function nameFilter(pattern: string): EventFilter {
+  if (!pattern.endsWith("*")) return (event) => event.name === pattern;
+  const prefix = pattern.slice(0, -1);
+  return (event) => event.name.startsWith(prefix);
+}
+
+function sourceFilter(source: string): EventFilter {
+  const isKind = (SOURCE_KINDS as readonly string[]).includes(source);
+  return isKind ? (event) => event.source.kind === source : (event) => event.source.id === source;
+}
+
+/** Where streams were left at different places, only what is newer than the newest of these is known completely. */
+export function mergeStreams(collected: Collected[], limit: number): EventPage {
+  const places = collected.flatMap(({ leftAt }) => leftAt ?? []);
+  const horizon = places.sort(newestFirst)[0];
+  const known = collected
+    .flatMap(({ found }) => found)
+    .filter((event) => !horizon || newestFirst(placeOf(event), horizon) <= 0)
+    .sort((a, b) => newestFirst(placeOf(a), placeOf(b)));
+  const events = known.slice(0, limit);
+  const last = events.at(-1);
+  if (known.length > limit && last) return { events, next: placeOf(last) };
+  return { events, next: horizon ?? null };
+}
+
+export function placeOf(event: StoredEvent): EventCursor {
+  return { receivedAt: event.receivedAt, sequence: event.sequence };
+}
+
+function newestFirst(a: EventCursor, b: EventCursor): number {
+  return b.receivedAt - a.receivedAt || b.sequence - a.sequence;
+}

