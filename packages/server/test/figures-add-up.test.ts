@@ -111,6 +111,35 @@ test("stats: accepted, duplicates and refused by minute, hour and day", async (t
   assert.deepEqual(code(await again.rest("GET", "/stats?interval=second")), [400, "request_invalid"]);
 });
 
+test("the queue: how much waits, and how it was before", async (t) => {
+  let ahead = 0;
+  const service = await startTestService(t, { now: () => Date.now() + ahead, flags: ["--app-calls", "1"] });
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  await startApp(t, service, (inlet) => [inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, () => gate)]);
+  const queue = async (environment = "production") =>
+    (await service.rest("GET", "/stats", { headers: { "x-service-env": environment } })).body.data.queue;
+  assert.deepEqual([(await queue()).waiting, (await queue()).oldestAgeMs], [0, 0]);
+  const { body } = await service.send([1, 2, 3].map(() => event("shop/order.created")));
+  ahead += 40_000;
+  const { history, ...waits } = await queue();
+  assert.equal(waits.waiting, 3);
+  assert.ok(waits.oldestAgeMs >= 40_000 && waits.oldestAgeMs < 60_000, `${waits.oldestAgeMs} ms`);
+  const figures = history.map(({ at, ...point }: { at: string }) => point);
+  assert.deepEqual(figures, [{ waiting: 0, oldestAgeMs: 0 }, waits]);
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  assert.deepEqual((await queue("staging")).waiting, 0);
+  open();
+  for (const id of body.ids) await runsOf(service, id);
+  ahead += 40_000;
+  const { history: later, ...left } = await queue();
+  assert.deepEqual(left, { waiting: 0, oldestAgeMs: 0 });
+  assert.deepEqual(
+    later.map(({ waiting }: { waiting: number }) => waiting),
+    [0, 3, 0],
+  );
+});
+
 test("what is refused counts where it was meant to go", async (t) => {
   const service = await startTestService(t, { now: () => 1_000_000_000_000 });
   for (const [name, kind] of [

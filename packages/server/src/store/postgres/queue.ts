@@ -141,13 +141,12 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
     async queueTry({ no, node }) {
       await database.query("UPDATE queue SET trials = trials + 1 WHERE entry_no = $1 AND leased_by = $2", [no, node]);
     },
-    async queueDepth({ environmentId }) {
-      const [row] = await database.query<{ waiting: number; oldest: number | null }>(
-        `SELECT count(*) AS waiting, min(rank) FILTER (WHERE leased_by IS NULL) AS oldest
-         FROM queue WHERE lane_no > ${TIMER_LANE_NO} AND environment_id = $1`,
-        [environmentId],
+    async queueDepths() {
+      const rows = await database.query<{ environment_id: EnvironmentId; waiting: number; oldest: number | null }>(
+        `SELECT environment_id, count(*) AS waiting, min(rank) FILTER (WHERE leased_by IS NULL) AS oldest
+         FROM queue WHERE lane_no > ${TIMER_LANE_NO} GROUP BY environment_id`,
       );
-      return { waiting: row?.waiting ?? 0, oldestDueAt: row?.oldest ?? null };
+      return rows.map(({ environment_id, waiting, oldest }) => ({ environmentId: environment_id, waiting, oldestDueAt: oldest }));
     },
     queueWatch: watch,
     async queueRemove({ no, node }) {

@@ -142,16 +142,3 @@ interface DetailedStepRow extends StepRow {
   done_position: number | null;
   value: string | null;
 }
-
-export function queueDepth(
-  db: DatabaseSync,
-  { environmentId }: { environmentId: EnvironmentId },
-): { waiting: number; oldestDueAt: number | null } {
-  const row = db
-    .prepare(
-      `SELECT count(*) AS waiting, min(iif(leased_by IS NULL, rank, NULL)) AS oldest
-       FROM queue INDEXED BY queue_by_lane WHERE lane_no > 1 AND environment_id = ?`,
-    )
-    .get(environmentId) as { waiting: number; oldest: number | null };
-  return { waiting: row.waiting, oldestDueAt: row.oldest };
-}

@@ -8,7 +8,8 @@ import { countStretch, listEventTypes } from "./event-types.ts";
 import { followEvents, getEvent, lastSequence, sequenceBefore } from "./follow-events.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "./follow-webhook-requests.ts";
 import { listEvents } from "./list-events.ts";
-import { getRun, listRuns, queueDepth, summariseRuns } from "./read-runs.ts";
+import { queueDepths } from "./queue-depths.ts";
+import { getRun, listRuns, summariseRuns } from "./read-runs.ts";
 import { getRequest, listRequests } from "./read-webhook-requests.ts";
 import { listTraffic } from "./traffic.ts";
 
@@ -27,7 +28,7 @@ const operations = {
   webhookRequestGet: (params: Parameters<typeof getRequest>[1]) => getRequest(db, params),
   runList: (params: Parameters<typeof listRuns>[1]) => listRuns(db, params),
   runSummaries: (params: Parameters<typeof summariseRuns>[1]) => summariseRuns(db, params),
-  queueDepth: (params: Parameters<typeof queueDepth>[1]) => queueDepth(db, params),
+  queueDepths: () => queueDepths(db),
   runGet: (params: Parameters<typeof getRun>[1]) => getRun(db, params),
   auditList: (params: Parameters<typeof listAudit>[1]) => listAudit(db, params),
   eventTypeStretch: (params: Parameters<typeof countStretch>[1]) => countStretch(db, params),
