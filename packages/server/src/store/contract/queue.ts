@@ -52,7 +52,7 @@ export interface QueueDepth {
   environmentId: EnvironmentId;
   /** Calls that are due or under way. */
   waiting: number;
-  /** When the oldest of those that nobody has taken became due. */
+  /** When the oldest became due of those that are next in their lanes; null when nodes hold all of them. */
   oldestDueAt: number | null;
 }
 

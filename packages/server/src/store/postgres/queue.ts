@@ -143,8 +143,11 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
     },
     async queueDepths() {
       const rows = await database.query<{ environment_id: EnvironmentId; waiting: number; oldest: number | null }>(
-        `SELECT environment_id, count(*) AS waiting, min(rank) FILTER (WHERE leased_by IS NULL) AS oldest
-         FROM queue WHERE lane_no > ${TIMER_LANE_NO} GROUP BY environment_id`,
+        `SELECT first.environment_id, sum(counted.waiting)::bigint AS waiting, min(first.due_at) FILTER (WHERE first.leased_by IS NULL) AS oldest
+         FROM (SELECT lane_no, count(*) AS waiting FROM queue WHERE lane_no > ${TIMER_LANE_NO} GROUP BY lane_no) AS counted
+         CROSS JOIN LATERAL (
+           SELECT environment_id, leased_by, due_at FROM queue WHERE queue.lane_no = counted.lane_no ORDER BY rank LIMIT 1) AS first
+         GROUP BY first.environment_id`,
       );
       return rows.map(({ environment_id, waiting, oldest }) => ({ environmentId: environment_id, waiting, oldestDueAt: oldest }));
     },

@@ -9,7 +9,7 @@ import type { QueueDepth } from "../contract/index.ts";
  * rank, so if anything waits that nobody has taken, the first entry is one of that kind.
  */
 const DEPTHS = `
-  SELECT first.environment_id, sum(counted.waiting) AS waiting, min(iif(first.leased_by IS NULL, first.rank, NULL)) AS oldest
+  SELECT first.environment_id, sum(counted.waiting) AS waiting, min(iif(first.leased_by IS NULL, first.due_at, NULL)) AS oldest
   FROM (SELECT lane_no, count(*) AS waiting FROM queue INDEXED BY queue_by_lane WHERE lane_no > 1 GROUP BY lane_no) AS counted
   CROSS JOIN queue AS first ON first.entry_no = (
     SELECT entry_no FROM queue INDEXED BY queue_by_lane WHERE lane_no = counted.lane_no ORDER BY rank LIMIT 1)
