@@ -36,6 +36,7 @@ test("event types: first and last seen, counts by day and for ever, as soon as t
       count24h: 2,
       count: 2,
       functions: [],
+      hours: [...Array(24).fill(0), 2],
     },
   ]);
   now += 2 * DAY_MS;
@@ -45,6 +46,32 @@ test("event types: first and last seen, counts by day and for ever, as soon as t
   const [shipped, created] = await eventTypes(again);
   assert.deepEqual([shipped.name, shipped.count], ["shop/order.shipped", 1]);
   assert.deepEqual([created.count24h, created.count, created.lastSeenAt], [1, 3, "2026-02-02T12:30:00.000Z"]);
+});
+
+test("an event type's volume, hour by hour, for a week", async (t) => {
+  let now = Date.parse("2026-01-31T12:30:00Z");
+  const service = await startTestService(t, { now: () => now });
+  const name = "shop/order.created with a space";
+  await service.send([event(name), event(name)]);
+  now += 3 * DAY_MS;
+  await service.send(event(name));
+  const get = (wanted: string) => service.rest("GET", `/event-types/${encodeURIComponent(wanted)}`);
+  const { status, body } = await get(name);
+  assert.equal(status, 200, JSON.stringify(body));
+  const { volume, hours: _, ...type } = body.data;
+  assert.deepEqual([type.name, type.count24h, type.count], [name, 1, 3]);
+  assert.deepEqual(
+    [volume.length, volume[0].at, volume.at(-1)],
+    [169, "2026-01-27T12:00:00.000Z", { at: "2026-02-03T12:00:00.000Z", count: 1 }],
+  );
+  assert.deepEqual(
+    volume.filter(({ count }: { count: number }) => count > 0).map(({ at, count }: { at: string; count: number }) => [at, count]),
+    [
+      ["2026-01-31T12:00:00.000Z", 2],
+      ["2026-02-03T12:00:00.000Z", 1],
+    ],
+  );
+  assert.deepEqual(code(await get("never/sent")), [404, "event_type_not_found"]);
 });
 
 test("event types name the functions they start, and runs are counted", async (t) => {

@@ -4,7 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { listAudit } from "./audit-log.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
-import { countStretch, listEventTypes } from "./event-types.ts";
+import { countStretch, getEventType, listEventTypes } from "./event-types.ts";
 import { followEvents, getEvent, lastSequence, sequenceBefore } from "./follow-events.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "./follow-webhook-requests.ts";
 import { listEvents } from "./list-events.ts";
@@ -32,6 +32,7 @@ const operations = {
   runGet: (params: Parameters<typeof getRun>[1]) => getRun(db, params),
   auditList: (params: Parameters<typeof listAudit>[1]) => listAudit(db, params),
   eventTypeStretch: (params: Parameters<typeof countStretch>[1]) => countStretch(db, params),
+  eventTypeGet: (params: Parameters<typeof getEventType>[1]) => getEventType(db, params),
   eventTypeList: (params: Parameters<typeof listEventTypes>[1]) => listEventTypes(db, params),
   trafficList: (params: Parameters<typeof listTraffic>[1]) => listTraffic(db, params),
   webhookRequestFollow: (params: Parameters<typeof followRequests>[1]) => followRequests(db, params),
