@@ -6,7 +6,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError, whenSignedOut } from "./api/client.ts";
 import { sessionQuery } from "./api/session.ts";
-import { createDashboardRouter } from "./router.tsx";
+import { createDashboardRouter, preloadPages } from "./router.tsx";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
@@ -40,6 +40,10 @@ whenSignedOut(() => {
   queries.clear();
   void router.navigate({ to: "/login", search: { next: href, ...(wasSignedIn && { expired: true }) } });
 });
+
+/** Long enough for the first page to have its data. */
+const PRELOAD_AFTER_MS = 1_500;
+setTimeout(preloadPages, PRELOAD_AFTER_MS);
 
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>

@@ -2,6 +2,7 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
+import { environmentsQuery } from "./api/queries.ts";
 import { sessionQuery } from "./api/session.ts";
 import { EventPanel } from "./events/event-panel.tsx";
 import { readEventSearch } from "./events/event-search.ts";
@@ -119,8 +120,36 @@ export function createDashboardRouter(queries: QueryClient) {
   return createRouter({ routeTree, defaultErrorComponent: PageError, defaultPreload: "intent", scrollRestoration: false });
 }
 
+/**
+ * Fetches the pages not visited yet, without the editor: they open at once, and also when the service is away, to say so. A page
+ * that cannot be fetched would reload the whole dashboard.
+ */
+export function preloadPages(): void {
+  for (const { options } of [
+    login,
+    overview,
+    eventTypes,
+    runs,
+    run,
+    functions,
+    fn,
+    apps,
+    webhooks,
+    webhookNew,
+    webhook,
+    keys,
+    environments,
+    auditLog,
+    settings,
+  ])
+    void (options.component as { preload?: () => Promise<unknown> } | undefined)?.preload?.().catch(() => {});
+}
+
 async function defaultEnvironment(queries: QueryClient): Promise<string> {
-  return (await queries.ensureQueryData(sessionQuery)).defaultEnvironment;
+  const { defaultEnvironment: usual } = await queries.ensureQueryData(sessionQuery);
+  // A key may be limited to other environments.
+  const all = await queries.ensureQueryData(environmentsQuery).catch(() => []);
+  return all.length === 0 || all.some(({ name }) => name === usual) ? usual : (all[0]?.name ?? usual);
 }
 
 declare module "@tanstack/react-router" {

@@ -8,6 +8,7 @@ import { devServerCases } from "./cases/dev-server.ts";
 import { eventCases } from "./cases/events.ts";
 import { firstLoadCases } from "./cases/first-load.ts";
 import { keyCases } from "./cases/keys.ts";
+import { restartCases } from "./cases/restart.ts";
 import { runCases } from "./cases/runs.ts";
 import { signInCases } from "./cases/sign-in.ts";
 import { webhookCases } from "./cases/webhooks.ts";
@@ -27,6 +28,7 @@ describe("the dashboard", () => {
   runCases(get);
   keyCases(get);
   signInCases(get);
+  restartCases(get);
   firstLoadCases(get);
   accessibilityCases(get);
 });

@@ -5,7 +5,7 @@ import { ConfigInvalid, inspectFolder, readConfig, settingsNames } from "@inlet/
 import type { Variables } from "../command-line/command-row.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
-const NODE_MIN = [22, 13] as const;
+const NODE_MIN = [22, 19] as const;
 const MIB = 1024 * 1024;
 const FREE_BYTES_PROBLEM = 100 * MIB;
 const FREE_BYTES_WARNING = 1024 * MIB;

@@ -66,6 +66,9 @@ export function parsed<Item>(text: JsonText): Item {
   return JSON.parse(text) as Item;
 }
 
+/** Beyond this a list is not short by nature any more, and nobody reads it to its end. */
+export const ALL_ITEMS_MAX = 2_000;
+
 /** Every item of a list that is short by nature: environments, keys, functions. */
 export async function callForAll<Item>(path: string, options: CallOptions = {}): Promise<Item[]> {
   const all: Item[] = [];
@@ -74,7 +77,7 @@ export async function callForAll<Item>(path: string, options: CallOptions = {}):
     const page = await callForPage<Item>(path, parsed, { ...options, query: { ...options.query, cursor } });
     all.push(...page.items);
     cursor = page.next ?? undefined;
-  } while (cursor !== undefined);
+  } while (cursor !== undefined && all.length < ALL_ITEMS_MAX);
   return all;
 }
 

@@ -54,7 +54,7 @@ export const eventRunsQuery = (env: string, id: string) =>
   });
 
 export const eventTypesQuery = (env: string) =>
-  queryOptions({ queryKey: ["event-types", env], queryFn: () => callForAll<EventType>("/event-types", { env }) });
+  queryOptions({ queryKey: ["event-types", env], queryFn: () => callForAll<EventType>("/event-types", { env, query: { limit: 100 } }) });
 
 export const runPage = (env: string, filters: Filters, cursor?: string) =>
   callForPage<RunItem>("/runs", parsed, { env, query: { ...filters, limit: PAGE_ITEMS, cursor } });

@@ -20,7 +20,6 @@ export function readEvent(text: JsonText): EventItem {
     source: value("source"),
     duplicates: value("duplicates") ?? 0,
     dedupId: value("dedupId"),
-    runs: value("runs"),
     extras: new Map([...members].filter(([name]) => !EVENT_FIELDS.has(name))),
   };
 }

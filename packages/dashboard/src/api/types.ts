@@ -28,7 +28,6 @@ export interface EventItem {
   source: EventSource;
   duplicates: number;
   dedupId: string | null;
-  runs: RunMention[] | null;
   /** Fields beside `data` that the sender gave, as text: `v`, `user` and others. */
   extras: ReadonlyMap<string, JsonText>;
 }

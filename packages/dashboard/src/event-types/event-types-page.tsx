@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { ALL_ITEMS_MAX } from "../api/client.ts";
 import { eventTypesQuery } from "../api/queries.ts";
 import type { EventType } from "../api/types.ts";
 import { FirstEvent } from "../events/first-event.tsx";
@@ -22,7 +23,7 @@ export function EventTypesPage() {
         {data && data.length > 0 && (
           <div className="segments">
             <button type="button" className="segment" aria-pressed={only === "all"} onClick={() => setOnly("all")}>
-              All {data.length}
+              {data.length < ALL_ITEMS_MAX ? "All" : "The newest"} {data.length}
             </button>
             <button type="button" className="segment" aria-pressed={only === "unhandled"} onClick={() => setOnly("unhandled")}>
               Nobody handles {data.filter(isUnhandled).length}

@@ -7,6 +7,7 @@ import { Icon } from "../ui/icon.tsx";
 import { type EventSearch, isFiltered, RANGES } from "./event-search.ts";
 
 const TYPING_MS = 300;
+const NAMES_OFFERED = 200;
 
 interface EventFiltersProps {
   env: string;
@@ -28,7 +29,7 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
         onChange={(name) => set({ name })}
       />
       <datalist id="event-names">
-        {types.map(({ name }) => (
+        {types.slice(0, NAMES_OFFERED).map(({ name }) => (
           <option key={name} value={name} />
         ))}
       </datalist>

@@ -6,13 +6,15 @@ import { eventQuery, eventRunsQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
 import type { EventItem } from "../api/types.ts";
 import { RunStatusBadge } from "../runs/run-status.tsx";
-import { EnvironmentDot, environmentTitle } from "../shell/environment-switcher.tsx";
+import { environmentTitle } from "../shell/environment-names.ts";
+import { EnvironmentDot } from "../shell/environment-switcher.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { ErrorState, messageOf, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { EventActions } from "./event-actions.tsx";
+import type { EventSearch } from "./event-search.ts";
 import { SourceLabel } from "./source-label.tsx";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
@@ -51,7 +53,10 @@ export function EventPanel() {
 function Details({ env, event }: { env: string; event: EventItem }) {
   return (
     <div className="panel-body">
-      <h2 className="event-title">{event.name}</h2>
+      <h2 className="event-title">
+        {event.name}
+        <OnlyThese env={env} id={event.id} search={{ name: event.name }} label={`Only events named ${event.name}`} />
+      </h2>
       <dl className="facts">
         <dt>Event ID</dt>
         <dd className="row">
@@ -75,8 +80,9 @@ function Details({ env, event }: { env: string; event: EventItem }) {
           <EnvironmentDot name={event.environment} /> {environmentTitle(event.environment)}
         </dd>
         <dt>Source</dt>
-        <dd>
+        <dd className="row">
           <SourceLink env={env} event={event} />
+          <OnlyThese env={env} id={event.id} search={{ source: event.source.id }} label={`Only events from ${event.source.name}`} />
         </dd>
         {event.dedupId !== null && (
           <>
@@ -98,6 +104,22 @@ function Details({ env, event }: { env: string; event: EventItem }) {
       <Payload text={event.data} title="Data" />
       {event.extras.size > 0 && <Payload text={sentEvent(event)} title="Event as sent" />}
     </div>
+  );
+}
+
+/** Narrows the list beside to events like this one. */
+function OnlyThese({ env, id, search, label }: { env: string; id: string; search: EventSearch; label: string }) {
+  return (
+    <Link
+      to="/env/$env/events/$id"
+      params={{ env, id }}
+      search={search}
+      className="button bare small icon"
+      aria-label={label}
+      title={label}
+    >
+      <Icon name="filter" size={14} />
+    </Link>
   );
 }
 

@@ -2,7 +2,7 @@
 
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useRef, useState } from "react";
-import { SHARED } from "../shell/environment-switcher.tsx";
+import { SHARED } from "../shell/environment-names.ts";
 import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/numbers.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -45,9 +45,7 @@ export function EventsPage() {
           <div className="page-head">
             <h1>Events</h1>
             <LiveButton state={list.live} paused={paused} onPause={setPaused} />
-            <div className="actions">
-              <SendEventButton env={env} />
-            </div>
+            <div className="actions">{env !== SHARED && <SendEventButton env={env} />}</div>
           </div>
           {env === SHARED && (
             <p className="quiet">What webhooks received for no branch, or for one that does not exist. Nothing runs for these.</p>

@@ -1,7 +1,7 @@
 /** An event as a command or as code, ready to paste. */
 
 import { formatJson, type JsonText } from "../api/json-text.ts";
-import { SHARED } from "../shell/environment-switcher.tsx";
+import { SHARED } from "../shell/environment-names.ts";
 
 export interface SendingPlace {
   env: string;

@@ -6,7 +6,7 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { follow, type LiveState } from "../api/live.ts";
-import { eventPage, eventsQuery, type Filters } from "../api/queries.ts";
+import { eventPage, eventsQuery, type Filters, PAGE_ITEMS } from "../api/queries.ts";
 import { readEvent } from "../api/read-items.ts";
 import type { EventItem } from "../api/types.ts";
 import { isWanted } from "./event-search.ts";
@@ -62,6 +62,15 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
       if (arrived.length > 0) take(arrived);
       arrived = [];
     };
+    /** What came between loading the list and opening the stream. Where that is more than a page, or loading failed: anew. */
+    const fillGap = async () => {
+      const state = queries.getQueryState(query.queryKey);
+      if (state?.status === "error") return startOver();
+      const { items } = await eventPage(env, filters).catch(() => ({ items: [] }));
+      const known = new Set(state?.data?.pages[0]?.items.map(({ id }) => id));
+      if (known.size > 0 && items.length === PAGE_ITEMS && !items.some(({ id }) => known.has(id))) startOver();
+      else arrived.push(...items.toReversed());
+    };
     const timer = setInterval(show, SHOW_EVERY_MS);
     const stop = follow({
       path: "/events/stream",
@@ -73,12 +82,7 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
       },
       onState: (state) => {
         setLive(state);
-        // What came between loading the list and opening the stream, or while the connection was down.
-        if (state === "live")
-          void eventPage(env, filters).then(
-            ({ items }) => arrived.push(...items.toReversed()),
-            () => {},
-          );
+        if (state === "live") void fillGap();
       },
     });
     return () => {

@@ -7,7 +7,7 @@ import { call } from "../api/client.ts";
 import { environmentsQuery, keysQuery } from "../api/queries.ts";
 import { useIsDev, useMayChange } from "../api/session.ts";
 import type { Key } from "../api/types.ts";
-import { environmentTitle, SHARED } from "../shell/environment-switcher.tsx";
+import { environmentTitle, SHARED } from "../shell/environment-names.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { eventPage, functionsQuery } from "../api/queries.ts";
 import { curlCommand } from "../events/snippets.ts";
 import { useSendingPlace } from "../events/use-sending-place.ts";
-import { SHARED } from "../shell/environment-switcher.tsx";
+import { SHARED } from "../shell/environment-names.ts";
 import { CodeBlock } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 

@@ -5,7 +5,7 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { statsQuery } from "../api/queries.ts";
 import type { Stats, StatsPoint } from "../api/types.ts";
-import { environmentTitle } from "../shell/environment-switcher.tsx";
+import { environmentTitle } from "../shell/environment-names.ts";
 import type { Series } from "../ui/chart.tsx";
 import { count, plural, shortCount } from "../ui/numbers.ts";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";

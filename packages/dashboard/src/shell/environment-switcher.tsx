@@ -8,13 +8,7 @@ import { Icon } from "../ui/icon.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { messageOf } from "../ui/states.tsx";
 import { useEnvironmentColour } from "./environment-colour.ts";
-
-/** The scope that holds what all branches share. It is not an environment, but it is a place to look at. */
-export const SHARED = "branch";
-
-export function environmentTitle(name: string): string {
-  return name === SHARED ? "All branches" : name;
-}
+import { environmentTitle, SHARED } from "./environment-names.ts";
 
 export function EnvironmentDot({ name }: { name: string }) {
   return <span className="env-dot" style={{ background: useEnvironmentColour(name) }} />;

@@ -6,7 +6,7 @@ import { type FormEvent, useState } from "react";
 import { call } from "../api/client.ts";
 import { providersQuery } from "../api/queries.ts";
 import type { Provider, Webhook } from "../api/types.ts";
-import { SHARED } from "../shell/environment-switcher.tsx";
+import { SHARED } from "../shell/environment-names.ts";
 import { CodeBlock } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { ErrorState, messageOf, Notice, SkeletonRows } from "../ui/states.tsx";

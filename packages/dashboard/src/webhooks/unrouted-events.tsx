@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { eventPage } from "../api/queries.ts";
 import { SourceLabel } from "../events/source-label.tsx";
-import { SHARED } from "../shell/environment-switcher.tsx";
+import { SHARED } from "../shell/environment-names.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 

@@ -7,7 +7,7 @@ import { call } from "../api/client.ts";
 import { lastRequestQuery, webhookQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
-import { environmentTitle } from "../shell/environment-switcher.tsx";
+import { environmentTitle } from "../shell/environment-names.ts";
 import { CopyButton } from "../ui/copy.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";

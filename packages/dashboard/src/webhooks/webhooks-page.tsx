@@ -5,7 +5,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { environmentsQuery, lastRequestQuery, webhooksQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
-import { SHARED } from "../shell/environment-switcher.tsx";
+import { SHARED } from "../shell/environment-names.ts";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { EmptyState, ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";

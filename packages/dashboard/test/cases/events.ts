@@ -74,6 +74,7 @@ export function eventCases(browser: () => Browser): void {
     assert.ok((await page.getByRole("listitem").count()) < 60, "only rows in view exist");
 
     await page.evaluate("document.querySelector('.list-scroll').scrollTo(0, 0)");
+    await page.getByRole("listitem").first().getByText('"n":179,').waitFor();
     await page.getByRole("listitem").first().getByRole("link").focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");

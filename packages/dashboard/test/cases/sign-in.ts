@@ -76,4 +76,16 @@ export function signInCases(browser: () => Browser): void {
     await page.getByRole("cell", { name: "Looker" }).waitFor();
     assert.equal(await page.getByRole("button", { name: /Revoke|New/ }).count(), 0);
   });
+
+  test("a key limited to an environment leads there", async (t) => {
+    const service = await startTestService(t);
+    await service.rest("POST", "/environments", { body: { name: "staging" } });
+    const made = await service.rest("POST", "/keys", { body: { kind: "api", name: "Staging only", environments: ["staging"] } });
+    const page = await openPage(t, browser(), `${service.url}/login`, REFUSED);
+    await page.getByLabel("API key").fill(made.body.data.key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL("**/env/staging");
+    await page.getByRole("link", { name: "Events", exact: true }).click();
+    await page.getByText("No events yet").waitFor();
+  });
 }

@@ -15,7 +15,11 @@ const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-dev-shm-usage", "--
 /** How long a page may take to show what is waited for, on a busy machine. */
 const PATIENCE_MS = 15_000;
 
+/** The package's binary is for Linux on x64. Elsewhere the machine's own Chrome has to do, or what CHROMIUM_PATH names. */
 export async function launchBrowser(): Promise<Browser> {
+  const own = process.env.CHROMIUM_PATH;
+  if (own) return playwright.launch({ executablePath: own, args: ARGUMENTS, headless: true });
+  if (process.platform !== "linux" || process.arch !== "x64") return playwright.launch({ channel: "chrome", headless: true });
   return playwright.launch({ executablePath: await chromium.executablePath(), args: ARGUMENTS, headless: true });
 }
 

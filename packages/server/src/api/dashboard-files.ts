@@ -41,8 +41,9 @@ export function registerDashboardFiles(app: FastifyInstance, folder: string): vo
   });
 }
 
-function wantsPage({ headers: { accept = "" } }: FastifyRequest): boolean {
-  return accept.includes("text/html");
+/** The front door is open to everyone, also to a curl; elsewhere only a browser asks for a page. */
+function wantsPage({ url, headers: { accept = "" } }: FastifyRequest): boolean {
+  return url.split("?", 1)[0] === "/" || accept.includes("text/html");
 }
 
 async function sendFile(request: FastifyRequest, reply: FastifyReply, folder: string, path: string, extension: string) {

@@ -1,0 +1,42 @@
+/** A service that goes away and comes back: the page says so, misses nothing, and needs no reload. */
+
+import { test } from "node:test";
+import type { Browser } from "playwright-core";
+import { startInlet } from "../../../server/test/support/process.ts";
+import { call, temporaryFolder } from "../../../server/test/support/service.ts";
+import { openPage } from "../support/browser.ts";
+import { until } from "../support/until.ts";
+
+const AWAY = /ERR_|404/;
+
+export function restartCases(browser: () => Browser): void {
+  test("a list outlives a crash of the service, and a page visited meanwhile says what is wrong", async (t) => {
+    const start = (port: string) => startInlet(t, ["dev", "--port", port, "--data-dir", folder]);
+    const folder = temporaryFolder(t);
+    const first = await start("0");
+    const { port } = new URL(first.url);
+    const send = (name: string) => call(`${first.url}/e/any`, { method: "POST", body: JSON.stringify({ name, data: {} }) });
+    await send("before/crash");
+    const page = await openPage(t, browser(), "about:blank", { allow: AWAY });
+    let pagesFetched = false;
+    page.on("response", (response) => {
+      pagesFetched ||= response.url().includes("settings-page");
+    });
+    await page.goto(`${first.url}/env/dev/events`);
+    await page.getByRole("listitem").filter({ hasText: "before/crash" }).waitFor();
+    await until("the other pages", async () => pagesFetched);
+
+    await first.end("SIGKILL");
+    await page.getByRole("button", { name: "Not live" }).waitFor();
+    const second = await start(port);
+    await send("after/crash");
+    await page.getByRole("listitem").filter({ hasText: "after/crash" }).waitFor();
+
+    await second.end("SIGKILL");
+    await page.getByRole("link", { name: "Keys" }).click();
+    await page.getByRole("alert").getByText("The service does not answer").waitFor();
+    await start(port);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("button", { name: "New event key" }).waitFor();
+  });
+}
