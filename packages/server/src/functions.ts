@@ -26,6 +26,9 @@ import type { Directory } from "./receive/directory.ts";
 import { rerunRun } from "./rerun-run.ts";
 import type { App, ClaimedEntry, Environment, EventSource, Lease, NewEvent, RunRules, Store } from "./store/contract/index.ts";
 
+/** Runs remembered as having ended. */
+const TOLD_MAX = 10_000;
+
 export interface Functions {
   /** Adds to an event what it starts. */
   plan(environmentId: Environment["id"], event: NewEvent, now: number): NewEvent;
@@ -82,11 +85,17 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
   const functionId = (no: Parameters<Registry["function"]>[0]) => registry.function(no)?.id ?? "unknown";
   const isSubscribed = (id: Environment["id"], name: string) => registry.candidates(id, name).length > 0;
   const eventsOfEnd = createEndEvents({ functionId, isSubscribed, plan, eventIds });
+  // A store that several nodes share may decide more than once before it can write: a run is told of once.
+  const told = new Set<RunId>();
   const endEvents: EndEvents = (state, end) => {
+    const events = eventsOfEnd(state, end);
+    if (told.has(state.run.id)) return events;
+    if (told.size >= TOLD_MAX) told.clear();
+    told.add(state.run.id);
     if (end.status !== "cancelled")
       parts.traffic.note(state.run.environmentId, end.status === "completed" ? "runsCompleted" : "runsFailed");
     parts.liveLog?.ended(functionId(state.run.functionNo), state.run.id, end);
-    return eventsOfEnd(state, end);
+    return events;
   };
   const caller = new AppCaller({ timeoutMs: config.callTimeout, connectionsMax: config.appCalls });
   const lease = () => executor.lease();

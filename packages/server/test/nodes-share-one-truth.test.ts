@@ -64,6 +64,27 @@ test("an app that registers on one node is called for events of another; every e
   );
 });
 
+test("a function's concurrency limit holds across nodes", { skip }, async (t) => {
+  const nodes = await startNodes(t, 3);
+  let [working, most, done] = [0, 0, 0];
+  await startApp(t, nodes[0], (inlet) => [
+    inlet.createFunction({ id: "narrow", concurrency: { limit: 2 } }, { event: "shop/narrow" }, async () => {
+      most = Math.max(most, ++working);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      working--;
+      done++;
+    }),
+  ]);
+  for (const node of nodes) {
+    await poll(async () => ((await node.rest("GET", "/functions")).body.data.length > 0 ? true : null), "the function", SOON_MS);
+  }
+  for (let wave = 1; wave <= 3; wave++) {
+    await Promise.all(Array.from({ length: 20 }, (_, n) => nodes[n % 3]?.send({ name: "shop/narrow", data: {} })));
+    await poll(async () => (done === wave * 20 ? true : null), `wave ${wave}`);
+  }
+  assert.equal(most, 2);
+});
+
 test("a live tail on one node shows what other nodes accept, each event once and none missed", { skip }, async (t) => {
   const [here, there, third] = await startNodes(t, 3);
   const stream = await fetch(`${here.url}/v1/events/stream`, { headers: { authorization: `Bearer ${API_KEY}` } });

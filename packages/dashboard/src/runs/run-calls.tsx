@@ -21,7 +21,12 @@ export function RunCalls({ run }: { run: Run }) {
         {run.calls.map((call, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: calls are only ever added at the end
           <li key={index}>
-            <CallRow call={call} names={names} isOpen={open === index} onOpen={() => setOpen(open === index ? null : index)} />
+            <CallRow
+              call={call}
+              about={aboutCall(run, call)}
+              isOpen={open === index}
+              onOpen={() => setOpen(open === index ? null : index)}
+            />
             {open === index && <CallDetails run={run} call={call} names={names} />}
           </li>
         ))}
@@ -30,21 +35,30 @@ export function RunCalls({ run }: { run: Run }) {
   );
 }
 
+/** What the call was for: the step that was asked for, or those the function came upon in it. */
+function aboutCall({ steps }: Run, call: RunCall): string {
+  if (call.stepId !== null) return steps.find(({ id }) => id === call.stepId)?.name ?? call.stepId;
+  const found = steps.filter(({ startedAt }) => startedAt === call.startedAt).map(({ name }) => name);
+  return found.length === 0 ? "The function" : `The function, as far as ${found.join(", ")}`;
+}
+
 interface CallRowProps {
   call: RunCall;
-  names: ReadonlyMap<string, string>;
+  about: string;
   isOpen: boolean;
   onOpen: () => void;
 }
 
-function CallRow({ call, names, isOpen, onOpen }: CallRowProps) {
+function CallRow({ call, about, isOpen, onOpen }: CallRowProps) {
   const isOk = call.outcome === "ok";
   return (
     <button type="button" className="call-row" aria-expanded={isOpen} onClick={onOpen}>
       <span className={`badge ${isOk ? "ok" : "bad"}`}>
         <Icon name={isOk ? "checkCircle" : "xCircle"} size={13} /> {call.httpStatus === null ? "No answer" : `HTTP ${call.httpStatus}`}
       </span>
-      <span className="cut strong">{call.stepId === null ? "The function" : (names.get(call.stepId) ?? call.stepId)}</span>
+      <span className="cut strong" title={about}>
+        {about}
+      </span>
       <span className="quiet small">{call.attempt > 0 && `attempt ${call.attempt + 1}`}</span>
       <span className="call-time second small">
         <Time at={call.startedAt} />

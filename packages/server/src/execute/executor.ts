@@ -17,6 +17,7 @@ import {
   TIMER_LANE,
 } from "../store/contract/index.ts";
 import { type ExecutedFunction, FunctionCalls, type FunctionCallsParts } from "./function-calls.ts";
+import { LimitHolders } from "./queue/limit-holders.ts";
 import { type LimitRule, Scheduler } from "./queue/scheduler.ts";
 import { Suspects } from "./queue/suspects.ts";
 import { Timers } from "./queue/timers.ts";
@@ -48,6 +49,8 @@ export class Executor {
   readonly #calls: FunctionCalls;
   readonly #suspects: Suspects;
   /** Timers being worked on. Their leases are renewed like those of calls. */
+  /** Null when no other node could work on the same limits. */
+  readonly #limits: LimitHolders | null;
   readonly #timersInWork = new Set<ClaimedEntry>();
   #renewal: NodeJS.Timeout | null = null;
   #stopWatching: (() => void) | null = null;
@@ -57,10 +60,15 @@ export class Executor {
     this.#parts = parts;
     const { store, limitsOf, now } = parts;
     this.#calls = new FunctionCalls(parts);
+    this.#limits = store.storeIsShared ? this.#limitHolders() : null;
     this.#scheduler = new Scheduler({
       work: (entry) => this.#workSafely(entry),
-      claim: (lane, limit) => store.queueClaimMany({ lane, limit, now: now(), lease: this.lease() }),
+      claim: async (lane, limit) => {
+        await this.#limits?.hold(lane);
+        return store.queueClaimMany({ lane, limit, now: now(), lease: this.lease() });
+      },
       limitsOf,
+      onEmpty: (lane) => this.#limits?.noteEmpty(lane),
     });
     this.#suspects = new Suspects(({ no }) => this.#untilWritten(() => store.queueTry({ no, node: this.#parts.store.storeNode })));
     this.#timers = new Timers({ store, now, lease: () => this.lease(), work: (entries) => this.#workTimers(entries) });
@@ -72,8 +80,20 @@ export class Executor {
       node: this.#parts.store.storeNode,
       until: this.#parts.now() + LEASE_MS,
       // What calls no app is worked on as it comes.
-      roomIn: (lane) => (lane === TIMER_LANE ? (this.#isStopping ? 0 : Number.POSITIVE_INFINITY) : this.#scheduler.roomIn(lane)),
+      roomIn: (lane) => (lane === TIMER_LANE ? (this.#isStopping ? 0 : Number.POSITIVE_INFINITY) : this.#roomIn(lane)),
     };
+  }
+
+  #roomIn(lane: string): number {
+    return this.#limits?.mayTake(lane) === false ? 0 : this.#scheduler.roomIn(lane);
+  }
+
+  /** How many calls one app is sent is each node's own affair; all other limits count across nodes. */
+  #limitHolders(): LimitHolders {
+    const { store, limitsOf, now } = this.#parts;
+    const shared = (lane: string) => limitsOf(lane).flatMap(({ id }) => (id.startsWith("app:") ? [] : [id]));
+    const isInUse = (lane: string) => this.#scheduler.has(lane);
+    return new LimitHolders({ store, node: store.storeNode, limitsOf: shared, isInUse, now, leaseUntil: () => now() + LEASE_MS });
   }
 
   take(entries: readonly ClaimedEntry[]): void {
@@ -100,6 +120,7 @@ export class Executor {
 
   /** Functions were registered: their limits may be others now. */
   refresh(): void {
+    this.#limits?.refresh();
     this.#scheduler.refreshLimits();
   }
 
@@ -114,6 +135,7 @@ export class Executor {
     await ended;
     clearTimeout(cut);
     await this.#letGo(this.#scheduler.held());
+    await this.#limits?.stop();
     await this.#parts.caller.stop();
   }
 
@@ -133,6 +155,7 @@ export class Executor {
   }
 
   async #renew(): Promise<void> {
+    await this.#limits?.renew();
     const entryNos = [...this.#scheduler.held(), ...this.#timersInWork].map(({ no }) => no);
     if (entryNos.length === 0) return;
     await this.#parts.store

@@ -22,6 +22,8 @@ export interface SchedulerParts {
   work(entry: ClaimedEntry): Promise<void>;
   claim(lane: string, limit: number): Promise<{ claimed: ClaimedEntry[]; more: boolean }>;
   limitsOf(lane: string): readonly LimitRule[];
+  /** Nothing of this lane is left here. */
+  onEmpty?(lane: string): void;
 }
 
 interface Lane {
@@ -64,6 +66,11 @@ export class Scheduler {
     const lane = this.#lanes.get(key);
     if (!lane) return LANE_ENTRIES_MAX;
     return lane.hasBacklog ? 0 : LANE_ENTRIES_MAX - lane.waiting.length;
+  }
+
+  /** Whether anything of this lane is here. */
+  has(key: string): boolean {
+    return this.#lanes.has(key);
   }
 
   /** Entries that are held by this node. */
@@ -191,7 +198,9 @@ export class Scheduler {
 
   #forget(lane: Lane): void {
     if (lane.working > 0 || lane.waiting.length > 0 || lane.hasBacklog || lane.isClaiming) return;
-    if (this.#lanes.delete(lane.key)) this.#letGo(lane.limits);
+    if (!this.#lanes.delete(lane.key)) return;
+    this.#letGo(lane.limits);
+    this.#parts.onEmpty?.(lane.key);
   }
 
   #letGo(limits: readonly Limit[]): void {

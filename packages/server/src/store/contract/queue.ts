@@ -97,6 +97,12 @@ export interface QueueStore {
    * null when there are no others. Lanes are as many as the values of the users' concurrency keys.
    */
   queueLaneForgetMany(params: { after: number; limit: number }): Promise<{ forgotten: number; reached: number | null }>;
+  /**
+   * Keeps limits for the node until then, or prolongs that; says whether it has all of them. While it has, no other node can
+   * have one of them.
+   */
+  queueLimitHold(params: { ids: readonly string[]; node: string; now: number; until: number }): Promise<boolean>;
+  queueLimitRelease(params: { ids: readonly string[]; node: string }): Promise<void>;
   /** Calls `listener` when entries were added that nobody holds: calls in a lane that has no room, and timers. Returns how to stop it. */
   queueWatch(listener: QueueListener): () => void;
 }

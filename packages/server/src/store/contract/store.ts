@@ -41,6 +41,8 @@ export interface Store
   stop(): Promise<void>;
   /** The name under which this process holds work: its own among the nodes that share the store. */
   readonly storeNode: string;
+  /** Whether other nodes may share it. */
+  readonly storeIsShared: boolean;
   /** The time, the same for every node that shares the store. */
   storeNow(): number;
   /** Calls `listener` when another node changed what is kept in memory. Returns how to stop it. */

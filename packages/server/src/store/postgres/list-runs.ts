@@ -11,29 +11,36 @@ import type { Database } from "./database.ts";
 import { SELECT_RUNS } from "./read-runs.ts";
 import { plain } from "./run-reads.ts";
 
-const OF_EVENT = `run_no IN (
-  WITH asked AS (SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?)
-  SELECT run_no FROM runs JOIN asked ON event_no = sequence WHERE environment_id = ?
-  UNION ALL SELECT run_no FROM batched_events JOIN asked ON event_no = sequence)`;
+/** Each sequence is looked up once: as a join, PostgreSQL would look it up for every run while it knows little of the tables. */
+const RUNS_OF_EVENT = `
+  SELECT run_no FROM runs WHERE environment_id = $1 AND event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)
+  UNION SELECT run_no FROM batched_events WHERE event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)`;
 
+/** Ids first, then what is shown of them: so each statement has one way to be answered, whatever PostgreSQL thinks of the tables. */
 export async function listRuns(database: Database, params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }> {
   const { environmentId, status, functionNos, eventId, limit } = params;
   const where = new Conditions();
-  const ids =
-    eventId === undefined && (functionNos || status === "completed") ? idsOfFunctions(where, params) : idsInOneRange(where, params);
+  const isMerged = eventId === undefined && (functionNos || status === "completed");
+  const ids = isMerged ? idsOfFunctions(where, params) : await idsInOneRange(database, where, params);
+  const found = await database.query<{ run_id: RunId }>(`${ids} ORDER BY run_id DESC LIMIT ${limit + 1}`, where.values);
+  const shown = found.slice(0, limit).map(({ run_id }) => run_id);
   const rows = await database.query<RunSummaryRow>(
-    `${SELECT_RUNS()} WHERE runs.environment_id = ${where.bind(environmentId)} AND run_id IN (${ids} ORDER BY run_id DESC LIMIT ${limit + 1})
-     ORDER BY run_id DESC`,
-    where.values,
+    `${SELECT_RUNS()} WHERE runs.environment_id = $1 AND run_id = ANY ($2::text[]) ORDER BY run_id DESC`,
+    [environmentId, shown],
   );
-  const runs = rows.slice(0, limit).map((row) => toRunSummary(plain(row)));
-  return { runs, next: rows.length > limit ? (runs.at(-1)?.id ?? null) : null };
+  return { runs: rows.map((row) => toRunSummary(plain(row))), next: found.length > limit ? (shown.at(-1) ?? null) : null };
 }
 
-function idsInOneRange(where: Conditions, params: RunListParams): string {
+async function idsInOneRange(database: Database, where: Conditions, params: RunListParams): Promise<string> {
   const { environmentId, status, functionNos, eventId } = params;
   where.add("environment_id = ?", environmentId);
-  if (eventId !== undefined) where.add(OF_EVENT, environmentId, eventId, environmentId);
+  if (eventId !== undefined) {
+    const runs = await database.query<{ run_no: number }>(RUNS_OF_EVENT, [environmentId, eventId]);
+    where.add(
+      "run_no = ANY (?::bigint[])",
+      runs.map(({ run_no }) => run_no),
+    );
+  }
   if (functionNos) where.add("function_no = ANY (?::integer[])", functionNos);
   if (status !== undefined) where.add("status = ?", status);
   // What the partial index was made with: PostgreSQL takes it only when the statement says so.

@@ -11,6 +11,7 @@ import {
   toStoreText,
 } from "../contract/index.ts";
 import { Handing } from "../rows/entry-writes.ts";
+import { boundedKey } from "./bounded-key.ts";
 import type { Database } from "./database.ts";
 import { TIMER_LANE_NO, type Words } from "./words.ts";
 
@@ -75,6 +76,13 @@ const LANES_IN_USE = `
     SELECT (SELECT queue.lane_no FROM queue WHERE queue.lane_no > walk.lane_no ORDER BY queue.lane_no LIMIT 1) FROM walk WHERE walk.lane_no IS NOT NULL
   )
   SELECT lanes.key FROM walk JOIN lanes USING (lane_no)`;
+
+/** In one order, so that nodes which want the same limits wait for each other, but never in a circle. */
+const HOLD_LIMITS = `
+  INSERT INTO limit_holders AS h (limit_id, node, until)
+  SELECT DISTINCT limit_id, $2, $4::bigint FROM unnest($1::text[]) AS limit_id ORDER BY 1
+  ON CONFLICT (limit_id) DO UPDATE SET node = excluded.node, until = excluded.until WHERE h.node = excluded.node OR h.until <= $3
+  RETURNING 1`;
 
 export interface QueueParts {
   database: Database;
@@ -150,6 +158,13 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
          GROUP BY first.environment_id`,
       );
       return rows.map(({ environment_id, waiting, oldest }) => ({ environmentId: environment_id, waiting, oldestDueAt: oldest }));
+    },
+    async queueLimitHold({ ids, node, now, until }) {
+      const rows = await database.query(HOLD_LIMITS, [ids.map(boundedKey), node, now, until]);
+      return rows.length === new Set(ids).size;
+    },
+    async queueLimitRelease({ ids, node }) {
+      await database.query("DELETE FROM limit_holders WHERE limit_id = ANY ($1) AND node = $2", [ids.map(boundedKey), node]);
     },
     queueWatch: watch,
     async queueRemove({ no, node }) {

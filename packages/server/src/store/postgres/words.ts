@@ -19,17 +19,20 @@ export class Words {
   readonly #sources = new Map<string, number>();
   readonly #lanes = new Map<string, number>();
   readonly #laneKeys = new Map<number, string>();
+  readonly #adding = new Map<string, Promise<void>>();
 
   constructor(database: Database) {
     this.#database = database;
   }
 
   nameId(name: string): number {
-    return this.#names.get(name) ?? notRead(() => this.#addName(name));
+    return this.#names.get(name) ?? this.#notRead(`name ${name}`, () => this.#addName(name));
   }
 
   sourceNo(source: EventSource): number {
-    return this.#sources.get(`${source.kind} ${source.id}`) ?? notRead(() => this.#addSource(source));
+    return (
+      this.#sources.get(`${source.kind} ${source.id}`) ?? this.#notRead(`source ${source.kind} ${source.id}`, () => this.#addSource(source))
+    );
   }
 
   /** Undefined when it is not remembered. */
@@ -38,7 +41,7 @@ export class Words {
   }
 
   laneNo(key: string): number {
-    return this.knownLaneNo(key) ?? notRead(() => this.#addLane(key));
+    return this.knownLaneNo(key) ?? this.#notRead(`lane ${key}`, () => this.#addLane(key));
   }
 
   /** Some lane that is remembered is no more. */
@@ -57,6 +60,15 @@ export class Words {
       for (const { lane_no, key } of rows) this.#rememberLane(fromStoreText(key), lane_no);
     }
     return this.#laneKeys;
+  }
+
+  /** Those who ask for the same word at the same time share one look. */
+  #notRead(word: string, add: () => Promise<void>): never {
+    throw new NotRead(() => {
+      const pending = this.#adding.get(word) ?? add().finally(() => this.#adding.delete(word));
+      this.#adding.set(word, pending);
+      return pending;
+    });
   }
 
   async #addName(name: string): Promise<void> {
@@ -99,10 +111,6 @@ export class Words {
     remember(this.#lanes, key, no);
     remember(this.#laneKeys, no, key);
   }
-}
-
-function notRead(read: () => Promise<void>): never {
-  throw new NotRead(read);
 }
 
 function remember<Key, Value>(numbers: Map<Key, Value>, word: Key, number: Value): void {

@@ -120,6 +120,9 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
         reschedule.run(no, node, dueAt);
         entries.announce(TIMER_LANE, dueAt);
       }),
+    // One process at a time: nobody else could have them.
+    queueLimitHold: async () => true,
+    queueLimitRelease: async () => undefined,
     queueWatch: (listener) => entries.watch(listener),
     queueRemove: ({ no, node }) => writer.submit(() => void remove.run(no, node)),
     queueLaneForgetMany: ({ after, limit }) => writer.submit(() => forgetLanes(after, limit), limit),

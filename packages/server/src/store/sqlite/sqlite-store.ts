@@ -111,6 +111,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules, append }),
     // One process at a time: nobody else could change anything.
     storeNode: "local",
+    storeIsShared: false,
     storeNow: Date.now,
     storeWatch: () => () => {},
     storeProbe: () => writer.submit(() => void probe.run()),

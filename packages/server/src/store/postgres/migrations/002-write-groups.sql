@@ -25,7 +25,11 @@ CREATE FUNCTION write_units(
   p_must_be_new integer[],  -- numbers of events on whose being no duplicates the rest of their unit relies
   p_new_runs json, p_new_entries json, p_new_waits json, p_requests json,
   p_runs json, p_steps json, p_attempts json, p_calls json, p_entries json, p_entries_gone json, p_waits_gone json, p_marks json
-) RETURNS TABLE (stale integer[], repeated integer[], firsts text[], sequences bigint[]) LANGUAGE plpgsql AS $$
+) RETURNS TABLE (stale integer[], repeated integer[], firsts text[], sequences bigint[]) LANGUAGE plpgsql
+-- Everything here is found by its key. While PostgreSQL knows little of young tables it would rather read them whole, and keep to
+-- that plan as they grow.
+SET enable_seqscan = off
+AS $$
 DECLARE
   contested integer[];
   wanted integer;
