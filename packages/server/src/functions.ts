@@ -43,6 +43,8 @@ export interface Functions {
   sdk: SdkRoutesParts["sdk"];
   runs: RunsRoutesParts["runs"];
   registry: FunctionsRoutesParts["registry"];
+  /** By environment, since when calls wait in this process for their turn. */
+  waitingSince(): ReadonlyMap<Environment["id"], number>;
   /** Before events are accepted. */
   open(): Promise<void>;
   /** Takes up what is in the queue, and looks for apps. */
@@ -183,6 +185,7 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     endEvents,
     lease,
     take: (entries) => executor.take(entries),
+    waitingSince: () => executor.waitingSince(),
     subscribersOf: (environmentId, name) =>
       registry.candidates(environmentId, name).flatMap(({ functionNo }) => {
         const known = registry.function(functionNo as FunctionNo);

@@ -108,7 +108,7 @@ async function serve(
   const refusals = new RefusalLog(log);
   const traffic = new Traffic({ store, log, now });
   const eventTypeCounter = new EventTypeCounter({ store, log });
-  const queueHistory = new QueueHistory({ store, log, now });
+  const queueHistory = new QueueHistory({ store, waitingSince: () => functions.waitingSince(), log, now });
   const upkeep = [
     expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) }),
     expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention }),

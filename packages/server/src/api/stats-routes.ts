@@ -42,7 +42,7 @@ const STATS = shape(
     },
     queue: shape({
       waiting: { ...INTEGER, description: "Calls of functions that are due or under way." },
-      oldestAgeMs: { ...INTEGER, description: "For how long the oldest has waited that nobody has taken." },
+      oldestAgeMs: { ...INTEGER, description: "For how long the oldest has waited that was not begun." },
       history: {
         ...listOf(shape({ at: INSTANT, waiting: INTEGER, oldestAgeMs: INTEGER })),
         description:

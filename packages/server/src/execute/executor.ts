@@ -3,7 +3,7 @@
  * the store before it counts; what is in memory only makes it fast.
  */
 
-import type { EntryNo, FunctionNo, RunNo } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { Logger } from "pino";
 import {
   type ClaimedEntry,
@@ -100,6 +100,11 @@ export class Executor {
     this.#scheduler.take(entries.filter(({ kind }) => kind === "call"));
     const timers = entries.filter(({ kind }) => kind !== "call");
     if (timers.length > 0) void this.#workTimers(timers);
+  }
+
+  /** By environment, since when calls wait here for their turn. */
+  waitingSince(): ReadonlyMap<EnvironmentId, number> {
+    return this.#scheduler.waitingSince();
   }
 
   /** What this node held when it died is due again. Before this, nothing may be handed over. */

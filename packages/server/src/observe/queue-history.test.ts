@@ -9,9 +9,10 @@ const [HERE, THERE] = [1 as EnvironmentId, 2 as EnvironmentId];
 const HOUR_MS = 3_600_000;
 
 function makeHistory() {
-  const world = { now: 0, depths: [] as QueueDepth[] };
+  const world = { now: 0, depths: [] as QueueDepth[], here: new Map<EnvironmentId, number>() };
   const history = new QueueHistory({
     store: { queueDepths: async () => world.depths },
+    waitingSince: () => world.here,
     log: pino({ level: "silent" }),
     now: () => world.now,
   });
@@ -21,7 +22,7 @@ function makeHistory() {
     world.depths = waiting > 0 ? [{ environmentId: HERE, waiting, oldestDueAt }] : [];
     await history.sample();
   }
-  return { history, sampleAt };
+  return { history, world, sampleAt };
 }
 
 test("a slot keeps the highest of what was seen in it; where nothing waits, zeros", async () => {
@@ -59,4 +60,15 @@ test("a clock that is set back starts no second line of time", async () => {
   await sampleAt(60_000, 1);
   await sampleAt(30_000, 5);
   assert.deepEqual(history.points(HERE, 0, HOUR_MS), [{ at: 60_000, waiting: 5, oldestAgeMs: 0 }]);
+});
+
+test("what this node has taken and not begun waits as well", async () => {
+  const { history, world, sampleAt } = makeHistory();
+  world.here.set(HERE, 50_000).set(THERE, 10_000);
+  await sampleAt(60_000, 2);
+  await sampleAt(95_000, 2, 60_000);
+  assert.deepEqual(
+    history.points(HERE, 0, HOUR_MS).map(({ oldestAgeMs }) => oldestAgeMs),
+    [10_000, 60_000],
+  );
 });

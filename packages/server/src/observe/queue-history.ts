@@ -5,7 +5,7 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { QueueStore } from "../store/contract/index.ts";
+import type { QueueDepth, QueueStore } from "../store/contract/index.ts";
 
 const SAMPLE_EVERY_MS = 10_000;
 /** A look that takes long, because a million calls wait, makes the next one later: reads are never kept from their thread. */
@@ -33,6 +33,8 @@ interface Slot {
 
 export interface QueueHistoryParts {
   store: Pick<QueueStore, "queueDepths">;
+  /** What this node has taken from the queue and not begun yet: to the store it looks like work under way. */
+  waitingSince(): ReadonlyMap<EnvironmentId, number>;
   log: Logger;
   now: () => number;
 }
@@ -99,12 +101,12 @@ export class QueueHistory {
   async #depths(): Promise<Map<EnvironmentId, QueueFigures>> {
     const depths = await this.#parts.store.queueDepths();
     const now = this.#parts.now();
-    return new Map(
-      depths.map(({ environmentId, waiting, oldestDueAt }) => [
-        environmentId,
-        { waiting, oldestAgeMs: oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) },
-      ]),
-    );
+    const here = this.#parts.waitingSince();
+    const figures = ({ environmentId, waiting, oldestDueAt }: QueueDepth): [EnvironmentId, QueueFigures] => {
+      const oldest = Math.min(oldestDueAt ?? now, here.get(environmentId) ?? now);
+      return [environmentId, { waiting, oldestAgeMs: Math.max(0, now - oldest) }];
+    };
+    return new Map(depths.map(figures));
   }
 
   #lookAgain(afterMs: number): void {

@@ -6,7 +6,16 @@ import { type LimitRule, Scheduler } from "./scheduler.ts";
 
 function entry(lane: string, no: number, rank = no): ClaimedEntry {
   return {
-    ...{ no: no as EntryNo, kind: "call", environmentId: 1 as EnvironmentId, lane, rank, runNo: no as RunNo, functionNo: 1 as FunctionNo },
+    ...{
+      no: no as EntryNo,
+      kind: "call",
+      environmentId: 1 as EnvironmentId,
+      lane,
+      rank,
+      dueAt: rank,
+      runNo: no as RunNo,
+      functionNo: 1 as FunctionNo,
+    },
     ...{ stepId: null, attempt: 0, claims: 1, trials: 0, subject: null, eventSequence: null },
   };
 }

@@ -4,6 +4,7 @@
  * an app that does not move holds up its own lanes and nothing else.
  */
 
+import type { EnvironmentId } from "@inlet/protocol";
 import type { ClaimedEntry } from "../../store/contract/index.ts";
 
 /** How much of a lane is held in memory. */
@@ -66,6 +67,16 @@ export class Scheduler {
     const lane = this.#lanes.get(key);
     if (!lane) return LANE_ENTRIES_MAX;
     return lane.hasBacklog ? 0 : LANE_ENTRIES_MAX - lane.waiting.length;
+  }
+
+  /** By environment, since when the oldest waits of those that are next in their lanes. */
+  waitingSince(): Map<EnvironmentId, number> {
+    const oldest = new Map<EnvironmentId, number>();
+    for (const { waiting } of this.#lanes.values()) {
+      const [next] = waiting;
+      if (next) oldest.set(next.environmentId, Math.min(next.dueAt, oldest.get(next.environmentId) ?? next.dueAt));
+    }
+    return oldest;
   }
 
   /** Whether anything of this lane is here. */

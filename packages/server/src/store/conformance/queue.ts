@@ -262,7 +262,11 @@ export function queueConformance(engine: Engine): void {
       { environmentId: here, waiting: 4, oldestDueAt: 800 },
       { environmentId: there, waiting: 1, oldestDueAt: null },
     ]);
-    await claimAll(scene, 2_000);
+    const claimed = await claimAll(scene, 2_000);
+    assert.deepEqual(
+      claimed.map(({ dueAt }) => dueAt),
+      [800, 900],
+    );
     assert.deepEqual((await depths())[0], { environmentId: here, waiting: 4, oldestDueAt: 1_000 });
   });
 }

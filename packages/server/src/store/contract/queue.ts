@@ -33,6 +33,8 @@ export interface ClaimedEntry {
   environmentId: EnvironmentId;
   lane: string;
   rank: number;
+  /** When it became due. */
+  dueAt: number;
   /** Null for work that belongs to no run. */
   runNo: RunNo | null;
   functionNo: FunctionNo;

@@ -24,6 +24,7 @@ interface QueueRow {
   lane_no: number;
   home_lane_no: number;
   rank: number;
+  due_at: number;
   kind: string;
   run_no: number | null;
   function_no: number;
@@ -41,13 +42,13 @@ interface QueueRow {
  */
 const CLAIM = `
   WITH due AS MATERIALIZED (
-    SELECT entry_no, rank FROM queue
+    SELECT entry_no, rank, due_at FROM queue
     WHERE lane_no = (SELECT lane_no FROM lanes WHERE md5(key) = md5($1) AND key = $1) AND rank <= $2 AND due_at <= $3 AND leased_by IS DISTINCT FROM $6
     ORDER BY rank, entry_no LIMIT $4 FOR UPDATE SKIP LOCKED
   ), held AS (
     UPDATE queue SET rank = $5, due_at = $5, leased_by = $6, claims = claims + 1
     FROM due WHERE queue.entry_no = due.entry_no
-    RETURNING queue.entry_no, environment_id, lane_no, home_lane_no, due.rank AS rank, kind, run_no, function_no, step_id, attempt, claims, trials, subject, event_no
+    RETURNING queue.entry_no, environment_id, lane_no, home_lane_no, due.rank AS rank, due.due_at AS due_at, kind, run_no, function_no, step_id, attempt, claims, trials, subject, event_no
   ), begun AS (
     UPDATE runs SET status = 'running' WHERE run_no IN (
       SELECT run_no FROM runs WHERE status = 'queued' AND run_no IN (SELECT run_no FROM held WHERE kind = 'call' AND lane_no = home_lane_no)
@@ -210,6 +211,7 @@ function toClaimed(row: QueueRow, lane: string): ClaimedEntry {
     environmentId: row.environment_id as EnvironmentId,
     lane,
     rank: row.rank,
+    dueAt: row.due_at,
     runNo: row.run_no as RunNo | null,
     functionNo: row.function_no as FunctionNo,
     stepId: (fromStoreText(row.step_id) || null) as StepId | null,

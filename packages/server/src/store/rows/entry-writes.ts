@@ -44,6 +44,6 @@ export interface EntryWrite {
 }
 
 export function claimed(entry: EntryWrite, no: EntryNo, claims: number): ClaimedEntry {
-  const { kind, environmentId, lane, rank, runNo, functionNo, stepId, attempt, subject, eventSequence } = entry;
-  return { no, kind, environmentId, lane, rank, runNo, functionNo, stepId, attempt, claims, trials: 0, subject, eventSequence };
+  const { kind, environmentId, lane, rank, dueAt, runNo, functionNo, stepId, attempt, subject, eventSequence } = entry;
+  return { no, kind, environmentId, lane, rank, dueAt, runNo, functionNo, stepId, attempt, claims, trials: 0, subject, eventSequence };
 }

@@ -21,6 +21,7 @@ interface QueueRow {
   lane_no: number;
   home_lane_no: number;
   rank: number;
+  due_at: number;
   kind: string;
   run_no: number | null;
   function_no: number;
@@ -34,7 +35,7 @@ interface QueueRow {
 
 export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, lanes: Lanes, entries: QueueEntries): QueueStore {
   const due = db.prepare(`
-    SELECT entry_no, environment_id, lane_no, home_lane_no, rank, kind, run_no, function_no, step_id, attempt, claims, trials, subject, event_no
+    SELECT entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, trials, subject, event_no
     FROM queue INDEXED BY queue_by_lane
     WHERE lane_no = ? AND rank <= ? AND due_at <= ? AND leased_by IS NOT ? ORDER BY rank LIMIT ?`);
   const hold = db.prepare("UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, leased_by = ?, claims = claims + 1 WHERE entry_no = ?");
@@ -136,6 +137,7 @@ function toClaimed(row: QueueRow, lane: string): ClaimedEntry {
     environmentId: row.environment_id as EnvironmentId,
     lane,
     rank: row.rank,
+    dueAt: row.due_at,
     runNo: row.run_no as RunNo | null,
     functionNo: row.function_no as FunctionNo,
     stepId: (row.step_id || null) as StepId | null,
