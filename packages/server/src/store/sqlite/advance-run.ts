@@ -72,8 +72,8 @@ export class AdvanceRun {
     this.#addAttempt = db.prepare(`
       INSERT INTO failed_attempts (run_no, step_id, attempt, started_at, ended_at, http_status, error) VALUES (?, ?, ?, ?, ?, ?, ?)`);
     this.#addCall = db.prepare(`
-      INSERT INTO calls (run_no, call_no, step_id, attempt, started_at, ended_at, http_status, is_error, path, steps_given, answer, answer_length)
-      SELECT ?1, coalesce(max(call_no), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM calls WHERE run_no = ?1`);
+      INSERT INTO calls (run_no, step_id, attempt, started_at, ended_at, http_status, is_error, path, steps_given, answer, answer_length)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#removeEntry = db.prepare("DELETE FROM queue WHERE entry_no = ?");
     this.#setAttempt = db.prepare("UPDATE queue SET attempt = 0 WHERE run_no = ? AND step_id = '' AND kind = 'call'");
     this.#dropTimers = db.prepare("DELETE FROM queue WHERE run_no = ? AND step_id = ? AND kind <> 'call'");
