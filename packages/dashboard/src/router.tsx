@@ -39,6 +39,11 @@ const eventTypes = createRoute({
   path: "event-types",
   component: lazyRouteComponent(() => import("./event-types/event-types-page.tsx"), "EventTypesPage"),
 });
+const eventType = createRoute({
+  getParentRoute: () => env,
+  path: "event-types/$name",
+  component: lazyRouteComponent(() => import("./event-types/event-type-page.tsx"), "EventTypePage"),
+});
 const runs = createRoute({
   getParentRoute: () => env,
   path: "runs",
@@ -111,7 +116,7 @@ export function createDashboardRouter(queries: QueryClient) {
       throw redirect({ to: "/env/$env", params: { env: await defaultEnvironment(queries) }, replace: true });
     },
   });
-  const pages = [overview, events.addChildren([event]), eventTypes, runs, run, functions, fn, apps];
+  const pages = [overview, events.addChildren([event]), eventTypes, eventType, runs, run, functions, fn, apps];
   const routeTree = root.addChildren([
     home,
     login,
@@ -129,6 +134,7 @@ export function preloadPages(): void {
     login,
     overview,
     eventTypes,
+    eventType,
     runs,
     run,
     functions,

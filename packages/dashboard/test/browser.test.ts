@@ -6,6 +6,7 @@ import { accessibilityCases } from "./cases/accessibility.ts";
 import { branchCases } from "./cases/branches.ts";
 import { devServerCases } from "./cases/dev-server.ts";
 import { eventCases } from "./cases/events.ts";
+import { figureCases } from "./cases/figures.ts";
 import { firstLoadCases } from "./cases/first-load.ts";
 import { keyCases } from "./cases/keys.ts";
 import { restartCases } from "./cases/restart.ts";
@@ -26,6 +27,7 @@ describe("the dashboard", () => {
   webhookCases(get);
   branchCases(get);
   runCases(get);
+  figureCases(get);
   keyCases(get);
   signInCases(get);
   restartCases(get);

@@ -47,6 +47,7 @@ export const ERRORS = {
   webhook_request_not_found: terminal(404, "No request with that id is recorded for this webhook."),
   webhook_request_incomplete: terminal(409, "The body of this request was too large to keep, so it cannot be run again."),
   webhook_version_not_found: terminal(404, "The webhook has no such version."),
+  event_type_not_found: terminal(404, "No event of that name was accepted in this environment."),
   run_not_found: terminal(404, "No run with that id exists in this environment."),
   run_ended: terminal(409, "The run has ended already."),
   run_not_repeatable: terminal(409, "The run's function or event is gone, so it cannot be run again."),

@@ -31,6 +31,7 @@ import { createFunctions, createRunRules } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
 import { EventTypeCounter } from "./observe/event-type-counter.ts";
 import { createLiveLog } from "./observe/live-log.ts";
+import { QueueHistory } from "./observe/queue-history.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
 import { Traffic } from "./observe/traffic.ts";
 import { BodyBudget } from "./receive/body-budget.ts";
@@ -107,6 +108,7 @@ async function serve(
   const refusals = new RefusalLog(log);
   const traffic = new Traffic({ store, log, now });
   const eventTypeCounter = new EventTypeCounter({ store, log });
+  const queueHistory = new QueueHistory({ store, log, now });
   const upkeep = [
     expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) }),
     expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention }),
@@ -117,6 +119,7 @@ async function serve(
     forgetLanes({ store, log }),
     traffic,
     eventTypeCounter,
+    queueHistory,
   ];
 
   const transforms = createTransformRunner({
@@ -189,10 +192,7 @@ async function serve(
     traffic,
     eventTypeCounter,
     subscribersOf: functions.subscribersOf,
-    async queueDepth(environmentId) {
-      const { waiting, oldestDueAt } = await store.queueDepth({ environmentId });
-      return { waiting, oldestAgeMs: oldestDueAt === null ? 0 : Math.max(0, now() - oldestDueAt) };
-    },
+    queueHistory,
     log,
     now,
   });

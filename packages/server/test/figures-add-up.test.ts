@@ -36,6 +36,7 @@ test("event types: first and last seen, counts by day and for ever, as soon as t
       count24h: 2,
       count: 2,
       functions: [],
+      hours: [...Array(24).fill(0), 2],
     },
   ]);
   now += 2 * DAY_MS;
@@ -45,6 +46,32 @@ test("event types: first and last seen, counts by day and for ever, as soon as t
   const [shipped, created] = await eventTypes(again);
   assert.deepEqual([shipped.name, shipped.count], ["shop/order.shipped", 1]);
   assert.deepEqual([created.count24h, created.count, created.lastSeenAt], [1, 3, "2026-02-02T12:30:00.000Z"]);
+});
+
+test("an event type's volume, hour by hour, for a week", async (t) => {
+  let now = Date.parse("2026-01-31T12:30:00Z");
+  const service = await startTestService(t, { now: () => now });
+  const name = "shop/order.created with a space";
+  await service.send([event(name), event(name)]);
+  now += 3 * DAY_MS;
+  await service.send(event(name));
+  const get = (wanted: string) => service.rest("GET", `/event-types/${encodeURIComponent(wanted)}`);
+  const { status, body } = await get(name);
+  assert.equal(status, 200, JSON.stringify(body));
+  const { volume, hours: _, ...type } = body.data;
+  assert.deepEqual([type.name, type.count24h, type.count], [name, 1, 3]);
+  assert.deepEqual(
+    [volume.length, volume[0].at, volume.at(-1)],
+    [169, "2026-01-27T12:00:00.000Z", { at: "2026-02-03T12:00:00.000Z", count: 1 }],
+  );
+  assert.deepEqual(
+    volume.filter(({ count }: { count: number }) => count > 0).map(({ at, count }: { at: string; count: number }) => [at, count]),
+    [
+      ["2026-01-31T12:00:00.000Z", 2],
+      ["2026-02-03T12:00:00.000Z", 1],
+    ],
+  );
+  assert.deepEqual(code(await get("never/sent")), [404, "event_type_not_found"]);
 });
 
 test("event types name the functions they start, and runs are counted", async (t) => {
@@ -109,6 +136,34 @@ test("stats: accepted, duplicates and refused by minute, hour and day", async (t
   assert.deepEqual([days.length, days.at(-1).accepted, days.at(-1).at], [30, 4, "2026-01-31T00:00:00.000Z"]);
   assert.deepEqual(code(await again.rest("GET", "/stats?from=2026-01-01")), [400, "request_invalid"]);
   assert.deepEqual(code(await again.rest("GET", "/stats?interval=second")), [400, "request_invalid"]);
+});
+
+test("the queue: how much waits, and how it was before", async (t) => {
+  let ahead = 0;
+  const service = await startTestService(t, { now: () => Date.now() + ahead, flags: ["--app-calls", "1"] });
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  await startApp(t, service, (inlet) => [inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, () => gate)]);
+  const queue = async (environment = "production") =>
+    (await service.rest("GET", "/stats", { headers: { "x-service-env": environment } })).body.data.queue;
+  assert.deepEqual([(await queue()).waiting, (await queue()).oldestAgeMs], [0, 0]);
+  const { body } = await service.send([1, 2, 3].map(() => event("shop/order.created")));
+  ahead += 40_000;
+  const { history, ...waits } = await queue();
+  assert.equal(waits.waiting, 3);
+  const figures = history.map(({ at, ...point }: { at: string }) => point);
+  assert.deepEqual(figures, [{ waiting: 0, oldestAgeMs: 0 }, waits]);
+  await service.rest("POST", "/environments", { body: { name: "staging" } });
+  assert.deepEqual((await queue("staging")).waiting, 0);
+  open();
+  for (const id of body.ids) await runsOf(service, id);
+  ahead += 40_000;
+  const { history: later, ...left } = await queue();
+  assert.deepEqual(left, { waiting: 0, oldestAgeMs: 0 });
+  assert.deepEqual(
+    later.map(({ waiting }: { waiting: number }) => waiting),
+    [0, 3, 0],
+  );
 });
 
 test("what is refused counts where it was meant to go", async (t) => {

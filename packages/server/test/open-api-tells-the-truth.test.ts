@@ -80,6 +80,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "POST /v1/runs/{id}/cancel": { path: ({ sleepingRunId }) => [sleepingRunId] },
   "DELETE /v1/apps/{id}": { path: () => ["shop"] },
   "GET /v1/event-types": {},
+  "GET /v1/event-types/{name}": { path: () => ["shop/order.created"] },
   "GET /v1/stats": { query: "?interval=hour" },
   "GET /v1/audit-log": { query: "?action=webhook.*" },
   "DELETE /v1/session": { headers: ({ cookie }) => ({ authorization: "", cookie, "sec-fetch-site": "same-origin" }) },

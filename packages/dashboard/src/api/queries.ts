@@ -9,6 +9,7 @@ import type {
   AuditEntry,
   Environment,
   EventType,
+  EventTypeDetails,
   FunctionItem,
   Key,
   Provider,
@@ -55,6 +56,12 @@ export const eventRunsQuery = (env: string, id: string) =>
 
 export const eventTypesQuery = (env: string) =>
   queryOptions({ queryKey: ["event-types", env], queryFn: () => callForAll<EventType>("/event-types", { env, query: { limit: 100 } }) });
+
+export const eventTypeQuery = (env: string, name: string) =>
+  queryOptions({
+    queryKey: ["event-types", env, name],
+    queryFn: () => call<EventTypeDetails>(`/event-types/${encodeURIComponent(name)}`, { env }),
+  });
 
 export const runPage = (env: string, filters: Filters, cursor?: string) =>
   callForPage<RunItem>("/runs", parsed, { env, query: { ...filters, limit: PAGE_ITEMS, cursor } });

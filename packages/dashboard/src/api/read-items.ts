@@ -1,7 +1,7 @@
 /** Items read from the text of an answer: payloads keep their text, everything else becomes values. */
 
 import { entriesOf, type JsonText, membersOf, objectText } from "./json-text.ts";
-import type { EventItem, Run, RunAttempt, RunStep, Trial } from "./types.ts";
+import type { EventItem, Run, RunAttempt, RunCall, RunStep, Trial } from "./types.ts";
 
 const EVENT_FIELDS: ReadonlySet<string> = new Set([
   ...["id", "name", "data", "ts", "receivedAt", "environment", "source", "duplicates", "dedupId", "runs"],
@@ -34,13 +34,14 @@ export function sentEvent(event: EventItem, { withId = true, withTs = true } = {
 
 export function readRun(text: JsonText): Run {
   const members = membersOf(text);
-  const { output, steps, attempts, ...rest } = Object.fromEntries(members);
+  const { output, steps, attempts, calls, ...rest } = Object.fromEntries(members);
   const plain = JSON.parse(objectText(Object.entries(rest) as [string, JsonText][]));
   return {
     ...plain,
     output: textOrNull(output),
     steps: entriesOf(steps ?? "[]").map(({ text: step }) => readStep(step)),
     attempts: JSON.parse(attempts ?? "[]") as RunAttempt[],
+    calls: JSON.parse(calls ?? "[]") as RunCall[],
   };
 }
 

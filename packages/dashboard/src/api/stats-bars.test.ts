@@ -16,7 +16,7 @@ test("bars add up to the points they stand for", () => {
     ...{ at: new Date(n * 60_000).toISOString(), accepted: n, duplicates: 1, refused: 0 },
     ...{ runsStarted: 2, runsCompleted: 0, runsFailed: 0 },
   }));
-  const stats: Stats = { interval: "minute", points, queue: { waiting: 0, oldestAgeMs: 0 } };
+  const stats: Stats = { interval: "minute", points, queue: { waiting: 0, oldestAgeMs: 0, history: [] } };
   const bars = inBars(stats).points;
   assert.equal(bars.length, 96);
   assert.equal(bars[0]?.at, points[0]?.at);

@@ -85,11 +85,24 @@ export interface RunAttempt {
   error: RunError | null;
 }
 
+export interface RunCall {
+  stepId: string | null;
+  attempt: number;
+  outcome: "ok" | "error";
+  startedAt: string;
+  endedAt: string;
+  httpStatus: number | null;
+  request: { method: string; path: string; steps: string[] };
+  /** How its body begins, and how long it was. */
+  answer: { body: string; length: number } | null;
+}
+
 export interface Run extends RunItem {
   output: JsonText | null;
   error: RunError | null;
   steps: RunStep[];
   attempts: RunAttempt[];
+  calls: RunCall[];
 }
 
 export interface AppItem {
@@ -130,6 +143,12 @@ export interface EventType {
   count24h: number;
   count: number;
   functions: { id: string; name: string }[];
+  /** Of each of the last 25 hours, oldest first. */
+  hours: number[];
+}
+
+export interface EventTypeDetails extends Omit<EventType, "hours"> {
+  volume: { at: string; count: number }[];
 }
 
 export interface AcceptList {
@@ -273,5 +292,11 @@ export interface StatsPoint {
 export interface Stats {
   interval: string | number;
   points: StatsPoint[];
-  queue: { waiting: number; oldestAgeMs: number | null };
+  queue: { waiting: number; oldestAgeMs: number; history: QueuePoint[] };
+}
+
+export interface QueuePoint {
+  at: string;
+  waiting: number;
+  oldestAgeMs: number;
 }

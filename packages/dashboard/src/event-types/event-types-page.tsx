@@ -7,10 +7,11 @@ import { ALL_ITEMS_MAX } from "../api/client.ts";
 import { eventTypesQuery } from "../api/queries.ts";
 import type { EventType } from "../api/types.ts";
 import { FirstEvent } from "../events/first-event.tsx";
-import { Icon } from "../ui/icon.tsx";
 import { count, shortCount } from "../ui/numbers.ts";
+import { Sparkline } from "../ui/sparkline.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
+import { Handlers } from "./handlers.tsx";
 
 export function EventTypesPage() {
   const { env } = useParams({ from: "/env/$env" });
@@ -56,7 +57,6 @@ function isUnhandled({ functions }: EventType): boolean {
 }
 
 function TypeTable({ env, types }: { env: string; types: EventType[] }) {
-  const most = Math.max(1, ...types.map(({ count24h }) => count24h));
   if (types.length === 0) return <EmptyState icon="checkCircle" title="Every name has a function that handles it" />;
   return (
     <div className="table-wrap">
@@ -74,15 +74,13 @@ function TypeTable({ env, types }: { env: string; types: EventType[] }) {
           {types.map((type) => (
             <tr key={type.name}>
               <td>
-                <Link to="/env/$env/events" params={{ env }} search={{ name: type.name }} className="strong">
+                <Link to="/env/$env/event-types/$name" params={{ env, name: type.name }} className="strong">
                   {type.name}
                 </Link>
               </td>
               <td>
                 <span className="row">
-                  <span className="volume" aria-hidden="true">
-                    <span style={{ width: `${(type.count24h / most) * 100}%` }} />
-                  </span>
+                  <Sparkline values={type.hours} label={`By the hour, at most ${count(Math.max(...type.hours))}`} />
                   <span className="num second" title={count(type.count24h)}>
                     {shortCount(type.count24h)}
                   </span>
@@ -92,7 +90,7 @@ function TypeTable({ env, types }: { env: string; types: EventType[] }) {
                 {shortCount(type.count)}
               </td>
               <td>
-                <Handlers env={env} type={type} />
+                <Handlers env={env} functions={type.functions} />
               </td>
               <td className="second">
                 <Time at={type.lastSeenAt} relative />
@@ -102,24 +100,5 @@ function TypeTable({ env, types }: { env: string; types: EventType[] }) {
         </tbody>
       </table>
     </div>
-  );
-}
-
-function Handlers({ env, type }: { env: string; type: EventType }) {
-  if (isUnhandled(type)) {
-    return (
-      <span className="badge warn">
-        <Icon name="alert" size={13} /> Nobody
-      </span>
-    );
-  }
-  return (
-    <span className="row wrap" style={{ gap: 5 }}>
-      {type.functions.map(({ id, name }) => (
-        <Link key={id} to="/env/$env/functions/$id" params={{ env, id }} className="chip">
-          <Icon name="function" size={12} /> {name}
-        </Link>
-      ))}
-    </span>
   );
 }

@@ -2,18 +2,17 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { statsQuery } from "../api/queries.ts";
 import type { Stats, StatsPoint } from "../api/types.ts";
 import { environmentTitle } from "../shell/environment-names.ts";
-import type { Series } from "../ui/chart.tsx";
+import { ChartCard } from "../ui/chart-card.tsx";
 import { count, plural, shortCount } from "../ui/numbers.ts";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { duration, useNow } from "../ui/time.tsx";
 import { FirstSteps } from "./first-steps.tsx";
+import { QueueCharts } from "./queue-charts.tsx";
 import { RecentFailures } from "./recent-failures.tsx";
-
-const Chart = lazy(() => import("../ui/chart.tsx").then(({ Chart: component }) => ({ default: component })));
 
 const SPANS = { "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000 } as const;
 type SpanName = keyof typeof SPANS;
@@ -75,7 +74,7 @@ function Figures({ env, stats }: { env: string; stats: Stats }) {
         <Tile
           label="Waiting in the queue"
           value={queue.waiting}
-          note={queue.oldestAgeMs === null || queue.waiting === 0 ? "nothing is late" : `oldest ${duration(queue.oldestAgeMs)}`}
+          note={queue.oldestAgeMs === 0 ? "nothing is late" : `oldest ${duration(queue.oldestAgeMs)}`}
         />
       </dl>
       <div className="cards">
@@ -95,6 +94,7 @@ function Figures({ env, stats }: { env: string; stats: Stats }) {
         />
         <ChartCard title="Runs" series={series.runs} times={times} label={`${plural(sum("runsStarted"), "run")} started`} />
         <ChartCard title="Failures" series={series.failures} times={times} bars label={`${plural(sum("runsFailed"), "run")} failed`} />
+        <QueueCharts queue={queue} />
       </div>
     </>
   );
@@ -125,34 +125,5 @@ function Tile({ label, value, kind = "", note = "" }: { label: string; value: nu
       </dd>
       {note && <dd className="quiet small">{note}</dd>}
     </div>
-  );
-}
-
-interface ChartCardProps {
-  title: string;
-  times: number[];
-  series: Series[];
-  label: string;
-  bars?: boolean;
-  onRange?: (from: number, to: number) => void;
-}
-
-function ChartCard({ title, times, series, label, bars = false, onRange }: ChartCardProps) {
-  return (
-    <section className="card" aria-label={title}>
-      <div className="card-head">
-        <h2 className="grow">{title}</h2>
-        {series.map((one) => (
-          <span key={one.label} className="legend small second">
-            <span style={{ background: `var(${one.colour})` }} /> {one.label}
-          </span>
-        ))}
-      </div>
-      <div className="chart-body">
-        <Suspense fallback={<div style={{ height: 170 }} />}>
-          <Chart times={times} series={series} height={170} bars={bars} label={`${title}: ${label}`} {...(onRange && { onRange })} />
-        </Suspense>
-      </div>
-    </section>
   );
 }

@@ -16,6 +16,7 @@ import { Payload } from "../ui/payload.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { withToast } from "../ui/toasts.tsx";
+import { RunCalls } from "./run-calls.tsx";
 import { RunDuration } from "./run-duration.tsx";
 import { RunErrorBox } from "./run-error.tsx";
 import { RunStatusBadge } from "./run-status.tsx";
@@ -53,6 +54,7 @@ export function RunPage() {
       <RunFacts env={env} run={run} />
       {run.error && <RunErrorBox error={run.error} title="The run failed" />}
       <RunTimeline env={env} run={run} />
+      <RunCalls run={run} />
       <div className="cards">
         {run.event && <RunInput env={env} id={run.event.id} />}
         {run.output !== null && <Payload text={run.output} title="Output" />}

@@ -46,6 +46,19 @@ export function runCases(browser: () => Browser): void {
     await page.getByRole("region", { name: "Output" }).getByText("shipped").waitFor();
     assert.equal(await page.getByRole("button", { name: "Cancel" }).count(), 0);
 
+    const calls = page.getByRole("region", { name: "Calls" });
+    await calls
+      .getByRole("button", { name: /HTTP 206\s*The function/ })
+      .first()
+      .click();
+    const request = calls.getByRole("region", { name: "Request" });
+    await request.getByText(`shop/order.created (${id})`).waitFor();
+    await request.getByText("none were done yet").waitFor();
+    await calls.getByRole("region", { name: "Answer" }).getByText("Buy a label").waitFor();
+    await calls.getByRole("button", { name: /HTTP 200\s*The function/ }).click();
+    await request.getByText("Buy a label, Let the warehouse breathe, Pack the parcel, Announce it").waitFor();
+    assert.match(String(await request.textContent()), /POST \/api\/inlet\?\S*fnId=shop-fulfil/);
+
     await timeline.getByRole("button", { name: /Buy a label/ }).click();
     await timeline.getByRole("region", { name: "Output" }).getByText("tracking").waitFor();
     await page.getByRole("link", { name: "shop/order.created" }).click();
@@ -76,6 +89,12 @@ export function runCases(browser: () => Browser): void {
       .filter({ hasText: /Failed\s*Charge card/ })
       .click();
     await page.getByText("The card was declined").first().waitFor();
+    const failed = page.getByRole("region", { name: "Calls" });
+    await failed
+      .getByRole("button", { name: /HTTP \d+/ })
+      .first()
+      .click();
+    await failed.getByRole("region", { name: "Answer" }).getByText("The card was declined").waitFor();
     await page.getByRole("button", { name: "Show stack" }).first().click();
     await page.locator("pre").filter({ hasText: "app.ts" }).first().waitFor();
   });

@@ -101,6 +101,7 @@ function pagesOf({
     { name: "events", path: "/env/dev/events", ready: "shop/order.created" },
     { name: "event", path: `/env/dev/events/${eventId}`, ready: "9007199254740993" },
     { name: "event-types", path: "/env/dev/event-types", ready: /user\/signed\.up/ },
+    { name: "event-type", path: "/env/dev/event-types/shop%2Forder.paid", ready: "Handled by" },
     { name: "runs", path: "/env/dev/runs", ready: "Fulfil order" },
     { name: "run", path: `/env/dev/runs/${runId}`, ready: "Buy a label" },
     { name: "functions", path: "/env/dev/functions", ready: "Fulfil order" },

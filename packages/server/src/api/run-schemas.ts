@@ -57,7 +57,27 @@ const ATTEMPT = shape(
   { title: "FailedAttempt" },
 );
 
+const CALL = shape(
+  {
+    stepId: { ...TEXT_OR_NULL, description: "The planned step it was for. Null: the function itself." },
+    attempt: { ...INTEGER, description: "Counted from 0." },
+    outcome: { type: "string", enum: ["ok", "error"] },
+    startedAt: INSTANT,
+    endedAt: INSTANT,
+    httpStatus: { type: ["integer", "null"], description: "Null: there was no answer, the failed attempt says why." },
+    request: {
+      ...shape({ method: TEXT, path: TEXT, steps: listOf(TEXT) }),
+      description: "Where it went, and the ids of the steps whose results it carried. The event is the run's.",
+    },
+    answer: {
+      anyOf: [shape({ body: TEXT, length: INTEGER }), { type: "null" }],
+      description: "The first 4,000 characters of the body as text, and how many it had.",
+    },
+  },
+  { title: "Call" },
+);
+
 export const RUN_DETAILS = shape(
-  { ...SUMMARY, error: ERROR, output: JSON_VALUE, steps: listOf(STEP), attempts: listOf(ATTEMPT) },
+  { ...SUMMARY, error: ERROR, output: JSON_VALUE, steps: listOf(STEP), attempts: listOf(ATTEMPT), calls: listOf(CALL) },
   { title: "RunDetails" },
 );

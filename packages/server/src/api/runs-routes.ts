@@ -117,7 +117,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
 
   app.get(
     "/runs/:id",
-    { schema: { ...ONE, summary: "Read a run", description: "With its steps, failed attempts and output." } },
+    { schema: { ...ONE, summary: "Read a run", description: "With its steps, failed attempts, calls of the app and output." } },
     async (request, reply) => {
       const { environment, run } = await find(request);
       return sendRun(reply, run, names(environment));

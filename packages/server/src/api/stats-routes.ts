@@ -1,7 +1,7 @@
 /** REST: how much happened when, for the overview. */
 
-import type { EnvironmentId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
+import type { QueueHistory } from "../observe/queue-history.ts";
 import { TRAFFIC_FIGURES, type TrafficFigures, type TrafficStore } from "../store/contract/index.ts";
 import { readInstant } from "./instant.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
@@ -13,8 +13,8 @@ export interface StatsRoutesParts {
   access: AccessRules;
   store: TrafficStore;
   traffic: { flush(): Promise<void> };
-  /** What waits to be executed, and for how long the oldest of it has. */
-  queueDepth(environmentId: EnvironmentId): Promise<{ waiting: number; oldestAgeMs: number }>;
+  /** What waits to be executed, for how long the oldest of it has, and how that was before. */
+  queueHistory: Pick<QueueHistory, "current" | "points">;
   now: () => number;
 }
 
@@ -40,13 +40,21 @@ const STATS = shape(
       ...listOf(shape({ at: INSTANT, ...Object.fromEntries(TRAFFIC_FIGURES.map((figure) => [figure, INTEGER])) })),
       description: "One for every interval, oldest first, also where nothing happened.",
     },
-    queue: shape({ waiting: INTEGER, oldestAgeMs: INTEGER }),
+    queue: shape({
+      waiting: { ...INTEGER, description: "Calls of functions that are due or under way." },
+      oldestAgeMs: { ...INTEGER, description: "For how long the oldest has waited that nobody has taken." },
+      history: {
+        ...listOf(shape({ at: INSTANT, waiting: INTEGER, oldestAgeMs: INTEGER })),
+        description:
+          "The highest of each half minute or longer, oldest first, at most 180 points. Of the last six hours, and since the last start: it is kept in memory.",
+      },
+    }),
   },
   { title: "Stats" },
 );
 
 export function registerStatsRoutes(app: FastifyInstance, parts: StatsRoutesParts): void {
-  const { store, traffic } = parts;
+  const { store, traffic, queueHistory } = parts;
   const stats = { summary: "How much happened when", querystring: PARAMETERS, response: { 200: dataOf(STATS) } };
   app.get<{ Querystring: { from?: string; to?: string; interval: Interval } }>(
     "/stats",
@@ -67,7 +75,11 @@ export function registerStatsRoutes(app: FastifyInstance, parts: StatsRoutesPart
         const at = from + n * intervalMs;
         return { at: new Date(at).toISOString(), ...(known.get(at) ?? NOTHING) };
       });
-      return { data: { interval, points, queue: await parts.queueDepth(environmentId) } };
+      const queue = await queueHistory.current(environmentId);
+      const history = queueHistory
+        .points(environmentId, from, to)
+        .map(({ at, ...point }) => ({ at: new Date(at).toISOString(), ...point }));
+      return { data: { interval, points, queue: { ...queue, history } } };
     },
   );
 }

@@ -1,10 +1,10 @@
 /** One call of a function: asks the app, and says what follows from its answer. */
 
-import type { App, ClaimedEntry, EventPlace, RunChange, RunContext, RunState } from "../store/contract/index.ts";
-import { type AppCaller, NoAnswer } from "./call/call-app.ts";
+import type { App, CallRecord, ClaimedEntry, EventPlace, RunChange, RunContext, RunState } from "../store/contract/index.ts";
+import { type AppCaller, type AppRequest, NoAnswer } from "./call/call-app.ts";
 import { CallPlaces, placeForWait } from "./call/call-places.ts";
 import { type CallTarget, functionRequest, type SigningKey } from "./call/function-request.ts";
-import { failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
+import { type AppAnswer, failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
 import type { Backoff } from "./queue/backoff.ts";
 import type { CallFacts } from "./steps/answers.ts";
 import { decideAnswer } from "./steps/decide-answer.ts";
@@ -56,24 +56,34 @@ export class FunctionCalls {
     const { run, lastSequence } = call.context;
     const begun = { sequence: lastSequence, at: this.#parts.now() };
     const since = this.#places.take(run.no, begun);
-    const read = await this.#ask(call);
+    const request = functionRequest({ ...call, signingKey: this.#parts.signingKey(), now: begun.at });
+    const received = await this.#ask(request);
+    const read = this.#read(call, received);
     const { answer } = read;
     if (answer.kind === "operations" && answer.operations.some(isResult)) this.#places.remember(run.no, begun);
+    const told = callRecord(call, request, received, begun.at, this.#parts.now());
     return {
-      hasAnswer: answer.kind !== "failed" || answer.httpStatus !== null,
-      decide: (state) => decideAnswer(state, answer, this.#facts(call, read, begun, since)),
+      hasAnswer: !(received instanceof NoAnswer),
+      decide: (state) => {
+        const change = decideAnswer(state, answer, this.#facts(call, read, begun, since));
+        const isError = change.attempts?.length || change.end?.status === "failed";
+        return { ...change, call: { ...told, outcome: isError ? "error" : "ok" } };
+      },
     };
   }
 
-  async #ask({ entry, context, target }: FunctionCall): Promise<ReadAnswer> {
-    const { caller, signingKey, now } = this.#parts;
+  async #ask(request: AppRequest): Promise<AppAnswer | NoAnswer> {
     try {
-      const received = await caller.call(functionRequest({ entry, context, target, signingKey: signingKey(), now: now() }));
-      return readAnswer(target.app.headers, received, now());
+      return await this.#parts.caller.call(request);
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
-      return { answer: failed("NoAnswer", error.message, null, true), requestVersion: null };
+      if (error instanceof NoAnswer) return error;
+      throw error;
     }
+  }
+
+  #read({ target }: FunctionCall, received: AppAnswer | NoAnswer): ReadAnswer {
+    if (!(received instanceof NoAnswer)) return readAnswer(target.app.headers, received, this.#parts.now());
+    return { answer: failed("NoAnswer", received.message, null, true), requestVersion: null };
   }
 
   #facts({ entry, context, target }: FunctionCall, { requestVersion }: ReadAnswer, begun: EventPlace, since: EventPlace): CallFacts {
@@ -92,4 +102,24 @@ export class FunctionCalls {
       invoke: (operation, state) => steps.invoke(operation, state, now),
     };
   }
+}
+
+/** How much of an answer is kept to be looked at. */
+const ANSWER_UNITS_KEPT = 4_000;
+
+function callRecord(
+  { entry, context }: FunctionCall,
+  { url }: AppRequest,
+  received: AppAnswer | NoAnswer,
+  startedAt: number,
+  endedAt: number,
+): Omit<CallRecord, "outcome"> {
+  const address = URL.parse(url);
+  const path = address ? address.pathname + address.search : url;
+  const request = { stepId: entry.stepId, attempt: entry.attempt, path, stepsGiven: context.steps.length };
+  if (received instanceof NoAnswer) return { ...request, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0 };
+  const { status, body } = received;
+  // Cutting a pair of surrogates in two leaves half a character.
+  const answer = body.length > ANSWER_UNITS_KEPT ? body.slice(0, ANSWER_UNITS_KEPT).toWellFormed() : body;
+  return { ...request, startedAt, endedAt, httpStatus: status, answer, answerLength: body.length };
 }

@@ -35,7 +35,16 @@ export function runDetailsView(run: RunDetails, names: RunNames): string {
     endedAt: iso(endedAt),
   }));
   const steps = run.steps.map((step) => stepView(step)).join(",");
-  return `${summary.slice(0, -1)},"output":${run.output ?? "null"},"steps":[${steps}],"attempts":${JSON.stringify(attempts)}}`;
+  const told = `"attempts":${JSON.stringify(attempts)},"calls":${JSON.stringify(run.calls.map(callView))}`;
+  return `${summary.slice(0, -1)},"output":${run.output ?? "null"},"steps":[${steps}],${told}}`;
+}
+
+function callView({ stepId, attempt, startedAt, endedAt, outcome, httpStatus, ...call }: RunDetails["calls"][number]) {
+  return {
+    ...{ stepId, attempt, outcome, startedAt: iso(startedAt), endedAt: iso(endedAt), httpStatus },
+    request: { method: "POST", path: call.path, steps: call.stepsGiven },
+    answer: call.answer === null ? null : { body: call.answer, length: call.answerLength },
+  };
 }
 
 function stepView({ value, ...step }: StepRecord & { value: string | null }): string {

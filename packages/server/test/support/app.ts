@@ -16,6 +16,8 @@ export interface TestApp {
   client: Inlet;
   /** Registers these functions instead. */
   replace(functions: AnyFunction[]): Promise<void>;
+  /** It is gone: nothing listens there any more. */
+  stop(): Promise<void>;
 }
 
 /** `make` is given the client the functions are made with. */
@@ -32,15 +34,18 @@ export async function startApp(
   let handler = serve({ client, functions: make(client) });
   const server = createServer((request, response) => void handler(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onEnd(t, () => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  onEnd(t, stop);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inlet`;
   await sync(service, url);
   return {
     url,
     client,
+    stop,
     async replace(functions) {
       handler = serve({ client, functions });
       await sync(service, url);

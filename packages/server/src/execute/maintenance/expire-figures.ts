@@ -1,4 +1,4 @@
-/** Sweeper: removes figures nobody looks at any more: minutes after eight days, hours after four hundred, types' hours after two. */
+/** Sweeper: removes figures nobody looks at any more: minutes and types' hours after eight days, hours after four hundred. */
 
 import type { EventTypeStore, TrafficStore } from "../../store/contract/index.ts";
 import { Sweeper, type SweeperParts } from "./sweeper.ts";
@@ -6,7 +6,7 @@ import { Sweeper, type SweeperParts } from "./sweeper.ts";
 const DAY_MS = 86_400_000;
 const MINUTES_KEPT_MS = 8 * DAY_MS;
 const HOURS_KEPT_MS = 400 * DAY_MS;
-const TYPE_HOURS_KEPT_MS = 2 * DAY_MS;
+const TYPE_HOURS_KEPT_MS = 8 * DAY_MS;
 
 export interface ExpireFiguresParts extends Pick<SweeperParts, "log" | "everyMs"> {
   store: EventTypeStore & TrafficStore;

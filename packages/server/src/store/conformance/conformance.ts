@@ -13,6 +13,7 @@ import { idempotencyConformance } from "./idempotency-keys.ts";
 import { keyConformance } from "./keys.ts";
 import { queueConformance } from "./queue.ts";
 import { runAdvanceConformance } from "./run-advance.ts";
+import { runCallConformance } from "./run-calls.ts";
 import { runReadConformance } from "./run-read.ts";
 import { runStartConformance } from "./run-start.ts";
 import { runWaitConformance } from "./run-waits.ts";
@@ -38,5 +39,6 @@ export function storeConformance(engine: Engine): void {
   runAdvanceConformance(engine);
   runWaitConformance(engine);
   functionStartConformance(engine);
+  runCallConformance(engine);
   runReadConformance(engine);
 }

@@ -30,8 +30,14 @@ export function eventTypeConformance(engine: Engine): void {
     const list = await again.eventTypeList({ environmentId: here.id, limit: 10, since: 2 * HOUR_MS + 5 });
     assert.deepEqual(list, {
       types: [
-        { name: "b", firstSeenAt: 2 * HOUR_MS, lastSeenAt: 2 * HOUR_MS, count: 1, countSince: 1 },
-        { name: "a", firstSeenAt: HOUR_MS, lastSeenAt: 3 * HOUR_MS + 1, count: 7, countSince: 2 },
+        {
+          ...{ name: "b", firstSeenAt: 2 * HOUR_MS, lastSeenAt: 2 * HOUR_MS, count: 1, countSince: 1 },
+          hours: [{ at: 2 * HOUR_MS, count: 1 }],
+        },
+        {
+          ...{ name: "a", firstSeenAt: HOUR_MS, lastSeenAt: 3 * HOUR_MS + 1, count: 7, countSince: 2 },
+          hours: [{ at: 3 * HOUR_MS, count: 2 }],
+        },
       ],
       next: null,
     });
@@ -50,6 +56,26 @@ export function eventTypeConformance(engine: Engine): void {
     await countAll(store);
     const { types } = await store.eventTypeList({ environmentId: environment.id, limit: 1, since: 0 });
     assert.deepEqual([types[0]?.name, types[0]?.count], [name, 1]);
+  });
+
+  test(`${engine.name}: one event type is found by its name, with its hours`, async (t) => {
+    const { store } = await engine.open(t);
+    const [here, there] = [await makeEnvironment(store), await makeEnvironment(store, "staging")];
+    const name = "back\\slash and \ud800";
+    for (const hour of [5, 9, 7, 9]) await append(store, here, name, hour * HOUR_MS + 1, 2);
+    await append(store, there, "other", HOUR_MS);
+    await countAll(store);
+    const get = (environment: Environment, wanted: string, since: number) =>
+      store.eventTypeGet({ environmentId: environment.id, name: wanted, since });
+    assert.deepEqual(await get(here, name, 7 * HOUR_MS + 1_000), {
+      ...{ name, firstSeenAt: 5 * HOUR_MS + 1, lastSeenAt: 9 * HOUR_MS + 1, count: 8, countSince: 6 },
+      hours: [
+        { at: 7 * HOUR_MS, count: 2 },
+        { at: 9 * HOUR_MS, count: 4 },
+      ],
+    });
+    assert.deepEqual((await get(here, name, 10 * HOUR_MS))?.hours, []);
+    assert.deepEqual([await get(there, name, 0), await get(here, "never", 0)], [null, null]);
   });
 
   test(`${engine.name}: a batch that was taken back is not counted, what came around it is`, async (t) => {

@@ -18,6 +18,7 @@ import {
   sampleStep,
   stepId,
 } from "./run-samples.ts";
+import { makeEnvironment } from "./samples.ts";
 
 const runNos = (entries: readonly ClaimedEntry[]) => entries.map(({ runNo }) => runNo);
 
@@ -243,5 +244,25 @@ export function queueConformance(engine: Engine): void {
     );
     assert.equal(handed[0]?.lane, "fn:1:3");
     assert.equal((await keyed(1)).entry.lane, "fn:1:1", "a lane may come back");
+  });
+
+  test(`${engine.name}: the depth of the queue counts calls by environment, and knows since when the next ones wait`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const other = { ...scene, environment: await makeEnvironment(store, "staging") };
+    assert.deepEqual(await store.queueDepths(), []);
+    const run = (lane: string, dueAt: number) => sampleRun(scene.functions[0], { lane, dueAt, rank: dueAt });
+    await begin(scene, [run("app:1", 900), run("app:1", 800), run("fn:1", 1_000)], { lease: NO_ROOM, receivedAt: 1_000 });
+    await begin(scene, [run("app:1", 700)], { receivedAt: 1_000 });
+    await begin(scene, [run("app:1", 90_000)]);
+    await begin(other, [run("app:2", 1_000)]);
+    const depths = async () => (await store.queueDepths()).sort((a, b) => a.environmentId - b.environmentId);
+    const [here, there] = [scene.environment.id, other.environment.id];
+    assert.deepEqual(await depths(), [
+      { environmentId: here, waiting: 4, oldestDueAt: 800 },
+      { environmentId: there, waiting: 1, oldestDueAt: null },
+    ]);
+    await claimAll(scene, 2_000);
+    assert.deepEqual((await depths())[0], { environmentId: here, waiting: 4, oldestDueAt: 1_000 });
   });
 }

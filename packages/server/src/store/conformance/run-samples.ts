@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { type AppId, createEventIdGenerator, type FunctionNo, type RunId, type StepId } from "@inlet/protocol";
 import type {
   AppSyncParams,
+  CallRecord,
   ClaimedEntry,
   Environment,
   EventBatch,
@@ -138,6 +139,11 @@ export function sampleStep(name: string, changes: Partial<StepWrite> = {}): Step
 
 export function doneStep(name: string, value = `{"data":"${name}"}`): StepWrite {
   return sampleStep(name, { status: "completed", endedAt: 2_000, value });
+}
+
+export function sampleCall(changes: Partial<CallRecord> = {}): CallRecord {
+  const told = { path: "/api?fnId=ship", stepsGiven: 0, answer: "[]", answerLength: 2 };
+  return { stepId: null, attempt: 0, startedAt: 1_500, endedAt: 1_600, httpStatus: 206, outcome: "ok", ...told, ...changes };
 }
 
 export function sampleEnd(changes: Partial<RunEnd> = {}): RunEnd {

@@ -10,6 +10,8 @@ export interface EventType {
   count: number;
   /** Those received since the hour asked for. */
   countSince: number;
+  /** These by the hour, oldest first, without hours in which none came; `at` is when the hour began. */
+  hours: readonly { at: number; count: number }[];
 }
 
 export interface EventTypeListParams {
@@ -26,6 +28,8 @@ export interface EventTypeStore {
   eventTypeCount(params: { limit: number }): Promise<boolean>;
   /** The name that appeared last in the installation comes first. */
   eventTypeList(params: EventTypeListParams): Promise<{ types: EventType[]; next: number | null }>;
+  /** Null when no event of this name was counted. */
+  eventTypeGet(params: { environmentId: EnvironmentId; name: string; since: number }): Promise<EventType | null>;
   /** Removes at most `limit` counts of hours that ended at or before `endedUntil`; says how many. Totals stay. */
   eventTypeHourExpireMany(params: { endedUntil: number; limit: number }): Promise<number>;
 }

@@ -48,6 +48,14 @@ export interface ClaimedEntry {
   eventSequence: number | null;
 }
 
+export interface QueueDepth {
+  environmentId: EnvironmentId;
+  /** Calls that are due or under way. */
+  waiting: number;
+  /** When the oldest became due of those that are next in their lanes; null when nodes hold all of them. */
+  oldestDueAt: number | null;
+}
+
 /** Who holds what is handed over, until when, and how much it takes of a lane. */
 export interface Lease {
   node: string;
@@ -72,8 +80,8 @@ export interface QueueStore {
   queueRelease(params: { entryNos: readonly EntryNo[]; node: string; now: number }): Promise<void>;
   /** Makes due again what the node held before it died; called before anything is claimed. */
   queueRecover(params: { node: string; now: number }): Promise<void>;
-  /** How many calls of an environment are due or under way, and when the oldest nobody has taken became due. */
-  queueDepth(params: { environmentId: EnvironmentId }): Promise<{ waiting: number; oldestDueAt: number | null }>;
+  /** Every environment with calls that are due or under way. A lane is of one environment: lanes are what is counted. */
+  queueDepths(): Promise<QueueDepth[]>;
   /** Lanes that hold work. */
   queueLanes(): Promise<string[]>;
   /** Counts a trial before it begins, for work that may take its node down. Nothing happens unless the node holds the entry. */

@@ -142,7 +142,7 @@ export interface RunError {
   stack?: string;
 }
 
-/** A call that failed. Calls that went well are seen by what they left behind. */
+/** A failure of a step, or of the function itself. */
 export interface FailedAttempt {
   stepId: StepId | null;
   attempt: number;
@@ -150,6 +150,27 @@ export interface FailedAttempt {
   endedAt: number;
   httpStatus: number | null;
   error: RunError;
+}
+
+/** One call of the app for a run, whatever came of it. What was sent is not kept again: event and steps are there. */
+export interface CallRecord {
+  /** The planned step it was for; null: the function itself. */
+  stepId: StepId | null;
+  attempt: number;
+  startedAt: number;
+  endedAt: number;
+  /** Null when there was no answer. */
+  httpStatus: number | null;
+  /** `error`: it left a failed attempt behind, or failed the run. */
+  outcome: "ok" | "error";
+  /** Of the address called, with its query. */
+  path: string;
+  /** How many results of steps it was given: of those that were done first. */
+  stepsGiven: number;
+  /** How the answer's body begins; null when there was no answer. */
+  answer: string | null;
+  /** Of the whole body, in UTF-16 units. */
+  answerLength: number;
 }
 
 export interface RunEnd {
@@ -176,6 +197,8 @@ export interface RunChange {
   /** Steps whose timers and waits are over. */
   settled?: readonly StepId[];
   attempts?: readonly FailedAttempt[];
+  /** The call this follows from. */
+  call?: CallRecord;
   /** Events this change gives rise to, with the runs they start. */
   events?: readonly EventBatch[];
   /** The last change of a run. Its entries and waits go with it. */
@@ -252,6 +275,8 @@ export interface RunDetails extends RunSummary {
   eventSequences: readonly number[] | null;
   steps: readonly (StepRecord & { value: string | null })[];
   attempts: readonly FailedAttempt[];
+  /** In the order in which they ended. */
+  calls: readonly (Omit<CallRecord, "stepsGiven"> & { stepsGiven: readonly StepId[] })[];
 }
 
 export interface RunStore {

@@ -32,6 +32,7 @@ export class AdvanceRun {
 
   #apply(draft: UnitDraft, handing: Handing, run: RunDraft, entry: HeldEntry | null, change: RunChange): void {
     for (const attempt of change.attempts ?? []) run.addAttempt(attempt);
+    if (change.call) run.addCall(change.call);
     for (const step of change.steps ?? []) run.writeStep(step);
     const { status, startedAt, requestVersion, isParallel } = change;
     const fields = { ...(startedAt !== undefined && { startedAt }), ...(requestVersion !== undefined && { requestVersion }) };

@@ -4,11 +4,10 @@
  * to agree on whose sums are complete.
  */
 
-import { type EventType, type EventTypeListParams, type EventTypeStore, fromStoreText } from "../contract/index.ts";
+import { type EventType, type EventTypeListParams, type EventTypeStore, toStoreText } from "../contract/index.ts";
+import { type EventTypeHourRow, HOUR_MS, type TypeRow, toEventType } from "../rows/event-type-rows.ts";
 import type { Database } from "./database.ts";
 import { settledSequence } from "./settled-sequence.ts";
-
-const HOUR_MS = 3_600_000;
 
 const COUNT = `
   WITH sums AS MATERIALIZED (
@@ -39,6 +38,11 @@ export function eventTypeStore(database: Database): EventTypeStore {
       });
     },
     eventTypeList: (params) => listEventTypes(database, params),
+    async eventTypeGet({ environmentId, name, since }) {
+      const wanted = "name_id = (SELECT name_id FROM event_names WHERE name = $3)";
+      const [row] = await database.query<CountedRow>(`${TYPES} AND ${wanted}`, [firstHour(since), environmentId, toStoreText(name)]);
+      return row ? toEventType(row, row.hours ?? []) : null;
+    },
     async eventTypeHourExpireMany({ endedUntil, limit }) {
       const rows = await database.query(
         `DELETE FROM event_type_hours WHERE (environment_id, name_id, hour) IN (
@@ -51,29 +55,27 @@ export function eventTypeStore(database: Database): EventTypeStore {
   };
 }
 
-interface TypeRow {
-  name_id: number;
-  name: string;
-  first_seen_at: number;
-  last_seen_at: number;
-  count: number;
-  count_since: number;
+interface CountedRow extends TypeRow {
+  hours: EventTypeHourRow[] | null;
 }
+
+const TYPES = `
+  SELECT name_id, name, first_seen_at, last_seen_at, count,
+    (SELECT json_agg(h) FROM (
+      SELECT hour, hours.count FROM event_type_hours AS hours
+      WHERE hours.environment_id = types.environment_id AND hours.name_id = types.name_id AND hour >= $1 ORDER BY hour) AS h) AS hours
+  FROM event_types AS types JOIN event_names USING (name_id) WHERE environment_id = $2`;
 
 async function listEventTypes(database: Database, params: EventTypeListParams): Promise<{ types: EventType[]; next: number | null }> {
   const { environmentId, limit, after = 2 ** 31 - 1, since } = params;
-  const rows = await database.query<TypeRow>(
-    `SELECT name_id, name, first_seen_at, last_seen_at, count,
-       (SELECT coalesce(sum(hours.count), 0)::bigint FROM event_type_hours AS hours
-        WHERE hours.environment_id = types.environment_id AND hours.name_id = types.name_id AND hours.hour >= $1) AS count_since
-     FROM event_types AS types JOIN event_names USING (name_id)
-     WHERE environment_id = $2 AND name_id < $3 ORDER BY name_id DESC LIMIT $4`,
-    [Math.floor(since / HOUR_MS), environmentId, after, limit + 1],
-  );
+  const rows = await database.query<CountedRow>(`${TYPES} AND name_id < $3 ORDER BY name_id DESC LIMIT $4`, [
+    ...[firstHour(since), environmentId, after, limit + 1],
+  ]);
   const page = rows.slice(0, limit);
-  return { types: page.map(toEventType), next: rows.length > limit ? (page.at(-1)?.name_id ?? null) : null };
+  const types = page.map((row) => toEventType(row, row.hours ?? []));
+  return { types, next: rows.length > limit ? (page.at(-1)?.name_id ?? null) : null };
 }
 
-function toEventType({ name, first_seen_at, last_seen_at, count, count_since }: TypeRow): EventType {
-  return { name: fromStoreText(name), firstSeenAt: first_seen_at, lastSeenAt: last_seen_at, count, countSince: count_since };
+function firstHour(since: number): number {
+  return Math.floor(since / HOUR_MS);
 }

@@ -149,13 +149,15 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
     async queueTry({ no, node }) {
       await database.query("UPDATE queue SET trials = trials + 1 WHERE entry_no = $1 AND leased_by = $2", [no, node]);
     },
-    async queueDepth({ environmentId }) {
-      const [row] = await database.query<{ waiting: number; oldest: number | null }>(
-        `SELECT count(*) AS waiting, min(rank) FILTER (WHERE leased_by IS NULL) AS oldest
-         FROM queue WHERE lane_no > ${TIMER_LANE_NO} AND environment_id = $1`,
-        [environmentId],
+    async queueDepths() {
+      const rows = await database.query<{ environment_id: EnvironmentId; waiting: number; oldest: number | null }>(
+        `SELECT first.environment_id, sum(counted.waiting)::bigint AS waiting, min(first.due_at) FILTER (WHERE first.leased_by IS NULL) AS oldest
+         FROM (SELECT lane_no, count(*) AS waiting FROM queue WHERE lane_no > ${TIMER_LANE_NO} GROUP BY lane_no) AS counted
+         CROSS JOIN LATERAL (
+           SELECT environment_id, leased_by, due_at FROM queue WHERE queue.lane_no = counted.lane_no ORDER BY rank LIMIT 1) AS first
+         GROUP BY first.environment_id`,
       );
-      return { waiting: row?.waiting ?? 0, oldestDueAt: row?.oldest ?? null };
+      return rows.map(({ environment_id, waiting, oldest }) => ({ environmentId: environment_id, waiting, oldestDueAt: oldest }));
     },
     async queueLimitHold({ ids, node, now, until }) {
       const rows = await database.query(HOLD_LIMITS, [ids.map(boundedKey), node, now, until]);

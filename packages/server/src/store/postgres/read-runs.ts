@@ -4,10 +4,13 @@ import type { EnvironmentId, RunId, RunNo } from "@inlet/protocol";
 import { fromStoreText, type RunDetails, type RunError, type RunRecord, type RunSummary } from "../contract/index.ts";
 import {
   type AttemptRow,
+  type CallRow,
+  doneSteps,
   RUN_COLUMNS,
   type RunRow,
   type RunSummaryRow,
   type StepRow,
+  toCallRecord,
   toFailedAttempt,
   toRunRecord,
   toRunSummary,
@@ -50,10 +53,13 @@ export async function getRun(
     [environmentId, id],
   );
   if (!row) return null;
-  const [steps, attempts] = await Promise.all([
-    database.query<StepRow & { value: string | null }>("SELECT * FROM steps WHERE run_no = $1 ORDER BY position", [row.run_no]),
-    database.query<AttemptRow>("SELECT * FROM failed_attempts WHERE run_no = $1 ORDER BY ended_at, attempt_no", [row.run_no]),
+  const all = <Found extends object>(sql: string) => database.query<Found>(sql, [row.run_no]);
+  const [steps, attempts, calls] = await Promise.all([
+    all<StepRow & { value: string | null; done_position: number | null }>("SELECT * FROM steps WHERE run_no = $1 ORDER BY position"),
+    all<AttemptRow>("SELECT * FROM failed_attempts WHERE run_no = $1 ORDER BY ended_at, attempt_no"),
+    all<CallRow>("SELECT * FROM calls WHERE run_no = $1 ORDER BY call_no"),
   ]);
+  const done = doneSteps(steps.map(plainStep));
   return {
     ...toRunSummary(plain(row)),
     output: row.output,
@@ -61,5 +67,11 @@ export async function getRun(
     error: row.error === null ? null : (JSON.parse(row.error) as RunError),
     steps: steps.map((step) => ({ ...toStepRecord(plainStep(step)), value: step.value })),
     attempts: attempts.map((attempt) => toFailedAttempt({ ...attempt, step_id: attempt.step_id && fromStoreText(attempt.step_id) })),
+    calls: calls.map((call) => toCallRecord(plainCall(call), done)),
   };
+}
+
+function plainCall(row: CallRow): CallRow {
+  const { step_id, path, answer } = row;
+  return { ...row, step_id: step_id && fromStoreText(step_id), path: fromStoreText(path), answer: answer && fromStoreText(answer) };
 }

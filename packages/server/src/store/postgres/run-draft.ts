@@ -2,6 +2,7 @@
 
 import type { EntryNo, StepId } from "@inlet/protocol";
 import {
+  type CallRecord,
   type FailedAttempt,
   type NewWait,
   type RunEnd,
@@ -32,6 +33,7 @@ export class RunDraft {
   readonly #changes = new Map<EntryNo, EntryChange>();
   readonly #gone: EntryNo[] = [];
   readonly #attempts: FailedAttempt[] = [];
+  readonly #calls: CallRecord[] = [];
   readonly #waits: NewWait[] = [];
   readonly #waitsGone = new Set<StepId>();
   readonly #hasWaits: boolean;
@@ -72,6 +74,11 @@ export class RunDraft {
   addAttempt(attempt: FailedAttempt): void {
     this.#isChanged = true;
     this.#attempts.push(attempt);
+  }
+
+  addCall(call: CallRecord): void {
+    this.#isChanged = true;
+    this.#calls.push(call);
   }
 
   addWait(wait: NewWait): void {
@@ -139,6 +146,7 @@ export class RunDraft {
       const at = { attempt, started_at: began, ended_at: endedAt, http_status: httpStatus, error: JSON.stringify(error) };
       rows.attempts.push({ run_no: no, step_id: stepId === null ? null : toStoreText(stepId), ...at });
     }
+    for (const call of this.#calls) rows.calls.push(callRow(no, call));
     this.#writeEntries(draft);
     if (this.#end && this.#hasWaits) rows.waitsGone.push({ run_no: no, step_id: null });
     else for (const stepId of this.#waitsGone) rows.waitsGone.push({ run_no: no, step_id: toStoreText(stepId) });
@@ -167,5 +175,14 @@ function stepRow(runNo: number, step: StepWrite & { position: number; donePositi
   return {
     ...{ run_no: runNo, step_id: toStoreText(id), kind, name: toStoreText(name), status, position, done_position: donePosition },
     ...{ started_at: startedAt, ended_at: endedAt, attempts, until, detail: detail && toStoreText(detail), value: value ?? null },
+  };
+}
+
+function callRow(runNo: number, call: CallRecord) {
+  const { stepId, attempt, startedAt, endedAt, httpStatus, outcome, path, stepsGiven, answer, answerLength } = call;
+  return {
+    ...{ run_no: runNo, step_id: stepId && toStoreText(stepId), attempt, started_at: startedAt, ended_at: endedAt },
+    ...{ http_status: httpStatus, is_error: outcome === "error" ? 1 : 0, path: toStoreText(path), steps_given: stepsGiven },
+    ...{ answer: answer && toStoreText(answer), answer_length: answerLength },
   };
 }

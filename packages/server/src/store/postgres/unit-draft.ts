@@ -24,6 +24,7 @@ export interface UnitRows {
   runs: Row[];
   steps: Row[];
   attempts: Row[];
+  calls: Row[];
   entries: Row[];
   entriesGone: Row[];
   waitsGone: Row[];
@@ -59,7 +60,7 @@ export class UnitDraft {
   readonly words: Words;
   readonly rows: UnitRows = {
     ...{ runsRead: [], held: [], marksRead: [], waitsRead: [], eventsRead: [], newRuns: [], newEntries: [], newWaits: [] },
-    ...{ requests: [], runs: [], steps: [], attempts: [], entries: [], entriesGone: [], waitsGone: [], marks: [] },
+    ...{ requests: [], runs: [], steps: [], attempts: [], calls: [], entries: [], entriesGone: [], waitsGone: [], marks: [] },
   };
   readonly events: EventWriteRow[] = [];
   readonly locks = new Map<string, boolean>();

@@ -25,7 +25,7 @@ interface AnswerRow {
 
 const READ_ROWS = ["runsRead", "held", "marksRead", "waitsRead", "eventsRead"] as const;
 const NEW_ROWS = ["newRuns", "newEntries", "newWaits", "requests"] as const;
-const CHANGED_ROWS = ["runs", "steps", "attempts", "entries", "entriesGone", "waitsGone", "marks"] as const;
+const CHANGED_ROWS = ["runs", "steps", "attempts", "calls", "entries", "entriesGone", "waitsGone", "marks"] as const;
 
 const PARAMETERS = 2 + READ_ROWS.length + 15 + NEW_ROWS.length + CHANGED_ROWS.length;
 const CALL = `SELECT * FROM write_units(${Array.from({ length: PARAMETERS }, (_, n) => `$${n + 1}`).join(", ")})`;

@@ -1,9 +1,10 @@
-/** Rows of runs, steps and failed attempts as the contract's records. Used by the writer and by the read thread. */
+/** Rows of runs, steps, failed attempts and calls as the contract's records. Used by the writer and by the read thread. */
 
 import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
 import {
   type FailedAttempt,
   fromStoreText,
+  type RunDetails,
   type RunError,
   type RunRecord,
   type RunStatus,
@@ -65,6 +66,19 @@ export interface AttemptRow {
   error: string;
 }
 
+export interface CallRow {
+  step_id: string | null;
+  attempt: number;
+  started_at: number;
+  ended_at: number;
+  http_status: number | null;
+  is_error: number;
+  path: string;
+  steps_given: number;
+  answer: string | null;
+  answer_length: number;
+}
+
 export function toRunRecord(row: RunRow): RunRecord {
   const { invoker_run_no, invoker_step_id } = row;
   return {
@@ -116,4 +130,26 @@ export function toFailedAttempt(row: AttemptRow): FailedAttempt {
     httpStatus: row.http_status,
     error: JSON.parse(row.error) as RunError,
   };
+}
+
+/** `doneSteps`: the run's steps in the order they were done. */
+export function toCallRecord(row: CallRow, doneSteps: readonly StepId[]): RunDetails["calls"][number] {
+  return {
+    stepId: row.step_id as StepId | null,
+    attempt: row.attempt,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    httpStatus: row.http_status,
+    outcome: row.is_error === 1 ? "error" : "ok",
+    path: row.path,
+    stepsGiven: doneSteps.slice(0, row.steps_given),
+    answer: row.answer,
+    answerLength: row.answer_length,
+  };
+}
+
+/** The ids of the steps that are done, in the order they were. */
+export function doneSteps(rows: readonly { step_id: string; done_position: number | null }[]): StepId[] {
+  const done = rows.filter(({ done_position }) => done_position !== null);
+  return done.sort((a, b) => Number(a.done_position) - Number(b.done_position)).map(({ step_id }) => step_id as StepId);
 }

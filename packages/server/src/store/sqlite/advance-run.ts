@@ -3,6 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, RunNo } from "@inlet/protocol";
 import type {
+  CallRecord,
   EventBatch,
   EventPlace,
   NewEntry,
@@ -46,6 +47,7 @@ export class AdvanceRun {
   readonly #endRun;
   readonly #writeStep;
   readonly #addAttempt;
+  readonly #addCall;
   readonly #removeEntry;
   readonly #setAttempt;
   readonly #dropTimers;
@@ -69,6 +71,9 @@ export class AdvanceRun {
       WHERE steps.done_position IS NULL`);
     this.#addAttempt = db.prepare(`
       INSERT INTO failed_attempts (run_no, step_id, attempt, started_at, ended_at, http_status, error) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    this.#addCall = db.prepare(`
+      INSERT INTO calls (run_no, call_no, step_id, attempt, started_at, ended_at, http_status, is_error, path, steps_given, answer, answer_length)
+      SELECT ?1, coalesce(max(call_no), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM calls WHERE run_no = ?1`);
     this.#removeEntry = db.prepare("DELETE FROM queue WHERE entry_no = ?");
     this.#setAttempt = db.prepare("UPDATE queue SET attempt = 0 WHERE run_no = ? AND step_id = '' AND kind = 'call'");
     this.#dropTimers = db.prepare("DELETE FROM queue WHERE run_no = ? AND step_id = ? AND kind <> 'call'");
@@ -90,6 +95,7 @@ export class AdvanceRun {
     for (const { stepId, attempt, startedAt, endedAt, httpStatus, error } of change.attempts ?? []) {
       this.#addAttempt.run(run.no, stepId, attempt, startedAt, endedAt, httpStatus, JSON.stringify(error));
     }
+    if (change.call) this.#noteCall(run.no, change.call);
     const stateBytes = this.#writeSteps(state, change.steps ?? []);
     if (change.end) this.#end(handing, run, change, change.end);
     else {
@@ -101,6 +107,12 @@ export class AdvanceRun {
       for (const wait of change.waits ?? []) this.#catchUp(handing, run, wait);
     }
     for (const batch of change.events ?? []) this.#append(handing, batch);
+  }
+
+  #noteCall(runNo: RunNo, call: CallRecord): void {
+    const { stepId, attempt, startedAt, endedAt, httpStatus, outcome, path, stepsGiven, answer, answerLength } = call;
+    const isError = outcome === "error" ? 1 : 0;
+    this.#addCall.run(runNo, stepId, attempt, startedAt, endedAt, httpStatus, isError, path, stepsGiven, answer, answerLength);
   }
 
   /** An event that came while the wait was on its way here is not missed. */

@@ -6,6 +6,8 @@
  * from the table would cost 1 to 3 µs, on another thread but all the same.
  */
 
+import { HOUR_MS } from "../rows/event-type-rows.ts";
+
 export interface EventTypeSum {
   environment_id: number;
   name_id: number;
@@ -14,8 +16,6 @@ export interface EventTypeSum {
   first: number;
   last: number;
 }
-
-export const HOUR_MS = 3_600_000;
 
 export class EventTypeSums {
   #sums: EventTypeSum[] = [];

@@ -5,8 +5,10 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import { type EventType, type EventTypeListParams, type EventTypeStore, fromStoreText } from "../contract/index.ts";
-import { type EventTypeSum, type EventTypeSums, HOUR_MS } from "./event-type-sums.ts";
+import type { EnvironmentId } from "@inlet/protocol";
+import { type EventType, type EventTypeListParams, type EventTypeStore, toStoreText } from "../contract/index.ts";
+import { type EventTypeHourRow, HOUR_MS, type TypeRow, toEventType } from "../rows/event-type-rows.ts";
+import type { EventTypeSum, EventTypeSums } from "./event-type-sums.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { Reader } from "./reader.ts";
 
@@ -67,6 +69,7 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
       return writer.submit(() => addStretch(stretch, from), stretch.sums.length * 2 + 1);
     },
     eventTypeList: (params) => reader.read("eventTypeList", params),
+    eventTypeGet: (params) => reader.read("eventTypeGet", params),
     eventTypeHourExpireMany: ({ endedUntil, limit }) =>
       writer.submit(() => Number(expire.run(Math.floor(endedUntil / HOUR_MS) - 1, limit).changes), limit),
   };
@@ -83,35 +86,32 @@ export function countStretch(db: DatabaseSync, { after, limit }: { after: number
   return { sums, reached, isLast: reached >= last };
 }
 
+const TYPES = `
+  SELECT name_id, name, first_seen_at, last_seen_at, count FROM event_types AS types CROSS JOIN event_names USING (name_id)
+  WHERE environment_id = ?`;
+
 export function listEventTypes(db: DatabaseSync, params: EventTypeListParams): { types: EventType[]; next: number | null } {
   const { environmentId, limit, after = Number.MAX_SAFE_INTEGER, since } = params;
   const rows = db
-    .prepare(`
-      SELECT name_id, name, first_seen_at, last_seen_at, count,
-        (SELECT coalesce(sum(hours.count), 0) FROM event_type_hours AS hours
-         WHERE hours.environment_id = types.environment_id AND hours.name_id = types.name_id AND hours.hour >= ?) AS count_since
-      FROM event_types AS types CROSS JOIN event_names USING (name_id)
-      WHERE environment_id = ? AND name_id < ? ORDER BY name_id DESC LIMIT ?`)
-    .all(Math.floor(since / HOUR_MS), environmentId, after, limit + 1) as unknown as TypeRow[];
+    .prepare(`${TYPES} AND name_id < ? ORDER BY name_id DESC LIMIT ?`)
+    .all(environmentId, after, limit + 1) as unknown as TypeRow[];
   const page = rows.slice(0, limit);
-  return { types: page.map(toEventType), next: rows.length > limit ? (page.at(-1)?.name_id ?? null) : null };
+  const complete = withHours(db, environmentId, since);
+  return { types: page.map(complete), next: rows.length > limit ? (page.at(-1)?.name_id ?? null) : null };
 }
 
-interface TypeRow {
-  name_id: number;
-  name: string;
-  first_seen_at: number;
-  last_seen_at: number;
-  count: number;
-  count_since: number;
+type EventTypeGetParams = Parameters<EventTypeStore["eventTypeGet"]>[0];
+
+export function getEventType(db: DatabaseSync, { environmentId, name, since }: EventTypeGetParams): EventType | null {
+  const row = db.prepare(`${TYPES} AND name_id = (SELECT name_id FROM event_names WHERE name = ?)`).get(environmentId, toStoreText(name)) as
+    | TypeRow
+    | undefined;
+  return row ? withHours(db, environmentId, since)(row) : null;
 }
 
-function toEventType(row: TypeRow): EventType {
-  return {
-    name: fromStoreText(row.name),
-    firstSeenAt: row.first_seen_at,
-    lastSeenAt: row.last_seen_at,
-    count: row.count,
-    countSince: row.count_since,
-  };
+function withHours(db: DatabaseSync, environmentId: EnvironmentId, since: number): (row: TypeRow) => EventType {
+  const hours = db.prepare(`
+    SELECT hour, count FROM event_type_hours WHERE environment_id = ? AND name_id = ? AND hour >= ? ORDER BY hour`);
+  const first = Math.floor(since / HOUR_MS);
+  return (row) => toEventType(row, hours.all(environmentId, row.name_id, first) as unknown as EventTypeHourRow[]);
 }

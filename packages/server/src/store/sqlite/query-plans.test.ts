@@ -12,7 +12,19 @@ import { DATABASE_FILE, openWriter } from "./database.ts";
 import { getRun, listRuns } from "./read-runs.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
-const GROWING = ["events", "runs", "steps", "queue", "waits", "marks", "dedup_keys", "failed_attempts", "webhook_requests", "lanes"];
+const GROWING = [
+  "events",
+  "runs",
+  "steps",
+  "queue",
+  "waits",
+  "marks",
+  "dedup_keys",
+  "failed_attempts",
+  "calls",
+  "webhook_requests",
+  "lanes",
+];
 /** The first rows of a table, by a limit of their own. */
 const FIRST_ROWS = [/^SELECT 1 FROM waits LIMIT 1$/, /FROM webhook_requests ORDER BY sequence LIMIT \?\)/];
 

@@ -111,7 +111,7 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
       writer.submit(() => {
         for (const statement of recover) statement.run(node, now, LEASE_MS_MAX);
       }),
-    queueDepth: (params) => reader.read("queueDepth", params),
+    queueDepths: () => reader.read("queueDepths", undefined),
     queueTry: ({ no, node }) => writer.submit(() => void noteTrial.run(no, node)),
     queueLanes: async () => lanesInUse(),
     queueNextDue: async () => (nextDue.get()?.due as number | null | undefined) ?? null,

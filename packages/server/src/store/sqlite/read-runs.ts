@@ -8,9 +8,12 @@ import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type RunI
 import { RUN_STATUSES, type RunDetails, type RunError, type RunListParams, type RunStatus, type RunSummary } from "../contract/index.ts";
 import {
   type AttemptRow,
+  type CallRow,
+  doneSteps,
   RUN_COLUMNS,
   type RunSummaryRow,
   type StepRow,
+  toCallRecord,
   toFailedAttempt,
   toRunSummary,
   toStepRecord,
@@ -119,27 +122,23 @@ export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId:
     | (RunSummaryRow & { output: string | null; error: string | null })
     | undefined;
   if (!row) return null;
-  const steps = db.prepare("SELECT * FROM steps WHERE run_no = ? ORDER BY position").all(row.run_no);
-  const attempts = db.prepare("SELECT * FROM failed_attempts WHERE run_no = ? ORDER BY ended_at, rowid").all(row.run_no);
+  const all = <Row>(sql: string) => db.prepare(sql).all(row.run_no) as Row[];
+  const steps = all<DetailedStepRow>("SELECT * FROM steps WHERE run_no = ? ORDER BY position");
+  const attempts = all<AttemptRow>("SELECT * FROM failed_attempts WHERE run_no = ? ORDER BY ended_at, rowid");
+  const calls = all<CallRow>("SELECT * FROM calls WHERE run_no = ? ORDER BY call_no");
+  const done = doneSteps(steps);
   return {
     ...toRunSummary(row),
     output: row.output,
     eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),
     error: row.error === null ? null : (JSON.parse(row.error) as RunError),
-    steps: (steps as unknown as (StepRow & { value: string | null })[]).map((step) => ({ ...toStepRecord(step), value: step.value })),
-    attempts: (attempts as unknown as AttemptRow[]).map(toFailedAttempt),
+    steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
+    attempts: attempts.map(toFailedAttempt),
+    calls: calls.map((call) => toCallRecord(call, done)),
   };
 }
 
-export function queueDepth(
-  db: DatabaseSync,
-  { environmentId }: { environmentId: EnvironmentId },
-): { waiting: number; oldestDueAt: number | null } {
-  const row = db
-    .prepare(
-      `SELECT count(*) AS waiting, min(iif(leased_by IS NULL, rank, NULL)) AS oldest
-       FROM queue INDEXED BY queue_by_lane WHERE lane_no > 1 AND environment_id = ?`,
-    )
-    .get(environmentId) as { waiting: number; oldest: number | null };
-  return { waiting: row.waiting, oldestDueAt: row.oldest };
+interface DetailedStepRow extends StepRow {
+  done_position: number | null;
+  value: string | null;
 }

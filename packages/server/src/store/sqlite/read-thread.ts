@@ -4,11 +4,12 @@ import { parentPort, workerData } from "node:worker_threads";
 import { listAudit } from "./audit-log.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
-import { countStretch, listEventTypes } from "./event-types.ts";
+import { countStretch, getEventType, listEventTypes } from "./event-types.ts";
 import { followEvents, getEvent, lastSequence, sequenceBefore } from "./follow-events.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "./follow-webhook-requests.ts";
 import { listEvents } from "./list-events.ts";
-import { getRun, listRuns, queueDepth, summariseRuns } from "./read-runs.ts";
+import { queueDepths } from "./queue-depths.ts";
+import { getRun, listRuns, summariseRuns } from "./read-runs.ts";
 import { getRequest, listRequests } from "./read-webhook-requests.ts";
 import { listTraffic } from "./traffic.ts";
 
@@ -27,10 +28,11 @@ const operations = {
   webhookRequestGet: (params: Parameters<typeof getRequest>[1]) => getRequest(db, params),
   runList: (params: Parameters<typeof listRuns>[1]) => listRuns(db, params),
   runSummaries: (params: Parameters<typeof summariseRuns>[1]) => summariseRuns(db, params),
-  queueDepth: (params: Parameters<typeof queueDepth>[1]) => queueDepth(db, params),
+  queueDepths: () => queueDepths(db),
   runGet: (params: Parameters<typeof getRun>[1]) => getRun(db, params),
   auditList: (params: Parameters<typeof listAudit>[1]) => listAudit(db, params),
   eventTypeStretch: (params: Parameters<typeof countStretch>[1]) => countStretch(db, params),
+  eventTypeGet: (params: Parameters<typeof getEventType>[1]) => getEventType(db, params),
   eventTypeList: (params: Parameters<typeof listEventTypes>[1]) => listEventTypes(db, params),
   trafficList: (params: Parameters<typeof listTraffic>[1]) => listTraffic(db, params),
   webhookRequestFollow: (params: Parameters<typeof followRequests>[1]) => followRequests(db, params),

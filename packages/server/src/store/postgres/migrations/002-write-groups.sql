@@ -24,7 +24,7 @@ CREATE FUNCTION write_units(
   p_may_exist integer[],  -- 1: the sender chose the id; 2: written again, because the answer to the first time was lost; else 0
   p_must_be_new integer[],  -- numbers of events on whose being no duplicates the rest of their unit relies
   p_new_runs json, p_new_entries json, p_new_waits json, p_requests json,
-  p_runs json, p_steps json, p_attempts json, p_entries json, p_entries_gone json, p_waits_gone json, p_marks json
+  p_runs json, p_steps json, p_attempts json, p_calls json, p_entries json, p_entries_gone json, p_waits_gone json, p_marks json
 ) RETURNS TABLE (stale integer[], repeated integer[], firsts text[], sequences bigint[]) LANGUAGE plpgsql
 -- Everything here is found by its key. While PostgreSQL knows little of young tables it would rather read them whole, and keep to
 -- that plan as they grow.
@@ -267,6 +267,14 @@ BEGIN
     FROM json_to_recordset(p_attempts) AS a(u integer, run_no bigint, step_id text, attempt integer, started_at bigint, ended_at bigint,
       http_status integer, error text)
     WHERE a.u <> ALL (stale);
+  END IF;
+  IF p_calls IS NOT NULL THEN
+    INSERT INTO calls (run_no, step_id, attempt, started_at, ended_at, http_status, is_error, path, steps_given, answer, answer_length)
+    SELECT c.run_no, c.step_id, c.attempt, c.started_at, c.ended_at, c.http_status, c.is_error, c.path, c.steps_given, c.answer,
+           c.answer_length
+    FROM json_to_recordset(p_calls) AS c(u integer, run_no bigint, step_id text, attempt integer, started_at bigint, ended_at bigint,
+      http_status integer, is_error smallint, path text, steps_given integer, answer text, answer_length integer)
+    WHERE c.u <> ALL (stale);
   END IF;
   IF p_marks IS NOT NULL THEN
     DELETE FROM marks USING json_to_recordset(p_marks) AS m(u integer, function_no integer, kind text, key text, value text)

@@ -1,0 +1,80 @@
+/** One event type: its volume over a week, who handles it, the way to its events. */
+
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { eventTypeQuery } from "../api/queries.ts";
+import type { EventTypeDetails } from "../api/types.ts";
+import { ChartCard } from "../ui/chart-card.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { count, plural } from "../ui/numbers.ts";
+import { ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { Handlers } from "./handlers.tsx";
+
+export function EventTypePage() {
+  const { env, name } = useParams({ from: "/env/$env/event-types/$name" });
+  const { data, error, refetch } = useQuery({ ...eventTypeQuery(env, name), refetchInterval: 10_000 });
+  return (
+    <div className="page">
+      <nav className="crumbs" aria-label="Way back">
+        <Link to="/env/$env/event-types" params={{ env }}>
+          Event types
+        </Link>
+        <Icon name="chevronRight" size={14} /> {name}
+      </nav>
+      <div className="page-head">
+        <h1>{name}</h1>
+        <div className="actions">
+          <Link to="/env/$env/events" params={{ env }} search={{ name }} className="button">
+            <Icon name="list" /> Its events
+          </Link>
+        </div>
+      </div>
+      {error ? (
+        <ErrorState error={error} title="This event type could not be shown" onRetry={() => void refetch()} />
+      ) : data ? (
+        <TypeDetails env={env} type={data} />
+      ) : (
+        <SkeletonRows rows={5} height={60} />
+      )}
+    </div>
+  );
+}
+
+function TypeDetails({ env, type }: { env: string; type: EventTypeDetails }) {
+  const navigate = useNavigate();
+  const { name, volume } = type;
+  const times = useMemo(() => volume.map(({ at }) => Date.parse(at)), [volume]);
+  const series = useMemo(() => [{ label: "By the hour", colour: "--accent", values: volume.map((hour) => hour.count) }], [volume]);
+  const week = volume.reduce((sum, hour) => sum + hour.count, 0);
+  const choose = (from: number, to: number) => void navigate({ to: "/env/$env/events", params: { env }, search: { name, from, to } });
+  return (
+    <>
+      <dl className="fact-strip">
+        <Fact label="Last 24 hours">{count(type.count24h)}</Fact>
+        <Fact label="Last 7 days">{count(week)}</Fact>
+        <Fact label="In all">{count(type.count)}</Fact>
+        <Fact label="First seen">
+          <Time at={type.firstSeenAt} />
+        </Fact>
+        <Fact label="Last seen">
+          <Time at={type.lastSeenAt} relative />
+        </Fact>
+        <Fact label="Handled by">
+          <Handlers env={env} functions={type.functions} />
+        </Fact>
+      </dl>
+      <ChartCard title="Last 7 days" series={series} times={times} bars onRange={choose} label={plural(week, "event")} />
+    </>
+  );
+}
+
+function Fact({ label, children }: { label: string; children: React.ReactNode }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+/** The functions that handle an event type, or the warning that none does. */
+
+import { Link } from "@tanstack/react-router";
+import type { EventType } from "../api/types.ts";
+import { Icon } from "../ui/icon.tsx";
+
+export function Handlers({ env, functions }: { env: string; functions: EventType["functions"] }) {
+  if (functions.length === 0) {
+    return (
+      <span className="badge warn">
+        <Icon name="alert" size={13} /> Nobody
+      </span>
+    );
+  }
+  return (
+    <span className="row wrap" style={{ gap: 5 }}>
+      {functions.map(({ id, name }) => (
+        <Link key={id} to="/env/$env/functions/$id" params={{ env, id }} className="chip">
+          <Icon name="function" size={12} /> {name}
+        </Link>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,113 @@
+/** Every call of the app for a run: when, how long, what was asked and what came back. All of it is shown as text. */
+
+import { useState } from "react";
+import type { Run, RunCall } from "../api/types.ts";
+import { CopyButton } from "../ui/copy.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { count, plural } from "../ui/numbers.ts";
+import { duration, Time } from "../ui/time.tsx";
+
+export function RunCalls({ run }: { run: Run }) {
+  const [open, setOpen] = useState<number | null>(null);
+  if (run.calls.length === 0) return null;
+  const names = new Map(run.steps.map(({ id, name }) => [id, name]));
+  return (
+    <section className="card" aria-label="Calls">
+      <div className="card-head">
+        <h2 className="grow">Calls</h2>
+        <span className="quiet small">{plural(run.calls.length, "call")} of the app</span>
+      </div>
+      <ul className="calls">
+        {run.calls.map((call, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: calls are only ever added at the end
+          <li key={index}>
+            <CallRow
+              call={call}
+              about={aboutCall(run, call)}
+              isOpen={open === index}
+              onOpen={() => setOpen(open === index ? null : index)}
+            />
+            {open === index && <CallDetails run={run} call={call} names={names} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What the call was for: the step that was asked for, or those the function came upon in it. */
+function aboutCall({ steps }: Run, call: RunCall): string {
+  if (call.stepId !== null) return steps.find(({ id }) => id === call.stepId)?.name ?? call.stepId;
+  const found = steps.filter(({ startedAt }) => startedAt === call.startedAt).map(({ name }) => name);
+  return found.length === 0 ? "The function" : `The function, as far as ${found.join(", ")}`;
+}
+
+interface CallRowProps {
+  call: RunCall;
+  about: string;
+  isOpen: boolean;
+  onOpen: () => void;
+}
+
+function CallRow({ call, about, isOpen, onOpen }: CallRowProps) {
+  const isOk = call.outcome === "ok";
+  return (
+    <button type="button" className="call-row" aria-expanded={isOpen} onClick={onOpen}>
+      <span className={`badge ${isOk ? "ok" : "bad"}`}>
+        <Icon name={isOk ? "checkCircle" : "xCircle"} size={13} /> {call.httpStatus === null ? "No answer" : `HTTP ${call.httpStatus}`}
+      </span>
+      <span className="cut strong" title={about}>
+        {about}
+      </span>
+      <span className="quiet small">{call.attempt > 0 && `attempt ${call.attempt + 1}`}</span>
+      <span className="call-time second small">
+        <Time at={call.startedAt} />
+      </span>
+      <span className="call-took quiet small num">{duration(Date.parse(call.endedAt) - Date.parse(call.startedAt))}</span>
+    </button>
+  );
+}
+
+function CallDetails({ run, call, names }: { run: Run; call: RunCall; names: ReadonlyMap<string, string> }) {
+  const { request, answer } = call;
+  const given = request.steps.map((id) => names.get(id) ?? id);
+  const why = run.attempts.find(({ startedAt, stepId }) => startedAt === call.startedAt && stepId === call.stepId)?.error?.message;
+  const asked = [
+    `${request.method} ${request.path}`,
+    "",
+    `run      ${run.id}`,
+    `attempt  ${call.attempt + 1}`,
+    `event    ${run.event ? `${run.event.name} (${run.event.id})` : "no longer kept"}`,
+    `steps    ${given.length === 0 ? "none were done yet" : given.join(", ")}`,
+  ].join("\n");
+  return (
+    <div className="step-details stack">
+      <CallText title="Request" text={asked} />
+      {answer ? (
+        <CallText title="Answer" text={answer.body === "" ? "(nothing)" : answer.body} note={cutNote(answer)} />
+      ) : (
+        <p>No answer came. {why}</p>
+      )}
+    </div>
+  );
+}
+
+function cutNote({ body, length }: { body: string; length: number }): string {
+  return body.length < length ? `the first ${count(body.length)} of ${count(length)} characters` : "";
+}
+
+function CallText({ title, text, note = "" }: { title: string; text: string; note?: string }) {
+  return (
+    <section className="stack tight" aria-label={title}>
+      <div className="row">
+        <h3>{title}</h3>
+        <span className="quiet small grow">{note}</span>
+        <CopyButton text={text} label={`Copy ${title.toLowerCase()}`} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <pre className="logs call-text" tabIndex={0}>
+        {text}
+      </pre>
+    </section>
+  );
+}

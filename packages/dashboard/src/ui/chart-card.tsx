@@ -1,0 +1,52 @@
+/** A chart in a card of its own, with its title and legend. */
+
+import { lazy, Suspense } from "react";
+import type { Series } from "./chart.tsx";
+
+const Chart = lazy(() => import("./chart.tsx").then(({ Chart: component }) => ({ default: component })));
+
+const HEIGHT_PX = 170;
+
+interface ChartCardProps {
+  title: string;
+  times: number[];
+  series: Series[];
+  label: string;
+  bars?: boolean;
+  /** Shown instead while there is nothing to draw. */
+  empty?: string;
+  onRange?: (from: number, to: number) => void;
+}
+
+export function ChartCard({ title, times, series, label, bars = false, empty, onRange }: ChartCardProps) {
+  return (
+    <section className="card" aria-label={title}>
+      <div className="card-head">
+        <h2 className="grow">{title}</h2>
+        {series.map((one) => (
+          <span key={one.label} className="legend small second">
+            <span style={{ background: `var(${one.colour})` }} /> {one.label}
+          </span>
+        ))}
+      </div>
+      <div className="chart-body">
+        {empty && times.length < 2 ? (
+          <p className="quiet chart-empty" style={{ height: HEIGHT_PX }}>
+            {empty}
+          </p>
+        ) : (
+          <Suspense fallback={<div style={{ height: HEIGHT_PX }} />}>
+            <Chart
+              times={times}
+              series={series}
+              height={HEIGHT_PX}
+              bars={bars}
+              label={`${title}: ${label}`}
+              {...(onRange && { onRange })}
+            />
+          </Suspense>
+        )}
+      </div>
+    </section>
+  );
+}

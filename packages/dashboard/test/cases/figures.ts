@@ -1,0 +1,48 @@
+/** Curves: the volume of event types, the length and age of the queue. */
+
+import { test } from "node:test";
+import type { Browser } from "playwright-core";
+import { onEnd } from "../../../server/test/support/on-end.ts";
+import { startTestService } from "../../../server/test/support/service.ts";
+import { startShopApp } from "../support/app.ts";
+import { openPage } from "../support/browser.ts";
+import { until } from "../support/until.ts";
+
+const HOUR_MS = 3_600_000;
+
+export function figureCases(browser: () => Browser): void {
+  test("an event type's volume: a curve in the list, a chart of the week on its page, on to its events", async (t) => {
+    let behindMs = 50 * HOUR_MS;
+    const service = await startTestService(t, { mode: "dev", now: () => Date.now() - behindMs });
+    const name = "shop/order paid?";
+    await service.send([1, 2, 3].map(() => ({ name, data: {} })));
+    behindMs = 0;
+    for (const sent of [name, name, "user/signed.up"]) await service.send({ name: sent, data: {} });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/event-types`, { allow: /404/ });
+    const row = page.getByRole("row").filter({ hasText: name });
+    await row.getByRole("img", { name: "By the hour, at most 2" }).waitFor();
+    await row.getByRole("link", { name }).click();
+    await page.getByRole("img", { name: "Last 7 days: 5 events" }).waitFor();
+    await page.getByText("Nobody").waitFor();
+    await page.getByRole("link", { name: "Its events" }).click();
+    await until("the events", async () => (await page.getByRole("listitem").filter({ hasText: name }).count()) === 5);
+    await page.goto(`${service.url}/env/dev/event-types/never%2Fsent`);
+    await page.getByText('No event "never/sent" was accepted').waitFor();
+  });
+
+  test("the overview draws how long the queue was", async (t) => {
+    let behindMs = 120_000;
+    const service = await startTestService(t, { mode: "dev", now: () => Date.now() - behindMs });
+    const app = await startShopApp(service.url);
+    onEnd(t, () => app.stop());
+    await service.rest("POST", "/apps", { body: { url: app.url } });
+    const page = await openPage(t, browser(), `${service.url}/env/dev`);
+    await page.getByRole("region", { name: "Queue length" }).getByText("since it was started").waitFor();
+    await service.send({ name: "shop/order.created", data: { orderId: 1 } });
+    await until("a call under way", async () => (await service.rest("GET", "/stats")).body.data.queue.waiting === 1);
+    behindMs = 0;
+    await page.reload();
+    await page.getByRole("img", { name: "Queue length: at most 1 call at a time" }).waitFor();
+    await page.getByRole("img", { name: /^Queue age: the oldest call waited/ }).waitFor();
+  });
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { EnvironmentId } from "@inlet/protocol";
+import { pino } from "pino";
+import type { QueueDepth } from "../store/contract/index.ts";
+import { QueueHistory } from "./queue-history.ts";
+
+const [HERE, THERE] = [1 as EnvironmentId, 2 as EnvironmentId];
+const HOUR_MS = 3_600_000;
+
+function makeHistory() {
+  const world = { now: 0, depths: [] as QueueDepth[] };
+  const history = new QueueHistory({
+    store: { queueDepths: async () => world.depths },
+    log: pino({ level: "silent" }),
+    now: () => world.now,
+  });
+  async function sampleAt(now: number, waiting: number, ageMs: number | null = null): Promise<void> {
+    world.now = now;
+    const oldestDueAt = ageMs === null ? null : now - ageMs;
+    world.depths = waiting > 0 ? [{ environmentId: HERE, waiting, oldestDueAt }] : [];
+    await history.sample();
+  }
+  return { history, sampleAt };
+}
+
+test("a slot keeps the highest of what was seen in it; where nothing waits, zeros", async () => {
+  const { history, sampleAt } = makeHistory();
+  await sampleAt(60_000, 3, 500);
+  await sampleAt(70_000, 9);
+  await sampleAt(80_000, 1, 4_000);
+  await sampleAt(90_000, 0);
+  assert.deepEqual(history.points(HERE, 0, HOUR_MS), [
+    { at: 60_000, waiting: 9, oldestAgeMs: 4_000 },
+    { at: 90_000, waiting: 0, oldestAgeMs: 0 },
+  ]);
+  assert.deepEqual(
+    history.points(THERE, 0, HOUR_MS).map(({ waiting }) => waiting),
+    [0, 0],
+  );
+  assert.deepEqual(
+    history.points(HERE, 95_000, HOUR_MS).map(({ at }) => at),
+    [90_000],
+    "the slot that was open at `from` belongs to it",
+  );
+});
+
+test("six hours are kept, in at most 180 points that miss no peak", async () => {
+  const { history, sampleAt } = makeHistory();
+  for (let n = 0; n < 900; n++) await sampleAt(n * 30_000, n === 500 ? 77 : 1);
+  const points = history.points(HERE, 0, 900 * 30_000);
+  assert.deepEqual([points.length, points[0]?.at], [180, 180 * 30_000]);
+  assert.equal(Math.max(...points.map(({ waiting }) => waiting)), 77);
+  assert.equal(history.points(HERE, 880 * 30_000, 900 * 30_000).length, 20);
+});
+
+test("a clock that is set back starts no second line of time", async () => {
+  const { history, sampleAt } = makeHistory();
+  await sampleAt(60_000, 1);
+  await sampleAt(30_000, 5);
+  assert.deepEqual(history.points(HERE, 0, HOUR_MS), [{ at: 60_000, waiting: 5, oldestAgeMs: 0 }]);
+});

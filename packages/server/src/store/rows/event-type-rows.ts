@@ -1,0 +1,30 @@
+/** Rows of event types and of their hours as the contract's records. */
+
+import { type EventType, fromStoreText } from "../contract/index.ts";
+
+export const HOUR_MS = 3_600_000;
+
+export interface TypeRow {
+  name_id: number;
+  name: string;
+  first_seen_at: number;
+  last_seen_at: number;
+  count: number;
+}
+
+/** `hour` is counted from 1970. */
+export interface EventTypeHourRow {
+  hour: number;
+  count: number;
+}
+
+export function toEventType(row: TypeRow, hours: readonly EventTypeHourRow[]): EventType {
+  return {
+    name: fromStoreText(row.name),
+    firstSeenAt: row.first_seen_at,
+    lastSeenAt: row.last_seen_at,
+    count: row.count,
+    countSince: hours.reduce((sum, { count }) => sum + count, 0),
+    hours: hours.map(({ hour, count }) => ({ at: hour * HOUR_MS, count })),
+  };
+}
