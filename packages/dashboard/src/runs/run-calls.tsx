@@ -39,7 +39,7 @@ export function RunCalls({ run }: { run: Run }) {
 function aboutCall({ steps }: Run, call: RunCall): string {
   if (call.stepId !== null) return steps.find(({ id }) => id === call.stepId)?.name ?? call.stepId;
   const found = steps.filter(({ startedAt }) => startedAt === call.startedAt).map(({ name }) => name);
-  return found.length === 0 ? "The function" : `The function, as far as ${found.join(", ")}`;
+  return found.length === 0 ? "The function" : found.join(", ");
 }
 
 interface CallRowProps {

@@ -48,7 +48,7 @@ export function runCases(browser: () => Browser): void {
 
     const calls = page.getByRole("region", { name: "Calls" });
     await calls
-      .getByRole("button", { name: /HTTP 206\s*The function/ })
+      .getByRole("button", { name: /HTTP 206\s*Buy a label/ })
       .first()
       .click();
     const request = calls.getByRole("region", { name: "Request" });
