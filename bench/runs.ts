@@ -157,7 +157,8 @@ async function idleLatency(inlet: Server, app: Server): Promise<Row[]> {
 
 /** Microseconds of the service's CPU. */
 async function costPerRun({ runs }: RunsOptions, inlet: Server, app: Server): Promise<number> {
-  await runMany(inlet, app, "plain", 1_000);
+  // As warm as the service it is compared with.
+  await runMany(inlet, app, "plain", runs * 2);
   await settled(inlet);
   const before = cpuSeconds(inlet) ?? Number.NaN;
   await runMany(inlet, app, "plain", runs);
