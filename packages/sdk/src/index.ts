@@ -16,7 +16,7 @@ export type {
 export type { Jsonified, StepResult } from "./events/jsonified.ts";
 export type { InferInput, InferOutput, StandardSchemaV1 } from "./events/standard-schema.ts";
 export type { FailureContext, FunctionContext } from "./functions/context.ts";
-export type { CancelOn, ConcurrencyLimit, Duration, Expression } from "./functions/function-config.ts";
+export type { CancelOn, ConcurrencyLimit, Duration, Expression, RunConcurrency } from "./functions/function-config.ts";
 export type { FailureEvent, InletFunction } from "./functions/inlet-function.ts";
 export type { InvokeOptions, StepTools, WaitOptions } from "./functions/step-tools.ts";
 export { VERSION } from "./version.ts";

@@ -16,7 +16,7 @@ import { createEndEvents } from "./execute/steps/end-events.ts";
 import { cancelRun, type EndEvents, resolveStep } from "./execute/steps/run-changes.ts";
 import { type InvokeParts, readInvocation, readSleep, readWait } from "./execute/steps/step-parameters.ts";
 import { FanOut, once } from "./fan-out/fan-out.ts";
-import { limitsOfLane } from "./fan-out/lanes.ts";
+import { gateOfLane, limitsOfLane } from "./fan-out/lanes.ts";
 import { Registry } from "./fan-out/registry.ts";
 import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
 import { eventValue, newWait, waitRules } from "./fan-out/waits.ts";
@@ -121,6 +121,7 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
       return { app, uuid, url, retries, timeouts };
     },
     limitsOf: (lane) => limitsOfLane(registry, lane, config.appCalls),
+    gateOf: (lane) => gateOfLane(registry, lane),
     signingKey,
     backoff: createBackoff(config.retryInterval),
     endEvents,

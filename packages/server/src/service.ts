@@ -26,6 +26,7 @@ import { expireMarks } from "./execute/maintenance/expire-marks.ts";
 import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import { forgetLanes } from "./execute/maintenance/forget-lanes.ts";
+import { forgetPlaces } from "./execute/maintenance/forget-places.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
 import { createFunctions, createRunRules } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
@@ -117,6 +118,7 @@ async function serve(
     expireFigures({ store, log, now }),
     expireMarks({ store, log, now }),
     forgetLanes({ store, log }),
+    forgetPlaces({ store, log }),
     traffic,
     eventTypeCounter,
     queueHistory,

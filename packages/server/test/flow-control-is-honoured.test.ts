@@ -9,6 +9,9 @@ import { clockBeforeMinute } from "./support/held-clock.ts";
 import { endedRun, isEnded, runDetails, runsOfEvent, runsOfFunction, type ShownRun, until } from "./support/runs.ts";
 import { EVENT_KEY, startTestService, type TestService } from "./support/service.ts";
 
+/** A folder can be opened again; of a database each service gets its own here. */
+const isShared = process.env.TEST_STORE === "postgres";
+
 /** Lets calls in, counts them, and holds them until the test lets them go. */
 class Gate {
   readonly order: string[] = [];
@@ -58,12 +61,16 @@ async function setUp(t: TestContext, options: Record<string, unknown>, handler: 
   return setUpMany(t, [{ id: "fn", options, handler }]);
 }
 
-async function setUpMany(t: TestContext, functions: { id: string; options: Record<string, unknown>; handler: Handler }[]): Promise<Setup> {
+interface TestFunction {
+  id: string;
+  options: Record<string, unknown>;
+  handler: Handler;
+}
+
+async function setUpMany(t: TestContext, functions: TestFunction[]): Promise<Setup> {
   const service = await startTestService(t, { mode: "dev", flags: ["--retry-interval", "20ms"] });
   const client = V4.client({ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, isDev: true });
-  const served = functions.map(({ id, options, handler }) => client.createFunction({ id, ...options }, [{ event: "app/go" }], handler));
-  const app = await serveApp(t, V4.listener(client, served));
-  await syncApp(service, app.url);
+  await deploy(t, service, client, functions);
   const runs = () => runsOfFunction(service, "app-fn");
   return {
     service,
@@ -79,6 +86,13 @@ async function setUpMany(t: TestContext, functions: { id: string; options: Recor
         return found.filter(isEnded).length >= count ? found : undefined;
       }),
   };
+}
+
+/** Serves the app with these functions, and registers it; again, if it was. */
+async function deploy(t: TestContext, service: TestService, client: Client, functions: TestFunction[]): Promise<void> {
+  const served = functions.map(({ id, options, handler }) => client.createFunction({ id, ...options }, [{ event: "app/go" }], handler));
+  const app = await serveApp(t, V4.listener(client, served));
+  await syncApp(service, app.url);
 }
 
 const numbered = (count: number, more: object = {}) => Array.from({ length: count }, (_, n) => ({ n, ...more }));
@@ -145,6 +159,65 @@ suite("flow control", { concurrency: 6 }, () => {
     gate.open();
     await ended(6);
     assert.equal(gate.most, 2);
+  });
+
+  test("concurrency of runs: a run holds its place until it has ended, even while it sleeps; limits of steps hold beside it", async (t) => {
+    const gate = new Gate();
+    const concurrency = { fn: [{ limit: 1, key: "event.data.key" }], step: [{ limit: 2 }] };
+    const under = new Map<string, number>();
+    const { send, ended } = await setUp(t, { concurrency }, async ({ event, step }) => {
+      const { key, n } = event.data;
+      await step.run("enter", () => {
+        under.set(key, (under.get(key) ?? 0) + 1);
+        assert.equal(under.get(key), 1, "one run of a key at a time");
+      });
+      await step.sleep("nap", "200ms");
+      await step.run("held", () => gate.pass(`${key}${n}`));
+      await step.run("leave", () => void under.set(key, 0));
+    });
+    await send([...numbered(3, { key: "a" }), ...numbered(3, { key: "b" }), ...numbered(2, { key: "c" })]);
+    await gate.full(2);
+    gate.open();
+    const runs = await ended(8);
+    assert.deepEqual(new Set(runs.map(({ status }) => status)), new Set(["completed"]));
+    assert.equal(gate.most, 2, "two steps at a time");
+    for (const key of ["a", "b", "c"]) {
+      const order = gate.order.filter((name) => name.startsWith(key));
+      assert.deepEqual(order, [...order].sort(), "first come, first served");
+    }
+  });
+
+  test("concurrency of runs: a cancelled run gives its place away, one cancelled at the gate needs none, and more places let more in", async (t) => {
+    const gate = new Gate();
+    const options = { concurrency: { fn: [{ limit: 1 }] }, cancelOn: [{ event: "app/stop", match: "data.n" }] };
+    const { send, runs, service, client } = await setUp(t, options, held(gate));
+    await send(numbered(4));
+    await gate.full(1);
+    await send({ n: 1 }, "app/stop");
+    await until("it is cancelled", async () => ((await runs()).some(({ status }) => status === "cancelled") ? true : undefined));
+    assert.deepEqual(gate.order, ["0"]);
+    await send({ n: 0 }, "app/stop");
+    await until("the next but one", () => (gate.order.length === 2 ? true : undefined));
+    assert.deepEqual(gate.order, ["0", "2"]);
+    await deploy(t, service, client, [{ id: "fn", options: { ...options, concurrency: { fn: [{ limit: 2 }] } }, handler: held(gate) }]);
+    await until("the last", () => (gate.order.length === 3 ? true : undefined));
+    gate.open();
+  });
+
+  test("concurrency of runs: places and those who wait for them survive a restart", { skip: isShared }, async (t) => {
+    const gate = new Gate();
+    const { send, service, runs } = await setUp(t, { concurrency: { fn: [{ limit: 1 }] } }, async ({ event, step }) => {
+      await step.sleep("nap", "1s");
+      await gate.pass(`${event.data.n}`);
+    });
+    await send(numbered(3));
+    await until("the first sleeps", async () => ((await runs()).some(({ status }) => status === "sleeping") ? true : undefined));
+    await service.stop();
+    const again = await startTestService(t, { mode: "dev", dataDir: service.dataDir });
+    await gate.full(1);
+    gate.open();
+    await until("all", async () => ((await runsOfFunction(again, "app-fn")).filter(isEnded).length === 3 ? true : undefined));
+    assert.deepEqual([gate.order, gate.most], [["0", "1", "2"], 1]);
   });
 
   test("throttle: starts are put off, none is dropped", async (t) => {

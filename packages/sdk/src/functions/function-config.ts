@@ -12,6 +12,14 @@ export interface ConcurrencyLimit {
   scope?: "fn" | "env" | "account" | undefined;
 }
 
+/** Runs and steps limited apart: a run keeps its place from its first call to its end, asleep or not. */
+export interface RunConcurrency {
+  /** Runs at the same time, for each value of the key if there is one. */
+  fn: readonly [{ limit: number; key?: Expression | undefined }];
+  /** Steps running at the same time. */
+  step?: readonly ConcurrencyLimit[] | undefined;
+}
+
 export interface CancelOn<Name extends string = string> {
   event: Name;
   /** Over `event` (the one that started the run) and `async` (the one that arrives). */
@@ -27,7 +35,13 @@ export interface FlowConfig {
   name?: string | undefined;
   /** Attempts after the first, per step; 0 to 20, default 4. */
   retries?: number | undefined;
-  concurrency?: number | ConcurrencyLimit | readonly [ConcurrencyLimit] | readonly [ConcurrencyLimit, ConcurrencyLimit] | undefined;
+  concurrency?:
+    | number
+    | ConcurrencyLimit
+    | readonly [ConcurrencyLimit]
+    | readonly [ConcurrencyLimit, ConcurrencyLimit]
+    | RunConcurrency
+    | undefined;
   /** Delays runs beyond the limit. */
   throttle?: { limit: number; period: Duration; burst?: number | undefined; key?: Expression | undefined } | undefined;
   /** Drops runs beyond the limit. */

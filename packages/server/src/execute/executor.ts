@@ -17,6 +17,7 @@ import {
   TIMER_LANE,
 } from "../store/contract/index.ts";
 import { type ExecutedFunction, FunctionCalls, type FunctionCallsParts } from "./function-calls.ts";
+import { type GateRule, Gates } from "./queue/gates.ts";
 import { LimitHolders } from "./queue/limit-holders.ts";
 import { type LimitRule, Scheduler } from "./queue/scheduler.ts";
 import { Suspects } from "./queue/suspects.ts";
@@ -28,6 +29,8 @@ export interface ExecutorParts extends FunctionCallsParts {
   store: Store;
   functionOf(no: FunctionNo): ExecutedFunction | undefined;
   limitsOf(lane: string): readonly LimitRule[];
+  /** Null for a lane that is no gate. */
+  gateOf(lane: string): GateRule | null;
   /** Entries that start functions rather than go on with runs. */
   starts: { work(entry: ClaimedEntry): Promise<ClaimedEntry[]> };
   log: Logger;
@@ -48,9 +51,10 @@ export class Executor {
   readonly #timers: Timers;
   readonly #calls: FunctionCalls;
   readonly #suspects: Suspects;
-  /** Timers being worked on. Their leases are renewed like those of calls. */
   /** Null when no other node could work on the same limits. */
   readonly #limits: LimitHolders | null;
+  readonly #gates: Gates;
+  /** Timers being worked on. Their leases are renewed like those of calls. */
   readonly #timersInWork = new Set<ClaimedEntry>();
   #renewal: NodeJS.Timeout | null = null;
   #stopWatching: (() => void) | null = null;
@@ -58,9 +62,10 @@ export class Executor {
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
-    const { store, limitsOf, now } = parts;
+    const { store, limitsOf, gateOf, now } = parts;
     this.#calls = new FunctionCalls(parts);
     this.#limits = store.storeIsShared ? this.#limitHolders() : null;
+    this.#gates = new Gates({ store, gateOf, now });
     this.#scheduler = new Scheduler({
       work: (entry) => this.#workSafely(entry),
       claim: async (lane, limit) => {
@@ -85,7 +90,8 @@ export class Executor {
   }
 
   #roomIn(lane: string): number {
-    return this.#limits?.mayTake(lane) === false ? 0 : this.#scheduler.roomIn(lane);
+    if (this.#gates.isGate(lane) || this.#limits?.mayTake(lane) === false) return 0;
+    return this.#scheduler.roomIn(lane);
   }
 
   /** How many calls one app is sent is each node's own affair; all other limits count across nodes. */
@@ -116,16 +122,23 @@ export class Executor {
     const { store } = this.#parts;
     this.#stopWatching = store.queueWatch((lane, dueAt) => {
       if (lane === TIMER_LANE) this.#timers.wakeBy(dueAt);
-      else setImmediate(() => this.#scheduler.noteBacklog(lane));
+      else setImmediate(() => this.#noteBacklog(lane));
     });
-    for (const lane of await store.queueLanes()) if (lane !== TIMER_LANE) this.#scheduler.noteBacklog(lane);
+    for (const lane of await store.queueLanes()) if (lane !== TIMER_LANE) this.#noteBacklog(lane);
     this.#timers.start();
     this.#renewal = setInterval(() => void this.#renew(), RENEW_INTERVAL_MS);
+  }
+
+  /** The store holds calls of this lane that nobody has taken. */
+  #noteBacklog(lane: string): void {
+    if (this.#gates.isGate(lane)) this.#gates.note(lane);
+    else this.#scheduler.noteBacklog(lane);
   }
 
   /** Functions were registered: their limits may be others now. */
   refresh(): void {
     this.#limits?.refresh();
+    this.#gates.refresh();
     this.#scheduler.refreshLimits();
   }
 
@@ -133,6 +146,7 @@ export class Executor {
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     this.#stopWatching?.();
+    this.#gates.stop();
     if (this.#renewal) clearInterval(this.#renewal);
     await this.#timers.stop();
     const ended = this.#scheduler.stop();

@@ -85,7 +85,7 @@ export class Fields {
     const value = this.value(name);
     if (value === null) return [];
     if (!Array.isArray(value)) return this.fault(name, "must be a list") ?? [];
-    if (value.length > lengthMax) return this.fault(name, `has ${value.length} entries, and ${lengthMax} are the most`) ?? [];
+    if (value.length > lengthMax) return this.fault(name, `has ${value.length} entries, at most ${lengthMax} may be given`) ?? [];
     return value.flatMap((entry: unknown, i) => {
       if (isObject(entry)) return new Fields(entry, `${this.#path}${name}[${i}].`, this.#report);
       this.fault(`${name}[${i}]`, "must be an object");

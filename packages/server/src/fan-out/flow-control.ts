@@ -6,6 +6,7 @@ const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
 const YEAR_MS = 366 * DAY_MS;
 const CONCURRENCY_LIMITS_MAX = 2;
+const RUN_LIMITS_MAX = 1;
 const BATCH_SIZE_MAX = 10_000;
 
 /** At most `limit` at a time, for each value of the key if there is one, within the scope. */
@@ -52,7 +53,7 @@ export interface SingletonConfig {
   mode: "skip" | "cancel";
 }
 
-/** A number, an object, a list of at most two, or `{fn: […], step: […]}`. A limit of 0 is none. */
+/** A number, an object, a list of at most two, or `{fn: […], step: […]}` for a limit of runs and limits of steps. 0 is none. */
 export function readConcurrency(fields: Fields): ConcurrencyLimit[] {
   const value = fields.value("concurrency");
   if (value === null) return [];
@@ -64,10 +65,9 @@ export function readConcurrency(fields: Fields): ConcurrencyLimit[] {
   const given = fields.object("concurrency");
   if (!given) return [];
   if (given.value("fn") === null && given.value("step") === null) return readLimits([given], "steps");
-  return [
-    ...readLimits(given.list("fn", CONCURRENCY_LIMITS_MAX), "runs"),
-    ...readLimits(given.list("step", CONCURRENCY_LIMITS_MAX), "steps"),
-  ];
+  const runLimits = given.list("fn", RUN_LIMITS_MAX);
+  for (const limit of runLimits) if (readScope(limit) !== "fn") limit.fault("scope", "must be fn: runs are counted by function");
+  return [...readLimits(runLimits, "runs"), ...readLimits(given.list("step", CONCURRENCY_LIMITS_MAX), "steps")];
 }
 
 function readLimits(limits: readonly Fields[], counts: ConcurrencyLimit["counts"]): ConcurrencyLimit[] {

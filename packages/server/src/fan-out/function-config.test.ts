@@ -163,6 +163,11 @@ test("every fault is a sentence that names function and field", () => {
       ["Function shop-plain: steps.step.runtime.url must be the address of the function, starting with http:// or https://."],
     ],
     [{ triggers: "shop/a" }, ["Function shop-plain: triggers must be a list."]],
+    [
+      { concurrency: { fn: [{ limit: 1, key: "event.data.u", scope: "env" }] } },
+      ["Function shop-plain: concurrency.fn[0].scope must be fn: runs are counted by function."],
+    ],
+    [{ concurrency: { fn: [{ limit: 1 }, { limit: 2 }] } }, ["Function shop-plain: concurrency.fn has 2 entries, at most 1 may be given."]],
     [{ triggers: [7] }, ["Function shop-plain: triggers[0] must be an object."]],
     [{ triggers: [{}] }, ["Function shop-plain: triggers[0].event is required, unless there is a cron."]],
     [
@@ -180,7 +185,7 @@ test("every fault is a sentence that names function and field", () => {
     [{ triggers: [{ event: "a" }, { event: "a" }] }, ["Function shop-plain: triggers has the same trigger twice."]],
     [
       { triggers: Array.from({ length: 11 }, (_, i) => ({ event: `a${i}` })) },
-      ["Function shop-plain: triggers has 11 entries, and 10 are the most."],
+      ["Function shop-plain: triggers has 11 entries, at most 10 may be given."],
     ],
     [
       { triggers: [{ cron: "* * *" }] },
@@ -194,7 +199,10 @@ test("every fault is a sentence that names function and field", () => {
     [{ concurrency: -1 }, ["Function shop-plain: concurrency must be a whole number from 0."]],
     [{ concurrency: [{ limit: 1, scope: "env" }] }, ["Function shop-plain: concurrency[0].key is required when the scope is env."]],
     [{ concurrency: { limit: 1, scope: "x" } }, ["Function shop-plain: concurrency.scope must be fn, env or account."]],
-    [{ concurrency: [{ limit: 1 }, { limit: 2 }, { limit: 3 }] }, ["Function shop-plain: concurrency has 3 entries, and 2 are the most."]],
+    [
+      { concurrency: [{ limit: 1 }, { limit: 2 }, { limit: 3 }] },
+      ["Function shop-plain: concurrency has 3 entries, at most 2 may be given."],
+    ],
     [
       { throttle: { limit: 0, period: "soon" } },
       [
@@ -217,7 +225,7 @@ test("every fault is a sentence that names function and field", () => {
       { cancel: [{ event: "shop/*" }] },
       ["Function shop-plain: cancel[0].event must be the whole name of an event: a pattern would never cancel anything."],
     ],
-    [{ cancel: Array(6).fill({ event: "x" }) }, ["Function shop-plain: cancel has 6 entries, and 5 are the most."]],
+    [{ cancel: Array(6).fill({ event: "x" }) }, ["Function shop-plain: cancel has 6 entries, at most 5 may be given."]],
     [
       { cancel: [{ event: "", timeout: 5 }] },
       [

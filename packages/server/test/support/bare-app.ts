@@ -53,6 +53,11 @@ export class BareApp {
     });
   }
 
+  /** How many calls came that were not looked at yet. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   static async start(t: TestContext): Promise<BareApp> {
     const app = new BareApp();
     app.#server.listen(0, "127.0.0.1");

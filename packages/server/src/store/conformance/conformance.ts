@@ -11,6 +11,7 @@ import { eventTypeConformance } from "./event-types.ts";
 import { functionStartConformance } from "./function-starts.ts";
 import { idempotencyConformance } from "./idempotency-keys.ts";
 import { keyConformance } from "./keys.ts";
+import { placeConformance } from "./places.ts";
 import { queueConformance } from "./queue.ts";
 import { runAdvanceConformance } from "./run-advance.ts";
 import { runCallConformance } from "./run-calls.ts";
@@ -35,6 +36,7 @@ export function storeConformance(engine: Engine): void {
   webhookConformance(engine);
   appConformance(engine);
   queueConformance(engine);
+  placeConformance(engine);
   runStartConformance(engine);
   runAdvanceConformance(engine);
   runWaitConformance(engine);

@@ -8,6 +8,7 @@ export * from "./events.ts";
 export * from "./function-starts.ts";
 export * from "./idempotency-keys.ts";
 export * from "./keys.ts";
+export * from "./places.ts";
 export * from "./queue.ts";
 export * from "./runs.ts";
 export * from "./sessions.ts";

@@ -14,6 +14,7 @@ import type { EventStore } from "./events.ts";
 import type { FunctionStartStore } from "./function-starts.ts";
 import type { IdempotencyStore } from "./idempotency-keys.ts";
 import type { KeyStore } from "./keys.ts";
+import type { PlaceStore } from "./places.ts";
 import type { QueueStore } from "./queue.ts";
 import type { RunStore } from "./runs.ts";
 import type { SessionStore } from "./sessions.ts";
@@ -30,6 +31,7 @@ export interface Store
     WebhookRequestStore,
     AppStore,
     QueueStore,
+    PlaceStore,
     RunStore,
     FunctionStartStore,
     SessionStore,

@@ -14,7 +14,7 @@ import {
 import { type AppRow, toApp, toFunction } from "../rows/app-rows.ts";
 import type { Announced } from "./announce.ts";
 import type { Database } from "./database.ts";
-import { NotRead } from "./not-read.ts";
+import { whenRead } from "./not-read.ts";
 import type { NumberBlocks } from "./number-blocks.ts";
 
 const WRITE_APP = `
@@ -80,7 +80,7 @@ export function appStore({ database, announced, blocks, announceTimers }: AppSto
     const { rows } = await client.query<{ function_no: FunctionNo }>(WRITE_FUNCTION, values);
     for (const { cron, dueAt } of crons) {
       if (schedules.delete(`${rows[0]?.function_no} ${cron}`)) continue;
-      await client.query(WRITE_CRON, [await number(blocks), environmentId, dueAt, rows[0]?.function_no, toStoreText(cron)]);
+      await client.query(WRITE_CRON, [await whenRead(() => blocks.next()), environmentId, dueAt, rows[0]?.function_no, toStoreText(cron)]);
     }
   }
 
@@ -127,16 +127,6 @@ async function schedulesOf(client: PoolClient, { no }: App): Promise<Map<string,
 /** Its functions start nothing any more. */
 async function archive(client: PoolClient, { no }: App, now: number): Promise<void> {
   await client.query("UPDATE functions SET archived_at = $1 WHERE app_no = $2 AND archived_at IS NULL", [now, no]);
-}
-
-async function number(blocks: NumberBlocks): Promise<number> {
-  try {
-    return blocks.next();
-  } catch (error) {
-    if (!(error instanceof NotRead)) throw error;
-    await error.read();
-    return blocks.next();
-  }
 }
 
 function readApp(row: AppRow): App {

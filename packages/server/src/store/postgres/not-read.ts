@@ -12,3 +12,15 @@ export class NotRead extends Error {
     this.read = read;
   }
 }
+
+/** For who may wait: reads what is missing, then asks again. */
+export async function whenRead<Value>(ask: () => Value): Promise<Value> {
+  for (;;) {
+    try {
+      return ask();
+    } catch (error) {
+      if (!(error instanceof NotRead)) throw error;
+      await error.read();
+    }
+  }
+}

@@ -22,6 +22,7 @@ import { keyStore } from "./keys.ts";
 import { listEvents } from "./list-events.ts";
 import { migrate } from "./migrate.ts";
 import { NumberBlocks } from "./number-blocks.ts";
+import { placeStore } from "./places.ts";
 import { queueStore } from "./queue.ts";
 import { ResumeRuns } from "./resume-runs.ts";
 import { RunReads } from "./run-reads.ts";
@@ -90,6 +91,7 @@ export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10,
     ...webhookRequestStore(database, writer),
     ...appStore({ database, announced, blocks, announceTimers: announce }),
     ...queue,
+    ...placeStore({ database, words, announce }),
     ...runStore({ database, writer, reads, runs, watch: (listener) => watch(signals.runListeners, listener) }),
     ...functionStartStore({ database, writer, reads, runs, rules, append }),
     storeNode: node,

@@ -24,6 +24,7 @@ import { idempotencyStore } from "./idempotency-keys.ts";
 import { keyStore } from "./keys.ts";
 import { Lanes } from "./lanes.ts";
 import { migrate } from "./migrate.ts";
+import { placeStore } from "./places.ts";
 import { queueStore } from "./queue.ts";
 import { QueueEntries } from "./queue-entries.ts";
 import { Reader } from "./reader.ts";
@@ -107,6 +108,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),
     ...queueStore(db, writer, reader, lanes, entries),
+    ...placeStore(db, writer, lanes, entries),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
     ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules, append }),
     // One process at a time: nobody else could change anything.

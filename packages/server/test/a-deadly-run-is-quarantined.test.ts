@@ -1,0 +1,59 @@
+/**
+ * A run that takes the service down whenever it is worked on is given up after a while; what was under way beside it is not.
+ * The deadly one: its app kills the service with SIGKILL as soon as it is called.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startOneRun } from "./support/one-run.ts";
+import { call } from "./support/service.ts";
+
+/** Many more than it takes. */
+const DEATHS_MAX = 30;
+/** For so long the harmless run is left without an answer: it is suspected as well. */
+const DEATHS_SHARED = 4;
+
+test("a run that kills the service whenever it is called is quarantined, and no other run suffers", async (t) => {
+  const scene = await startOneRun(t);
+  await scene.begin();
+  const { runId: deadly } = await scene.app.next();
+  await scene.begin();
+  const { runId: harmless } = await scene.app.next();
+  await scene.inlet.end("SIGKILL");
+
+  const runs = async () => {
+    const { body } = await call(`${scene.inlet.url}/v1/runs`);
+    const status = (id: string) => body.data.find((run: { id: string }) => run.id === id)?.status;
+    return { deadly: status(deadly), harmless: status(harmless) };
+  };
+  let deaths = 1;
+  await scene.restart();
+  for (;;) {
+    const found = await nextCallOrEnd();
+    if (found === "ended") break;
+    if (found.runId === deadly) {
+      assert.ok(++deaths < DEATHS_MAX, "it is never given up");
+      await scene.inlet.end("SIGKILL");
+      await scene.restart();
+    } else if (deaths >= DEATHS_SHARED) await found.finish("fine").catch(() => undefined);
+  }
+
+  const { body } = await call(`${scene.inlet.url}/v1/runs/${deadly}`);
+  assert.deepEqual([body.data.status, body.data.error.name], ["failed", "RunAbandoned"]);
+  assert.match(body.data.error.message, /quarantined: whenever it was worked on, the service stopped or failed/);
+  assert.equal((await runs()).harmless, "completed");
+  assert.ok(deaths > DEATHS_SHARED, "it was tried several times");
+  await sleep(200);
+  assert.equal(scene.app.waiting, 0, "it is called no more");
+
+  async function nextCallOrEnd() {
+    for (;;) {
+      if (scene.app.waiting > 0) return scene.app.next();
+      const found = await runs();
+      if (found.deadly === "failed" && found.harmless === "completed") return "ended";
+      assert.notEqual(found.harmless, "failed");
+      await sleep(20);
+    }
+  }
+});
