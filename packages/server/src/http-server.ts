@@ -29,6 +29,8 @@ export function createHttpServer(edge: HttpHandler, trustProxy: boolean | string
     forceCloseConnections: "idle",
     return503OnClosing: false,
     clientErrorHandler: answerBadRequest,
+    // Requests are checked by compilers of the REST API's own, and answers by none: the usual ones need not be loaded.
+    schemaController: { compilersFactory: { buildValidator: () => noCompiler, buildSerializer: () => noCompiler } },
     routerOptions: { maxParamLength: PATH_PART_UNITS_MAX },
     frameworkErrors: (error, _request, reply) => void sendRefusal(reply, new Refusal("request_invalid", error.message)),
   });
@@ -39,6 +41,10 @@ export function createHttpServer(edge: HttpHandler, trustProxy: boolean | string
     return sendRefusal(reply, new Refusal("route_not_found", `There is nothing at ${request.method} ${path}.`));
   });
   return app;
+}
+
+function noCompiler(): never {
+  throw new Error("a route outside the REST API has a schema");
 }
 
 /** What the HTTP parser itself refuses has no request to answer: a bare status line has to do. */

@@ -3,6 +3,7 @@
 import { pino } from "pino";
 import { ConfigInvalid, readConfig } from "./config/config.ts";
 import type { Mode } from "./config/settings.ts";
+import { releaseMemorySoon } from "./release-memory.ts";
 import { isLoopback, type Service, startService } from "./service.ts";
 import { StoreRefused } from "./store/contract/index.ts";
 import { curlSend, loginLink, welcome } from "./welcome.ts";
@@ -24,6 +25,7 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
     if (mode === "dev") announceDev(service);
     else announceStart(service, config.publicUrl);
     console.log(`listening on ${service.url}`);
+    releaseMemorySoon();
     await untilAsked();
     log.info("stopping: waiting for requests in flight");
     await service.stop();

@@ -3,7 +3,8 @@
  * its usual extension. `matches` runs on RE2, as CEL wants it: its time grows with the text, never explodes.
  */
 
-import { RE2JS } from "re2js";
+import { createRequire } from "node:module";
+import type { RE2JS } from "re2js";
 import { TIME_FUNCTIONS } from "./time-functions.ts";
 import { charge, fault, isList, isMap, isNumber, kindOf, type Scope, Span, type Value } from "./values.ts";
 
@@ -51,11 +52,15 @@ export const FUNCTIONS: ReadonlyMap<string, CelFunction> = new Map<string, CelFu
   } satisfies Record<string, CelFunction>),
 );
 
+/** Loaded with the first pattern: hardly any expression has one. */
+let re2: typeof import("re2js") | undefined;
+
 /** Throws a Fault when RE2 does not take it. */
 export function compilePattern(pattern: string): RE2JS {
   if (pattern.length > PATTERN_LENGTH_MAX) fault(`a regular expression is at most ${PATTERN_LENGTH_MAX} characters long`);
   try {
-    return RE2JS.compile(pattern);
+    re2 ??= createRequire(import.meta.url)("re2js") as typeof import("re2js");
+    return re2.RE2JS.compile(pattern);
   } catch (error) {
     return fault(`"${pattern}" is not a regular expression RE2 takes: ${error instanceof Error ? error.message : error}`);
   }

@@ -1,11 +1,19 @@
 /** The syntax of expressions: CEL, as the library reads it. */
 
-import { type ASTNode, Environment } from "@marcbachmann/cel-js";
+import { createRequire } from "node:module";
+import type { ASTNode, Environment } from "@marcbachmann/cel-js";
 
-/** Its limits on depth and number of nodes are generous for the few characters an expression may have. */
-const PARSER = new Environment({ homogeneousAggregateLiterals: false });
+let parser: Environment | undefined;
 
 /** Throws the library's ParseError, which has a `summary` and a `range`. */
 export function parseExpression(text: string): ASTNode {
-  return PARSER.parse(text).ast;
+  parser ??= loadParser();
+  return parser.parse(text).ast;
+}
+
+/** With the first expression: a service whose functions have none need not hold it in memory. */
+function loadParser(): Environment {
+  const library = createRequire(import.meta.url)("@marcbachmann/cel-js") as typeof import("@marcbachmann/cel-js");
+  // Its limits on depth and number of nodes are generous for the few characters an expression may have.
+  return new library.Environment({ homogeneousAggregateLiterals: false });
 }

@@ -1,6 +1,7 @@
 /** The thread that lists, searches and checkpoints, on connections of its own: none of this delays an accept. */
 
 import { parentPort, workerData } from "node:worker_threads";
+import { releaseMemorySoon } from "../../release-memory.ts";
 import { listAudit } from "./audit-log.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
@@ -13,6 +14,7 @@ import { getRun, listRuns, summariseRuns } from "./read-runs.ts";
 import { getRequest, listRequests } from "./read-webhook-requests.ts";
 import { listTraffic } from "./traffic.ts";
 
+releaseMemorySoon();
 const { path } = workerData as { path: string };
 const db = openReader(path);
 /** Writes nothing but checkpoints. */

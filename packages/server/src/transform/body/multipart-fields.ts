@@ -5,7 +5,6 @@
  * old, where busboy's is years old.
  */
 
-import { Busboy } from "@fastify/busboy";
 import { Refusal } from "@inlet/protocol";
 import { addField, type FieldLists, newFieldLists } from "./field-lists.ts";
 
@@ -21,7 +20,9 @@ export async function multipartFields(bytes: Buffer, contentType: string): Promi
   }
 }
 
-function parse(bytes: Buffer, contentType: string): Promise<FieldLists> {
+async function parse(bytes: Buffer, contentType: string): Promise<FieldLists> {
+  // Loaded with the first such body: few providers send one.
+  const { Busboy } = await import("@fastify/busboy");
   const { promise, resolve, reject } = Promise.withResolvers<FieldLists>();
   const fields = newFieldLists();
   const busboy = new Busboy({
