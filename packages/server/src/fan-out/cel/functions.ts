@@ -3,8 +3,8 @@
  * its usual extension. `matches` runs on RE2, as CEL wants it: its time grows with the text, never explodes.
  */
 
-import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
+import { whenNeeded } from "../when-needed.ts";
 import { TIME_FUNCTIONS } from "./time-functions.ts";
 import { charge, fault, isList, isMap, isNumber, kindOf, type Scope, Span, type Value } from "./values.ts";
 
@@ -15,6 +15,7 @@ export interface CelFunction {
   readonly call: (args: readonly Value[], scope: Scope) => Value;
 }
 
+const re2 = whenNeeded<typeof import("re2js")>("re2js");
 const PATTERN_LENGTH_MAX = 1_000;
 
 export const FUNCTIONS: ReadonlyMap<string, CelFunction> = new Map<string, CelFunction>(
@@ -52,15 +53,11 @@ export const FUNCTIONS: ReadonlyMap<string, CelFunction> = new Map<string, CelFu
   } satisfies Record<string, CelFunction>),
 );
 
-/** Loaded with the first pattern: hardly any expression has one. */
-let re2: typeof import("re2js") | undefined;
-
 /** Throws a Fault when RE2 does not take it. */
 export function compilePattern(pattern: string): RE2JS {
   if (pattern.length > PATTERN_LENGTH_MAX) fault(`a regular expression is at most ${PATTERN_LENGTH_MAX} characters long`);
   try {
-    re2 ??= createRequire(import.meta.url)("re2js") as typeof import("re2js");
-    return re2.RE2JS.compile(pattern);
+    return re2().RE2JS.compile(pattern);
   } catch (error) {
     return fault(`"${pattern}" is not a regular expression RE2 takes: ${error instanceof Error ? error.message : error}`);
   }

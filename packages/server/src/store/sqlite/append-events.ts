@@ -6,6 +6,7 @@ import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } f
 import { Handing } from "../rows/entry-writes.ts";
 import type { EventTypeSums } from "./event-type-sums.ts";
 import type { EventWords } from "./event-words.ts";
+import type { InsertEvents } from "./insert-events.ts";
 import type { ResumeRuns } from "./resume-runs.ts";
 import type { StartRuns } from "./start-runs.ts";
 import { prepareRecordRequest } from "./webhook-requests.ts";
@@ -17,17 +18,15 @@ export interface AppendEvents {
 }
 
 export interface AppendParts {
+  rows: InsertEvents;
   words: EventWords;
   sums: EventTypeSums;
   startRuns: StartRuns;
   resumeRuns(): ResumeRuns;
 }
 
-export function prepareAppendEvents(db: DatabaseSync, { words, sums, startRuns, resumeRuns }: AppendParts): AppendEvents {
+export function prepareAppendEvents(db: DatabaseSync, { rows, words, sums, startRuns, resumeRuns }: AppendParts): AppendEvents {
   const recordRequest = prepareRecordRequest(db);
-  const insertEvent = db.prepare(`
-    INSERT INTO events (environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, extras, data)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const findEvent = db.prepare("SELECT 1 FROM events WHERE environment_id = ? AND event_id = ?");
   const countDuplicate = db.prepare("UPDATE events SET duplicates = duplicates + 1 WHERE environment_id = ? AND event_id = ?");
   const findKey = db.prepare("SELECT event_id FROM dedup_keys WHERE environment_id = ? AND dedup_id = ? AND first_seen_at > ?");
@@ -42,15 +41,16 @@ export function prepareAppendEvents(db: DatabaseSync, { words, sums, startRuns, 
       const key = findKey.get(environmentId, dedupId, batch.duplicateSince);
       if (key) return key.event_id as EventId;
     }
-    return batch.idsFromSender && findEvent.get(environmentId, event.id) ? event.id : null;
+    if (!batch.idsFromSender) return null;
+    rows.flush();
+    return findEvent.get(environmentId, event.id) ? event.id : null;
   }
 
   function insert(handing: Handing, batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
     const { environmentId, receivedAt } = batch;
     const { id, ts, extras, data } = event;
     const nameId = words.nameId(event.name);
-    const row = insertEvent.run(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, extras, data);
-    const sequence = row.lastInsertRowid as number;
+    const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, extras, data);
     sums.note(environmentId, nameId, receivedAt, sequence);
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
     if (event.runs) for (const run of event.runs) startRuns.start(handing, environmentId, sequence, run);
@@ -66,11 +66,13 @@ export function prepareAppendEvents(db: DatabaseSync, { words, sums, startRuns, 
       const dedupId = event.dedupId === null ? null : toStoreText(event.dedupId);
       const first = firstOf(batch, event, dedupId);
       if (first) {
+        rows.flush();
         countDuplicate.run(batch.environmentId, first);
         duplicates++;
       } else insert(handing, batch, sourceNo, event, dedupId);
       ids.push(first ?? event.id);
     }
+    rows.flush();
     if (batch.webhookRequest) recordRequest(batch.webhookRequest, ids[0] ?? null);
     return { ids, duplicates, handed: handing.handed };
   }

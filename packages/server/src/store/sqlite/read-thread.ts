@@ -1,5 +1,6 @@
 /** The thread that lists, searches and checkpoints, on connections of its own: none of this delays an accept. */
 
+import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { releaseMemorySoon } from "../../release-memory.ts";
 import { listAudit } from "./audit-log.ts";
@@ -17,8 +18,13 @@ import { listTraffic } from "./traffic.ts";
 releaseMemorySoon();
 const { path } = workerData as { path: string };
 const db = openReader(path);
-/** Writes nothing but checkpoints. */
-const checkpointDb = openWriter(path);
+/** Writes nothing but checkpoints; opened with the first. */
+let checkpointDb: DatabaseSync | undefined;
+
+function checkpointNow(): ReturnType<typeof checkpoint> {
+  checkpointDb ??= openWriter(path);
+  return checkpoint(checkpointDb);
+}
 
 const operations = {
   eventList: (params: Parameters<typeof listEvents>[1]) => listEvents(db, params),
@@ -40,7 +46,7 @@ const operations = {
   webhookRequestFollow: (params: Parameters<typeof followRequests>[1]) => followRequests(db, params),
   webhookRequestSequence: () => lastRequestSequence(db),
   webhookRequestSequenceBefore: (params: Parameters<typeof requestSequenceBefore>[1]) => requestSequenceBefore(db, params),
-  checkpoint: () => checkpoint(checkpointDb),
+  checkpoint: checkpointNow,
 };
 
 export type ReadOperations = typeof operations;

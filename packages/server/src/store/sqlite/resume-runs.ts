@@ -4,6 +4,7 @@ import type { EnvironmentId } from "@inlet/protocol";
 import type { NewEvent, RunRules, StoredWait } from "../contract/index.ts";
 import type { Handing } from "../rows/entry-writes.ts";
 import type { AdvanceRun } from "./advance-run.ts";
+import type { InsertEvents } from "./insert-events.ts";
 import type { RunStates } from "./run-state.ts";
 import type { Waits } from "./waits.ts";
 
@@ -12,16 +13,21 @@ export class ResumeRuns {
   readonly #states: RunStates;
   readonly #runs: AdvanceRun;
   readonly #rules: RunRules;
+  readonly #rows: InsertEvents;
 
-  constructor(parts: { waits: Waits; states: RunStates; runs: AdvanceRun; rules: RunRules }) {
+  constructor(parts: { waits: Waits; states: RunStates; runs: AdvanceRun; rules: RunRules; rows: InsertEvents }) {
     this.#waits = parts.waits;
     this.#states = parts.states;
     this.#runs = parts.runs;
     this.#rules = parts.rules;
+    this.#rows = parts.rows;
   }
 
   resume(handing: Handing, environmentId: EnvironmentId, event: NewEvent, sequence: number): void {
     const candidates = this.#waits.candidates(environmentId, event.name, (path) => this.#rules.keyAt(event, path));
+    if (candidates.length === 0) return;
+    // Runs may look for events, this one among them.
+    this.#rows.flush();
     for (const wait of candidates) {
       if (wait.expiresAt > handing.now && this.#matches(wait, event, sequence)) this.#apply(handing, wait, event);
     }

@@ -21,6 +21,7 @@ import { lockFolder } from "./folder-lock.ts";
 import { functionStartStore } from "./function-starts.ts";
 import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
 import { idempotencyStore } from "./idempotency-keys.ts";
+import { InsertEvents } from "./insert-events.ts";
 import { keyStore } from "./keys.ts";
 import { Lanes } from "./lanes.ts";
 import { migrate } from "./migrate.ts";
@@ -65,22 +66,23 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     for (const watcher of watchers) watcher();
   };
   const words = new EventWords(db);
+  const rows = new InsertEvents(db);
   const sums = new EventTypeSums();
   const lanes = new Lanes(db);
   const waits = new Waits(db);
   const changed = new ChangedRuns();
   const onRollback = () => {
-    for (const remembered of [words, sums, lanes, waits, changed]) remembered.forget();
+    for (const remembered of [words, rows, sums, lanes, waits, changed]) remembered.forget();
   };
   const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
   const states = new RunStates(db);
   const entries = new QueueEntries(db, lanes);
   const startRuns = new StartRuns(db, { lanes, entries, waits, changed });
   // A run may give rise to events, and an event may change runs: the two know each other.
-  const events: AppendEvents = prepareAppendEvents(db, { words, sums, startRuns, resumeRuns: () => resumeRuns });
+  const events: AppendEvents = prepareAppendEvents(db, { rows, words, sums, startRuns, resumeRuns: () => resumeRuns });
   const append = (...inside: Parameters<AppendEvents["appendInside"]>) => void events.appendInside(...inside);
   const runs = new AdvanceRun(db, { states, entries, waits, rules, append, changed });
-  const resumeRuns = new ResumeRuns({ waits, states, runs, rules });
+  const resumeRuns = new ResumeRuns({ waits, states, runs, rules, rows });
   reader.start();
 
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
