@@ -18,6 +18,9 @@ export interface SandboxThreadOptions {
   onAnswer(answer: ThreadAnswer): void;
   /** Called after answers came in: the thread can take more. */
   onRoom(): void;
+  /** It has had nothing to do for `idleMs`. */
+  idleMs: number;
+  onIdle(): void;
   /** The thread is gone. `culprit` is the job it was at, `untouched` those it had not begun. */
   onLost(lost: { culprit: ThreadJob | null; untouched: ThreadJob[]; reason: LossReason }): void;
 }
@@ -34,6 +37,7 @@ export class SandboxThread {
   readonly #jobs = new Map<number, ThreadJob>();
   #outbox: ThreadJob[] = [];
   #watch: NodeJS.Timeout | null = null;
+  #idle: NodeJS.Timeout | null = null;
   #seen = 0;
   #seenAt = 0;
   #reason: LossReason = "crashed";
@@ -65,7 +69,10 @@ export class SandboxThread {
 
   send(job: ThreadJob): void {
     // While something runs the process must stay alive to see the answer; an idle thread must not keep it.
-    if (this.#jobs.size === 0) this.#worker.ref();
+    if (this.#jobs.size === 0) {
+      this.#worker.ref();
+      if (this.#idle) clearTimeout(this.#idle);
+    }
     this.#jobs.set(job.id, job);
     this.#outbox.push(job);
     if (this.#jobs.size === 1) this.#post();
@@ -82,6 +89,7 @@ export class SandboxThread {
   async stop(): Promise<void> {
     this.#lost = true;
     this.#endWatch();
+    if (this.#idle) clearTimeout(this.#idle);
     await this.#worker.terminate();
   }
 
@@ -91,6 +99,7 @@ export class SandboxThread {
     if (this.#jobs.size === 0) {
       this.#worker.unref();
       this.#endWatch();
+      this.#idle = setTimeout(this.#options.onIdle, this.#options.idleMs).unref();
     }
     this.#options.onAnswer(answer);
   }

@@ -236,6 +236,18 @@ describe("the runner", () => {
     assert.equal(outcome.ok ? "" : outcome.code, "overloaded");
   });
 
+  it("ends threads that have nothing to do, but for one, and starts others again when they are needed", async () => {
+    const { runner: resting, event: from } = testRunner({ idleMs: 20, quickThreads: 2 });
+    const source = "() => ({ n: 1 })";
+    for (let round = 0; round < 2; round++) {
+      const many = Array.from({ length: 20 }, () => from(source, { versionKey: "same" }));
+      assert.deepEqual(await Promise.all(many), Array(20).fill({ n: 1 }));
+      while (resting.load.threads > 1) await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.equal(resting.load.threads, 1);
+    }
+    await resting.stop();
+  });
+
   it("lets what runs finish when it stops, and ends what waits", async () => {
     const { runner: stopping, run: begin } = testRunner();
     const outcomes = [begin("() => ({ n: 1 })"), begin("() => ({ n: 2 })"), begin("() => ({ n: 3 })")];

@@ -22,6 +22,8 @@ export interface TransformRunnerOptions {
   waitingMax?: number;
   waitingSlowMax?: number;
   slowMs?: number;
+  /** Threads without work for so long are ended, all but one for quick versions. */
+  idleMs?: number;
   penaltyMs?: number;
   now?: () => number;
 }
@@ -58,6 +60,8 @@ const DEFAULTS = {
   waitingSlowMax: 32,
   slowMs: 100,
   penaltyMs: 10_000,
+  // Each holds some 30 MB; starting one takes 0.1 s.
+  idleMs: 60_000,
   now: Date.now,
 };
 
@@ -156,9 +160,7 @@ class Runner implements TransformRunner {
       this.#send(thread, this.#waiting.take("quick"));
     }
     if (!this.#waiting.has("new") && !this.#waiting.has("slow")) return;
-    this.#slowThread ??= this.#spawn(SLOW_THREAD_NICENESS, () => {
-      this.#slowThread = null;
-    });
+    this.#slowThread ??= this.#addSlowThread();
     if (this.#slowThread.load === 0) this.#send(this.#slowThread, this.#waiting.take("new", "slow"));
   }
 
@@ -172,9 +174,23 @@ class Runner implements TransformRunner {
   }
 
   #addQuickThread(): SandboxThread {
-    const thread = this.#spawn(0, () => this.#quickThreads.delete(thread));
+    const thread = this.#spawn(
+      0,
+      () => this.#quickThreads.delete(thread),
+      () => this.#quickThreads.size > 1,
+    );
     this.#quickThreads.add(thread);
     return thread;
+  }
+
+  #addSlowThread(): SandboxThread {
+    return this.#spawn(
+      SLOW_THREAD_NICENESS,
+      () => {
+        this.#slowThread = null;
+      },
+      () => true,
+    );
   }
 
   #send(thread: SandboxThread, work: Work | undefined): void {
@@ -183,10 +199,16 @@ class Runner implements TransformRunner {
     thread.send(work.job);
   }
 
-  #spawn(niceness: number, forget: () => void): SandboxThread {
-    return new SandboxThread({
+  #spawn(niceness: number, forget: () => void, mayEnd: () => boolean): SandboxThread {
+    const thread: SandboxThread = new SandboxThread({
       limits: this.#options.limits,
       niceness,
+      idleMs: this.#options.idleMs,
+      onIdle: () => {
+        if (!mayEnd()) return;
+        forget();
+        void thread.stop();
+      },
       // Far beyond the limit on CPU time, because a busy machine may not give the thread its share.
       hardMs: 4 * this.#options.limits.timeoutMs + 500,
       onAnswer: (answer) => {
@@ -204,6 +226,7 @@ class Runner implements TransformRunner {
         this.#dispatch();
       },
     });
+    return thread;
   }
 
   #settle(work: Work, answer: ThreadAnswer | TransformFault, cpuMs: number): void {
