@@ -8,6 +8,7 @@
 
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
+import { LogLines, logMemory } from "./sandbox/log-lines.ts";
 import type { ThreadAnswer, ThreadData, ThreadJob } from "./sandbox/thread.ts";
 import type { SandboxLimits } from "./transform-outcome.ts";
 
@@ -21,8 +22,8 @@ export interface SandboxThreadOptions {
   /** It has had nothing to do for `idleMs`. */
   idleMs: number;
   onIdle(): void;
-  /** The thread is gone. `culprit` is the job it was at, `untouched` those it had not begun. */
-  onLost(lost: { culprit: ThreadJob | null; untouched: ThreadJob[]; reason: LossReason }): void;
+  /** The thread is gone. `culprit` is the job it was at, with the lines it wrote, `untouched` those it had not begun. */
+  onLost(lost: { culprit: ThreadJob | null; logs: string[]; untouched: ThreadJob[]; reason: LossReason }): void;
 }
 
 export type LossReason = "stuck" | "memory" | "crashed";
@@ -34,6 +35,7 @@ export class SandboxThread {
   readonly #options: SandboxThreadOptions;
   readonly #worker: Worker;
   readonly #current = new Int32Array(new SharedArrayBuffer(4));
+  readonly #logMemory: SharedArrayBuffer;
   readonly #jobs = new Map<number, ThreadJob>();
   #outbox: ThreadJob[] = [];
   #watch: NodeJS.Timeout | null = null;
@@ -45,7 +47,9 @@ export class SandboxThread {
 
   constructor(options: SandboxThreadOptions) {
     this.#options = options;
-    const workerData: ThreadData = { limits: options.limits, current: this.#current, niceness: options.niceness };
+    const { limits, niceness } = options;
+    this.#logMemory = logMemory(limits);
+    const workerData: ThreadData = { limits, current: this.#current, logMemory: this.#logMemory, niceness };
     this.#worker = new Worker(new URL("./sandbox/thread.ts", import.meta.url), {
       workerData,
       env: threadEnvironment(),
@@ -124,7 +128,8 @@ export class SandboxThread {
     this.#endWatch();
     const culprit = this.#jobs.get(Atomics.load(this.#current, 0)) ?? null;
     const untouched = [...this.#jobs.values()].filter((job) => job !== culprit);
-    this.#options.onLost({ culprit, untouched, reason: this.#reason });
+    const logs = new LogLines(this.#options.limits, this.#logMemory).take();
+    this.#options.onLost({ culprit, logs, untouched, reason: this.#reason });
   }
 
   #endWatch(): void {

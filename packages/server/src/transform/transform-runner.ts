@@ -12,7 +12,7 @@ import type { ThreadAnswer, ThreadJob } from "./sandbox/thread.ts";
 import { type LossReason, SandboxThread } from "./sandbox-thread.ts";
 import type { CheckOutcome, SandboxLimits, TransformFault, TransformOutcome, TransformRequest } from "./transform-outcome.ts";
 import { type Lane, VersionLanes } from "./version-lanes.ts";
-import { WaitingWork, type Work } from "./waiting-work.ts";
+import { type Unanswered, WaitingWork, type Work } from "./waiting-work.ts";
 
 export interface TransformRunnerOptions {
   limits?: Partial<SandboxLimits>;
@@ -121,7 +121,7 @@ class Runner implements TransformRunner {
     };
     return new Promise((resolve) => {
       this.#accept({ run }, versionKey, (answer) => {
-        if ("code" in answer) resolve({ ok: false, ...answer, logs: [], durationMs: 0 });
+        if ("code" in answer) resolve({ ok: false, logs: [], durationMs: 0, ...answer });
         else if ("outcome" in answer) resolve(answer.outcome);
       });
     });
@@ -130,8 +130,10 @@ class Runner implements TransformRunner {
   check(source: string): Promise<CheckOutcome> {
     return new Promise((resolve) => {
       this.#accept({ check: source }, null, (answer) => {
-        if ("code" in answer) resolve({ ok: false, ...answer });
-        else if ("checked" in answer) resolve(answer.checked);
+        if ("code" in answer) {
+          const { logs: _, ...fault } = answer;
+          resolve({ ok: false, ...fault });
+        } else if ("checked" in answer) resolve(answer.checked);
       });
     });
   }
@@ -218,10 +220,10 @@ class Runner implements TransformRunner {
         if (this.#quickThreads.size === 0 && !this.#stopping) this.#addQuickThread();
       },
       onRoom: () => this.#dispatch(),
-      onLost: ({ culprit, untouched, reason }) => {
+      onLost: ({ culprit, logs, untouched, reason }) => {
         forget();
         const work = culprit && this.#running.get(culprit.id);
-        if (work) this.#settle(work, this.#lossFault(reason), Number.POSITIVE_INFINITY);
+        if (work) this.#settle(work, { ...this.#lossFault(reason), logs }, Number.POSITIVE_INFINITY);
         for (const job of untouched) this.#retry(job);
         this.#dispatch();
       },
@@ -229,7 +231,7 @@ class Runner implements TransformRunner {
     return thread;
   }
 
-  #settle(work: Work, answer: ThreadAnswer | TransformFault, cpuMs: number): void {
+  #settle(work: Work, answer: ThreadAnswer | Unanswered, cpuMs: number): void {
     this.#running.delete(work.job.id);
     if (work.versionKey !== null) this.#judge(work.versionKey, cpuMs);
     work.settle(answer);

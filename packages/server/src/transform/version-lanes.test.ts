@@ -69,12 +69,16 @@ describe("the runner", () => {
 
   it("replaces a stuck thread, and runs what it had not begun elsewhere", async () => {
     const { runner, run, event } = testRunner({ slowMs: 1e9 });
-    const source = "(evt) => ({ n: evt.stuck ? new Array(2 ** 32 - 1).join().length : 1 })";
+    const source = `(evt) => {
+      console.log("here");
+      return { n: evt.stuck ? new Array(2 ** 32 - 1).join().length : 1 };
+    }`;
     assert.deepEqual(await event(source), { n: 1 });
     const stuck = run(source, { evtJson: `{"stuck":true}` });
     const behind = Array.from({ length: 5 }, () => event(source));
     const outcome = await stuck;
     assert.equal(outcome.ok ? "" : outcome.code, "transform_timeout");
+    assert.deepEqual(outcome.logs, ["here"], "what it wrote is not lost with the thread");
     for (const after of behind) assert.deepEqual(await after, { n: 1 });
     await runner.stop();
   });

@@ -4,6 +4,9 @@ import type { ThreadAnswer, ThreadJob } from "./sandbox/thread.ts";
 import type { TransformFault } from "./transform-outcome.ts";
 import type { Lane } from "./version-lanes.ts";
 
+/** Why there is no answer, and what was written to the console before. */
+export type Unanswered = TransformFault & { logs?: string[] };
+
 export interface Work {
   job: ThreadJob;
   /** Null for a check, which belongs to no version. */
@@ -11,7 +14,7 @@ export interface Work {
   /** How often a thread died that held it. */
   attempts: number;
   /** Ends the work with the thread's answer, or without one. */
-  settle(answer: ThreadAnswer | TransformFault): void;
+  settle(answer: ThreadAnswer | Unanswered): void;
 }
 
 export interface WaitingBounds {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { SandboxLimits } from "../transform-outcome.ts";
+import { logMemory } from "./log-lines.ts";
 import { MemoryImage } from "./memory-image.ts";
 import { compileQuickJs } from "./quickjs.ts";
 import { Sandbox } from "./sandbox.ts";
@@ -51,7 +52,12 @@ it("leaves no trace of a request in the engine's own memory", () => {
     }
   };
   try {
-    const sandbox = new Sandbox({ limits: LIMITS, module: compileQuickJs(LIMITS.memoryBytes), heapReserveBytes: 262_144 });
+    const sandbox = new Sandbox({
+      limits: LIMITS,
+      logMemory: logMemory(LIMITS),
+      module: compileQuickJs(LIMITS.memoryBytes),
+      heapReserveBytes: 262_144,
+    });
     const run = (source: string, raw: string) => {
       const outcome = sandbox.run({ versionKey: source, source, evtJson: null, headersJson: "{}", queryParamsJson: "{}", raw });
       return typeof outcome === "object" && outcome.ok;

@@ -42,6 +42,8 @@ export interface SandboxRun extends TransformCall {
 
 export interface SandboxOptions {
   limits: SandboxLimits;
+  /** Where the lines of the run under way are kept. */
+  logMemory: SharedArrayBuffer;
   module: WebAssembly.Module;
   /** Free memory in the image. A run that needs more makes memory grow, which costs a new instance. */
   heapReserveBytes: number;
@@ -62,11 +64,11 @@ export class Sandbox {
   readonly #versions = new Map<string, Version>();
   #guest: Guest | null = null;
 
-  constructor({ limits, module, heapReserveBytes }: SandboxOptions) {
+  constructor({ limits, logMemory, module, heapReserveBytes }: SandboxOptions) {
     if (limits.stackBytes > STACK_BYTES_MAX) throw new Error(`the sandbox's stack can have at most ${STACK_BYTES_MAX} bytes`);
     this.#limits = limits;
     this.#module = module;
-    this.#logs = new LogLines(limits);
+    this.#logs = new LogLines(limits, logMemory);
     this.#deadline.start(Number.POSITIVE_INFINITY);
     const guest = this.#newGuest();
     guest.initialize(limits);

@@ -17,15 +17,17 @@ const SMALL_BODY_UNITS_MAX = 16_384;
 
 export class SizedSandboxes {
   readonly #limits: SandboxLimits;
+  readonly #logMemory: SharedArrayBuffer;
   readonly #module: WebAssembly.Module;
   readonly #small: Sandbox;
   #large: Sandbox | null = null;
   #used: Sandbox;
 
-  constructor(limits: SandboxLimits) {
+  constructor(limits: SandboxLimits, logMemory: SharedArrayBuffer) {
     this.#limits = limits;
+    this.#logMemory = logMemory;
     this.#module = compileQuickJs(limits.memoryBytes);
-    this.#small = new Sandbox({ limits, module: this.#module, heapReserveBytes: SMALL_RESERVE_BYTES });
+    this.#small = this.#sandbox(SMALL_RESERVE_BYTES);
     this.#used = this.#small;
   }
 
@@ -55,8 +57,12 @@ export class SizedSandboxes {
   }
 
   #largeOne(): Sandbox {
-    this.#large ??= new Sandbox({ limits: this.#limits, module: this.#module, heapReserveBytes: LARGE_RESERVE_BYTES });
+    this.#large ??= this.#sandbox(LARGE_RESERVE_BYTES);
     return this.#large;
+  }
+
+  #sandbox(heapReserveBytes: number): Sandbox {
+    return new Sandbox({ limits: this.#limits, logMemory: this.#logMemory, module: this.#module, heapReserveBytes });
   }
 }
 

@@ -10,6 +10,8 @@ export interface ThreadData {
   limits: SandboxLimits;
   /** One number: the id of the job being worked on, 0 for none. The watchdog reads it while this thread is deaf. */
   current: Int32Array;
+  /** The lines of the run under way. */
+  logMemory: SharedArrayBuffer;
   /** Added to the thread's nice value, so that it gives way to the others. */
   niceness: number;
 }
@@ -17,10 +19,10 @@ export interface ThreadData {
 export type ThreadJob = { id: number } & ({ run: SandboxRun } | { check: string });
 export type ThreadAnswer = { id: number; cpuMs: number } & ({ outcome: TransformOutcome } | { checked: CheckOutcome });
 
-const { limits, current, niceness } = workerData as ThreadData;
+const { limits, current, logMemory, niceness } = workerData as ThreadData;
 // On Linux the call concerns the calling thread alone; elsewhere it would slow the whole process.
 if (niceness > 0 && process.platform === "linux") setPriority(niceness);
-const sandbox = new SizedSandboxes(limits);
+const sandbox = new SizedSandboxes(limits, logMemory);
 
 /** Answers are sent together, since each message costs the main thread some 10 µs, but none waits longer than this for the next. */
 const ANSWER_WAIT_MS = 3;
