@@ -6,8 +6,7 @@
  */
 
 import { Busboy } from "@fastify/busboy";
-import { Refusal } from "@inlet/protocol";
-import { addField, type FieldLists, newFieldLists } from "./field-lists.ts";
+import { addField, type FieldLists, newFieldLists, Refusal } from "@inlet/protocol";
 
 const PARTS_MAX = 10_000;
 
