@@ -24,6 +24,8 @@ import { RunTimeline } from "./run-timeline.tsx";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 const WATCH_MS = 2_000;
+/** A call that was under way when its run was cancelled is on record once the app has answered; an app may take this long. */
+const LATE_CALLS_MS = 3_600_000;
 
 export function RunPage() {
   const { env, id } = useParams({ from: "/env/$env/runs/$id" });
@@ -33,7 +35,7 @@ export function RunPage() {
     refetch,
   } = useQuery({
     ...runQuery(env, id),
-    refetchInterval: ({ state }) => (state.data && ENDED.has(state.data.status) ? false : WATCH_MS),
+    refetchInterval: ({ state }) => (state.data && isSettled(state.data) ? false : WATCH_MS),
   });
   useLiveRun(env, id, run !== undefined && !ENDED.has(run.status));
   if (error) return <ErrorState error={error} title="This run could not be shown" onRetry={() => void refetch()} />;
@@ -61,6 +63,12 @@ export function RunPage() {
       </div>
     </div>
   );
+}
+
+/** Whether nothing more is to be expected. */
+function isSettled({ status, endedAt }: Run): boolean {
+  if (status === "cancelled" && endedAt !== null) return Date.now() - Date.parse(endedAt) > LATE_CALLS_MS;
+  return ENDED.has(status);
 }
 
 /** Asks for the run again the moment the service says it changed. */
