@@ -4,24 +4,37 @@
  */
 
 import { type EventCursor, type EventListParams, type EventPage, type StoredEvent, toStoreText } from "../contract/index.ts";
-import { type Collected, type EventFilter, mergeStreams, nameFilter, payloadFilters, placeOf } from "../rows/event-pages.ts";
+import {
+  type Collected,
+  type EventFilter,
+  mergeStreams,
+  nameFilter,
+  payloadFilters,
+  placeOf,
+  rowsOfSlice,
+  SearchBudget,
+} from "../rows/event-pages.ts";
 import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
 import { Conditions } from "./conditions.ts";
 import type { Database } from "./database.ts";
 import { SELECT_EVENTS } from "./run-reads.ts";
 
-const SLICE_ROWS = 500;
-const BUDGET_MS = 1_000;
 /** A wildcard that matches more names than this is answered by filtering the whole environment. */
 const MERGED_NAMES_MAX = 50;
 
 /** What narrows a stream beside its environment. */
 type Stream = { condition: string; values: readonly unknown[] } | null;
 
+interface Search {
+  filters: EventFilter[];
+  sliceRows: number;
+  budget: SearchBudget;
+}
+
 export async function listEvents(database: Database, params: EventListParams): Promise<EventPage> {
   const { streams, filters } = await plan(database, params);
-  const deadline = Date.now() + BUDGET_MS;
-  const collected = await Promise.all(streams.map((stream) => collect(database, params, stream, filters, deadline)));
+  const search = { filters, sliceRows: rowsOfSlice(params.limit, filters.length, streams.length), budget: new SearchBudget() };
+  const collected = await Promise.all(streams.map((stream) => collect(database, params, stream, search)));
   return mergeStreams(collected, params.limit);
 }
 
@@ -58,10 +71,8 @@ async function collect(
   database: Database,
   params: EventListParams,
   stream: Stream,
-  filters: EventFilter[],
-  deadline: number,
+  { filters, sliceRows, budget }: Search,
 ): Promise<Collected> {
-  const sliceRows = filters.length > 0 ? SLICE_ROWS : params.limit + 1;
   const found: StoredEvent[] = [];
   let after = params.after;
   for (;;) {
@@ -73,7 +84,8 @@ async function collect(
       if (found.length > params.limit) return { found, leftAt: after };
     }
     if (rows.length < sliceRows) return { found, leftAt: null };
-    if (Date.now() > deadline) return { found, leftAt: after ?? null };
+    budget.spend(rows.length);
+    if (budget.isSpent) return { found, leftAt: after ?? null };
   }
 }
 

@@ -9,6 +9,32 @@ export interface Collected {
   leftAt: EventCursor | null;
 }
 
+/** How long one page of a filtered list may take, so that the first answer to any search is there at once. */
+const BUDGET_MS = 40;
+/** What is looked at in any case: a small store is searched in one go on the busiest machine. */
+const ROWS_IN_ANY_CASE = 3_000;
+
+/** What one call may spend on rows that a filter may turn down. Past it the page ends early, and says where to go on. */
+export class SearchBudget {
+  readonly #deadline = Date.now() + BUDGET_MS;
+  #rows = 0;
+
+  spend(rows: number): void {
+    this.#rows += rows;
+  }
+
+  get isSpent(): boolean {
+    return this.#rows >= ROWS_IN_ANY_CASE && Date.now() > this.#deadline;
+  }
+}
+
+/** Rows read at a time: every stream is read once at least, however many there are. */
+export function rowsOfSlice(limit: number, filters: number, streams: number): number {
+  return filters === 0 ? limit + 1 : Math.max(limit + 1, Math.ceil(SLICE_ROWS / streams));
+}
+
+const SLICE_ROWS = 500;
+
 export type EventFilter = (event: StoredEvent) => boolean;
 
 /** For the source and the text, which no index answers. */

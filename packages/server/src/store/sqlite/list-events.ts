@@ -9,12 +9,19 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EventCursor, type EventListParams, type EventPage, type StoredEvent, toStoreText } from "../contract/index.ts";
-import { type Collected, type EventFilter, mergeStreams, nameFilter, payloadFilters, placeOf } from "../rows/event-pages.ts";
+import {
+  type Collected,
+  type EventFilter,
+  mergeStreams,
+  nameFilter,
+  payloadFilters,
+  placeOf,
+  rowsOfSlice,
+  SearchBudget,
+} from "../rows/event-pages.ts";
 import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
 import { selectEvents } from "./select-events.ts";
 
-const SLICE_ROWS = 500;
-const BUDGET_MS = 1_000;
 /** A wildcard that matches more names than this is answered by filtering the whole environment. */
 const MERGED_NAMES_MAX = 50;
 
@@ -24,11 +31,17 @@ interface Stream {
   value: string | number | null;
 }
 
+interface Search {
+  filters: EventFilter[];
+  sliceRows: number;
+  budget: SearchBudget;
+}
+
 export async function listEvents(db: DatabaseSync, params: EventListParams): Promise<EventPage> {
   const { streams, filters } = plan(db, params);
-  const deadline = Date.now() + BUDGET_MS;
+  const search = { filters, sliceRows: rowsOfSlice(params.limit, filters.length, streams.length), budget: new SearchBudget() };
   const collected: Collected[] = [];
-  for (const stream of streams) collected.push(await collect(db, params, stream, filters, deadline));
+  for (const stream of streams) collected.push(await collect(db, params, stream, search));
   return mergeStreams(collected, params.limit);
 }
 
@@ -73,10 +86,8 @@ async function collect(
   db: DatabaseSync,
   params: EventListParams,
   stream: Stream,
-  filters: EventFilter[],
-  deadline: number,
+  { filters, sliceRows, budget }: Search,
 ): Promise<Collected> {
-  const sliceRows = filters.length > 0 ? SLICE_ROWS : params.limit + 1;
   const found: StoredEvent[] = [];
   let after = params.after;
   for (;;) {
@@ -88,7 +99,8 @@ async function collect(
       if (found.length > params.limit) return { found, leftAt: after };
     }
     if (rows.length < sliceRows) return { found, leftAt: null };
-    if (Date.now() > deadline) return { found, leftAt: after ?? null };
+    budget.spend(rows.length);
+    if (budget.isSpent) return { found, leftAt: after ?? null };
     await nextTurn();
   }
 }
