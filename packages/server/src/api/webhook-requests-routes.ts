@@ -92,7 +92,7 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
       config,
       schema: {
         summary: "List the requests a webhook was sent, newest first",
-        description: "Every one, refused ones too.",
+        description: "Every one, refused ones too. A page of one `outcome` may be short, or empty, and `page.next` goes on.",
         querystring: LIST_PARAMETERS,
         response: { 200: pageOf(REQUEST) },
         errors: ["webhook_not_found"],
