@@ -42,7 +42,7 @@ function Facts({ env, fn }: { env: string; fn: FunctionItem }) {
   return (
     <section className="card card-body" aria-label="About the function">
       <dl className="facts">
-        <dt>Id</dt>
+        <dt>Function ID</dt>
         <dd>
           <code>{fn.id}</code>
         </dd>

@@ -78,8 +78,8 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
       <label className="field" style={{ maxWidth: 420 }}>
         <span>Name</span>
         <input className="input" value={name} maxLength={128} placeholder={chosen.title} onChange={({ target }) => setName(target.value)} />
-        <small>{chosen.setUp}.</small>
       </label>
+      <p className="quiet">Where its URL goes: {chosen.setUp}.</p>
       {fault !== null && (
         <Notice kind="bad" icon="alert">
           {messageOf(fault)}

@@ -124,7 +124,7 @@ function RequestItem({ env, webhook, request, isOpen, onOpen }: RequestItemProps
         </span>
         <span className="cut grow second small">{request.error ?? ""}</span>
         <span className="quiet small num wide-only">{request.ip}</span>
-        <span className="quiet small num wide-only">{duration(request.durationMs)}</span>
+        <span className="quiet small num wide-only request-took">{duration(request.durationMs)}</span>
       </button>
       {isOpen && <RequestDetails env={env} webhook={webhook} request={request} />}
     </li>

@@ -8,6 +8,7 @@ import { lastRequestQuery, webhookQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { environmentTitle } from "../shell/environment-names.ts";
+import { EnvironmentDot } from "../shell/environment-switcher.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -68,7 +69,9 @@ function WebhookHead({ webhook }: { webhook: Webhook }) {
       <div className="page-head">
         <h1>{webhook.name}</h1>
         <Health webhook={webhook} outcomes={requests?.map(({ outcome }) => outcome)} />
-        <span className="quiet">{environmentTitle(webhook.environment)}</span>
+        <span className="row quiet">
+          <EnvironmentDot name={webhook.environment} /> {environmentTitle(webhook.environment)}
+        </span>
       </div>
       <div className="url-box">
         <span className="badge plain">POST</span>
