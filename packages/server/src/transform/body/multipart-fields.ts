@@ -16,7 +16,7 @@ export async function multipartFields(bytes: Buffer, contentType: string): Promi
   try {
     return { fields: await parse(bytes, contentType) };
   } catch (error) {
-    return { refusal: new Refusal("body_invalid", `the body is not valid multipart/form-data: ${(error as Error).message}`) };
+    return { refusal: new Refusal("body_invalid", `The body is not valid multipart/form-data: ${(error as Error).message}`) };
   }
 }
 
