@@ -11,6 +11,7 @@ import { useMayChange } from "../api/session.ts";
 import type { Run, RunItem } from "../api/types.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
 import { CopyButton } from "../ui/copy.tsx";
+import { Crumbs } from "../ui/crumbs.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -42,12 +43,15 @@ export function RunPage() {
   if (!run) return <SkeletonRows />;
   return (
     <div className="page">
-      <nav className="crumbs" aria-label="Way back">
-        <Link to="/env/$env/runs" params={{ env }}>
-          Runs
-        </Link>
-        <Icon name="chevronRight" size={14} /> <span className="mono">{run.id}</span>
-      </nav>
+      <Crumbs
+        back={
+          <Link to="/env/$env/runs" params={{ env }}>
+            Runs
+          </Link>
+        }
+      >
+        <span className="mono">{run.id}</span>
+      </Crumbs>
       <div className="page-head">
         <h1>{run.function.name}</h1>
         <RunStatusBadge status={run.status} />

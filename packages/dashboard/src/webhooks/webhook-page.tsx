@@ -10,6 +10,7 @@ import type { Webhook } from "../api/types.ts";
 import { environmentTitle } from "../shell/environment-names.ts";
 import { EnvironmentDot } from "../shell/environment-switcher.tsx";
 import { CopyButton } from "../ui/copy.tsx";
+import { Crumbs } from "../ui/crumbs.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -31,12 +32,15 @@ export function WebhookPage() {
   if (!webhook) return <SkeletonRows />;
   return (
     <div className="page wide">
-      <nav className="crumbs" aria-label="Way back">
-        <Link to="/env/$env/webhooks" params={{ env }}>
-          Webhooks
-        </Link>
-        <Icon name="chevronRight" size={14} /> {webhook.name}
-      </nav>
+      <Crumbs
+        back={
+          <Link to="/env/$env/webhooks" params={{ env }}>
+            Webhooks
+          </Link>
+        }
+      >
+        {webhook.name}
+      </Crumbs>
       <WebhookHead webhook={webhook} />
       <nav className="tabs" aria-label="Parts of the webhook">
         {WEBHOOK_TABS.map((name) => (

@@ -3,18 +3,9 @@
  * applied to slices of them, and the whole call has a time budget: past it the page ends early and says where to go on.
  */
 
-import { type EventCursor, type EventListParams, type EventPage, type StoredEvent, toStoreText } from "../contract/index.ts";
-import {
-  type Collected,
-  type EventFilter,
-  mergeStreams,
-  nameFilter,
-  payloadFilters,
-  placeOf,
-  rowsOfSlice,
-  SearchBudget,
-} from "../rows/event-pages.ts";
-import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
+import { type EventCursor, type EventListParams, type EventPage, toStoreText } from "../contract/index.ts";
+import { collect, type EventFilter, mergeStreams, nameFilter, newSearch, payloadFilters } from "../rows/event-pages.ts";
+import type { EventRow } from "../rows/event-rows.ts";
 import { Conditions } from "./conditions.ts";
 import type { Database } from "./database.ts";
 import { SELECT_EVENTS } from "./run-reads.ts";
@@ -25,16 +16,12 @@ const MERGED_NAMES_MAX = 50;
 /** What narrows a stream beside its environment. */
 type Stream = { condition: string; values: readonly unknown[] } | null;
 
-interface Search {
-  filters: EventFilter[];
-  sliceRows: number;
-  budget: SearchBudget;
-}
-
 export async function listEvents(database: Database, params: EventListParams): Promise<EventPage> {
   const { streams, filters } = await plan(database, params);
-  const search = { filters, sliceRows: rowsOfSlice(params.limit, filters.length, streams.length), budget: new SearchBudget() };
-  const collected = await Promise.all(streams.map((stream) => collect(database, params, stream, search)));
+  const search = newSearch(params.limit, filters, streams.length);
+  const collected = await Promise.all(
+    streams.map((stream) => collect(params, search, (after, rows) => readSlice(database, params, stream, after, rows))),
+  );
   return mergeStreams(collected, params.limit);
 }
 
@@ -65,28 +52,6 @@ async function namesLike(database: Database, pattern: string): Promise<number[] 
   );
   const matching = rows.filter(({ name }) => name.startsWith(text));
   return matching.length > MERGED_NAMES_MAX ? null : matching.map(({ name_id }) => name_id);
-}
-
-async function collect(
-  database: Database,
-  params: EventListParams,
-  stream: Stream,
-  { filters, sliceRows, budget }: Search,
-): Promise<Collected> {
-  const found: StoredEvent[] = [];
-  let after = params.after;
-  for (;;) {
-    const rows = await readSlice(database, params, stream, after, sliceRows);
-    for (const row of rows) {
-      const event = toStoredEvent(row);
-      after = placeOf(event);
-      if (filters.every((admits) => admits(event))) found.push(event);
-      if (found.length > params.limit) return { found, leftAt: after };
-    }
-    if (rows.length < sliceRows) return { found, leftAt: null };
-    budget.spend(rows.length);
-    if (budget.isSpent) return { found, leftAt: after ?? null };
-  }
 }
 
 function readSlice(

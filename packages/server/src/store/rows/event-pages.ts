@@ -1,6 +1,7 @@
 /** What lists of events have in common in both engines: filters that no index answers, and how streams become a page. */
 
 import { type EventCursor, type EventListParams, type EventPage, SOURCE_KINDS, type StoredEvent } from "../contract/index.ts";
+import { type EventRow, toStoredEvent } from "./event-rows.ts";
 import { payloadContains } from "./payload-contains.ts";
 
 export interface Collected {
@@ -29,11 +30,44 @@ export class SearchBudget {
 }
 
 /** Rows read at a time: every stream is read once at least, however many there are. */
-export function rowsOfSlice(limit: number, filters: number, streams: number): number {
+function rowsOfSlice(limit: number, filters: number, streams: number): number {
   return filters === 0 ? limit + 1 : Math.max(limit + 1, Math.ceil(SLICE_ROWS / streams));
 }
 
 const SLICE_ROWS = 500;
+
+export interface Search {
+  filters: readonly EventFilter[];
+  sliceRows: number;
+  budget: SearchBudget;
+}
+
+/** `streams`: how many ranges the page is merged from. */
+export function newSearch(limit: number, filters: readonly EventFilter[], streams: number): Search {
+  return { filters, sliceRows: rowsOfSlice(limit, filters.length, streams), budget: new SearchBudget() };
+}
+
+/** Walks one stream; `readSlice` reads its newest events older than a place. */
+export async function collect(
+  { limit, after: start }: EventListParams,
+  { filters, sliceRows, budget }: Search,
+  readSlice: (after: EventCursor | undefined, rows: number) => Promise<EventRow[]>,
+): Promise<Collected> {
+  const found: StoredEvent[] = [];
+  let after = start;
+  for (;;) {
+    const rows = await readSlice(after, sliceRows);
+    for (const row of rows) {
+      const event = toStoredEvent(row);
+      after = placeOf(event);
+      if (filters.every((admits) => admits(event))) found.push(event);
+      if (found.length > limit) return { found, leftAt: after };
+    }
+    if (rows.length < sliceRows) return { found, leftAt: null };
+    budget.spend(rows.length);
+    if (budget.isSpent) return { found, leftAt: after ?? null };
+  }
+}
 
 export type EventFilter = (event: StoredEvent) => boolean;
 
@@ -70,7 +104,7 @@ export function mergeStreams(collected: Collected[], limit: number): EventPage {
   return { events, next: horizon ?? null };
 }
 
-export function placeOf(event: StoredEvent): EventCursor {
+function placeOf(event: StoredEvent): EventCursor {
   return { receivedAt: event.receivedAt, sequence: event.sequence };
 }
 
