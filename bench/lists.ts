@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fillStore, RARE_SOURCE } from "./fill-store.ts";
 import { type Server, startInlet } from "./processes.ts";
-import type { Row } from "./report.ts";
+import { median, type Row } from "./report.ts";
 
 export interface ListsOptions {
   events: number;
@@ -18,7 +18,8 @@ export interface ListsOptions {
 }
 
 const GOAL_MS = 100;
-const ASKED_TIMES = 50;
+const ROUNDS = 3;
+const ASKED_TIMES = 100;
 const PAGE = "limit=50";
 const HOUR_MS = 3_600_000;
 const COUNTED_WITHIN_MS = 600_000;
@@ -42,13 +43,17 @@ export async function benchLists({ events, folder }: ListsOptions): Promise<Row[
   }
 }
 
-/** By what they show, as the dashboard asks for them. */
-async function pagesOf(server: Server, events: number): Promise<[string, string][]> {
+/** What it shows, where it is, and its goal if that is another; null: it has none. */
+type Page = [what: string, path: string, goalMs?: number | null];
+
+/** As the dashboard asks for them. */
+async function pagesOf(server: Server, events: number): Promise<Page[]> {
   const newest = (await ask(server, `/events?${PAGE}`)).data[0] as { id: string; receivedAt: string };
   const [to, from] = [Date.parse(newest.receivedAt), Date.parse(newest.receivedAt) - events];
   const middle = `from=${from + Math.floor(events / 2)}&to=${from + Math.floor(events / 2) + Math.min(HOUR_MS, events / 4)}`;
   const dedupId = `order-${Math.floor(events / 2 / 2_000) * 2_000}`;
   return [
+    ["nothing at all, for comparison", "/../health", null],
     ["events: first page", `/events?${PAGE}`],
     ["events: one name", `/events?${PAGE}&name=shop/order.created`],
     ["events: names by prefix", `/events?${PAGE}&name=shop/*`],
@@ -68,24 +73,36 @@ async function pagesOf(server: Server, events: number): Promise<[string, string]
   ];
 }
 
-async function askAll(server: Server, pages: readonly [string, string][], when: string): Promise<Row[]> {
+/** Several rounds, of which the median counts: others may be busy on this machine. */
+async function askAll(server: Server, pages: readonly Page[], when: string): Promise<Row[]> {
+  const rounds: Map<string, number[]>[] = [];
+  for (let round = 0; round < ROUNDS; round++) rounds.push(await askRound(server, pages));
+  return pages.flatMap(([what, , goalMs = GOAL_MS]): Row[] => {
+    const of = (share: number) => median(rounds.map((round) => quantile(round.get(what) ?? [], share)));
+    const [p50, p99] = [of(0.5), of(0.99)];
+    const verdict = goalMs === null ? {} : { goal: `≤ ${goalMs}`, met: p99 <= goalMs };
+    return [
+      { what: `${when}: ${what}: p50`, value: p50, unit: "ms" },
+      { what: `${when}: ${what}: p99`, value: p99, unit: "ms", ...verdict },
+    ];
+  });
+}
+
+/** In turn, so that a slow spell of the machine hits all alike. */
+async function askRound(server: Server, pages: readonly Page[]): Promise<Map<string, number[]>> {
   const times = new Map(pages.map(([what]) => [what, [] as number[]]));
-  // In turn, so that a slow spell of the machine hits all alike.
-  for (let round = 0; round < ASKED_TIMES; round++) {
+  for (let turn = 0; turn < ASKED_TIMES; turn++) {
     for (const [what, path] of pages) {
       const begun = performance.now();
       await ask(server, path);
       times.get(what)?.push(performance.now() - begun);
     }
   }
-  return pages.flatMap(([what]): Row[] => {
-    const sorted = (times.get(what) ?? []).sort((a, b) => a - b);
-    const [p50, p99] = [0.5, 0.99].map((share) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN) as [number, number];
-    return [
-      { what: `${when}: ${what}: p50`, value: p50, unit: "ms" },
-      { what: `${when}: ${what}: p99`, value: p99, unit: "ms", goal: `≤ ${GOAL_MS}`, met: p99 <= GOAL_MS },
-    ];
-  });
+  return times;
+}
+
+function quantile(values: number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
 }
 
 async function untilCounted(server: Server, events: number): Promise<void> {

@@ -8,7 +8,7 @@ const STRETCH_EVENTS = 5_000;
 const COUNT_EVERY_MS = 2_000;
 const STRETCHES_EACH_TIME = 40;
 /** What a person who asks waits for at most, beside one stretch; the rest is counted behind the answer. */
-const ASKED_MS = 40;
+const ASKED_MS = 15;
 
 export interface EventTypeCounterParts {
   store: EventTypeStore & Pick<EventStore, "eventWatch">;

@@ -18,7 +18,7 @@ type Stream = { condition: string; values: readonly unknown[] } | null;
 
 export async function listEvents(database: Database, params: EventListParams): Promise<EventPage> {
   const { streams, filters } = await plan(database, params);
-  const search = newSearch(params.limit, filters, streams.length);
+  const search = newSearch(params, filters, streams.length);
   const collected = await Promise.all(
     streams.map((stream) => collect(params, search, (after, rows) => readSlice(database, params, stream, after, rows))),
   );

@@ -10,15 +10,22 @@ export interface Collected {
   leftAt: EventCursor | null;
 }
 
-/** How long one page of a filtered list may take, so that the first answer to any search is there at once. */
-const BUDGET_MS = 40;
+/** How long the first page of a filtered list may take: the first answer to any search is there at once. */
+const FIRST_PAGE_MS = 30;
+/** Who goes on with a search wants to get far. */
+const NEXT_PAGE_MS = 500;
 /** What is looked at in any case: a small store is searched in one go on the busiest machine. */
 const ROWS_IN_ANY_CASE = 3_000;
 
 /** What one call may spend on rows that a filter may turn down. Past it the page ends early, and says where to go on. */
 export class SearchBudget {
-  readonly #deadline = Date.now() + BUDGET_MS;
+  readonly #deadline: number;
   #rows = 0;
+
+  /** `after`: where the page before ended. */
+  constructor(after: EventCursor | undefined) {
+    this.#deadline = Date.now() + (after === undefined ? FIRST_PAGE_MS : NEXT_PAGE_MS);
+  }
 
   spend(rows: number): void {
     this.#rows += rows;
@@ -43,8 +50,8 @@ export interface Search {
 }
 
 /** `streams`: how many ranges the page is merged from. */
-export function newSearch(limit: number, filters: readonly EventFilter[], streams: number): Search {
-  return { filters, sliceRows: rowsOfSlice(limit, filters.length, streams), budget: new SearchBudget() };
+export function newSearch({ limit, after }: EventListParams, filters: readonly EventFilter[], streams: number): Search {
+  return { filters, sliceRows: rowsOfSlice(limit, filters.length, streams), budget: new SearchBudget(after) };
 }
 
 /** Walks one stream; `readSlice` reads its newest events older than a place. */

@@ -17,7 +17,7 @@ export async function pageOfRequests(
   readSlice: (after: EventCursor | undefined, rows: number) => Promise<WebhookRequest[]>,
 ): Promise<RequestPage> {
   const sliceRows = outcome === undefined ? limit + 1 : Math.max(limit + 1, SLICE_ROWS);
-  const budget = new SearchBudget();
+  const budget = new SearchBudget(start);
   const requests: WebhookRequest[] = [];
   let after = start;
   for (;;) {

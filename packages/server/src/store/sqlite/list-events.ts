@@ -24,7 +24,7 @@ interface Stream {
 
 export async function listEvents(db: DatabaseSync, params: EventListParams): Promise<EventPage> {
   const { streams, filters } = plan(db, params);
-  const search = newSearch(params.limit, filters, streams.length);
+  const search = newSearch(params, filters, streams.length);
   const collected: Collected[] = [];
   for (const stream of streams) {
     const readTurn = async (after: EventCursor | undefined, rows: number) => {
