@@ -48,7 +48,8 @@ export class MissedRuns {
     const recent = await this.#list({ from }, NEW_RUNS_MAX);
     const found = new Map([...open, ...recent].map((run) => [run.id, run]));
     const gone = [...this.#known].filter(([id, { status }]) => !ENDED.has(status) && !found.has(id));
-    const ended = await Promise.all(gone.map(([id]) => this.#rest.data<RunFields>({ path: `/runs/${encodeURIComponent(id)}` })));
+    const ended: RunFields[] = [];
+    for (const [id] of gone) ended.push(await this.#rest.data<RunFields>({ path: `/runs/${encodeURIComponent(id)}` }));
     this.#forgetBefore(from);
     const runs = [...found.values(), ...ended].sort((a, b) => (a.id < b.id ? -1 : 1));
     return runs.filter((run) => this.note(run));
