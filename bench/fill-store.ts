@@ -6,6 +6,10 @@ import { EVENT_DATA, EVENT_NAME } from "./events.ts";
 
 const EVENTS_PER_BATCH = 2_000;
 const NAMES = 40;
+/** One event in so many has an id of its sender's. */
+const DEDUP_ID_EVERY = 1_000;
+/** What the oldest events came from, and no others: the one a list has to go furthest for. */
+export const RARE_SOURCE = { kind: "webhook", id: "wh_rare" } as const;
 
 export async function fillStore(folder: string, count: number): Promise<void> {
   const store = openSqliteStore({ folder, onFault: (reason) => console.error(reason), onRecovery: () => undefined });
@@ -19,11 +23,11 @@ export async function fillStore(folder: string, count: number): Promise<void> {
       id: ids.next(receivedAt),
       name: i % 2 === 0 ? EVENT_NAME : `shop/event.${i % NAMES}`,
       ts: receivedAt,
-      dedupId: null,
+      dedupId: i % DEDUP_ID_EVERY === 0 ? `order-${done + i}` : null,
       data: EVENT_DATA,
       extras: null,
     }));
-    const source = { kind: "key", id: "filled" } as const;
+    const source = done === 0 ? RARE_SOURCE : ({ kind: "key", id: "filled" } as const);
     await store.eventAppend({ environmentId: environment.id, receivedAt, source, duplicateSince: 0, idsFromSender: false, events });
     showProgress(done + events.length, count);
   }

@@ -2,12 +2,13 @@
 
 import { parseArgs } from "node:util";
 import { benchIngest } from "./ingest.ts";
+import { benchLists } from "./lists.ts";
 import { benchOnPostgres } from "./postgres.ts";
 import { type Row, report } from "./report.ts";
 import { benchRuns } from "./runs.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench -- <ingest | webhooks | runs> [flags]
+const HELP = `Usage: npm run bench -- <ingest | webhooks | runs | lists> [flags]
 
   --seconds <n>   seconds each load runs (5)
   --rounds <n>    rounds, of which the median counts (3)
@@ -22,7 +23,11 @@ ingest only:
 runs only:
   --runs <n>         runs of each load (10000)
   --stored-runs <n>  runs stored before the last load (1000000; 0 leaves it out, as --quick and postgres do)
-  --long <n>         runs over which memory is watched (200000; 0 leaves it out, as --quick does)`;
+  --long <n>         runs over which memory is watched (200000; 0 leaves it out, as --quick does)
+
+lists only:
+  --events <n>       events in the store (10000000; 200000 with --quick)
+  --data-dir <path>  fills this folder and keeps it, or takes it as it was filled before`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -33,6 +38,8 @@ const { values, positionals } = parseArgs({
     runs: { type: "string", default: "10000" },
     "stored-runs": { type: "string", default: "1000000" },
     long: { type: "string", default: "200000" },
+    events: { type: "string" },
+    "data-dir": { type: "string" },
     quick: { type: "boolean", default: false },
     store: { type: "string", default: "sqlite" },
     url: { type: "string" },
@@ -61,6 +68,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Row[]>>> = {
       stored: values.quick || values.store === "postgres" ? 0 : Number(values["stored-runs"]),
       long: values.quick ? 0 : Number(values.long),
     }),
+  lists: () => benchLists({ events: Number(values.events ?? (values.quick ? 200_000 : 10_000_000)), folder: values["data-dir"] }),
 };
 
 const [name = ""] = positionals;

@@ -3,6 +3,7 @@ import { type TestContext, test } from "node:test";
 import { startInlet } from "../../server/test/support/process.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
 import { startSmallApp } from "./support/small-app.ts";
+import { unsteadyProxy } from "./support/unsteady-proxy.ts";
 import { type WorkingFolder, workingFolder } from "./support/working-folder.ts";
 
 const SLEEP = { id: "a".repeat(40), op: "Sleep", name: "1h", displayName: "nap", opts: {} };
@@ -66,7 +67,14 @@ test("runs are listed, shown, watched to their end, cancelled and run again", as
   const watched = await place.inlet(["runs", "watch", bad]);
   assert.equal(watched.code, 1);
   assert.match(watched.stdout, /^failed {2}PaymentError: the card\\x0awas refused$/m);
-  assert.match((await place.inlet(["runs", "get", bad])).stdout, /^failed calls +attempt 1 .* status 500/m);
+  const failed = (await place.inlet(["runs", "get", bad])).stdout;
+  const told = /^calls +[\d:.]{12} {2}the function {2}status 500 {2}\d+ ms {2}PaymentError: the card\\x0awas refused$/m;
+  assert.match(failed, told);
+  assert.match(failed, /^ +POST \/\S*fnId=small-bad\S*$/m);
+  assert.match(failed, /^ +answered \{"name":"PaymentError",.*\}$/m);
+  const [call] = JSON.parse((await place.inlet(["runs", "get", bad, "--json"])).stdout).calls;
+  assert.deepEqual([call.request.method, call.httpStatus, call.outcome], ["POST", 500, "error"]);
+  assert.match(call.answer.body, /PaymentError/);
 
   const slow = await runOf(place, "small-slow", "sleeping");
   const watching = place.start("runs", "watch", slow);
@@ -101,4 +109,36 @@ test("every change of every run, or of one function, as lines for people and for
     .split("\n")
     .map((line) => JSON.parse(line).function.id);
   assert.deepEqual(new Set(seen), new Set(["small-bad"]));
+});
+
+test("runs that changed during a disconnect are told once it is over: new ones, and those that were under way before", async (t) => {
+  const { app, place, url } = await setUp(t);
+  await place.inlet(["apps", "sync", app.url]);
+  const send = (id: string) => fetch(`${url}/e/dev`, { method: "POST", body: JSON.stringify({ name: `app/${id}`, data: {} }) });
+  await send("slow");
+  const slow = await runOf(place, "small-slow", "sleeping");
+  await send("slow");
+  await runOf(place, "small-slow", "sleeping");
+  const wire = await unsteadyProxy(t, url);
+  const watching = place.start("runs", "watch", "--url", wire.url);
+  await watching.printed(/Following runs/);
+  await send("good");
+  const first = await runOf(place, "small-good", "completed");
+  await watching.printed(new RegExp(`${first} {2}completed`));
+
+  wire.next = Array.from({ length: 3 }, () => "turned away");
+  wire.cut();
+  await watching.printed(/Disconnected/);
+  await send("good");
+  await place.inlet(["runs", "cancel", slow]);
+  const second = await runOf(place, "small-good", "completed");
+  await watching.printed(new RegExp(`${second} {2}completed`));
+  await watching.printed(new RegExp(`${slow} {2}cancelled`));
+  await send("good");
+  const third = await runOf(place, "small-good", "completed");
+  await watching.printed(new RegExp(`${third} {2}completed`));
+  await watching.end();
+  const ends = watching.stdout().match(/\S{26} {2}(completed|cancelled)/g);
+  assert.deepEqual(new Set(ends), new Set([`${first}  completed`, `${slow}  cancelled`, `${second}  completed`, `${third}  completed`]));
+  assert.equal(ends?.length, 4, "each once");
 });

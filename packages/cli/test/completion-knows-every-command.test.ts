@@ -34,22 +34,64 @@ test("bash: commands, their commands, flags and values", async (t) => {
   }
 });
 
-for (const shell of ["zsh", "fish"]) {
+/** What zsh offers for the last of these words: its own helpers are replaced by ones that print what they are given. */
+function zshOffers(script: string, ...words: string[]): string[] {
+  const helpers = `compdef() { :; }
+_describe() { print -l -- "\${(@P)2}"; }
+_files() { print -- "(files)"; }
+compadd() { shift; print -l -- "$@"; }`;
+  const list = words.map((word) => `'${word}'`).join(" ");
+  const code = `${helpers}\n${script}\nwords=(${list}); CURRENT=${words.length}; PREFIX='${words.at(-1)}'; _inlet`;
+  const { stdout, stderr, status } = spawnSync("zsh", ["-f", "-c", code], { encoding: "utf8" });
+  assert.deepEqual([status, stderr], [0, ""]);
+  return offered(stdout, words.at(-1) ?? "", ":");
+}
+
+/** What fish offers, asked by its own command. */
+function fishOffers(script: string, ...words: string[]): string[] {
+  const code = `${script}\ncomplete -C '${words.join(" ")}'`;
+  const { stdout, stderr, status } = spawnSync("fish", ["--no-config", "-c", code], { encoding: "utf8" });
+  assert.deepEqual([status, stderr], [0, ""]);
+  return offered(stdout, words.at(-1) ?? "", "\t");
+}
+
+/** The words of lines `word<separator>sentence` that go on from what was typed. */
+function offered(lines: string, typed: string, separator: string): string[] {
+  const found = lines.split("\n").map((line) => line.split(separator)[0] ?? "");
+  return found.filter((word) => word !== "" && word.startsWith(typed));
+}
+
+const SHELLS = { zsh: { offers: zshOffers, quote: "'\\''" }, fish: { offers: fishOffers, quote: "\\'" } };
+
+for (const [shell, { offers, quote }] of Object.entries(SHELLS)) {
   test(`${shell}: every command and flag with its sentence`, async (t) => {
     const { stdout: script } = await workingFolder(t).inlet(["completion", shell]);
     for (const row of ROWS.map(withSettings)) {
       assert.ok(script.includes(row.words.at(-1) as string));
       for (const [name, { sentence }] of Object.entries(row.flags)) {
-        const plain = sentence.replaceAll("'", shell === "zsh" ? "'\\''" : "\\'");
+        const plain = sentence.replaceAll("'", quote);
         assert.ok(script.includes(shell === "zsh" ? `--${name}:${plain}` : `-l ${name}`) && script.includes(plain), `${row.words} ${name}`);
       }
     }
   });
 
-  test(`${shell}: the script parses`, { skip: has(shell) ? false : `${shell} is not installed here` }, async (t) => {
+  test(`${shell}: commands, their commands, flags and values, by the shell itself`, {
+    skip: has(shell) ? false : `${shell} is not installed here`,
+  }, async (t) => {
     const { stdout: script } = await workingFolder(t).inlet(["completion", shell]);
-    const { status, stderr } = spawnSync(shell, shell === "zsh" ? ["-n"] : ["--no-execute"], { input: script, encoding: "utf8" });
-    assert.deepEqual([status, stderr], [0, ""]);
+    const all = (...words: string[]) => new Set(offers(script, ...words));
+    assert.deepEqual(all("inlet", "ev"), new Set(["events"]));
+    assert.deepEqual(all("inlet", "events", "l"), new Set(["list"]));
+    assert.deepEqual(all("inlet", "events", "list", "--na"), new Set(["--name"]));
+    assert.deepEqual(all("inlet", "events", "list", "--name", "x", "--sou"), new Set(["--source"]));
+    assert.deepEqual(all("inlet", "env", "create", "x", "--kind", ""), new Set(["branch", "custom"]));
+    assert.deepEqual(all("inlet", "send", "--key", ""), new Set(), "a secret is not for guessing");
+    assert.deepEqual(all("inlet", "dev", "--eph"), new Set(["--ephemeral"]));
+    assert.deepEqual(all("inlet", "completion", "z"), new Set(["zsh"]));
+    for (const row of ROWS.map(withSettings)) {
+      const flags = [...Object.keys(row.flags).map((name) => `--${name}`), "--help"];
+      assert.deepEqual(all("inlet", ...row.words, "--"), new Set(flags), row.words.join(" "));
+    }
   });
 }
 

@@ -10,7 +10,7 @@ import { startInlet } from "../../server/test/support/process.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
 import { readOptions } from "../src/command-line/read-options.ts";
 import { LISTEN } from "../src/listen/listen-row.ts";
-import { type Guide, masked, readGuide, runScripts } from "./support/guide.ts";
+import { type Guide, masked, readGuide, runScripts, unitOf } from "./support/guide.ts";
 import { startSmallApp } from "./support/small-app.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
 
@@ -68,20 +68,6 @@ test("branch environments, step by step and as a workflow", async (t) => {
   const slug = await runScripts(t, [`BRANCH='fix: ünïcode #7'; echo "\${BRANCH//[^A-Za-z0-9._\\/-]/-}"`], folder, { LC_ALL: "C.UTF-8" });
   assert.match(slug[0] ?? "", /^[A-Za-z0-9._/-]+\n$/);
 });
-
-/** The command systemd would run, and its variables. */
-function unitOf(guide: Guide) {
-  const [unit = "", env = ""] = [guide.blocks("systemd")[0], guide.blocks("ini")[0]];
-  const [, line = ""] = /^ExecStart=\/usr\/bin\/env inlet (.*)$/m.exec(unit) ?? [];
-  const setting = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? "";
-  const variables = Object.fromEntries(
-    env
-      .trim()
-      .split("\n")
-      .map((pair) => pair.split("=", 2) as [string, string]),
-  );
-  return { argv: line.split(" "), setting, variables };
-}
 
 test("the systemd unit starts a service that knows its public address and its clients", async (t) => {
   const guide = readGuide("self-hosting.md");

@@ -4,20 +4,30 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { onEnd } from "../../server/test/support/on-end.ts";
 import { startInlet } from "../../server/test/support/process.ts";
+import { listenForBytes, postBytes } from "../../server/test/support/raw-http.ts";
 import { temporaryFolder } from "../../server/test/support/service.ts";
 import { unsteadyProxy } from "./support/unsteady-proxy.ts";
 import { EVENT_KEY, startServer, workingFolder } from "./support/working-folder.ts";
 
 const EXACT = '{"n":12345678901234567890.10,\r\n "n":1.0, "text":"\\u0041"}';
 
+interface DevEvent {
+  id: string;
+  name: string;
+  data: object;
+  dedupId?: string;
+  duplicates: number;
+}
+
 async function startDev(t: TestContext) {
   const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
   const events = async () => {
     const response = await fetch(`${url}/v1/events?limit=100`);
     const text = await response.text();
-    return { text, items: (JSON.parse(text) as { data: { id: string; name: string; dedupId?: string }[] }).data.toReversed() };
+    return { text, items: (JSON.parse(text) as { data: DevEvent[] }).data.toReversed() };
   };
   return { url, events };
 }
@@ -142,35 +152,81 @@ test("events reach an app's own URL as they were sent; what a target refuses is 
   assert.deepEqual([await toApp.end(), await toSmall.end()], [0, 0]);
 });
 
-test("raw webhook requests reach an app as they came: headers, query, bytes; across a cut, and only those that were let in", async (t) => {
+test("raw webhook requests reach an app byte for byte, across a cut, and only those that were let in", async (t) => {
   const { place, rest, url } = await setUp(t);
-  const app = await startApp(t);
+  const app = await listenForBytes(t);
   const source = await unsteadyProxy(t, url);
   const transform = "function transform(evt, h, q, raw) { if (raw === 'bad') throw new Error('no'); return { name: 'x/y', data: {} } }";
   const hook = await rest("POST", "/webhooks", { name: "Stripe", transform });
   const listener = place.start("listen", "--webhook", "stripe", "--to", `${app.url}/hook?from=listen`, "--url", source.url);
   await listener.printed(/Connected\./);
-  const bytes = Buffer.from([0x7b, 0xff, 0x00, 0xfe, 0x7d]);
-  const post = (body: string | Buffer, headers: Record<string, string> = {}) =>
-    fetch(`${hook.url}?a=1&b=%C3%A9+x&a=2`, { method: "POST", body: body as string, headers });
-  await post('{"n": 12345678901234567890.10}\r\n', { "Content-Type": "application/json", "Stripe-Signature": "t=1,v1=ab" });
-  await until(() => app.seen.length === 1);
-  source.cut();
-  await post(bytes, { "Content-Type": "application/octet-stream", "X-Odd": "1" });
-  await post("bad", { "Content-Type": "text/plain" });
+  const query = "?b=%c3%a9+x&a=1&&a=%20'{}\"&flag";
+  const sent = [
+    {
+      headers: ["content-TYPE: application/json", "X-Many: 1", "Stripe-Signature: t=1,v1=ab", "x-many: caf\u00e9"],
+      body: Buffer.from(EXACT),
+    },
+    { headers: ["Content-Type: application/octet-stream"], body: Buffer.from([0x7b, 0xff, 0x00, 0xfe, 0x7d]) },
+    { headers: ["Content-Encoding: gzip", "Content-Type: application/json"], body: gzipSync(EXACT) },
+    { headers: ["Content-Type: text/plain"], body: Buffer.from("bad") },
+  ];
+  for (const [index, request] of sent.entries()) {
+    await postBytes(hook.url, { query, ...request });
+    if (index === 0) await until(() => app.received.length === 1);
+    if (index === 0) source.cut();
+  }
   await rest("PUT", `/webhooks/${hook.id}`, { ips: { mode: "allow", list: ["192.0.2.1"] } });
-  await post("denied", { "Content-Type": "text/plain" });
+  await postBytes(hook.url, { query, headers: [], body: Buffer.from("denied") });
   await listener.printed(/not forwarded: ip_denied/);
   await listener.end();
-  const [first, second, third] = app.seen;
-  assert.equal(app.seen.length, 3);
-  assert.equal(first?.body.toString(), '{"n": 12345678901234567890.10}\r\n');
-  assert.equal(first?.url, "/hook?from=listen&a=1&a=2&b=%C3%A9+x");
-  const header = (name: string) => first?.headers[(first?.headers.indexOf(name) ?? -2) + 1];
-  assert.equal(header("Stripe-Signature"), "t=1,v1=ab");
-  assert.equal(header("Content-Type"), "application/json");
-  assert.deepEqual(second?.body, bytes);
-  assert.equal(third?.body.toString(), "bad", "one the transform failed on is of all the one to debug");
+  assert.deepEqual(
+    app.received,
+    sent.map(({ headers, body }) => ({
+      lines: [
+        `POST /hook?from=listen&${query.slice(1)} HTTP/1.1`,
+        `Host: ${new URL(app.url).host}`,
+        ...headers,
+        `Content-Length: ${body.length}`,
+        "Connection: keep-alive",
+      ],
+      body,
+    })),
+    "the one the transform failed on too: it is of all the one to debug",
+  );
+});
+
+test("a raw request that arrives twice at a dev server, because an answer was lost or it was killed, is one event", async (t) => {
+  const { place, rest } = await setUp(t);
+  const dev = await startDev(t);
+  const target = await unsteadyProxy(t, dev.url);
+  const webhook = { name: "Pay", transform: "(evt) => ({ name: 'pay/came', data: evt })" };
+  const hook = await rest("POST", "/webhooks", webhook);
+  const headers = { "content-type": "application/json" };
+  const made = await fetch(`${target.url}/v1/webhooks`, { method: "POST", body: JSON.stringify(webhook), headers });
+  const { data } = (await made.json()) as { data: { id: string } };
+  const post = (n: number) => fetch(hook.url, { method: "POST", body: JSON.stringify({ n }), headers });
+  const first = place.start("listen", "--webhook", "Pay", "--to", target.url);
+  await first.printed(/Connected\./);
+  target.next = ["answer lost", "turned away"];
+  await post(1);
+  await first.printed(/Pay {2}200/);
+  // What was noted is set back, as if it had been killed between the answer and the note.
+  await first.end("SIGKILL");
+  const again = place.start("listen", "--webhook", "Pay", "--to", target.url, "--since", "1h");
+  await again.printed(/Pay {2}200/);
+  await post(2);
+  await again.printed(/(Pay {2}200[\s\S]*){2}/);
+  await again.end();
+  const { items } = await dev.events();
+  assert.deepEqual(
+    items.map(({ name, data, duplicates }) => [name, data, duplicates]),
+    [
+      ["pay/came", { n: 1 }, 2],
+      ["pay/came", { n: 2 }, 0],
+    ],
+  );
+  const records = (await (await fetch(`${dev.url}/v1/webhooks/${data.id}/requests`)).json()) as { data: unknown[] };
+  assert.equal(records.data.length, 4, "each arrival is on record all the same");
 });
 
 test("raw webhook requests reach a dev server's webhook of the same name, with its own transform", async (t) => {

@@ -1,11 +1,13 @@
 /** The words Inlet's server, SDK and CLI share. No I/O, no dependencies. */
 
 export * from "./accept-list.ts";
+export * from "./canonical-headers.ts";
 export * from "./canonical-json.ts";
 export * from "./error-codes.ts";
 export * from "./event-id.ts";
 export * from "./event-json.ts";
 export * from "./event-rules.ts";
+export * from "./field-lists.ts";
 export * from "./headers.ts";
 export * from "./ids.ts";
 export * from "./json-scan.ts";

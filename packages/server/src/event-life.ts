@@ -8,11 +8,14 @@
  */
 
 import {
+  canonicalHeaders,
   type EnvironmentId,
   EVENT_ID_SEED_HEADER,
   type EventIdGenerator,
+  type EventIdSeed,
   environmentNamed,
   parseEventIdSeed,
+  parseQuery,
   Refusal,
   RUN_HEADER,
   type SentEvent,
@@ -23,7 +26,7 @@ import type { DedupWindow } from "./deduplicate/dedup-window.ts";
 import type { LiveLog } from "./observe/live-log.ts";
 import type { RefusalLog } from "./observe/refusal-log.ts";
 import type { Traffic } from "./observe/traffic.ts";
-import { type SeenRequest, type SeenTransform, webhookRecord } from "./observe/webhook-record.ts";
+import { type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "./observe/webhook-record.ts";
 import { checkNames } from "./receive/check-names.ts";
 import type { Directory, WebhookTarget } from "./receive/directory.ts";
 import { environmentConcerned } from "./receive/environment-concerned.ts";
@@ -45,7 +48,7 @@ import {
   StoreUnavailable,
   type WebhookRequestStore,
 } from "./store/contract/index.ts";
-import { canonicalHeaders, parseQuery, type TransformRunner, transformRequest } from "./transform/index.ts";
+import { type TransformRunner, transformRequest } from "./transform/index.ts";
 
 export interface EventLifeParts {
   senders: SenderRules;
@@ -104,16 +107,14 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
 
   const runId = request.headers[RUN_HEADER];
   const fromRun = typeof runId === "string" ? await parts.functions.sourceOfRun(sender.environment.id, runId) : null;
-  const seedHeader = request.headers[EVENT_ID_SEED_HEADER];
-  const seed = typeof seedHeader === "string" ? parseEventIdSeed(seedHeader) : null;
+  const seed = seedOf(request);
   const receivedAt = parts.now();
-  const newId = (index: number) => (seed ? seededEventId(seed, index + 1) : parts.eventIds.next(receivedAt));
   return keep(parts, {
     environmentId: sender.environment.id,
     receivedAt,
     source: fromRun ?? sender.source,
     idsFromSender: seed !== null,
-    events: events.map((event, index) => identified(event, newId(index), receivedAt)),
+    events: events.map((event, index) => identified(parts, event, seed, index, receivedAt)),
   });
 }
 
@@ -132,8 +133,8 @@ async function fromWebhook(parts: EventLifeParts, request: InboundRequest, targe
     webhook,
     receivedAt,
     ip: request.ip,
-    headers: canonicalHeaders(request.rawHeaders),
-    query: parseQuery(request.query),
+    rawHeaders: request.rawHeaders,
+    query: request.query,
     contentType: request.headers["content-type"],
   };
   const transformed = bytes instanceof Refusal ? null : await transform(parts, request, target, seen, bytes, bytesMax);
@@ -143,12 +144,13 @@ async function fromWebhook(parts: EventLifeParts, request: InboundRequest, targe
   const environment = denied ?? routeWebhook(parts.directory, webhook, request);
   if (environment instanceof Refusal) return refuse(parts, seen, transformed, environment);
 
+  const seed = seedOf(request);
   return keep(parts, {
     environmentId: environment.id,
     receivedAt,
     source: { kind: "webhook", id: webhook.id },
-    idsFromSender: false,
-    events: [identified(event, parts.eventIds.next(receivedAt), receivedAt)],
+    idsFromSender: seed !== null,
+    events: [identified(parts, event, seed, 0, receivedAt)],
     webhookRequest: webhookRecord(seen, transformed, { refused: null, deliveredTo: environment.id }, parts.maskedHeaders),
   });
 }
@@ -163,18 +165,19 @@ async function transform(
   bytesMax: number,
 ): Promise<SeenTransform & { result: SentEvent | Refusal }> {
   const shut = isOpen ? (ipAdmitted(webhook.ips, seen.ip) ? null : ipDenied(seen.ip)) : webhookClosed();
-  if (shut) return { result: shut, body: { raw: bytes.toString() }, logs: [], durationMs: 0 };
+  const contentEncoding = request.headers["content-encoding"];
+  if (shut) return { result: shut, body: seenBody(bytes, null, contentEncoding), logs: [], durationMs: 0 };
   const transformed = await transformRequest(parts.transforms, {
     versionKey: `${webhook.id}@${webhook.version}`,
     transform: webhook.transform,
     bytes,
     bytesMax,
     contentType: seen.contentType,
-    contentEncoding: request.headers["content-encoding"],
-    headers: seen.headers,
-    queryParams: seen.query,
+    contentEncoding,
+    headers: canonicalHeaders(seen.rawHeaders),
+    queryParams: parseQuery(seen.query),
   });
-  return { ...transformed, body: transformed.body ?? { raw: bytes.toString() } };
+  return { ...transformed, body: seenBody(bytes, transformed.body, contentEncoding) };
 }
 
 async function refuse(parts: EventLifeParts, seen: SeenRequest, transformed: SeenTransform | null, refused: Refusal): Promise<Refusal> {
@@ -216,8 +219,15 @@ function noteRefusal(
   if (environmentId !== null) traffic.note(environmentId, "refused");
 }
 
-function identified(event: SentEvent, id: NewEvent["id"], receivedAt: number): NewEvent {
+/** A sender that may send again fixes the ids of its events with a seed. */
+function seedOf({ headers }: InboundRequest): EventIdSeed | null {
+  const seed = headers[EVENT_ID_SEED_HEADER];
+  return typeof seed === "string" ? parseEventIdSeed(seed) : null;
+}
+
+function identified(parts: EventLifeParts, event: SentEvent, seed: EventIdSeed | null, index: number, receivedAt: number): NewEvent {
   const { name, ts, dedupId, data, extras } = event;
+  const id = seed ? seededEventId(seed, index + 1) : parts.eventIds.next(receivedAt);
   return { id, name, ts: ts ?? receivedAt, dedupId, data, extras };
 }
 

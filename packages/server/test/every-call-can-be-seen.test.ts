@@ -66,3 +66,36 @@ test("a call without an answer has none, and the failed attempt says why", async
   assert.deepEqual([run.calls.length, outcome, httpStatus, answer], [1, "error", null, null]);
   assert.deepEqual([run.attempts[0].startedAt, run.attempts[0].error.name], [startedAt, "NoAnswer"]);
 });
+
+test("a call that is under way when its run is cancelled is there with how it ended, and changes nothing", async (t) => {
+  const service = await startTestService(t);
+  const gate = Promise.withResolvers<void>();
+  const called = Promise.withResolvers<void>();
+  await startApp(t, service, (inlet) => [
+    inlet.createFunction({ id: "ship" }, { event: "shop/slow" }, async ({ step }) => {
+      called.resolve();
+      await gate.promise;
+      await step.run("label", () => "L-1");
+    }),
+    inlet.createFunction({ id: "fail", retries: 0 }, { event: "shop/slow" }, async () => {
+      await gate.promise;
+      throw new Error("too late anyway");
+    }),
+  ]);
+  const eventId = await sendOne(service, "shop/slow");
+  await called.promise;
+  const { data } = (await service.rest("GET", `/events/${eventId}/runs`)).body;
+  for (const { id } of data) assert.equal((await service.rest("POST", `/runs/${id}/cancel`)).status, 200);
+  gate.resolve();
+  const runs = await poll(async () => {
+    const found = await runsOf(service, eventId, { count: 2 });
+    return found.every(({ calls }) => calls.length > 0) ? found : null;
+  }, "the calls to be kept");
+  const [fail, ship] = runs.sort((a, b) => a.function.id.localeCompare(b.function.id));
+  assert.deepEqual([ship.status, ship.steps, ship.attempts, ship.calls.length], ["cancelled", [], [], 1]);
+  assert.deepEqual([ship.calls[0].outcome, ship.calls[0].httpStatus], ["ok", 206]);
+  assert.match(ship.calls[0].answer.body, /"L-1"/);
+  assert.ok(ship.calls[0].endedAt >= ship.endedAt);
+  assert.deepEqual([fail.status, fail.calls[0].outcome, fail.calls[0].httpStatus], ["cancelled", "error", 500]);
+  assert.equal(fail.attempts[0].error.message, "too late anyway");
+});

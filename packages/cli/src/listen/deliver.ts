@@ -6,14 +6,17 @@ import { pause } from "../rest/pause.ts";
 
 export interface Delivery {
   url: string;
-  headers: Record<string, string>;
+  /** Added to that of the URL as it is. */
+  query?: string;
+  /** Names and values in turn. */
+  headers: readonly string[];
   body: Buffer | string;
 }
 
 export interface DeliverOptions {
   signal: AbortSignal;
   /** Whether an answer means "later", as an Inlet's 503 does. */
-  isLater?: (status: number) => boolean;
+  isLater?: ((status: number) => boolean) | undefined;
   onWait(reason: string): void;
 }
 
@@ -41,12 +44,18 @@ export async function deliver(delivery: Delivery, { signal, isLater = () => fals
   return null;
 }
 
-/** Node's own client, because fetch adds headers and forbids others: a copy must arrive as the original did. */
-function post({ url, headers, body }: Delivery, signal: AbortSignal): Promise<Delivered> {
+/**
+ * Node's own client, because fetch adds headers and forbids others: a copy must arrive as the original did. A list of headers is
+ * written as it is, and a path too; a URL would be written anew, `'` as `%27`.
+ */
+function post({ url, query = "", headers, body }: Delivery, signal: AbortSignal): Promise<Delivered> {
+  const { host, pathname, search } = new URL(url);
+  const path = `${pathname}${search}${query === "" ? "" : `${search === "" ? "?" : "&"}${query}`}`;
   const bytes = Buffer.from(body);
   const send = url.startsWith("https:") ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    const options = { method: "POST", headers: { ...headers, "Content-Length": bytes.length }, signal, timeout: TIMEOUT_MS };
+    const all = ["Host", host, ...headers, "Content-Length", String(bytes.length)];
+    const options = { method: "POST", path, headers: all, signal, timeout: TIMEOUT_MS };
     const outgoing = send(url, options, (answer) => {
       let text = "";
       answer.setEncoding("utf8");

@@ -14,7 +14,8 @@ export interface EventCopy {
   id: string;
   name: string;
   body: string;
-  headers: Record<string, string>;
+  /** Names and values in turn. */
+  headers: string[];
 }
 
 /** `text` is an event as the REST API shows it. */
@@ -33,7 +34,7 @@ export function copyOf(text: string): EventCopy {
     id,
     name,
     body: joinMembers(text, fields),
-    headers: { "content-type": "application/json", [EVENT_ID_SEED_HEADER]: seedOf(id) },
+    headers: ["Content-Type", "application/json", EVENT_ID_SEED_HEADER, seedOf(id)],
   };
 }
 

@@ -43,8 +43,8 @@ export const LISTEN: CommandRow = command({
   sentence: "Forwards copies of events or raw webhook requests from a deployed Inlet to this machine, until Ctrl-C.",
   more: `It begins with what comes in from now on, and remembers how far it came: after a disconnect, a sleep or a restart it goes on from
 there, so nothing is missed. While the target does not answer, it waits. Events arrive with the Event ID, id, time and payload text of
-the original, so a copy that is sent twice is still one event. A webhook request arrives with its headers, query and body; at a dev server
-it goes to the webhook of the same name, elsewhere to the URL itself. Requests that the service turned away unread (unknown URL, refused
+the original, so a copy that is sent twice is still one event. A webhook request arrives with its headers, query and body, byte for byte;
+at a dev server it goes to the webhook of the same name, once however often it is sent, elsewhere to the URL itself. Requests that the service turned away unread (unknown URL, refused
 address) and bodies too large to keep are not forwarded.`,
   examples: [
     ["inlet listen --url https://inlet.example.com --events 'shop/*'", "events of the shop, to the dev server on this machine"],

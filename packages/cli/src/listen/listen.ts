@@ -3,7 +3,7 @@
  * The place is kept after each copy has arrived, so that the next one is never skipped, whatever happens in between.
  */
 
-import { RESERVED_NAME_PREFIXES } from "@inlet/protocol";
+import { ENVIRONMENT_HEADER, RESERVED_NAME_PREFIXES } from "@inlet/protocol";
 import { type CommandResult, written } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
 import { instant } from "../command-line/list-flags.ts";
@@ -15,7 +15,7 @@ import { copyOf } from "./event-copy.ts";
 import { createReporter, type Reporter } from "./listen-report.ts";
 import type { LISTEN_FLAGS } from "./listen-row.ts";
 import { openPlaceFile, type PlaceFile } from "./place-file.ts";
-import { type RecordedRequest, reasonToSkip, requestCopy } from "./request-copy.ts";
+import { type RecordedRequest, reasonToSkip, requestCopy, seedHeader } from "./request-copy.ts";
 import { chosenWebhooks, type ListenWebhook, targetOf, webhookUrlAt } from "./webhook-targets.ts";
 
 type Options = Call<typeof LISTEN_FLAGS>["options"];
@@ -60,10 +60,10 @@ async function forwardEvents(listening: Listening): Promise<void> {
       keep();
       continue;
     }
-    const headers = { ...copy.headers, ...(options.toEnv !== null && { "x-service-env": options.toEnv }) };
+    const headers = [...copy.headers, ...(options.toEnv === null ? [] : [ENVIRONMENT_HEADER, options.toEnv])];
     const delivered = await deliver(
       { url: target.eventsUrl, headers, body: copy.body },
-      { signal, isLater: (status) => target.isInlet && isLater(status), onWait: report.waiting },
+      { signal, isLater: target.isInlet ? isLater : undefined, onWait: report.waiting },
     );
     if (!delivered) return;
     report.forwarded(copy.name, copy.id, delivered);
@@ -72,13 +72,13 @@ async function forwardEvents(listening: Listening): Promise<void> {
 }
 
 async function forwardRequests(listening: Listening, webhook: ListenWebhook): Promise<void> {
-  const { options, report, signal } = listening;
+  const { options, report } = listening;
   const url = await webhookUrlAt(options, webhook);
   const call = { path: `/webhooks/${encodeURIComponent(webhook.id)}/requests/stream` };
   for await (const { data, keep } of follow(listening, call, `webhook ${webhook.id}`)) {
     const record = JSON.parse(data) as RecordedRequest;
     const skipped = reasonToSkip(record);
-    const delivered = skipped === null ? await post(url, record, signal, report) : null;
+    const delivered = skipped === null ? await postCopy(listening, url, record) : null;
     if (skipped === null && !delivered) return;
     if (delivered) report.forwarded(webhook.name, record.id, delivered);
     else report.skipped(webhook.name, record.id, skipped ?? "");
@@ -86,10 +86,14 @@ async function forwardRequests(listening: Listening, webhook: ListenWebhook): Pr
   }
 }
 
-function post(url: string, record: RecordedRequest, signal: AbortSignal, report: Reporter): Promise<Delivered | null> {
+/** A copy that was sent and not noted is sent again: an Inlet is told which event it makes, an app gets it exactly as it came. */
+function postCopy({ options, report, signal }: Listening, url: string, record: RecordedRequest): Promise<Delivered | null> {
   const { query, headers, body } = requestCopy(record);
-  const separator = url.includes("?") ? "&" : "?";
-  return deliver({ url: query === "" ? url : `${url}${separator}${query}`, headers, body }, { signal, onWait: report.waiting });
+  const { isInlet } = targetOf(options);
+  return deliver(
+    { url, query, headers: isInlet ? [...headers, ...seedHeader(record)] : headers, body },
+    { signal, isLater: isInlet ? isLater : undefined, onWait: report.waiting },
+  );
 }
 
 /** Parts of a stream from where it was left last time; `keep` notes that a part is done with. */

@@ -1,24 +1,30 @@
-/** A copy of a recorded webhook request: its headers, query and body as they came. */
+/** A copy of a recorded webhook request: its headers, query and body as they came, byte for byte. */
+
+import { EVENT_ID_SEED_HEADER } from "@inlet/protocol";
+import { seedOf } from "./event-copy.ts";
 
 export interface RecordedRequest {
   id: string;
-  headers: Record<string, string>;
-  query: Record<string, string[]>;
+  /** Names and values in turn. */
+  rawHeaders: string[];
+  rawQuery: string;
   body: string | null;
+  /** The bytes, where `body` is not exactly their text. */
   bodyBase64?: string;
   outcome: string;
 }
 
 export interface RequestCopy {
   query: string;
-  headers: Record<string, string>;
+  /** Names and values in turn. */
+  headers: string[];
   body: Buffer;
 }
 
-/** Headers of one journey, not of the request: the next hop writes its own. What is recorded is the body after decoding. */
+/** Headers of one journey, not of the request: the next hop writes its own. */
 const OF_THE_JOURNEY: ReadonlySet<string> = new Set([
   ...["host", "connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "expect"],
-  ...["content-length", "content-encoding", "transfer-encoding"],
+  ...["content-length", "transfer-encoding"],
 ]);
 /** Turned away before anybody looked at them; a stranger's requests have no business on a developer's machine. */
 const TURNED_AWAY: ReadonlySet<string> = new Set(["webhook_not_found", "ip_denied"]);
@@ -29,11 +35,16 @@ export function reasonToSkip({ body, outcome }: RecordedRequest): string | null 
   return body === null ? "its body was too large to keep" : null;
 }
 
-export function requestCopy({ headers, query, body, bodyBase64 }: RecordedRequest): RequestCopy {
-  const parameters = Object.entries(query).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
+export function requestCopy({ rawHeaders, rawQuery, body, bodyBase64 }: RecordedRequest): RequestCopy {
+  const isOfTheJourney = (name = "") => OF_THE_JOURNEY.has(name.toLowerCase());
   return {
-    query: new URLSearchParams(parameters).toString(),
-    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_JOURNEY.has(name.toLowerCase()))),
+    query: rawQuery,
+    headers: rawHeaders.filter((_, at) => !isOfTheJourney(rawHeaders[at - (at % 2)])),
     body: bodyBase64 === undefined ? Buffer.from(body ?? "") : Buffer.from(bodyBase64, "base64"),
   };
+}
+
+/** Makes the copy the same event at another Inlet, however often it arrives. */
+export function seedHeader({ id }: RecordedRequest): string[] {
+  return [EVENT_ID_SEED_HEADER, seedOf(id.slice(id.indexOf("_") + 1))];
 }

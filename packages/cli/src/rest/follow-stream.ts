@@ -13,8 +13,8 @@ export interface FollowOptions {
   /** Go on after this place of an earlier stream. */
   after: string | null;
   signal: AbortSignal;
-  /** A connection came about, or broke. */
-  onConnection?: (state: "connected" | "lost", reason: string) => void;
+  /** A connection came about, or broke. The first message waits for what this returns. */
+  onConnection?: (state: "connected" | "lost", reason: string) => unknown;
   /** The place the stream has reached, also while nothing matched. */
   onPlace?: (place: string) => void;
 }
@@ -40,7 +40,7 @@ export async function* followStream(rest: RestClient, call: RestCall, options: F
         if (part.data !== null) yield part;
         if (place !== null) onPlace?.(place);
         // The first part greets, and tells the place if the stream has any; with it in hand nothing can be missed any more.
-        if (!isOpen) onConnection?.("connected", "");
+        if (!isOpen) await onConnection?.("connected", "");
         isOpen = true;
         hasConnected = true;
       }

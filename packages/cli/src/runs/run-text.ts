@@ -40,15 +40,26 @@ export interface StepFields {
 export interface AttemptFields {
   attempt: number;
   stepId: string | null;
-  endedAt: string | null;
-  httpStatus: number | null;
+  startedAt: string | null;
   error: RunError | null;
+}
+
+export interface CallFields {
+  stepId: string | null;
+  attempt: number;
+  outcome: "ok" | "error";
+  startedAt: string;
+  endedAt: string;
+  httpStatus: number | null;
+  request: { method: string; path: string; steps: string[] };
+  answer: { body: string; length: number } | null;
 }
 
 export interface RunDetails extends RunFields {
   error: RunError | null;
   steps: StepFields[];
   attempts: AttemptFields[];
+  calls: CallFields[];
 }
 
 export const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
@@ -69,28 +80,63 @@ export function runText(run: RunDetails, text: string): string {
     ["ended", run.endedAt],
     ["rerun of", run.originalRunId],
     ["steps", run.steps.length > 0 ? run.steps.map(stepText).join("\n") : null],
-    ["failed calls", run.attempts.length > 0 ? run.attempts.map(attemptText).join("\n") : null],
+    ["calls", run.calls.length > 0 ? run.calls.map((call) => callText(run, call)).join("\n") : null],
     ["error", errorText(run.error)],
     ["output", output === "null" ? null : output],
   ]);
 }
 
 export function stepText({ name, kind, status, attempts, until, eventName, childRunId, error }: StepFields): string {
-  const notes = [
+  const notes = told([
     attempts > 1 ? `${attempts} attempts` : null,
     until === null || status === "completed" ? null : `until ${until}`,
     eventName && `for ${visible(eventName)}`,
     childRunId && `run ${childRunId}`,
     error && errorText(error),
-  ].filter(Boolean);
-  return [visible(name), kind, statusText(status), ...notes].join("  ");
+  ]);
+  return told([visible(name), kind, statusText(status), notes]);
 }
 
-function attemptText({ attempt, stepId, httpStatus, error }: AttemptFields): string {
-  const where = stepId === null ? "function" : `step ${stepId.slice(0, 8)}`;
-  return [`attempt ${attempt + 1}`, where, httpStatus === null ? "no answer" : `status ${httpStatus}`, errorText(error) ?? ""]
-    .join("  ")
-    .trimEnd();
+/** One call of the app: when, what was asked, what came back, how long it took, and what went wrong. */
+function callText(run: RunDetails, call: CallFields): string {
+  const { request, httpStatus, answer } = call;
+  const isFailure = ({ startedAt, stepId }: AttemptFields) => startedAt === call.startedAt && stepId === call.stepId;
+  const given = request.steps.length > 0 ? `with ${request.steps.length === 1 ? "1 step" : `${request.steps.length} steps`}` : null;
+  const isLate = run.endedAt !== null && call.endedAt > run.endedAt;
+  const head = [
+    call.startedAt.slice(11, 23),
+    aboutCall(run, call),
+    call.attempt > 0 ? `attempt ${call.attempt + 1}` : null,
+    httpStatus === null ? "no answer" : `status ${httpStatus}`,
+    durationText(call.startedAt, call.endedAt),
+    errorText(run.attempts.find(isFailure)?.error ?? null) ?? (call.outcome === "error" ? "failed" : null),
+    isLate ? "after the run had ended" : null,
+  ];
+  const asked = [`  ${request.method} ${visible(request.path)}`, given];
+  const answered = answer && answer.body !== "" ? `  answered ${shortened(answer)}` : null;
+  return [told(head), told(asked), answered].filter(Boolean).join("\n");
+}
+
+/** The step that was asked for, or those the function came upon in it. */
+function aboutCall({ steps }: RunDetails, { stepId, startedAt }: CallFields): string {
+  const found = steps.filter((step) => (stepId === null ? step.startedAt === startedAt : step.id === stepId));
+  return visible(found.length > 0 ? found.map(({ name }) => name).join(", ") : (stepId ?? "the function"));
+}
+
+const ANSWER_UNITS_SHOWN = 200;
+
+function shortened({ body, length }: { body: string; length: number }): string {
+  const shown = visible(body.slice(0, ANSWER_UNITS_SHOWN).toWellFormed());
+  return length > ANSWER_UNITS_SHOWN ? `${shown} … (${length} characters)` : shown;
+}
+
+function told(parts: readonly (string | null)[]): string {
+  return parts.filter(Boolean).join("  ");
+}
+
+export function durationText(startedAt: string, endedAt: string): string {
+  const ms = Date.parse(endedAt) - Date.parse(startedAt);
+  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
 export function errorText(error: RunError | null): string | null {

@@ -6,7 +6,7 @@ import { instant } from "../command-line/list-flags.ts";
 import { memberText } from "../events/event-text.ts";
 import { listResult } from "../rest/list-result.ts";
 import { type Connection, createRestClient } from "../rest/rest-client.ts";
-import { type RunDetails, type RunFields, runText } from "./run-text.ts";
+import { durationText, type RunDetails, type RunFields, runText } from "./run-text.ts";
 import type { LIST_FLAGS, RUN_FLAGS } from "./runs-rows.ts";
 
 export async function listRuns({ options, io }: Call<typeof LIST_FLAGS>): Promise<CommandResult> {
@@ -42,7 +42,5 @@ export async function callRun(connection: Connection, method: string, id: string
 }
 
 function durationOf({ startedAt, endedAt }: RunFields): string | null {
-  if (startedAt === null || endedAt === null) return null;
-  const ms = Date.parse(endedAt) - Date.parse(startedAt);
-  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
+  return startedAt === null || endedAt === null ? null : durationText(startedAt, endedAt);
 }

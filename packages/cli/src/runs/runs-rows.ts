@@ -36,7 +36,7 @@ export const RUNS_ROWS: readonly CommandRow[] = [
   command({
     words: ["runs", "get"],
     ...one,
-    sentence: "Shows one run: its steps, failed attempts, output or error.",
+    sentence: "Shows one run: its steps, every call of its app, its output or error.",
     examples: [["inlet runs get 01JCQ7V8Z0ABCDEFGHJKMNPQRS", 'by the id that "inlet runs list" shows']],
     flags: RUN_FLAGS,
     run: async (call) => (await import("./runs-commands.ts")).getRun(call),
@@ -61,7 +61,8 @@ export const RUNS_ROWS: readonly CommandRow[] = [
     words: ["runs", "watch"],
     operands: "[run id]",
     sentence: "Shows a run's steps as they happen, until it has ended; without an id, every change of every run, until Ctrl-C.",
-    more: "With --json each change is one line (NDJSON). Of a run that changes often, not every state is shown, but always the last one.",
+    more: `With --json each change is one line (NDJSON). Of a run that changes often, not every state is shown, but always the last one. After a
+disconnect or a restart of the service it goes on by itself, and tells first what became of runs meanwhile.`,
     namesMax: 1,
     examples: [
       ["inlet runs watch 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "waits for its end; the exit code tells how it ended"],

@@ -7,6 +7,7 @@ import { onOneLine } from "../events/event-text.ts";
 import { followStream } from "../rest/follow-stream.ts";
 import { pause } from "../rest/pause.ts";
 import { createRestClient } from "../rest/rest-client.ts";
+import { MissedRuns } from "./missed-runs.ts";
 import { ENDED, errorText, type RunDetails, type RunFields, stepText } from "./run-text.ts";
 import { callRun } from "./runs-commands.ts";
 import type { WATCH_FLAGS } from "./runs-rows.ts";
@@ -44,21 +45,32 @@ function linesOf(run: RunDetails): string[] {
   ];
 }
 
+/** After a disconnect, runs that changed meanwhile are told first; a run that changed several times, as it stands now. */
 async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<CommandResult> {
   const rest = createRestClient(options);
+  const missed = new MissedRuns(rest, options.function);
+  const tell = (run: RunFields, text: string) => io.out.write(`${options.json ? onOneLine(text) : changeLine(run)}\n`);
+  const catchUp = async () => {
+    for (const run of await missed.sinceLastTime()) tell(run, JSON.stringify(run));
+  };
   const parts = followStream(
     rest,
     { path: "/runs/stream", query: { function: options.function } },
     {
       after: null,
       signal: io.interrupted(),
-      onConnection: (state, reason) =>
-        io.err.write(state === "connected" ? `Following runs of ${rest.base}; Ctrl-C ends it.\n` : `Disconnected: ${reason}. Going on.\n`),
+      onConnection: async (state, reason) => {
+        if (state === "lost") return void io.err.write(`Disconnected: ${reason}. Going on.\n`);
+        // The stream is open, so nothing falls between the lists and what it brings. If they fail, so will it, and all begins anew.
+        await catchUp().catch(() => undefined);
+        io.err.write(`Following runs of ${rest.base}; Ctrl-C ends it.\n`);
+      },
     },
   );
   for await (const { data } of parts) {
     const run = JSON.parse(data ?? "{}") as RunFields;
-    io.out.write(`${options.json ? onOneLine(data ?? "") : changeLine(run)}\n`);
+    missed.note(run);
+    tell(run, data ?? "");
   }
   return written();
 }

@@ -60,3 +60,17 @@ export async function runScripts(
 export function masked(text: string): string {
   return text.replace(/\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b/g, "<id>").replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
 }
+
+/** The command systemd would run, and its variables. */
+export function unitOf(guide: Guide) {
+  const [unit = "", env = ""] = [guide.blocks("systemd")[0], guide.blocks("ini")[0]];
+  const [, line = ""] = /^ExecStart=\/usr\/bin\/env inlet (.*)$/m.exec(unit) ?? [];
+  const setting = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? "";
+  const variables = Object.fromEntries(
+    env
+      .trim()
+      .split("\n")
+      .map((pair) => pair.split("=", 2) as [string, string]),
+  );
+  return { argv: line.split(" "), setting, variables };
+}

@@ -183,7 +183,9 @@ export interface WebhookRequest {
   ip: string | null;
   method: string;
   headers: Record<string, string>;
+  rawHeaders: string[];
   query: Record<string, string[]>;
+  rawQuery: string;
   contentType: string | null;
   body: string | null;
   bodyBase64?: string;

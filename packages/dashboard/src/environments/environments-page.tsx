@@ -13,6 +13,7 @@ import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { bytes } from "../ui/numbers.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { ACTIONS, type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { toast, withToast } from "../ui/toasts.tsx";
 
@@ -75,31 +76,24 @@ export function EnvironmentsPage() {
   );
 }
 
+const COLUMNS: (string | Column)[] = [
+  { title: "Name", width: "30%" },
+  { title: "Kind", width: "12%" },
+  { title: "Body limit", width: "18%" },
+  { title: "Created", width: "15%" },
+  "State",
+  ACTIONS,
+];
+
 function EnvironmentTable({ title, environments }: { title?: string; environments: Environment[] }) {
   return (
     <section className="stack" aria-label={title ?? "Branch environments"}>
       {title && <h2>{title}</h2>}
-      <div className="table-wrap">
-        <table className="table">
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th>Kind</th>
-              <th>Body limit</th>
-              <th>Created</th>
-              <th>State</th>
-              <th>
-                <span className="visually-hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {environments.map((environment) => (
-              <EnvironmentRow key={environment.name} environment={environment} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={COLUMNS}>
+        {environments.map((environment) => (
+          <EnvironmentRow key={environment.name} environment={environment} />
+        ))}
+      </Table>
     </section>
   );
 }

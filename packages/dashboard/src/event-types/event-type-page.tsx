@@ -6,6 +6,7 @@ import { useMemo } from "react";
 import { eventTypeQuery } from "../api/queries.ts";
 import type { EventTypeDetails } from "../api/types.ts";
 import { ChartCard } from "../ui/chart-card.tsx";
+import { Crumbs } from "../ui/crumbs.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { count, plural } from "../ui/numbers.ts";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -17,12 +18,15 @@ export function EventTypePage() {
   const { data, error, refetch } = useQuery({ ...eventTypeQuery(env, name), refetchInterval: 10_000 });
   return (
     <div className="page">
-      <nav className="crumbs" aria-label="Way back">
-        <Link to="/env/$env/event-types" params={{ env }}>
-          Event types
-        </Link>
-        <Icon name="chevronRight" size={14} /> {name}
-      </nav>
+      <Crumbs
+        back={
+          <Link to="/env/$env/event-types" params={{ env }}>
+            Event types
+          </Link>
+        }
+      >
+        {name}
+      </Crumbs>
       <div className="page-head">
         <h1>{name}</h1>
         <div className="actions">

@@ -10,6 +10,7 @@ import { FirstEvent } from "../events/first-event.tsx";
 import { count, shortCount } from "../ui/numbers.ts";
 import { Sparkline } from "../ui/sparkline.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { Handlers } from "./handlers.tsx";
 
@@ -59,46 +60,33 @@ function isUnhandled({ functions }: EventType): boolean {
 function TypeTable({ env, types }: { env: string; types: EventType[] }) {
   if (types.length === 0) return <EmptyState icon="checkCircle" title="Every name has a function that handles it" />;
   return (
-    <div className="table-wrap">
-      <table className="table">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Last 24 hours</th>
-            <th className="right">In all</th>
-            <th>Handled by</th>
-            <th>Last seen</th>
-          </tr>
-        </thead>
-        <tbody>
-          {types.map((type) => (
-            <tr key={type.name}>
-              <td>
-                <Link to="/env/$env/event-types/$name" params={{ env, name: type.name }} className="strong">
-                  {type.name}
-                </Link>
-              </td>
-              <td>
-                <span className="row">
-                  <Sparkline values={type.hours} label={`By the hour, at most ${count(Math.max(...type.hours))}`} />
-                  <span className="num second" title={count(type.count24h)}>
-                    {shortCount(type.count24h)}
-                  </span>
-                </span>
-              </td>
-              <td className="right num second" title={count(type.count)}>
-                {shortCount(type.count)}
-              </td>
-              <td>
-                <Handlers env={env} functions={type.functions} />
-              </td>
-              <td className="second">
-                <Time at={type.lastSeenAt} relative />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={["Name", "Last 24 hours", { title: "In all", isNumber: true }, "Handled by", "Last seen"]}>
+      {types.map((type) => (
+        <tr key={type.name}>
+          <td>
+            <Link to="/env/$env/event-types/$name" params={{ env, name: type.name }} className="strong">
+              {type.name}
+            </Link>
+          </td>
+          <td>
+            <span className="row">
+              <Sparkline values={type.hours} label={`By the hour, at most ${count(Math.max(...type.hours))}`} />
+              <span className="num second" title={count(type.count24h)}>
+                {shortCount(type.count24h)}
+              </span>
+            </span>
+          </td>
+          <td className="right num second" title={count(type.count)}>
+            {shortCount(type.count)}
+          </td>
+          <td>
+            <Handlers env={env} functions={type.functions} />
+          </td>
+          <td className="second">
+            <Time at={type.lastSeenAt} relative />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -1,7 +1,7 @@
 /** The bar above the list: every filter is part of the address. */
 
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { eventTypesQuery } from "../api/queries.ts";
 import { Icon } from "../ui/icon.tsx";
 import { type EventSearch, isFiltered, RANGES } from "./event-search.ts";
@@ -17,11 +17,14 @@ interface EventFiltersProps {
 
 export function EventFilters({ env, search, onChange }: EventFiltersProps) {
   const { data: types = [] } = useQuery({ ...eventTypesQuery(env), retry: false });
+  // What is being typed is cleared too: the fields begin anew.
+  const [clearings, setClearings] = useState(0);
   const set = (changes: Partial<Record<keyof EventSearch, string | number | undefined>>) =>
     onChange(Object.fromEntries(Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined && value !== "")));
   return (
     <search className="filters" aria-label="Filter events">
       <TypedFilter
+        key={`name ${clearings}`}
         label="Event name; may end in *"
         placeholder="Name, or shop/*"
         value={search.name}
@@ -33,8 +36,14 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
           <option key={name} value={name} />
         ))}
       </datalist>
-      <TypedFilter label="Text in the payload" placeholder="Text in the payload" value={search.q} onChange={(q) => set({ q })} />
-      <TypedFilter label="Dedup id" placeholder="Dedup id" value={search.id} onChange={(id) => set({ id })} />
+      <TypedFilter
+        key={`text ${clearings}`}
+        label="Text in the payload"
+        placeholder="Text in the payload"
+        value={search.q}
+        onChange={(q) => set({ q })}
+      />
+      <TypedFilter key={`id ${clearings}`} label="Dedup id" placeholder="Dedup id" value={search.id} onChange={(id) => set({ id })} />
       <select className="input" aria-label="Source" value={search.source ?? ""} onChange={({ target }) => set({ source: target.value })}>
         <option value="">Any source</option>
         <option value="key">Event API</option>
@@ -60,7 +69,14 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
         {(search.from !== undefined || search.to !== undefined) && <option value="custom">{spanText(search)}</option>}
       </select>
       {isFiltered(search) && (
-        <button type="button" className="button bare" onClick={() => onChange({})}>
+        <button
+          type="button"
+          className="button bare"
+          onClick={() => {
+            setClearings(clearings + 1);
+            onChange({});
+          }}
+        >
           <Icon name="x" size={14} /> Clear
         </button>
       )}
@@ -85,13 +101,25 @@ interface TypedFilterProps {
 /** Waits until the typing rests. */
 export function TypedFilter({ label, placeholder, value = "", list, onChange }: TypedFilterProps) {
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only typing counts
+  // By the time the typing rests, other filters may have changed: the newest function knows them.
+  const change = useRef(onChange);
+  change.current = onChange;
+  /** Set while somebody types. */
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
   useEffect(() => {
-    if (text === value) return;
-    const timer = setTimeout(() => onChange(text), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+    if (timer.current === undefined) setText(value);
+  }, [value]);
+  function settle(typed: string) {
+    clearTimeout(timer.current);
+    timer.current = undefined;
+    change.current(typed);
+  }
+  function type(typed: string) {
+    setText(typed);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => settle(typed), TYPING_MS);
+  }
   return (
     <input
       className="input"
@@ -101,8 +129,8 @@ export function TypedFilter({ label, placeholder, value = "", list, onChange }: 
       list={list}
       value={text}
       spellCheck={false}
-      onChange={({ target }) => setText(target.value)}
-      onKeyDown={({ key }) => key === "Enter" && onChange(text)}
+      onChange={({ target }) => type(target.value)}
+      onKeyDown={({ key }) => key === "Enter" && settle(text)}
     />
   );
 }

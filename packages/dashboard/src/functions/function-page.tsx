@@ -5,7 +5,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { functionsQuery, runsQuery } from "../api/queries.ts";
 import type { FunctionItem } from "../api/types.ts";
 import { RunTable } from "../runs/run-table.tsx";
-import { Icon } from "../ui/icon.tsx";
+import { Crumbs } from "../ui/crumbs.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
@@ -20,12 +20,15 @@ export function FunctionPage() {
   if (!fn) return <EmptyState icon="function" title={`There is no function ${id} in ${env}`} />;
   return (
     <div className="page">
-      <nav className="crumbs" aria-label="Way back">
-        <Link to="/env/$env/functions" params={{ env }}>
-          Functions
-        </Link>
-        <Icon name="chevronRight" size={14} /> {fn.name}
-      </nav>
+      <Crumbs
+        back={
+          <Link to="/env/$env/functions" params={{ env }}>
+            Functions
+          </Link>
+        }
+      >
+        {fn.name}
+      </Crumbs>
       <div className="page-head">
         <h1>{fn.name}</h1>
       </div>
@@ -42,7 +45,7 @@ function Facts({ env, fn }: { env: string; fn: FunctionItem }) {
   return (
     <section className="card card-body" aria-label="About the function">
       <dl className="facts">
-        <dt>Id</dt>
+        <dt>Function ID</dt>
         <dd>
           <code>{fn.id}</code>
         </dd>

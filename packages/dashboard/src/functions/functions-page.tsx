@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { functionsQuery } from "../api/queries.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { Triggers } from "./triggers.tsx";
 
@@ -37,36 +38,24 @@ function FunctionList({ env }: { env: string }) {
     );
   }
   return (
-    <div className="table-wrap">
-      <table className="table">
-        <thead>
-          <tr>
-            <th>Function</th>
-            <th>Triggers</th>
-            <th>App</th>
-            <th>Changed</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.map((fn) => (
-            <tr key={fn.id}>
-              <td>
-                <Link to="/env/$env/functions/$id" params={{ env, id: fn.id }} className="strong">
-                  {fn.name}
-                </Link>
-                <div className="quiet small mono">{fn.id}</div>
-              </td>
-              <td>
-                <Triggers env={env} triggers={fn.triggers} />
-              </td>
-              <td className="second">{fn.app}</td>
-              <td className="second">
-                <Time at={fn.updatedAt} relative />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={["Function", "Triggers", "App", "Changed"]}>
+      {data.map((fn) => (
+        <tr key={fn.id}>
+          <td>
+            <Link to="/env/$env/functions/$id" params={{ env, id: fn.id }} className="strong">
+              {fn.name}
+            </Link>
+            <div className="quiet small mono">{fn.id}</div>
+          </td>
+          <td>
+            <Triggers env={env} triggers={fn.triggers} />
+          </td>
+          <td className="second">{fn.app}</td>
+          <td className="second">
+            <Time at={fn.updatedAt} relative />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -17,6 +17,31 @@ export function listOf({ mode, text }: ListDraft): AcceptList | null {
   return mode === "" ? null : { mode, list: list.filter(Boolean) };
 }
 
+interface AcceptListFieldsProps {
+  eventNames: ListDraft;
+  onEventNames: (draft: ListDraft) => void;
+  namesHint: string;
+  namesPlaceholder: string;
+  ips: ListDraft;
+  onIps: (draft: ListDraft) => void;
+}
+
+/** The two lists that keys and webhooks have. */
+export function AcceptListFields({ eventNames, onEventNames, namesHint, namesPlaceholder, ips, onIps }: AcceptListFieldsProps) {
+  return (
+    <>
+      <AcceptListField label="Event names" hint={namesHint} placeholder={namesPlaceholder} draft={eventNames} onChange={onEventNames} />
+      <AcceptListField
+        label="IP addresses"
+        hint="One per line; an address or a range such as 10.0.0.0/8"
+        placeholder="203.0.113.0/24"
+        draft={ips}
+        onChange={onIps}
+      />
+    </>
+  );
+}
+
 interface AcceptListFieldProps {
   label: string;
   hint: string;
@@ -25,7 +50,7 @@ interface AcceptListFieldProps {
   onChange: (draft: ListDraft) => void;
 }
 
-export function AcceptListField({ label, hint, placeholder, draft, onChange }: AcceptListFieldProps) {
+function AcceptListField({ label, hint, placeholder, draft, onChange }: AcceptListFieldProps) {
   return (
     <div className="field">
       <span>{label}</span>

@@ -7,7 +7,7 @@ import type { Key } from "../api/types.ts";
 import { CodeBlock } from "../ui/copy.tsx";
 import { Dialog, FormDialog } from "../ui/dialog.tsx";
 import { Notice } from "../ui/states.tsx";
-import { AcceptListField, draftOf, listOf } from "./accept-list-field.tsx";
+import { AcceptListFields, draftOf, listOf } from "./accept-list-field.tsx";
 
 export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key["kind"]; onClose: () => void }) {
   const [name, setName] = useState("");
@@ -58,22 +58,14 @@ export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key
         </label>
       )}
       {kind === "event" && (
-        <>
-          <AcceptListField
-            label="Event names"
-            hint="One per line; a name may end in *"
-            placeholder="shop/*"
-            draft={eventNames}
-            onChange={setEventNames}
-          />
-          <AcceptListField
-            label="IP addresses"
-            hint="One per line; an address or a range such as 10.0.0.0/8"
-            placeholder="203.0.113.0/24"
-            draft={ips}
-            onChange={setIps}
-          />
-        </>
+        <AcceptListFields
+          eventNames={eventNames}
+          onEventNames={setEventNames}
+          namesHint="One per line; a name may end in *"
+          namesPlaceholder="shop/*"
+          ips={ips}
+          onIps={setIps}
+        />
       )}
     </FormDialog>
   );

@@ -11,6 +11,7 @@ import { environmentTitle, SHARED } from "../shell/environment-names.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
+import { ACTIONS, type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { toast } from "../ui/toasts.tsx";
 import { AcceptListText } from "./accept-list-field.tsx";
@@ -102,55 +103,49 @@ function EventKeyHint({ env }: { env: string }) {
   return <> Without one nothing can be sent here.</>;
 }
 
+const NAME: Column = { title: "Name", width: "24%" };
+const BEGINS_WITH: Column = { title: "Begins with", width: "16%" };
+const CREATED: Column = { title: "Created", width: "18%" };
+const COLUMNS: Record<Key["kind"], (string | Column)[]> = {
+  event: [NAME, BEGINS_WITH, CREATED, "Lets through", ACTIONS],
+  api: [NAME, BEGINS_WITH, CREATED, "Role", "Environments", ACTIONS],
+  signing: [NAME, BEGINS_WITH, CREATED, ACTIONS],
+};
+
 function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: Key[] }) {
   const [revoking, setRevoking] = useState<Key | null>(null);
   const mayChange = useMayChange();
   return (
-    <div className="scroll-x">
-      <table className="table">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Begins with</th>
-            {kind === "api" && <th>Role</th>}
-            {kind === "api" && <th>Environments</th>}
-            {kind === "event" && <th>Lets through</th>}
-            <th>Created</th>
-            <th>
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <tr key={key.id}>
-              <td className="strong">{key.name}</td>
-              <td>
-                <code>{key.prefix}…</code>
-              </td>
-              {kind === "api" && <td className="second">{key.role}</td>}
-              {kind === "api" && <td className="second">{key.environments?.join(", ") ?? "all"}</td>}
-              {kind === "event" && (
-                <td className="second">
-                  <AcceptListText eventNames={key.eventNames ?? null} ips={key.ips ?? null} />
-                </td>
-              )}
+    <>
+      <Table columns={COLUMNS[kind]} isFramed>
+        {keys.map((key) => (
+          <tr key={key.id}>
+            <td className="strong">{key.name}</td>
+            <td>
+              <code>{key.prefix}…</code>
+            </td>
+            <td className="second">
+              <Time at={key.createdAt} />
+            </td>
+            {kind === "api" && <td className="second">{key.role}</td>}
+            {kind === "api" && <td className="second">{key.environments?.join(", ") ?? "all"}</td>}
+            {kind === "event" && (
               <td className="second">
-                <Time at={key.createdAt} />
+                <AcceptListText eventNames={key.eventNames ?? null} ips={key.ips ?? null} />
               </td>
-              <td className="right">
-                {mayChange && (
-                  <button type="button" className="button small danger" onClick={() => setRevoking(key)}>
-                    Revoke<span className="visually-hidden"> {key.name}</span>
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+            )}
+            <td className="right">
+              {mayChange && (
+                <button type="button" className="button small danger" onClick={() => setRevoking(key)}>
+                  Revoke<span className="visually-hidden"> {key.name}</span>
+                </button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
       {revoking && <RevokeDialog env={env} revoked={revoking} onClose={() => setRevoking(null)} />}
-    </div>
+    </>
   );
 }
 

@@ -80,8 +80,10 @@ function CallDetails({ run, call, names }: { run: Run; call: RunCall; names: Rea
     `event    ${run.event ? `${run.event.name} (${run.event.id})` : "no longer kept"}`,
     `steps    ${given.length === 0 ? "none were done yet" : given.join(", ")}`,
   ].join("\n");
+  const isLate = run.endedAt !== null && call.endedAt > run.endedAt;
   return (
     <div className="step-details stack">
+      {isLate && <p>The run had ended before this call did: nothing followed from it.</p>}
       <CallText title="Request" text={asked} />
       {answer ? (
         <CallText title="Answer" text={answer.body === "" ? "(nothing)" : answer.body} note={cutNote(answer)} />

@@ -11,6 +11,7 @@ import { useMayChange } from "../api/session.ts";
 import type { Run, RunItem } from "../api/types.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
 import { CopyButton } from "../ui/copy.tsx";
+import { Crumbs } from "../ui/crumbs.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -24,6 +25,8 @@ import { RunTimeline } from "./run-timeline.tsx";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 const WATCH_MS = 2_000;
+/** A call that was under way when its run was cancelled is on record once the app has answered; an app may take this long. */
+const LATE_CALLS_MS = 3_600_000;
 
 export function RunPage() {
   const { env, id } = useParams({ from: "/env/$env/runs/$id" });
@@ -33,19 +36,22 @@ export function RunPage() {
     refetch,
   } = useQuery({
     ...runQuery(env, id),
-    refetchInterval: ({ state }) => (state.data && ENDED.has(state.data.status) ? false : WATCH_MS),
+    refetchInterval: ({ state }) => (state.data && isSettled(state.data) ? false : WATCH_MS),
   });
   useLiveRun(env, id, run !== undefined && !ENDED.has(run.status));
   if (error) return <ErrorState error={error} title="This run could not be shown" onRetry={() => void refetch()} />;
   if (!run) return <SkeletonRows />;
   return (
     <div className="page">
-      <nav className="crumbs" aria-label="Way back">
-        <Link to="/env/$env/runs" params={{ env }}>
-          Runs
-        </Link>
-        <Icon name="chevronRight" size={14} /> <span className="mono">{run.id}</span>
-      </nav>
+      <Crumbs
+        back={
+          <Link to="/env/$env/runs" params={{ env }}>
+            Runs
+          </Link>
+        }
+      >
+        <span className="mono">{run.id}</span>
+      </Crumbs>
       <div className="page-head">
         <h1>{run.function.name}</h1>
         <RunStatusBadge status={run.status} />
@@ -61,6 +67,12 @@ export function RunPage() {
       </div>
     </div>
   );
+}
+
+/** Whether nothing more is to be expected. */
+function isSettled({ status, endedAt }: Run): boolean {
+  if (status === "cancelled" && endedAt !== null) return Date.now() - Date.parse(endedAt) > LATE_CALLS_MS;
+  return ENDED.has(status);
 }
 
 /** Asks for the run again the moment the service says it changed. */

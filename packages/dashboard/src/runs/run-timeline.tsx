@@ -1,6 +1,6 @@
 /** The steps of a run on a line of time: when each began and ended, what slept or waited, what failed and was tried again. */
 
-import { useState } from "react";
+import { type CSSProperties, useState } from "react";
 import type { Run, RunStep } from "../api/types.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { duration, useNow } from "../ui/time.tsx";
@@ -24,7 +24,7 @@ export function RunTimeline({ env, run }: { env: string; run: Run }) {
         <h2 className="grow">Timeline</h2>
         <span className="quiet small num">{duration(whole.to - whole.from)}</span>
       </div>
-      <div className="timeline">
+      <div className="timeline" style={{ "--tick": `${(tickOf(whole) / (whole.to - whole.from)) * 100}%` } as CSSProperties}>
         <TimelineScale span={whole} />
         <Row
           label={run.function.name}
@@ -137,20 +137,38 @@ function Row({ label, icon, status, bar, text, isPause = false, isOpen = false, 
 }
 
 function TimelineScale({ span }: { span: Span }) {
+  const length = span.to - span.from;
+  const tick = tickOf(span);
+  // None so close to the end that its label would stick out.
+  const ticks = Array.from({ length: Math.floor(length / tick) + 1 }, (_, n) => n * tick).filter((at) => at <= length * 0.9);
   return (
     <div className="timeline-row timeline-scale" aria-hidden="true">
       <span />
       <span className="timeline-status" />
       <span className="timeline-track">
-        {[0, 0.25, 0.5, 0.75].map((part) => (
-          <span key={part} className="timeline-tick quiet num" style={{ left: `${part * 100}%` }}>
-            {part === 0 ? "0" : duration((span.to - span.from) * part)}
+        {ticks.map((at) => (
+          <span key={at} className="timeline-tick quiet num" style={{ left: `${(at / length) * 100}%` }}>
+            {at === 0 ? "0" : duration(at)}
           </span>
         ))}
       </span>
       <span />
     </div>
   );
+}
+
+const TICKS_MAX = 6;
+/** In milliseconds, each a round number of its unit; beyond the last one, days. */
+const STEPS_MS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000],
+  ...[60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 43_200_000],
+];
+const DAY_MS = 86_400_000;
+
+/** How far apart lines stand that help to read: a round time, few enough of them. */
+function tickOf({ from, to }: Span): number {
+  const length = to - from;
+  return STEPS_MS.find((ms) => length / ms <= TICKS_MAX) ?? Math.ceil(length / DAY_MS / TICKS_MAX) * DAY_MS;
 }
 
 function startOf(run: Run): number {

@@ -4,6 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { auditQuery } from "../api/queries.ts";
 import type { AuditEntry } from "../api/types.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 
 export function AuditLogPage() {
@@ -39,37 +40,24 @@ export function AuditLogPage() {
 
 function AuditTable({ entries }: { entries: AuditEntry[] }) {
   return (
-    <div className="table-wrap">
-      <table className="table">
-        <thead>
-          <tr>
-            <th>When</th>
-            <th>Who</th>
-            <th>What</th>
-            <th>On</th>
-            <th>Environment</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map(({ id, at, actor, action, target, environment, details }) => (
-            <tr key={id} title={details ? JSON.stringify(details) : undefined}>
-              <td className="second">
-                <Time at={at} />
-              </td>
-              <td>
-                {actor.name ?? actor.id ?? "unknown"} <span className="quiet small">{actor.kind}</span>
-              </td>
-              <td>
-                <span className="chip">{action}</span>
-              </td>
-              <td>
-                {target.name ?? target.id} <span className="quiet small">{target.kind}</span>
-              </td>
-              <td className="second">{environment ?? "all"}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={["When", "Who", "What", "On", "Environment"]}>
+      {entries.map(({ id, at, actor, action, target, environment, details }) => (
+        <tr key={id} title={details ? JSON.stringify(details) : undefined}>
+          <td className="second">
+            <Time at={at} />
+          </td>
+          <td>
+            {actor.name ?? actor.id ?? "unknown"} {actor.kind !== "dev" && <span className="quiet small">{actor.kind}</span>}
+          </td>
+          <td>
+            <span className="chip">{action}</span>
+          </td>
+          <td>
+            {target.name ?? target.id} <span className="quiet small">{target.kind}</span>
+          </td>
+          <td className="second">{environment ?? "all"}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

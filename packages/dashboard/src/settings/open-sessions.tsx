@@ -5,6 +5,7 @@ import { call, callForAll } from "../api/client.ts";
 import { sessionQuery, useMayChange } from "../api/session.ts";
 import type { OpenSession } from "../api/types.ts";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
+import { ACTIONS, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { withToast } from "../ui/toasts.tsx";
 
@@ -23,27 +24,11 @@ function SessionTable() {
       ) : !data ? (
         <SkeletonRows rows={2} />
       ) : (
-        <div className="table-wrap">
-          <table className="table">
-            <thead>
-              <tr>
-                <th>Signed in with</th>
-                <th>Role</th>
-                <th>From</th>
-                <th>Since</th>
-                <th>Last seen</th>
-                <th>
-                  <span className="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.map((session) => (
-                <SessionRow key={session.id} session={session} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={["Signed in with", "Role", "From", "Since", "Last seen", ACTIONS]}>
+          {data.map((session) => (
+            <SessionRow key={session.id} session={session} />
+          ))}
+        </Table>
       )}
     </section>
   );

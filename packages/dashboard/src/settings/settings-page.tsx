@@ -17,9 +17,11 @@ export function SettingsPage() {
         <h1>Settings</h1>
       </div>
       <div className="cards">
-        <Appearance />
-        <DevServer />
         <About />
+        <div className="stack">
+          <DevServer />
+          <Appearance />
+        </div>
       </div>
       <OpenSessions />
     </div>

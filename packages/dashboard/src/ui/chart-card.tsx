@@ -23,11 +23,13 @@ export function ChartCard({ title, times, series, label, bars = false, empty, on
     <section className="card" aria-label={title}>
       <div className="card-head">
         <h2 className="grow">{title}</h2>
-        {series.map((one) => (
-          <span key={one.label} className="legend small second">
-            <span style={{ background: `var(${one.colour})` }} /> {one.label}
-          </span>
-        ))}
+        <span className="row">
+          {series.map((one) => (
+            <span key={one.label} className="legend small second">
+              <span style={{ background: `var(${one.colour})` }} /> {one.label}
+            </span>
+          ))}
+        </span>
       </div>
       <div className="chart-body">
         {empty && times.length < 2 ? (

@@ -111,7 +111,7 @@ function options({ series, width, height, bars, bare, range, onTip }: PlotLooks)
         size: bare ? 20 : 26,
         space: 70,
         grid: { show: false },
-        values: (_plot, ticks) => ticks.map((tick, i) => timeLabel(tick, ticks[i - 1])),
+        values: (plot, ticks) => ticks.map((tick, i) => (hasRoom(plot, tick) ? timeLabel(tick, ticks[i - 1]) : "")),
       },
       bare
         ? { show: false }
@@ -128,6 +128,15 @@ function wholeRange({ data: [times] }: uPlot): uPlot.Range.MinMax {
   const last = times.at(-1) ?? 1;
   return [first, last + (times.length > 1 ? last - (times.at(-2) as number) : 60)];
 }
+
+/** A label stands in the middle below its tick; what would stick out at an edge is left out. */
+function hasRoom(plot: uPlot, tick: number): boolean {
+  const at = plot.valToPos(tick, "x") + plot.over.offsetLeft;
+  return at >= LABEL_PX / 2 && at <= plot.width - LABEL_PX / 2;
+}
+
+/** The widest of them, `15 Nov`. */
+const LABEL_PX = 40;
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });

@@ -8,7 +8,7 @@ import { providersQuery } from "../api/queries.ts";
 import type { Provider, Webhook } from "../api/types.ts";
 import { SHARED } from "../shell/environment-names.ts";
 import { CodeBlock } from "../ui/copy.tsx";
-import { Icon } from "../ui/icon.tsx";
+import { Crumbs } from "../ui/crumbs.tsx";
 import { ErrorState, messageOf, Notice, SkeletonRows } from "../ui/states.tsx";
 
 export function NewWebhookPage() {
@@ -16,12 +16,15 @@ export function NewWebhookPage() {
   const { data: providers, error, refetch } = useQuery(providersQuery);
   return (
     <div className="page">
-      <nav className="crumbs" aria-label="Way back">
-        <Link to="/env/$env/webhooks" params={{ env }}>
-          Webhooks
-        </Link>
-        <Icon name="chevronRight" size={14} /> New
-      </nav>
+      <Crumbs
+        back={
+          <Link to="/env/$env/webhooks" params={{ env }}>
+            Webhooks
+          </Link>
+        }
+      >
+        New
+      </Crumbs>
       <div className="page-head">
         <h1>New webhook{env === SHARED && " for all branches"}</h1>
         <p>Choose who will send. The transform it starts with can be changed and tried out afterwards.</p>
@@ -78,8 +81,8 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
       <label className="field" style={{ maxWidth: 420 }}>
         <span>Name</span>
         <input className="input" value={name} maxLength={128} placeholder={chosen.title} onChange={({ target }) => setName(target.value)} />
-        <small>{chosen.setUp}.</small>
       </label>
+      <p className="quiet">Where its URL goes: {chosen.setUp}.</p>
       {fault !== null && (
         <Notice kind="bad" icon="alert">
           {messageOf(fault)}

@@ -2,6 +2,7 @@
 
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { call } from "../api/client.ts";
 import { readJsonText } from "../api/json-text.ts";
 import { requestsQuery } from "../api/queries.ts";
@@ -37,6 +38,12 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
       replace: true,
     });
   const items = requests.data?.pages.flatMap((page) => page.items) ?? [];
+  const { hasNextPage, isFetching, fetchNextPage } = requests;
+  // A page may hold none of a rare outcome while older ones do.
+  const goesOn = items.length === 0 && hasNextPage;
+  useEffect(() => {
+    if (goesOn && !isFetching) void fetchNextPage();
+  }, [goesOn, isFetching, fetchNextPage]);
   return (
     <div className="stack">
       <div className="row">
@@ -53,7 +60,7 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
         </select>
         <span className="quiet small">The newest first; the list refreshes itself.</span>
       </div>
-      {requests.isPending ? (
+      {requests.isPending || goesOn ? (
         <SkeletonRows rows={6} />
       ) : requests.isError ? (
         <ErrorState error={requests.error} onRetry={() => void requests.refetch()} />
@@ -66,7 +73,7 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
           ))}
         </ul>
       )}
-      {requests.hasNextPage && (
+      {hasNextPage && !goesOn && (
         <div>
           <button type="button" className="button" disabled={requests.isFetchingNextPage} onClick={() => void requests.fetchNextPage()}>
             Older requests
@@ -117,7 +124,7 @@ function RequestItem({ env, webhook, request, isOpen, onOpen }: RequestItemProps
         </span>
         <span className="cut grow second small">{request.error ?? ""}</span>
         <span className="quiet small num wide-only">{request.ip}</span>
-        <span className="quiet small num wide-only">{duration(request.durationMs)}</span>
+        <span className="quiet small num wide-only request-took">{duration(request.durationMs)}</span>
       </button>
       {isOpen && <RequestDetails env={env} webhook={webhook} request={request} />}
     </li>

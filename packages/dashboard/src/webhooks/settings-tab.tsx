@@ -7,7 +7,7 @@ import { call } from "../api/client.ts";
 import { webhookQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
-import { AcceptListField, draftOf, listOf } from "../keys/accept-list-field.tsx";
+import { AcceptListFields, draftOf, listOf } from "../keys/accept-list-field.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { toast, withToast } from "../ui/toasts.tsx";
@@ -40,19 +40,13 @@ export function SettingsTab({ env, webhook }: { env: string; webhook: Webhook })
         <label className="switch">
           <input type="checkbox" checked={enabled} onChange={({ target }) => setEnabled(target.checked)} /> Takes requests
         </label>
-        <AcceptListField
-          label="Event names"
-          hint="One per line; a name may end in *. Checked on the event the transform returns."
-          placeholder="stripe/*"
-          draft={eventNames}
-          onChange={setEventNames}
-        />
-        <AcceptListField
-          label="IP addresses"
-          hint="One per line; an address or a range such as 10.0.0.0/8"
-          placeholder="203.0.113.0/24"
-          draft={ips}
-          onChange={setIps}
+        <AcceptListFields
+          eventNames={eventNames}
+          onEventNames={setEventNames}
+          namesHint="One per line; a name may end in *. Checked on the event the transform returns."
+          namesPlaceholder="stripe/*"
+          ips={ips}
+          onIps={setIps}
         />
         {mayChange && (
           <div className="row">

@@ -29,12 +29,11 @@ export const sampleRequest: TestRequest = {
 };
 
 export function fromRecord(record: WebhookRequest): TestRequest {
-  const query = new URLSearchParams(Object.entries(record.query).flatMap(([name, values]) => values.map((value) => [name, value])));
   return {
     body: record.body ?? "",
     contentType: record.contentType ?? "",
     headers: headerText(record.headers),
-    query: String(query),
+    query: record.rawQuery,
     recordedId: record.id,
   };
 }

@@ -92,6 +92,14 @@ export function Tester({ webhook, request, onRequest, trial }: TesterProps) {
   );
 }
 
+const SHORT_TIME = new Intl.DateTimeFormat(undefined, {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+
 function SamplePicker({ webhook, request, onRequest }: Omit<TesterProps, "trial">) {
   const { data: records = [] } = useQuery(lastRequestQuery(webhook.id));
   const { data: providers = [] } = useQuery(providersQuery);
@@ -120,7 +128,7 @@ function SamplePicker({ webhook, request, onRequest }: Omit<TesterProps, "trial"
             .filter(({ body }) => body !== null)
             .map(({ id, receivedAt, outcome }) => (
               <option key={id} value={id}>
-                {new Date(receivedAt).toLocaleString()} · {outcome}
+                {SHORT_TIME.format(new Date(receivedAt))} · {outcome}
               </option>
             ))}
         </optgroup>

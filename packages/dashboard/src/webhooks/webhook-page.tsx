@@ -8,7 +8,9 @@ import { lastRequestQuery, webhookQuery } from "../api/queries.ts";
 import { useMayChange } from "../api/session.ts";
 import type { Webhook } from "../api/types.ts";
 import { environmentTitle } from "../shell/environment-names.ts";
+import { EnvironmentDot } from "../shell/environment-switcher.tsx";
 import { CopyButton } from "../ui/copy.tsx";
+import { Crumbs } from "../ui/crumbs.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
@@ -30,12 +32,15 @@ export function WebhookPage() {
   if (!webhook) return <SkeletonRows />;
   return (
     <div className="page wide">
-      <nav className="crumbs" aria-label="Way back">
-        <Link to="/env/$env/webhooks" params={{ env }}>
-          Webhooks
-        </Link>
-        <Icon name="chevronRight" size={14} /> {webhook.name}
-      </nav>
+      <Crumbs
+        back={
+          <Link to="/env/$env/webhooks" params={{ env }}>
+            Webhooks
+          </Link>
+        }
+      >
+        {webhook.name}
+      </Crumbs>
       <WebhookHead webhook={webhook} />
       <nav className="tabs" aria-label="Parts of the webhook">
         {WEBHOOK_TABS.map((name) => (
@@ -68,7 +73,9 @@ function WebhookHead({ webhook }: { webhook: Webhook }) {
       <div className="page-head">
         <h1>{webhook.name}</h1>
         <Health webhook={webhook} outcomes={requests?.map(({ outcome }) => outcome)} />
-        <span className="quiet">{environmentTitle(webhook.environment)}</span>
+        <span className="row quiet">
+          <EnvironmentDot name={webhook.environment} /> {environmentTitle(webhook.environment)}
+        </span>
       </div>
       <div className="url-box">
         <span className="badge plain">POST</span>

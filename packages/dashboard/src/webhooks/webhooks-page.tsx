@@ -9,6 +9,7 @@ import { SHARED } from "../shell/environment-names.ts";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { EmptyState, ErrorState, Notice, SkeletonRows } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { UnroutedEvents } from "./unrouted-events.tsx";
 
@@ -69,24 +70,11 @@ function WebhookList({ env }: { env: string }) {
     );
   }
   return (
-    <div className="table-wrap">
-      <table className="table">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>URL</th>
-            <th>Health</th>
-            <th>Last request</th>
-            <th>Version</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.map((webhook) => (
-            <WebhookRow key={webhook.id} env={env} webhook={webhook} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={["Name", "URL", "Health", "Last request", "Version"]}>
+      {data.map((webhook) => (
+        <WebhookRow key={webhook.id} env={env} webhook={webhook} />
+      ))}
+    </Table>
   );
 }
 
@@ -101,7 +89,7 @@ function WebhookRow({ env, webhook }: { env: string; webhook: Webhook }) {
       </td>
       <td>
         <span className="row" style={{ gap: 4 }}>
-          <code className="cut quiet" style={{ maxWidth: 260 }}>
+          <code className="cut quiet" style={{ maxWidth: 420 }}>
             {webhook.url}
           </code>
           <CopyButton text={webhook.url} label={`Copy URL of ${webhook.name}`} />

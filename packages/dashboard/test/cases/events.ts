@@ -77,19 +77,44 @@ export function eventCases(browser: () => Browser): void {
     await page.getByRole("listitem").first().getByText('"n":179,').waitFor();
     await page.getByRole("listitem").first().getByRole("link").focus();
     await page.keyboard.press("ArrowDown");
+    await page.getByRole("listitem").nth(1).locator("a:focus").waitFor();
     await page.keyboard.press("Enter");
+    await page.waitForURL(/\/events\/\w{26}\?/);
     await page.getByRole("listitem").nth(1).locator("[aria-current=page]").waitFor();
     await page.getByRole("link", { name: "Close" }).click();
+    await page.waitForURL(/\/events\?/);
 
-    await page.getByRole("searchbox", { name: "Text in the payload" }).fill("needle");
+    const text = page.getByRole("searchbox", { name: "Text in the payload" });
+    await text.fill("needle");
     await page.waitForURL(/q=needle/);
     await page.getByText("1 event, that is all").waitFor();
     await page.goBack();
+    await page.waitForURL(/\/events\/\w{26}\?/);
+    await until("the text to go", async () => (await text.inputValue()) === "");
     await page.goForward();
+    await page.waitForURL(/q=needle/);
+    await until("the text to come back", async () => (await text.inputValue()) === "needle");
     await page.reload();
     await page.getByText("1 event, that is all").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await until("all events", async () => (await page.getByRole("listitem").count()) > 10);
+  });
+
+  test("what is typed and cleared at once stays cleared, and does not take other filters along", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    await service.send([1, 2].map((n) => ({ name: "a/b", data: { n } })));
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events?name=a%2F*`);
+    await page.getByText("2 events, that is all").waitFor();
+    const text = page.getByRole("searchbox", { name: "Text in the payload" });
+    await text.fill("nowhere");
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.waitForURL(/\/events$/);
+    assert.equal(await text.inputValue(), "");
+    // Typed while another filter changes: both hold.
+    await text.fill('"n":2');
+    await page.getByRole("combobox", { name: "Source" }).selectOption("key");
+    await page.waitForURL((url) => url.searchParams.get("source") === "key" && url.searchParams.get("q") !== null);
+    await page.getByText("1 event, that is all").waitFor();
   });
 
   test("an error is told with the service's words, never as an empty list", async (t) => {
@@ -104,11 +129,13 @@ export function eventCases(browser: () => Browser): void {
     const service = await startTestService(t, { mode: "dev" });
     await service.send({ name: "a/b", data: {} });
     const page = await openPage(t, browser(), `${service.url}/env/dev/events`);
-    const box = await page.locator(".events-chart .u-over").boundingBox();
-    assert.ok(box);
-    await page.mouse.move(box.x + box.width * 0.25, box.y + 10);
+    const chart = page.locator(".events-chart .u-over");
+    // Hovering waits until the chart stands still.
+    await chart.hover();
+    const { width } = (await chart.boundingBox()) ?? assert.fail("the chart is there");
+    await chart.hover({ position: { x: width * 0.25, y: 10 } });
     await page.mouse.down();
-    await page.mouse.move(box.x + box.width * 0.5, box.y + 10, { steps: 5 });
+    await chart.hover({ position: { x: width * 0.5, y: 10 } });
     await page.mouse.up();
     await page.waitForURL(/from=\d+&to=\d+/);
     const { searchParams } = new URL(page.url());

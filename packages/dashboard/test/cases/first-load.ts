@@ -40,11 +40,14 @@ export function firstLoadCases(browser: () => Browser): void {
     const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
     const light = await background();
     await page.getByRole("button", { name: "Dark" }).click();
-    const dark = await background();
-    assert.notEqual(dark, light);
+    await page.locator("html[data-theme=dark]").waitFor();
+    const dark = await until("the dark", async () => {
+      const shown = await background();
+      return shown !== light && shown;
+    });
     await page.reload();
-    assert.equal(await background(), dark);
+    await until("the dark again", async () => (await background()) === dark);
     await page.getByRole("button", { name: "As the system" }).click();
-    assert.equal(await background(), light);
+    await until("the light", async () => (await background()) === light);
   });
 }

@@ -3,6 +3,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Principal } from "./principal.ts";
+import { STREAM_TYPE } from "./server-sent.ts";
 
 /** A revocation holds within a second. */
 const CHECK_EVERY_MS = 500;
@@ -13,7 +14,10 @@ export function cutOffInvalid(app: FastifyInstance): (principal: Principal, repl
     for (const [response, principal] of open) {
       // What has not begun to answer is about to, and was let in when it came.
       if (!response.headersSent || response.writableEnded) continue;
-      if (!(await principal.isValid())) response.destroy();
+      if (await principal.isValid()) continue;
+      // A stream can end at any message; anything else would look complete.
+      if (response.getHeader("content-type") === STREAM_TYPE) response.end();
+      else response.destroy();
     }
   };
   // When the store cannot be read, streams cannot go on either and end by themselves.

@@ -72,7 +72,13 @@ export const EVENT = {
 export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesParts): void {
   const view = (environment: Environment) => ({ environment: environment.name, source: parts.sourceName });
 
-  const list = { summary: "List events, newest first", querystring: LIST_PARAMETERS, response: { 200: pageOf(EVENT) } };
+  const list = {
+    summary: "List events, newest first",
+    description:
+      "A search by `source` or `q` answers at once with what it has found: a page may be short, or empty, and `page.next` goes on.",
+    querystring: LIST_PARAMETERS,
+    response: { 200: pageOf(EVENT) },
+  };
   app.get<{ Querystring: ListQuery }>("/events", { config: { ingest: true }, schema: list }, async (request, reply) => {
     const environment = environmentOf(parts.access, request);
     const { events, next } = await parts.store.eventList(listParams(environment, request.query));

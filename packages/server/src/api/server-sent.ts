@@ -6,8 +6,10 @@ import type { FastifyReply } from "fastify";
 import type { Logger } from "pino";
 import { sendRefusal } from "./rest-errors.ts";
 
+export const STREAM_TYPE = "text/event-stream";
+
 const STREAM_HEADERS = {
-  "content-type": "text/event-stream",
+  "content-type": STREAM_TYPE,
   "cache-control": "no-cache",
   // Proxies such as nginx would collect the stream before they pass it on.
   "x-accel-buffering": "no",
@@ -59,9 +61,9 @@ export async function answerStream(around: StreamSurroundings, reply: FastifyRep
 
 async function send(response: ServerResponse, drained: AbortSignal, { opening = "", watch, follow }: Stream): Promise<void> {
   const alarm = createAlarm();
-  const ended = () => response.destroyed || drained.aborted;
+  const ended = () => response.destroyed || response.writableEnded || drained.aborted;
   const stopWatching = watch(alarm.ring);
-  const heartbeat = setInterval(() => response.write(": still here\n\n"), HEARTBEAT_MS);
+  const heartbeat = setInterval(() => ended() || response.write(": still here\n\n"), HEARTBEAT_MS);
   response.on("close", alarm.ring);
   drained.addEventListener("abort", alarm.ring);
   try {

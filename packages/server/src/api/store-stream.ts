@@ -34,7 +34,7 @@ export function sendStream(parts: StoreStreamParts, reply: FastifyReply, open: (
       async follow(alarm, ended) {
         for (let reached = from; !ended(); ) {
           const next = await read(reached);
-          if (next.messages.length > 0 && !reply.raw.write(next.messages.map(messageText).join(""))) await readOn(reply.raw);
+          if (next.messages.length > 0 && !ended() && !reply.raw.write(next.messages.map(messageText).join(""))) await readOn(reply.raw);
           if (next.reached === reached) await alarm.rung();
           reached = next.reached;
         }

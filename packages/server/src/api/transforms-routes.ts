@@ -1,5 +1,6 @@
 /** REST: trying out transforms, on a payload, on a recorded request, or on many of them. Nothing is stored. */
 
+import { canonicalHeaders, parseQuery } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { WebhookRequest, WebhookRequestStore } from "../store/contract/index.ts";
 import { jsonDiff } from "./json-diff.ts";
@@ -61,13 +62,18 @@ const config = { about: "item", ingest: true } as const;
 
 export function registerTransformsRoutes(app: FastifyInstance, parts: TransformsRoutesParts): void {
   const { store, directory } = parts;
-  const recorded = (record: WebhookRequest, transform: string): TrialParams => ({
-    transform,
-    bytes: parts.bodyOf(withBody(record)),
-    ...(record.contentType !== null && { contentType: record.contentType }),
-    headers: JSON.parse(record.headers),
-    queryParams: JSON.parse(record.query),
-  });
+  const recorded = (record: WebhookRequest, transform: string): TrialParams => {
+    const headers = canonicalHeaders(JSON.parse(record.headers));
+    const contentEncoding = headers["Content-Encoding"];
+    return {
+      transform,
+      bytes: parts.bodyOf(withBody(record)),
+      ...(record.contentType !== null && { contentType: record.contentType }),
+      ...(contentEncoding !== undefined && { contentEncoding }),
+      headers,
+      queryParams: parseQuery(record.query),
+    };
+  };
 
   const providers = {
     summary: "List starter transforms for well-known providers",

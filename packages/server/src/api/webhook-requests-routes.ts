@@ -1,6 +1,6 @@
 /** REST: the record of a webhook's requests, and replaying one. */
 
-import type { ErrorCode, Refusal, WebhookRequestId } from "@inlet/protocol";
+import { canonicalHeaders, type ErrorCode, parseQuery, type Refusal, type WebhookRequestId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Webhook, WebhookRequest, WebhookRequestListParams, WebhookRequestStore } from "../store/contract/index.ts";
 import type { AuditTrail } from "./audit-trail.ts";
@@ -40,11 +40,20 @@ const REQUEST = shape(
     receivedAt: INSTANT,
     ip: TEXT,
     method: TEXT,
-    headers: { type: "object", additionalProperties: { type: "string" } },
+    headers: {
+      type: "object",
+      additionalProperties: { type: "string" },
+      description: "As the transform saw them: names in canonical form, repetitions joined.",
+    },
+    rawHeaders: { ...listOf(TEXT), description: "Names and values in turn, as they came." },
     query: { type: "object", additionalProperties: { type: "array", items: { type: "string" } } },
+    rawQuery: { type: "string", description: "The text after the question mark, as it came." },
     contentType: TEXT_OR_NULL,
     body: { ...TEXT_OR_NULL, description: "Null when it was too large to keep." },
-    bodyBase64: { type: "string", description: "The bytes, where they are not UTF-8." },
+    bodyBase64: {
+      type: "string",
+      description: "The bytes as they came, where `body` is not exactly their text: not UTF-8, or compressed.",
+    },
     status: INTEGER,
     outcome: { type: "string", description: "`accepted`, or the code of an error." },
     error: TEXT,
@@ -83,7 +92,7 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
       config,
       schema: {
         summary: "List the requests a webhook was sent, newest first",
-        description: "Every one, refused ones too.",
+        description: "Every one, refused ones too. A page of one `outcome` may be short, or empty, and `page.next` goes on.",
         querystring: LIST_PARAMETERS,
         response: { 200: pageOf(REQUEST) },
         errors: ["webhook_not_found"],
@@ -150,13 +159,16 @@ function listParams(webhook: Webhook, query: ListQuery): WebhookRequestListParam
 }
 
 export function requestView(record: WebhookRequest, environment: string) {
+  const rawHeaders = JSON.parse(record.headers) as string[];
   return {
     id: record.id,
     receivedAt: new Date(record.receivedAt).toISOString(),
     ip: record.ip,
     method: record.method,
-    headers: JSON.parse(record.headers),
-    query: JSON.parse(record.query),
+    headers: canonicalHeaders(rawHeaders),
+    rawHeaders,
+    query: parseQuery(record.query),
+    rawQuery: record.query,
     contentType: record.contentType,
     body: record.body,
     ...(record.bodyBase64 !== null && { bodyBase64: record.bodyBase64 }),

@@ -238,10 +238,12 @@ export class Executor {
     const target = this.#parts.functionOf(entry.functionNo);
     if (!target || target.app.removedAt !== null) return this.#fail(entry.no, runNo, "Its app was removed.");
     if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
-    const { hasAnswer, decide } = await this.#calls.make({ entry, context, target });
+    const { hasAnswer, decide, late } = await this.#calls.make({ entry, context, target });
     if (this.#isStopping && !hasAnswer) return this.#letGo([entry]);
-    const { handed } = await this.#advance({ runNo, entryNo: entry.no, decide });
+    const { applied, handed } = await this.#advance({ runNo, entryNo: entry.no, decide });
     this.take(handed);
+    // The run was cancelled while the app worked: nothing follows, but the call is there to be seen.
+    if (!applied) await this.#untilWritten(() => this.#parts.store.runNoteCall({ runNo, ...late() }));
   }
 
   async #fail(entryNo: EntryNo, runNo: RunNo, message: string): Promise<void> {

@@ -1,14 +1,24 @@
 /** One call of a function: asks the app, and says what follows from its answer. */
 
-import type { App, CallRecord, ClaimedEntry, EventPlace, RunChange, RunContext, RunState } from "../store/contract/index.ts";
+import type {
+  App,
+  CallRecord,
+  ClaimedEntry,
+  EventPlace,
+  LateCall,
+  RunChange,
+  RunContext,
+  RunError,
+  RunState,
+} from "../store/contract/index.ts";
 import { type AppCaller, type AppRequest, NoAnswer } from "./call/call-app.ts";
 import { CallPlaces, placeForWait } from "./call/call-places.ts";
 import { type CallTarget, functionRequest, type SigningKey } from "./call/function-request.ts";
 import { type AppAnswer, failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
 import type { Backoff } from "./queue/backoff.ts";
-import type { CallFacts } from "./steps/answers.ts";
+import type { Answer, CallFacts } from "./steps/answers.ts";
 import { decideAnswer } from "./steps/decide-answer.ts";
-import { isResult } from "./steps/operations.ts";
+import { isResult, readError } from "./steps/operations.ts";
 import type { EndEvents } from "./steps/run-changes.ts";
 
 export interface ExecutedFunction extends CallTarget {
@@ -42,6 +52,8 @@ export interface FunctionCallOutcome {
   hasAnswer: boolean;
   /** What the answer means for the run as it is by now. */
   decide(state: RunState): RunChange;
+  /** What is left to tell when the run has ended meanwhile. */
+  late(): Omit<LateCall, "runNo">;
 }
 
 export class FunctionCalls {
@@ -68,6 +80,14 @@ export class FunctionCalls {
         const change = decideAnswer(state, answer, this.#facts(call, read, begun, since));
         const isError = change.attempts?.length || change.end?.status === "failed";
         return { ...change, call: { ...told, outcome: isError ? "error" : "ok" } };
+      },
+      late: () => {
+        const { stepId, attempt, startedAt, endedAt, httpStatus } = told;
+        const error = errorIn(answer);
+        return {
+          call: { ...told, outcome: error ? "error" : "ok" },
+          failure: error && { stepId, attempt, startedAt, endedAt, httpStatus, error },
+        };
       },
     };
   }
@@ -102,6 +122,13 @@ export class FunctionCalls {
       invoke: (operation, state) => steps.invoke(operation, state, now),
     };
   }
+}
+
+/** What went wrong in the app, if anything did. */
+function errorIn(answer: Answer): RunError | null {
+  if (answer.kind === "failed") return answer.error;
+  const failing = answer.kind === "operations" ? answer.operations.find(({ error }) => error !== null) : undefined;
+  return failing ? readError(failing.error, "The step failed.") : null;
 }
 
 /** How much of an answer is kept to be looked at. */

@@ -3,11 +3,12 @@
 import type { Logger } from "pino";
 import type { EventStore, EventTypeStore } from "../store/contract/index.ts";
 
-/** After a start there may be many to count: one stretch takes the read thread 20 to 80 ms. */
-const STRETCH_EVENTS = 20_000;
+/** After a start there may be many to count: one stretch takes the read thread 5 to 20 ms, for which lists may have to wait. */
+const STRETCH_EVENTS = 5_000;
 const COUNT_EVERY_MS = 2_000;
-/** What a person who asks waits for at most; the rest is counted behind the answer. */
-const STRETCHES_PER_REQUEST = 10;
+const STRETCHES_EACH_TIME = 40;
+/** What a person who asks waits for at most, beside one stretch; the rest is counted behind the answer. */
+const ASKED_MS = 15;
 
 export interface EventTypeCounterParts {
   store: EventTypeStore & Pick<EventStore, "eventWatch">;
@@ -21,6 +22,7 @@ export class EventTypeCounter {
   /** At start too: what was committed before the last end may not have been counted. */
   #isBehind = true;
   #counting: Promise<void> = Promise.resolve();
+  #isCounting = false;
   #stopped = false;
 
   constructor(parts: EventTypeCounterParts) {
@@ -33,7 +35,7 @@ export class EventTypeCounter {
       this.#isBehind = true;
     });
     this.#timer ??= setInterval(() => {
-      if (this.#isBehind) this.catchUp().catch((error) => log.warn({ err: error }, "counting event types failed"));
+      if (this.#isBehind && !this.#isCounting) this.#countOn().catch((error) => log.warn({ err: error }, "counting event types failed"));
     }, COUNT_EVERY_MS).unref();
   }
 
@@ -44,17 +46,32 @@ export class EventTypeCounter {
     await this.#counting.catch(() => undefined);
   }
 
-  /** Counts what is left, as far as that goes in a moment. One count at a time; who asks during one waits for another. */
-  catchUp(): Promise<void> {
+  /** Counts what is left, as far as that goes in a moment: all of it, unless the service has just started. */
+  async catchUp(): Promise<void> {
+    const deadline = Date.now() + ASKED_MS;
+    do await this.#stretch();
+    while (this.#isBehind && Date.now() < deadline);
+  }
+
+  async #countOn(): Promise<void> {
+    this.#isCounting = true;
+    try {
+      for (let stretch = 0; stretch < STRETCHES_EACH_TIME && this.#isBehind; stretch++) await this.#stretch();
+    } finally {
+      this.#isCounting = false;
+    }
+  }
+
+  /** One stretch at a time; who asks during one waits for another. */
+  #stretch(): Promise<void> {
     this.#counting = this.#counting.catch(() => undefined).then(() => this.#count());
     return this.#counting;
   }
 
   async #count(): Promise<void> {
-    for (let stretch = 0; stretch < STRETCHES_PER_REQUEST && this.#isBehind && !this.#stopped; stretch++) {
-      this.#isBehind = false;
-      // A commit of anything, of these very counts too, sets it again; counting once more in vain is cheap.
-      if (!(await this.#parts.store.eventTypeCount({ limit: STRETCH_EVENTS }))) this.#isBehind = true;
-    }
+    if (!this.#isBehind || this.#stopped) return;
+    this.#isBehind = false;
+    // A commit of anything, of these very counts too, sets it again; counting once more in vain is cheap.
+    if (!(await this.#parts.store.eventTypeCount({ limit: STRETCH_EVENTS }))) this.#isBehind = true;
   }
 }

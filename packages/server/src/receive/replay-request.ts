@@ -1,35 +1,43 @@
 /** Sends a recorded webhook request through the service again, as if it came in now. */
 
+import { EVENT_ID_SEED_HEADER } from "@inlet/protocol";
 import type { WebhookRequest } from "../store/contract/index.ts";
 import type { Answer, InboundRequest } from "./inbound-request.ts";
 
-/** Headers that describe how the body travelled; what is recorded is the body itself. */
-const OF_THE_JOURNEY: ReadonlySet<string> = new Set(["content-encoding", "content-length", "transfer-encoding"]);
+/** Headers that describe how the body travelled. */
+const OF_THE_JOURNEY: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
+/** A copy that was forwarded here says which event it makes; replayed, it is to make a new one. */
+const OF_THE_COPY = EVENT_ID_SEED_HEADER;
 
 export function replayRequest(
   receive: (request: InboundRequest) => Promise<Answer>,
   record: WebhookRequest,
   token: string,
 ): Promise<Answer> {
-  const headers = Object.entries(JSON.parse(record.headers) as Record<string, string>).filter(
-    ([name]) => !OF_THE_JOURNEY.has(name.toLowerCase()),
-  );
+  const rawHeaders = withoutHeaders(JSON.parse(record.headers) as string[]);
   return receive({
     keyText: token,
-    query: queryText(JSON.parse(record.query) as Record<string, string[]>),
-    headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
-    rawHeaders: headers.flat(),
+    query: record.query,
+    headers: firstValues(rawHeaders),
+    rawHeaders,
     ip: record.ip,
     readBody: () => Promise.resolve(bodyOf(record)),
   });
 }
 
-/** The bytes of a recorded body. */
+/** The bytes of a recorded body, as they came. */
 export function bodyOf({ body, bodyBase64 }: Pick<WebhookRequest, "body" | "bodyBase64">): Buffer {
   return bodyBase64 === null ? Buffer.from(body ?? "") : Buffer.from(bodyBase64, "base64");
 }
 
-function queryText(query: Record<string, string[]>): string {
-  const parameters = Object.entries(query).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
-  return new URLSearchParams(parameters).toString();
+function withoutHeaders(rawHeaders: readonly string[]): string[] {
+  const isLeftOut = (name = "") => OF_THE_JOURNEY.has(name.toLowerCase()) || name.toLowerCase() === OF_THE_COPY;
+  return rawHeaders.filter((_, at) => !isLeftOut(rawHeaders[at - (at % 2)]));
+}
+
+/** What the stages look up by name is named once; of anything else the transform sees the whole list. */
+function firstValues(rawHeaders: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = Object.create(null);
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers[(rawHeaders[at] ?? "").toLowerCase()] ??= rawHeaders[at + 1] ?? "";
+  return headers;
 }

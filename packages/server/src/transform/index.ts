@@ -1,7 +1,5 @@
 /** Webhook requests become events: reading the request, and running the user's transform in a sandbox. */
 
-export * from "./body/canonical-headers.ts";
-export { type FieldLists, parseQuery } from "./body/field-lists.ts";
 export * from "./body/request-body.ts";
 export * from "./providers/index.ts";
 export * from "./transform-outcome.ts";

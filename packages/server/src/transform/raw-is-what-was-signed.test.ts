@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { after, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
-import { canonicalHeaders } from "./body/canonical-headers.ts";
+import { canonicalHeaders } from "@inlet/protocol";
 import { readRequestBody } from "./body/request-body.ts";
 import { testRunner } from "./run-for-test.ts";
 

@@ -77,7 +77,7 @@ describe("what a transform receives", () => {
     for (const body of [`{"a":`, "{'a':1}", "", "{} {}", "[1,]", "NaN", "\u00a0{}", "[".repeat(200_000)]) {
       const outcome = await failure(`() => { console.log("called"); return {}; }`, { evtJson: body, raw: body });
       assert.equal(outcome.code, "body_invalid", body.slice(0, 20));
-      assert.match(outcome.message, /^the body is/);
+      assert.match(outcome.message, /^The body is/);
       assert.deepEqual(outcome.logs, []);
     }
   });

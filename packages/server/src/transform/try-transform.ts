@@ -1,8 +1,7 @@
 /** Runs a transform to see what it would do: nothing is stored. The same sandbox, the same rules as for a real request. */
 
 import { createHash } from "node:crypto";
-import { Refusal } from "@inlet/protocol";
-import { canonicalName } from "./body/canonical-headers.ts";
+import { canonicalName, Refusal } from "@inlet/protocol";
 import { judge, type TransformedRequest, transformRequest } from "./transform-request.ts";
 import type { TransformRunner } from "./transform-runner.ts";
 
@@ -10,9 +9,11 @@ export interface TrialRequest {
   transform: string;
   /** The parsed body as JSON text; without it `bytes` are read by their content type. */
   bodyJson?: string;
-  /** The body as it would arrive, after decoding. */
+  /** The body as it would arrive. */
   bytes: Buffer;
   contentType?: string;
+  /** Absent: the bytes are not encoded, whatever the headers say. */
+  contentEncoding?: string;
   headers: Readonly<Record<string, string>>;
   queryParams: Readonly<Record<string, readonly string[]>>;
 }
@@ -50,7 +51,9 @@ export async function tryTransform(runner: TransformRunner, request: TrialReques
     const outcome = await runner.run({ versionKey, source, headers, queryParams, evtJson: request.bodyJson, raw });
     return verdict({ ...judge(outcome), logs: outcome.logs, durationMs: outcome.durationMs }, outcome.ok ? outcome.eventJson : undefined);
   }
-  const transformed = await transformRequest(runner, { ...params, bytes: request.bytes, contentType: headers["Content-Type"], bytesMax });
+  const { bytes, contentEncoding } = request;
+  const contentType = headers["Content-Type"];
+  const transformed = await transformRequest(runner, { ...params, bytes, contentType, contentEncoding, bytesMax });
   return verdict(transformed, transformed.eventJson);
 }
 

@@ -33,13 +33,28 @@ export function runCallConformance(engine: Engine): void {
     assert.deepEqual((await detailsOf(again, other.run.id)).calls, [{ ...sampleCall(), stepsGiven: [] }]);
   });
 
-  test(`${engine.name}: a call whose run has ended meanwhile leaves nothing`, async (t) => {
+  test(`${engine.name}: a call whose run has ended meanwhile changes nothing, and is kept once`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const begun = await beginOne(scene);
     await advance(scene, begun, { end: sampleEnd({ status: "cancelled" }) }, { entry: null });
-    const { applied } = await advance(scene, begun, { call: sampleCall() });
+    const before = await detailsOf(scene, begun.run.id);
+    const call = sampleCall({ httpStatus: null, outcome: "error", answer: null, answerLength: 0 });
+    const { applied } = await advance(scene, begun, { call });
     assert.equal(applied, false);
     assert.deepEqual((await detailsOf(scene, begun.run.id)).calls, []);
+
+    const { stepId, attempt, startedAt, endedAt, httpStatus } = call;
+    const failure = { stepId, attempt, startedAt, endedAt, httpStatus, error: { name: "NoAnswer", message: "it hung up" } };
+    const other = sampleCall({ startedAt: 1_550 });
+    for (const late of [
+      { call, failure },
+      { call, failure },
+      { call: other, failure: null },
+      { call: other, failure: null },
+    ])
+      await store.runNoteCall({ runNo: before.no, ...late });
+    const calls = [call, other].map((kept) => ({ ...kept, stepsGiven: [] }));
+    assert.deepEqual(await detailsOf(scene, begun.run.id), { ...before, attempts: [failure], calls });
   });
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WebhookId, WebhookRequestId } from "@inlet/protocol";
-import type { Environment, NewWebhookRequest, Store, Webhook } from "../contract/index.ts";
+import type { Environment, EventCursor, NewWebhookRequest, Store, Webhook } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
 
@@ -27,8 +27,8 @@ function sampleRequest(webhook: Webhook, n: number, changes: Partial<NewWebhookR
     receivedAt: 1_000 + n,
     ip: "127.0.0.1",
     method: "POST",
-    headers: '{"X-A":"1"}',
-    query: "{}",
+    headers: '["X-A","1","x-a","\u00e9"]',
+    query: "{a=%20&a",
     contentType: "application/json",
     body: "{}",
     bodyBase64: null,
@@ -111,6 +111,24 @@ export function webhookConformance(engine: Engine): void {
     const count = async (filters: object) =>
       (await store.webhookRequestList({ environmentId, webhookId, limit: 10, ...filters })).requests.length;
     assert.deepEqual([await count({ outcome: "ip_denied" }), await count({ from: 1_001, to: 1_003 })], [1, 2]);
+  });
+
+  test(`${engine.name}: requests of a rare outcome are found however far back, page by page`, async (t) => {
+    const { store } = await engine.open(t);
+    const webhook = await makeWebhook(store, await makeEnvironment(store));
+    const rare = new Set([0, 1, 2, 1_500, 3_999]);
+    const all = Array.from({ length: 4_000 }, (_, n) => sampleRequest(webhook, n, rare.has(n) ? { outcome: "ip_denied" } : {}));
+    await Promise.all(all.map((request) => store.webhookRequestInsert(request)));
+    const list = { environmentId: webhook.environmentId, webhookId: webhook.id, limit: 2, outcome: "ip_denied" };
+    const found: string[] = [];
+    let next: EventCursor | null = null;
+    do {
+      const page = await store.webhookRequestList({ ...list, ...(next && { after: next }) });
+      assert.ok(page.requests.length <= 2);
+      found.push(...page.requests.map(({ id }) => id));
+      next = page.next;
+    } while (next);
+    assert.deepEqual(found, ["req_3999", "req_1500", "req_2", "req_1", "req_0"]);
   });
 
   test(`${engine.name}: an accepted request is recorded with its event, a duplicate with the first one's`, async (t) => {

@@ -222,6 +222,14 @@ export interface RunStartParams {
   lease: Lease;
 }
 
+/** A call whose answer came when nothing could follow from it any more. */
+export interface LateCall {
+  runNo: RunNo;
+  call: CallRecord;
+  /** Why, when it failed. */
+  failure: FailedAttempt | null;
+}
+
 export interface RunAdvanceResult {
   /** False when the run has ended, or the entry is no longer held: nothing was changed. */
   applied: boolean;
@@ -283,6 +291,8 @@ export interface RunStore {
   /** Starts a run for an event that is there already. */
   runStart(params: RunStartParams): Promise<{ handed: ClaimedEntry[] }>;
   runAdvance(params: RunAdvanceParams): Promise<RunAdvanceResult>;
+  /** Keeps a call of which runAdvance said that nothing was changed. A call that is kept already is not kept again. */
+  runNoteCall(params: LateCall): Promise<void>;
   /** Null when the run has ended. */
   runContext(params: { runNo: RunNo }): Promise<RunContext | null>;
   /** The run with this id in any environment: ids are unique, and SDKs name no environment. */

@@ -11,14 +11,14 @@ export interface NewWebhookRequest {
   receivedAt: number;
   ip: string;
   method: string;
-  /** JSON text: names in canonical form. */
+  /** JSON text: names and values in turn, as they came, repetitions included. */
   headers: string;
-  /** JSON text: every value an array. */
+  /** The text after the question mark. */
   query: string;
   contentType: string | null;
-  /** After decoding of its content encoding. Null when it was too large to keep. */
+  /** Its text, after decoding of its content encoding. Null when it was too large to keep. */
   body: string | null;
-  /** The bytes, when `body` is not exactly their text. */
+  /** The bytes as they came, when `body` is not exactly their text. */
   bodyBase64: string | null;
   status: number;
   /** `accepted`, or the code of the error. */

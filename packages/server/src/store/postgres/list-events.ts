@@ -3,15 +3,13 @@
  * applied to slices of them, and the whole call has a time budget: past it the page ends early and says where to go on.
  */
 
-import { type EventCursor, type EventListParams, type EventPage, type StoredEvent, toStoreText } from "../contract/index.ts";
-import { type Collected, type EventFilter, mergeStreams, nameFilter, payloadFilters, placeOf } from "../rows/event-pages.ts";
-import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
+import { type EventCursor, type EventListParams, type EventPage, toStoreText } from "../contract/index.ts";
+import { collect, type EventFilter, mergeStreams, nameFilter, newSearch, payloadFilters } from "../rows/event-pages.ts";
+import type { EventRow } from "../rows/event-rows.ts";
 import { Conditions } from "./conditions.ts";
 import type { Database } from "./database.ts";
 import { SELECT_EVENTS } from "./run-reads.ts";
 
-const SLICE_ROWS = 500;
-const BUDGET_MS = 1_000;
 /** A wildcard that matches more names than this is answered by filtering the whole environment. */
 const MERGED_NAMES_MAX = 50;
 
@@ -20,8 +18,10 @@ type Stream = { condition: string; values: readonly unknown[] } | null;
 
 export async function listEvents(database: Database, params: EventListParams): Promise<EventPage> {
   const { streams, filters } = await plan(database, params);
-  const deadline = Date.now() + BUDGET_MS;
-  const collected = await Promise.all(streams.map((stream) => collect(database, params, stream, filters, deadline)));
+  const search = newSearch(params, filters, streams.length);
+  const collected = await Promise.all(
+    streams.map((stream) => collect(params, search, (after, rows) => readSlice(database, params, stream, after, rows))),
+  );
   return mergeStreams(collected, params.limit);
 }
 
@@ -52,29 +52,6 @@ async function namesLike(database: Database, pattern: string): Promise<number[] 
   );
   const matching = rows.filter(({ name }) => name.startsWith(text));
   return matching.length > MERGED_NAMES_MAX ? null : matching.map(({ name_id }) => name_id);
-}
-
-async function collect(
-  database: Database,
-  params: EventListParams,
-  stream: Stream,
-  filters: EventFilter[],
-  deadline: number,
-): Promise<Collected> {
-  const sliceRows = filters.length > 0 ? SLICE_ROWS : params.limit + 1;
-  const found: StoredEvent[] = [];
-  let after = params.after;
-  for (;;) {
-    const rows = await readSlice(database, params, stream, after, sliceRows);
-    for (const row of rows) {
-      const event = toStoredEvent(row);
-      after = placeOf(event);
-      if (filters.every((admits) => admits(event))) found.push(event);
-      if (found.length > params.limit) return { found, leftAt: after };
-    }
-    if (rows.length < sliceRows) return { found, leftAt: null };
-    if (Date.now() > deadline) return { found, leftAt: after ?? null };
-  }
 }
 
 function readSlice(

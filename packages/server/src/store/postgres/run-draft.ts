@@ -142,10 +142,7 @@ export class RunDraft {
       error: this.#end?.error ? JSON.stringify(this.#end.error) : null,
     });
     for (const step of this.#written.values()) rows.steps.push(stepRow(no, step));
-    for (const { stepId, attempt, startedAt: began, endedAt, httpStatus, error } of this.#attempts) {
-      const at = { attempt, started_at: began, ended_at: endedAt, http_status: httpStatus, error: JSON.stringify(error) };
-      rows.attempts.push({ run_no: no, step_id: stepId === null ? null : toStoreText(stepId), ...at });
-    }
+    for (const attempt of this.#attempts) rows.attempts.push(attemptRow(no, attempt));
     for (const call of this.#calls) rows.calls.push(callRow(no, call));
     this.#writeEntries(draft);
     if (this.#end && this.#hasWaits) rows.waitsGone.push({ run_no: no, step_id: null });
@@ -178,7 +175,12 @@ function stepRow(runNo: number, step: StepWrite & { position: number; donePositi
   };
 }
 
-function callRow(runNo: number, call: CallRecord) {
+export function attemptRow(runNo: number, { stepId, attempt, startedAt, endedAt, httpStatus, error }: FailedAttempt) {
+  const at = { attempt, started_at: startedAt, ended_at: endedAt, http_status: httpStatus, error: JSON.stringify(error) };
+  return { run_no: runNo, step_id: stepId === null ? null : toStoreText(stepId), ...at };
+}
+
+export function callRow(runNo: number, call: CallRecord) {
   const { stepId, attempt, startedAt, endedAt, httpStatus, outcome, path, stepsGiven, answer, answerLength } = call;
   return {
     ...{ run_no: runNo, step_id: stepId && toStoreText(stepId), attempt, started_at: startedAt, ended_at: endedAt },

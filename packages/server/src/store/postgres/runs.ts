@@ -7,6 +7,7 @@ import { handedEntries } from "./append-events.ts";
 import type { Database } from "./database.ts";
 import type { GroupWriter } from "./group-writer.ts";
 import { listRuns } from "./list-runs.ts";
+import { noteCall } from "./note-call.ts";
 import { findRun, getRun, summariseRuns } from "./read-runs.ts";
 import type { RunReads } from "./run-reads.ts";
 import { startRun } from "./start-runs.ts";
@@ -37,6 +38,7 @@ export function runStore({ database, writer, reads, runs, watch }: RunStoreParts
         },
         { rows: 4, runNo },
       ),
+    runNoteCall: (late) => noteCall(database, late),
     runContext: ({ runNo }) => reads.context(runNo),
     runFind: ({ id }) => findRun(database, id),
     runGet: (params) => getRun(database, params),

@@ -3,6 +3,7 @@
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import { type MarkKey, type MarkWrite, type NewWait, type NewWebhookRequest, TIMER_LANE, toStoreText } from "../contract/index.ts";
 import { claimed, type EntryWrite, type Handing } from "../rows/entry-writes.ts";
+import { writeQuery } from "../rows/request-rows.ts";
 import { boundedKey, lockNumber } from "./bounded-key.ts";
 import { RunDraft } from "./run-draft.ts";
 import type { UnitReads } from "./unit-reads.ts";
@@ -199,8 +200,13 @@ export class UnitDraft {
   addRequest(request: NewWebhookRequest, event: number | null): void {
     this.rows.requests.push({
       ...{ e: event, environment_id: request.environmentId, webhook_id: request.webhookId, request_id: request.id },
-      ...{ received_at: request.receivedAt, ip: request.ip, method: request.method, headers: request.headers, query: request.query },
-      ...{ content_type: storeText(request.contentType), body: storeText(request.body), body_base64: request.bodyBase64 },
+      ...{ received_at: request.receivedAt, ip: request.ip, method: request.method, headers: request.headers },
+      ...{
+        query: writeQuery(request.query),
+        content_type: storeText(request.contentType),
+        body: storeText(request.body),
+        body_base64: request.bodyBase64,
+      },
       ...{ status: request.status, outcome: request.outcome, error: storeText(request.error), delivered_to: request.deliveredTo },
       ...{ transform_version: request.transformVersion, duration_ms: request.durationMs, logs: request.logs },
     });

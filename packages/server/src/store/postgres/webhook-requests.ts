@@ -1,13 +1,13 @@
 /** The record of webhook requests in PostgreSQL. */
 
 import {
-  type EventCursor,
   fromStoreText,
   type WebhookRequest,
   type WebhookRequestFollowParams,
   type WebhookRequestListParams,
   type WebhookRequestStore,
 } from "../contract/index.ts";
+import { pageOfRequests, type RequestPage } from "../rows/request-pages.ts";
 import { type RequestRow, toRequest } from "../rows/request-rows.ts";
 import { Conditions } from "./conditions.ts";
 import type { Database } from "./database.ts";
@@ -60,25 +60,20 @@ export function webhookRequestStore(database: Database, writer: GroupWriter): We
   };
 }
 
-async function listRequests(
-  database: Database,
-  params: WebhookRequestListParams,
-): Promise<{ requests: WebhookRequest[]; next: EventCursor | null }> {
-  const where = new Conditions();
-  where.add("environment_id = ?", params.environmentId);
-  where.add("webhook_id = ?", params.webhookId);
-  if (params.after) where.add("(received_at, sequence) < (?, ?)", params.after.receivedAt, params.after.sequence);
-  if (params.from !== undefined) where.add("received_at >= ?", params.from);
-  if (params.to !== undefined) where.add("received_at < ?", params.to);
-  if (params.outcome !== undefined) where.add("outcome = ?", params.outcome);
-  const rows = await database.query<RequestRow>(
-    `SELECT * FROM webhook_requests WHERE ${where.text} ORDER BY received_at DESC, sequence DESC LIMIT ${params.limit + 1}`,
-    where.values,
-  );
-  const requests = rows.slice(0, params.limit).map(readRequest);
-  const last = requests.at(-1);
-  const more = rows.length > params.limit && last;
-  return { requests, next: more ? { receivedAt: last.receivedAt, sequence: last.sequence } : null };
+function listRequests(database: Database, params: WebhookRequestListParams): Promise<RequestPage> {
+  return pageOfRequests(params, async (after, rows) => {
+    const where = new Conditions();
+    where.add("environment_id = ?", params.environmentId);
+    where.add("webhook_id = ?", params.webhookId);
+    if (after) where.add("(received_at, sequence) < (?, ?)", after.receivedAt, after.sequence);
+    if (params.from !== undefined) where.add("received_at >= ?", params.from);
+    if (params.to !== undefined) where.add("received_at < ?", params.to);
+    const found = await database.query<RequestRow>(
+      `SELECT * FROM webhook_requests WHERE ${where.text} ORDER BY received_at DESC, sequence DESC LIMIT ${rows}`,
+      where.values,
+    );
+    return found.map(readRequest);
+  });
 }
 
 async function followRequests(

@@ -1,12 +1,79 @@
 /** What lists of events have in common in both engines: filters that no index answers, and how streams become a page. */
 
 import { type EventCursor, type EventListParams, type EventPage, SOURCE_KINDS, type StoredEvent } from "../contract/index.ts";
+import { type EventRow, toStoredEvent } from "./event-rows.ts";
 import { payloadContains } from "./payload-contains.ts";
 
 export interface Collected {
   found: StoredEvent[];
   /** Set when the stream was left before its end. */
   leftAt: EventCursor | null;
+}
+
+/** How long the first page of a filtered list may take: the first answer to any search is there at once. */
+const FIRST_PAGE_MS = 30;
+/** Who goes on with a search wants to get far. */
+const NEXT_PAGE_MS = 500;
+/** What is looked at in any case: a small store is searched in one go on the busiest machine. */
+const ROWS_IN_ANY_CASE = 3_000;
+
+/** What one call may spend on rows that a filter may turn down. Past it the page ends early, and says where to go on. */
+export class SearchBudget {
+  readonly #deadline: number;
+  #rows = 0;
+
+  /** `after`: where the page before ended. */
+  constructor(after: EventCursor | undefined) {
+    this.#deadline = Date.now() + (after === undefined ? FIRST_PAGE_MS : NEXT_PAGE_MS);
+  }
+
+  spend(rows: number): void {
+    this.#rows += rows;
+  }
+
+  get isSpent(): boolean {
+    return this.#rows >= ROWS_IN_ANY_CASE && Date.now() > this.#deadline;
+  }
+}
+
+/** Rows read at a time: every stream is read once at least, however many there are. */
+function rowsOfSlice(limit: number, filters: number, streams: number): number {
+  return filters === 0 ? limit + 1 : Math.max(limit + 1, Math.ceil(SLICE_ROWS / streams));
+}
+
+const SLICE_ROWS = 500;
+
+export interface Search {
+  filters: readonly EventFilter[];
+  sliceRows: number;
+  budget: SearchBudget;
+}
+
+/** `streams`: how many ranges the page is merged from. */
+export function newSearch({ limit, after }: EventListParams, filters: readonly EventFilter[], streams: number): Search {
+  return { filters, sliceRows: rowsOfSlice(limit, filters.length, streams), budget: new SearchBudget(after) };
+}
+
+/** Walks one stream; `readSlice` reads its newest events older than a place. */
+export async function collect(
+  { limit, after: start }: EventListParams,
+  { filters, sliceRows, budget }: Search,
+  readSlice: (after: EventCursor | undefined, rows: number) => Promise<EventRow[]>,
+): Promise<Collected> {
+  const found: StoredEvent[] = [];
+  let after = start;
+  for (;;) {
+    const rows = await readSlice(after, sliceRows);
+    for (const row of rows) {
+      const event = toStoredEvent(row);
+      after = placeOf(event);
+      if (filters.every((admits) => admits(event))) found.push(event);
+      if (found.length > limit) return { found, leftAt: after };
+    }
+    if (rows.length < sliceRows) return { found, leftAt: null };
+    budget.spend(rows.length);
+    if (budget.isSpent) return { found, leftAt: after ?? null };
+  }
 }
 
 export type EventFilter = (event: StoredEvent) => boolean;
@@ -44,7 +111,7 @@ export function mergeStreams(collected: Collected[], limit: number): EventPage {
   return { events, next: horizon ?? null };
 }
 
-export function placeOf(event: StoredEvent): EventCursor {
+function placeOf(event: StoredEvent): EventCursor {
   return { receivedAt: event.receivedAt, sequence: event.sequence };
 }
 

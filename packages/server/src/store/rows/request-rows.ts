@@ -1,4 +1,9 @@
-/** A row of the record of webhook requests as the contract's WebhookRequest. */
+/**
+ * A row of the record of webhook requests as the contract's WebhookRequest.
+ *
+ * Headers and query are kept as they came: a JSON list, and the text with its question mark. Records of the first version hold JSON
+ * objects instead, and the bytes of a body after decoding; they are read as the request that comes nearest to them.
+ */
 
 import type { EnvironmentId, EventId, WebhookId, WebhookRequestId } from "@inlet/protocol";
 import type { WebhookRequest } from "../contract/index.ts";
@@ -35,8 +40,8 @@ export function toRequest(row: RequestRow): WebhookRequest {
     receivedAt: row.received_at,
     ip: row.ip,
     method: row.method,
-    headers: row.headers,
-    query: row.query,
+    headers: readHeaders(row.headers),
+    query: readQuery(row.query),
     contentType: row.content_type,
     body: row.body,
     bodyBase64: row.body_base64,
@@ -49,4 +54,21 @@ export function toRequest(row: RequestRow): WebhookRequest {
     durationMs: row.duration_ms,
     logs: row.logs,
   };
+}
+
+/** As the column holds it; the question mark tells it from the JSON of the first version. */
+export function writeQuery(query: string): string {
+  return `?${query}`;
+}
+
+function readQuery(text: string): string {
+  if (!text.startsWith("{")) return text.slice(1);
+  const lists = Object.entries(JSON.parse(text) as Record<string, string[]>);
+  return new URLSearchParams(lists.flatMap(([name, values]) => values.map((value): [string, string] => [name, value]))).toString();
+}
+
+function readHeaders(text: string): string {
+  if (!text.startsWith("{")) return text;
+  const headers = Object.entries(JSON.parse(text) as Record<string, string>);
+  return JSON.stringify(headers.filter(([name]) => name !== "Content-Encoding").flat());
 }

@@ -6,6 +6,8 @@ import type {
   CallRecord,
   EventBatch,
   EventPlace,
+  FailedAttempt,
+  LateCall,
   NewEntry,
   NewWait,
   RunChange,
@@ -48,6 +50,7 @@ export class AdvanceRun {
   readonly #writeStep;
   readonly #addAttempt;
   readonly #addCall;
+  readonly #findCall;
   readonly #removeEntry;
   readonly #setAttempt;
   readonly #dropTimers;
@@ -74,6 +77,7 @@ export class AdvanceRun {
     this.#addCall = db.prepare(`
       INSERT INTO calls (run_no, step_id, attempt, started_at, ended_at, http_status, is_error, path, steps_given, answer, answer_length)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#findCall = db.prepare("SELECT 1 FROM calls WHERE run_no = ? AND started_at = ? AND step_id IS ? AND attempt = ?");
     this.#removeEntry = db.prepare("DELETE FROM queue WHERE entry_no = ?");
     this.#setAttempt = db.prepare("UPDATE queue SET attempt = 0 WHERE run_no = ? AND step_id = '' AND kind = 'call'");
     this.#dropTimers = db.prepare("DELETE FROM queue WHERE run_no = ? AND step_id = ? AND kind <> 'call'");
@@ -92,9 +96,7 @@ export class AdvanceRun {
   #apply(handing: Handing, state: HeldRunState, entry: HeldEntry | null, change: RunChange): void {
     const { run } = state;
     this.#changed.note(run.no);
-    for (const { stepId, attempt, startedAt, endedAt, httpStatus, error } of change.attempts ?? []) {
-      this.#addAttempt.run(run.no, stepId, attempt, startedAt, endedAt, httpStatus, JSON.stringify(error));
-    }
+    for (const attempt of change.attempts ?? []) this.#noteAttempt(run.no, attempt);
     if (change.call) this.#noteCall(run.no, change.call);
     const stateBytes = this.#writeSteps(state, change.steps ?? []);
     if (change.end) this.#end(handing, run, change, change.end);
@@ -107,6 +109,17 @@ export class AdvanceRun {
       for (const wait of change.waits ?? []) this.#catchUp(handing, run, wait);
     }
     for (const batch of change.events ?? []) this.#append(handing, batch);
+  }
+
+  noteLateCall({ runNo, call, failure }: LateCall): void {
+    if (this.#findCall.get(runNo, call.startedAt, call.stepId, call.attempt)) return;
+    this.#changed.note(runNo);
+    if (failure) this.#noteAttempt(runNo, failure);
+    this.#noteCall(runNo, call);
+  }
+
+  #noteAttempt(runNo: RunNo, { stepId, attempt, startedAt, endedAt, httpStatus, error }: FailedAttempt): void {
+    this.#addAttempt.run(runNo, stepId, attempt, startedAt, endedAt, httpStatus, JSON.stringify(error));
   }
 
   #noteCall(runNo: RunNo, call: CallRecord): void {

@@ -8,13 +8,11 @@
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type EventCursor, type EventListParams, type EventPage, type StoredEvent, toStoreText } from "../contract/index.ts";
-import { type Collected, type EventFilter, mergeStreams, nameFilter, payloadFilters, placeOf } from "../rows/event-pages.ts";
-import { type EventRow, toStoredEvent } from "../rows/event-rows.ts";
+import { type EventCursor, type EventListParams, type EventPage, toStoreText } from "../contract/index.ts";
+import { type Collected, collect, type EventFilter, mergeStreams, nameFilter, newSearch, payloadFilters } from "../rows/event-pages.ts";
+import type { EventRow } from "../rows/event-rows.ts";
 import { selectEvents } from "./select-events.ts";
 
-const SLICE_ROWS = 500;
-const BUDGET_MS = 1_000;
 /** A wildcard that matches more names than this is answered by filtering the whole environment. */
 const MERGED_NAMES_MAX = 50;
 
@@ -26,9 +24,16 @@ interface Stream {
 
 export async function listEvents(db: DatabaseSync, params: EventListParams): Promise<EventPage> {
   const { streams, filters } = plan(db, params);
-  const deadline = Date.now() + BUDGET_MS;
+  const search = newSearch(params, filters, streams.length);
   const collected: Collected[] = [];
-  for (const stream of streams) collected.push(await collect(db, params, stream, filters, deadline));
+  for (const stream of streams) {
+    const readTurn = async (after: EventCursor | undefined, rows: number) => {
+      const slice = readSlice(db, params, stream, after, rows);
+      await nextTurn();
+      return slice;
+    };
+    collected.push(await collect(params, search, readTurn));
+  }
   return mergeStreams(collected, params.limit);
 }
 
@@ -67,30 +72,6 @@ function namesWithPrefix(db: DatabaseSync, prefix: string): number[] | null {
     .all(prefix, MERGED_NAMES_MAX + 1) as { name_id: number; name: string }[];
   const matching = rows.filter(({ name }) => name.startsWith(prefix));
   return matching.length > MERGED_NAMES_MAX ? null : matching.map(({ name_id }) => name_id);
-}
-
-async function collect(
-  db: DatabaseSync,
-  params: EventListParams,
-  stream: Stream,
-  filters: EventFilter[],
-  deadline: number,
-): Promise<Collected> {
-  const sliceRows = filters.length > 0 ? SLICE_ROWS : params.limit + 1;
-  const found: StoredEvent[] = [];
-  let after = params.after;
-  for (;;) {
-    const rows = readSlice(db, params, stream, after, sliceRows);
-    for (const row of rows) {
-      const event = toStoredEvent(row);
-      after = placeOf(event);
-      if (filters.every((admits) => admits(event))) found.push(event);
-      if (found.length > params.limit) return { found, leftAt: after };
-    }
-    if (rows.length < sliceRows) return { found, leftAt: null };
-    if (Date.now() > deadline) return { found, leftAt: after ?? null };
-    await nextTurn();
-  }
 }
 
 function readSlice(db: DatabaseSync, params: EventListParams, stream: Stream, after: EventCursor | undefined, rows: number): EventRow[] {

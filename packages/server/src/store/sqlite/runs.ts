@@ -45,6 +45,7 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
         const applied = runs.advance(handing, runNo, held, decide);
         return { applied, handed: handing.handed };
       }, 4),
+    runNoteCall: (late) => writer.submit(() => runs.noteLateCall(late), 2),
     runContext: async ({ runNo }) => states.context(runNo),
     runFind: async ({ id }) => find(id),
     runSummaries: (params) => reader.read("runSummaries", params),

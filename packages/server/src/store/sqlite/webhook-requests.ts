@@ -3,6 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
 import type { NewWebhookRequest, WebhookRequestStore } from "../contract/index.ts";
+import { writeQuery } from "../rows/request-rows.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { Reader } from "./reader.ts";
 
@@ -17,7 +18,7 @@ export function prepareRecordRequest(db: DatabaseSync): RecordRequest {
   return (request, eventId) => {
     const { environmentId, webhookId, id, receivedAt, ip, method, headers, query, contentType, body, bodyBase64 } = request;
     const { status, outcome, error, deliveredTo, transformVersion, durationMs, logs } = request;
-    const asked = [environmentId, webhookId, id, receivedAt, ip, method, headers, query, contentType, body, bodyBase64];
+    const asked = [environmentId, webhookId, id, receivedAt, ip, method, headers, writeQuery(query), contentType, body, bodyBase64];
     insert.run(...asked, status, outcome, error, eventId, deliveredTo, transformVersion, durationMs, logs);
   };
 }

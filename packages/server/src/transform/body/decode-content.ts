@@ -26,11 +26,12 @@ export async function decodeContent(bytes: Buffer, encoding: string | undefined,
     .split(",")
     .map((layer) => layer.trim());
   const applied = layers.filter((layer) => layer !== "" && layer !== "identity");
-  if (applied.length > LAYERS_MAX) return new Refusal("content_type_unsupported", `more than ${LAYERS_MAX} content encodings are not read`);
+  if (applied.length > LAYERS_MAX)
+    return new Refusal("content_type_unsupported", `More than ${LAYERS_MAX} content encodings are not read.`);
   let decoded = bytes;
   for (const layer of applied.reverse()) {
     const decode = Object.hasOwn(decoders, layer) ? decoders[layer as keyof typeof decoders] : null;
-    if (!decode) return new Refusal("content_type_unsupported", `the content encoding "${layer}" is not one of gzip, deflate, br`);
+    if (!decode) return new Refusal("content_type_unsupported", `The content encoding "${layer}" is not one of gzip, deflate, br.`);
     try {
       decoded = await decode(decoded, { maxOutputLength: bytesMax });
     } catch (error) {
@@ -42,11 +43,11 @@ export async function decodeContent(bytes: Buffer, encoding: string | undefined,
 
 function decodeFault(error: NodeJS.ErrnoException, layer: string, bytesMax: number): Refusal {
   if (error.code === "ERR_BUFFER_TOO_LARGE") return tooLarge(bytesMax);
-  return new Refusal("body_invalid", `the body is not valid ${layer}: ${error.message}`);
+  return new Refusal("body_invalid", `The body is not valid ${layer}: ${error.message}`);
 }
 
 function tooLarge(bytesMax: number): Refusal {
-  return new Refusal("body_too_large", `the body is larger than the limit of ${bytesMax} bytes`);
+  return new Refusal("body_too_large", `The body is larger than the limit of ${bytesMax} bytes.`);
 }
 
 /** "deflate" means a zlib stream, but some clients send the bare one. */

@@ -5,8 +5,7 @@
  * old, where busboy's is years old.
  */
 
-import { Refusal } from "@inlet/protocol";
-import { addField, type FieldLists, newFieldLists } from "./field-lists.ts";
+import { addField, type FieldLists, newFieldLists, Refusal } from "@inlet/protocol";
 
 const PARTS_MAX = 10_000;
 
@@ -16,7 +15,7 @@ export async function multipartFields(bytes: Buffer, contentType: string): Promi
   try {
     return { fields: await parse(bytes, contentType) };
   } catch (error) {
-    return { refusal: new Refusal("body_invalid", `the body is not valid multipart/form-data: ${(error as Error).message}`) };
+    return { refusal: new Refusal("body_invalid", `The body is not valid multipart/form-data: ${(error as Error).message}`) };
   }
 }
 

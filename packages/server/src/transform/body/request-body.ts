@@ -5,11 +5,10 @@
  * objects whose values are always arrays of strings. Everything else, and an empty body, gives `{}`; the text is in `raw`.
  */
 
-import type { Refusal } from "@inlet/protocol";
+import { parseForm, type Refusal } from "@inlet/protocol";
 import { bodyText } from "./body-text.ts";
 import { contentKind } from "./content-kind.ts";
 import { decodeContent } from "./decode-content.ts";
-import { parseForm } from "./field-lists.ts";
 import { multipartFields } from "./multipart-fields.ts";
 
 export interface RequestBodyParams {

@@ -3,9 +3,7 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { after, describe, it } from "node:test";
-import { eventNameFault } from "@inlet/protocol";
-import { canonicalHeaders } from "../body/canonical-headers.ts";
-import { parseQuery } from "../body/field-lists.ts";
+import { canonicalHeaders, eventNameFault, parseQuery } from "@inlet/protocol";
 import { readRequestBody } from "../body/request-body.ts";
 import { testRunner } from "../run-for-test.ts";
 import { PROVIDERS, type ProviderFixture, readProviderFixtures, readProviderTransform } from "./index.ts";

@@ -26,7 +26,7 @@ interface CallOptions extends TransformCall, DescribeOptions {
 type Step = Handle | { fault: TransformFault };
 
 const STACK_ENDED = "RangeError: Maximum call stack size exceeded";
-const BODY_TOO_DEEP: TransformFault = { code: "body_invalid", message: "the body is nested too deeply" };
+const BODY_TOO_DEEP: TransformFault = { code: "body_invalid", message: "The body is nested too deeply" };
 const EVENT_TOO_DEEP: TransformFault = { code: "transform_invalid_event", message: "the returned event is nested too deeply" };
 
 const BYTE_ORDER_MARK = "\uFEFF";
@@ -71,7 +71,7 @@ function bodyFault(guest: Guest, options: CallOptions): TransformFault {
   const fault = describeException(guest, options);
   if (fault.code === "transform_memory") return fault;
   if (fault.message === STACK_ENDED) return BODY_TOO_DEEP;
-  return { code: "body_invalid", message: `the body is not JSON: ${fault.message.replace(/^SyntaxError: /, "")}` };
+  return { code: "body_invalid", message: `The body is not JSON: ${fault.message.replace(/^SyntaxError: /, "")}` };
 }
 
 function settle(guest: Guest, promise: Handle, options: CallOptions): Step {

@@ -1,0 +1,57 @@
+/** HTTP as bytes: what is sent and what arrives is seen before any library makes something of it. */
+
+import { connect, createServer, type Socket } from "node:net";
+import type { TestContext } from "node:test";
+import { onEnd } from "./on-end.ts";
+
+/** A POST with this query, these header lines and this body, exactly; resolves with the status of the answer. */
+export function postBytes(url: string, { query, headers, body }: { query: string; headers: readonly string[]; body: Buffer }) {
+  const { hostname, port, pathname, host } = new URL(url);
+  const lines = [`POST ${pathname}${query} HTTP/1.1`, `Host: ${host}`, ...headers, `Content-Length: ${body.length}`, "Connection: close"];
+  return new Promise<number>((resolve, reject) => {
+    let answer = "";
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+      socket.write(body);
+    });
+    socket.setEncoding("latin1");
+    socket.on("data", (text) => (answer += text));
+    socket.on("error", reject);
+    socket.on("close", () => resolve(Number(/^HTTP\/1.1 (\d+)/.exec(answer)?.[1])));
+  });
+}
+
+export interface ReceivedBytes {
+  /** The request line and the header lines. */
+  lines: string[];
+  body: Buffer;
+}
+
+/** Listens on a bare socket, and answers each request with 200. */
+export async function listenForBytes(t: TestContext): Promise<{ url: string; received: ReceivedBytes[] }> {
+  const received: ReceivedBytes[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    let bytes = Buffer.alloc(0);
+    socket.on("data", (chunk) => {
+      bytes = Buffer.concat([bytes, chunk]);
+      const headEnd = bytes.indexOf("\r\n\r\n");
+      if (headEnd < 0) return;
+      const lines = bytes.toString("latin1", 0, headEnd).split("\r\n");
+      const length = Number(lines.find((line) => /^content-length:/i.test(line))?.split(":")[1]);
+      if (bytes.length < headEnd + 4 + length) return;
+      received.push({ lines, body: bytes.subarray(headEnd + 4, headEnd + 4 + length) });
+      bytes = bytes.subarray(headEnd + 4 + length);
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    });
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onEnd(t, () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as { port: number };
+  return { received, url: `http://127.0.0.1:${port}` };
+}
