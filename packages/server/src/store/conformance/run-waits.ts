@@ -150,6 +150,22 @@ export function runWaitConformance(engine: Engine): void {
     }
   });
 
+  test(`${engine.name}: events and waits that may be written together find each other`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await Promise.all(Array.from({ length: 60 }, () => beginOne(scene)));
+    const since = { sequence: await store.eventSequence(), at: 1_000 };
+    const waiting = begun.map((one, n) => wait(scene, one, { eventName: `answer-${n}`, since }));
+    // An engine may read before it writes: events that come at any moment of that meet the waits as they are written.
+    const sent = begun.map(async (_, n) => {
+      for (let turn = 0; turn < n; turn++) await new Promise((resolve) => setImmediate(resolve));
+      return send(scene, { name: `answer-${n}` });
+    });
+    await Promise.all([...waiting, ...sent]);
+    const missed = await Promise.all(begun.map(async (one) => (await answerOf(scene, one)) === null));
+    assert.equal(missed.filter(Boolean).length, 0, "events were missed");
+  });
+
   test(`${engine.name}: an event cancels the runs it is meant to cancel, and them only`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

@@ -5,7 +5,7 @@ import type { EventBatch, NewEntry, NewWait, RunChange, RunRules, RunState } fro
 import { claimed, type EntryWrite, type Handing } from "../rows/entry-writes.ts";
 import type { RunDraft } from "./run-draft.ts";
 import { type HeldEntry, RECENT_EVENTS_MAX, STORED_WITHIN_MS, sequencesOf } from "./run-reads.ts";
-import { nameLock, type UnitDraft } from "./unit-draft.ts";
+import type { UnitDraft } from "./unit-draft.ts";
 
 export type Decide = (state: RunState) => RunChange;
 /** Events that a change gives rise to are appended by the one who appends events. */
@@ -62,7 +62,7 @@ export class AdvanceRun {
     const { environmentId, eventSequence, no } = run.run;
     const nameId = draft.words.nameId(wait.eventName);
     const recent = draft.reads.eventsSince(run.run, nameId, since);
-    draft.lock(nameLock(environmentId, wait.eventName), true);
+    draft.awaitName(environmentId, wait.eventName);
     // Of more than are looked back over, the rest does not count: so it cannot have been missed either.
     if (recent.length < RECENT_EVENTS_MAX) {
       const [after, seen] = [since.sequence, recent.map(({ sequence }) => sequence)];

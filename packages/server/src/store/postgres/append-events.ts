@@ -6,7 +6,7 @@ import type { Handing } from "../rows/entry-writes.ts";
 import { boundedKey } from "./bounded-key.ts";
 import type { ResumeRuns } from "./resume-runs.ts";
 import { requestStart, startRun } from "./start-runs.ts";
-import { type EventWriteRow, nameLock, type UnitDraft } from "./unit-draft.ts";
+import type { EventWriteRow, UnitDraft } from "./unit-draft.ts";
 
 const REMEMBERED_MAX = 10_000;
 
@@ -69,7 +69,7 @@ export class AppendEvents {
   #meetWaits(draft: UnitDraft, handing: Handing, batch: EventBatch, name: string, appended: AppendedEvents): void {
     const { environmentId } = batch;
     const place = `${environmentId} ${name}`;
-    draft.lock(nameLock(environmentId, name), false);
+    draft.appendName(environmentId, name);
     const waits = draft.isRepeat || this.#waitedFor.has(place) ? draft.reads.waits(environmentId, name) : [];
     this.#note(place, waits.length > 0);
     draft.rows.waitsRead.push({ environment_id: environmentId, event_name: toStoreText(name), seen: waits.map(({ no }) => no) });

@@ -63,7 +63,11 @@ export class UnitDraft {
     ...{ requests: [], runs: [], steps: [], attempts: [], calls: [], entries: [], entriesGone: [], waitsGone: [], marks: [] },
   };
   readonly events: EventWriteRow[] = [];
+  /** Exclusive, or shared. */
   readonly locks = new Map<string, boolean>();
+  /** By the lock of the name: events are appended, and a step begins to wait for events. */
+  readonly namesAppended = new Set<string>();
+  readonly namesAwaited = new Set<string>();
   /** Lanes that entries of this unit stand in, or go to. */
   readonly lanes = new Set<number>();
   /** Entries that nobody holds: others are to be told. */
@@ -182,7 +186,7 @@ export class UnitDraft {
     const known = this.#marks.get(place);
     if (known !== undefined) return known;
     const value = this.reads.mark(functionNo, { kind, key });
-    this.lock(lockNumber("mark", functionNo, kind, bounded), true);
+    this.locks.set(lockNumber("mark", functionNo, kind, bounded), true);
     this.rows.marksRead.push({ function_no: functionNo, kind, key: bounded, value });
     this.#marks.set(place, value);
     return value;
@@ -206,8 +210,18 @@ export class UnitDraft {
     });
   }
 
-  lock(key: string, isExclusive: boolean): void {
-    this.locks.set(key, isExclusive || this.locks.get(key) === true);
+  /** Keeps steps from beginning to wait for this name until the events are committed. */
+  appendName(environmentId: EnvironmentId, eventName: string): void {
+    const lock = nameLock(environmentId, eventName);
+    this.namesAppended.add(lock);
+    this.locks.set(lock, this.locks.get(lock) ?? false);
+  }
+
+  /** Keeps events of this name from being stored until the wait is committed. */
+  awaitName(environmentId: EnvironmentId, eventName: string): void {
+    const lock = nameLock(environmentId, eventName);
+    this.namesAwaited.add(lock);
+    this.locks.set(lock, true);
   }
 
   /** What became of the runs, as rows. */
@@ -224,7 +238,7 @@ const nameLocks = new Map<string, string>();
 const REMEMBERED_MAX = 10_000;
 
 /** Remembered: every event asks for the one of its name. */
-export function nameLock(environmentId: EnvironmentId, eventName: string): string {
+function nameLock(environmentId: EnvironmentId, eventName: string): string {
   const place = `${environmentId} ${eventName}`;
   const known = nameLocks.get(place);
   if (known !== undefined) return known;
