@@ -20,9 +20,11 @@ import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
+import { expireEvents } from "./execute/maintenance/expire-events.ts";
 import { expireFigures } from "./execute/maintenance/expire-figures.ts";
 import { expireIdempotencyKeys } from "./execute/maintenance/expire-idempotency-keys.ts";
 import { expireMarks } from "./execute/maintenance/expire-marks.ts";
+import { expireRuns } from "./execute/maintenance/expire-runs.ts";
 import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import { forgetLanes } from "./execute/maintenance/forget-lanes.ts";
@@ -112,6 +114,8 @@ async function serve(
   const upkeep = [
     expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) }),
     expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention }),
+    expireEvents({ store, log, until: () => before(now(), config.eventRetention) }),
+    expireRuns({ store, log, until: () => before(now(), config.runRetention) }),
     expireSessions({ store, log, now }),
     expireIdempotencyKeys({ store, log, startedUntil: () => now() - REMEMBERED_MS }),
     expireFigures({ store, log, now }),
@@ -233,6 +237,11 @@ function newestSigningKey(directory: Directory): string {
   const newest = signingKeys(directory).at(-1);
   if (newest === undefined) throw new Error("there is no signing key: calls to apps cannot be signed");
   return newest;
+}
+
+/** When things had to happen to be kept no longer; null: they are kept for ever. */
+function before(now: number, keptMs: number | null): number | null {
+  return keptMs === null ? null : now - keptMs;
 }
 
 function shownUnless(usual: string, name: string | undefined): string | null {

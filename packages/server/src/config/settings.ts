@@ -114,6 +114,16 @@ export const SETTINGS = {
     default: [],
     sentence: "Headers whose values are masked in the record of webhook requests, such as Authorization.",
   }),
+  eventRetention: setting<number | null>({
+    reading: duration(60_000, 3_660 * DAY_MS),
+    default: null,
+    sentence: "How long events are kept; what a run that goes on needs is kept as long as that. None: for ever.",
+  }),
+  runRetention: setting<number | null>({
+    reading: duration(60_000, 3_660 * DAY_MS),
+    default: null,
+    sentence: "How long runs are kept after their end, with their steps and calls. None: for ever.",
+  }),
   requestRetention: setting({
     reading: duration(60_000, 3_660 * DAY_MS),
     default: 30 * DAY_MS,

@@ -12,6 +12,7 @@ import { functionStartConformance } from "./function-starts.ts";
 import { idempotencyConformance } from "./idempotency-keys.ts";
 import { keyConformance } from "./keys.ts";
 import { queueConformance } from "./queue.ts";
+import { retentionConformance } from "./retention.ts";
 import { runAdvanceConformance } from "./run-advance.ts";
 import { runCallConformance } from "./run-calls.ts";
 import { runReadConformance } from "./run-read.ts";
@@ -41,4 +42,5 @@ export function storeConformance(engine: Engine): void {
   functionStartConformance(engine);
   runCallConformance(engine);
   runReadConformance(engine);
+  retentionConformance(engine);
 }

@@ -9,6 +9,7 @@ export * from "./function-starts.ts";
 export * from "./idempotency-keys.ts";
 export * from "./keys.ts";
 export * from "./queue.ts";
+export * from "./retention.ts";
 export * from "./runs.ts";
 export * from "./sessions.ts";
 export * from "./store.ts";

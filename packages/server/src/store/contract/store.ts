@@ -15,6 +15,7 @@ import type { FunctionStartStore } from "./function-starts.ts";
 import type { IdempotencyStore } from "./idempotency-keys.ts";
 import type { KeyStore } from "./keys.ts";
 import type { QueueStore } from "./queue.ts";
+import type { RetentionStore } from "./retention.ts";
 import type { RunStore } from "./runs.ts";
 import type { SessionStore } from "./sessions.ts";
 import type { TrafficStore } from "./traffic.ts";
@@ -31,6 +32,7 @@ export interface Store
     AppStore,
     QueueStore,
     RunStore,
+    RetentionStore,
     FunctionStartStore,
     SessionStore,
     AuditStore,

@@ -24,6 +24,7 @@ import { migrate } from "./migrate.ts";
 import { NumberBlocks } from "./number-blocks.ts";
 import { queueStore } from "./queue.ts";
 import { ResumeRuns } from "./resume-runs.ts";
+import { retentionStore } from "./retention.ts";
 import { RunReads } from "./run-reads.ts";
 import { runStore } from "./runs.ts";
 import { sessionStore } from "./sessions.ts";
@@ -91,6 +92,7 @@ export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10,
     ...appStore({ database, announced, blocks, announceTimers: announce }),
     ...queue,
     ...runStore({ database, writer, reads, runs, watch: (listener) => watch(signals.runListeners, listener) }),
+    ...retentionStore(database),
     ...functionStartStore({ database, writer, reads, runs, rules, append }),
     storeNode: node,
     storeIsShared: true,
