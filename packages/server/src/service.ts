@@ -28,6 +28,7 @@ import { expireRuns } from "./execute/maintenance/expire-runs.ts";
 import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import { forgetLanes } from "./execute/maintenance/forget-lanes.ts";
+import { tendStore } from "./execute/maintenance/tend-store.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
 import { createFunctions, createRunRules } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
@@ -114,6 +115,7 @@ async function serve(
   const upkeep = [
     expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) }),
     expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention }),
+    tendStore({ store, log, now, keptMs: { events: config.eventRetention, runs: config.runRetention, requests: config.requestRetention } }),
     expireEvents({ store, log, until: () => before(now(), config.eventRetention) }),
     expireRuns({ store, log, until: () => before(now(), config.runRetention) }),
     expireSessions({ store, log, now }),

@@ -20,7 +20,15 @@ export interface Removal {
   next: string | null;
 }
 
+/** How long things are kept; null: for ever. */
+export interface RetentionTendParams {
+  now: number;
+  keptMs: { events: number | null; runs: number | null; requests: number | null };
+}
+
 export interface RetentionStore {
+  /** Prepares the store for what is coming, and drops what is old in large pieces, where the engine keeps it in such. */
+  retentionTend(params: RetentionTendParams): Promise<void>;
   /** Events received until then, but none that a run which has not ended needs, or a start that is still to be decided on. */
   eventExpireMany(params: RemovalParams): Promise<Removal>;
   /** Runs that ended until then, with everything that belongs to them. One that has not ended is never removed. */

@@ -11,7 +11,7 @@ import { StoreUnavailable } from "../contract/index.ts";
 import type { Database } from "./database.ts";
 import { isCollision, isOutcomeUnknown, serverFault } from "./failures.ts";
 import { NotRead } from "./not-read.ts";
-import type { NumberBlocks } from "./number-blocks.ts";
+import type { NumberBlocks, Numbered } from "./number-blocks.ts";
 import type { RunReads } from "./run-reads.ts";
 import { Touched } from "./touched.ts";
 import { UnitDraft } from "./unit-draft.ts";
@@ -50,7 +50,7 @@ export interface GroupWriterParts {
   database: Database;
   reads: RunReads;
   words: Words;
-  blocks: NumberBlocks;
+  blocks: Record<Numbered, NumberBlocks>;
   onCommit(drafts: readonly UnitDraft[]): void;
   /** Entries that may be held in this node's name although nobody here knows of it: the answer that handed them over was lost. */
   letGo(entryNos: readonly EntryNo[]): Promise<void>;

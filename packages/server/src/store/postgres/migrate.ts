@@ -1,13 +1,15 @@
 /** Brings a database to the schema of this program: numbered SQL files, forward only, each in a transaction of its own. */
 
 import { readdirSync, readFileSync } from "node:fs";
-import type { PoolClient } from "pg";
+import type { PoolClient, QueryConfig } from "pg";
 import { StoreRefused } from "../contract/index.ts";
 import type { Database } from "./database.ts";
 
 const MIGRATIONS = new URL("./migrations/", import.meta.url);
 /** Of nodes that start together one migrates, and the others wait for it. */
 const MIGRATION_LOCK = 7_263;
+/** Indexes of large tables take their time. */
+const MIGRATION_TIMEOUT_MS = 12 * 3_600_000;
 const OLDEST_SERVER = 150_000;
 
 export async function migrate(database: Database): Promise<void> {
@@ -33,7 +35,7 @@ async function migrateOne(client: PoolClient, files: readonly string[]): Promise
   }
   const next = files[version];
   if (next === undefined) return false;
-  await client.query(readFileSync(new URL(next, MIGRATIONS), "utf8"));
+  await client.query({ text: readFileSync(new URL(next, MIGRATIONS), "utf8"), query_timeout: MIGRATION_TIMEOUT_MS } as QueryConfig);
   await client.query("INSERT INTO schema_version VALUES (1, $1) ON CONFLICT (only_row) DO UPDATE SET version = excluded.version", [
     version + 1,
   ]);

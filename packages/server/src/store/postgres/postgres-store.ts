@@ -58,7 +58,7 @@ export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10,
     throw new StoreRefused(`the database cannot be used: ${error.message}. See --database-url.`, error);
   }
   const reads = new RunReads(database);
-  const blocks = new NumberBlocks(database);
+  const blocks = { runs: new NumberBlocks(database, "runs"), entries: new NumberBlocks(database, "entries") };
   const announced = createAnnounced(database, node);
   // A run may give rise to events, and an event may change runs: the two know each other.
   const events = new AppendEvents(new ResumeRuns(() => runs, rules));
@@ -89,7 +89,7 @@ export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10,
     ...trafficStore(database),
     ...webhookStore(database, announced),
     ...webhookRequestStore(database, writer),
-    ...appStore({ database, announced, blocks, announceTimers: announce }),
+    ...appStore({ database, announced, blocks: blocks.entries, announceTimers: announce }),
     ...queue,
     ...runStore({ database, writer, reads, runs, watch: (listener) => watch(signals.runListeners, listener) }),
     ...retentionStore(database),

@@ -67,6 +67,10 @@ interface StateRow extends RunRow {
   has_waits: boolean;
 }
 
+/** One look for each number, so that each looks into one partition: of an array PostgreSQL would not know beforehand which. */
+const RUNS_ASKED = `unnest($1::bigint[]) AS asked(no)
+  CROSS JOIN LATERAL (SELECT * FROM runs WHERE runs.run_no = asked.no LIMIT 1) AS runs LEFT JOIN lanes USING (lane_no)`;
+
 const STATES = `
   SELECT ${RUN_COLUMNS}, revision, EXISTS (SELECT FROM waits WHERE waits.run_no = runs.run_no) AS has_waits,
     (SELECT json_agg(s) FROM (
@@ -74,14 +78,14 @@ const STATES = `
       FROM steps WHERE steps.run_no = runs.run_no ORDER BY position) AS s) AS steps,
     (SELECT json_agg(q) FROM (
       SELECT entry_no, kind, step_id, attempt, claims, leased_by, again FROM queue WHERE queue.run_no = runs.run_no) AS q) AS entries
-  FROM runs LEFT JOIN lanes USING (lane_no) WHERE run_no = ANY ($1::bigint[])`;
+  FROM ${RUNS_ASKED}`;
 
 const CONTEXTS = `
   SELECT ${RUN_COLUMNS},
     (SELECT json_agg(s) FROM (
       SELECT step_id AS id, value FROM steps
       WHERE steps.run_no = runs.run_no AND done_position IS NOT NULL ORDER BY done_position) AS s) AS steps
-  FROM runs LEFT JOIN lanes USING (lane_no) WHERE run_no = ANY ($1::bigint[]) AND ended_at IS NULL`;
+  FROM ${RUNS_ASKED} WHERE ended_at IS NULL`;
 
 export class RunReads {
   readonly #database: Database;

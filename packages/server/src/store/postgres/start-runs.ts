@@ -12,7 +12,7 @@ export type Starter = { number: number; event(): StoredEvent } | { sequence: num
 export function startRun(draft: UnitDraft, handing: Handing, environmentId: EnvironmentId, starter: Starter, run: NewRun): RunNo {
   const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, invoker } = run;
   const event = "number" in starter ? starter.number : null;
-  const runNo = draft.reads.nextNumber() as RunNo;
+  const runNo = draft.reads.nextNumber("runs") as RunNo;
   draft.changedRuns.add(runNo);
   const status = dueAt <= handing.now && handing.hasRoom(lane) ? "running" : "queued";
   draft.rows.newRuns.push({

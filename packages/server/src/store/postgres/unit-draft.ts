@@ -163,7 +163,7 @@ export class UnitDraft {
 
   /** `event` is the number of the event, in this unit, that a new entry depends on. */
   addEntry(handing: Handing, entry: EntryWrite, event: number | null): { no: EntryNo; leasedBy: string | null } {
-    const no = this.reads.nextNumber() as EntryNo;
+    const no = this.reads.nextNumber("entries") as EntryNo;
     const place = this.place(handing, entry);
     if (entry.subject !== null) this.#dropSame(entry);
     this.rows.newEntries.push({

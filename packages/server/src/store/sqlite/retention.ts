@@ -50,6 +50,8 @@ export function retentionStore(db: DatabaseSync, writer: GroupCommit): Retention
   }
 
   return {
+    // One file, no pieces.
+    retentionTend: async () => {},
     eventExpireMany: (params) => writer.submit(() => expireEvents(params), params.limit),
     runExpireMany: (params) => writer.submit(() => expireRuns(params), params.limit * ROWS_PER_RUN),
   };
