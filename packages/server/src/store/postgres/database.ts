@@ -49,11 +49,6 @@ export class Database {
     return (await this.#watched(() => this.#pool.query<Row>(text, values as unknown[]))).rows;
   }
 
-  /** The same, by a statement that PostgreSQL plans once for each connection. */
-  async prepared<Row extends QueryResultRow>(name: string, text: string, values: readonly unknown[]): Promise<Row[]> {
-    return (await this.#watched(() => this.#pool.query<Row>({ name, text, values: values as unknown[] }))).rows;
-  }
-
   /** Several statements that have their effect together, or none. */
   transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     return this.#watched(async () => {
