@@ -81,7 +81,7 @@ export async function startService(config: Config, { log, now, showLine }: Servi
   const openShared = async (url: string) => {
     // Who keeps to the embedded store does not wait for the client of PostgreSQL to load.
     const { openPostgresStore } = await import("./store/postgres/postgres-store.ts");
-    return openPostgresStore({ ...options, url, connectionsMax: config.databaseConnections });
+    return openPostgresStore({ ...options, url, listenUrl: config.databaseListenUrl ?? url, connectionsMax: config.databaseConnections });
   };
   const store = config.databaseUrl ? await openShared(config.databaseUrl) : openSqliteStore({ ...options, folder: config.dataDir });
   try {

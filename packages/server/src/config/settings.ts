@@ -50,6 +50,13 @@ export const SETTINGS = {
     secret: true,
     sentence: "PostgreSQL database to use instead of the embedded store: several nodes may share it.",
   }),
+  databaseListenUrl: setting<string | null>({
+    reading: postgresUrl({ orOff: true }),
+    default: null,
+    secret: true,
+    sentence:
+      "Where --database-url leads to a proxy that pools transactions: the same database without the proxy, for the connection that listens; off: do without it.",
+  }),
   databaseConnections: setting({
     reading: integer(2, 1_000),
     default: 10,

@@ -38,13 +38,16 @@ import { Words } from "./words.ts";
 
 export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "onFault" | "onRecovery"> {
   connectionsMax?: number;
+  /** Where to listen, if not at the same address: no proxy that pools transactions can do that. "off": nowhere. */
+  listenUrl?: string;
   /** How events change the runs that wait for them. Not needed by who runs no functions. */
   rules?: RunRules;
 }
 
 /** Throws StoreRefused when the database must not be used, or cannot be reached. */
-export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10, ...options }: PostgresStoreOptions): Promise<Store> {
-  const database = new Database({ ...options, connectionsMax });
+export async function openPostgresStore(given: PostgresStoreOptions): Promise<Store> {
+  const { rules = NO_RULES, connectionsMax = 10, listenUrl = given.url, ...options } = given;
+  const database = new Database({ ...options, connectionsMax, listenUrl: listenUrl === "off" ? null : listenUrl });
   const node = `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
   const words = new Words(database);
   const signals = new Signals(database, words, node);
