@@ -21,7 +21,7 @@ export async function migrate(database: Database): Promise<void> {
 
 /** True when there is more to do. The lock belongs to the transaction, so this works through a proxy that pools transactions. */
 async function migrateOne(client: PoolClient, files: readonly string[]): Promise<boolean> {
-  await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+  await patiently(client, "SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
   await checkServer(client);
   await client.query(
     "CREATE TABLE IF NOT EXISTS schema_version (only_row integer PRIMARY KEY CHECK (only_row = 1), version integer NOT NULL)",
@@ -35,11 +35,16 @@ async function migrateOne(client: PoolClient, files: readonly string[]): Promise
   }
   const next = files[version];
   if (next === undefined) return false;
-  await client.query({ text: readFileSync(new URL(next, MIGRATIONS), "utf8"), query_timeout: MIGRATION_TIMEOUT_MS } as QueryConfig);
+  await patiently(client, readFileSync(new URL(next, MIGRATIONS), "utf8"));
   await client.query("INSERT INTO schema_version VALUES (1, $1) ON CONFLICT (only_row) DO UPDATE SET version = excluded.version", [
     version + 1,
   ]);
   return true;
+}
+
+/** A text without values may hold several statements. */
+async function patiently(client: PoolClient, text: string, values?: unknown[]): Promise<void> {
+  await client.query({ text, ...(values && { values }), query_timeout: MIGRATION_TIMEOUT_MS } as QueryConfig);
 }
 
 async function checkServer(client: PoolClient): Promise<void> {

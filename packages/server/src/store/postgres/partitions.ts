@@ -1,6 +1,6 @@
 /**
- * Partitions by time: made ahead, and dropped when everything in them may go. One node does it at a time; the others have
- * nothing to do. Why tables are divided as they are is told in migrations/003-time-partitions.sql.
+ * Partitions by time: made ahead, and dropped when everything in them may go. One node does it at a time; the others find
+ * nothing left to do. Why tables are divided as they are is told in migrations/003-time-partitions.sql.
  */
 
 import { firstIdAt } from "@inlet/protocol";
@@ -47,9 +47,8 @@ export async function tablesUntil(database: Database, kind: PartitionKind, until
 
 export async function tendPartitions(database: Database, { now, keptMs }: RetentionTendParams): Promise<void> {
   for (const kind of ["events", "runs", "requests"] as const) {
-    await database.transaction(async (client) => {
-      if (await isMine(client)) await makeAhead(client, kind, dayAt(now), daysPerPartition(keptMs[kind]));
-    });
+    const days = daysPerPartition(keptMs[kind]);
+    while (await database.transaction((client) => makeNext(client, kind, dayAt(now), days)));
     const kept = keptMs[kind];
     if (kept !== null) await dropOld(database, kind, now - kept);
   }
@@ -65,10 +64,17 @@ function daysPerPartition(keptMs: number | null): number {
   return Math.min(DAYS_MAX, Math.max(1, Math.floor(keptMs / DAY_MS / PARTITIONS_PER_RETENTION)));
 }
 
-/** Days on which nobody was here have no partition: what came then is in the rest. */
-async function makeAhead(client: PoolClient, kind: PartitionKind, today: number, days: number): Promise<void> {
+/** Days on which nobody was here have no partition: what came then is in the rest. False when there are enough. */
+async function makeNext(client: PoolClient, kind: PartitionKind, today: number, days: number): Promise<boolean> {
+  await client.query("SELECT pg_advisory_xact_lock($1)", [TEND_LOCK]);
   const { rows } = await client.query<{ last: number | null }>("SELECT max(to_day) AS last FROM time_partitions WHERE kind = $1", [kind]);
-  for (let day = Math.max(rows[0]?.last ?? 0, today); day <= today + AHEAD_DAYS; day += days) await makeOne(client, kind, day, day + days);
+  const day = Math.max(rows[0]?.last ?? 0, today);
+  if (day > today + AHEAD_DAYS) return false;
+  // What came before its partition was made is in the rest, which nobody else may look at meanwhile.
+  const rest = TABLES[kind].map((table) => `${table}_rest`);
+  if (!(await lockTables(client, rest))) return false;
+  await makeOne(client, kind, day, day + days);
+  return true;
 }
 
 async function makeOne(client: PoolClient, kind: PartitionKind, fromDay: number, toDay: number): Promise<void> {
@@ -78,8 +84,6 @@ async function makeOne(client: PoolClient, kind: PartitionKind, fromDay: number,
     const [rest, key] = [`${table}_rest`, KEYS[kind]];
     await client.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS)${table === "runs" ? " WITH (fillfactor = 80)" : ""}`);
     if (table === "runs") await client.query(`CREATE UNIQUE INDEX ON ${name} (environment_id, run_id)`);
-    // What came before its partition was made moves over.
-    await client.query(`LOCK TABLE ${rest} IN ACCESS EXCLUSIVE MODE`);
     await client.query(
       `WITH moved AS (DELETE FROM ${rest} WHERE ${key} >= ${from} AND ${key} < ${to} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
     );
