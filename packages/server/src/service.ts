@@ -20,13 +20,16 @@ import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
+import { expireEvents } from "./execute/maintenance/expire-events.ts";
 import { expireFigures } from "./execute/maintenance/expire-figures.ts";
 import { expireIdempotencyKeys } from "./execute/maintenance/expire-idempotency-keys.ts";
 import { expireMarks } from "./execute/maintenance/expire-marks.ts";
+import { expireRuns } from "./execute/maintenance/expire-runs.ts";
 import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import { forgetLanes } from "./execute/maintenance/forget-lanes.ts";
 import { forgetPlaces } from "./execute/maintenance/forget-places.ts";
+import { tendStore } from "./execute/maintenance/tend-store.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
 import { createFunctions, createRunRules } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
@@ -79,7 +82,7 @@ export async function startService(config: Config, { log, now, showLine }: Servi
   const openShared = async (url: string) => {
     // Who keeps to the embedded store does not wait for the client of PostgreSQL to load.
     const { openPostgresStore } = await import("./store/postgres/postgres-store.ts");
-    return openPostgresStore({ ...options, url, connectionsMax: config.databaseConnections });
+    return openPostgresStore({ ...options, url, listenUrl: config.databaseListenUrl ?? url, connectionsMax: config.databaseConnections });
   };
   const store = config.databaseUrl ? await openShared(config.databaseUrl) : openSqliteStore({ ...options, folder: config.dataDir });
   try {
@@ -113,6 +116,9 @@ async function serve(
   const upkeep = [
     expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) }),
     expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention }),
+    tendStore({ store, log, now, keptMs: { events: config.eventRetention, runs: config.runRetention, requests: config.requestRetention } }),
+    expireEvents({ store, log, until: () => before(now(), config.eventRetention) }),
+    expireRuns({ store, log, until: () => before(now(), config.runRetention) }),
     expireSessions({ store, log, now }),
     expireIdempotencyKeys({ store, log, startedUntil: () => now() - REMEMBERED_MS }),
     expireFigures({ store, log, now }),
@@ -235,6 +241,11 @@ function newestSigningKey(directory: Directory): string {
   const newest = signingKeys(directory).at(-1);
   if (newest === undefined) throw new Error("there is no signing key: calls to apps cannot be signed");
   return newest;
+}
+
+/** When things had to happen to be kept no longer; null: they are kept for ever. */
+function before(now: number, keptMs: number | null): number | null {
+  return keptMs === null ? null : now - keptMs;
 }
 
 function shownUnless(usual: string, name: string | undefined): string | null {

@@ -66,11 +66,12 @@ export function list<Value>(item: Reading<Value>): Reading<Value[]> {
   };
 }
 
-/** The address of a PostgreSQL database. */
-export function postgresUrl(): Reading<string> {
+/** The address of a PostgreSQL database, or "off" where one may be done without. */
+export function postgresUrl({ orOff = false } = {}): Reading<string> {
   return {
-    placeholder: "postgres://…",
+    placeholder: orOff ? "postgres://…|off" : "postgres://…",
     parse(given) {
+      if (orOff && given === "off") return given;
       if (!/^postgres(ql)?:\/\//.test(given) || !URL.canParse(given))
         throw new SettingFault("must be an address such as postgres://user:password@host:5432/database");
       return given;

@@ -50,6 +50,13 @@ export const SETTINGS = {
     secret: true,
     sentence: "PostgreSQL database to use instead of the embedded store: several nodes may share it.",
   }),
+  databaseListenUrl: setting<string | null>({
+    reading: postgresUrl({ orOff: true }),
+    default: null,
+    secret: true,
+    sentence:
+      "Where --database-url leads to a proxy that pools transactions: the same database without the proxy, for the connection that listens; off: do without it.",
+  }),
   databaseConnections: setting({
     reading: integer(2, 1_000),
     default: 10,
@@ -113,6 +120,16 @@ export const SETTINGS = {
     reading: list(text("header")),
     default: [],
     sentence: "Headers whose values are masked in the record of webhook requests, such as Authorization.",
+  }),
+  eventRetention: setting<number | null>({
+    reading: duration(60_000, 3_660 * DAY_MS),
+    default: null,
+    sentence: "How long events are kept; what a run that goes on needs is kept as long as that. None: for ever.",
+  }),
+  runRetention: setting<number | null>({
+    reading: duration(60_000, 3_660 * DAY_MS),
+    default: null,
+    sentence: "How long runs are kept after their end, with their steps and calls. None: for ever.",
   }),
   requestRetention: setting({
     reading: duration(60_000, 3_660 * DAY_MS),

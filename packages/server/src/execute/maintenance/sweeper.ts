@@ -9,9 +9,13 @@ export interface SweeperParts {
   removeSome(limit: number): Promise<number>;
   log: Logger;
   everyMs?: number;
+  /** Fewer, where one of them is much work. */
+  perTransaction?: number;
 }
 
 const EVERY_MS = 60_000;
+/** A service that never runs for long sweeps too, once it has settled. */
+const FIRST_AFTER_MS = 5_000;
 /** Small enough that one transaction of a sweeper delays an accept by no more than a few milliseconds. */
 const REMOVED_PER_TRANSACTION = 500;
 
@@ -27,23 +31,28 @@ export class Sweeper {
 
   start(): void {
     const { what, log, everyMs = EVERY_MS } = this.#parts;
-    this.#timer ??= setInterval(() => {
-      this.#sweeping = this.sweep().catch((error) => log.warn({ err: error }, `removing ${what} failed`));
-    }, everyMs).unref();
+    const next = (afterMs: number) => {
+      this.#timer = setTimeout(() => {
+        this.#sweeping = this.sweep().catch((error) => log.warn({ err: error }, `removing ${what} failed`));
+        void this.#sweeping.then(() => !this.#stopped && next(everyMs));
+      }, afterMs).unref();
+    };
+    if (!this.#timer) next(Math.min(everyMs, FIRST_AFTER_MS));
   }
 
   /** Removes everything that has expired; says how much that was. */
   async sweep(): Promise<number> {
+    const { removeSome, perTransaction = REMOVED_PER_TRANSACTION } = this.#parts;
     let total = 0;
-    for (let removed = REMOVED_PER_TRANSACTION; removed === REMOVED_PER_TRANSACTION && !this.#stopped; total += removed) {
-      removed = await this.#parts.removeSome(REMOVED_PER_TRANSACTION);
+    for (let removed = perTransaction; removed === perTransaction && !this.#stopped; total += removed) {
+      removed = await removeSome(perTransaction);
     }
     return total;
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#timer) clearInterval(this.#timer);
+    if (this.#timer) clearTimeout(this.#timer);
     await this.#sweeping;
   }
 }

@@ -13,6 +13,7 @@ import { idempotencyConformance } from "./idempotency-keys.ts";
 import { keyConformance } from "./keys.ts";
 import { placeConformance } from "./places.ts";
 import { queueConformance } from "./queue.ts";
+import { retentionConformance } from "./retention.ts";
 import { runAdvanceConformance } from "./run-advance.ts";
 import { runCallConformance } from "./run-calls.ts";
 import { runReadConformance } from "./run-read.ts";
@@ -43,4 +44,5 @@ export function storeConformance(engine: Engine): void {
   functionStartConformance(engine);
   runCallConformance(engine);
   runReadConformance(engine);
+  retentionConformance(engine);
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ClaimedEntry, FunctionStartChange, FunctionStartState, MarkKey, StoredEvent } from "../contract/index.ts";
+import type { RunNo } from "@inlet/protocol";
+import type { ClaimedEntry, FunctionStartChange, FunctionStartState, MarkKey, NewRun, StoredEvent } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import { advance, beginOne, claimAll, detailsOf, makeScene, NODE, type Scene, sampleEnd, sampleLease, sampleRun } from "./run-samples.ts";
 import { sampleBatch, sampleEvent } from "./samples.ts";
@@ -122,6 +123,30 @@ export function functionStartConformance(engine: Engine): void {
     });
     assert.equal(await store.markExpireMany({ until: 2 * far, limit: 10 }), 1);
     assert.equal(await value(), null);
+  });
+
+  test(`${engine.name}: of starts that come together each may cancel the run of the one before`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const mark: MarkKey = { kind: "singleton", key: "k" };
+    const requests = await Promise.all(Array.from({ length: 6 }, () => request(scene)));
+    const runs = requests.map(() => sampleRun(scene.functions[0]));
+    await Promise.all(
+      requests.map(({ entry, event }, n) =>
+        start(
+          scene,
+          entry,
+          ({ marks }) => ({
+            cancels: marks[0] ? [Number(marks[0]) as RunNo] : [],
+            run: { run: runs[n] as NewRun, event },
+            holdMark: mark,
+          }),
+          [mark],
+        ),
+      ),
+    );
+    const statuses = await Promise.all(runs.map(async ({ id }) => (await detailsOf(scene, id)).status));
+    assert.deepEqual(statuses.sort(), [...Array.from({ length: 5 }, () => "cancelled"), "running"]);
   });
 
   test(`${engine.name}: marks expire, at most as many as asked`, async (t) => {

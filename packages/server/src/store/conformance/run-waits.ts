@@ -150,6 +150,22 @@ export function runWaitConformance(engine: Engine): void {
     }
   });
 
+  test(`${engine.name}: events and waits that may be written together find each other`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await Promise.all(Array.from({ length: 60 }, () => beginOne(scene)));
+    const since = { sequence: await store.eventSequence(), at: 1_000 };
+    const waiting = begun.map((one, n) => wait(scene, one, { eventName: `answer-${n}`, since }));
+    // An engine may read before it writes: events that come at any moment of that meet the waits as they are written.
+    const sent = begun.map(async (_, n) => {
+      for (let turn = 0; turn < n; turn++) await new Promise((resolve) => setImmediate(resolve));
+      return send(scene, { name: `answer-${n}` });
+    });
+    await Promise.all([...waiting, ...sent]);
+    const missed = await Promise.all(begun.map(async (one) => (await answerOf(scene, one)) === null));
+    assert.equal(missed.filter(Boolean).length, 0, "events were missed");
+  });
+
   test(`${engine.name}: an event cancels the runs it is meant to cancel, and them only`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
@@ -167,6 +183,56 @@ export function runWaitConformance(engine: Engine): void {
     assert.equal(late.applied, false, "an answer that comes after it changes nothing");
     await send(scene, { name: "stop", data: '{"n":2}' }, 90_000);
     assert.equal((await detailsOf(scene, missed.run.id)).status, "running", "too late");
+  });
+
+  test(`${engine.name}: an event cancels a run that an earlier event of its batch starts, and no other`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const cancels = [{ kind: "cancel" as const, eventName: "stop", expression: "same n", match: null, stepId: null, expiresAt: 90_000 }];
+    const [early, late, again] = [1, 2, 3].map(() => sampleRun(scene.functions[0], { cancels, startBy: 80_000 }));
+    assert.ok(early && late && again);
+    await store.eventAppend(sampleBatch(scene.environment, [sampleEvent({ dedupId: "known" })]));
+    const batch = [
+      sampleEvent({ data: '{"n":1}', runs: [early] }),
+      // A duplicate starts nothing, so there is nothing to cancel.
+      sampleEvent({ data: '{"n":3}', runs: [again], dedupId: "known" }),
+      sampleEvent({ name: "stop", data: '{"n":1}', dedupId: "stop 1" }),
+      sampleEvent({ name: "stop", data: '{"n":2}' }),
+      sampleEvent({ name: "stop", data: '{"n":3}' }),
+      sampleEvent({ data: '{"n":2}', runs: [late] }),
+    ];
+    const { handed, duplicates } = await store.eventAppend(sampleBatch(scene.environment, batch, { lease: sampleLease() }));
+    assert.equal(duplicates, 1);
+    assert.equal((await detailsOf(scene, early.id)).status, "cancelled");
+    assert.equal((await detailsOf(scene, late.id)).status, "running");
+    assert.equal(await store.runGet({ environmentId: scene.environment.id, id: again.id }), null);
+    const lateNo = (await detailsOf(scene, late.id)).no;
+    assert.deepEqual(
+      handed.map(({ runNo, kind }) => [runNo, kind]),
+      [[lateNo, "call"]],
+      "nobody works on a run that has ended",
+    );
+    assert.deepEqual((await claimAll(scene, 80_000)).map(({ runNo, kind }) => [runNo, kind]).sort(), [
+      [lateNo, "call"],
+      [lateNo, "start-by"],
+    ]);
+    await send(scene, { name: "stop", data: '{"n":1}' });
+    await send(scene, { name: "stop", data: '{"n":2}' });
+    assert.equal((await detailsOf(scene, late.id)).status, "cancelled", "by a later event it is");
+  });
+
+  test(`${engine.name}: a change of a run may send the event that its own step begins to wait for`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    const step = sampleStep("wait", { kind: "wait", status: "waiting", until: 90_000, detail: "answer" });
+    const events = [sampleBatch(scene.environment, [sampleEvent({ name: "answer", data: '{"own":true}' })], { receivedAt: 2_000 })];
+    const { handed } = await advance(scene, begun, { status: "waiting", steps: [step], waits: [sampleWait()], events });
+    assert.equal(await answerOf(scene, begun), '{"own":true}');
+    assert.deepEqual(
+      handed.map(({ runNo, kind }) => [runNo, kind]),
+      [[begun.runNo, "call"]],
+    );
   });
 
   test(`${engine.name}: what a run that ended waited for concerns nobody`, async (t) => {

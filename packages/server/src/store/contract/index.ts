@@ -10,6 +10,7 @@ export * from "./idempotency-keys.ts";
 export * from "./keys.ts";
 export * from "./places.ts";
 export * from "./queue.ts";
+export * from "./retention.ts";
 export * from "./runs.ts";
 export * from "./sessions.ts";
 export * from "./store.ts";

@@ -16,6 +16,7 @@ import type { IdempotencyStore } from "./idempotency-keys.ts";
 import type { KeyStore } from "./keys.ts";
 import type { PlaceStore } from "./places.ts";
 import type { QueueStore } from "./queue.ts";
+import type { RetentionStore } from "./retention.ts";
 import type { RunStore } from "./runs.ts";
 import type { SessionStore } from "./sessions.ts";
 import type { TrafficStore } from "./traffic.ts";
@@ -33,6 +34,7 @@ export interface Store
     QueueStore,
     PlaceStore,
     RunStore,
+    RetentionStore,
     FunctionStartStore,
     SessionStore,
     AuditStore,

@@ -4,8 +4,8 @@ import type { EntryNo, RunNo } from "@inlet/protocol";
 import type { EventBatch, NewEntry, NewWait, RunChange, RunRules, RunState } from "../contract/index.ts";
 import { claimed, type EntryWrite, type Handing } from "../rows/entry-writes.ts";
 import type { RunDraft } from "./run-draft.ts";
-import { type HeldEntry, RECENT_EVENTS_MAX, STORED_WITHIN_MS, sequencesOf } from "./run-reads.ts";
-import { nameLock, type UnitDraft } from "./unit-draft.ts";
+import { type HeldEntry, RECENT_EVENTS_MAX, STORED_WITHIN_MS } from "./run-reads.ts";
+import type { UnitDraft } from "./unit-draft.ts";
 
 export type Decide = (state: RunState) => RunChange;
 /** Events that a change gives rise to are appended by the one who appends events. */
@@ -62,14 +62,14 @@ export class AdvanceRun {
     const { environmentId, eventSequence, no } = run.run;
     const nameId = draft.words.nameId(wait.eventName);
     const recent = draft.reads.eventsSince(run.run, nameId, since);
-    draft.lock(nameLock(environmentId, wait.eventName), true);
+    draft.awaitName(environmentId, wait.eventName);
     // Of more than are looked back over, the rest does not count: so it cannot have been missed either.
     if (recent.length < RECENT_EVENTS_MAX) {
       const [after, seen] = [since.sequence, recent.map(({ sequence }) => sequence)];
       draft.rows.eventsRead.push({ environment_id: environmentId, name_id: nameId, since: since.at - STORED_WITHIN_MS, after, seen });
     }
     const others = recent.filter(({ sequence }) => sequence !== eventSequence);
-    const runEvent = others.length > 0 ? draft.reads.event(eventSequence) : null;
+    const runEvent = others.length > 0 ? draft.starterOf(run) : null;
     const event = runEvent && others.find((sent) => this.#rules.matches({ ...wait, kind, stepId, runNo: no }, sent, runEvent));
     if (!event) return;
     const step = { id: stepId, status: "completed", value: this.#rules.eventValue(event) } as const;
@@ -131,7 +131,7 @@ export class AdvanceRun {
 }
 
 function stateOf(draft: UnitDraft, run: RunDraft): RunState {
-  return { run: run.run, steps: [...run.steps], entries: [...run.entries], events: () => draft.reads.events(sequencesOf(run)) };
+  return { run: run.run, steps: [...run.steps], entries: [...run.entries], events: () => draft.eventsOf(run) };
 }
 
 function entryOf({ run }: RunDraft, { kind, stepId, attempt = 0, dueAt }: NewEntry, { now }: Handing): EntryWrite {

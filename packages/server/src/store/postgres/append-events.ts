@@ -1,12 +1,19 @@
 /** Drafts a batch of events with everything that follows from them. Which of them are duplicates is found out as they are written. */
 
 import type { EventId } from "@inlet/protocol";
-import { type ClaimedEntry, type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../contract/index.ts";
+import {
+  type ClaimedEntry,
+  type EventAppendResult,
+  type EventBatch,
+  type NewEvent,
+  type StoredEvent,
+  toStoreText,
+} from "../contract/index.ts";
 import type { Handing } from "../rows/entry-writes.ts";
 import { boundedKey } from "./bounded-key.ts";
 import type { ResumeRuns } from "./resume-runs.ts";
 import { requestStart, startRun } from "./start-runs.ts";
-import { type EventWriteRow, nameLock, type UnitDraft } from "./unit-draft.ts";
+import type { EventWriteRow, UnitDraft } from "./unit-draft.ts";
 
 const REMEMBERED_MAX = 10_000;
 
@@ -45,11 +52,13 @@ export class AppendEvents {
       const number = this.#write(draft, batch, event, sourceNo, dedupKey);
       if (dedupKey !== null) numbers.set(`key ${dedupKey}`, number);
       numbers.set(`id ${event.id}`, number);
-      for (const run of event.runs ?? []) startRun(draft, handing, batch.environmentId, { number }, run);
+      const starter = { number, event: () => asStored(batch, event) };
+      for (const run of event.runs ?? []) startRun(draft, handing, batch.environmentId, starter, run);
       for (const start of event.starts ?? []) requestStart(draft, handing, batch.environmentId, number, start);
       appended.push({ number, isTwin: false });
     }
     for (const name of new Set(batch.events.map(({ name }) => name))) this.#meetWaits(draft, handing, batch, name, appended);
+    this.#meetOwnWaits(draft, handing, batch, appended);
     if (batch.webhookRequest) draft.addRequest(batch.webhookRequest, appended[0]?.number ?? null);
     return appended;
   }
@@ -62,14 +71,11 @@ export class AppendEvents {
     return draft.events.push({ environmentId, id, ...words, ts, receivedAt, dedupId, dedupKey, since, extras, data, repeats: 0, mayExist });
   }
 
-  /**
-   * The lock of the name keeps a step from beginning to wait for it unseen until these events are committed.
-   * A difference to the embedded store: an event does not cancel a run that another event of the same batch starts.
-   */
+  /** The lock of the name keeps a step from beginning to wait for it unseen until these events are committed. */
   #meetWaits(draft: UnitDraft, handing: Handing, batch: EventBatch, name: string, appended: AppendedEvents): void {
     const { environmentId } = batch;
     const place = `${environmentId} ${name}`;
-    draft.lock(nameLock(environmentId, name), false);
+    draft.appendName(environmentId, name);
     const waits = draft.isRepeat || this.#waitedFor.has(place) ? draft.reads.waits(environmentId, name) : [];
     this.#note(place, waits.length > 0);
     draft.rows.waitsRead.push({ environment_id: environmentId, event_name: toStoreText(name), seen: waits.map(({ no }) => no) });
@@ -77,6 +83,19 @@ export class AppendEvents {
     for (const [index, event] of batch.events.entries()) {
       const { number = 0, isTwin = true } = appended[index] ?? {};
       if (event.name === name && !isTwin && this.#isNew(draft, number)) this.#resume.resume(draft, handing, event, waits);
+    }
+  }
+
+  /** What this unit itself makes wait is met too: runs that earlier events of the batch start, for instance. */
+  #meetOwnWaits(draft: UnitDraft, handing: Handing, batch: EventBatch, appended: AppendedEvents): void {
+    const own = draft.ownWaits(batch.environmentId);
+    if (own.size === 0) return;
+    for (const [index, event] of batch.events.entries()) {
+      const { number = 0, isTwin = true } = appended[index] ?? {};
+      const waits = isTwin ? [] : (own.get(event.name) ?? []).filter(({ startedBy }) => startedBy === null || startedBy < number);
+      if (waits.length === 0 || !this.#isNew(draft, number)) continue;
+      const there = waits.filter(({ startedBy }) => startedBy === null || this.#isNew(draft, startedBy));
+      this.#resume.resume(draft, handing, event, there);
     }
   }
 
@@ -94,6 +113,11 @@ export class AppendEvents {
     if (this.#waitedFor.size >= REMEMBERED_MAX) this.#waitedFor.clear();
     this.#waitedFor.add(place);
   }
+}
+
+/** As it will be read once it is stored; its place there is not known yet. */
+function asStored({ environmentId, receivedAt, source }: EventBatch, { runs: _, starts: __, ...event }: NewEvent): StoredEvent {
+  return { ...event, sequence: 0, environmentId, receivedAt, source, duplicates: 0 };
 }
 
 /** What the sender is told, and what this node now holds. */
@@ -117,6 +141,7 @@ export function appendResult(
 /** Entries of events that turned out to be duplicates were not written; the others learn their event's place. */
 export function handedEntries(draft: UnitDraft, handing: Handing, { firsts, sequences }: EventOutcome): ClaimedEntry[] {
   return handing.handed.flatMap((entry) => {
+    if (draft.entriesGone.has(entry.no)) return [];
     const number = draft.handedFor.get(entry.no);
     if (number === undefined) return [entry];
     if (firsts.has(number)) return [];

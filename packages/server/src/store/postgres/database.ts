@@ -7,6 +7,8 @@ import { serverFault, translate } from "./failures.ts";
 export interface DatabaseOptions {
   url: string;
   connectionsMax: number;
+  /** Null: nobody listens. */
+  listenUrl: string | null;
   /** Called when PostgreSQL stops answering, and when it does again. */
   onFault(reason: string): void;
   onRecovery(): void;
@@ -39,7 +41,7 @@ export class Database {
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
-    this.#pool = new Pool({ ...this.#config(), max: options.connectionsMax, idleTimeoutMillis: 60_000 });
+    this.#pool = new Pool({ ...this.#config(options.url), max: options.connectionsMax, idleTimeoutMillis: 60_000 });
     // An idle connection that breaks is replaced when it is needed.
     this.#pool.on("error", () => {});
   }
@@ -47,11 +49,6 @@ export class Database {
   /** Rows of one statement, which is a transaction of its own. */
   async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return (await this.#watched(() => this.#pool.query<Row>(text, values as unknown[]))).rows;
-  }
-
-  /** The same, by a statement that PostgreSQL plans once for each connection. */
-  async prepared<Row extends QueryResultRow>(name: string, text: string, values: readonly unknown[]): Promise<Row[]> {
-    return (await this.#watched(() => this.#pool.query<Row>({ name, text, values: values as unknown[] }))).rows;
   }
 
   /** Several statements that have their effect together, or none. */
@@ -75,9 +72,10 @@ export class Database {
     });
   }
 
-  /** A connection of its own, for listening: a pool, or a proxy that pools transactions, would hand it to others. */
-  dedicated(): Client {
-    return new Client({ ...this.#config(), keepAlive: true });
+  /** A connection of its own, for listening: a pool, or a proxy that pools transactions, would hand it to others. Null: there is none. */
+  dedicated(): Client | null {
+    const { listenUrl } = this.#options;
+    return listenUrl === null ? null : new Client({ ...this.#config(listenUrl), keepAlive: true });
   }
 
   /** The time at PostgreSQL: the same for every node, however wrong its own clock is. */
@@ -100,9 +98,9 @@ export class Database {
     return this.#stopped;
   }
 
-  #config(): ClientConfig {
+  #config(url: string): ClientConfig {
     return {
-      connectionString: this.#options.url,
+      connectionString: url,
       application_name: "inlet",
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS,

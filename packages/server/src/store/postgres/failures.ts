@@ -33,6 +33,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && codeOf(error) === "23505";
 }
 
+/** Somebody else had the lock for longer than we wanted to wait. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && codeOf(error) === "55P03";
+}
+
 /** The connection broke: whether PostgreSQL had committed by then is not known. */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -15,10 +15,7 @@ export async function followEvents(
   { environmentId, after, limit }: EventFollowParams,
 ): Promise<{ events: StoredEvent[]; reached: number }> {
   const until = Math.min(after + WINDOW_ROWS, await settledSequence(database));
-  const rows = await database.query<EventRow>(
-    `${SELECT_EVENTS} WHERE sequence > $1 AND sequence <= $2 AND environment_id = $3 ORDER BY sequence LIMIT $4`,
-    [after, until, environmentId, limit],
-  );
+  const rows = await database.query<EventRow>("SELECT * FROM events_between($1, $2, $3, $4)", [after, until, environmentId, limit]);
   const events = rows.map(toStoredEvent);
   const last = events.at(-1);
   return { events, reached: events.length === limit && last ? last.sequence : Math.max(after, until) };

@@ -104,10 +104,7 @@ export function functionStartStore({ database, writer, reads, runs, rules, appen
 
   async function heldEntries(calls: readonly StartCall[]): Promise<Map<EntryNo, EnvironmentId>> {
     const [entryNos, nodes] = [calls.map(({ params }) => params.entryNo), calls.map(({ params }) => params.lease.node)];
-    const rows = await database.prepared<{ entry_no: EntryNo; environment_id: EnvironmentId }>("held-entries", HELD_ENTRIES, [
-      entryNos,
-      nodes,
-    ]);
+    const rows = await database.query<{ entry_no: EntryNo; environment_id: EnvironmentId }>(HELD_ENTRIES, [entryNos, nodes]);
     return new Map(rows.map(({ entry_no, environment_id }) => [entry_no, environment_id]));
   }
 

@@ -11,8 +11,9 @@ import { StoreUnavailable } from "../contract/index.ts";
 import type { Database } from "./database.ts";
 import { isCollision, isOutcomeUnknown, serverFault } from "./failures.ts";
 import { NotRead } from "./not-read.ts";
-import type { NumberBlocks } from "./number-blocks.ts";
+import type { NumberBlocks, Numbered } from "./number-blocks.ts";
 import type { RunReads } from "./run-reads.ts";
+import { Touched } from "./touched.ts";
 import { UnitDraft } from "./unit-draft.ts";
 import { UnitReads } from "./unit-reads.ts";
 import type { Words } from "./words.ts";
@@ -49,7 +50,7 @@ export interface GroupWriterParts {
   database: Database;
   reads: RunReads;
   words: Words;
-  blocks: NumberBlocks;
+  blocks: Record<Numbered, NumberBlocks>;
   onCommit(drafts: readonly UnitDraft[]): void;
   /** Entries that may be held in this node's name although nobody here knows of it: the answer that handed them over was lost. */
   letGo(entryNos: readonly EntryNo[]): Promise<void>;
@@ -128,24 +129,24 @@ export class GroupWriter {
     });
   }
 
-  /** Units that touch the same run, mark or dedup key do not share a group: neither would see what the other does. */
+  /** Units that would have to see what the other does do not share a group. */
   #nextGroup(): Unit[] {
     const group: Unit[] = [];
     const later: Unit[] = [];
-    const touched = new Set<string>();
+    const touched = new Touched();
     let rows = 0;
     for (const [index, unit] of this.#planned.entries()) {
-      const keys = keysOf(unit.draft as UnitDraft);
+      const draft = unit.draft as UnitDraft;
       const isFull = rows >= GROUP_ROWS_MAX || (group.length > 0 && (unit.isAlone || group[0]?.isAlone));
       if (isFull) {
         later.push(...this.#planned.slice(index));
         break;
       }
-      if (keys.some((key) => touched.has(key))) {
+      if (!touched.leaves(draft)) {
         later.push(unit);
         continue;
       }
-      for (const key of keys) touched.add(key);
+      touched.add(draft);
       group.push(unit);
       rows += unit.rows;
     }
@@ -238,14 +239,6 @@ export class GroupWriter {
     }
     if (this.#open.size === 0) this.#whenIdle?.();
   }
-}
-
-function keysOf({ rows, events }: UnitDraft): string[] {
-  const keys: string[] = [];
-  for (const { run_no } of rows.runsRead) keys.push(`run ${run_no}`);
-  for (const { function_no, kind, key } of rows.marksRead) keys.push(`mark ${function_no} ${kind} ${key}`);
-  for (const { environmentId, dedupKey } of events) if (dedupKey !== null) keys.push(`dedup ${environmentId} ${dedupKey}`);
-  return keys;
 }
 
 /** What a unit that was written twice handed over the first time. Null: nobody knows whether it was written. */

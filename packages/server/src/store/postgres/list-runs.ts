@@ -3,13 +3,11 @@
  * of indexes, one for each function and status asked for, so it costs the same whatever else there is.
  */
 
-import { firstIdAt, type RunId } from "@inlet/protocol";
+import { firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
 import { RUN_STATUSES, type RunListParams, type RunSummary } from "../contract/index.ts";
-import { type RunSummaryRow, toRunSummary } from "../rows/run-rows.ts";
 import { Conditions } from "./conditions.ts";
 import type { Database } from "./database.ts";
-import { SELECT_RUNS } from "./read-runs.ts";
-import { plain } from "./run-reads.ts";
+import { summariseRuns } from "./read-runs.ts";
 
 /** Each sequence is looked up once: as a join, PostgreSQL would look it up for every run while it knows little of the tables. */
 const RUNS_OF_EVENT = `
@@ -22,13 +20,11 @@ export async function listRuns(database: Database, params: RunListParams): Promi
   const where = new Conditions();
   const isMerged = eventId === undefined && (functionNos || status === "completed");
   const ids = isMerged ? idsOfFunctions(where, params) : await idsInOneRange(database, where, params);
-  const found = await database.query<{ run_id: RunId }>(`${ids} ORDER BY run_id DESC LIMIT ${limit + 1}`, where.values);
-  const shown = found.slice(0, limit).map(({ run_id }) => run_id);
-  const rows = await database.query<RunSummaryRow>(
-    `${SELECT_RUNS()} WHERE runs.environment_id = $1 AND run_id = ANY ($2::text[]) ORDER BY run_id DESC`,
-    [environmentId, shown],
-  );
-  return { runs: rows.map((row) => toRunSummary(plain(row))), next: found.length > limit ? (shown.at(-1) ?? null) : null };
+  const found = await database.query<{ run_id: RunId; run_no: RunNo }>(`${ids} ORDER BY run_id DESC LIMIT ${limit + 1}`, where.values);
+  const shown = found.slice(0, limit);
+  const runs = await summariseRuns(database, { environmentId, runNos: shown.map(({ run_no }) => run_no) });
+  runs.sort((a, b) => (a.id < b.id ? 1 : -1));
+  return { runs, next: found.length > limit ? (shown.at(-1)?.run_id ?? null) : null };
 }
 
 async function idsInOneRange(database: Database, where: Conditions, params: RunListParams): Promise<string> {
@@ -46,7 +42,7 @@ async function idsInOneRange(database: Database, where: Conditions, params: RunL
   // What the partial index was made with: PostgreSQL takes it only when the statement says so.
   if (status !== undefined && status !== "completed") where.add("status <> 'completed'");
   addTimes(where, params);
-  return `SELECT run_id FROM runs WHERE ${where.text}`;
+  return `SELECT run_id, run_no FROM runs WHERE ${where.text}`;
 }
 
 /** The newest of each range; the newest of these are the page. */
@@ -59,17 +55,19 @@ function idsOfFunctions(where: Conditions, params: RunListParams): string {
   const wanted = (status === undefined ? RUN_STATUSES : [status]).filter((one) => one !== "completed");
   addTimes(where, params);
   const newest = (condition: string) =>
-    `LATERAL (SELECT run_id FROM runs WHERE environment_id = ${environment} AND runs.function_no = f.function_no AND ${condition}
+    `LATERAL (SELECT run_id, run_no FROM runs WHERE environment_id = ${environment} AND runs.function_no = f.function_no AND ${condition}
        ${where.text && `AND ${where.text}`} ORDER BY run_id DESC LIMIT ${limit + 1}) AS r`;
   const ranges: string[] = [];
   if (status === undefined || status === "completed") {
-    ranges.push(`SELECT r.run_id FROM ${functions}, ${newest("status = 'completed'")}`);
+    ranges.push(`SELECT r.run_id, r.run_no FROM ${functions}, ${newest("status = 'completed'")}`);
   }
   if (wanted.length > 0) {
     const statuses = `unnest(${where.bind(wanted)}::text[]) AS s(status)`;
-    ranges.push(`SELECT r.run_id FROM ${functions}, ${statuses}, ${newest("runs.status = s.status AND runs.status <> 'completed'")}`);
+    ranges.push(
+      `SELECT r.run_id, r.run_no FROM ${functions}, ${statuses}, ${newest("runs.status = s.status AND runs.status <> 'completed'")}`,
+    );
   }
-  return `SELECT run_id FROM (${ranges.join(" UNION ALL ")}) AS ranges`;
+  return `SELECT run_id, run_no FROM (${ranges.join(" UNION ALL ")}) AS ranges`;
 }
 
 function addTimes(where: Conditions, { after, from, to }: RunListParams): void {

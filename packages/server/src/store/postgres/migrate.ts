@@ -1,13 +1,15 @@
 /** Brings a database to the schema of this program: numbered SQL files, forward only, each in a transaction of its own. */
 
 import { readdirSync, readFileSync } from "node:fs";
-import type { PoolClient } from "pg";
+import type { PoolClient, QueryConfig } from "pg";
 import { StoreRefused } from "../contract/index.ts";
 import type { Database } from "./database.ts";
 
 const MIGRATIONS = new URL("./migrations/", import.meta.url);
 /** Of nodes that start together one migrates, and the others wait for it. */
 const MIGRATION_LOCK = 7_263;
+/** Indexes of large tables take their time. */
+const MIGRATION_TIMEOUT_MS = 12 * 3_600_000;
 const OLDEST_SERVER = 150_000;
 
 export async function migrate(database: Database): Promise<void> {
@@ -19,7 +21,7 @@ export async function migrate(database: Database): Promise<void> {
 
 /** True when there is more to do. The lock belongs to the transaction, so this works through a proxy that pools transactions. */
 async function migrateOne(client: PoolClient, files: readonly string[]): Promise<boolean> {
-  await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+  await patiently(client, "SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
   await checkServer(client);
   await client.query(
     "CREATE TABLE IF NOT EXISTS schema_version (only_row integer PRIMARY KEY CHECK (only_row = 1), version integer NOT NULL)",
@@ -33,11 +35,16 @@ async function migrateOne(client: PoolClient, files: readonly string[]): Promise
   }
   const next = files[version];
   if (next === undefined) return false;
-  await client.query(readFileSync(new URL(next, MIGRATIONS), "utf8"));
+  await patiently(client, readFileSync(new URL(next, MIGRATIONS), "utf8"));
   await client.query("INSERT INTO schema_version VALUES (1, $1) ON CONFLICT (only_row) DO UPDATE SET version = excluded.version", [
     version + 1,
   ]);
   return true;
+}
+
+/** A text without values may hold several statements. */
+async function patiently(client: PoolClient, text: string, values?: unknown[]): Promise<void> {
+  await client.query({ text, ...(values && { values }), query_timeout: MIGRATION_TIMEOUT_MS } as QueryConfig);
 }
 
 async function checkServer(client: PoolClient): Promise<void> {

@@ -2,19 +2,33 @@
 
 import type { Database } from "./database.ts";
 import { NotRead } from "./not-read.ts";
+import { dayAt, runBlockStart } from "./run-number.ts";
+
+/** What has numbers of this kind. */
+export type Numbered = "runs" | "entries";
 
 const BLOCK = 10_000;
 
+interface Block {
+  next: number;
+  end: number;
+  /** Numbers of runs are those of a day. */
+  day: number;
+}
+
 export class NumberBlocks {
   readonly #database: Database;
-  readonly #blocks: { next: number; end: number }[] = [];
+  readonly #of: Numbered;
+  #blocks: Block[] = [];
   #filling: Promise<void> | null = null;
 
-  constructor(database: Database) {
+  constructor(database: Database, of: Numbered) {
     this.#database = database;
+    this.#of = of;
   }
 
   next(): number {
+    if (this.#of === "runs") this.#leaveYesterday();
     const block = this.#blocks[0];
     if (!block) throw new NotRead(() => this.#fill());
     // The next block is fetched while this one is used up.
@@ -22,6 +36,11 @@ export class NumberBlocks {
     const no = block.next++;
     if (block.next === block.end) this.#blocks.shift();
     return no;
+  }
+
+  #leaveYesterday(): void {
+    const today = dayAt(this.#database.now());
+    if (this.#blocks.some(({ day }) => day < today)) this.#blocks = this.#blocks.filter(({ day }) => day >= today);
   }
 
   #fill(): Promise<void> {
@@ -33,7 +52,8 @@ export class NumberBlocks {
 
   async #fetch(): Promise<void> {
     const [row] = await this.#database.query<{ block: number }>("SELECT nextval('number_blocks') AS block");
-    const end = (row?.block ?? 0) * BLOCK;
-    this.#blocks.push({ next: end - BLOCK + 1, end: end + 1 });
+    const [block, day] = [row?.block ?? 0, dayAt(this.#database.now())];
+    const start = this.#of === "runs" ? runBlockStart(day, block, BLOCK) : (block - 1) * BLOCK + 1;
+    this.#blocks.push({ next: start, end: start + BLOCK, day });
   }
 }

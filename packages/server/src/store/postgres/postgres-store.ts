@@ -25,6 +25,7 @@ import { NumberBlocks } from "./number-blocks.ts";
 import { placeStore } from "./places.ts";
 import { queueStore } from "./queue.ts";
 import { ResumeRuns } from "./resume-runs.ts";
+import { retentionStore } from "./retention.ts";
 import { RunReads } from "./run-reads.ts";
 import { runStore } from "./runs.ts";
 import { sessionStore } from "./sessions.ts";
@@ -38,13 +39,16 @@ import { Words } from "./words.ts";
 
 export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "onFault" | "onRecovery"> {
   connectionsMax?: number;
+  /** Where to listen, if not at the same address: no proxy that pools transactions can do that. "off": nowhere. */
+  listenUrl?: string;
   /** How events change the runs that wait for them. Not needed by who runs no functions. */
   rules?: RunRules;
 }
 
 /** Throws StoreRefused when the database must not be used, or cannot be reached. */
-export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10, ...options }: PostgresStoreOptions): Promise<Store> {
-  const database = new Database({ ...options, connectionsMax });
+export async function openPostgresStore(given: PostgresStoreOptions): Promise<Store> {
+  const { rules = NO_RULES, connectionsMax = 10, listenUrl = given.url, ...options } = given;
+  const database = new Database({ ...options, connectionsMax, listenUrl: listenUrl === "off" ? null : listenUrl });
   const node = `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
   const words = new Words(database);
   const signals = new Signals(database, words, node);
@@ -58,7 +62,7 @@ export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10,
     throw new StoreRefused(`the database cannot be used: ${error.message}. See --database-url.`, error);
   }
   const reads = new RunReads(database);
-  const blocks = new NumberBlocks(database);
+  const blocks = { runs: new NumberBlocks(database, "runs"), entries: new NumberBlocks(database, "entries") };
   const announced = createAnnounced(database, node);
   // A run may give rise to events, and an event may change runs: the two know each other.
   const events = new AppendEvents(new ResumeRuns(() => runs, rules));
@@ -89,10 +93,11 @@ export async function openPostgresStore({ rules = NO_RULES, connectionsMax = 10,
     ...trafficStore(database),
     ...webhookStore(database, announced),
     ...webhookRequestStore(database, writer),
-    ...appStore({ database, announced, blocks, announceTimers: announce }),
+    ...appStore({ database, announced, blocks: blocks.entries, announceTimers: announce }),
     ...queue,
     ...placeStore({ database, words, announce }),
     ...runStore({ database, writer, reads, runs, watch: (listener) => watch(signals.runListeners, listener) }),
+    ...retentionStore(database),
     ...functionStartStore({ database, writer, reads, runs, rules, append }),
     storeNode: node,
     storeIsShared: true,

@@ -36,10 +36,7 @@ interface QueueRow {
   event_no: number | null;
 }
 
-/**
- * Entries that another node is just claiming or finishing are passed over, not waited for. Nor is a run waited for whose row is
- * locked: its status will be written by whoever holds it.
- */
+/** Entries that another node is just claiming or finishing are passed over, not waited for. */
 const CLAIM = `
   WITH due AS MATERIALIZED (
     SELECT entry_no, rank, due_at FROM queue
@@ -49,12 +46,10 @@ const CLAIM = `
     UPDATE queue SET rank = $5, due_at = $5, leased_by = $6, claims = claims + 1
     FROM due WHERE queue.entry_no = due.entry_no
     RETURNING queue.entry_no, environment_id, lane_no, home_lane_no, due.rank AS rank, due.due_at AS due_at, kind, run_no, function_no, step_id, attempt, claims, trials, subject, event_no
-  ), begun AS (
-    UPDATE runs SET status = 'running' WHERE run_no IN (
-      SELECT run_no FROM runs WHERE status = 'queued' AND run_no IN (SELECT run_no FROM held WHERE kind = 'call' AND lane_no = home_lane_no)
-      FOR UPDATE SKIP LOCKED)
+  ), begun AS MATERIALIZED (
+    SELECT begin_runs(array_agg(run_no)) FROM held WHERE kind = 'call' AND lane_no = home_lane_no
   )
-  SELECT * FROM held ORDER BY rank, entry_no`;
+  SELECT held.* FROM held, begun ORDER BY rank, entry_no`;
 
 /** Calls that stood among the timers go home: those with room in their lane are held there, the others wait there. */
 const SEND_HOME = `
@@ -66,8 +61,7 @@ const SEND_HOME = `
     WHERE queue.entry_no = moved.entry_no AND leased_by = $4
     RETURNING run_no, taken
   )
-  UPDATE runs SET status = 'running' WHERE run_no IN (
-    SELECT run_no FROM runs WHERE status = 'queued' AND run_no IN (SELECT run_no FROM moved WHERE taken) FOR UPDATE SKIP LOCKED)`;
+  SELECT begin_runs(array_agg(run_no)) FROM moved WHERE taken`;
 
 /** Walks from lane to lane through the index instead of reading the whole queue. */
 const LANES_IN_USE = `
@@ -97,7 +91,7 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
   const claimMany: QueueStore["queueClaimMany"] = async ({ lane, limit, now, lease }) => {
     const rankMax = lane === TIMER_LANE ? now : now + RANK_AHEAD_MAX_MS;
     const values = [toStoreText(lane), rankMax, now, limit, lease.until, lease.node];
-    const rows = await database.prepared<QueueRow>("claim", CLAIM, values);
+    const rows = await database.query<QueueRow>(CLAIM, values);
     const keys = await words.laneKeys(rows.map(({ home_lane_no }) => home_lane_no));
     const entries = rows.map((row) => toClaimed(row, keys.get(row.home_lane_no) ?? lane));
     const handing = new Handing(now, lease);

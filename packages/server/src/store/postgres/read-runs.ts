@@ -19,15 +19,12 @@ import {
 import type { Database } from "./database.ts";
 import { plain, plainStep } from "./run-reads.ts";
 
-export const SELECT_RUNS = (extra = "") => `
-  SELECT ${RUN_COLUMNS}${extra}, events.event_id, event_names.name AS event_name
-  FROM runs LEFT JOIN lanes USING (lane_no) LEFT JOIN events ON events.sequence = runs.event_no LEFT JOIN event_names USING (name_id)`;
+const SELECT_RUNS = (extra = "") => `SELECT ${RUN_COLUMNS}${extra} FROM runs LEFT JOIN lanes USING (lane_no)`;
 
 /** The environment leads the key, so that each one is looked into. */
 export async function findRun(database: Database, id: RunId): Promise<RunRecord | null> {
   const [row] = await database.query<RunRow>(
-    `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)
-     WHERE (runs.environment_id, run_id) IN (SELECT environment_id, $1::text FROM environments)`,
+    `${SELECT_RUNS()} WHERE (runs.environment_id, run_id) IN (SELECT environment_id, $1::text FROM environments)`,
     [id],
   );
   return row ? toRunRecord(plain(row)) : null;
@@ -37,21 +34,31 @@ export async function summariseRuns(
   database: Database,
   { environmentId, runNos }: { environmentId: EnvironmentId; runNos: readonly RunNo[] },
 ): Promise<RunSummary[]> {
-  const rows = await database.query<RunSummaryRow>(`${SELECT_RUNS()} WHERE run_no = ANY ($1::bigint[]) AND runs.environment_id = $2`, [
-    runNos,
-    environmentId,
+  const rows = await database.query<RunRow>("SELECT * FROM runs_at($1) WHERE environment_id = $2", [runNos, environmentId]);
+  return (await withEvents(database, rows)).map((row) => toRunSummary(plain(row)));
+}
+
+/** Looked up apart: as a join, PostgreSQL would rather read every partition. An event may be gone before its run. */
+async function withEvents<Row extends RunRow>(database: Database, rows: readonly Row[]): Promise<(Row & RunSummaryRow)[]> {
+  const found = await database.query<{ sequence: number; event_id: string; name: string }>("SELECT * FROM events_named($1)", [
+    [...new Set(rows.map(({ event_no }) => event_no))],
   ]);
-  return rows.map((row) => toRunSummary(plain(row)));
+  const events = new Map(found.map((event) => [event.sequence, event]));
+  return rows.map((row) => {
+    const event = events.get(row.event_no);
+    return { ...row, event_id: event?.event_id ?? null, event_name: event?.name ?? null };
+  });
 }
 
 export async function getRun(
   database: Database,
   { environmentId, id }: { environmentId: EnvironmentId; id: RunId },
 ): Promise<RunDetails | null> {
-  const [row] = await database.query<RunSummaryRow & { output: string | null; error: string | null }>(
+  const found = await database.query<RunRow & { output: string | null; error: string | null }>(
     `${SELECT_RUNS(", output, error")} WHERE runs.environment_id = $1 AND run_id = $2`,
     [environmentId, id],
   );
+  const [row] = await withEvents(database, found);
   if (!row) return null;
   const all = <Found extends object>(sql: string) => database.query<Found>(sql, [row.run_no]);
   const [steps, attempts, calls] = await Promise.all([

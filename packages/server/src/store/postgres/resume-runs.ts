@@ -33,7 +33,7 @@ export class ResumeRuns {
   #matches(draft: UnitDraft, wait: StoredWait, event: NewEvent): boolean {
     if (wait.expression === null) return true;
     const run = draft.run(wait.runNo);
-    const runEvent = run && draft.reads.event(run.run.eventSequence);
+    const runEvent = run && draft.starterOf(run);
     return runEvent !== null && this.#rules.matches(wait, event, runEvent);
   }
 

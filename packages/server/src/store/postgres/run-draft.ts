@@ -37,14 +37,17 @@ export class RunDraft {
   readonly #waits: NewWait[] = [];
   readonly #waitsGone = new Set<StepId>();
   readonly #hasWaits: boolean;
+  /** The run is new, and stands among the rows of this unit already. */
+  readonly #isStarted: boolean;
 
-  constructor({ run, revision, eventNos, steps, entries, hasWaits }: ReadRun) {
+  constructor({ run, revision, eventNos, steps, entries, hasWaits }: ReadRun, isStarted: boolean) {
+    this.#isStarted = isStarted;
     this.run = { ...run };
     this.revision = revision;
     this.eventNos = eventNos;
     this.steps = [...steps];
     this.entries = entries.map((entry) => ({ ...entry }));
-    this.#stored = new Set(entries.map(({ no }) => no));
+    this.#stored = new Set(isStarted ? [] : entries.map(({ no }) => no));
     this.#done = steps.filter(({ endedAt }) => endedAt !== null).length;
     this.#hasWaits = hasWaits;
   }
@@ -131,6 +134,11 @@ export class RunDraft {
     this.removeEntries(() => true);
   }
 
+  /** Steps that this unit makes wait. */
+  get waits(): readonly NewWait[] {
+    return this.#waits;
+  }
+
   writeTo(draft: UnitDraft): void {
     if (!this.#isChanged) return;
     const { rows } = draft;
@@ -147,11 +155,13 @@ export class RunDraft {
     this.#writeEntries(draft);
     if (this.#end && this.#hasWaits) rows.waitsGone.push({ run_no: no, step_id: null });
     else for (const stepId of this.#waitsGone) rows.waitsGone.push({ run_no: no, step_id: toStoreText(stepId) });
+    if (this.#end && this.#isStarted) rows.newWaits = rows.newWaits.filter(({ run_no }) => run_no !== no);
     for (const wait of this.#waits) draft.addWait(environmentId, no, wait, null);
   }
 
-  #writeEntries({ rows }: UnitDraft): void {
+  #writeEntries({ rows, entriesGone }: UnitDraft): void {
     const gone = new Set(this.#gone);
+    for (const entryNo of gone) entriesGone.add(entryNo);
     rows.newEntries = rows.newEntries.filter(({ entry_no }) => !gone.has(entry_no as EntryNo));
     for (const entryNo of this.#gone) if (this.#stored.has(entryNo)) rows.entriesGone.push({ entry_no: entryNo });
     for (const [entryNo, change] of this.#changes) {

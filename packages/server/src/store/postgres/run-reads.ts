@@ -14,7 +14,7 @@ import {
   toStoreText,
 } from "../contract/index.ts";
 import { EVENT_COLUMNS, type EventRow, toStoredEvent } from "../rows/event-rows.ts";
-import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../rows/run-rows.ts";
+import { type RunRow, type StepRow, toRunRecord, toStepRecord } from "../rows/run-rows.ts";
 import { BatchLoader } from "./batch-loader.ts";
 import { boundedKey } from "./bounded-key.ts";
 import type { Database } from "./database.ts";
@@ -67,21 +67,14 @@ interface StateRow extends RunRow {
   has_waits: boolean;
 }
 
+/** Functions of the database keep their plans: see migrations/004-reads-and-writes-in-partitions.sql. */
 const STATES = `
-  SELECT ${RUN_COLUMNS}, revision, EXISTS (SELECT FROM waits WHERE waits.run_no = runs.run_no) AS has_waits,
-    (SELECT json_agg(s) FROM (
-      SELECT step_id, kind, name, status, position, started_at, ended_at, attempts, until, detail
-      FROM steps WHERE steps.run_no = runs.run_no ORDER BY position) AS s) AS steps,
+  SELECT runs.*, EXISTS (SELECT FROM waits WHERE waits.run_no = runs.run_no) AS has_waits, steps_of(runs.run_no) AS steps,
     (SELECT json_agg(q) FROM (
       SELECT entry_no, kind, step_id, attempt, claims, leased_by, again FROM queue WHERE queue.run_no = runs.run_no) AS q) AS entries
-  FROM runs LEFT JOIN lanes USING (lane_no) WHERE run_no = ANY ($1::bigint[])`;
-
-const CONTEXTS = `
-  SELECT ${RUN_COLUMNS},
-    (SELECT json_agg(s) FROM (
-      SELECT step_id AS id, value FROM steps
-      WHERE steps.run_no = runs.run_no AND done_position IS NOT NULL ORDER BY done_position) AS s) AS steps
-  FROM runs LEFT JOIN lanes USING (lane_no) WHERE run_no = ANY ($1::bigint[]) AND ended_at IS NULL`;
+  FROM runs_at($1) AS runs`;
+const CONTEXTS = "SELECT runs.*, step_values_of(runs.run_no) AS steps FROM runs_at($1) AS runs WHERE ended_at IS NULL";
+export const EVENTS_AT = "SELECT * FROM events_at($1)";
 
 export class RunReads {
   readonly #database: Database;
@@ -93,11 +86,11 @@ export class RunReads {
   constructor(database: Database) {
     this.#database = database;
     this.#states = new BatchLoader(async (numbers) => {
-      const rows = await database.prepared<StateRow>("run-states", STATES, [numbers]);
+      const rows = await database.query<StateRow>(STATES, [numbers]);
       return new Map(rows.map((row) => [row.run_no as RunNo, toReadRun(row)]));
     });
     this.#contexts = new BatchLoader(async (numbers) => {
-      const rows = await database.prepared<RunRow & { steps: { id: string; value: string }[] | null }>("run-contexts", CONTEXTS, [numbers]);
+      const rows = await database.query<RunRow & { steps: { id: string; value: string }[] | null }>(CONTEXTS, [numbers]);
       return new Map(
         rows.map((row) => {
           const steps = (row.steps ?? []).map(({ id, value }) => ({ id: fromStoreText(id) as StepId, value }));
@@ -107,7 +100,7 @@ export class RunReads {
     });
     this.#settled = new BatchLoader(async () => new Map([["events", await settledSequence(database)] as const]));
     this.#events = new BatchLoader(async (sequences) => {
-      const rows = await database.prepared<EventRow>("events-at", `${SELECT_EVENTS} WHERE sequence = ANY ($1::bigint[])`, [sequences]);
+      const rows = await database.query<EventRow>(EVENTS_AT, [sequences]);
       return new Map(rows.map((row) => [row.sequence, toStoredEvent(row)]));
     });
   }

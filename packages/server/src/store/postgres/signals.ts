@@ -1,8 +1,8 @@
 /**
  * What nodes tell each other: events were stored, entries wait that nobody holds, keys or functions were changed.
  *
- * Signals go by LISTEN and NOTIFY on a connection of their own, and only make things fast: whoever missed one finds the same by
- * looking every few seconds. Signals about events and entries are sent after the commit and gathered for a moment, because
+ * Signals go by LISTEN and NOTIFY on a connection of their own, and only make things fast: whoever missed one, or does not listen
+ * at all, finds the same by looking every few seconds. Signals about events and entries are sent after the commit and gathered for a moment, because
  * PostgreSQL commits transactions that notify one at a time.
  */
 
@@ -103,6 +103,7 @@ export class Signals {
 
   async #connect(): Promise<void> {
     const client = this.#database.dedicated();
+    if (!client) return;
     client.on("error", () => this.#lose(client));
     client.on("end", () => this.#lose(client));
     client.on("notification", ({ payload }) => void this.#hear(payload ?? ""));

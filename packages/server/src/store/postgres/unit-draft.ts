@@ -1,11 +1,20 @@
 /** Everything one unit is going to write, and everything that must still be so when it is written: see write-units in migrations. */
 
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
-import { type MarkKey, type MarkWrite, type NewWait, type NewWebhookRequest, TIMER_LANE, toStoreText } from "../contract/index.ts";
+import {
+  type MarkKey,
+  type MarkWrite,
+  type NewWait,
+  type NewWebhookRequest,
+  type StoredEvent,
+  TIMER_LANE,
+  toStoreText,
+} from "../contract/index.ts";
 import { claimed, type EntryWrite, type Handing } from "../rows/entry-writes.ts";
 import { writeQuery } from "../rows/request-rows.ts";
 import { boundedKey, lockNumber } from "./bounded-key.ts";
 import { RunDraft } from "./run-draft.ts";
+import { type FoundWait, type ReadRun, sequencesOf } from "./run-reads.ts";
 import type { UnitReads } from "./unit-reads.ts";
 import type { Words } from "./words.ts";
 
@@ -56,6 +65,21 @@ export interface Place {
   leasedBy: string | null;
 }
 
+/** A run that this unit starts. */
+export interface StartedRun {
+  environmentId: EnvironmentId;
+  cancels: readonly NewWait[];
+  /** The event that starts it, if this unit stores that too. */
+  event: { number: number; event(): StoredEvent } | null;
+  read(): ReadRun;
+}
+
+/** A wait that this unit begins. */
+export interface OwnWait extends FoundWait {
+  /** The number of the event that starts the run it belongs to, where this unit stores that event. */
+  startedBy: number | null;
+}
+
 export class UnitDraft {
   readonly reads: UnitReads;
   readonly words: Words;
@@ -64,13 +88,19 @@ export class UnitDraft {
     ...{ requests: [], runs: [], steps: [], attempts: [], calls: [], entries: [], entriesGone: [], waitsGone: [], marks: [] },
   };
   readonly events: EventWriteRow[] = [];
+  /** Exclusive, or shared. */
   readonly locks = new Map<string, boolean>();
+  /** By the lock of the name: events are appended, and a step begins to wait for events. */
+  readonly namesAppended = new Set<string>();
+  readonly namesAwaited = new Set<string>();
   /** Lanes that entries of this unit stand in, or go to. */
   readonly lanes = new Set<number>();
   /** Entries that nobody holds: others are to be told. */
   readonly unheld: { lane: string; dueAt: number }[] = [];
   /** Entries handed over on condition that the event with this number is no duplicate. */
   readonly handedFor = new Map<EntryNo, number>();
+  /** Entries that this unit does away with: what of them was handed over is not. */
+  readonly entriesGone = new Set<EntryNo>();
   /** Runs that are new or changed, for those who watch. */
   readonly changedRuns = new Set<RunNo>();
   /** Numbers of events on whose being no duplicates this draft relies. */
@@ -78,6 +108,7 @@ export class UnitDraft {
   /** What was read the first time was no longer so when it was written. */
   readonly isRepeat: boolean;
   readonly #runs = new Map<RunNo, RunDraft | null>();
+  readonly #started = new Map<RunNo, StartedRun>();
   readonly #marks = new Map<string, string | null>();
 
   constructor(reads: UnitReads, words: Words, isRepeat: boolean) {
@@ -91,16 +122,49 @@ export class UnitDraft {
   run(runNo: RunNo): RunDraft | null {
     const known = this.#runs.get(runNo);
     if (known !== undefined) return known?.isEnded ? null : known;
-    const read = this.reads.run(runNo);
-    const draft = read && read.run.endedAt === null ? new RunDraft(read) : null;
+    const started = this.#started.get(runNo);
+    const read = started ? started.read() : this.reads.run(runNo);
+    const draft = read && read.run.endedAt === null ? new RunDraft(read, started !== undefined) : null;
     this.#runs.set(runNo, draft);
-    if (draft) this.rows.runsRead.push({ run_no: runNo, revision: draft.revision });
+    if (draft && !started) this.rows.runsRead.push({ run_no: runNo, revision: draft.revision });
     return draft;
+  }
+
+  noteStarted(runNo: RunNo, run: StartedRun): void {
+    this.#started.set(runNo, run);
+  }
+
+  /** The event that started a run. */
+  starterOf({ run }: RunDraft): StoredEvent | null {
+    return this.#started.get(run.no)?.event?.event() ?? this.reads.event(run.eventSequence);
+  }
+
+  /** The events that started a run: several, where it is one of a batch. */
+  eventsOf(run: RunDraft): StoredEvent[] {
+    const started = this.#started.get(run.run.no)?.event;
+    return started ? [started.event()] : this.reads.events(sequencesOf(run));
+  }
+
+  /** What this unit makes wait for events of an environment, by their names. */
+  ownWaits(environmentId: EnvironmentId): Map<string, OwnWait[]> {
+    const found = new Map<string, OwnWait[]>();
+    const add = (runNo: RunNo, startedBy: number | null, { eventName, match, kind, stepId, expression, expiresAt }: NewWait) => {
+      const place = { path: match ? match.path : "*", key: match ? boundedKey(match.key) : "" };
+      const wait = { no: 0, runNo, startedBy, kind, eventName, stepId, expression, expiresAt, ...place };
+      found.set(eventName, [...(found.get(eventName) ?? []), wait]);
+    };
+    for (const [runNo, run] of this.#started) {
+      if (run.environmentId === environmentId) for (const wait of run.cancels) add(runNo, run.event?.number ?? null, wait);
+    }
+    for (const [runNo, run] of this.#runs) {
+      if (run?.run.environmentId === environmentId) for (const wait of run.waits) add(runNo, null, wait);
+    }
+    return found;
   }
 
   /** `event` is the number of the event, in this unit, that a new entry depends on. */
   addEntry(handing: Handing, entry: EntryWrite, event: number | null): { no: EntryNo; leasedBy: string | null } {
-    const no = this.reads.nextNumber() as EntryNo;
+    const no = this.reads.nextNumber("entries") as EntryNo;
     const place = this.place(handing, entry);
     if (entry.subject !== null) this.#dropSame(entry);
     this.rows.newEntries.push({
@@ -170,9 +234,9 @@ export class UnitDraft {
 
   /** Active as this unit leaves it: a run that it starts is. */
   isActive(runNo: RunNo): boolean {
-    if (this.rows.newRuns.some(({ run_no }) => run_no === runNo)) return true;
     const known = this.#runs.get(runNo);
     if (known !== undefined) return known !== null && !known.isEnded;
+    if (this.#started.has(runNo)) return true;
     return this.reads.run(runNo)?.run.endedAt === null;
   }
 
@@ -183,7 +247,7 @@ export class UnitDraft {
     const known = this.#marks.get(place);
     if (known !== undefined) return known;
     const value = this.reads.mark(functionNo, { kind, key });
-    this.lock(lockNumber("mark", functionNo, kind, bounded), true);
+    this.locks.set(lockNumber("mark", functionNo, kind, bounded), true);
     this.rows.marksRead.push({ function_no: functionNo, kind, key: bounded, value });
     this.#marks.set(place, value);
     return value;
@@ -212,8 +276,18 @@ export class UnitDraft {
     });
   }
 
-  lock(key: string, isExclusive: boolean): void {
-    this.locks.set(key, isExclusive || this.locks.get(key) === true);
+  /** Keeps steps from beginning to wait for this name until the events are committed. */
+  appendName(environmentId: EnvironmentId, eventName: string): void {
+    const lock = nameLock(environmentId, eventName);
+    this.namesAppended.add(lock);
+    this.locks.set(lock, this.locks.get(lock) ?? false);
+  }
+
+  /** Keeps events of this name from being stored until the wait is committed. */
+  awaitName(environmentId: EnvironmentId, eventName: string): void {
+    const lock = nameLock(environmentId, eventName);
+    this.namesAwaited.add(lock);
+    this.locks.set(lock, true);
   }
 
   /** What became of the runs, as rows. */
@@ -230,7 +304,7 @@ const nameLocks = new Map<string, string>();
 const REMEMBERED_MAX = 10_000;
 
 /** Remembered: every event asks for the one of its name. */
-export function nameLock(environmentId: EnvironmentId, eventName: string): string {
+function nameLock(environmentId: EnvironmentId, eventName: string): string {
   const place = `${environmentId} ${eventName}`;
   const known = nameLocks.get(place);
   if (known !== undefined) return known;

@@ -3,29 +3,30 @@
 import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { EventPlace, MarkKey, RunRecord, StoredEvent } from "../contract/index.ts";
 import { NotRead } from "./not-read.ts";
-import type { NumberBlocks } from "./number-blocks.ts";
+import type { NumberBlocks, Numbered } from "./number-blocks.ts";
 import type { FoundWait, ReadRun, RunReads } from "./run-reads.ts";
 
 export class UnitReads {
   readonly #reads: RunReads;
-  readonly #blocks: NumberBlocks;
+  readonly #blocks: Record<Numbered, NumberBlocks>;
   readonly #known = new Map<string, unknown>();
-  readonly #numbers: number[] = [];
-  #used = 0;
+  readonly #numbers: Record<Numbered, number[]> = { runs: [], entries: [] };
+  #used: Record<Numbered, number> = { runs: 0, entries: 0 };
 
-  constructor(reads: RunReads, blocks: NumberBlocks) {
+  constructor(reads: RunReads, blocks: Record<Numbered, NumberBlocks>) {
     this.#reads = reads;
     this.#blocks = blocks;
   }
 
   /** A plan that begins again gets the same numbers again. */
   rewind(): void {
-    this.#used = 0;
+    this.#used = { runs: 0, entries: 0 };
   }
 
-  nextNumber(): number {
-    if (this.#used === this.#numbers.length) this.#numbers.push(this.#blocks.next());
-    return this.#numbers[this.#used++] as number;
+  nextNumber(of: Numbered): number {
+    const numbers = this.#numbers[of];
+    if (this.#used[of] === numbers.length) numbers.push(this.#blocks[of].next());
+    return numbers[this.#used[of]++] as number;
   }
 
   run(runNo: RunNo): ReadRun | null {

@@ -12,6 +12,7 @@ import { type RequestRow, toRequest } from "../rows/request-rows.ts";
 import { Conditions } from "./conditions.ts";
 import type { Database } from "./database.ts";
 import type { GroupWriter } from "./group-writer.ts";
+import { tablesUntil } from "./partitions.ts";
 import { settledSequence } from "./settled-sequence.ts";
 
 /** Rows looked at in one call, so that another webhook's traffic bounds nobody's wait. */
@@ -46,18 +47,24 @@ export function webhookRequestStore(database: Database, writer: GroupWriter): We
       );
       return row?.first == null ? settled : Math.min(row.first - 1, settled);
     },
-    // Nodes may sweep at the same time: each takes what the other has not locked.
-    async webhookRequestExpireMany({ receivedUntil, limit }) {
-      const rows = await database.query(
-        `DELETE FROM webhook_requests WHERE sequence IN (
-           SELECT sequence FROM (SELECT sequence, received_at FROM webhook_requests ORDER BY sequence LIMIT $2) AS oldest
-           WHERE received_at <= $1)
-         RETURNING 1`,
-        [receivedUntil, limit],
-      );
-      return rows.length;
-    },
+    webhookRequestExpireMany: (params) => expireRequests(database, params),
   };
+}
+
+/** Row by row, where the partition could not be dropped: see retention.ts. Nodes may sweep at the same time: what is gone is gone. */
+async function expireRequests(database: Database, { receivedUntil, limit }: { receivedUntil: number; limit: number }): Promise<number> {
+  let removed = 0;
+  for (const table of await tablesUntil(database, "requests", receivedUntil)) {
+    const rows = await database.query(
+      `DELETE FROM ${table} WHERE sequence IN (
+         SELECT sequence FROM (SELECT sequence, received_at FROM ${table} ORDER BY sequence LIMIT $2) AS oldest
+         WHERE received_at <= $1)
+       RETURNING 1`,
+      [receivedUntil, limit - removed],
+    );
+    removed += rows.length;
+  }
+  return removed;
 }
 
 function listRequests(database: Database, params: WebhookRequestListParams): Promise<RequestPage> {

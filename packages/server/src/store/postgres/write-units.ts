@@ -47,7 +47,7 @@ export async function writeUnits(database: Database, units: readonly MergedUnit[
     ...NEW_ROWS.map(rows),
     ...CHANGED_ROWS.map(rows),
   ];
-  const [answer] = await database.prepared<AnswerRow>("write-units", CALL, values);
+  const [answer] = await database.query<AnswerRow>(CALL, values);
   if (!answer) throw new Error("write_units did not answer");
   return units.map(({ draft }, index) => unitAnswer(answer, index, offsets[index] ?? 0, draft.events.length));
 }

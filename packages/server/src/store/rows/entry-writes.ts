@@ -6,7 +6,7 @@ import type { ClaimedEntry, EntryKind, Lease } from "../contract/index.ts";
 /** What one transaction hands over, and how much room it has used up. */
 export class Handing {
   readonly now: number;
-  readonly handed: ClaimedEntry[] = [];
+  handed: ClaimedEntry[] = [];
   readonly #lease: Lease | undefined;
   readonly #room = new Map<string, number>();
 
@@ -17,6 +17,11 @@ export class Handing {
 
   hasRoom(lane: string): boolean {
     return (this.#room.get(lane) ?? this.#lease?.roomIn(lane) ?? 0) > 0;
+  }
+
+  /** The run has ended in the same transaction: nobody is to work on it. */
+  withdraw(runNo: RunNo): void {
+    if (this.handed.length > 0) this.handed = this.handed.filter((entry) => entry.runNo !== runNo);
   }
 
   /** The lease for one more entry of this lane, or null when it has to wait in the queue. */

@@ -195,6 +195,7 @@ export class AdvanceRun {
     this.#endRun.run(end.status, startedAt, requestVersion, end.endedAt, end.output, end.error && JSON.stringify(end.error), run.no);
     this.#dropEntries.run(run.no);
     this.#waits.dropRun(run.no);
+    handing.withdraw(run.no);
     if (!run.invoker) return;
     const { runNo, stepId } = run.invoker;
     this.advance(handing, runNo, null, (state) => this.#rules.resolve(state, { id: stepId, ...end.invokerValue }, handing.now));

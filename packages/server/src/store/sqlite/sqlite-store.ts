@@ -30,6 +30,7 @@ import { queueStore } from "./queue.ts";
 import { QueueEntries } from "./queue-entries.ts";
 import { Reader } from "./reader.ts";
 import { ResumeRuns } from "./resume-runs.ts";
+import { retentionStore } from "./retention.ts";
 import { RunStates } from "./run-state.ts";
 import { runStore } from "./runs.ts";
 import { sessionStore } from "./sessions.ts";
@@ -112,6 +113,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     ...queueStore(db, writer, reader, lanes, entries),
     ...placeStore(db, writer, lanes, entries),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
+    ...retentionStore(db, writer),
     ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules, append }),
     // One process at a time: nobody else could change anything.
     storeNode: "local",

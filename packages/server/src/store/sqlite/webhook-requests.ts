@@ -25,10 +25,12 @@ export function prepareRecordRequest(db: DatabaseSync): RecordRequest {
 
 export function webhookRequestStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): WebhookRequestStore {
   const record = prepareRecordRequest(db);
-  // Records are appended in the order of their receipt, so the oldest come first and nothing else needs to be looked at.
+  // Records are appended in the order of their receipt, so the oldest come first and nothing else needs to be looked at. The
+  // newest stays, because the next one is numbered after it.
   const expire = db.prepare(`
     DELETE FROM webhook_requests WHERE sequence IN (
-      SELECT sequence FROM (SELECT sequence, received_at FROM webhook_requests ORDER BY sequence LIMIT ?) WHERE received_at <= ?)`);
+      SELECT sequence FROM (SELECT sequence, received_at FROM webhook_requests ORDER BY sequence LIMIT ?) WHERE received_at <= ?)
+      AND sequence < (SELECT max(sequence) FROM webhook_requests)`);
   return {
     webhookRequestInsert: (request) => writer.submit(() => record(request, null)),
     webhookRequestGet: (params) => reader.read("webhookRequestGet", params),

@@ -1,0 +1,61 @@
+/** What is older than it shall be kept is removed; what a run that goes on needs is not. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { runsOf, startApp } from "./support/app.ts";
+import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { until } from "./support/runs.ts";
+import { startTestService, type TestService, type TestServiceOptions, temporaryFolder } from "./support/service.ts";
+
+const LATER_MS = 40 * 86_400_000;
+const later = () => Date.now() + LATER_MS;
+
+async function sendOne(service: TestService, name: string): Promise<string> {
+  const { body, text } = await service.send({ name, data: {} });
+  assert.ok(body?.ids, text);
+  return body.ids[0];
+}
+
+/** A service with two events and two runs of the first: one has ended, the other sleeps for long. */
+async function yesterday(t: TestContext, options: TestServiceOptions) {
+  const service = await startTestService(t, options);
+  await startApp(t, service, (inlet) => [
+    inlet.createFunction({ id: "quick" }, { event: "shop/both" }, () => "done"),
+    inlet.createFunction({ id: "quick-alone" }, { event: "shop/alone" }, ({ step }) => step.run("one", () => "done")),
+    inlet.createFunction({ id: "sleeper" }, { event: "shop/both" }, ({ step }) => step.sleep("long", "300d")),
+  ]);
+  const [both, alone] = [await sendOne(service, "shop/both"), await sendOne(service, "shop/alone")];
+  const [ended] = await runsOf(service, alone);
+  const sleeping = await until("one run sleeps, the other has ended", async () => {
+    const { body } = await service.rest("GET", `/events/${both}/runs`);
+    const statuses = body.data.map(({ status }: { status: string }) => status).sort();
+    return statuses.join() === "completed,sleeping" ? body.data.find(({ status }: { status: string }) => status === "sleeping") : undefined;
+  });
+  await service.stop();
+  return { both, alone, endedRun: ended?.id as string, sleepingRun: sleeping.id as string };
+}
+
+const STORES: Record<string, (t: TestContext) => Promise<TestServiceOptions>> = {
+  sqlite: async (t) => ({ dataDir: temporaryFolder(t) }),
+  postgres: async (t) => ({ databaseUrl: await freshDatabase(t) }),
+};
+
+for (const [store, options] of Object.entries(STORES)) {
+  const skip = (store === "postgres" && whyNoPostgres()) || false;
+
+  test(`${store}: old events and runs go, those still needed stay`, { skip }, async (t) => {
+    const same = await options(t);
+    const { both, alone, endedRun, sleepingRun } = await yesterday(t, same);
+    const flags = ["--event-retention", "30d", "--run-retention", "30d"];
+    const service = await startTestService(t, { ...same, flags, now: later });
+    const statusOf = async (path: string) => (await service.rest("GET", path)).status;
+    const young = await sendOne(service, "shop/alone");
+    await until("the old event is gone", async () => (await statusOf(`/events/${alone}`)) === 404 || undefined);
+    await until("the run that has ended is gone", async () => (await statusOf(`/runs/${endedRun}`)) === 404 || undefined);
+    assert.equal(await statusOf(`/events/${both}`), 200, "the sleeping run needs its event");
+    assert.equal(await statusOf(`/runs/${sleepingRun}`), 200);
+    assert.equal(await statusOf(`/events/${young}`), 200);
+    const cancelled = await service.rest("POST", `/runs/${sleepingRun}/cancel`);
+    assert.equal(cancelled.status, 200, cancelled.text);
+  });
+}
