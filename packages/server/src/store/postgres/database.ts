@@ -34,8 +34,8 @@ export class Database {
   readonly #pool: Pool;
   #faulty = false;
   #stopped: Promise<void> | null = null;
-  /** How far the clock of PostgreSQL is ahead of ours. */
-  #aheadMs = 0;
+  /** What the clock of PostgreSQL showed when `performance.now()`, which nobody sets, was 0. Null until it was read. */
+  #originMs: number | null = null;
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
@@ -80,18 +80,20 @@ export class Database {
     return new Client({ ...this.#config(), keepAlive: true });
   }
 
-  /** The time at PostgreSQL: the same for every node, however wrong its own clock is. */
+  /** The time at PostgreSQL: the same for every node, however wrong its own clock is, and whatever is done to it meanwhile. */
   now(): number {
-    return Date.now() + this.#aheadMs;
+    return Math.round((this.#originMs ?? performance.timeOrigin) + performance.now());
   }
 
   async readClock(): Promise<void> {
-    const before = Date.now();
+    const before = performance.now();
     const [row] = await this.query<{ now: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now");
-    const after = Date.now();
-    const ahead = (row?.now ?? after) - (before + after) / 2;
+    const after = performance.now();
+    if (!row) return;
+    const origin = row.now - (before + after) / 2;
     // Less than the journey takes cannot be told from nothing.
-    this.#aheadMs = Math.abs(ahead) <= Math.max(2, after - before) ? 0 : Math.round(ahead);
+    const isKnown = this.#originMs !== null && Math.abs(origin - this.#originMs) <= Math.max(2, after - before);
+    if (!isKnown) this.#originMs = origin;
   }
 
   /** Idempotent. */
