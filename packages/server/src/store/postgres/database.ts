@@ -7,6 +7,8 @@ import { serverFault, translate } from "./failures.ts";
 export interface DatabaseOptions {
   url: string;
   connectionsMax: number;
+  /** How long a statement may take; absent: a minute. */
+  statementMs?: number;
   /** Called when PostgreSQL stops answering, and when it does again. */
   onFault(reason: string): void;
   onRecovery(): void;
@@ -107,7 +109,7 @@ export class Database {
       connectionString: this.#options.url,
       application_name: "inlet",
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: this.#options.statementMs ?? STATEMENT_TIMEOUT_MS,
       types: TYPES,
     };
   }

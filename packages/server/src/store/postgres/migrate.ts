@@ -10,11 +10,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { PoolClient } from "pg";
 import { StoreRefused } from "../contract/index.ts";
 import type { Database } from "./database.ts";
-import { aliveNodes } from "./nodes.ts";
+import { aliveNodes, MIGRATION_LOCK } from "./nodes.ts";
 
 export const MIGRATIONS = new URL("./migrations/", import.meta.url);
-/** Of nodes that start together one migrates, and the others wait for it. */
-const MIGRATION_LOCK = 7_263;
 const OLDEST_SERVER = 150_000;
 
 interface SchemaRow {

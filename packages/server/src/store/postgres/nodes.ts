@@ -6,7 +6,10 @@
 import type { PoolClient } from "pg";
 import type { NodeReport, StoreReport } from "../contract/index.ts";
 import type { Database } from "./database.ts";
+import { refuseHalfCopy } from "./half-copy.ts";
 
+/** Of nodes that start together one migrates, and the others wait for it; a copy of an embedded store begins under it too. */
+export const MIGRATION_LOCK = 7_263;
 const BEAT_INTERVAL_MS = 5_000;
 /** Three beats and a little: a node that is only slow is not called gone. */
 const GONE_AFTER_MS = 17_000;
@@ -48,8 +51,14 @@ export class NodeBeat {
     this.#facts = facts;
   }
 
+  /** Throws StoreRefused when no node may work here. A copy that begins at the same moment sees this node, or this node sees it. */
   async start(): Promise<void> {
-    await this.#beat();
+    const { node, version, schemaKnown } = this.#facts;
+    await this.#database.transaction(async (client) => {
+      await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+      await refuseHalfCopy(client);
+      await client.query(BEAT, [node, version, schemaKnown]);
+    });
     // A beat that fails is made up for by the next: whatever else fails tells of it.
     this.#timer = setInterval(() => void this.#beat().catch(() => {}), BEAT_INTERVAL_MS).unref();
   }

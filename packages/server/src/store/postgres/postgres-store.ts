@@ -17,7 +17,6 @@ import { eventTypeStore } from "./event-types.ts";
 import { followEvents, getEvent, sequenceBefore } from "./follow-events.ts";
 import { functionStartStore } from "./function-starts.ts";
 import { GroupWriter } from "./group-writer.ts";
-import { refuseHalfCopy } from "./half-copy.ts";
 import { idempotencyStore } from "./idempotency-keys.ts";
 import { keyStore } from "./keys.ts";
 import { listEvents } from "./list-events.ts";
@@ -57,7 +56,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const beat = new NodeBeat(database, { node, version, schemaKnown: schemaKnown(migrations) });
   try {
     await migrate(database, migrations);
-    await refuseHalfCopy(database);
     await database.readClock();
     await beat.start();
     await signals.start();

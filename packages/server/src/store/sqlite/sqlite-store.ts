@@ -24,6 +24,7 @@ import { idempotencyStore } from "./idempotency-keys.ts";
 import { keyStore } from "./keys.ts";
 import { Lanes } from "./lanes.ts";
 import { migrate, schemaKnown } from "./migrate.ts";
+import { refuseMoved } from "./moved-folder.ts";
 import { queueStore } from "./queue.ts";
 import { QueueEntries } from "./queue-entries.ts";
 import { Reader } from "./reader.ts";
@@ -54,6 +55,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
   const path = join(folder, DATABASE_FILE);
   let db: DatabaseSync;
   try {
+    refuseMoved(folder);
     db = openChecked(path);
   } catch (error) {
     lock.release();
@@ -155,7 +157,8 @@ function makeFolder(folder: string): void {
   }
 }
 
-function openChecked(path: string): DatabaseSync {
+/** The file brought to the schema of this program. Throws what `refuseBadFile` understands. */
+export function openChecked(path: string): DatabaseSync {
   const db = openWriter(path);
   try {
     checkFile(db, path);
