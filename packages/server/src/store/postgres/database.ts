@@ -61,6 +61,9 @@ export class Database {
     return this.#watched(async () => {
       const client = await this.#pool.connect();
       let broken: Error | undefined;
+      // The statement under way is told as well; but nobody else listens while the pool has lent the connection out, and an error
+      // that nobody listens for would end the process.
+      client.on("error", ignore);
       try {
         await client.query("BEGIN");
         const result = await work(client);
@@ -72,6 +75,7 @@ export class Database {
         });
         throw error;
       } finally {
+        client.off("error", ignore);
         client.release(broken);
       }
     });
@@ -129,3 +133,5 @@ export class Database {
     }
   }
 }
+
+function ignore(): void {}
