@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { benchIngest } from "./ingest.ts";
+import { benchNodes } from "./nodes.ts";
 import { benchOnPostgres } from "./postgres.ts";
 import { type Row, report } from "./report.ts";
 import { benchRuns } from "./runs.ts";
@@ -16,6 +17,7 @@ const HELP = `Usage: npm run bench -- <ingest | webhooks | runs> [flags]
 
 ingest only:
   --stored <n>    events stored before the second half (5000000; 0 leaves it out, as --quick and postgres do)
+  --nodes 2       what a second node costs the first, instead; postgres only
   --url <url>     drive this server instead, alone
   --key <key>     its event key (bench)
 
@@ -35,6 +37,7 @@ const { values, positionals } = parseArgs({
     long: { type: "string", default: "200000" },
     quick: { type: "boolean", default: false },
     store: { type: "string", default: "sqlite" },
+    nodes: { type: "string", default: "1" },
     url: { type: "string" },
     key: { type: "string", default: "bench" },
     help: { type: "boolean", default: false },
@@ -45,6 +48,7 @@ const seconds = values.quick ? 2 : Number(values.seconds);
 const rounds = values.quick ? 1 : Number(values.rounds);
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<Row[]>>> = {
+  "ingest-nodes": () => benchNodes({ seconds, rounds }),
   ingest: () =>
     benchIngest({
       seconds,
@@ -60,10 +64,12 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Row[]>>> = {
       rounds,
       stored: values.quick || values.store === "postgres" ? 0 : Number(values["stored-runs"]),
       long: values.quick ? 0 : Number(values.long),
+      isShared: values.store === "postgres",
     }),
 };
 
-const [name = ""] = positionals;
+const isAboutNodes = positionals[0] === "ingest" && values.store === "postgres" && values.nodes === "2";
+const name = isAboutNodes ? "ingest-nodes" : (positionals[0] ?? "");
 const run = values.help ? undefined : BENCHMARKS[name];
 if (run) {
   const postgres = values.store === "postgres" ? await benchOnPostgres(seconds) : { floor: [], end: async () => {} };
