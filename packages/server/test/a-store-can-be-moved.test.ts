@@ -91,6 +91,7 @@ test("everything is there afterwards, and what was under way goes on", { skip },
     return body.data[0]?.status === "completed" ? (await after.rest("GET", `/runs/${body.data[0].id}`)).body.data : null;
   }, "the debounced run");
   assert.equal(debounced.output, 3);
+  await everySequenceIsAhead(databaseUrl);
   // New rows take new numbers.
   const fresh = await makeWebhook(after);
   const posted = await post(fresh.url, { a: 1 });
@@ -209,6 +210,24 @@ async function refusesNodes(url: string): Promise<void> {
     openPostgresStore({ url, ...hooks }),
     (error) => error instanceof StoreRefused && /not complete/.test(error.message),
   );
+}
+
+/** Every column that a sequence numbers, found by its default or identity, has room above what was copied. */
+async function everySequenceIsAhead(url: string): Promise<void> {
+  await inDatabase(url, async (client) => {
+    const { rows } = await client.query<{ table: string; column: string; next: string }>(
+      `SELECT table_name AS table, column_name AS column,
+         coalesce(pg_get_serial_sequence(table_name, column_name), split_part(column_default, '''', 2)) AS next
+       FROM information_schema.columns
+       WHERE table_schema = 'public' AND table_name = ANY ($1) AND (is_identity = 'YES' OR column_default LIKE 'nextval%')`,
+      [COPIED_TABLES.map(({ name }) => name)],
+    );
+    assert.ok(rows.length >= 10, JSON.stringify(rows));
+    for (const { table, column, next } of rows) {
+      const { rows: found } = await client.query(`SELECT nextval($1) > coalesce(max(${column}), 0) AS ahead FROM ${table}`, [next]);
+      assert.equal(found[0].ahead, true, `${table}.${column}`);
+    }
+  });
 }
 
 interface Sent {

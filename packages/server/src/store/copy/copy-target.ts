@@ -9,28 +9,25 @@ import { COPIED_TABLES } from "./copied-tables.ts";
 
 /** Rows that migrations put there, and the source brings as well. */
 const SEEDS = ["lanes", "event_types_counted"];
-/** By sequence, the numbers that are taken: the next one must lie beyond them. */
-const SEQUENCES: readonly (readonly [sequence: string, taken: string])[] = [
-  ...serial("environments", "environment_id"),
-  ...serial("keys", "key_no"),
-  ...serial("event_names", "name_id"),
-  ...serial("event_sources", "source_no"),
-  ...serial("lanes", "lane_no"),
-  ...serial("webhooks", "webhook_no"),
-  ...serial("apps", "app_no"),
-  ...serial("functions", "function_no"),
-  ...serial("failed_attempts", "attempt_no"),
-  ...serial("calls", "call_no"),
-  ...serial("waits", "wait_no"),
-  ...serial("audit_log", "sequence"),
-  ["'event_sequence'", "SELECT max(sequence) FROM events"],
-  ["'request_sequence'", "SELECT max(sequence) FROM webhook_requests"],
-  // In blocks of ten thousand, see number-blocks.ts.
+/** Sequences that no column names as its default, and the numbers that are taken: the next one must lie beyond them. */
+const OTHER_SEQUENCES: readonly (readonly [sequence: string, taken: string])[] = [
+  ["event_sequence", "SELECT max(sequence) FROM events"],
+  // In blocks of ten thousand, see number-blocks.ts. Numbers of runs that are made now are larger by far, or of the same blocks.
   [
-    "'number_blocks'",
-    "SELECT greatest((SELECT max(run_no) FROM runs), (SELECT max(entry_no) FROM queue)) / 10000 + 1 WHERE EXISTS (SELECT FROM runs) OR EXISTS (SELECT FROM queue)",
+    "number_blocks",
+    "SELECT max(no) / 10000 + 1 FROM (SELECT max(run_no) AS no FROM runs UNION ALL SELECT max(entry_no) FROM queue) AS taken",
   ],
 ];
+/** The sequences that number the rows of these tables, as their column's identity or as its default. */
+const SEQUENCES = `
+  SELECT c.relname AS table, a.attname AS column, s.relname AS sequence
+  FROM pg_class AS c
+  JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0
+  LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
+  JOIN pg_depend AS p ON p.classid = 'pg_attrdef'::regclass AND p.objid = d.oid AND p.refclassid = 'pg_class'::regclass
+    OR p.classid = 'pg_class'::regclass AND p.refclassid = 'pg_class'::regclass AND p.refobjid = c.oid AND p.refobjsubid = a.attnum AND p.deptype = 'i'
+  JOIN pg_class AS s ON s.relkind = 'S' AND s.oid IN (p.objid, p.refobjid)
+  WHERE c.oid = ANY ($1::regclass[])`;
 
 export interface Copy {
   beganAt: number;
@@ -106,13 +103,16 @@ export async function finishCopy(database: Database, expected: ReadonlyMap<strin
   // Without knowing the tables PostgreSQL would read them whole.
   for (const { name } of COPIED_TABLES) await database.query(`ANALYZE ${name}`);
   await database.transaction(async (client) => {
-    for (const [sequence, taken] of SEQUENCES) {
-      await client.query(`SELECT setval(${sequence}, taken.no) FROM (${taken}) AS taken(no) WHERE taken.no IS NOT NULL`);
+    for (const [sequence, taken] of [...(await ownSequences(client)), ...OTHER_SEQUENCES]) {
+      await client.query(`SELECT setval('${sequence}', taken.no) FROM (${taken}) AS taken(no) WHERE taken.no IS NOT NULL`);
     }
     await client.query("UPDATE store_copy SET finished_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint");
   });
 }
 
-function serial(table: string, column: string): [[string, string]] {
-  return [[`pg_get_serial_sequence('${table}', '${column}')`, `SELECT max(${column}) FROM ${table}`]];
+async function ownSequences(client: PoolClient): Promise<[sequence: string, taken: string][]> {
+  const { rows } = await client.query<{ table: string; column: string; sequence: string }>(SEQUENCES, [
+    COPIED_TABLES.map(({ name }) => name),
+  ]);
+  return rows.map(({ table, column, sequence }) => [sequence, `SELECT max(${column}) FROM ${table}`]);
 }
