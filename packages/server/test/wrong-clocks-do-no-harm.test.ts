@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { poll, startApp } from "./support/app.ts";
 import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { type InletProcess, startInlet } from "./support/process.ts";
@@ -62,6 +63,20 @@ test("the clock of a process really is wrong, and a node on PostgreSQL does not 
   assert.ok(Math.abs(alone - MINUTE_MS) < REASON_MS, `with a store of its own it is a minute ahead: ${alone} ms`);
   const shared = await receivedBy(["--database-url", await freshDatabase(t)]);
   assert.ok(Math.abs(shared) < REASON_MS, `${shared} ms`);
+});
+
+test("a clock that is set while a node runs changes nothing for it", { skip }, async (t) => {
+  const store = await openPostgresStore({ url: await freshDatabase(t), onFault: () => undefined, onRecovery: () => undefined });
+  t.after(() => store.stop());
+  const right = Date.now;
+  t.after(() => {
+    Date.now = right;
+  });
+  for (const setByMs of [3_600_000, -3_600_000]) {
+    Date.now = () => right() + setByMs;
+    const apart = store.storeNow() - right();
+    assert.ok(Math.abs(apart) < REASON_MS, `${apart} ms`);
+  }
 });
 
 test("events are received in order, ids are forgotten after their window, and not before", { skip }, async (t) => {
