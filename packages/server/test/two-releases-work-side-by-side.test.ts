@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 import { StoreRefused } from "../src/store/contract/index.ts";
 import { MIGRATIONS } from "../src/store/postgres/migrate.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
-import { runsOf, startApp } from "./support/app.ts";
+import { poll, runsOf, startApp } from "./support/app.ts";
 import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { call, startTestService, temporaryFolder } from "./support/service.ts";
 
@@ -70,4 +70,19 @@ test("a migration that takes away is not made while a node of the old release wo
   const next = await openStore(databaseUrl, later, "9.1.0");
   await next.stop();
   await assert.rejects(startTestService(t, { databaseUrl }), refused(/newer version of Inlet/));
+});
+
+test("a node that stood still while the others were renewed says that it is not ready", { skip }, async (t) => {
+  const databaseUrl = await freshDatabase(t);
+  const old = await startTestService(t, { databaseUrl });
+  assert.equal((await call(`${old.url}/ready`)).status, 200);
+  const later = migrationsWith(t, { "900-adds.sql": ADDS, "901-takes-away.sql": TAKES_AWAY });
+  await poll(async () => {
+    // Not seen for so long that it counts as gone, which it is not: it may be heard of again before the migration.
+    await inDatabase(databaseUrl, (client) => client.query("UPDATE nodes SET last_seen_at = last_seen_at - 60000"));
+    const next = await openStore(databaseUrl, later, "9.1.0").catch(() => null);
+    await next?.stop();
+    return next;
+  }, "the migration");
+  await poll(async () => ((await call(`${old.url}/ready`)).status === 503 ? true : null), "its next look around");
 });

@@ -4,7 +4,7 @@
  */
 
 import type { PoolClient } from "pg";
-import type { NodeReport, StoreReport } from "../contract/index.ts";
+import { type NodeReport, type StoreReport, StoreUnavailable } from "../contract/index.ts";
 import type { Database } from "./database.ts";
 import { refuseHalfCopy } from "./half-copy.ts";
 
@@ -19,7 +19,8 @@ const SHOWN_MS = 3_600_000;
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 const BEAT = `
   INSERT INTO nodes AS n (node, version, schema_known, started_at, last_seen_at) VALUES ($1, $2, $3, ${NOW}, ${NOW})
-  ON CONFLICT (node) DO UPDATE SET last_seen_at = excluded.last_seen_at`;
+  ON CONFLICT (node) DO UPDATE SET last_seen_at = excluded.last_seen_at
+  RETURNING (SELECT oldest_program FROM schema_version) AS oldest`;
 /** Nodes may forget at the same time: each takes what the other has not locked. */
 const FORGET = `
   DELETE FROM nodes WHERE node IN (SELECT node FROM nodes WHERE last_seen_at < ${NOW} - ${SHOWN_MS} LIMIT 100 FOR UPDATE SKIP LOCKED)`;
@@ -44,6 +45,7 @@ export class NodeBeat {
   readonly #database: Database;
   readonly #facts: NodeFacts;
   #timer: NodeJS.Timeout | null = null;
+  #oldestProgram = 0;
   #stopped: Promise<void> | null = null;
 
   constructor(database: Database, facts: NodeFacts) {
@@ -69,6 +71,12 @@ export class NodeBeat {
     return this.#stopped;
   }
 
+  /** A node that stood still while others were renewed must not be sent anything any more: it would write what nobody reads. */
+  refuseTooOld(): void {
+    if (this.#oldestProgram <= this.#facts.schemaKnown) return;
+    throw new StoreUnavailable("the database was migrated beyond what this program knows: it has to be replaced by a newer one");
+  }
+
   async report(): Promise<StoreReport> {
     const begun = performance.now();
     const [row] = await this.#database.query<ReportRow>(REPORT);
@@ -79,7 +87,8 @@ export class NodeBeat {
 
   async #beat(): Promise<void> {
     const { node, version, schemaKnown } = this.#facts;
-    await this.#database.query(BEAT, [node, version, schemaKnown]);
+    const [row] = await this.#database.query<{ oldest: number }>(BEAT, [node, version, schemaKnown]);
+    this.#oldestProgram = row?.oldest ?? 0;
     await this.#database.query(FORGET);
   }
 

@@ -106,7 +106,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     storeIsShared: true,
     storeNow: () => database.now(),
     storeWatch: (listener) => watch(signals.topicListeners, listener),
-    storeProbe: async () => void (await database.query("UPDATE probe SET written_at = written_at + 1")),
+    async storeProbe() {
+      beat.refuseTooOld();
+      await database.query("UPDATE probe SET written_at = written_at + 1");
+    },
     storeReport: () => beat.report(),
     stop: () => (stopped ??= close()),
   };
