@@ -3,6 +3,7 @@
 import { parseArgs } from "node:util";
 import { benchIngest } from "./ingest.ts";
 import { benchLists } from "./lists.ts";
+import { benchNodes } from "./nodes.ts";
 import { benchOnPostgres } from "./postgres.ts";
 import { type Row, report } from "./report.ts";
 import { benchRuns } from "./runs.ts";
@@ -17,6 +18,7 @@ const HELP = `Usage: npm run bench -- <ingest | webhooks | runs | lists> [flags]
 
 ingest only:
   --stored <n>    events stored before the second half (5000000; 0 leaves it out, as --quick and postgres do)
+  --nodes 2       what a second node costs the first, instead; postgres only
   --url <url>     drive this server instead, alone
   --key <key>     its event key (bench)
 
@@ -42,6 +44,7 @@ const { values, positionals } = parseArgs({
     "data-dir": { type: "string" },
     quick: { type: "boolean", default: false },
     store: { type: "string", default: "sqlite" },
+    nodes: { type: "string", default: "1" },
     url: { type: "string" },
     key: { type: "string", default: "bench" },
     help: { type: "boolean", default: false },
@@ -52,6 +55,7 @@ const seconds = values.quick ? 2 : Number(values.seconds);
 const rounds = values.quick ? 1 : Number(values.rounds);
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<Row[]>>> = {
+  "ingest-nodes": () => benchNodes({ seconds, rounds }),
   ingest: () =>
     benchIngest({
       seconds,
@@ -67,11 +71,13 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Row[]>>> = {
       rounds,
       stored: values.quick || values.store === "postgres" ? 0 : Number(values["stored-runs"]),
       long: values.quick ? 0 : Number(values.long),
+      isShared: values.store === "postgres",
     }),
   lists: () => benchLists({ events: Number(values.events ?? (values.quick ? 200_000 : 10_000_000)), folder: values["data-dir"] }),
 };
 
-const [name = ""] = positionals;
+const isAboutNodes = positionals[0] === "ingest" && values.store === "postgres" && values.nodes === "2";
+const name = isAboutNodes ? "ingest-nodes" : (positionals[0] ?? "");
 const run = values.help ? undefined : BENCHMARKS[name];
 if (run) {
   const postgres = values.store === "postgres" ? await benchOnPostgres(seconds) : { floor: [], end: async () => {} };

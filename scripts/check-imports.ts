@@ -42,6 +42,11 @@ const RULES: Rule[] = [
     folder: `${SERVER}/store/postgres`,
     may: ["@inlet/protocol", CONTRACT, ROWS, `${SERVER}/store/conformance`, "packages/server/test/support"],
   },
+  // Moves everything from the one engine to the other, so it knows both.
+  {
+    folder: `${SERVER}/store/copy`,
+    may: ["@inlet/protocol", CONTRACT, `${SERVER}/store/sqlite`, `${SERVER}/store/postgres`, "packages/server/test/support"],
+  },
   ...STAGES.map((stage) => ({ folder: `${SERVER}/${stage}`, may: ["@inlet/protocol", CONTRACT] })),
   { folder: `${SERVER}/api`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`] },
   { folder: `${SERVER}/config`, may: ["@inlet/protocol"], packages: [] },

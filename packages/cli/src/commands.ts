@@ -8,6 +8,7 @@ import { ENVIRONMENTS_ROWS } from "./environments/environments-rows.ts";
 import { EVENTS_ROWS } from "./events/events-rows.ts";
 import { KEYS_ROWS } from "./keys/keys-rows.ts";
 import { LISTEN } from "./listen/listen-row.ts";
+import { MIGRATE_STORE } from "./migrate-store/migrate-store-row.ts";
 import { RUNS_ROWS } from "./runs/runs-rows.ts";
 import { SEND } from "./send/send-row.ts";
 import { SERVICE_ROWS } from "./service/service-rows.ts";
@@ -34,5 +35,6 @@ export const ROWS: readonly CommandRow[] = [
   ...WEBHOOKS_ROWS,
   LISTEN,
   DOCTOR,
+  MIGRATE_STORE,
   COMPLETION,
 ];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createProgressBar, progressText } from "../src/send/progress-bar.ts";
+import { createProgressBar } from "../src/command-line/progress-bar.ts";
+import { progressText } from "../src/send/progress-text.ts";
 import { unsteadyProxy } from "./support/unsteady-proxy.ts";
 import { startServer, workingFolder } from "./support/working-folder.ts";
 
@@ -124,16 +125,16 @@ test("a bar for long input: on a terminal, after a moment, and gone at the end",
   const stream = (isTTY: boolean) => ({ isTTY, columns: 80, write: (text: string) => written.push(text) > 0 });
   const progress = { bytesRead: 50, bytesTotal: 200, accepted: 1_000 };
   const bar = createProgressBar(stream(true), () => time);
-  bar.show(progress);
+  bar.show((elapsedMs) => progressText(progress, elapsedMs));
   bar.clear();
   assert.deepEqual(written, [], "not yet");
   time = 1_000;
-  bar.show(progress);
+  bar.show((elapsedMs) => progressText(progress, elapsedMs));
   bar.clear();
   assert.deepEqual(written, ["\r\x1b[K[######------------------] 25 %  1,000 events accepted, 1,000/s", "\r\x1b[K"]);
   const silent = createProgressBar(stream(false), () => time);
   time = 9_000;
-  silent.show(progress);
+  silent.show((elapsedMs) => progressText(progress, elapsedMs));
   assert.equal(written.length, 2);
   assert.equal(progressText({ ...progress, bytesTotal: null }, 500), "1,000 events accepted, 2,000/s");
 });

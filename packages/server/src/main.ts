@@ -6,10 +6,14 @@ import type { Mode } from "./config/settings.ts";
 import { releaseMemorySoon } from "./release-memory.ts";
 import { isLoopback, type Service, startService } from "./service.ts";
 import { StoreRefused } from "./store/contract/index.ts";
+import type { CopyReport, CopyStoreOptions } from "./store/copy/copy-store.ts";
 import { curlSend, loginLink, welcome } from "./welcome.ts";
 
 export { ConfigInvalid, readConfig } from "./config/config.ts";
 export { settingsHelp, settingsMarkdown, settingsNames } from "./config/help.ts";
+export { StoreRefused, StoreUnavailable } from "./store/contract/index.ts";
+
+export type { CopyProgress, CopyReport, CopyStoreOptions } from "./store/copy/copy-store.ts";
 export { type FolderInspection, inspectFolder } from "./store/sqlite/inspect-folder.ts";
 
 const EXIT_OK = 0;
@@ -34,6 +38,12 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
     console.error(explain(error));
     return error instanceof ConfigInvalid ? EXIT_USAGE : EXIT_FAILED;
   }
+}
+
+/** Copies an embedded store into PostgreSQL, whose client is loaded only for this. */
+export async function migrateStore(options: CopyStoreOptions): Promise<CopyReport> {
+  const { copyStore } = await import("./store/copy/copy-store.ts");
+  return copyStore(options);
 }
 
 function announceDev({ url }: Service): void {

@@ -78,6 +78,7 @@ export async function startService(config: Config, { log, now, showLine }: Servi
     rules: createRunRules(() => endEvents),
     onFault: (reason: string) => log.error({ reason }, "the store cannot be written: requests are refused with 503 until it can"),
     onRecovery: () => log.info("the store can be written again"),
+    version: packageFile.version,
   };
   const openShared = async (url: string) => {
     // Who keeps to the embedded store does not wait for the client of PostgreSQL to load.
@@ -163,7 +164,7 @@ async function serve(
   const budget = new BodyBudget(config.queueLimit);
   const clientIp = createClientIp(config.trustProxy);
   const app = createHttpServer(createHttpEdge({ receive, budget, clientIp, log, isDraining }), config.trustProxy, log);
-  registerHealthRoutes(app, { probe: store.storeProbe, isDraining, now });
+  registerHealthRoutes(app, { store, isDraining, now });
   registerSdkRoutes(app, { isDev: config.mode === "dev", version: VERSION, sdk: functions.sdk });
   registerRestApi(app, {
     runs: functions.runs,

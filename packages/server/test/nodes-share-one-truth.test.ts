@@ -5,10 +5,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Directory } from "../src/receive/directory.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { poll, runsOf, startApp } from "./support/app.ts";
+import { clockBeforeMinute } from "./support/held-clock.ts";
 import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { API_KEY, startTestService, type TestService } from "./support/service.ts";
+import { eventOf, makeWebhook, post } from "./support/webhooks.ts";
 
 const skip = whyNoPostgres() ?? false;
 const SOON_MS = 1_000;
@@ -138,17 +141,129 @@ test("what a dead node held is taken up by another after its lease, and only the
   assert.deepEqual(called, [run.id]);
 });
 
-test("nodes whose clocks are wrong agree on the time", { skip }, async (t) => {
+test("a look at keys that began before a key was revoked does not bring it back", { skip }, async (t) => {
   const databaseUrl = await freshDatabase(t);
-  const ours = Date.now;
-  t.after(() => {
-    Date.now = ours;
-  });
-  // A minute ahead while the store reads the clock of PostgreSQL, and from then on.
-  Date.now = () => ours() + 60_000;
+  const node = await startTestService(t, { databaseUrl });
+  const { id, key } = (await node.rest("POST", "/keys", { body: { kind: "event", name: "short" } })).body.data;
   const store = await openPostgresStore({ url: databaseUrl, onFault: () => undefined, onRecovery: () => undefined });
-  const apart = store.storeNow() - ours();
-  Date.now = ours;
-  await store.stop();
-  assert.ok(Math.abs(apart) < 2_000, `${apart} ms`);
+  t.after(() => store.stop());
+  // The first look is answered by PostgreSQL before the change, and its answer arrives after it.
+  const arrive = Promise.withResolvers<void>();
+  let looks = 0;
+  const keyList: typeof store.keyList = async () => {
+    const isFirst = ++looks === 1;
+    const keys = await store.keyList();
+    if (isFirst) await arrive.promise;
+    return keys;
+  };
+  const directory = new Directory({ ...store, keyList });
+  const early = directory.refresh();
+  await poll(async () => (looks === 1 ? true : null), "the first look");
+  await node.rest("DELETE", `/keys/${id}`);
+  await directory.refresh();
+  assert.equal(directory.eventKey(key), null);
+  arrive.resolve();
+  await early;
+  assert.equal(directory.eventKey(key), null);
+});
+
+test("webhooks, environments and apps that are changed on one node are so on the other within a second", { skip }, async (t) => {
+  const [here, there] = await startNodes(t, 2);
+  const soon = (what: string, isSo: () => Promise<boolean>) => poll(async () => ((await isSo()) ? true : null), what, SOON_MS);
+  const webhook = await makeWebhook(here);
+  const url = webhook.url.replace(here.url, there.url);
+  await soon("the webhook", async () => (await post(url)).status === 200);
+  const transform = 'function transform() { return { name: "hook/second", data: {} } }';
+  await here.rest("PUT", `/webhooks/${webhook.id}`, { body: { transform } });
+  await soon("its new transform", async () => (await eventOf(there, await post(url))).name === "hook/second");
+  await here.rest("PUT", `/webhooks/${webhook.id}`, { body: { enabled: false } });
+  await soon("the end of the webhook", async () => (await post(url)).status === 404);
+
+  await here.rest("POST", "/environments", { body: { name: "staging", kind: "custom" } });
+  const staging = { headers: { "x-service-env": "staging" } };
+  await soon("the environment", async () => (await there.rest("GET", "/events", staging)).status === 200);
+  const { key } = (await here.rest("POST", "/keys", { body: { kind: "event", name: "s" }, ...staging })).body.data;
+  await soon("its key", async () => (await there.send({ name: "shop/x", data: {} }, { key })).status === 200);
+  await here.rest("POST", "/environments/staging/archive");
+  await soon("its end", async () => (await there.send({ name: "shop/x", data: {} }, { key })).status !== 200);
+
+  const app = await startApp(t, here, (inlet) => [inlet.createFunction({ id: "first" }, { event: "shop/x" }, () => 1)]);
+  const functionsThere = async () => (await there.rest("GET", "/functions")).body.data.map(({ id }: { id: string }) => id).join();
+  await soon("the app", async () => (await functionsThere()) === "shop-first");
+  await app.replace([app.client.createFunction({ id: "second" }, { event: "shop/x" }, () => 2)]);
+  await soon("its new functions", async () => (await functionsThere()) === "shop-second");
+  const [{ id }] = (await here.rest("GET", "/apps")).body.data;
+  await here.rest("DELETE", `/apps/${id}`);
+  await soon("its removal", async () => (await functionsThere()) === "");
+});
+
+test("a schedule's tick starts one run, however many nodes there are", { skip }, async (t) => {
+  const databaseUrl = await freshDatabase(t);
+  const clock = clockBeforeMinute();
+  const nodes = await Promise.all([1, 2, 3].map(() => startTestService(t, { databaseUrl, now: clock.now })));
+  const [first] = nodes as [TestService];
+  const called = new Map<string, number>();
+  const ids = Array.from({ length: 20 }, (_, n) => `tick-${n}`);
+  await startApp(t, first, (inlet) =>
+    ids.map((id) => inlet.createFunction({ id }, { cron: "* * * * *" }, () => void called.set(id, (called.get(id) ?? 0) + 1))),
+  );
+  for (const node of nodes) {
+    await poll(async () => ((await node.rest("GET", "/functions")).body.data.length === ids.length ? true : null), "the functions");
+  }
+  clock.go();
+  const runs = await poll(async () => {
+    const { data } = (await first.rest("GET", "/runs?limit=100")).body;
+    return data.length >= ids.length && data.every(({ status }: { status: string }) => status === "completed") ? data : null;
+  }, "the ticks");
+  assert.equal(runs.length, ids.length);
+  assert.deepEqual(
+    [...called.values()],
+    ids.map(() => 1),
+  );
+});
+
+test("sweepers of several nodes remove everything once, and event types are counted once", { skip }, async (t) => {
+  const nodes = await startNodes(t, 3);
+  const batch = (n: number) => Array.from({ length: 200 }, (_, i) => ({ name: `shop/${i % 2}`, id: `${n}-${i}`, data: {} }));
+  await Promise.all(Array.from({ length: 15 }, (_, n) => nodes[n % 3]?.send(batch(n))));
+  const typesOf = async (node: TestService) =>
+    (await node.rest("GET", "/event-types")).body.data.map(({ name, count }: { name: string; count: number }) => `${name} ${count}`);
+  const all = ["shop/0 1500", "shop/1 1500"];
+  for (const node of nodes) {
+    await poll(async () => ((await typesOf(node)).filter((line: string) => all.includes(line)).length === 2 ? true : null), "the counts");
+  }
+  const options = { url: nodes[0].databaseUrl as string, onFault: () => undefined, onRecovery: () => undefined };
+  const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(options)));
+  t.after(() => Promise.all(stores.map((store) => store.stop())));
+  const seenUntil = (stores[0]?.storeNow() ?? 0) + 1_000;
+  const removed = await Promise.all(
+    stores.map(async (store) => {
+      let sum = 0;
+      for (let some = -1; some !== 0; sum += Math.max(some, 0)) some = await store.dedupKeyExpireMany({ seenUntil, limit: 100 });
+      return sum;
+    }),
+  );
+  assert.equal(
+    removed.reduce((a, b) => a + b, 0),
+    3_000,
+  );
+});
+
+test("a page of runs on one node follows what another node works on", { skip }, async (t) => {
+  const [here, there] = await startNodes(t, 2);
+  await startApp(t, here, (inlet) => [inlet.createFunction({ id: "seen" }, { event: "shop/seen" }, () => "done")]);
+  await poll(async () => ((await there.rest("GET", "/functions")).body.data.length > 0 ? true : null), "the function", SOON_MS);
+  const stream = await fetch(`${there.url}/v1/runs/stream`, { headers: { authorization: `Bearer ${API_KEY}` } });
+  const reader = stream.body?.getReader();
+  assert.ok(reader);
+  t.after(() => reader.cancel());
+  const { body } = await here.send({ name: "shop/seen", data: {} });
+  let text = "";
+  while (!/"status":"completed"/.test(text)) {
+    const { value, done } = await reader.read();
+    assert.ok(!done, "the stream ended");
+    text += new TextDecoder().decode(value);
+  }
+  assert.ok(text.includes(body.ids[0]), text);
+  assert.equal((await runsOf(there, body.ids[0]))[0].output, "done");
 });

@@ -84,10 +84,15 @@ test("help and version", async (t) => {
 
 test("health and readiness", async (t) => {
   const inlet = await startInlet(t, ["dev", ...here(temporaryFolder(t))]);
-  for (const path of ["/health", "/ready"]) {
-    const { status, body } = await call(`${inlet.url}${path}`);
-    assert.deepEqual([status, body], [200, { status: 200, message: "OK" }]);
-  }
+  const health = await call(`${inlet.url}/health`);
+  assert.deepEqual([health.status, health.body], [200, { status: 200, message: "OK" }]);
+  const { status, body } = await call(`${inlet.url}/ready`);
+  assert.deepEqual([status, body.status, body.message, body.lagMs], [200, 200, "OK", 0]);
+  assert.equal(body.store.schema, body.store.schemaKnown);
+  assert.deepEqual(
+    body.nodes.map(({ state }: { state: string }) => state),
+    ["alive"],
+  );
 });
 
 test("dev: open, on loopback, any key; on all interfaces it warns", async (t) => {

@@ -49,6 +49,10 @@ export function checkFolder(folder: string): Finding[] {
   if (seen.isOpenToOthers) {
     findings.push(warning("data folder", "others on this machine may read it, and payloads are private", `chmod 700 ${folder}`));
   }
+  if (seen.movedTo) {
+    const advice = "Start the service with --database-url. The folder can be removed once you are content with the copy.";
+    findings.push(warning("data folder", `its data was moved to ${seen.movedTo}, and no service starts on it`, advice));
+  }
   findings.push(freeSpace(seen.freeBytes));
   if (seen.databaseFault) {
     const advice = "Stop the service, then restore the folder from a copy, or move it away to start empty.";

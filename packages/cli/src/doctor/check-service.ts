@@ -3,6 +3,7 @@
 import type { App } from "../apps/apps-commands.ts";
 import { CommandFault } from "../command-line/command-fault.ts";
 import { asJson, type Connection, createRestClient, type RestClient, reasonOf } from "../rest/rest-client.ts";
+import { checkCluster } from "./check-cluster.ts";
 import { type Finding, ok, problem, skipped, warning } from "./finding.ts";
 
 const LOOK_MS = 5_000;
@@ -28,7 +29,7 @@ export async function checkService(connection: Connection, key: string | null): 
     ];
   }
   return [
-    await checkReady(rest.base),
+    ...(await checkReady(rest.base)),
     checkClock(health.date),
     await checkApiKey(rest, connection),
     await checkEventKey(rest.base, connection, key),
@@ -56,11 +57,14 @@ export function isInlet(looked: Looked): boolean {
   return (looked.body as { message?: string } | undefined)?.message === "OK" && looked.status === 200;
 }
 
-async function checkReady(base: string): Promise<Finding> {
+async function checkReady(base: string): Promise<Finding[]> {
   const ready = await look(`${base}/ready`);
-  if (typeof ready !== "string" && ready.status === 200) return ok("service", `${base} serves and can store`);
+  if (typeof ready !== "string" && ready.status === 200) {
+    return [ok("service", `${base} serves and can store`), ...checkCluster(ready.body ?? {})];
+  }
   const said = typeof ready === "string" ? ready : ((ready.body as { error?: string } | undefined)?.error ?? `status ${ready.status}`);
-  return problem("service", `${base} serves, but is not ready: ${said}`, "Its log says why; a full or read-only disk is the usual reason.");
+  const advice = "Its log says why; a full or read-only disk is the usual reason.";
+  return [problem("service", `${base} serves, but is not ready: ${said}`, advice)];
 }
 
 export function checkClock(date: string | null, now: number = Date.now()): Finding {

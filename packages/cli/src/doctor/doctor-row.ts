@@ -32,7 +32,7 @@ export const DOCTOR_FLAGS = {
 
 export const DOCTOR: CommandRow = command({
   words: ["doctor"],
-  sentence: "Checks settings, data folder, port, service, clock, keys and apps, and says what to do.",
+  sentence: "Checks settings, data folder, port, service, its nodes, clock, keys and apps, and says what to do.",
   more: "Changes nothing. What belongs to this machine (settings, folder, port) and to the service at --url is told apart in the list.",
   examples: [
     ["inlet doctor", "this machine, and the service on it"],

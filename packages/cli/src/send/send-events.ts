@@ -4,8 +4,9 @@ import { BODY_BYTES_MAX_DEFAULT } from "@inlet/protocol";
 import { CommandFault } from "../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
+import { createProgressBar } from "../command-line/progress-bar.ts";
 import { type EventTarget, newSeed, postBatch } from "./post-batch.ts";
-import { createProgressBar } from "./progress-bar.ts";
+import { progressText } from "./progress-text.ts";
 import { type EventText, type Input, readInput } from "./read-input.ts";
 import type { SEND_FLAGS } from "./send-row.ts";
 
@@ -23,7 +24,10 @@ export async function sendEvents({ options, names, io }: Call<typeof SEND_FLAGS>
   const input = readInput(options, names, io);
   const bar = createProgressBar(io.err);
   const sender = new Sender(target, Number(options.batch), io.interrupted(), {
-    onAccepted: (accepted) => bar.show({ accepted, bytesRead: input.bytesRead(), bytesTotal: input.bytesTotal }),
+    onAccepted(accepted) {
+      const progress = { accepted, bytesRead: input.bytesRead(), bytesTotal: input.bytesTotal };
+      bar.show((elapsedMs) => progressText(progress, elapsedMs));
+    },
     onRetry: (reason, waitMs) => {
       bar.clear();
       io.err.write(`${reason} Trying again in ${waitMs / 1_000} s.\n`);

@@ -1,36 +1,58 @@
-/** `/health`: the process serves. `/ready`: it can also keep what it accepts. */
+/** `/health`: the process serves. `/ready`: it can also keep what it accepts; and who else shares the store. */
 
 import { Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
+import type { Store } from "../store/contract/index.ts";
 import { sendRefusal } from "./rest-errors.ts";
 
 /** A probe writes to the disk, so strangers asking often must not make it write often. */
 const PROBE_EVERY_MS = 1_000;
 
 export interface HealthParts {
-  probe(): Promise<void>;
+  store: Pick<Store, "storeProbe" | "storeReport" | "storeNode" | "queueDepths">;
   isDraining(): boolean;
   now: () => number;
 }
 
-export function registerHealthRoutes(app: FastifyInstance, { probe, isDraining, now }: HealthParts): void {
-  let last: { at: number; outcome: Promise<boolean> } | null = null;
+/** What `/ready` tells beside that it is. */
+interface Cluster {
+  store: { engine: string; schema: number; schemaKnown: number; answerMs: number };
+  /** How long the oldest call that is due has waited for a node. */
+  lagMs: number;
+  /** Which of the nodes answers. */
+  node: string;
+  nodes: { name: string; version: string; since: string; lastSeen: string; state: "alive" | "gone" }[];
+}
 
-  function isWritable(): Promise<boolean> {
-    if (!last || now() - last.at >= PROBE_EVERY_MS) {
-      const outcome = probe().then(
-        () => true,
-        () => false,
-      );
-      last = { at: now(), outcome };
-    }
+export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, now }: HealthParts): void {
+  let last: { at: number; outcome: Promise<Cluster | null> } | null = null;
+
+  async function look(): Promise<Cluster> {
+    await store.storeProbe();
+    const [{ nodes, ...kept }, depths] = await Promise.all([store.storeReport(), store.queueDepths()]);
+    const oldest = Math.min(...depths.map(({ oldestDueAt }) => oldestDueAt ?? Number.POSITIVE_INFINITY));
+    return {
+      store: kept,
+      lagMs: Number.isFinite(oldest) ? Math.max(0, now() - oldest) : 0,
+      node: store.storeNode,
+      nodes: nodes.map(({ name, version, since, lastSeenAt, isGone }) => ({
+        ...{ name, version, since: new Date(since).toISOString(), lastSeen: new Date(lastSeenAt).toISOString() },
+        state: isGone ? "gone" : "alive",
+      })),
+    };
+  }
+
+  /** Null when the store cannot be written. */
+  function looked(): Promise<Cluster | null> {
+    if (!last || now() - last.at >= PROBE_EVERY_MS) last = { at: now(), outcome: look().catch(() => null) };
     return last.outcome;
   }
 
   app.get("/health", async () => ({ status: 200, message: "OK" }));
   app.get("/ready", async (_request, reply) => {
     if (isDraining()) return sendRefusal(reply, new Refusal("overloaded", "The service is stopping."));
-    if (!(await isWritable())) return sendRefusal(reply, new Refusal("store_unavailable", "The store cannot be written right now."));
-    return { status: 200, message: "OK" };
+    const cluster = await looked();
+    if (!cluster) return sendRefusal(reply, new Refusal("store_unavailable", "The store cannot be written right now."));
+    return { status: 200, message: "OK", ...cluster };
   });
 }

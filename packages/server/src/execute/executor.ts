@@ -176,7 +176,6 @@ export class Executor {
   async #renew(): Promise<void> {
     await this.#limits?.renew();
     const entryNos = [...this.#scheduler.held(), ...this.#timersInWork].map(({ no }) => no);
-    if (entryNos.length === 0) return;
     await this.#parts.store
       .queueRenew({ entryNos, node: this.#parts.store.storeNode, until: this.#parts.now() + LEASE_MS })
       .catch(() => {});

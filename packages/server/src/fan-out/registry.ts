@@ -26,13 +26,19 @@ export class Registry {
   #functions = new Map<FunctionNo, RegisteredFunction>();
   #triggers = new Map<EnvironmentId, TriggerIndex>();
   readonly #listeners = new Set<() => void>();
+  #looks = 0;
+  #shownLook = 0;
 
   constructor(store: AppStore) {
     this.#store = store;
   }
 
+  /** What was read before a change must not undo it: a look that is overtaken by a later one is forgotten. */
   async refresh(): Promise<void> {
+    const look = ++this.#looks;
     const [apps, functions] = await Promise.all([this.#store.appList(), this.#store.functionList()]);
+    if (look < this.#shownLook) return;
+    this.#shownLook = look;
     this.#apps = new Map(apps.map((app) => [app.no, app]));
     this.#functions = new Map(functions.flatMap((stored) => this.#register(stored)));
     const byEnvironment = Map.groupBy(

@@ -31,18 +31,24 @@ export class Directory {
   #eventKeysByText = new Map<string, Key | null>();
   #webhooks: Webhook[] = [];
   #webhooksByToken = new Map<string, WebhookTarget>();
+  #looks = 0;
+  #shownLook = 0;
 
   constructor(store: DirectoryStore) {
     this.#store = store;
   }
 
+  /** What was read before a change must not undo it: a look that is overtaken by a later one is forgotten. */
   async refresh(): Promise<void> {
+    const look = ++this.#looks;
     const [environments, keys, webhooks, retired] = await Promise.all([
       this.#store.environmentList(),
       this.#store.keyList(),
       this.#store.webhookList(),
       this.#store.webhookRetiredTokenList(),
     ]);
+    if (look < this.#shownLook) return;
+    this.#shownLook = look;
     this.#environments = new Map(environments.map((environment) => [environment.id, environment]));
     this.#environmentsByName = new Map(environments.map((environment) => [environment.name, environment]));
     this.#keys = keys;

@@ -46,7 +46,8 @@ export async function runInlet(t: TestContext, argv: string[], env: Record<strin
   return { code, stdout: inlet.stdout(), stderr: inlet.stderr() };
 }
 
-function spawnInlet(t: TestContext, argv: string[], env: Record<string, string>): Omit<InletProcess, "url"> {
+/** Starts `inlet <argv>`, whatever it does. */
+export function spawnInlet(t: TestContext, argv: string[], env: Record<string, string> = {}): Omit<InletProcess, "url"> {
   const child = spawn(process.execPath, [CLI, ...argv], { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env.PATH, ...env } });
   let stdout = "";
   let stderr = "";

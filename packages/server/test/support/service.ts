@@ -34,6 +34,7 @@ export interface Answer {
 
 export interface TestService extends Service {
   dataDir: string;
+  databaseUrl?: string;
   /** POST /e/<key>. A body that is not text is sent as JSON. */
   send(body: unknown, options?: { key?: string; headers?: Record<string, string> }): Promise<Answer>;
   /** A call of the REST API, with the API key unless headers say otherwise. */
@@ -69,6 +70,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
   return {
     ...service,
     dataDir,
+    ...(options.databaseUrl !== undefined && { databaseUrl: options.databaseUrl }),
     send: (body, { key = EVENT_KEY, headers = {} } = {}) =>
       call(`${service.url}/e/${encodeURIComponent(key)}`, { method: "POST", headers, body: asBody(body) }),
     rest: (method, path, { body, headers = {} } = {}) =>

@@ -73,7 +73,10 @@ export interface QueueStore {
    * never given to it again, even if it could not renew its lease in time: it is being worked on.
    */
   queueClaimMany(params: { lane: string; limit: number; now: number; lease: Lease }): Promise<{ claimed: ClaimedEntry[]; more: boolean }>;
-  /** Prolongs what the node holds. */
+  /**
+   * Prolongs what the node holds; these are all of it. What the store holds in its name beside them, because the answer to a claim
+   * was lost, is due again once its lease is over.
+   */
   queueRenew(params: { entryNos: readonly EntryNo[]; node: string; until: number }): Promise<void>;
   /**
    * Lets go of what the node holds and did not work on to its end, because it stops: it is due at once, for any node, and

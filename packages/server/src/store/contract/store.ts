@@ -53,6 +53,27 @@ export interface Store
   storeWatch(listener: (topic: StoreTopic) => void): () => void;
   /** Throws StoreUnavailable unless the store can be written now. */
   storeProbe(): Promise<void>;
+  /** What people should know of the store and of those who share it. */
+  storeReport(): Promise<StoreReport>;
+}
+
+export interface StoreReport {
+  engine: "sqlite" | "postgres";
+  /** Of the data. Newer than what this program knows while nodes of two releases work side by side. */
+  schema: number;
+  schemaKnown: number;
+  /** How long the store took to answer this. */
+  answerMs: number;
+  nodes: NodeReport[];
+}
+
+export interface NodeReport {
+  name: string;
+  version: string;
+  since: number;
+  lastSeenAt: number;
+  /** Not seen for so long that it must have died: a node that stops says so, and is not listed. */
+  isGone: boolean;
 }
 
 /** What nodes keep in memory: environments, keys and webhooks, or apps and functions. */

@@ -7,7 +7,11 @@ const BYTES_MAX = 1_000;
 
 /** The text itself, or its hash when it is long. */
 export function boundedKey(text: string): string {
-  const kept = toStoreText(text);
+  return boundText(toStoreText(text));
+}
+
+/** The same for a text that is escaped already. */
+export function boundText(kept: string): string {
   if (kept.length * 3 <= BYTES_MAX || Buffer.byteLength(kept) <= BYTES_MAX) return kept;
   return `sha256 ${createHash("sha256").update(kept).digest("hex")}`;
 }

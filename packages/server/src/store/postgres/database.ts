@@ -9,6 +9,8 @@ export interface DatabaseOptions {
   connectionsMax: number;
   /** Null: nobody listens. */
   listenUrl: string | null;
+  /** How long a statement may take; absent: a minute. */
+  statementMs?: number;
   /** Called when PostgreSQL stops answering, and when it does again. */
   onFault(reason: string): void;
   onRecovery(): void;
@@ -36,8 +38,8 @@ export class Database {
   readonly #pool: Pool;
   #faulty = false;
   #stopped: Promise<void> | null = null;
-  /** How far the clock of PostgreSQL is ahead of ours. */
-  #aheadMs = 0;
+  /** What the clock of PostgreSQL showed when `performance.now()`, which nobody sets, was 0. Null until it was read. */
+  #originMs: number | null = null;
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
@@ -56,6 +58,9 @@ export class Database {
     return this.#watched(async () => {
       const client = await this.#pool.connect();
       let broken: Error | undefined;
+      // The statement under way is told as well; but nobody else listens while the pool has lent the connection out, and an error
+      // that nobody listens for would end the process.
+      client.on("error", ignore);
       try {
         await client.query("BEGIN");
         const result = await work(client);
@@ -67,6 +72,7 @@ export class Database {
         });
         throw error;
       } finally {
+        client.off("error", ignore);
         client.release(broken);
       }
     });
@@ -78,18 +84,20 @@ export class Database {
     return listenUrl === null ? null : new Client({ ...this.#config(listenUrl), keepAlive: true });
   }
 
-  /** The time at PostgreSQL: the same for every node, however wrong its own clock is. */
+  /** The time at PostgreSQL: the same for every node, however wrong its own clock is, and whatever is done to it meanwhile. */
   now(): number {
-    return Date.now() + this.#aheadMs;
+    return Math.round((this.#originMs ?? performance.timeOrigin) + performance.now());
   }
 
   async readClock(): Promise<void> {
-    const before = Date.now();
+    const before = performance.now();
     const [row] = await this.query<{ now: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now");
-    const after = Date.now();
-    const ahead = (row?.now ?? after) - (before + after) / 2;
+    const after = performance.now();
+    if (!row) return;
+    const origin = row.now - (before + after) / 2;
     // Less than the journey takes cannot be told from nothing.
-    this.#aheadMs = Math.abs(ahead) <= Math.max(2, after - before) ? 0 : Math.round(ahead);
+    const isKnown = this.#originMs !== null && Math.abs(origin - this.#originMs) <= Math.max(2, after - before);
+    if (!isKnown) this.#originMs = origin;
   }
 
   /** Idempotent. */
@@ -103,7 +111,7 @@ export class Database {
       connectionString: url,
       application_name: "inlet",
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: this.#options.statementMs ?? STATEMENT_TIMEOUT_MS,
       types: TYPES,
     };
   }
@@ -123,3 +131,5 @@ export class Database {
     }
   }
 }
+
+function ignore(): void {}

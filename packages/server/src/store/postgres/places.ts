@@ -22,8 +22,9 @@ const WAITING = `
   SELECT queue.run_no, queue.lane_no FROM queue JOIN runs USING (run_no)
   WHERE queue.lane_no = ANY ($1) AND ended_at IS NULL ORDER BY rank, entry_no LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
+/** Whoever decides about such a run at this moment decides anew, on the lane it is in now. */
 const MOVE_RUNS = `
-  UPDATE runs SET lane_no = moved.home_no FROM unnest($1::bigint[], $2::integer[]) AS moved(run_no, home_no) WHERE runs.run_no = moved.run_no`;
+  UPDATE runs SET lane_no = moved.home_no, revision = revision + 1 FROM unnest($1::bigint[], $2::integer[]) AS moved(run_no, home_no) WHERE runs.run_no = moved.run_no`;
 
 /** Its timers stay among the timers. */
 const MOVE_ENTRIES = `

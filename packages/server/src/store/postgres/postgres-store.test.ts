@@ -36,7 +36,7 @@ test("postgres: ten nodes that start at once migrate an empty database once", { 
 test("postgres: a newer schema is refused, and so is a server that cannot be reached", { skip }, async (t) => {
   const url = await freshDatabase(t);
   await (await openPostgresStore({ url, ...hooks })).stop();
-  await inDatabase(url, (client) => client.query("UPDATE schema_version SET version = 99"));
+  await inDatabase(url, (client) => client.query("UPDATE schema_version SET version = 99, oldest_program = 98"));
   await assert.rejects(
     openPostgresStore({ url, ...hooks }),
     (error) => error instanceof StoreRefused && /newer version/.test(error.message),

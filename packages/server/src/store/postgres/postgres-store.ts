@@ -20,7 +20,8 @@ import { GroupWriter } from "./group-writer.ts";
 import { idempotencyStore } from "./idempotency-keys.ts";
 import { keyStore } from "./keys.ts";
 import { listEvents } from "./list-events.ts";
-import { migrate } from "./migrate.ts";
+import { MIGRATIONS, migrate, schemaKnown } from "./migrate.ts";
+import { NodeBeat } from "./nodes.ts";
 import { NumberBlocks } from "./number-blocks.ts";
 import { placeStore } from "./places.ts";
 import { queueStore } from "./queue.ts";
@@ -43,20 +44,27 @@ export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "onF
   listenUrl?: string;
   /** How events change the runs that wait for them. Not needed by who runs no functions. */
   rules?: RunRules;
+  /** Of this program, for people to see. */
+  version?: string;
+  /** The schema this program knows; another one only where two releases are tried side by side. */
+  migrations?: URL;
 }
 
 /** Throws StoreRefused when the database must not be used, or cannot be reached. */
-export async function openPostgresStore(given: PostgresStoreOptions): Promise<Store> {
-  const { rules = NO_RULES, connectionsMax = 10, listenUrl = given.url, ...options } = given;
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { rules = NO_RULES, connectionsMax = 10, listenUrl = options.url, version = "unknown", migrations = MIGRATIONS } = options;
   const database = new Database({ ...options, connectionsMax, listenUrl: listenUrl === "off" ? null : listenUrl });
   const node = `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
   const words = new Words(database);
   const signals = new Signals(database, words, node);
+  const beat = new NodeBeat(database, { node, version, schemaKnown: schemaKnown(migrations) });
   try {
-    await migrate(database);
+    await migrate(database, migrations);
     await database.readClock();
+    await beat.start();
     await signals.start();
   } catch (error) {
+    await beat.stop();
     await Promise.all([signals.stop(), database.stop()]);
     if (!(error instanceof StoreUnavailable)) throw error;
     throw new StoreRefused(`the database cannot be used: ${error.message}. See --database-url.`, error);
@@ -78,6 +86,7 @@ export async function openPostgresStore(given: PostgresStoreOptions): Promise<St
   async function close(): Promise<void> {
     await writer.stop();
     await signals.stop();
+    await beat.stop();
     await database.stop();
   }
 
@@ -103,7 +112,11 @@ export async function openPostgresStore(given: PostgresStoreOptions): Promise<St
     storeIsShared: true,
     storeNow: () => database.now(),
     storeWatch: (listener) => watch(signals.topicListeners, listener),
-    storeProbe: async () => void (await database.query("UPDATE probe SET written_at = written_at + 1")),
+    async storeProbe() {
+      beat.refuseTooOld();
+      await database.query("UPDATE probe SET written_at = written_at + 1");
+    },
+    storeReport: () => beat.report(),
     stop: () => (stopped ??= close()),
   };
 }

@@ -87,8 +87,25 @@ export interface QueueParts {
   announce(lane: string, dueAt: number): void;
 }
 
+/** Held by this node, not by its own account, and not prolonged since: the answer to a claim was lost. */
+const RELEASE_LOST = `
+  UPDATE queue SET rank = $2, due_at = $2, leased_by = NULL, claims = greatest(claims - 1, 0)
+  WHERE leased_by = $1 AND due_at <= $2 AND entry_no <> ALL ($3::bigint[]) RETURNING lane_no`;
+
 export function queueStore({ database, words, watch, announce }: QueueParts): QueueStore {
-  const claimMany: QueueStore["queueClaimMany"] = async ({ lane, limit, now, lease }) => {
+  /** When the lease ends of what was perhaps claimed and never told; null: there is no such claim. */
+  let lostUntil: number | null = null;
+
+  const claimMany: QueueStore["queueClaimMany"] = async (params) => {
+    try {
+      return await claim(params);
+    } catch (error) {
+      lostUntil = Math.max(lostUntil ?? 0, params.lease.until);
+      throw error;
+    }
+  };
+
+  const claim: QueueStore["queueClaimMany"] = async ({ lane, limit, now, lease }) => {
     const rankMax = lane === TIMER_LANE ? now : now + RANK_AHEAD_MAX_MS;
     const values = [toStoreText(lane), rankMax, now, limit, lease.until, lease.node];
     const rows = await database.query<QueueRow>(CLAIM, values);
@@ -105,15 +122,35 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
     return { claimed: entries.filter((entry) => !turnedAway.has(entry)), more: rows.length === limit };
   };
 
+  async function announceLanes(numbers: readonly number[], now: number): Promise<void> {
+    const keys = await words.laneKeys(numbers);
+    for (const no of new Set(numbers)) announce(keys.get(no) ?? TIMER_LANE, now);
+  }
+
+  /** Looks through the whole queue, so it is done only when a claim failed. */
+  async function releaseLost(node: string, known: readonly EntryNo[]): Promise<void> {
+    const now = database.now();
+    if (lostUntil === null || lostUntil >= now) return;
+    const lost = lostUntil;
+    const rows = await database.query<{ lane_no: number }>(RELEASE_LOST, [node, now, known]);
+    if (lostUntil === lost) lostUntil = null;
+    await announceLanes(
+      rows.map(({ lane_no }) => lane_no),
+      now,
+    );
+  }
+
   return {
     queueClaimMany: claimMany,
     async queueRenew({ entryNos, node, until }) {
       // What is locked is just being finished: it needs no longer lease.
-      await database.query(
-        `UPDATE queue SET rank = $2, due_at = $2 WHERE leased_by = $3 AND entry_no IN (
+      if (entryNos.length > 0)
+        await database.query(
+          `UPDATE queue SET rank = $2, due_at = $2 WHERE leased_by = $3 AND entry_no IN (
            SELECT entry_no FROM queue WHERE entry_no = ANY ($1::bigint[]) AND leased_by = $3 FOR UPDATE SKIP LOCKED)`,
-        [entryNos, until, node],
-      );
+          [entryNos, until, node],
+        );
+      await releaseLost(node, entryNos);
     },
     async queueRelease({ entryNos, node, now }) {
       const rows = await database.query<{ lane_no: number }>(
@@ -121,8 +158,10 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
          WHERE entry_no = ANY ($1::bigint[]) AND leased_by = $2 RETURNING lane_no`,
         [entryNos, node, now],
       );
-      const keys = await words.laneKeys(rows.map(({ lane_no }) => lane_no));
-      for (const no of new Set(rows.map(({ lane_no }) => lane_no))) announce(keys.get(no) ?? TIMER_LANE, now);
+      await announceLanes(
+        rows.map(({ lane_no }) => lane_no),
+        now,
+      );
     },
     async queueRecover({ node, now }) {
       await database.query("UPDATE queue SET rank = $2, due_at = $2, leased_by = NULL WHERE leased_by = $1", [node, now]);

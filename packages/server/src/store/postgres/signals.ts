@@ -2,8 +2,8 @@
  * What nodes tell each other: events were stored, entries wait that nobody holds, keys or functions were changed.
  *
  * Signals go by LISTEN and NOTIFY on a connection of their own, and only make things fast: whoever missed one, or does not listen
- * at all, finds the same by looking every few seconds. Signals about events and entries are sent after the commit and gathered for a moment, because
- * PostgreSQL commits transactions that notify one at a time.
+ * at all, finds the same by looking every few seconds. Signals about events and entries are sent after the commit: at once when all
+ * was quiet, else gathered for a moment, because PostgreSQL commits transactions that notify one at a time.
  */
 
 import type { RunNo } from "@inlet/protocol";
@@ -17,6 +17,8 @@ const GATHER_MS = 10;
 /** A signal holds at most 8,000 bytes. */
 const RUNS_PER_SIGNAL = 400;
 const LOOK_INTERVAL_MS = 5_000;
+/** A signal that is lost does no harm, so nobody waits for the disk: neither this one, nor those that notify after it. */
+const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload) FROM unnest($2::text[]) AS payload";
 const RECONNECT_MS = 500;
 
 /** Lanes with something due that nobody holds, the leases of dead nodes among them. */
@@ -40,6 +42,8 @@ export class Signals {
   readonly #changedRuns = new Set<RunNo>();
   #client: Client | null = null;
   #gathering: NodeJS.Timeout | null = null;
+  /** By `performance.now()`. */
+  #sentAt = 0;
   #reconnecting: NodeJS.Timeout | null = null;
   #looking: NodeJS.Timeout | null = null;
   #stopped = false;
@@ -88,17 +92,22 @@ export class Signals {
 
   #gather(): void {
     if (this.#stopped) return;
-    this.#gathering ??= setTimeout(() => {
-      this.#gathering = null;
-      const payloads = [...this.#waiting].map(([key, due]) => `${key.split(" ")[0]} ${this.#node} ${key.split(" ")[1] ?? ""} ${due}`);
-      const runs = [...this.#changedRuns];
-      for (let n = 0; n < runs.length; n += RUNS_PER_SIGNAL) {
-        payloads.push(`runs ${this.#node} ${runs.slice(n, n + RUNS_PER_SIGNAL).join(",")}`);
-      }
-      this.#waiting.clear();
-      this.#changedRuns.clear();
-      this.#database.query("SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", [CHANNEL, payloads]).catch(() => {});
-    }, GATHER_MS);
+    const quietMs = performance.now() - this.#sentAt;
+    this.#gathering ??= setTimeout(
+      () => {
+        this.#gathering = null;
+        this.#sentAt = performance.now();
+        const payloads = [...this.#waiting].map(([key, due]) => `${key.split(" ")[0]} ${this.#node} ${key.split(" ")[1] ?? ""} ${due}`);
+        const runs = [...this.#changedRuns];
+        for (let n = 0; n < runs.length; n += RUNS_PER_SIGNAL) {
+          payloads.push(`runs ${this.#node} ${runs.slice(n, n + RUNS_PER_SIGNAL).join(",")}`);
+        }
+        this.#waiting.clear();
+        this.#changedRuns.clear();
+        this.#database.query(NOTIFY, [CHANNEL, payloads]).catch(() => {});
+      },
+      Math.max(0, GATHER_MS - quietMs),
+    );
   }
 
   async #connect(): Promise<void> {

@@ -7,6 +7,7 @@ import { DATABASE_FILE } from "./database.ts";
 import { diskFault } from "./failures.ts";
 import { LOCK_FILE, PID_FILE } from "./folder-lock.ts";
 import { schemaKnown } from "./migrate.ts";
+import { readMove } from "./moved-folder.ts";
 
 export interface FolderInspection {
   exists: boolean;
@@ -19,6 +20,8 @@ export interface FolderInspection {
   isOpenToOthers: boolean;
   /** The process that uses it now. */
   inUseBy: string | null;
+  /** Where its data was moved to; null while it is here. */
+  movedTo: string | null;
   /** Null without a database. */
   schema: { version: number; known: number } | null;
   /** Why the database cannot be read. */
@@ -38,6 +41,7 @@ export function inspectFolder(folder: string): FolderInspection {
     usedBytes: exists ? ["", "-wal"].reduce((sum, end) => sum + sizeOf(join(folder, DATABASE_FILE + end)), 0) : 0,
     isOpenToOthers: exists && process.platform !== "win32" && (statSync(folder).mode & 0o077) !== 0,
     inUseBy: exists ? userOf(folder) : null,
+    movedTo: exists ? (readMove(folder)?.to ?? null) : null,
     ...schemaOf(join(folder, DATABASE_FILE)),
   };
 }

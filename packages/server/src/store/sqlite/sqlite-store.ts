@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { type EventStore, type RunRules, type Store, StoreRefused } from "../contract/index.ts";
+import { type EventStore, type RunRules, type Store, StoreRefused, type StoreReport } from "../contract/index.ts";
 import { AdvanceRun } from "./advance-run.ts";
 import { type AppendEvents, prepareAppendEvents } from "./append-events.ts";
 import { appStore } from "./apps.ts";
@@ -24,7 +24,8 @@ import { idempotencyStore } from "./idempotency-keys.ts";
 import { InsertEvents } from "./insert-events.ts";
 import { keyStore } from "./keys.ts";
 import { Lanes } from "./lanes.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, schemaKnown } from "./migrate.ts";
+import { refuseMoved } from "./moved-folder.ts";
 import { placeStore } from "./places.ts";
 import { queueStore } from "./queue.ts";
 import { QueueEntries } from "./queue-entries.ts";
@@ -44,15 +45,20 @@ export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "
   folder: string;
   /** How events change the runs that wait for them. Not needed by who runs no functions. */
   rules?: RunRules;
+  /** Of this program, for people to see. */
+  version?: string;
 }
 
+const NODE = "local";
+
 /** Throws StoreRefused when the folder is in use, cannot be written, or holds a file that must not be used. */
-export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteStoreOptions): Store {
+export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown", ...hooks }: SqliteStoreOptions): Store {
   makeFolder(folder);
   const lock = lockFolder(folder);
   const path = join(folder, DATABASE_FILE);
   let db: DatabaseSync;
   try {
+    refuseMoved(folder);
     db = openChecked(path);
   } catch (error) {
     lock.release();
@@ -86,6 +92,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
   const resumeRuns = new ResumeRuns({ waits, states, runs, rules, rows });
   reader.start();
 
+  const startedAt = Date.now();
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
   let stopped: Promise<void> | null = null;
 
@@ -116,11 +123,12 @@ export function openSqliteStore({ folder, rules = NO_RULES, ...hooks }: SqliteSt
     ...retentionStore(db, writer),
     ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules, append }),
     // One process at a time: nobody else could change anything.
-    storeNode: "local",
+    storeNode: NODE,
     storeIsShared: false,
     storeNow: Date.now,
     storeWatch: () => () => {},
     storeProbe: () => writer.submit(() => void probe.run()),
+    storeReport: async () => report(version, startedAt),
     stop: () => (stopped ??= close()),
   };
 }
@@ -140,6 +148,12 @@ function eventStore(events: AppendEvents, writer: GroupCommit, reader: Reader, w
   };
 }
 
+/** One node, this process: it answers, so it is there. Opening the file brought it to the schema that is known. */
+function report(version: string, startedAt: number): StoreReport {
+  const node = { name: NODE, version, since: startedAt, lastSeenAt: Date.now(), isGone: false };
+  return { engine: "sqlite", schema: schemaKnown(), schemaKnown: schemaKnown(), answerMs: 0, nodes: [node] };
+}
+
 /** Payloads are private: nobody but the owner may read a folder made here. */
 function makeFolder(folder: string): void {
   try {
@@ -149,7 +163,8 @@ function makeFolder(folder: string): void {
   }
 }
 
-function openChecked(path: string): DatabaseSync {
+/** The file brought to the schema of this program. Throws what `refuseBadFile` understands. */
+export function openChecked(path: string): DatabaseSync {
   const db = openWriter(path);
   try {
     checkFile(db, path);

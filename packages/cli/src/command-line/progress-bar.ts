@@ -1,0 +1,40 @@
+/** A bar that shows how far something long has come; on a terminal only, and not for what is over in a moment. */
+
+const QUIET_MS = 400;
+const EVERY_MS = 100;
+const BAR_UNITS = 24;
+
+export interface ProgressBar {
+  show(text: (elapsedMs: number) => string): void;
+  /** Takes the bar off the screen. */
+  clear(): void;
+}
+
+export function createProgressBar(
+  stream: Pick<NodeJS.WriteStream, "isTTY" | "columns" | "write">,
+  now: () => number = Date.now,
+): ProgressBar {
+  const startedAt = now();
+  let shownAt = 0;
+  return {
+    show(text) {
+      const at = now();
+      if (!stream.isTTY || at - startedAt < QUIET_MS || at - shownAt < EVERY_MS) return;
+      shownAt = at;
+      stream.write(`\r\x1b[K${text(at - startedAt).slice(0, (stream.columns ?? 80) - 1)}`);
+    },
+    clear() {
+      if (shownAt > 0) stream.write("\r\x1b[K");
+    },
+  };
+}
+
+/** `share` is between 0 and 1. */
+export function barText(share: number, words: string): string {
+  const filled = Math.round(share * BAR_UNITS);
+  return `[${"#".repeat(filled)}${"-".repeat(BAR_UNITS - filled)}] ${Math.floor(share * 100)} %  ${words}`;
+}
+
+export function perSecond(count: number, elapsedMs: number): string {
+  return `${Math.round((count / Math.max(elapsedMs, 1)) * 1_000).toLocaleString("en")}/s`;
+}

@@ -1,0 +1,44 @@
+/** `inlet migrate-store`: copies, shows how far it is, and says what to do next. */
+
+import { type CopyProgress, type CopyReport, migrateStore, StoreRefused, StoreUnavailable } from "@inlet/server";
+import { CommandFault } from "../command-line/command-fault.ts";
+import { type CommandResult, EXIT } from "../command-line/command-result.ts";
+import type { Call } from "../command-line/command-row.ts";
+import { barText, createProgressBar, perSecond } from "../command-line/progress-bar.ts";
+import type { MIGRATE_STORE_FLAGS } from "./migrate-store-row.ts";
+
+export async function migrateStoreCommand({ options, io }: Call<typeof MIGRATE_STORE_FLAGS>): Promise<CommandResult> {
+  const { from, to } = options;
+  if (to === null) throw new CommandFault("The database is needed: give it with --to or SERVICE_DATABASE_URL.", null, EXIT.usage);
+  const bar = createProgressBar(io.err);
+  try {
+    const onProgress = (progress: CopyProgress) => bar.show((elapsedMs) => progressText(progress, elapsedMs));
+    return told(from, await migrateStore({ folder: from, url: to, onProgress }));
+  } catch (error) {
+    throw asFault(error);
+  } finally {
+    bar.clear();
+  }
+}
+
+function progressText({ table, rowsDone, rowsTotal }: CopyProgress, elapsedMs: number): string {
+  const words = `${rowsDone.toLocaleString("en")} of ${rowsTotal.toLocaleString("en")} rows, ${perSecond(rowsDone, elapsedMs)} (${table})`;
+  return barText(rowsTotal === 0 ? 1 : rowsDone / rowsTotal, words);
+}
+
+function told(folder: string, { isResumed, rows, tables }: CopyReport): CommandResult {
+  const rowsOf = (name: string) => (tables.find((table) => table.name === name)?.rows ?? 0).toLocaleString("en");
+  const text = [
+    `Everything in ${folder} is in the database${isResumed ? ", which an earlier copy had begun" : ""}: ${rows.toLocaleString("en")} rows, counted on both sides.`,
+    `${rowsOf("events")} events, ${rowsOf("runs")} runs, ${rowsOf("queue")} entries of the queue, ${rowsOf("webhooks")} webhooks, ${rowsOf("keys")} keys.`,
+    "Start the service with --database-url (SERVICE_DATABASE_URL) from now on. The folder is closed; keep it until you are content.",
+  ];
+  return { exitCode: EXIT.ok, text: text.join("\n"), json: { complete: true, resumed: isResumed, rows, tables } };
+}
+
+function asFault(error: unknown): unknown {
+  if (error instanceof StoreRefused) return new CommandFault(error.message, "store_refused");
+  if (!(error instanceof StoreUnavailable)) return error;
+  const lines = [`${error.message}.`, "Nothing is lost: start the same command again to go on."];
+  return new CommandFault(lines, "store_unavailable", EXIT.unreachable);
+}

@@ -1,0 +1,231 @@
+/**
+ * What is copied from the embedded store into PostgreSQL: every table, and where each column comes from. Numbers stay the same, so
+ * what points at a row still does. `everything-is-copied.test.ts` compares this list with both schemas: a migration that adds a
+ * column to either fails it until the column is named here.
+ */
+
+import { toStoreText } from "../contract/index.ts";
+import { boundedKey, boundText } from "../postgres/bounded-key.ts";
+
+export type Value = string | number | null;
+export type SourceRow = Record<string, Value>;
+
+export interface CopiedTable {
+  /** The same in both. */
+  name: string;
+  /** Columns of the source that tell its rows apart; rows are read in their order. */
+  key: readonly string[];
+  /** By column of the target, the column of the source. */
+  columns: Readonly<Record<string, string>>;
+  /** By column of the target: what has to be written differently there. `beganAt` is when the copy began. */
+  convert?: Readonly<Record<string, (value: Value, row: SourceRow, beganAt: number) => Value>>;
+  /** The target's own, which begin with their defaults. */
+  defaults?: readonly string[];
+}
+
+/** One row, written to find out whether writing works: each store has its own. */
+export const SOURCE_LEFT_OUT: readonly string[] = ["probe"];
+/** What nodes and migrations say of themselves, and what only several nodes need. */
+export const TARGET_OWN: readonly string[] = [
+  ...["probe", "schema_version", "nodes", "limit_holders", "time_partitions"],
+  ...["store_copy", "store_copy_tables"],
+];
+
+/** In an order that foreign keys allow. */
+export const COPIED_TABLES: readonly CopiedTable[] = [
+  {
+    name: "environments",
+    key: ["environment_id"],
+    columns: same("environment_id", "name", "kind", "created_at", "archived_at", "body_bytes_max"),
+  },
+  {
+    name: "keys",
+    key: ["rowid"],
+    columns: {
+      key_no: "rowid",
+      ...same("key_id", "kind", "name", "environment_id", "hash", "prefix", "secret", "role", "environments", "event_names", "ips"),
+      ...same("created_at", "revoked_at"),
+    },
+  },
+  { name: "event_names", key: ["name_id"], columns: same("name_id", "name") },
+  { name: "event_sources", key: ["source_no"], columns: same("source_no", "source_kind", "source_id") },
+  { name: "lanes", key: ["lane_no"], columns: same("lane_no", "key"), convert: escaped("key") },
+  {
+    name: "events",
+    key: ["sequence"],
+    columns: same(
+      ...["sequence", "environment_id", "event_id", "name_id", "ts", "received_at", "dedup_id", "source_no", "duplicates"],
+      ...["extras", "data"],
+    ),
+  },
+  {
+    name: "dedup_keys",
+    key: ["environment_id", "dedup_id"],
+    columns: { ...same("environment_id", "event_id", "first_seen_at"), dedup_key: "dedup_id" },
+    convert: { dedup_key: (text) => boundText(text as string) },
+  },
+  {
+    name: "webhooks",
+    key: ["rowid"],
+    columns: {
+      webhook_no: "rowid",
+      ...same("webhook_id", "environment_id", "name", "version", "event_names", "ips", "enabled"),
+      ...same("created_at", "updated_at", "deleted_at"),
+    },
+    convert: escaped("name"),
+  },
+  { name: "webhook_tokens", key: ["token"], columns: same("token", "webhook_id", "created_at", "retired_at") },
+  {
+    name: "webhook_versions",
+    key: ["webhook_id", "version"],
+    columns: same("webhook_id", "version", "transform", "created_at"),
+    convert: escaped("transform"),
+  },
+  {
+    name: "webhook_requests",
+    key: ["sequence"],
+    columns: same(
+      ...["sequence", "environment_id", "webhook_id", "request_id", "received_at", "ip", "method", "headers", "query"],
+      ...["content_type", "body", "body_base64", "status", "outcome", "error", "event_id", "delivered_to"],
+      ...["transform_version", "duration_ms", "logs"],
+    ),
+    convert: escaped("content_type", "body", "error"),
+  },
+  {
+    name: "apps",
+    key: ["app_no"],
+    columns: same(
+      ...["app_no", "app_id", "environment_id", "name", "url", "sdk", "headers", "framework", "checksum"],
+      ...["created_at", "synced_at", "error", "removed_at"],
+    ),
+    convert: escaped("name", "error"),
+  },
+  {
+    name: "functions",
+    key: ["function_no"],
+    columns: same(
+      ...["function_no", "environment_id", "app_no", "function_id", "name", "config"],
+      ...["created_at", "updated_at", "archived_at"],
+    ),
+    convert: escaped("function_id", "name"),
+  },
+  {
+    name: "runs",
+    key: ["run_no"],
+    columns: same(
+      ...["run_no", "environment_id", "run_id", "function_no", "event_no", "event_nos", "status", "lane_no", "created_at"],
+      ...["started_at", "ended_at", "request_version", "is_parallel", "state_bytes", "cron", "original_run_id"],
+      ...["invoker_run_no", "invoker_step_id", "output", "error"],
+    ),
+    convert: escaped("cron", "invoker_step_id"),
+    defaults: ["revision"],
+  },
+  {
+    name: "run_places",
+    key: ["place", "run_no"],
+    columns: same("place", "run_no"),
+    convert: { place: (text) => boundedKey(text as string) },
+  },
+  { name: "batched_events", key: ["event_no", "run_no"], columns: same("event_no", "run_no") },
+  {
+    name: "steps",
+    key: ["run_no", "step_id"],
+    columns: same(
+      ...["run_no", "step_id", "kind", "name", "status", "position", "done_position", "started_at", "ended_at"],
+      ...["attempts", "until", "detail", "value"],
+    ),
+    convert: escaped("step_id", "name", "detail"),
+  },
+  {
+    name: "failed_attempts",
+    key: ["rowid"],
+    columns: { attempt_no: "rowid", ...same("run_no", "ended_at", "step_id", "attempt", "started_at", "http_status", "error") },
+    convert: escaped("step_id"),
+  },
+  {
+    name: "calls",
+    key: ["call_no"],
+    columns: same(
+      ...["call_no", "run_no", "step_id", "attempt", "started_at", "ended_at", "http_status", "is_error", "path"],
+      ...["steps_given", "answer", "answer_length"],
+    ),
+    convert: escaped("step_id", "path", "answer"),
+  },
+  {
+    name: "queue",
+    key: ["entry_no"],
+    columns: same(
+      ...["entry_no", "environment_id", "lane_no", "home_lane_no", "rank", "due_at", "kind", "run_no", "function_no"],
+      ...["step_id", "attempt", "claims", "trials", "leased_by", "again", "subject", "event_no"],
+    ),
+    // What the embedded store's one node held when it ended is due again, as after any end of it.
+    convert: { ...escaped("step_id", "subject"), leased_by: () => null, rank: unheld, due_at: unheld },
+  },
+  {
+    name: "waits",
+    key: ["wait_no"],
+    columns: same(
+      ...["wait_no", "environment_id", "event_name", "match_path", "match_key", "kind", "run_no", "step_id"],
+      ...["expression", "expires_at"],
+    ),
+    convert: { ...escaped("step_id"), match_key: (text) => boundText(text as string) },
+  },
+  {
+    name: "marks",
+    key: ["function_no", "kind", "key"],
+    columns: same("function_no", "kind", "key", "value", "expires_at"),
+    convert: { key: (text) => boundedKey(text as string) },
+  },
+  {
+    name: "sessions",
+    key: ["rowid"],
+    columns: same("session_id", "hash", "key_id", "created_at", "last_seen_at", "expires_at", "ip", "user_agent"),
+    convert: escaped("user_agent"),
+  },
+  {
+    name: "audit_log",
+    key: ["sequence"],
+    columns: same(
+      ...["sequence", "at", "actor_kind", "actor_id", "actor_name", "action", "target_kind", "target_id", "target_name"],
+      ...["environment", "details"],
+    ),
+    convert: escaped("actor_name", "target_name"),
+  },
+  {
+    name: "idempotency_keys",
+    key: ["owner", "key"],
+    columns: same("owner", "key", "fingerprint", "started_at", "status", "body"),
+    convert: { ...escaped("owner", "body"), key: (text) => boundedKey(text as string) },
+  },
+  {
+    name: "event_types",
+    key: ["environment_id", "name_id"],
+    columns: same("environment_id", "name_id", "first_seen_at", "last_seen_at", "count"),
+  },
+  {
+    name: "event_type_hours",
+    key: ["environment_id", "name_id", "hour"],
+    columns: same("environment_id", "name_id", "hour", "count"),
+  },
+  { name: "event_types_counted", key: ["only_row"], columns: same("only_row", "sequence") },
+  traffic("traffic_minutes"),
+  traffic("traffic_hours"),
+];
+
+function traffic(name: string): CopiedTable {
+  const sums = same("accepted", "duplicates", "refused", "runs_started", "runs_completed", "runs_failed");
+  return { name, key: ["environment_id", "at"], columns: { ...same("environment_id", "at"), ...sums } };
+}
+
+function same(...names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, name]));
+}
+
+/** Texts the embedded store keeps as they are, and PostgreSQL only escaped (store-text.ts). */
+function escaped(...names: readonly string[]): NonNullable<CopiedTable["convert"]> {
+  return Object.fromEntries(names.map((name) => [name, (value: Value) => (typeof value === "string" ? toStoreText(value) : value)]));
+}
+
+function unheld(value: Value, { leased_by: holder }: SourceRow, beganAt: number): Value {
+  return holder === null ? value : beganAt;
+}

@@ -1,0 +1,108 @@
+/**
+ * Copies an embedded store into an empty PostgreSQL, whole. It may be ended at any moment and started again: rows and the place
+ * reached are written in one transaction, so nothing is copied twice and nothing is left out. Meanwhile, and ever after, neither the
+ * folder nor the unfinished copy can be used by a service (moved-folder.ts, half-copy.ts).
+ */
+
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { StoreRefused } from "../contract/index.ts";
+import { Database } from "../postgres/database.ts";
+import { migrate } from "../postgres/migrate.ts";
+import { refuseBadFile } from "../sqlite/check-file.ts";
+import { DATABASE_FILE } from "../sqlite/database.ts";
+import { lockFolder } from "../sqlite/folder-lock.ts";
+import { type Move, readMove, writeMove } from "../sqlite/moved-folder.ts";
+import { openChecked } from "../sqlite/sqlite-store.ts";
+import { COPIED_TABLES } from "./copied-tables.ts";
+import { copyTable } from "./copy-table.ts";
+import { beginCopy, finishCopy } from "./copy-target.ts";
+
+/** Counting a large table takes its time. */
+const STATEMENT_MS = 3_600_000;
+
+export interface CopyStoreOptions {
+  folder: string;
+  url: string;
+  onProgress(progress: CopyProgress): void;
+}
+
+export interface CopyProgress {
+  table: string;
+  rowsDone: number;
+  rowsTotal: number;
+}
+
+export interface CopyReport {
+  /** A copy that was begun before was gone on with. */
+  isResumed: boolean;
+  rows: number;
+  tables: { name: string; rows: number }[];
+}
+
+/** Throws StoreRefused when folder or database must not be used for it, StoreUnavailable when the connection breaks. */
+export async function copyStore({ folder, url, onProgress }: CopyStoreOptions): Promise<CopyReport> {
+  const path = join(folder, DATABASE_FILE);
+  if (!existsSync(path)) throw new StoreRefused(`there is no store in the folder ${folder}: ${path} does not exist.`);
+  const lock = lockFolder(folder);
+  try {
+    const source = openSource(path);
+    const database = new Database({
+      ...{ url, listenUrl: null, connectionsMax: 2, statementMs: STATEMENT_MS },
+      onFault: () => undefined,
+      onRecovery: () => undefined,
+    });
+    try {
+      await migrate(database);
+      return await copyAll(source, database, { folder, url, onProgress });
+    } finally {
+      await database.stop();
+      source.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+function openSource(path: string): DatabaseSync {
+  try {
+    return openChecked(path);
+  } catch (error) {
+    throw refuseBadFile(path, error);
+  }
+}
+
+async function copyAll(source: DatabaseSync, database: Database, { folder, url, onProgress }: CopyStoreOptions): Promise<CopyReport> {
+  const { host, pathname } = new URL(url);
+  const to = `postgres://${host}${pathname}`;
+  // The folder is closed before the first row leaves it.
+  const copy = await beginCopy(database, { known: readMove(folder), to, begin: () => closeFolder(folder, to) });
+  const totals = new Map(COPIED_TABLES.map(({ name }) => [name, countRows(source, name)]));
+  const rowsTotal = [...totals.values()].reduce((sum, rows) => sum + rows, 0);
+  let rowsDone = 0;
+  for (const table of COPIED_TABLES) {
+    const before = rowsDone;
+    await copyTable({
+      ...{ source, database, table, beganAt: copy.beganAt },
+      onRows(rows) {
+        rowsDone = before + rows;
+        onProgress({ table: table.name, rowsDone, rowsTotal });
+      },
+    });
+  }
+  if (!copy.isFinished) await finishCopy(database, totals);
+  const tables = [...totals].map(([name, rows]) => ({ name, rows }));
+  return { isResumed: copy.isResumed, rows: rowsTotal, tables };
+}
+
+function closeFolder(folder: string, to: string): Move {
+  const move = { copyId: randomUUID(), to };
+  writeMove(folder, move);
+  return move;
+}
+
+function countRows(source: DatabaseSync, table: string): number {
+  return source.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.rows as number;
+}

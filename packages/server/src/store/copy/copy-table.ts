@@ -1,0 +1,104 @@
+/** Copies one table, a stretch of rows at a time, from where an earlier attempt came to. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { PoolClient } from "pg";
+import type { Database } from "../postgres/database.ts";
+import type { CopiedTable, SourceRow, Value } from "./copied-tables.ts";
+
+/** One transaction's worth: whichever is reached first. */
+const ROWS_MAX = 2_000;
+const TEXT_UNITS_MAX = 8_000_000;
+
+export interface CopyTableParts {
+  source: DatabaseSync;
+  database: Database;
+  table: CopiedTable;
+  beganAt: number;
+  /** How many of its rows are there. */
+  onRows(rows: number): void;
+}
+
+interface Place {
+  /** The key of the last row that was copied, or null before the first. */
+  reached: Value[] | null;
+  rows: number;
+  isDone: boolean;
+}
+
+export async function copyTable({ source, database, table, beganAt, onRows }: CopyTableParts): Promise<void> {
+  let place = await readPlace(database, table);
+  onRows(place.rows);
+  if (place.isDone) return;
+  const insert = await insertStatement(database, table);
+  while (!place.isDone) {
+    const rows = readRows(source, table, place.reached);
+    const last = rows.at(-1);
+    const next: Place = {
+      reached: last ? table.key.map((column) => last[column] ?? null) : place.reached,
+      rows: place.rows + rows.length,
+      isDone: last === undefined,
+    };
+    await database.transaction(async (client) => {
+      if (rows.length > 0) await client.query(insert, columnArrays(table, rows, beganAt));
+      await writePlace(client, table, next);
+    });
+    place = next;
+    onRows(place.rows);
+  }
+}
+
+async function readPlace(database: Database, { name }: CopiedTable): Promise<Place> {
+  const [row] = await database.query<{ reached: string; rows: number; is_done: boolean }>(
+    "SELECT reached, rows, is_done FROM store_copy_tables WHERE table_name = $1",
+    [name],
+  );
+  return row ? { reached: JSON.parse(row.reached), rows: row.rows, isDone: row.is_done } : { reached: null, rows: 0, isDone: false };
+}
+
+async function writePlace(client: PoolClient, { name }: CopiedTable, { reached, rows, isDone }: Place): Promise<void> {
+  await client.query(
+    `INSERT INTO store_copy_tables (table_name, reached, rows, is_done) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (table_name) DO UPDATE SET reached = excluded.reached, rows = excluded.rows, is_done = excluded.is_done`,
+    // A key may hold characters that PostgreSQL does not keep; JSON escapes them.
+    [name, JSON.stringify(reached), rows, isDone],
+  );
+}
+
+/** Arrays, one for each column, of the types the target has. */
+async function insertStatement(database: Database, { name, columns }: CopiedTable): Promise<string> {
+  const rows = await database.query<{ name: string; type: string }>(
+    "SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0",
+    [name],
+  );
+  const types = new Map(rows.map((row) => [row.name, row.type]));
+  const names = Object.keys(columns);
+  const arrays = names.map((column, index) => `$${index + 1}::${types.get(column)}[]`);
+  return `INSERT INTO ${name} (${names.join(", ")}) SELECT * FROM unnest(${arrays.join(", ")})`;
+}
+
+function readRows(source: DatabaseSync, { name, key, columns }: CopiedTable, reached: Value[] | null): SourceRow[] {
+  const wanted = new Set([...Object.values(columns), ...key]);
+  const keys = key.join(", ");
+  const after = reached ? `WHERE (${keys}) > (${key.map(() => "?").join(", ")})` : "";
+  const rows: SourceRow[] = [];
+  let units = 0;
+  const statement = source.prepare(`SELECT ${[...wanted].join(", ")} FROM ${name} ${after} ORDER BY ${keys}`);
+  for (const row of statement.iterate(...(reached ?? [])) as Iterable<SourceRow>) {
+    rows.push(row);
+    for (const value of Object.values(row)) if (typeof value === "string") units += value.length;
+    if (rows.length >= ROWS_MAX || units >= TEXT_UNITS_MAX) break;
+  }
+  return rows;
+}
+
+function columnArrays({ columns, convert }: CopiedTable, rows: readonly SourceRow[], beganAt: number): Value[][] {
+  return Object.entries(columns).map(([column, from]) => {
+    const written = convert?.[column] ?? asText;
+    return rows.map((row) => written(row[from] ?? null, row, beganAt));
+  });
+}
+
+/** PostgreSQL keeps no NUL. Where a service on PostgreSQL would have refused one, it becomes the character for "unknown". */
+function asText(value: Value): Value {
+  return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
+}

@@ -1,0 +1,212 @@
+/**
+ * The connection to PostgreSQL may break at any point of any transaction: before a statement arrives, after it was executed, on
+ * either side of a COMMIT. Nothing that was acknowledged is lost, no event is stored twice, no step runs twice, and the node goes on
+ * by itself. Each point is named, and the test fails if its connection was not cut there.
+ */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { poll, runsOf, startApp, type TestApp } from "./support/app.ts";
+import { type Cut, type CuttingProxy, cuttingProxy } from "./support/cutting-proxy.ts";
+import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { startTestService, type TestService } from "./support/service.ts";
+
+const skip = whyNoPostgres() ?? false;
+/** A claim whose answer was lost is made good when its lease is over. */
+const LEASE_IS_OVER_MS = 60_000;
+
+interface World {
+  proxy: CuttingProxy;
+  node: TestService;
+  app: TestApp;
+  /** How often the step of each label ran. */
+  ran: Map<string, number>;
+}
+
+async function startWorld(t: TestContext): Promise<World> {
+  const proxy = await cuttingProxy(t, await freshDatabase(t));
+  const node = await startTestService(t, { databaseUrl: proxy.url, flags: ["--retry-interval", "1s"] });
+  const ran = new Map<string, number>();
+  const note = (label: unknown) => void ran.set(String(label), (ran.get(String(label)) ?? 0) + 1);
+  const app = await startApp(t, node, (inlet) => [
+    inlet.createFunction({ id: "steps" }, { event: "break/steps.*" }, async ({ event, step }) => {
+      await step.run("once", () => note(event.data.label));
+      return event.data.label;
+    }),
+    inlet.createFunction({ id: "naps" }, { event: "break/nap" }, async ({ event, step }) => {
+      await step.sleep("nap", "1s");
+      await step.run("once", () => note(event.data.label));
+      return event.data.label;
+    }),
+    inlet.createFunction({ id: "narrow", concurrency: { limit: 1 } }, { event: "break/narrow" }, async ({ event, step }) => {
+      await step.run("once", () => note(event.data.label));
+      return event.data.label;
+    }),
+  ]);
+  return { proxy, node, app, ran };
+}
+
+/** Sends as an SDK does: what is refused with 503 is sent again, and only then. */
+async function send(node: TestService, event: object): Promise<string> {
+  for (;;) {
+    const { status, text, body } = await node.send(event);
+    if (status === 200) return body.ids[0];
+    assert.equal(status, 503, text);
+  }
+}
+
+async function storedOnce({ node, ran }: World, name: string, label: string, id: string, timeoutMs?: number): Promise<void> {
+  const { body } = await poll(async () => {
+    const answer = await node.rest("GET", `/events?name=${name}&q=${label}`);
+    return answer.status === 200 ? answer : null;
+  }, "the list of events");
+  assert.deepEqual(
+    body.data.map((event: { id: string }) => event.id),
+    [id],
+    "it is stored once, under the id that was answered",
+  );
+  const runs = await poll(
+    async () => {
+      const answer = await node.rest("GET", `/events/${id}/runs`);
+      return answer.body?.data?.[0]?.status === "completed" ? answer.body.data : null;
+    },
+    `the run of ${label}`,
+    timeoutMs,
+  );
+  assert.equal(runs.length, 1);
+  assert.equal(ran.get(label), 1, "its step ran once");
+}
+
+test("accepting an event, and going on with its run", { skip }, async (t) => {
+  const world = await startWorld(t);
+  const both = (point: string, statement: RegExp): [string, Cut][] => [
+    [`before ${point} arrives`, { statement, when: "before" }],
+    [`after ${point}, before its answer`, { statement, when: "after" }],
+  ];
+  const points = [
+    ...both("the look for the event's name", /SELECT name_id/),
+    ...both("the name is added", /INSERT INTO event_names/),
+    ...both("the write of the event", /write_units[\s\S]*label/),
+    ...both("the write of the step's result", /write_units[\s\S]*"done_position":0/),
+    ...both("the write of the run's end", /write_units[\s\S]*"status":"completed"/),
+    ...both("the read of the run", /FROM runs[\s\S]*run_no = ANY/),
+  ];
+  for (const [n, [point, cut]] of points.entries()) {
+    await t.test(point, async () => {
+      const made = world.proxy.cut(cut);
+      const label = `label-${n}`;
+      const name = `break/steps.${n}`;
+      const id = await send(world.node, { name, data: { label } });
+      await storedOnce(world, name, label, id);
+      await made;
+    });
+  }
+});
+
+test("an event in a batch, and one with an id", { skip }, async (t) => {
+  const world = await startWorld(t);
+  for (const when of ["before", "after"] as const) {
+    await t.test(`${when} the write`, async () => {
+      const made = world.proxy.cut({ statement: /write_units[\s\S]*label/, when });
+      const labels = [1, 2, 3].map((n) => `${when}-${n}`);
+      const { status, body, text } = await world.node.send(
+        labels.map((label) => ({ name: "break/steps.batch", id: label, data: { label } })),
+      );
+      assert.equal(status, 200, text);
+      await made;
+      for (const [n, label] of labels.entries()) await storedOnce(world, "break/steps.batch", label, body.ids[n]);
+      for (const id of body.ids) {
+        assert.equal(
+          (await world.node.rest("GET", `/events/${id}`)).body.data.duplicates,
+          0,
+          "writing it again was no duplicate of the sender's",
+        );
+      }
+    });
+  }
+});
+
+test("claiming: a sleep that is over, a run that waited for its turn, a start at a later time", { skip, concurrency: true }, async (t) => {
+  const claim = /WITH due AS MATERIALIZED/;
+  const home = /WITH moved AS/;
+  const points: [string, Cut, (world: World, label: string) => Promise<string>][] = [
+    ["before a sleep is claimed", { statement: claim, when: "before" }, nap],
+    ["after a sleep was claimed", { statement: claim, when: "after", answer: /wake/ }, nap],
+    ["before a late start is sent home", { statement: home, when: "before" }, startLater],
+    ["after a late start was sent home", { statement: home, when: "after" }, startLater],
+    ["before a limit is held", { statement: /INSERT INTO limit_holders/, when: "before" }, waitForTurn],
+    ["after a limit was held", { statement: /INSERT INTO limit_holders/, when: "after" }, waitForTurn],
+    ["after a call was claimed", { statement: claim, when: "after", answer: /call/ }, waitForTurn],
+  ];
+  // Each with a node of its own, side by side: a claim whose answer was lost takes its time.
+  await Promise.all(
+    points.map(([point, cut, begin]) =>
+      t.test(point, async (s) => {
+        const world = await startWorld(s);
+        const made = world.proxy.cut(cut);
+        const label = point.replaceAll(" ", "-");
+        const id = await begin(world, label);
+        await made;
+        const { body } = await world.node.rest("GET", `/events/${id}`);
+        await storedOnce(world, body.data.name, label, id, LEASE_IS_OVER_MS);
+      }),
+    ),
+  );
+});
+
+function nap({ node }: World, label: string): Promise<string> {
+  return send(node, { name: "break/nap", data: { label } });
+}
+
+function startLater({ node }: World, label: string): Promise<string> {
+  return send(node, { name: "break/steps.later", ts: Date.now() + 1_500, data: { label } });
+}
+
+function waitForTurn({ node }: World, label: string): Promise<string> {
+  return send(node, { name: "break/narrow", data: { label } });
+}
+
+test("registering an app", { skip }, async (t) => {
+  const world = await startWorld(t);
+  const { node, app, proxy } = world;
+  const inside = /INSERT INTO apps/;
+  const points: [string, Cut][] = [
+    ["before BEGIN arrives", { statement: /^BEGIN/, when: "before" }],
+    ["after BEGIN", { statement: /^BEGIN/, when: "after" }],
+    ["before the app is written", { statement: inside, when: "before" }],
+    ["after the app was written", { statement: inside, when: "after" }],
+    ["before its functions are written", { statement: /INSERT INTO functions/, when: "before" }],
+    ["after its functions were written", { statement: /INSERT INTO functions/, when: "after" }],
+    ["before the others are told", { statement: /pg_notify/, when: "before", following: inside }],
+    ["before COMMIT arrives", { statement: /^COMMIT/, when: "before", following: inside }],
+    ["after COMMIT, before its answer", { statement: /^COMMIT/, when: "after", following: inside }],
+  ];
+  for (const [n, [point, cut]] of points.entries()) {
+    await t.test(point, async () => {
+      const made = proxy.cut(cut);
+      const functions = [0, 1].map((i) => app.client.createFunction({ id: `fn-${n}-${i}` }, { event: `break/registered.${n}` }, () => n));
+      // The first attempt may be answered with an error, and is made again, as an app or a person would.
+      await poll(
+        async () =>
+          app.replace(functions).then(
+            () => true,
+            () => null,
+          ),
+        "the registration",
+      );
+      await made;
+      const known = await poll(async () => {
+        const { status, body } = await node.rest("GET", "/functions");
+        return status === 200 ? body.data.map(({ id }: { id: string }) => id).sort() : null;
+      }, "the functions");
+      assert.deepEqual(known, [`shop-fn-${n}-0`, `shop-fn-${n}-1`]);
+      assert.equal((await node.rest("GET", "/apps")).body.data.length, 1);
+      const id = await send(node, { name: `break/registered.${n}`, data: {} });
+      const runs = await runsOf(node, id, { count: 2 });
+      assert.deepEqual(
+        runs.map(({ status, output }) => `${status} ${output}`),
+        [`completed ${n}`, `completed ${n}`],
+      );
+    });
+  }
+});
