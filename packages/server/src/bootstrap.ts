@@ -26,12 +26,14 @@ export async function bootstrap(store: Store, config: Config, now: () => number)
   const shared = await ensureEnvironment(store, SHARED_SCOPE, "shared", now);
   const keys = await store.keyList();
 
-  const adopt = (kind: KeyKind, texts: readonly string[], home: Environment | null) =>
-    texts.map((text) => insertKey(store, kind, adoptKey(kind, text), home, "configured", now));
+  // One after the other: of several signing keys the last one signs.
+  const adopt = async (kind: KeyKind, texts: readonly string[], home: Environment | null) => {
+    for (const text of texts) await insertKey(store, kind, adoptKey(kind, text), home, "configured", now);
+  };
   await Promise.all([
-    ...adopt("event", config.eventKey, environment),
-    ...adopt("signing", config.signingKey, null),
-    ...adopt("api", config.apiKey, null),
+    adopt("event", config.eventKey, environment),
+    adopt("signing", config.signingKey, null),
+    adopt("api", config.apiKey, null),
   ]);
   if (config.mode === "dev") return [];
 

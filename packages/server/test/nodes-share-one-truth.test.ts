@@ -31,6 +31,19 @@ test("a key made on one node works on the other within a second, and revoked sto
   await poll(async () => ((await send()) === 401 ? true : null), "the end of the key", SOON_MS);
 });
 
+test("signing keys are kept in the order they are given in, since the last one signs", { skip }, async (t) => {
+  const databaseUrl = await freshDatabase(t);
+  const given = Array.from({ length: 8 }, (_, n) => `signkey-test-${String(n).repeat(64)}`);
+  await startTestService(t, { databaseUrl, flags: ["--signing-key", given.join(",")] });
+  const store = await openPostgresStore({ url: databaseUrl, onFault: () => undefined, onRecovery: () => undefined });
+  t.after(() => store.stop());
+  const kept = (await store.keyList()).flatMap(({ kind, secret }) => (kind === "signing" && secret !== null ? [secret] : []));
+  assert.deepEqual(
+    kept.filter((key) => given.includes(key)),
+    given,
+  );
+});
+
 test("of equal ids sent to all nodes at once exactly one is stored", { skip }, async (t) => {
   const nodes = await startNodes(t, 3);
   for (let round = 0; round < 10; round++) {

@@ -115,7 +115,7 @@ test("throttle: each start has its own time, one interval apart, a burst at once
 test("debounce: each event puts the start off, the newest is run", () => {
   const marks = new Marks({ debounce: { period: "10s", key: "event.data.key" } });
   const first = marks.ask(eventOf(1, { key: "a" }, NOW));
-  assert.deepEqual([first.run, first.gather], [undefined, { key: 'debounce:"a"', dueAt: NOW + 10_000 }]);
+  assert.deepEqual([first.run, first.gather], [undefined, { key: 'debounce:"a"', dueAt: NOW + 10_000, since: 1 }]);
   const second = marks.ask(eventOf(2, { key: "a" }, NOW + 5), NOW + 4_000);
   assert.equal(second.gather?.dueAt, NOW + 14_000);
   marks.ask(eventOf(3, { key: "a" }, NOW - 99), NOW + 5_000);
@@ -136,7 +136,7 @@ test("a gathering that was moved, or replaced, while it was being started comes 
   marks.ask(eventOf(1));
   marks.ask(eventOf(2), NOW + 9_999);
   const early = marks.due("debounce:", eventOf(2), NOW + 10_000);
-  assert.deepEqual([early.run, early.gather], [undefined, { key: "debounce:", dueAt: NOW + 19_999 }]);
+  assert.deepEqual([early.run, early.gather], [undefined, { key: "debounce:", dueAt: NOW + 19_999, since: 2 }]);
   const other = marks.due("debounce:", eventOf(1), NOW + 20_000);
   assert.deepEqual([other.run, other.gather?.key], [undefined, "debounce:"]);
   assert.deepEqual(eventsOf(marks.due("debounce:", eventOf(2), NOW + 20_000)), [2]);
@@ -147,7 +147,7 @@ test("a gathering that was gone when it was looked up is left, unless a new one 
   const marks = new Marks({ batchEvents: { maxSize: 10, timeout: "5s" } });
   assert.deepEqual(marks.lost("batch:"), {});
   marks.ask(eventOf(1));
-  assert.deepEqual(marks.lost("batch:"), { gather: { key: "batch:", dueAt: NOW + 5_000 } });
+  assert.deepEqual(marks.lost("batch:"), { gather: { key: "batch:", dueAt: NOW + 5_000, since: 1 } });
   marks.forgetEvents();
   assert.deepEqual(
     marks.lost("batch:").marks?.map(({ value }) => value),

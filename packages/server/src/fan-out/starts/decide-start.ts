@@ -95,7 +95,7 @@ export function decideGathered(
   const gathering = gatheringIn(state.marks[INDEX_OF[kind]]);
   if (!gathering) return {};
   const isAsSeen = gathering.sequences[0] === facts.event.sequence;
-  if (!isAsSeen || gathering.dueAt > facts.now) return { gather: { key: subjectOf(key), dueAt: gathering.dueAt } };
+  if (!isAsSeen || gathering.dueAt > facts.now) return gatherAgain(key, gathering);
   return withMarks([forgotten(key)], begin(keys, state, facts, state.events(gathering.sequences)));
 }
 
@@ -104,7 +104,11 @@ export function decideLostGathering(key: MarkKey, state: FunctionStartState): Fu
   const gathering = gatheringIn(state.marks[0]);
   if (!gathering) return {};
   const isGone = state.events(gathering.sequences.slice(0, 1)).length === 0;
-  return isGone ? { marks: [forgotten(key)] } : { gather: { key: subjectOf(key), dueAt: gathering.dueAt } };
+  return isGone ? { marks: [forgotten(key)] } : gatherAgain(key, gathering);
+}
+
+function gatherAgain(key: MarkKey, { sequences, dueAt }: Gathering): FunctionStartChange {
+  return { gather: { key: subjectOf(key), dueAt, since: sequences[0] as number } };
 }
 
 /** The first of the events gathered, as a mark's value says. */
@@ -126,7 +130,7 @@ function debounced(keys: readonly MarkKey[], state: FunctionStartState, { config
     deadline,
   };
   const key = keys[DEBOUNCE] as MarkKey;
-  return { marks: [gatheringMark(key, kept, now)], gather: { key: subjectOf(key), dueAt } };
+  return { marks: [gatheringMark(key, kept, now)], ...gatherAgain(key, kept) };
 }
 
 function batched(keys: readonly MarkKey[], state: FunctionStartState, facts: StartFacts): FunctionStartChange {
@@ -141,7 +145,7 @@ function batched(keys: readonly MarkKey[], state: FunctionStartState, facts: Sta
   }
   const dueAt = before?.dueAt ?? now + timeoutMs;
   const marks = [gatheringMark(key, { sequences, bytes, ts: event.ts, dueAt, deadline: null }, now)];
-  return before ? { marks } : { marks, gather: { key: subjectOf(key), dueAt } };
+  return before ? { marks } : { marks, gather: { key: subjectOf(key), dueAt, since: event.sequence } };
 }
 
 /** A run is started, unless another one of its key is active, now or when its turn comes. */

@@ -83,13 +83,14 @@ export function functionStartConformance(engine: Engine): void {
   test(`${engine.name}: a gathering has one entry, which is moved`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
-    for (const dueAt of [5_000, 8_000]) await start(scene, (await request(scene)).entry, { gather: { key: "debounce:k", dueAt } });
-    await start(scene, (await request(scene)).entry, { gather: { key: "debounce:other", dueAt: 9_000 } });
+    for (const dueAt of [5_000, 8_000])
+      await start(scene, (await request(scene)).entry, { gather: { key: "debounce:k", dueAt, since: 1 } });
+    await start(scene, (await request(scene)).entry, { gather: { key: "debounce:other", dueAt: 9_000, since: 1 } });
     assert.equal(await store.queueNextDue(), 8_000);
     const [due, ...others] = await claimAll(scene, 8_000, NODE);
     assert.deepEqual([due?.kind, due?.subject, others], ["gather", "debounce:k", []]);
     assert.ok(due);
-    await start(scene, (await request(scene)).entry, { gather: { key: "debounce:k", dueAt: 12_000 } });
+    await start(scene, (await request(scene)).entry, { gather: { key: "debounce:k", dueAt: 12_000, since: 1 } });
     assert.equal((await start(scene, due, {})).applied, false, "moved while it was worked on: not due any more");
     assert.deepEqual(
       (await claimAll(scene, 12_000, NODE)).map(({ subject }) => subject),

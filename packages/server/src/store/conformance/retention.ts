@@ -127,6 +127,31 @@ export function retentionConformance(engine: Engine): void {
     assert.equal((await detailsOf(scene, together.id)).event, null, "a run is shown without it");
   });
 
+  test(`${engine.name}: what came since a gathering began stays until it is over`, async (t) => {
+    const { store } = await engine.open(t);
+    const { environment, functions } = await makeScene(store);
+    const lease = sampleLease();
+    const [before, first, second] = [sampleEvent(), sampleEvent({ starts: [{ functionNo: functions[0], dueAt: 1_000 }] }), sampleEvent()];
+    await store.eventAppend(sampleBatch(environment, [before]));
+    const [entry] = (await store.eventAppend(sampleBatch(environment, [first], { lease }))).handed;
+    assert.ok(entry);
+    const gather = { key: "batch:", dueAt: 50_000, since: entry.eventSequence ?? 0 };
+    await store.functionStart({ entryNo: entry.no, functionNo: functions[0], marks: [], now: 1_000, lease, decide: () => ({ gather }) });
+    await store.eventAppend(sampleBatch(environment, [second]));
+    await store.eventAppend(sampleBatch(environment, [sampleEvent()]));
+    const there = async () => {
+      await removeEvents(store, 9_000);
+      return Promise.all(
+        [before, first, second].map(async ({ id }) => (await store.eventGet({ environmentId: environment.id, id })) !== null),
+      );
+    };
+    assert.deepEqual(await there(), [false, true, true]);
+    const [due] = (await store.queueClaimMany({ lane: "timers", limit: 10, now: 50_000, lease })).claimed;
+    assert.equal(due?.kind, "gather");
+    await store.queueRemove({ no: due?.no as never, node: lease.node });
+    assert.deepEqual(await there(), [false, false, false]);
+  });
+
   test(`${engine.name}: runs go after their end with all that is theirs, and never before it`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

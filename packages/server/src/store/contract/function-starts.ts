@@ -40,8 +40,8 @@ export interface FunctionStartChange {
   refused?: { invoker: Invoker; value: string };
   /** Runs that give way. */
   cancels?: readonly RunNo[];
-  /** The gathering under this key is due at this time; an entry for it that exists is moved. */
-  gather?: { key: string; dueAt: number };
+  /** The gathering under this key is due at this time; an entry for it that exists is moved. Events from `since` on are kept for it. */
+  gather?: { key: string; dueAt: number; since: number };
   /** Events to be stored, with the runs they start: a schedule's tick. */
   events?: readonly EventBatch[];
   /** The entry worked on is due again at this time. Absent: it is done. */

@@ -46,7 +46,7 @@ export interface ClaimedEntry {
   trials: number;
   /** What the entry is about, where it is neither a run nor a step: the cron text, the key of a gathering. */
   subject: string | null;
-  /** The event of a `start` entry. */
+  /** The event of a `start` entry; the first one of a `gather` entry. */
   eventSequence: number | null;
 }
 

@@ -29,7 +29,7 @@ export interface RetentionTendParams {
 export interface RetentionStore {
   /** Prepares the store for what is coming, and drops what is old in large pieces, where the engine keeps it in such. */
   retentionTend(params: RetentionTendParams): Promise<void>;
-  /** Events received until then, but none that a run which has not ended needs, or a start that is still to be decided on. */
+  /** Events received until then, but none that a run which has not ended needs, or a start that is still to be decided on; none that came since a gathering began. */
   eventExpireMany(params: RemovalParams): Promise<Removal>;
   /** Runs that ended until then, with everything that belongs to them. One that has not ended is never removed. */
   runExpireMany(params: RemovalParams): Promise<Removal>;

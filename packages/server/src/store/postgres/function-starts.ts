@@ -150,9 +150,9 @@ export function functionStartStore({ database, writer, reads, runs, rules, appen
       runs.advance(draft, handing, invoker.runNo, null, (state) => rules.resolve(state, step, handing.now));
     }
     if (change.gather) {
-      const { key, dueAt } = change.gather;
+      const { key, dueAt, since } = change.gather;
       const entry = { environmentId, functionNo, dueAt, rank: dueAt, kind: "gather", lane: TIMER_LANE, subject: key } as const;
-      draft.addEntry(handing, { ...entry, runNo: null, stepId: null, attempt: 0, eventSequence: null }, null);
+      draft.addEntry(handing, { ...entry, runNo: null, stepId: null, attempt: 0, eventSequence: since }, null);
     }
     if (!change.run) return;
     const runNo = startRun(draft, handing, environmentId, { sequence: change.run.event.sequence }, change.run.run);

@@ -148,7 +148,8 @@ const STAYS: Record<PartitionKind, (table: string) => string> = {
       OR EXISTS (
         SELECT FROM runs CROSS JOIN json_array_elements_text(runs.event_nos::json) AS n(no) JOIN ${table} AS p ON p.sequence = n.no::bigint
         WHERE runs.ended_at IS NULL AND runs.event_nos IS NOT NULL)
-      OR EXISTS (SELECT FROM queue JOIN ${table} AS p ON p.sequence = queue.event_no) AS stays`,
+      OR EXISTS (SELECT FROM queue JOIN ${table} AS p ON p.sequence = queue.event_no)
+      OR EXISTS (SELECT FROM queue WHERE queue.kind = 'gather' AND queue.event_no <= (SELECT max(sequence) FROM ${table})) AS stays`,
   runs: (table) => `SELECT EXISTS (SELECT FROM ${table} WHERE ended_at IS NULL OR ended_at > $1) AS stays`,
   // Their ids are made by the service, of the time they were received at.
   requests: () => "SELECT false AND $1::bigint IS NULL AS stays",

@@ -26,6 +26,7 @@ const REMOVE_EVENTS = (table: string) => `
       AND NOT EXISTS (
         SELECT FROM batched_events JOIN runs USING (run_no) WHERE batched_events.event_no = walked.sequence AND runs.ended_at IS NULL)
       AND NOT EXISTS (SELECT FROM queue WHERE queue.event_no = walked.sequence)
+      AND NOT EXISTS (SELECT FROM queue WHERE queue.event_no <= walked.sequence AND queue.kind = 'gather')
   ), gone AS (
     DELETE FROM ${table} AS events USING old
     WHERE events.environment_id = old.environment_id AND events.event_id = old.event_id RETURNING 1

@@ -74,7 +74,7 @@ const STATES = `
       SELECT entry_no, kind, step_id, attempt, claims, leased_by, again FROM queue WHERE queue.run_no = runs.run_no) AS q) AS entries
   FROM runs_at($1) AS runs`;
 const CONTEXTS = "SELECT runs.*, step_values_of(runs.run_no) AS steps FROM runs_at($1) AS runs WHERE ended_at IS NULL";
-export const EVENTS_AT = "SELECT * FROM events_at($1)";
+const EVENTS_AT = "SELECT * FROM events_at($1)";
 
 export class RunReads {
   readonly #database: Database;

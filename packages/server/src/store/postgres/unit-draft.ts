@@ -185,6 +185,7 @@ export class UnitDraft {
         leased_by: place.leasedBy,
         subject: entry.subject === null ? null : toStoreText(entry.subject),
         of_event: entry.kind === "start",
+        event_no: entry.eventSequence,
       },
     });
     if (place.leasedBy !== null) {

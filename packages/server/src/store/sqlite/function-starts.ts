@@ -87,11 +87,11 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     handing: Handing,
     environmentId: EnvironmentId,
     functionNo: FunctionNo,
-    { key, dueAt }: { key: string; dueAt: number },
+    { key, dueAt, since }: NonNullable<FunctionStartChange["gather"]>,
   ): void {
     entries.add(handing, {
       ...{ environmentId, functionNo, dueAt, rank: dueAt, kind: "gather", lane: TIMER_LANE, subject: key },
-      ...{ runNo: null, stepId: null, attempt: 0, eventSequence: null },
+      ...{ runNo: null, stepId: null, attempt: 0, eventSequence: since },
     });
   }
 

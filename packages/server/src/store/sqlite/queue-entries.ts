@@ -23,7 +23,8 @@ export class QueueEntries {
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (run_no, step_id, kind) WHERE run_no IS NOT NULL DO UPDATE SET again = step_id = '' AND leased_by IS NOT NULL
       ON CONFLICT (function_no, kind, subject) WHERE subject IS NOT NULL DO UPDATE SET
-        rank = excluded.rank, due_at = excluded.due_at, claims = excluded.claims, trials = 0, leased_by = excluded.leased_by
+        rank = excluded.rank, due_at = excluded.due_at, claims = excluded.claims, trials = 0, leased_by = excluded.leased_by,
+        event_no = excluded.event_no
       RETURNING entry_no`);
     this.#reset = db.prepare(`
       UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, attempt = ?, claims = ?, trials = 0, leased_by = ?, again = 0 WHERE entry_no = ?`);

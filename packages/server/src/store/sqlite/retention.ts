@@ -27,7 +27,8 @@ export function retentionStore(db: DatabaseSync, writer: GroupCommit): Retention
       AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.event_no = events.sequence AND runs.ended_at IS NULL)
       AND NOT EXISTS (
         SELECT 1 FROM batched_events CROSS JOIN runs USING (run_no) WHERE batched_events.event_no = events.sequence AND runs.ended_at IS NULL)
-      AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.event_no = events.sequence)`);
+      AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.event_no = events.sequence)
+      AND sequence < coalesce((SELECT min(event_no) FROM queue WHERE event_no IS NOT NULL AND kind = 'gather'), ${Number.MAX_SAFE_INTEGER})`);
   const someRuns = db.prepare("SELECT run_no, event_nos, created_at, ended_at FROM runs WHERE run_no > ? ORDER BY run_no LIMIT ?");
   const newestRun = db.prepare("SELECT max(run_no) AS newest FROM runs");
 

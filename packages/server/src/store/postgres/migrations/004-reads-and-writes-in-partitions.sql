@@ -4,7 +4,8 @@
 -- read them all: joins that do are forbidden here. Functions keep their plans for as long as a connection lives, whoever calls
 -- them through whatever proxy; planning them anew would take longer than they do.
 
--- As before, except for the bounds of runs and ids, and that dedup keys are compared without a join.
+-- As before, except for the bounds of runs and ids, that dedup keys are compared without a join, and that a gathering names its
+-- first event.
 CREATE OR REPLACE FUNCTION write_units(
   -- [{k, x}] in order: advisory locks, exclusive or shared. Events share the lock of their name, a step that begins to wait for
   -- that name takes it alone: so neither misses the other.
@@ -217,13 +218,13 @@ BEGIN
     INSERT INTO queue (entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt,
                        claims, leased_by, subject, event_no)
     SELECT w.entry_no, w.environment_id, w.lane_no, w.home_lane_no, w.rank, w.due_at, w.kind, w.run_no, w.function_no, w.step_id,
-           w.attempt, w.claims, w.leased_by, w.subject, CASE WHEN w.of_event THEN sequences[w.e] END
+           w.attempt, w.claims, w.leased_by, w.subject, coalesce(w.event_no, CASE WHEN w.of_event THEN sequences[w.e] END)
     FROM json_to_recordset(p_new_entries) AS w(u integer, e integer, entry_no bigint, environment_id integer, lane_no integer,
       home_lane_no integer, rank bigint, due_at bigint, kind text, run_no bigint, function_no integer, step_id text, attempt integer,
-      claims integer, leased_by text, subject text, of_event boolean)
+      claims integer, leased_by text, subject text, of_event boolean, event_no bigint)
     WHERE w.u <> ALL (stale) AND (w.e IS NULL OR w.e <> ALL (repeated))
     ON CONFLICT (function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO UPDATE SET
-      rank = excluded.rank, due_at = excluded.due_at, claims = 0, trials = 0, leased_by = NULL;
+      rank = excluded.rank, due_at = excluded.due_at, claims = 0, trials = 0, leased_by = NULL, event_no = excluded.event_no;
   END IF;
   IF p_waits_gone IS NOT NULL THEN
     DELETE FROM waits USING json_to_recordset(p_waits_gone) AS g(u integer, run_no bigint, step_id text)
