@@ -26,7 +26,7 @@ test("bash: commands, their commands, flags and values", async (t) => {
   assert.deepEqual(bashOffers(script, "inlet", "env", "create", "x", "--kind", ""), ["branch", "custom"]);
   assert.deepEqual(bashOffers(script, "inlet", "send", "--key", ""), [], "a secret is not for guessing");
   assert.deepEqual(bashOffers(script, "inlet", "dev", "--eph"), ["--ephemeral"]);
-  assert.deepEqual(bashOffers(script, "inlet", "start", "--data"), ["--data-dir", "--database-url", "--database-connections"]);
+  assert.deepEqual(bashOffers(script, "inlet", "start", "--data-"), ["--data-dir"]);
   assert.deepEqual(bashOffers(script, "inlet", "completion", "z"), ["zsh"]);
   for (const row of ROWS.map(withSettings)) {
     const offered = bashOffers(script, "inlet", ...row.words, "--");
