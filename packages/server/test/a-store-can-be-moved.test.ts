@@ -40,7 +40,7 @@ test("everything is there afterwards, and what was under way goes on", { skip },
       await step.run("after", () => void steps.push("after sleep"));
       return first;
     }),
-    inlet.createFunction({ id: "waits" }, { event: "shop/wait" }, async ({ event, step }) => {
+    inlet.createFunction({ id: "waits", concurrency: { fn: [{ limit: 1 }] } }, { event: "shop/wait" }, async ({ event, step }) => {
       const paid = await step.waitForEvent("paid", { event: "shop/paid", if: "async.data.order == event.data.order", timeout: "1h" });
       return { order: event.data.order, paid: paid?.data.by ?? null };
     }),
