@@ -72,7 +72,6 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, words, sums, start
       } else insert(handing, batch, sourceNo, event, dedupId);
       ids.push(first ?? event.id);
     }
-    rows.flush();
     if (batch.webhookRequest) recordRequest(batch.webhookRequest, ids[0] ?? null);
     return { ids, duplicates, handed: handing.handed };
   }

@@ -9,6 +9,7 @@ function open(hooks: Partial<GroupCommitHooks> = {}) {
   const writer = new GroupCommit(db, {
     onFault: () => undefined,
     onRecovery: () => undefined,
+    writeAppended: () => undefined,
     onCommit: () => undefined,
     onRollback: () => undefined,
     ...hooks,
@@ -23,6 +24,15 @@ test("work submitted together shares one transaction", async () => {
   const { insert, count } = open({ onCommit: () => commits++ });
   await Promise.all(Array.from({ length: 100 }, (_, n) => insert(n)));
   assert.deepEqual([commits, count()], [1, 100]);
+});
+
+test("what was appended is written before other work looks for it, and before the commit", async () => {
+  const order: string[] = [];
+  const note = (what: string) => () => void order.push(what);
+  const { writer } = open({ writeAppended: note("write"), onCommit: note("commit") });
+  const append = (what: string) => writer.submitAppend(note(what), 1);
+  await Promise.all([append("a"), append("b"), writer.submit(note("look")), append("c")]);
+  assert.deepEqual(order, ["a", "b", "write", "look", "c", "write", "commit"]);
 });
 
 test("nothing is answered before its commit", async () => {

@@ -18,6 +18,7 @@ const GROUP_ROWS_MAX = 2_000;
 
 interface Unit {
   rows: number;
+  isAppend: boolean;
   run(): unknown;
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -27,6 +28,8 @@ export interface GroupCommitHooks {
   /** Called when writing begins to fail, and when it works again. */
   onFault(reason: string): void;
   onRecovery(): void;
+  /** Rows of units that only append may wait to be written together; whatever comes next may want to find them. */
+  writeAppended(): void;
   onCommit(): void;
   /** Nothing of the last group was kept. */
   onRollback(): void;
@@ -51,9 +54,18 @@ export class GroupCommit {
 
   /** Runs `work` in the next transaction; resolves with its result once that is on disk. */
   submit<Result>(work: () => Result, rows = 1): Promise<Result> {
+    return this.#submit(work, rows, false);
+  }
+
+  /** The same for work that only appends, and sees to it itself that it finds what it looks for. */
+  submitAppend<Result>(work: () => Result, rows: number): Promise<Result> {
+    return this.#submit(work, rows, true);
+  }
+
+  #submit<Result>(work: () => Result, rows: number, isAppend: boolean): Promise<Result> {
     if (this.#stopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
     return new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ rows, run: work, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.push({ rows, isAppend, run: work, resolve: resolve as (value: unknown) => void, reject });
       this.#schedule();
     });
   }
@@ -100,7 +112,11 @@ export class GroupCommit {
   #transact(group: Unit[]): unknown[] {
     this.#begin.run();
     try {
-      const results = group.map((unit) => unit.run());
+      const results = group.map((unit) => {
+        if (!unit.isAppend) this.#hooks.writeAppended();
+        return unit.run();
+      });
+      this.#hooks.writeAppended();
       this.#commit.run();
       return results;
     } catch (error) {

@@ -1,6 +1,6 @@
 /**
  * Writes the rows of events, many with one statement: running a statement is a third of what a row costs. Rows wait until there
- * are enough of them, or until somebody has to find them in the table.
+ * are enough of them, until the transaction ends, or until somebody has to find them in the table.
  */
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";

@@ -81,13 +81,16 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
   const onRollback = () => {
     for (const remembered of [words, rows, sums, lanes, waits, changed]) remembered.forget();
   };
-  const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
+  const writer = new GroupCommit(db, { ...hooks, writeAppended: () => rows.flush(), onCommit, onRollback });
   const states = new RunStates(db);
   const entries = new QueueEntries(db, lanes);
   const startRuns = new StartRuns(db, { lanes, entries, waits, changed });
   // A run may give rise to events, and an event may change runs: the two know each other.
   const events: AppendEvents = prepareAppendEvents(db, { rows, words, sums, startRuns, resumeRuns: () => resumeRuns });
-  const append = (...inside: Parameters<AppendEvents["appendInside"]>) => void events.appendInside(...inside);
+  const append = (...inside: Parameters<AppendEvents["appendInside"]>) => {
+    events.appendInside(...inside);
+    rows.flush();
+  };
   const runs = new AdvanceRun(db, { states, entries, waits, rules, append, changed });
   const resumeRuns = new ResumeRuns({ waits, states, runs, rules, rows });
   reader.start();
@@ -135,7 +138,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
 
 function eventStore(events: AppendEvents, writer: GroupCommit, reader: Reader, watchers: Set<() => void>): EventStore {
   return {
-    eventAppend: (batch) => writer.submit(() => events.append(batch), batch.events.length),
+    eventAppend: (batch) => writer.submitAppend(() => events.append(batch), batch.events.length),
     eventGet: (params) => reader.read("eventGet", params),
     eventList: (params) => reader.read("eventList", params),
     eventFollow: (params) => reader.read("eventFollow", params),
