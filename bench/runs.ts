@@ -196,9 +196,12 @@ async function costPerRun({ runs }: RunsOptions, inlet: Server, app: Server): Pr
   return (((cpuSeconds(inlet) ?? Number.NaN) - before) / runs) * 1e6;
 }
 
-/** A service that was started on a full store counts events and writes checkpoints first: that is not the cost of a run. */
+/**
+ * A service that was started on a full store counts events and writes checkpoints first: that is not the cost of a run. It counts
+ * every two seconds, so quiet has to last for longer.
+ */
 async function settled(inlet: Server): Promise<void> {
-  for (let quiet = 0; quiet < 3; ) {
+  for (let quiet = 0; quiet < 7; ) {
     const before = cpuSeconds(inlet) ?? 0;
     await pause(500);
     quiet = (cpuSeconds(inlet) ?? 0) - before < 0.03 ? quiet + 1 : 0;
