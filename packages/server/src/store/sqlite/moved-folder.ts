@@ -3,7 +3,7 @@
  * on the same data would run every schedule and every sleeping run twice, and what the one accepts the other would not know.
  */
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreRefused } from "../contract/index.ts";
 
@@ -21,8 +21,11 @@ export function readMove(folder: string): Move | null {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Move) : null;
 }
 
+/** Under its name it is there whole, or not at all: who is killed here begins again. */
 export function writeMove(folder: string, move: Move): void {
-  writeFileSync(join(folder, MOVED_FILE), `${JSON.stringify(move)}\n`, { mode: 0o600, flush: true });
+  const file = join(folder, MOVED_FILE);
+  writeFileSync(`${file}.new`, `${JSON.stringify(move)}\n`, { mode: 0o600, flush: true });
+  renameSync(`${file}.new`, file);
 }
 
 export function refuseMoved(folder: string): void {
