@@ -52,7 +52,6 @@ import { createTransformRunner, readProviderTemplates, tryTransform } from "./tr
 
 const IDLE_CHECK_MS = 20;
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../../dashboard/dist", import.meta.url));
-const VERSION = "0.1.0";
 
 export interface Service {
   /** Where it listens, `http://127.0.0.1:8288`. */
@@ -165,7 +164,7 @@ async function serve(
   const clientIp = createClientIp(config.trustProxy);
   const app = createHttpServer(createHttpEdge({ receive, budget, clientIp, log, isDraining }), config.trustProxy, log);
   registerHealthRoutes(app, { store, isDraining, now });
-  registerSdkRoutes(app, { isDev: config.mode === "dev", version: VERSION, sdk: functions.sdk });
+  registerSdkRoutes(app, { isDev: config.mode === "dev", version: packageFile.version, sdk: functions.sdk });
   registerRestApi(app, {
     runs: functions.runs,
     registry: functions.registry,
