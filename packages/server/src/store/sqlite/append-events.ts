@@ -41,9 +41,7 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, words, sums, start
       const key = findKey.get(environmentId, dedupId, batch.duplicateSince);
       if (key) return key.event_id as EventId;
     }
-    if (!batch.idsFromSender) return null;
-    rows.flush();
-    return findEvent.get(environmentId, event.id) ? event.id : null;
+    return batch.idsFromSender && findEvent.get(environmentId, event.id) ? event.id : null;
   }
 
   function insert(handing: Handing, batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
@@ -62,6 +60,8 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, words, sums, start
     const ids: EventId[] = [];
     const sourceNo = words.sourceNo(batch.source);
     let duplicates = 0;
+    // The same request may be in this group already. Within one request ids differ, so that its own rows may wait.
+    if (batch.idsFromSender) rows.flush();
     for (const event of batch.events) {
       const dedupId = event.dedupId === null ? null : toStoreText(event.dedupId);
       const first = firstOf(batch, event, dedupId);
