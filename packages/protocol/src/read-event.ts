@@ -58,10 +58,23 @@ export function readEvent(text: string, members: JsonMember[] | null, report: Re
 function sortFields(members: JsonMember[]): Fields {
   const fields: Fields = { name: undefined, data: undefined, id: undefined, ts: undefined, extras: null };
   for (const member of members) {
-    const { key } = member;
-    if (key === "name" || key === "data" || key === "id" || key === "ts") fields[key] = member;
-    else if (fields.extras) fields.extras.push(member);
-    else fields.extras = [member];
+    switch (member.key) {
+      case "name":
+        fields.name = member;
+        break;
+      case "data":
+        fields.data = member;
+        break;
+      case "id":
+        fields.id = member;
+        break;
+      case "ts":
+        fields.ts = member;
+        break;
+      default:
+        if (fields.extras) fields.extras.push(member);
+        else fields.extras = [member];
+    }
   }
   return fields;
 }

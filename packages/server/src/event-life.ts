@@ -109,7 +109,7 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   const fromRun = typeof runId === "string" ? await parts.functions.sourceOfRun(sender.environment.id, runId) : null;
   const seed = seedOf(request);
   const receivedAt = parts.now();
-  return keep(parts, {
+  return await keep(parts, {
     environmentId: sender.environment.id,
     receivedAt,
     source: fromRun ?? sender.source,

@@ -4,14 +4,15 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import { type EventSource, toStoreText } from "../contract/index.ts";
+import { type EventSource, type SourceKind, toStoreText } from "../contract/index.ts";
 
 /** Names may be as many as a sender likes to invent. */
 const REMEMBERED_MAX = 10_000;
 
 export class EventWords {
   readonly #nameIds = new Map<string, number>();
-  readonly #sourceNos = new Map<string, number>();
+  /** By kind, then by id: a key made of both would have to be put together and hashed for every request. */
+  readonly #sourceNos = new Map<SourceKind, Map<string, number>>();
   readonly #findOrAddName: (name: string) => number;
   readonly #findOrAddSource: (source: EventSource) => number;
 
@@ -32,8 +33,11 @@ export class EventWords {
   }
 
   sourceNo(source: EventSource): number {
-    const key = `${source.kind} ${source.id}`;
-    return this.#sourceNos.get(key) ?? remember(this.#sourceNos, key, this.#findOrAddSource(source));
+    const known = this.#sourceNos.get(source.kind)?.get(source.id);
+    if (known !== undefined) return known;
+    const numbers = this.#sourceNos.get(source.kind) ?? new Map<string, number>();
+    this.#sourceNos.set(source.kind, numbers);
+    return remember(numbers, source.id, this.#findOrAddSource(source));
   }
 
   forget(): void {
