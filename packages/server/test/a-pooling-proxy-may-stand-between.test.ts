@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { poll, runsOf, startApp } from "./support/app.ts";
+import { startPgBouncer, whyNoPgBouncer } from "./support/pgbouncer.ts";
 import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { startTransactionPooler } from "./support/transaction-pooler.ts";
@@ -14,16 +15,26 @@ const skip = whyNoPostgres() ?? false;
 const CONNECTIONS = 3;
 const LOOKED_WITHIN_MS = 15_000;
 
-async function startBehindProxy(t: TestContext, listen: "direct" | "off") {
+test("through a proxy that pools transactions nothing is lost, stored twice or run twice, over a restart too", { skip }, async (t) => {
   const direct = await freshDatabase(t);
   const proxy = await startTransactionPooler(t, direct, CONNECTIONS);
-  const flags = ["--database-listen-url", listen === "direct" ? direct : "off", "--database-connections", "6"];
-  const start = () => startTestService(t, { databaseUrl: proxy.url, flags });
-  return { proxy, start };
-}
+  await sendAndRunThrough(t, proxy.url, direct);
+  assert.equal(proxy.namedStatements, 0);
+  assert.ok(proxy.clientsMax > CONNECTIONS, `only ${proxy.clientsMax} clients shared ${CONNECTIONS} connections`);
+  assert.ok(proxy.transactions > 300, `only ${proxy.transactions} transactions went through the proxy`);
+});
 
-test("through a proxy that pools transactions nothing is lost, stored twice or run twice, over a restart too", { skip }, async (t) => {
-  const { proxy, start } = await startBehindProxy(t, "direct");
+test("and through PgBouncer itself", { skip: skip || (whyNoPgBouncer() ?? false) }, async (t) => {
+  const direct = await freshDatabase(t);
+  const proxy = await startPgBouncer(t, direct, CONNECTIONS);
+  await sendAndRunThrough(t, proxy.url, direct);
+  const { transactions, connections } = await proxy.counts();
+  assert.ok(transactions > 300, `only ${transactions} transactions went through PgBouncer`);
+  assert.ok(connections <= CONNECTIONS, `PgBouncer opened ${connections} connections`);
+});
+
+async function sendAndRunThrough(t: TestContext, proxyUrl: string, direct: string): Promise<void> {
+  const start = starting(t, proxyUrl, direct);
   const nodes = (await Promise.all([start(), start()])) as [TestService, TestService];
   const ran: number[] = [];
   await startApp(t, nodes[0], (inlet) => [
@@ -55,13 +66,16 @@ test("through a proxy that pools transactions nothing is lost, stored twice or r
     events.map(({ data }) => data.n),
   );
   assert.equal((await again.send(events[0])).body.ids[0], answers[0]?.body.ids[0], "still known");
-  assert.equal(proxy.namedStatements, 0);
-  assert.ok(proxy.clientsMax > CONNECTIONS, `only ${proxy.clientsMax} clients shared ${CONNECTIONS} connections`);
-  assert.ok(proxy.transactions > 300, `only ${proxy.transactions} transactions went through the proxy`);
-});
+}
+
+function starting(t: TestContext, proxyUrl: string, listenUrl: string): () => Promise<TestService> {
+  const flags = ["--database-listen-url", listenUrl, "--database-connections", "6"];
+  return () => startTestService(t, { databaseUrl: proxyUrl, flags });
+}
 
 test("without anybody listening, nodes find each other's changes and work by looking", { skip }, async (t) => {
-  const { start } = await startBehindProxy(t, "off");
+  const proxy = await startTransactionPooler(t, await freshDatabase(t), CONNECTIONS);
+  const start = starting(t, proxy.url, "off");
   const [here, there] = [await start(), await start()];
   const made = (await here.rest("POST", "/keys", { body: { kind: "event", name: "new" } })).body.data;
   const send = () => there.send({ name: "shop/x", data: {} }, { key: made.key });

