@@ -1,6 +1,7 @@
 /**
  * An app for the benchmark of runs, as a process of its own: `node bench/app-server.ts <inlet | inngest> <base url> <signing key>`.
- * Beside its functions it tells, on /control, how many ended, when the last one was entered, and what the calls looked like.
+ * Beside its functions it tells, on /control, how many ended, when the last one was entered, and what the calls looked like; with
+ * ?ended=<n> once so many have, so that nobody has to ask again and again on the cores that are measured.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -21,12 +22,14 @@ export interface SampledCall {
 
 let ended = 0;
 let enteredAt = 0;
+/** Those who want to know when so many have ended. */
+let waiting: { until: number; response: ServerResponse }[] = [];
 /** The calls of one run of each function, for the floor to repeat. */
 const samples = new Map<string, SampledCall[]>();
 
 const plain = () => {
   enteredAt = performance.timeOrigin + performance.now();
-  ended++;
+  noteEnd();
   return "ok";
 };
 interface Steps {
@@ -35,13 +38,13 @@ interface Steps {
 const twoSteps = async ({ step }: { step: Steps }) => {
   const one = await step.run("one", () => 1);
   const two = await step.run("two", () => one + 1);
-  ended++;
+  noteEnd();
   return two;
 };
 
 const handler = kind === "inlet" ? inletApp() : inngestApp();
 const server = createServer((request, response) => {
-  if (request.url?.startsWith("/control")) return control(response);
+  if (request.url?.startsWith("/control")) return control(request.url, response);
   sample(request);
   void handler(request, response);
 });
@@ -87,6 +90,19 @@ function sample(request: IncomingMessage): void {
   };
 }
 
-function control(response: ServerResponse): void {
+function noteEnd(): void {
+  ended++;
+  if (!waiting.some(({ until }) => until <= ended)) return;
+  for (const { until, response } of waiting) if (until <= ended) tell(response);
+  waiting = waiting.filter(({ until }) => until > ended);
+}
+
+function control(url: string, response: ServerResponse): void {
+  const until = Number(new URL(url, "http://app").searchParams.get("ended") ?? 0);
+  if (ended >= until) tell(response);
+  else waiting.push({ until, response });
+}
+
+function tell(response: ServerResponse): void {
   response.end(JSON.stringify({ ended, enteredAt, samples: [...samples.values()].flat() }));
 }
