@@ -5,6 +5,7 @@
  */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
@@ -100,6 +101,20 @@ test("the environment leads every key of what belongs to one", { skip }, async (
     [],
     "every index named here exists",
   );
+  assert.deepEqual(
+    tables.map(({ table }) => [table, howDistributed(table)]),
+    tables.map(({ table }) => [table, table in REFERENCE_TABLES ? "otherwise" : "by environment"]),
+    "docs/scaling.md says of every table how it would be distributed",
+  );
   const keyless = distributed.filter(({ table }) => !own.some((index) => index.table === table));
   assert.deepEqual(keyless, []);
 });
+
+/** As the section of the document about it says. */
+function howDistributed(table: string): string {
+  const document = readFileSync(new URL("../../../../../docs/scaling.md", import.meta.url), "utf8");
+  const section = document.slice(document.indexOf("## On a sharded PostgreSQL"), document.indexOf("| query |"));
+  const lines = section.split("\n").filter((line) => line.startsWith("|") && line.split("|")[1]?.includes(`\`${table}\``));
+  assert.equal(lines.length, 1, `${table} is in one line of the table`);
+  return lines[0]?.includes("distributed by `environment_id`") ? "by environment" : "otherwise";
+}
