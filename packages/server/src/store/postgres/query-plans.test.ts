@@ -158,8 +158,10 @@ test(`with ${DAYS} days of partitions, everyday work touches few of them and rea
     for (const { text, nodes } of found) assert.equal(partitionsOf(nodes, table).size, 1, `${table}: ${text}`);
   }
   const led = await ledByEnvironment(url);
+  // Of what holds nothing PostgreSQL takes any index.
+  const isEmpty = (index: string) => /_rest(_|$)/.test(index);
   const isAstray = ({ "Index Name": index = "", "Index Cond": condition = "" }: Plan) =>
-    led.has(index) && !condition.includes("environment_id");
+    led.has(index) && !isEmpty(index) && !condition.includes("environment_id");
   const astray = seen.flatMap(({ text, nodes }) => nodes.filter(isAstray).map((node) => `${node["Index Name"]}: ${text}`));
   assert.deepEqual([...new Set(astray)], [], "without the environment every shard would be asked, and the whole index is read");
 });

@@ -167,10 +167,10 @@ BEGIN
     FROM (SELECT * FROM json_to_recordset(p_runs_read) AS r(u integer, environment_id integer, run_no bigint, revision integer)
           ORDER BY r.run_no) AS r
     LEFT JOIN LATERAL (
-      SELECT runs.revision FROM runs
+      SELECT runs.revision, runs.ended_at FROM runs
       WHERE runs.environment_id = r.environment_id AND runs.run_no = r.run_no AND runs.run_no BETWEEN low_run AND high_run
-        AND runs.ended_at IS NULL FOR UPDATE) AS now ON true
-    WHERE now.revision IS DISTINCT FROM r.revision;
+      FOR UPDATE) AS now ON true
+    WHERE now.revision IS DISTINCT FROM r.revision OR now.ended_at IS NOT NULL;
   END IF;
   IF p_held IS NOT NULL THEN
     SELECT stale || coalesce(array_agg(DISTINCT h.u), '{}') INTO stale
@@ -262,7 +262,8 @@ BEGIN
         SELECT e.no::integer AS no, e.id, e.may_exist
         FROM unnest(p_unit, p_environment, p_id, p_may_exist) WITH ORDINALITY AS e(u, environment_id, id, may_exist, no)
         WHERE e.u <> ALL (stale) AND e.no <> ALL (repeated)
-          AND NOT EXISTS (SELECT FROM events WHERE events.environment_id = e.environment_id AND events.sequence = sequences[e.no])
+          AND NOT EXISTS (SELECT FROM events WHERE events.environment_id = e.environment_id AND events.event_id = e.id
+                          AND events.sequence = sequences[e.no])
       LOOP
         IF one.may_exist = 0 THEN
           RAISE EXCEPTION 'the event id % exists already', one.id USING ERRCODE = 'unique_violation';
@@ -413,6 +414,8 @@ BEGIN
   RETURN NEXT;
 END $$;
 
+-- By their numbers first, then by their environment: both at once, PostgreSQL might take an index that begins with the environment and
+-- holds the number further on, and read all of the environment. The limit that is none keeps the two apart.
 DROP FUNCTION events_at(bigint[]);
 CREATE FUNCTION events_at(p_environment integer, p_sequences bigint[])
 RETURNS TABLE (sequence bigint, environment_id integer, event_id text, name text, ts bigint, received_at bigint, dedup_id text,
@@ -426,8 +429,9 @@ BEGIN
   RETURN QUERY
   SELECT e.sequence, e.environment_id, e.event_id, n.name, e.ts, e.received_at, e.dedup_id, s.source_kind, s.source_id, e.duplicates,
     e.extras, e.data
-  FROM events AS e JOIN event_names AS n USING (name_id) JOIN event_sources AS s USING (source_no)
-  WHERE e.environment_id = p_environment AND e.sequence = ANY (p_sequences);
+  FROM (SELECT * FROM events WHERE events.sequence = ANY (p_sequences) OFFSET 0) AS e
+  JOIN event_names AS n USING (name_id) JOIN event_sources AS s USING (source_no)
+  WHERE e.environment_id = p_environment;
 END $$;
 
 DROP FUNCTION events_named(bigint[]);
@@ -439,8 +443,9 @@ SET max_parallel_workers_per_gather = 0
 AS $$
 BEGIN
   RETURN QUERY
-  SELECT e.sequence, e.event_id, n.name FROM events AS e JOIN event_names AS n USING (name_id)
-  WHERE e.environment_id = p_environment AND e.sequence = ANY (p_sequences);
+  SELECT e.sequence, e.event_id, n.name
+  FROM (SELECT * FROM events WHERE events.sequence = ANY (p_sequences) OFFSET 0) AS e JOIN event_names AS n USING (name_id)
+  WHERE e.environment_id = p_environment;
 END $$;
 
 DROP FUNCTION runs_at(bigint[]);
@@ -497,10 +502,11 @@ DECLARE
   low_run CONSTANT bigint := (SELECT min(no) FROM unnest(p_runs) AS no);
   high_run CONSTANT bigint := (SELECT max(no) FROM unnest(p_runs) AS no);
 BEGIN
-  UPDATE runs SET status = 'running' FROM (
+  UPDATE runs SET status = 'running'
+  WHERE runs.environment_id = p_environment AND runs.run_no BETWEEN low_run AND high_run AND runs.run_no = ANY (ARRAY(
     SELECT r.run_no FROM runs AS r
-    WHERE r.environment_id = p_environment AND r.run_no = ANY (p_runs) AND r.run_no BETWEEN low_run AND high_run AND r.status = 'queued'
-    FOR UPDATE SKIP LOCKED) AS free
-  WHERE runs.environment_id = p_environment AND runs.run_no = free.run_no AND runs.run_no = ANY (p_runs)
-    AND runs.run_no BETWEEN low_run AND high_run;
+    WHERE r.environment_id = p_environment AND r.run_no = ANY (p_runs) AND r.run_no BETWEEN low_run AND high_run
+      -- Written so that no index of statuses is taken for it, which holds all that are queued.
+      AND r.status || '' = 'queued'
+    FOR UPDATE SKIP LOCKED));
 END $$;
