@@ -53,7 +53,14 @@ export async function fillRuns(folder: string, count: number): Promise<void> {
     const invokerValue = { status: "completed", value: "null" } as const;
     const end = { status: "completed", endedAt: now, output: '"ok"', error: null, invokerValue } as const;
     const finish = ({ runNo, no }: (typeof handed)[number]) =>
-      store.runAdvance({ runNo: runNo as RunNo, entryNo: no, now, lease, decide: () => ({ startedAt: now, end }) });
+      store.runAdvance({
+        environmentId: environment.id,
+        runNo: runNo as RunNo,
+        entryNo: no,
+        now,
+        lease,
+        decide: () => ({ startedAt: now, end }),
+      });
     await Promise.all(handed.map(finish));
     showProgress(done + events.length, count, "runs");
   }

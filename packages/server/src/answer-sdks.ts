@@ -79,7 +79,7 @@ async function environmentFor(
 
 async function contextOf(store: Store, id: RunId): Promise<RunContext | null> {
   const run = await store.runFind({ id });
-  return run && store.runContext({ runNo: run.no });
+  return run && store.runContext({ environmentId: run.environmentId, runNo: run.no });
 }
 
 async function checkpoint({ store, executor, now }: SdkAnswersParts, id: RunId, body: string): Promise<Refusal | null> {
@@ -91,7 +91,7 @@ async function checkpoint({ store, executor, now }: SdkAnswersParts, id: RunId, 
   if (!run) return new Refusal("run_not_found", `There is no run ${id}.`);
   let refused: RunError | null = null;
   let superseded = false;
-  const isActive = await executor.change(run.no, (state) => {
+  const isActive = await executor.change(run, (state) => {
     superseded = dispatch !== null && isSuperseded(dispatch, state.entries);
     if (superseded) return {};
     const outcome = decideCheckpoint(state, steps, now());

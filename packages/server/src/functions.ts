@@ -177,7 +177,7 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
         .everyFunction(id)
         .filter((known) => known.id === wanted)
         .map(({ no }) => no),
-    cancel: (run) => executor.change(run.no, (state) => cancelRun(state, now(), endEvents, "It was cancelled by hand.")),
+    cancel: (run) => executor.change(run, (state) => cancelRun(state, now(), endEvents, "It was cancelled by hand.")),
     rerun: (run) => rerunRun({ store, registry, fanOut, executor, now }, run),
   };
 

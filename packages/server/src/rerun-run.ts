@@ -18,7 +18,8 @@ export interface RerunParts {
 /** Null when the function or the event is gone. */
 export async function rerunRun({ store, registry, fanOut, executor, now }: RerunParts, run: RunDetails): Promise<RunId | null> {
   const target = registry.function(run.functionNo);
-  const event = await store.eventAt({ sequence: run.eventSequence });
+  const { environmentId, eventSequence } = run;
+  const event = await store.eventAt({ environmentId, sequence: eventSequence });
   if (!target || target.isArchived || !event) return null;
   const at = now();
   const value = once(() => eventValue(event));
@@ -28,7 +29,6 @@ export async function rerunRun({ store, registry, fanOut, executor, now }: Rerun
     ...(run.cron !== null && { cron: run.cron }),
     ...(run.eventSequences !== null && { eventSequences: run.eventSequences }),
   };
-  const { environmentId, eventSequence } = run;
   const { handed } = await store.runStart({ environmentId, eventSequence, run: fresh, now: at, lease: executor.lease() });
   executor.take(handed);
   return fresh.id;

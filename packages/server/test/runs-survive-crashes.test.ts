@@ -227,7 +227,7 @@ class Scene {
       const { runs } = await store.runList({ environmentId, limit: RUNS * 4 });
       for (const { id } of runs) {
         const run = await store.runGet({ environmentId, id });
-        const event = run && (await store.eventAt({ sequence: run.eventSequence }));
+        const event = run && (await store.eventAt({ environmentId, sequence: run.eventSequence }));
         assert.ok(run && event);
         const { n, label } = JSON.parse(event.data);
         for (const { name, status } of run.steps)

@@ -13,7 +13,7 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AppId, createEventIdGenerator, type FunctionNo, type RunId, type StepId } from "@inlet/protocol";
-import { type Environment, type Lease, type RunChange, type Store, TIMER_LANE } from "../src/store/contract/index.ts";
+import { type ClaimedEntry, type Environment, type Lease, type RunChange, type Store, TIMER_LANE } from "../src/store/contract/index.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { onEnd } from "./support/on-end.ts";
 import { type InletProcess, startInlet } from "./support/process.ts";
@@ -151,10 +151,7 @@ class Filler {
     return (await this.#store.eventAppend({ ...batch, events, lease: this.#lease() })).handed;
   }
 
-  #putToSleep(
-    { runNo, no }: { runNo: Parameters<Store["runAdvance"]>[0]["runNo"] | null; no: Parameters<Store["runAdvance"]>[0]["entryNo"] },
-    until: number,
-  ) {
+  #putToSleep({ environmentId, runNo, no }: Pick<ClaimedEntry, "environmentId" | "runNo" | "no">, until: number) {
     assert.ok(runNo);
     const now = Date.now();
     const step = {
@@ -176,7 +173,7 @@ class Filler {
       steps: [step],
       entries: [{ kind: "wake", stepId: NAP, dueAt: until }],
     };
-    return this.#store.runAdvance({ runNo, entryNo: no, now, lease: this.#lease(), decide: () => change });
+    return this.#store.runAdvance({ environmentId, runNo, entryNo: no, now, lease: this.#lease(), decide: () => change });
   }
 
   /** Calls are handed over, timers are not. */

@@ -151,7 +151,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
         throw invalid("version", "cannot be given together with transform");
       checkLists(changes, parts.isIpRange);
       await refuseBadTransform(changes.transform);
-      const updated = await store.webhookUpdate({ id: webhook.id, changes, updatedAt: parts.now() });
+      const updated = await store.webhookUpdate({ environmentId: webhook.environmentId, id: webhook.id, changes, updatedAt: parts.now() });
       if (!updated && changes.version !== undefined) {
         throw new RestRefusal("webhook_version_not_found", `The webhook has no version ${changes.version}.`);
       }
@@ -159,24 +159,22 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
     },
   );
 
-  app.delete<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Delete a webhook" } }, async (request) =>
-    changed(
-      request,
-      "deleted",
-      await store.webhookDelete({ id: findWebhook(directory, request, request.params.id).id, deletedAt: parts.now() }),
-    ),
-  );
+  app.delete<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Delete a webhook" } }, async (request) => {
+    const { environmentId, id } = findWebhook(directory, request, request.params.id);
+    return changed(request, "deleted", await store.webhookDelete({ environmentId, id, deletedAt: parts.now() }));
+  });
 
   const rotate = { ...ONE, summary: "Give a webhook a new URL", description: "The one it had stops working at once." };
   app.post<ById>("/webhooks/:id/rotate", { config, schema: rotate }, async (request) => {
-    const { id } = findWebhook(directory, request, request.params.id);
-    return changed(request, "rotated", await store.webhookRotate({ id, token: parts.issueWebhookToken(), rotatedAt: parts.now() }));
+    const { environmentId, id } = findWebhook(directory, request, request.params.id);
+    const rotation = { environmentId, id, token: parts.issueWebhookToken(), rotatedAt: parts.now() };
+    return changed(request, "rotated", await store.webhookRotate(rotation));
   });
 
   const versions = { ...ONE, summary: "List the versions of a webhook's transform", response: { 200: pageOf(WEBHOOK_VERSION) } };
   app.get<ById>("/webhooks/:id/versions", { config, schema: versions }, async (request) => {
     const webhook = findWebhook(directory, request, request.params.id);
-    const known = await store.webhookVersionList({ id: webhook.id });
+    const known = await store.webhookVersionList(webhook);
     return {
       data: known.map(({ version, transform, createdAt }) => ({
         version,

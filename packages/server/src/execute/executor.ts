@@ -3,7 +3,7 @@
  * the store before it counts; what is in memory only makes it fast.
  */
 
-import type { EntryNo, EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { Logger } from "pino";
 import {
   type ClaimedEntry,
@@ -11,6 +11,7 @@ import {
   type RunAdvanceParams,
   type RunAdvanceResult,
   type RunChange,
+  type RunRecord,
   type RunState,
   type Store,
   StoreUnavailable,
@@ -75,7 +76,9 @@ export class Executor {
       limitsOf,
       onEmpty: (lane) => this.#limits?.noteEmpty(lane),
     });
-    this.#suspects = new Suspects(({ no }) => this.#untilWritten(() => store.queueTry({ no, node: this.#parts.store.storeNode })));
+    this.#suspects = new Suspects(({ environmentId, no }) =>
+      this.#untilWritten(() => store.queueTry({ environmentId, no, node: store.storeNode })),
+    );
     this.#timers = new Timers({ store, now, lease: () => this.lease(), work: (entries) => this.#workTimers(entries) });
   }
 
@@ -161,24 +164,21 @@ export class Executor {
   /** Stopping is no crash: what was not worked on to its end can be taken up at once, here or elsewhere. */
   async #letGo(entries: readonly ClaimedEntry[]): Promise<void> {
     const { store, now } = this.#parts;
-    const entryNos = entries.map(({ no }) => no);
     // If it cannot be written, the entries are due when their leases end.
-    if (entryNos.length > 0) await store.queueRelease({ entryNos, node: this.#parts.store.storeNode, now: now() }).catch(() => undefined);
+    if (entries.length > 0) await store.queueRelease({ entries, node: this.#parts.store.storeNode, now: now() }).catch(() => undefined);
   }
 
   /** A change of a run that comes from elsewhere: a cancellation, results handed in early. */
-  async change(runNo: RunNo, decide: (state: RunState) => RunChange): Promise<boolean> {
-    const { applied, handed } = await this.#advance({ runNo, entryNo: null, decide });
+  async change({ environmentId, no }: Pick<RunRecord, "environmentId" | "no">, decide: (state: RunState) => RunChange): Promise<boolean> {
+    const { applied, handed } = await this.#advance({ environmentId, runNo: no, entryNo: null, decide });
     this.take(handed);
     return applied;
   }
 
   async #renew(): Promise<void> {
     await this.#limits?.renew();
-    const entryNos = [...this.#scheduler.held(), ...this.#timersInWork].map(({ no }) => no);
-    await this.#parts.store
-      .queueRenew({ entryNos, node: this.#parts.store.storeNode, until: this.#parts.now() + LEASE_MS })
-      .catch(() => {});
+    const entries = [...this.#scheduler.held(), ...this.#timersInWork];
+    await this.#parts.store.queueRenew({ entries, node: this.#parts.store.storeNode, until: this.#parts.now() + LEASE_MS }).catch(() => {});
   }
 
   async #workTimers(entries: readonly ClaimedEntry[]): Promise<void> {
@@ -204,19 +204,19 @@ export class Executor {
   }
 
   /** What this node holds is given to nobody else: it has to be let go of. */
-  async #putBack({ no, claims }: ClaimedEntry): Promise<void> {
+  async #putBack({ environmentId, no, claims }: ClaimedEntry): Promise<void> {
     const { store, now, log } = this.#parts;
     const restMs = FAULT_REST_MS * 2 ** Math.min(claims, FAULT_RESTS_MAX);
-    const put = () => store.queueReschedule({ no, node: this.#parts.store.storeNode, dueAt: now() + restMs });
+    const put = () => store.queueReschedule({ environmentId, no, node: this.#parts.store.storeNode, dueAt: now() + restMs });
     await this.#untilWritten(put).catch((error) => log.error({ err: error, no }, "an entry of the queue rests until the next start"));
   }
 
   async #work(entry: ClaimedEntry): Promise<void> {
-    const { runNo } = entry;
+    const { environmentId, runNo } = entry;
     if (runNo === null) return this.take(await this.#parts.starts.work(entry));
-    if (this.#suspects.isGuilty(entry)) return this.#fail(entry.no, runNo, QUARANTINED);
+    if (this.#suspects.isGuilty(entry)) return this.#fail(entry, runNo, QUARANTINED);
     if (entry.kind === "call") return this.#call(entry, runNo);
-    const { handed } = await this.#advance({ runNo, entryNo: entry.no, decide: (state) => this.#timerChange(entry, state) });
+    const { handed } = await this.#advance({ environmentId, runNo, entryNo: entry.no, decide: (state) => this.#timerChange(entry, state) });
     this.take(handed);
   }
 
@@ -232,35 +232,37 @@ export class Executor {
   }
 
   async #call(entry: ClaimedEntry, runNo: RunNo): Promise<void> {
-    const context = await this.#parts.store.runContext({ runNo });
+    const { environmentId } = entry;
+    const context = await this.#parts.store.runContext({ environmentId, runNo });
     if (!context) return;
     const target = this.#parts.functionOf(entry.functionNo);
-    if (!target || target.app.removedAt !== null) return this.#fail(entry.no, runNo, "Its app was removed.");
+    if (!target || target.app.removedAt !== null) return this.#fail(entry, runNo, "Its app was removed.");
     if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
     const { hasAnswer, decide, late } = await this.#calls.make({ entry, context, target });
     if (this.#isStopping && !hasAnswer) return this.#letGo([entry]);
-    const { applied, handed } = await this.#advance({ runNo, entryNo: entry.no, decide });
+    const { applied, handed } = await this.#advance({ environmentId, runNo, entryNo: entry.no, decide });
     this.take(handed);
     // The run was cancelled while the app worked: nothing follows, but the call is there to be seen.
-    if (!applied) await this.#untilWritten(() => this.#parts.store.runNoteCall({ runNo, ...late() }));
+    if (!applied) await this.#untilWritten(() => this.#parts.store.runNoteCall({ environmentId, runNo, ...late() }));
   }
 
-  async #fail(entryNo: EntryNo, runNo: RunNo, message: string): Promise<void> {
+  async #fail({ environmentId, no }: ClaimedEntry, runNo: RunNo, message: string): Promise<void> {
     const { endEvents, now } = this.#parts;
     const decide = (state: RunState) => failRun(state, { name: "RunAbandoned", message }, now(), endEvents);
-    this.take((await this.#advance({ runNo, entryNo, decide })).handed);
+    this.take((await this.#advance({ environmentId, runNo, entryNo: no, decide })).handed);
   }
 
   /** Where a function limits when its runs start or how long they take, that it began must be known while the first call goes on. */
-  async #begin({ no }: ClaimedEntry, runNo: RunNo, { timeouts: { startMs, finishMs } }: ExecutedFunction): Promise<void> {
+  async #begin({ environmentId, no }: ClaimedEntry, runNo: RunNo, { timeouts: { startMs, finishMs } }: ExecutedFunction): Promise<void> {
     if (startMs === null && finishMs === null) return;
     const startedAt = this.#parts.now();
     const entries = finishMs === null ? [] : [{ kind: "finish-by", stepId: null, dueAt: startedAt + finishMs } as const];
-    this.take((await this.#advance({ runNo, entryNo: no, decide: () => ({ startedAt, entry: "keep", entries }) })).handed);
+    const decide = () => ({ startedAt, entry: "keep", entries }) as const;
+    this.take((await this.#advance({ environmentId, runNo, entryNo: no, decide })).handed);
   }
 
   /** An answer that cannot be written now is kept until it can: only a crash makes a step run again. */
-  #advance(params: Pick<RunAdvanceParams, "runNo" | "entryNo" | "decide">): Promise<RunAdvanceResult> {
+  #advance(params: Omit<RunAdvanceParams, "now" | "lease">): Promise<RunAdvanceResult> {
     return this.#untilWritten(() => this.#parts.store.runAdvance({ ...params, now: this.#parts.now(), lease: this.lease() }));
   }
 

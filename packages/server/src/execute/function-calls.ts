@@ -53,7 +53,7 @@ export interface FunctionCallOutcome {
   /** What the answer means for the run as it is by now. */
   decide(state: RunState): RunChange;
   /** What is left to tell when the run has ended meanwhile. */
-  late(): Omit<LateCall, "runNo">;
+  late(): Pick<LateCall, "call" | "failure">;
 }
 
 export class FunctionCalls {

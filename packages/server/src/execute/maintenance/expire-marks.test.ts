@@ -24,14 +24,15 @@ test("marks are swept away when they may be forgotten, not before", async (t) =>
   assert.ok(entry);
   const mark = { kind: "rate", key: "k" } as const;
   const marks = [{ ...mark, value: "1", expiresAt: 5_000 }];
-  await store.functionStart({ entryNo: entry.no, functionNo, marks: [], now: 1_000, lease, decide: () => ({ marks }) });
+  const environmentId = environment.id;
+  await store.functionStart({ environmentId, entryNo: entry.no, functionNo, marks: [], now: 1_000, lease, decide: () => ({ marks }) });
 
   let now = 4_999;
   const sweeper = expireMarks({ store, log: pino({ level: "silent" }), now: () => now });
   assert.equal(await sweeper.sweep(), 0);
-  assert.equal(await store.markGet({ functionNo, ...mark }), "1");
+  assert.equal(await store.markGet({ environmentId, functionNo, ...mark }), "1");
   now = 5_000;
   assert.equal(await sweeper.sweep(), 1);
-  assert.equal(await store.markGet({ functionNo, ...mark }), null);
+  assert.equal(await store.markGet({ environmentId, functionNo, ...mark }), null);
   await sweeper.stop();
 });

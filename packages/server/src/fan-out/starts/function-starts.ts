@@ -58,13 +58,17 @@ export class FunctionStarts {
 
   /** The function is gone. */
   async #drop(entry: ClaimedEntry): Promise<ClaimedEntry[]> {
-    const event = await this.#parts.store.eventAt({ sequence: entry.eventSequence ?? 0 });
+    const event = await this.#eventOf(entry);
     const invoker = event && (await this.#invokerOf(event));
     return this.#start(entry, [], () => notStarted({ invoker }, "it is not there any more"));
   }
 
+  async #eventOf({ environmentId, eventSequence }: ClaimedEntry): Promise<StoredEvent | null> {
+    return eventSequence === null ? null : this.#parts.store.eventAt({ environmentId, sequence: eventSequence });
+  }
+
   async #requested(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
-    const event = await this.#parts.store.eventAt({ sequence: entry.eventSequence ?? 0 });
+    const event = await this.#eventOf(entry);
     if (!event) return this.#drop(entry);
     const value = eventValue(event);
     const marks = marksOf(registered.config, value);
@@ -82,9 +86,10 @@ export class FunctionStarts {
   /** The entry knows only the key. The other rules look at the first event gathered under it. */
   async #gathered(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
     const { store } = this.#parts;
+    const { environmentId, functionNo } = entry;
     const mark = gatheringNamed(entry.subject ?? "");
-    const sequence = firstGathered(await store.markGet({ functionNo: entry.functionNo, ...mark }));
-    const event = sequence === null ? null : await store.eventAt({ sequence });
+    const sequence = firstGathered(await store.markGet({ environmentId, functionNo, ...mark }));
+    const event = sequence === null ? null : await store.eventAt({ environmentId, sequence });
     if (!event) return this.#start(entry, [mark], (state) => decideLostGathering(mark, state));
     const value = eventValue(event);
     const keys = marksOf(registered.config, value).map((other) => (other.kind === mark.kind ? mark : other));
@@ -97,8 +102,8 @@ export class FunctionStarts {
     decide: Parameters<Store["functionStart"]>[0]["decide"],
   ): Promise<ClaimedEntry[]> {
     const { store, now, lease } = this.#parts;
-    const { functionNo, no } = entry;
-    return (await store.functionStart({ entryNo: no, functionNo, marks, now: now(), lease: lease(), decide })).handed;
+    const { environmentId, functionNo, no } = entry;
+    return (await store.functionStart({ environmentId, entryNo: no, functionNo, marks, now: now(), lease: lease(), decide })).handed;
   }
 
   #facts(registered: RegisteredFunction, event: StoredEvent, value: EventValue): StartFacts {

@@ -134,7 +134,8 @@ export function appConformance(engine: Engine): void {
     await store.appSync(sampleSync(scene.environment, { checksum: "a", functions: [cron("ship", { cron: "* * * * *", dueAt: 4_000 })] }));
     const [entry] = await claimAll(scene, 5_000, "node-1");
     assert.equal(entry?.rank, 4_000, "the time it was due");
-    const tick = { entryNo: entry.no, functionNo: entry.functionNo, marks: [], now: 5_000, lease: sampleLease() };
+    const { environmentId, functionNo } = entry;
+    const tick = { environmentId, entryNo: entry.no, functionNo, marks: [], now: 5_000, lease: sampleLease() };
     assert.equal((await store.functionStart({ ...tick, decide: () => ({ againAt: 60_000 }) })).applied, true);
     assert.equal((await store.functionStart({ ...tick, decide: () => ({ againAt: 90_000 }) })).applied, false, "it is held no more");
     assert.equal(await store.queueNextDue(), 60_000);

@@ -14,7 +14,7 @@ async function request({ store, environment, functions }: Scene): Promise<{ entr
   const { handed } = await store.eventAppend(sampleBatch(environment, [sampleEvent({ starts })], { lease: sampleLease() }));
   const [entry] = handed;
   assert.ok(entry);
-  const event = await store.eventAt({ sequence: entry.eventSequence ?? 0 });
+  const event = await store.eventAt({ environmentId: environment.id, sequence: entry.eventSequence ?? 0 });
   assert.ok(event);
   return { entry, event };
 }
@@ -25,9 +25,13 @@ function start(
   decide: FunctionStartChange | ((state: FunctionStartState) => FunctionStartChange),
   marks: MarkKey[] = [KEY],
 ) {
-  const { no, functionNo } = entry;
+  const { environmentId, no, functionNo } = entry;
   const decided = typeof decide === "function" ? decide : () => decide;
-  return store.functionStart({ entryNo: no, functionNo, marks, now: 2_000, lease: sampleLease(), decide: decided });
+  return store.functionStart({ environmentId, entryNo: no, functionNo, marks, now: 2_000, lease: sampleLease(), decide: decided });
+}
+
+function markOf({ store, environment, functions }: Scene, { kind, key }: MarkKey, functionNo = functions[0]): Promise<string | null> {
+  return store.markGet({ environmentId: environment.id, functionNo, kind, key });
 }
 
 export function functionStartConformance(engine: Engine): void {
@@ -39,7 +43,7 @@ export function functionStartConformance(engine: Engine): void {
     const starts = [{ functionNo: scene.functions[0], dueAt: 1_000 }];
     const twins = [sampleEvent({ dedupId: "d", starts }), sampleEvent({ dedupId: "d", starts })];
     assert.equal((await store.eventAppend(sampleBatch(scene.environment, twins, { lease: sampleLease() }))).handed.length, 1);
-    assert.equal(await store.eventAt({ sequence: 999 }), null);
+    assert.equal(await store.eventAt({ environmentId: scene.environment.id, sequence: 999 }), null);
   });
 
   test(`${engine.name}: marks, the run and the end of the entry are one change`, async (t) => {
@@ -57,15 +61,15 @@ export function functionStartConformance(engine: Engine): void {
     });
     assert.deepEqual([applied, handed.length], [true, 1]);
     assert.equal((await detailsOf(scene, run.id)).event?.id, event.id);
-    assert.equal(await store.markGet({ functionNo: scene.functions[0], ...KEY }), "17");
-    assert.equal(await store.markGet({ functionNo: scene.functions[1], ...KEY }), null, "marks are a function's own");
+    assert.equal(await markOf(scene, KEY), "17");
+    assert.equal(await markOf(scene, KEY, scene.functions[1]), null, "marks are a function's own");
     assert.equal((await start(scene, entry, () => assert.fail("nothing is to be decided"))).applied, false, "the entry is done");
     const second = await request(scene);
     await start(scene, second.entry, (state) => {
       assert.deepEqual(state.marks, ["17"]);
       return { marks: [{ ...KEY, value: null, expiresAt: 0 }] };
     });
-    assert.equal(await store.markGet({ functionNo: scene.functions[0], ...KEY }), null);
+    assert.equal(await markOf(scene, KEY), null);
   });
 
   test(`${engine.name}: a decision that throws keeps the entry and writes nothing`, async (t) => {
@@ -108,7 +112,7 @@ export function functionStartConformance(engine: Engine): void {
     const [held] = handed;
     assert.ok(held?.runNo);
     const runNo = held.runNo;
-    const value = () => store.markGet({ functionNo: scene.functions[0], ...mark });
+    const value = () => markOf(scene, mark);
     assert.equal(await value(), String(runNo));
     const far = 400 * 86_400_000;
     assert.equal(await store.markExpireMany({ until: far, limit: 10 }), 1);
@@ -158,7 +162,7 @@ export function functionStartConformance(engine: Engine): void {
     assert.equal(await store.markExpireMany({ until: 2_000, limit: 1 }), 1);
     assert.equal(await store.markExpireMany({ until: 2_000, limit: 10 }), 1);
     assert.equal(await store.markExpireMany({ until: 2_000, limit: 10 }), 0);
-    const left = await Promise.all(marks.map((mark) => store.markGet({ functionNo: scene.functions[0], ...mark })));
+    const left = await Promise.all(marks.map((mark) => markOf(scene, mark)));
     assert.deepEqual(left, [null, null, "1"]);
   });
 

@@ -21,6 +21,7 @@ async function arrive(scene: Scene, changes: Partial<NewRun>[]): Promise<RunNo[]
 
 async function end(scene: Scene, runNo: RunNo): Promise<void> {
   const result = await scene.store.runAdvance({
+    environmentId: scene.environment.id,
     runNo,
     entryNo: null,
     now: 2_000,

@@ -77,8 +77,8 @@ export function queueConformance(engine: Engine): void {
     const scene = await makeScene(store);
     const { entry } = await beginOne(scene);
     assert.deepEqual(await claimAll(scene, 30_999), []);
-    await store.queueRenew({ entryNos: [entry.no], node: "another", until: 90_000 });
-    await store.queueRenew({ entryNos: [entry.no], node: NODE, until: 50_000 });
+    await store.queueRenew({ entries: [entry], node: "another", until: 90_000 });
+    await store.queueRenew({ entries: [entry], node: NODE, until: 50_000 });
     assert.deepEqual(await claimAll(scene, 49_999), []);
     const [taken] = await claimAll(scene, 50_000);
     assert.deepEqual([taken?.no, taken?.claims], [entry.no, 2], "taken over from a node that is silent");
@@ -149,15 +149,15 @@ export function queueConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const { entry, run } = await beginOne(scene);
-    await store.queueReschedule({ no: entry.no, node: "another", dueAt: 2_000 });
-    await store.queueRemove({ no: entry.no, node: "another" });
+    await store.queueReschedule({ ...entry, node: "another", dueAt: 2_000 });
+    await store.queueRemove({ ...entry, node: "another" });
     assert.deepEqual(await claimAll(scene, 2_000), []);
-    await store.queueReschedule({ no: entry.no, node: NODE, dueAt: 3_000 });
-    await store.queueRemove({ no: entry.no, node: NODE });
+    await store.queueReschedule({ ...entry, node: NODE, dueAt: 3_000 });
+    await store.queueRemove({ ...entry, node: NODE });
     assert.equal(await store.queueNextDue(), 3_000);
     const [again] = await claimAll(scene, 3_000, NODE);
     assert.deepEqual([again?.no, again?.lane, again?.claims], [entry.no, run.lane, 2]);
-    await store.queueRemove({ no: entry.no, node: NODE });
+    await store.queueRemove({ ...entry, node: NODE });
     await store.queueRecover({ node: NODE, now: 3_000 });
     assert.deepEqual(await claimAll(scene, 9_000_000), []);
   });
@@ -166,10 +166,10 @@ export function queueConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const [mine, other] = [await beginOne(scene), await beginOne(scene)];
-    await store.queueTry({ no: mine.entry.no, node: NODE });
-    await store.queueRelease({ entryNos: [mine.entry.no, other.entry.no], node: "another", now: 2_000 });
+    await store.queueTry({ ...mine.entry, node: NODE });
+    await store.queueRelease({ entries: [mine.entry, other.entry], node: "another", now: 2_000 });
     assert.deepEqual(await claimAll(scene, 2_000), []);
-    await store.queueRelease({ entryNos: [mine.entry.no], node: NODE, now: 2_000 });
+    await store.queueRelease({ entries: [mine.entry], node: NODE, now: 2_000 });
     const claimed = await claimAll(scene, 2_000);
     assert.deepEqual(
       claimed.map(({ no, claims, trials }) => [no, claims, trials]),
@@ -181,8 +181,8 @@ export function queueConformance(engine: Engine): void {
     const { store, reopen } = await engine.open(t);
     const scene = await makeScene(store);
     const begun = await beginOne(scene);
-    await store.queueTry({ no: begun.entry.no, node: "another" });
-    await store.queueTry({ no: begun.entry.no, node: NODE });
+    await store.queueTry({ ...begun.entry, node: "another" });
+    await store.queueTry({ ...begun.entry, node: NODE });
     const again = { ...scene, store: await reopen() };
     await again.store.queueRecover({ node: NODE, now: 2_000 });
     const [tried] = await claimAll(again, 2_000, NODE);

@@ -36,7 +36,7 @@ async function removeEvents(store: Store, until: number): Promise<number> {
   return removeAll(store.eventExpireMany, until);
 }
 
-async function end(scene: Scene, begun: Begun, endedAt: number): Promise<void> {
+async function end(scene: Scene, begun: Pick<Begun, "runNo" | "entry">, endedAt: number): Promise<void> {
   const attempt = { stepId: null, attempt: 0, startedAt: 1_500, endedAt: 1_600, httpStatus: 500, error: { name: "E", message: "m" } };
   await advance(
     scene,
@@ -108,7 +108,7 @@ export function retentionConformance(engine: Engine): void {
       now: 1_500,
       lease,
     });
-    await end(scene, { run: endedRun, entry: endedEntry, runNo: endedEntry.runNo }, 2_000);
+    await end(scene, { entry: endedEntry, runNo: endedEntry.runNo }, 2_000);
     await append(sampleEvent());
 
     const there = async () => {
@@ -122,7 +122,7 @@ export function retentionConformance(engine: Engine): void {
     await advance(scene, { runNo: runEntry.runNo, entry: runEntry }, { end: sampleEnd() });
     assert.deepEqual(await there(), [true, true, true, false], "the other run goes on");
     await advance(scene, { runNo: handed[0]?.runNo as RunNo, entry: handed[0] as never }, { end: sampleEnd() });
-    await store.queueRemove({ no: startEntry.no, node: lease.node });
+    await store.queueRemove({ ...startEntry, node: lease.node });
     assert.deepEqual(await there(), [false, false, false, false]);
     assert.equal((await detailsOf(scene, together.id)).event, null, "a run is shown without it");
   });
@@ -136,7 +136,8 @@ export function retentionConformance(engine: Engine): void {
     const [entry] = (await store.eventAppend(sampleBatch(environment, [first], { lease }))).handed;
     assert.ok(entry);
     const gather = { key: "batch:", dueAt: 50_000, since: entry.eventSequence ?? 0 };
-    await store.functionStart({ entryNo: entry.no, functionNo: functions[0], marks: [], now: 1_000, lease, decide: () => ({ gather }) });
+    const start = { environmentId: environment.id, entryNo: entry.no, functionNo: functions[0], marks: [], now: 1_000, lease };
+    await store.functionStart({ ...start, decide: () => ({ gather }) });
     await store.eventAppend(sampleBatch(environment, [second]));
     await store.eventAppend(sampleBatch(environment, [sampleEvent()]));
     const there = async () => {
@@ -148,7 +149,7 @@ export function retentionConformance(engine: Engine): void {
     assert.deepEqual(await there(), [false, true, true]);
     const [due] = (await store.queueClaimMany({ lane: "timers", limit: 10, now: 50_000, lease })).claimed;
     assert.equal(due?.kind, "gather");
-    await store.queueRemove({ no: due?.no as never, node: lease.node });
+    await store.queueRemove({ ...due, node: lease.node });
     assert.deepEqual(await there(), [false, false, false]);
   });
 
@@ -163,7 +164,7 @@ export function retentionConformance(engine: Engine): void {
     const { handed } = await store.runStart({
       ...{ environmentId: scene.environment.id, eventSequence: sequences[0] ?? 0, run: gathered, now: 1_500, lease: sampleLease() },
     });
-    await end(scene, { run: gathered, entry: handed[0] as never, runNo: handed[0]?.runNo as RunNo }, 2_000);
+    await end(scene, { entry: handed[0] as never, runNo: handed[0]?.runNo as RunNo }, 2_000);
     await end(scene, batch, 2_000);
     await begin(scene, [sampleRun(scene.functions[0])]);
 
@@ -172,7 +173,7 @@ export function retentionConformance(engine: Engine): void {
     assert.deepEqual(await Promise.all([old, batch].map(({ run }) => found(run.id))), [null, null]);
     assert.equal(await found(gathered.id), null);
     for (const { run } of [live, young]) assert.ok(await found(run.id));
-    const eventId = (await store.eventAt({ sequence: sequences[1] ?? 0 }))?.id;
+    const eventId = (await store.eventAt({ environmentId: scene.environment.id, sequence: sequences[1] ?? 0 }))?.id;
     const { runs } = await store.runList({ environmentId: scene.environment.id, limit: 10, ...(eventId && { eventId }) });
     assert.ok(runs.every(({ id }) => id !== gathered.id));
     await end(scene, live, 2_500);

@@ -47,7 +47,7 @@ export function runAdvanceConformance(engine: Engine): void {
         ["a", 1, "completed", '{"data":"a"}'],
       ],
     );
-    const context = await again.store.runContext({ runNo: begun.runNo });
+    const context = await again.store.runContext(begun);
     assert.deepEqual(context?.steps, [
       { id: "b", value: '{"data":"b"}' },
       { id: "a", value: '{"data":"a"}' },
@@ -64,7 +64,7 @@ export function runAdvanceConformance(engine: Engine): void {
     });
     await advance(scene, begun, { steps: [doneStep("quick")], entry: "keep" });
     await advance(scene, begun, { steps: [doneStep("slow")], entry: "keep" });
-    const context = await store.runContext({ runNo: begun.runNo });
+    const context = await store.runContext(begun);
     assert.deepEqual(
       context?.steps.map(({ id }) => id),
       ["quick", "slow"],
@@ -198,7 +198,7 @@ export function runAdvanceConformance(engine: Engine): void {
       });
     }
     assert.deepEqual(await detailsOf(scene, begun.run.id), ended);
-    assert.equal(await store.runContext({ runNo: begun.runNo }), null);
+    assert.equal(await store.runContext(begun), null);
     assert.deepEqual(await claimAll(scene, 9_000_000), []);
   });
 

@@ -53,7 +53,7 @@ export function runCallConformance(engine: Engine): void {
       { call: other, failure: null },
       { call: other, failure: null },
     ])
-      await store.runNoteCall({ runNo: before.no, ...late });
+      await store.runNoteCall({ environmentId: scene.environment.id, runNo: before.no, ...late });
     const calls = [call, other].map((kept) => ({ ...kept, stepsGiven: [] }));
     assert.deepEqual(await detailsOf(scene, begun.run.id), { ...before, attempts: [failure], calls });
   });

@@ -14,6 +14,7 @@ import type {
   RunAdvanceResult,
   RunChange,
   RunEnd,
+  RunKey,
   RunRules,
   RunState,
   StepWrite,
@@ -100,13 +101,12 @@ export async function beginOne(scene: Scene, changes: Partial<NewRun> = {}, even
   const run = sampleRun(scene.functions[0], changes);
   const [entry] = (await begin(scene, [run], { event })).handed;
   assert.ok(entry?.runNo);
-  return { run, entry, runNo: entry.runNo };
+  return { environmentId: scene.environment.id, run, entry, runNo: entry.runNo };
 }
 
-export interface Begun {
+export interface Begun extends RunKey {
   run: NewRun;
   entry: ClaimedEntry;
-  runNo: NonNullable<ClaimedEntry["runNo"]>;
 }
 
 export interface AdvanceOptions {
@@ -117,7 +117,7 @@ export interface AdvanceOptions {
 
 /** Advances by what the entry's work led to. */
 export function advance(
-  { store }: Scene,
+  { store, environment }: Scene,
   { runNo, entry }: Pick<Begun, "runNo" | "entry">,
   change: RunChange | ((state: RunState) => RunChange),
   options: AdvanceOptions = {},
@@ -125,7 +125,7 @@ export function advance(
   const { now = 2_000, lease = sampleLease() } = options;
   const worked = options.entry === undefined ? entry : options.entry;
   const decide = typeof change === "function" ? change : () => change;
-  return store.runAdvance({ runNo, entryNo: worked?.no ?? null, now, lease, decide });
+  return store.runAdvance({ environmentId: environment.id, runNo, entryNo: worked?.no ?? null, now, lease, decide });
 }
 
 export function stepId(name: string): StepId {

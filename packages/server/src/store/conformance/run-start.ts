@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { RunNo } from "@inlet/protocol";
 import type { Engine } from "./engine.ts";
 import { advance, begin, beginOne, claimAll, detailsOf, makeScene, NO_ROOM, sampleEnd, sampleLease, sampleRun } from "./run-samples.ts";
 import { sampleBatch, sampleEvent } from "./samples.ts";
@@ -23,7 +24,7 @@ export function runStartConformance(engine: Engine): void {
         [event.id, run.functionNo, "running", 1_000],
       );
     }
-    const context = await again.runContext({ runNo: handed[0]?.runNo as NonNullable<(typeof handed)[0]["runNo"]> });
+    const context = await again.runContext({ environmentId: scene.environment.id, runNo: handed[0]?.runNo as RunNo });
     assert.deepEqual(
       context?.events.map(({ id, data }) => [id, data]),
       [[event.id, event.data]],
@@ -92,7 +93,7 @@ export function runStartConformance(engine: Engine): void {
       now: 1_000,
       lease: sampleLease(),
     });
-    const context = await store.runContext({ runNo: handed[0]?.runNo as NonNullable<(typeof handed)[0]["runNo"]> });
+    const context = await store.runContext({ environmentId: scene.environment.id, runNo: handed[0]?.runNo as RunNo });
     assert.deepEqual(
       context?.events.map(({ data }) => data),
       ['{"n":2}', '{"n":1}', '{"n":0}'],

@@ -106,7 +106,7 @@ export function runWaitConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const begun = await beginOne(scene);
-    const context = await store.runContext({ runNo: begun.runNo });
+    const context = await store.runContext(begun);
     const since = { sequence: context?.lastSequence ?? 0, at: 1_500 };
     // Received before the call began, and stored after: what counts is the order of commits.
     await send(scene, { data: '{"n":1}' }, 1_499);
@@ -130,7 +130,7 @@ export function runWaitConformance(engine: Engine): void {
     const { handed } = await send(scene, {}, 3_000);
     const [entry] = handed;
     assert.ok(entry);
-    const context = await store.runContext({ runNo: begun.runNo });
+    const context = await store.runContext(begun);
     await wait(scene, { ...begun, entry }, { stepId: stepId("second"), since: { sequence: context?.lastSequence ?? 0, at: 3_000 } }, 3_000);
     assert.equal(await answerOf(scene, begun, "second"), null);
     await send(scene, { data: '{"later":true}' }, 3_000);
@@ -142,7 +142,7 @@ export function runWaitConformance(engine: Engine): void {
     const scene = await makeScene(store);
     for (let n = 0; n < 20; n++) {
       const begun = await beginOne(scene);
-      const context = await store.runContext({ runNo: begun.runNo });
+      const context = await store.runContext(begun);
       const since = { sequence: context?.lastSequence ?? 0, at: 1_000 };
       const both = [() => wait(scene, begun, { since }), () => send(scene, { data: `{"n":${n}}` })];
       await Promise.all((n % 2 === 0 ? both : both.reverse()).map((act) => act()));

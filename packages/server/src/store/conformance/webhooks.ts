@@ -47,23 +47,23 @@ export function webhookConformance(engine: Engine): void {
   test(`${engine.name}: a webhook is kept with its lists, changed field by field, and read back`, async (t) => {
     const { store, reopen } = await engine.open(t);
     const made = await makeWebhook(store, await makeEnvironment(store));
-    const changed = await store.webhookUpdate({ id: made.id, changes: { name: "other", ips: null, enabled: false }, updatedAt: 5 });
+    const changed = await store.webhookUpdate({ ...made, changes: { name: "other", ips: null, enabled: false }, updatedAt: 5 });
     assert.deepEqual(changed, { ...made, name: "other", ips: null, enabled: false, updatedAt: 5 });
     assert.deepEqual(await (await reopen()).webhookList(), [changed]);
-    assert.equal(await store.webhookUpdate({ id: "none" as WebhookId, changes: {}, updatedAt: 6 }).catch(() => null), null);
+    assert.equal(await store.webhookUpdate({ ...made, id: "none" as WebhookId, changes: {}, updatedAt: 6 }).catch(() => null), null);
   });
 
   test(`${engine.name}: a new text is a new version, an old version can be put in force, a missing one cannot`, async (t) => {
     const { store } = await engine.open(t);
-    const { id } = await makeWebhook(store, await makeEnvironment(store));
-    const update = (changes: object) => store.webhookUpdate({ id, changes, updatedAt: 5 });
+    const { environmentId, id } = await makeWebhook(store, await makeEnvironment(store));
+    const update = (changes: object) => store.webhookUpdate({ environmentId, id, changes, updatedAt: 5 });
     const state = (webhook: Webhook | null) => [webhook?.version, webhook?.transform];
     assert.deepEqual(state(await update({ transform: "second" })), [2, "second"]);
     assert.deepEqual(state(await update({ transform: "second" })), [2, "second"]);
     assert.deepEqual(state(await update({ version: 1 })), [1, "first"]);
     assert.deepEqual(state(await update({ transform: "third" })), [3, "third"]);
     assert.equal(await update({ version: 9 }), null);
-    const versions = await store.webhookVersionList({ id });
+    const versions = await store.webhookVersionList({ environmentId, id });
     assert.deepEqual(
       versions.map(({ version, transform }) => [version, transform]),
       [
@@ -76,12 +76,12 @@ export function webhookConformance(engine: Engine): void {
 
   test(`${engine.name}: rotated and deleted webhooks leave their tokens behind`, async (t) => {
     const { store } = await engine.open(t);
-    const { id } = await makeWebhook(store, await makeEnvironment(store));
-    assert.equal((await store.webhookRotate({ id, token: "new token", rotatedAt: 5 }))?.token, "new token");
+    const { environmentId, id } = await makeWebhook(store, await makeEnvironment(store));
+    assert.equal((await store.webhookRotate({ environmentId, id, token: "new token", rotatedAt: 5 }))?.token, "new token");
     assert.deepEqual(await store.webhookRetiredTokenList(), [{ token: "token of wh_1", webhookId: id }]);
-    assert.equal((await store.webhookDelete({ id, deletedAt: 6 }))?.deletedAt, 6);
-    assert.equal(await store.webhookDelete({ id, deletedAt: 7 }), null);
-    assert.equal(await store.webhookRotate({ id, token: "x", rotatedAt: 8 }), null);
+    assert.equal((await store.webhookDelete({ environmentId, id, deletedAt: 6 }))?.deletedAt, 6);
+    assert.equal(await store.webhookDelete({ environmentId, id, deletedAt: 7 }), null);
+    assert.equal(await store.webhookRotate({ environmentId, id, token: "x", rotatedAt: 8 }), null);
     assert.deepEqual(
       (await store.webhookList()).map(({ token, deletedAt }) => [token, deletedAt]),
       [["new token", 6]],

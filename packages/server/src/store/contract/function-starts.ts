@@ -5,7 +5,7 @@
  * start; working on it reads the marks, decides, and writes the marks and the run, if there is one, in one transaction.
  */
 
-import type { EntryNo, FunctionNo, RunNo } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { EventBatch, StoredEvent } from "./events.ts";
 import type { ClaimedEntry, Lease } from "./queue.ts";
 import type { Invoker, NewRun } from "./runs.ts";
@@ -49,6 +49,7 @@ export interface FunctionStartChange {
 }
 
 export interface FunctionStartParams {
+  environmentId: EnvironmentId;
   entryNo: EntryNo;
   functionNo: FunctionNo;
   marks: readonly MarkKey[];
@@ -59,8 +60,8 @@ export interface FunctionStartParams {
 
 export interface FunctionStartStore {
   /** The event a `start` entry is about; null when it is gone. */
-  eventAt(params: { sequence: number }): Promise<StoredEvent | null>;
-  markGet(params: MarkKey & { functionNo: FunctionNo }): Promise<string | null>;
+  eventAt(params: { environmentId: EnvironmentId; sequence: number }): Promise<StoredEvent | null>;
+  markGet(params: MarkKey & { environmentId: EnvironmentId; functionNo: FunctionNo }): Promise<string | null>;
   functionStart(params: FunctionStartParams): Promise<{ applied: boolean; handed: ClaimedEntry[] }>;
   /** Looks at up to `limit` marks that may be forgotten, and removes them unless they name a run that goes on; says how many it looked at. */
   markExpireMany(params: { until: number; limit: number }): Promise<number>;

@@ -27,10 +27,14 @@ export interface NewEntry {
   dueAt?: number;
 }
 
-export interface ClaimedEntry {
-  no: EntryNo;
-  kind: EntryKind;
+/** What an entry is found by: its number is its own in the whole store, the environment says where to look. */
+export interface EntryKey {
   environmentId: EnvironmentId;
+  no: EntryNo;
+}
+
+export interface ClaimedEntry extends EntryKey {
+  kind: EntryKind;
   lane: string;
   rank: number;
   /** When it became due. */
@@ -77,12 +81,12 @@ export interface QueueStore {
    * Prolongs what the node holds; these are all of it. What the store holds in its name beside them, because the answer to a claim
    * was lost, is due again once its lease is over.
    */
-  queueRenew(params: { entryNos: readonly EntryNo[]; node: string; until: number }): Promise<void>;
+  queueRenew(params: { entries: readonly EntryKey[]; node: string; until: number }): Promise<void>;
   /**
    * Lets go of what the node holds and did not work on to its end, because it stops: it is due at once, for any node, and
    * does not count as taken up.
    */
-  queueRelease(params: { entryNos: readonly EntryNo[]; node: string; now: number }): Promise<void>;
+  queueRelease(params: { entries: readonly EntryKey[]; node: string; now: number }): Promise<void>;
   /** Makes due again what the node held before it died; called before anything is claimed. */
   queueRecover(params: { node: string; now: number }): Promise<void>;
   /** Every environment with calls that are due or under way. A lane is of one environment: lanes are what is counted. */
@@ -90,13 +94,13 @@ export interface QueueStore {
   /** Lanes that hold work. */
   queueLanes(): Promise<string[]>;
   /** Counts a trial before it begins, for work that may take its node down. Nothing happens unless the node holds the entry. */
-  queueTry(params: { no: EntryNo; node: string }): Promise<void>;
+  queueTry(params: EntryKey & { node: string }): Promise<void>;
   /** When the next timer is due, or null. */
   queueNextDue(): Promise<number | null>;
   /** Nothing happens unless the node holds the entry. */
-  queueRemove(params: { no: EntryNo; node: string }): Promise<void>;
+  queueRemove(params: EntryKey & { node: string }): Promise<void>;
   /** The entry is let go, and due again at this time; how often it was taken up is kept. Nothing happens unless the node holds it. */
-  queueReschedule(params: { no: EntryNo; node: string; dueAt: number }): Promise<void>;
+  queueReschedule(params: EntryKey & { node: string; dueAt: number }): Promise<void>;
   /**
    * Looks at up to `limit` lanes after a place, and forgets those that no entry needs any more. `reached` is where to go on;
    * null when there are no others. Lanes are as many as the values of the users' concurrency keys.

@@ -18,7 +18,13 @@ export type StepKind = (typeof STEP_KINDS)[number];
 /** A step is open until it is completed or failed, and then never changes again. */
 export type StepStatus = "planned" | "running" | "sleeping" | "waiting" | "completed" | "failed";
 
-/** The step that waits for a run to end. */
+/** What a run is found by: its number is its own in the whole store, the environment says where to look. */
+export interface RunKey {
+  environmentId: EnvironmentId;
+  runNo: RunNo;
+}
+
+/** The step that waits for a run to end, in the same environment. */
 export interface Invoker {
   runNo: RunNo;
   stepId: StepId;
@@ -205,8 +211,7 @@ export interface RunChange {
   end?: RunEnd;
 }
 
-export interface RunAdvanceParams {
-  runNo: RunNo;
+export interface RunAdvanceParams extends RunKey {
   /** The entry that was worked on, and must still be held; null when the change comes from elsewhere. */
   entryNo: EntryNo | null;
   now: number;
@@ -223,8 +228,7 @@ export interface RunStartParams {
 }
 
 /** A call whose answer came when nothing could follow from it any more. */
-export interface LateCall {
-  runNo: RunNo;
+export interface LateCall extends RunKey {
   call: CallRecord;
   /** Why, when it failed. */
   failure: FailedAttempt | null;
@@ -294,7 +298,7 @@ export interface RunStore {
   /** Keeps a call of which runAdvance said that nothing was changed. A call that is kept already is not kept again. */
   runNoteCall(params: LateCall): Promise<void>;
   /** Null when the run has ended. */
-  runContext(params: { runNo: RunNo }): Promise<RunContext | null>;
+  runContext(params: RunKey): Promise<RunContext | null>;
   /** The run with this id in any environment: ids are unique, and SDKs name no environment. */
   runFind(params: { id: RunId }): Promise<RunRecord | null>;
   runGet(params: { environmentId: EnvironmentId; id: RunId }): Promise<RunDetails | null>;

@@ -43,16 +43,22 @@ export interface RetiredToken {
   webhookId: WebhookId;
 }
 
+/** What a webhook is found by: its id is its own in the whole store, the environment says where to look. */
+export interface WebhookKey {
+  environmentId: EnvironmentId;
+  id: WebhookId;
+}
+
 export interface WebhookStore {
   /** Every webhook, deleted ones too: they still name the source of their events. Oldest first. */
   webhookList(): Promise<Webhook[]>;
   webhookRetiredTokenList(): Promise<RetiredToken[]>;
   webhookInsert(params: Omit<Webhook, "version" | "updatedAt" | "deletedAt">): Promise<Webhook>;
   /** Null when there is no such webhook, or no such version. */
-  webhookUpdate(params: { id: WebhookId; changes: WebhookChanges; updatedAt: number }): Promise<Webhook | null>;
+  webhookUpdate(params: WebhookKey & { changes: WebhookChanges; updatedAt: number }): Promise<Webhook | null>;
   /** The token now in use is retired, `token` takes its place. */
-  webhookRotate(params: { id: WebhookId; token: string; rotatedAt: number }): Promise<Webhook | null>;
-  webhookDelete(params: { id: WebhookId; deletedAt: number }): Promise<Webhook | null>;
+  webhookRotate(params: WebhookKey & { token: string; rotatedAt: number }): Promise<Webhook | null>;
+  webhookDelete(params: WebhookKey & { deletedAt: number }): Promise<Webhook | null>;
   /** Newest first. */
-  webhookVersionList(params: { id: WebhookId }): Promise<WebhookVersion[]>;
+  webhookVersionList(params: WebhookKey): Promise<WebhookVersion[]>;
 }

@@ -17,6 +17,8 @@ export interface CopiedTable {
   key: readonly string[];
   /** By column of the target, the column of the source. */
   columns: Readonly<Record<string, string>>;
+  /** By column of the target: what the source says elsewhere, as an expression of it. */
+  looked?: Readonly<Record<string, string>>;
   /** By column of the target: what has to be written differently there. `beganAt` is when the copy began. */
   convert?: Readonly<Record<string, (value: Value, row: SourceRow, beganAt: number) => Value>>;
   /** The target's own, which begin with their defaults. */
@@ -49,7 +51,18 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   },
   { name: "event_names", key: ["name_id"], columns: same("name_id", "name") },
   { name: "event_sources", key: ["source_no"], columns: same("source_no", "source_kind", "source_id") },
-  { name: "lanes", key: ["lane_no"], columns: same("lane_no", "key"), convert: escaped("key") },
+  {
+    name: "lanes",
+    key: ["lane_no"],
+    columns: same("lane_no", "key"),
+    // Of the entries that need it; there may be none, and the timers are of every environment.
+    looked: {
+      environment_id: `iif(lanes.lane_no = 1, NULL, coalesce(
+        (SELECT q.environment_id FROM queue AS q WHERE q.lane_no = lanes.lane_no LIMIT 1),
+        (SELECT q.environment_id FROM queue AS q WHERE q.home_lane_no = lanes.lane_no AND q.lane_no <> q.home_lane_no LIMIT 1)))`,
+    },
+    convert: escaped("key"),
+  },
   {
     name: "events",
     key: ["sequence"],
@@ -74,11 +87,17 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     },
     convert: escaped("name"),
   },
-  { name: "webhook_tokens", key: ["token"], columns: same("token", "webhook_id", "created_at", "retired_at") },
+  {
+    name: "webhook_tokens",
+    key: ["token"],
+    columns: same("token", "webhook_id", "created_at", "retired_at"),
+    looked: ofWebhook("webhook_tokens"),
+  },
   {
     name: "webhook_versions",
     key: ["webhook_id", "version"],
     columns: same("webhook_id", "version", "transform", "created_at"),
+    looked: ofWebhook("webhook_versions"),
     convert: escaped("transform"),
   },
   {
@@ -124,9 +143,10 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "run_places",
     key: ["place", "run_no"],
     columns: same("place", "run_no"),
+    looked: ofRun("run_places"),
     convert: { place: (text) => boundedKey(text as string) },
   },
-  { name: "batched_events", key: ["event_no", "run_no"], columns: same("event_no", "run_no") },
+  { name: "batched_events", key: ["event_no", "run_no"], columns: same("event_no", "run_no"), looked: ofRun("batched_events") },
   {
     name: "steps",
     key: ["run_no", "step_id"],
@@ -134,12 +154,14 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["run_no", "step_id", "kind", "name", "status", "position", "done_position", "started_at", "ended_at"],
       ...["attempts", "until", "detail", "value"],
     ),
+    looked: ofRun("steps"),
     convert: escaped("step_id", "name", "detail"),
   },
   {
     name: "failed_attempts",
     key: ["rowid"],
     columns: { attempt_no: "rowid", ...same("run_no", "ended_at", "step_id", "attempt", "started_at", "http_status", "error") },
+    looked: ofRun("failed_attempts"),
     convert: escaped("step_id"),
   },
   {
@@ -149,6 +171,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["call_no", "run_no", "step_id", "attempt", "started_at", "ended_at", "http_status", "is_error", "path"],
       ...["steps_given", "answer", "answer_length"],
     ),
+    looked: ofRun("calls"),
     convert: escaped("step_id", "path", "answer"),
   },
   {
@@ -174,6 +197,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "marks",
     key: ["function_no", "kind", "key"],
     columns: same("function_no", "kind", "key", "value", "expires_at"),
+    looked: { environment_id: "(SELECT f.environment_id FROM functions AS f WHERE f.function_no = marks.function_no)" },
     convert: { key: (text) => boundedKey(text as string) },
   },
   {
@@ -215,6 +239,15 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
 function traffic(name: string): CopiedTable {
   const sums = same("accepted", "duplicates", "refused", "runs_started", "runs_completed", "runs_failed");
   return { name, key: ["environment_id", "at"], columns: { ...same("environment_id", "at"), ...sums } };
+}
+
+/** 0, which is no environment, for what a run left behind that is gone: nobody can reach it, and it goes like everything old. */
+function ofRun(table: string): Record<string, string> {
+  return { environment_id: `coalesce((SELECT r.environment_id FROM runs AS r WHERE r.run_no = ${table}.run_no), 0)` };
+}
+
+function ofWebhook(table: string): Record<string, string> {
+  return { environment_id: `(SELECT w.environment_id FROM webhooks AS w WHERE w.webhook_id = ${table}.webhook_id)` };
 }
 
 function same(...names: readonly string[]): Record<string, string> {

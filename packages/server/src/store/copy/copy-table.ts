@@ -65,19 +65,20 @@ async function writePlace(client: PoolClient, { name }: CopiedTable, { reached, 
 }
 
 /** Arrays, one for each column, of the types the target has. */
-async function insertStatement(database: Database, { name, columns }: CopiedTable): Promise<string> {
+async function insertStatement(database: Database, { name, columns, looked }: CopiedTable): Promise<string> {
   const rows = await database.query<{ name: string; type: string }>(
     "SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0",
     [name],
   );
   const types = new Map(rows.map((row) => [row.name, row.type]));
-  const names = Object.keys(columns);
+  const names = Object.keys({ ...columns, ...looked });
   const arrays = names.map((column, index) => `$${index + 1}::${types.get(column)}[]`);
   return `INSERT INTO ${name} (${names.join(", ")}) SELECT * FROM unnest(${arrays.join(", ")})`;
 }
 
-function readRows(source: DatabaseSync, { name, key, columns }: CopiedTable, reached: Value[] | null): SourceRow[] {
-  const wanted = new Set([...Object.values(columns), ...key]);
+function readRows(source: DatabaseSync, { name, key, columns, looked = {} }: CopiedTable, reached: Value[] | null): SourceRow[] {
+  const found = Object.entries(looked).map(([column, expression]) => `${expression} AS ${column}`);
+  const wanted = new Set([...Object.values(columns), ...key, ...found]);
   const keys = key.join(", ");
   const after = reached ? `WHERE (${keys}) > (${key.map(() => "?").join(", ")})` : "";
   const rows: SourceRow[] = [];
@@ -91,8 +92,9 @@ function readRows(source: DatabaseSync, { name, key, columns }: CopiedTable, rea
   return rows;
 }
 
-function columnArrays({ columns, convert }: CopiedTable, rows: readonly SourceRow[], beganAt: number): Value[][] {
-  return Object.entries(columns).map(([column, from]) => {
+function columnArrays({ columns, looked = {}, convert }: CopiedTable, rows: readonly SourceRow[], beganAt: number): Value[][] {
+  const own = Object.keys(looked).map((column) => [column, column] as const);
+  return [...Object.entries(columns), ...own].map(([column, from]) => {
     const written = convert?.[column] ?? asText;
     return rows.map((row) => written(row[from] ?? null, row, beganAt));
   });

@@ -1,7 +1,7 @@
 /** Drafts what was decided about a run. A run that has ended is never changed. */
 
-import type { EntryNo, RunNo } from "@inlet/protocol";
-import type { EventBatch, NewEntry, NewWait, RunChange, RunRules, RunState } from "../contract/index.ts";
+import type { EntryNo } from "@inlet/protocol";
+import type { EventBatch, NewEntry, NewWait, RunChange, RunKey, RunRules, RunState } from "../contract/index.ts";
 import { claimed, type EntryWrite, type Handing } from "../rows/entry-writes.ts";
 import type { RunDraft } from "./run-draft.ts";
 import { type HeldEntry, RECENT_EVENTS_MAX, STORED_WITHIN_MS } from "./run-reads.ts";
@@ -21,11 +21,11 @@ export class AdvanceRun {
   }
 
   /** False when the run has ended, or the entry is not held by `node` any more. */
-  advance(draft: UnitDraft, handing: Handing, runNo: RunNo, held: { entryNo: EntryNo; node: string } | null, decide: Decide): boolean {
-    const run = draft.run(runNo);
+  advance(draft: UnitDraft, handing: Handing, key: RunKey, held: { entryNo: EntryNo; node: string } | null, decide: Decide): boolean {
+    const run = draft.run(key);
     const entry = held && run?.entries.find(({ no, leasedBy }) => no === held.entryNo && leasedBy === held.node);
     if (!run || (held && !entry)) return false;
-    if (entry) draft.rows.held.push({ entry_no: entry.no, node: held?.node });
+    if (entry) draft.rows.held.push({ environment_id: key.environmentId, entry_no: entry.no, node: held?.node });
     this.#apply(draft, handing, run, entry ?? null, decide(stateOf(draft, run)));
     return true;
   }
@@ -73,7 +73,7 @@ export class AdvanceRun {
     const event = runEvent && others.find((sent) => this.#rules.matches({ ...wait, kind, stepId, runNo: no }, sent, runEvent));
     if (!event) return;
     const step = { id: stepId, status: "completed", value: this.#rules.eventValue(event) } as const;
-    this.advance(draft, handing, no, null, (state) => this.#rules.resolve(state, step, handing.now));
+    this.advance(draft, handing, { environmentId, runNo: no }, null, (state) => this.#rules.resolve(state, step, handing.now));
   }
 
   /** The entry worked on is done, tried again, or goes again; further entries are added. */
@@ -126,7 +126,9 @@ export class AdvanceRun {
   #tellInvoker(draft: UnitDraft, handing: Handing, { run }: RunDraft, value: { status: "completed" | "failed"; value: string }): void {
     if (!run.invoker) return;
     const { runNo, stepId } = run.invoker;
-    this.advance(draft, handing, runNo, null, (state) => this.#rules.resolve(state, { id: stepId, ...value }, handing.now));
+    this.advance(draft, handing, { environmentId: run.environmentId, runNo }, null, (state) =>
+      this.#rules.resolve(state, { id: stepId, ...value }, handing.now),
+    );
   }
 }
 

@@ -82,7 +82,7 @@ export class AppendEvents {
     if (waits.length === 0) return;
     for (const [index, event] of batch.events.entries()) {
       const { number = 0, isTwin = true } = appended[index] ?? {};
-      if (event.name === name && !isTwin && this.#isNew(draft, number)) this.#resume.resume(draft, handing, event, waits);
+      if (event.name === name && !isTwin && this.#isNew(draft, number)) this.#resume.resume(draft, handing, environmentId, event, waits);
     }
   }
 
@@ -95,7 +95,7 @@ export class AppendEvents {
       const waits = isTwin ? [] : (own.get(event.name) ?? []).filter(({ startedBy }) => startedBy === null || startedBy < number);
       if (waits.length === 0 || !this.#isNew(draft, number)) continue;
       const there = waits.filter(({ startedBy }) => startedBy === null || this.#isNew(draft, startedBy));
-      this.#resume.resume(draft, handing, event, there);
+      this.#resume.resume(draft, handing, batch.environmentId, event, there);
     }
   }
 

@@ -31,7 +31,7 @@ const WRITE_FUNCTION = `
 const WRITE_CRON = `
   INSERT INTO queue (entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, function_no, subject)
   VALUES ($1, $2, 1, 1, $3, $3, 'cron', $4, $5)
-  ON CONFLICT (function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO UPDATE SET rank = excluded.rank, due_at = excluded.due_at`;
+  ON CONFLICT (environment_id, function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO UPDATE SET rank = excluded.rank, due_at = excluded.due_at`;
 
 export interface AppStoreParts {
   database: Database;
@@ -51,10 +51,10 @@ export function appStore({ database, announced, blocks, announceTimers }: AppSto
       toStoreText(name),
     ]);
     if (known[0] && known[0].checksum === checksum && known[0].removed_at === null) {
-      const touched = await client.query<AppRow>("UPDATE apps SET synced_at = $1, error = NULL WHERE app_no = $2 RETURNING *", [
-        syncedAt,
-        known[0].app_no,
-      ]);
+      const touched = await client.query<AppRow>(
+        "UPDATE apps SET synced_at = $1, error = NULL WHERE environment_id = $2 AND app_no = $3 RETURNING *",
+        [syncedAt, environmentId, known[0].app_no],
+      );
       return { app: readApp(touched.rows[0] as AppRow), modified: false };
     }
     const values = [id, environmentId, toStoreText(name), url, sdk, headers, framework, checksum, syncedAt];
@@ -62,7 +62,7 @@ export function appStore({ database, announced, blocks, announceTimers }: AppSto
     const schedules = await schedulesOf(client, app);
     await archive(client, app, syncedAt);
     for (const registered of params.functions) await register(client, app, registered, syncedAt, schedules);
-    await client.query("DELETE FROM queue WHERE entry_no = ANY ($1::bigint[])", [[...schedules.values()]]);
+    await removeEntries(client, app, schedules);
     return { app, modified: true };
   }
 
@@ -109,24 +109,33 @@ async function remove(client: PoolClient, environmentId: EnvironmentId, id: AppI
   );
   if (!rows[0]) return null;
   const app = readApp(rows[0]);
-  await client.query("DELETE FROM queue WHERE entry_no = ANY ($1::bigint[])", [[...(await schedulesOf(client, app)).values()]]);
+  await removeEntries(client, app, await schedulesOf(client, app));
   await archive(client, app, removedAt);
   return app;
 }
 
 /** The entries of an app's schedules. */
-async function schedulesOf(client: PoolClient, { no }: App): Promise<Map<string, number>> {
+async function schedulesOf(client: PoolClient, { environmentId, no }: App): Promise<Map<string, number>> {
   const { rows } = await client.query<{ entry_no: number; function_no: number; subject: string }>(
-    `SELECT entry_no, function_no, subject FROM functions JOIN queue USING (function_no)
-     WHERE app_no = $1 AND queue.kind = 'cron' AND subject IS NOT NULL`,
-    [no],
+    `SELECT entry_no, function_no, subject FROM functions JOIN queue USING (environment_id, function_no)
+     WHERE environment_id = $1 AND app_no = $2 AND queue.kind = 'cron' AND subject IS NOT NULL`,
+    [environmentId, no],
   );
   return new Map(rows.map(({ entry_no, function_no, subject }) => [`${function_no} ${fromStoreText(subject)}`, entry_no]));
 }
 
+async function removeEntries(client: PoolClient, { environmentId }: App, schedules: ReadonlyMap<string, number>): Promise<void> {
+  const entryNos = [...schedules.values()];
+  await client.query("DELETE FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", [environmentId, entryNos]);
+}
+
 /** Its functions start nothing any more. */
-async function archive(client: PoolClient, { no }: App, now: number): Promise<void> {
-  await client.query("UPDATE functions SET archived_at = $1 WHERE app_no = $2 AND archived_at IS NULL", [now, no]);
+async function archive(client: PoolClient, { environmentId, no }: App, now: number): Promise<void> {
+  await client.query("UPDATE functions SET archived_at = $1 WHERE environment_id = $2 AND app_no = $3 AND archived_at IS NULL", [
+    now,
+    environmentId,
+    no,
+  ]);
 }
 
 function readApp(row: AppRow): App {

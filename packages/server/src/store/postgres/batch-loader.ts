@@ -1,4 +1,6 @@
-/** Reads of one kind that are asked for in the same turn share one statement. */
+/** Reads of one kind that are asked for in the same turn share one statement: those of one environment, which are on one shard. */
+
+import type { EnvironmentId } from "@inlet/protocol";
 
 export class BatchLoader<Key, Value> {
   readonly #loadMany: (keys: Key[]) => Promise<Map<Key, Value>>;
@@ -26,5 +28,20 @@ export class BatchLoader<Key, Value> {
     } catch (error) {
       for (const callers of waiting.values()) for (const { reject } of callers) reject(error);
     }
+  }
+}
+
+export class EnvironmentLoaders<Key, Value> {
+  readonly #loadMany: (environmentId: EnvironmentId, keys: Key[]) => Promise<Map<Key, Value>>;
+  readonly #loaders = new Map<EnvironmentId, BatchLoader<Key, Value>>();
+
+  constructor(loadMany: (environmentId: EnvironmentId, keys: Key[]) => Promise<Map<Key, Value>>) {
+    this.#loadMany = loadMany;
+  }
+
+  load(environmentId: EnvironmentId, key: Key): Promise<Value | null> {
+    const loader = this.#loaders.get(environmentId) ?? new BatchLoader((keys: Key[]) => this.#loadMany(environmentId, keys));
+    this.#loaders.set(environmentId, loader);
+    return loader.load(key);
   }
 }

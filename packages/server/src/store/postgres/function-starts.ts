@@ -21,8 +21,8 @@ import type { UnitDraft } from "./unit-draft.ts";
 import type { WrittenUnit } from "./write-units.ts";
 
 const HELD_ENTRIES = `
-  SELECT entry_no, environment_id FROM queue JOIN unnest($1::bigint[], $2::text[]) AS asked(entry_no, node) USING (entry_no)
-  WHERE leased_by = node`;
+  SELECT entry_no FROM queue JOIN unnest($2::bigint[], $3::text[]) AS asked(entry_no, node) USING (entry_no)
+  WHERE environment_id = $1 AND leased_by = node`;
 const STARTS_AT_ONCE = 500;
 
 interface StartResult {
@@ -50,14 +50,17 @@ const HELD_MARK_MS = 86_400_000;
 /** The mark of a singleton whose run goes on stays. Says how many were looked at. */
 const EXPIRE_MARKS = `
   WITH old AS MATERIALIZED (
-    SELECT function_no, kind, key, value FROM marks WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT environment_id, function_no, kind, key, value FROM marks WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
   ), held AS MATERIALIZED (
-    SELECT old.* FROM old JOIN runs ON old.kind = 'singleton' AND runs.run_no = old.value::bigint AND runs.ended_at IS NULL
+    SELECT old.* FROM old JOIN runs ON old.kind = 'singleton' AND runs.environment_id = old.environment_id
+      AND runs.run_no = old.value::bigint AND runs.ended_at IS NULL
   ), kept AS (
     UPDATE marks SET expires_at = $1::bigint + ${HELD_MARK_MS} FROM held
-    WHERE marks.function_no = held.function_no AND marks.kind = held.kind AND marks.key = held.key
+    WHERE marks.environment_id = held.environment_id AND marks.function_no = held.function_no AND marks.kind = held.kind
+      AND marks.key = held.key
   ), gone AS (
-    DELETE FROM marks USING old WHERE marks.function_no = old.function_no AND marks.kind = old.kind AND marks.key = old.key
+    DELETE FROM marks USING old WHERE marks.environment_id = old.environment_id AND marks.function_no = old.function_no
+      AND marks.kind = old.kind AND marks.key = old.key
       AND NOT EXISTS (SELECT FROM held WHERE held.function_no = old.function_no AND held.kind = old.kind AND held.key = old.key)
   )
   SELECT count(*) AS looked FROM old`;
@@ -89,48 +92,45 @@ export function functionStartStore({ database, writer, reads, runs, rules, appen
   }
 
   function planStarts(calls: readonly StartCall[]): Plan<(() => void)[]> {
-    let homes: { reads: unknown; of: Map<EntryNo, EnvironmentId> } | null = null;
+    let held: { reads: unknown; entries: Set<EntryNo> } | null = null;
     return (draft) => {
       // What was read before is read again whenever the draft begins with nothing known.
-      if (homes?.reads !== draft.reads) {
+      if (held?.reads !== draft.reads) {
         throw new NotRead(async () => {
-          homes = { reads: draft.reads, of: await heldEntries(calls) };
+          held = { reads: draft.reads, entries: await heldEntries(calls) };
         });
       }
-      const outcomes = calls.map((call) => decideOne(draft, call, homes?.of.get(call.params.entryNo)));
+      const outcomes = calls.map((call) => decideOne(draft, call, held?.entries.has(call.params.entryNo) === true));
       return (written) => outcomes.map((outcome) => () => outcome(written));
     };
   }
 
-  async function heldEntries(calls: readonly StartCall[]): Promise<Map<EntryNo, EnvironmentId>> {
+  /** All of them start one function, so they are in one environment. */
+  async function heldEntries(calls: readonly StartCall[]): Promise<Set<EntryNo>> {
     const [entryNos, nodes] = [calls.map(({ params }) => params.entryNo), calls.map(({ params }) => params.lease.node)];
-    const rows = await database.query<{ entry_no: EntryNo; environment_id: EnvironmentId }>(HELD_ENTRIES, [entryNos, nodes]);
-    return new Map(rows.map(({ entry_no, environment_id }) => [entry_no, environment_id]));
+    const rows = await database.query<{ entry_no: EntryNo }>(HELD_ENTRIES, [calls[0]?.params.environmentId, entryNos, nodes]);
+    return new Set(rows.map(({ entry_no }) => entry_no));
   }
 
-  function decideOne(
-    draft: UnitDraft,
-    { params, resolve, reject }: StartCall,
-    home: EnvironmentId | undefined,
-  ): (written: WrittenUnit) => void {
-    if (home === undefined) return () => resolve({ applied: false, handed: [] });
-    const { entryNo, functionNo, now, lease } = params;
+  function decideOne(draft: UnitDraft, { params, resolve, reject }: StartCall, isHeld: boolean): (written: WrittenUnit) => void {
+    if (!isHeld) return () => resolve({ applied: false, handed: [] });
+    const { environmentId, entryNo, functionNo, now, lease } = params;
     const handing = new Handing(now, lease);
     let change: FunctionStartChange;
     try {
       change = params.decide({
-        marks: params.marks.map((mark) => draft.readMark(functionNo, mark)),
-        isActive: (runNo) => draft.isActive(runNo),
-        events: (sequences) => draft.reads.events(sequences),
+        marks: params.marks.map((mark) => draft.readMark(environmentId, functionNo, mark)),
+        isActive: (runNo) => draft.isActive({ environmentId, runNo }),
+        events: (sequences) => draft.reads.events(environmentId, sequences),
       });
     } catch (error) {
       if (error instanceof NotRead) throw error;
       return () => reject(error);
     }
-    draft.rows.held.push({ entry_no: entryNo, node: lease.node });
-    if (change.againAt === undefined) draft.rows.entriesGone.push({ entry_no: entryNo });
-    else draft.comeAgain(entryNo, change.againAt);
-    apply(draft, handing, home, functionNo, change);
+    draft.rows.held.push({ environment_id: environmentId, entry_no: entryNo, node: lease.node });
+    if (change.againAt === undefined) draft.rows.entriesGone.push({ environment_id: environmentId, entry_no: entryNo });
+    else draft.comeAgain({ environmentId, no: entryNo }, change.againAt);
+    apply(draft, handing, environmentId, functionNo, change);
     return (written) => resolve({ applied: true, handed: handedEntries(draft, handing, written) });
   }
 
@@ -141,13 +141,15 @@ export function functionStartStore({ database, writer, reads, runs, rules, appen
     functionNo: FunctionNo,
     change: FunctionStartChange,
   ): void {
-    for (const mark of change.marks ?? []) draft.writeMark(functionNo, mark);
-    for (const runNo of change.cancels ?? []) runs.advance(draft, handing, runNo, null, (state) => rules.cancel(state, handing.now));
+    for (const mark of change.marks ?? []) draft.writeMark(environmentId, functionNo, mark);
+    for (const runNo of change.cancels ?? []) {
+      runs.advance(draft, handing, { environmentId, runNo }, null, (state) => rules.cancel(state, handing.now));
+    }
     for (const batch of change.events ?? []) append(draft, handing, batch);
     if (change.refused) {
       const { invoker, value } = change.refused;
       const step = { id: invoker.stepId, status: "failed", value } as const;
-      runs.advance(draft, handing, invoker.runNo, null, (state) => rules.resolve(state, step, handing.now));
+      runs.advance(draft, handing, { environmentId, runNo: invoker.runNo }, null, (state) => rules.resolve(state, step, handing.now));
     }
     if (change.gather) {
       const { key, dueAt, since } = change.gather;
@@ -157,12 +159,15 @@ export function functionStartStore({ database, writer, reads, runs, rules, appen
     if (!change.run) return;
     const runNo = startRun(draft, handing, environmentId, { sequence: change.run.event.sequence }, change.run.run);
     // Whether the run it names is active is what counts about a singleton's mark; it is looked at again later.
-    if (change.holdMark) draft.writeMark(functionNo, { ...change.holdMark, value: String(runNo), expiresAt: handing.now + HELD_MARK_MS });
+    if (change.holdMark) {
+      const expiresAt = handing.now + HELD_MARK_MS;
+      draft.writeMark(environmentId, functionNo, { ...change.holdMark, value: String(runNo), expiresAt });
+    }
   }
 
   return {
-    eventAt: ({ sequence }) => reads.event(sequence),
-    markGet: ({ functionNo, ...mark }) => reads.mark(functionNo, mark),
+    eventAt: ({ environmentId, sequence }) => reads.event(environmentId, sequence),
+    markGet: ({ environmentId, functionNo, ...mark }) => reads.mark(environmentId, functionNo, mark),
     functionStart: start,
     async markExpireMany({ until, limit }) {
       const [row] = await database.query<{ looked: number }>(EXPIRE_MARKS, [until, limit]);

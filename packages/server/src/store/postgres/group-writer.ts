@@ -6,8 +6,8 @@
  * is tried again alone, so that one bad unit cannot fail its neighbours.
  */
 
-import type { EntryNo, RunNo } from "@inlet/protocol";
-import { StoreUnavailable } from "../contract/index.ts";
+import type { EntryNo, EnvironmentId, RunNo } from "@inlet/protocol";
+import { type EntryKey, StoreUnavailable } from "../contract/index.ts";
 import type { Database } from "./database.ts";
 import { isCollision, isOutcomeUnknown, serverFault } from "./failures.ts";
 import { NotRead } from "./not-read.ts";
@@ -53,7 +53,7 @@ export interface GroupWriterParts {
   blocks: Record<Numbered, NumberBlocks>;
   onCommit(drafts: readonly UnitDraft[]): void;
   /** Entries that may be held in this node's name although nobody here knows of it: the answer that handed them over was lost. */
-  letGo(entryNos: readonly EntryNo[]): Promise<void>;
+  letGo(entries: readonly EntryKey[]): Promise<void>;
 }
 
 export class GroupWriter {
@@ -61,7 +61,7 @@ export class GroupWriter {
   #planned: Unit[] = [];
   readonly #busyRuns = new Map<RunNo, Unit[]>();
   readonly #open = new Set<Unit>();
-  #lost: EntryNo[] = [];
+  #lost: EntryKey[] = [];
   #groups = 0;
   #isScheduled = false;
   #isStopped = false;
@@ -242,8 +242,10 @@ export class GroupWriter {
 }
 
 /** What a unit that was written twice handed over the first time. Null: nobody knows whether it was written. */
-function lostEntries({ rows, handedFor }: UnitDraft, outcome: WrittenUnit | null): EntryNo[] {
-  const leased = [...rows.newEntries, ...rows.entries].flatMap(({ entry_no, leased_by }) => (leased_by ? [entry_no as EntryNo] : []));
+function lostEntries({ rows, handedFor }: UnitDraft, outcome: WrittenUnit | null): EntryKey[] {
+  const leased = [...rows.newEntries, ...rows.entries].flatMap(({ environment_id, entry_no, leased_by }) =>
+    leased_by ? [{ environmentId: environment_id as EnvironmentId, no: entry_no as EntryNo }] : [],
+  );
   if (outcome === null || outcome.isStale) return leased;
-  return leased.filter((no) => outcome.firsts.has(handedFor.get(no) ?? 0));
+  return leased.filter(({ no }) => outcome.firsts.has(handedFor.get(no) ?? 0));
 }

@@ -12,7 +12,8 @@ import { summariseRuns } from "./read-runs.ts";
 /** Each sequence is looked up once: as a join, PostgreSQL would look it up for every run while it knows little of the tables. */
 const RUNS_OF_EVENT = `
   SELECT run_no FROM runs WHERE environment_id = $1 AND event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)
-  UNION SELECT run_no FROM batched_events WHERE event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)`;
+  UNION SELECT run_no FROM batched_events
+  WHERE environment_id = $1 AND event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)`;
 
 /** Ids first, then what is shown of them: so each statement has one way to be answered, whatever PostgreSQL thinks of the tables. */
 export async function listRuns(database: Database, params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }> {

@@ -144,11 +144,14 @@ const STAYS: Record<PartitionKind, (table: string) => string> = {
       OR EXISTS (
         SELECT FROM environments AS e,
           LATERAL (SELECT FROM ${table} AS p WHERE p.environment_id = e.environment_id AND p.received_at > $1 LIMIT 1) AS younger)
-      OR EXISTS (SELECT FROM runs JOIN ${table} AS p ON p.sequence = runs.event_no WHERE runs.ended_at IS NULL)
       OR EXISTS (
-        SELECT FROM runs CROSS JOIN json_array_elements_text(runs.event_nos::json) AS n(no) JOIN ${table} AS p ON p.sequence = n.no::bigint
+        SELECT FROM runs JOIN ${table} AS p ON p.environment_id = runs.environment_id AND p.sequence = runs.event_no
+        WHERE runs.ended_at IS NULL)
+      OR EXISTS (
+        SELECT FROM runs CROSS JOIN json_array_elements_text(runs.event_nos::json) AS n(no)
+        JOIN ${table} AS p ON p.environment_id = runs.environment_id AND p.sequence = n.no::bigint
         WHERE runs.ended_at IS NULL AND runs.event_nos IS NOT NULL)
-      OR EXISTS (SELECT FROM queue JOIN ${table} AS p ON p.sequence = queue.event_no)
+      OR EXISTS (SELECT FROM queue JOIN ${table} AS p ON p.environment_id = queue.environment_id AND p.sequence = queue.event_no)
       OR EXISTS (SELECT FROM queue WHERE queue.kind = 'gather' AND queue.event_no <= (SELECT max(sequence) FROM ${table})) AS stays`,
   runs: (table) => `SELECT EXISTS (SELECT FROM ${table} WHERE ended_at IS NULL OR ended_at > $1) AS stays`,
   // Their ids are made by the service, of the time they were received at.
@@ -161,7 +164,7 @@ const STAYS_SINCE: Record<PartitionKind, (table: string) => string> = {
     SELECT EXISTS (
       SELECT FROM environments AS e,
         LATERAL (
-          SELECT FROM runs JOIN ${table} AS p ON p.sequence = runs.event_no
+          SELECT FROM runs JOIN ${table} AS p ON p.environment_id = runs.environment_id AND p.sequence = runs.event_no
           WHERE runs.environment_id = e.environment_id AND runs.run_id >= first_id_at($1) LIMIT 1) AS anew) AS stays`,
   runs: (table) => `SELECT EXISTS (SELECT FROM ${table} WHERE ended_at IS NULL) AND $1::bigint IS NOT NULL AS stays`,
   requests: STAYS.requests,

@@ -2,8 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import type { EntryNo } from "@inlet/protocol";
-import { type EventStore, type RunRules, type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
+import { type EntryKey, type EventStore, type RunRules, type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
 import { Handing } from "../rows/entry-writes.ts";
 import { AdvanceRun, type AppendInside } from "./advance-run.ts";
 import { createAnnounced } from "./announce.ts";
@@ -78,7 +77,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const runs: AdvanceRun = new AdvanceRun(rules, append);
   const announce = (lane: string, dueAt: number) => signals.entryUnheld(lane, dueAt);
   const queue = queueStore({ database, words, announce, watch: (listener) => watch(signals.queueListeners, listener) });
-  const letGo = (entryNos: readonly EntryNo[]) => queue.queueRelease({ entryNos, node, now: database.now() });
+  const letGo = (entries: readonly EntryKey[]) => queue.queueRelease({ entries, node, now: database.now() });
   const onCommit = (drafts: readonly UnitDraft[]) => signalCommit(signals, drafts);
   const writer = new GroupWriter({ database, reads, words, blocks, onCommit, letGo });
   let stopped: Promise<void> | null = null;

@@ -3,8 +3,10 @@
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
 import {
   type ClaimedEntry,
+  type EntryKey,
   type EntryKind,
   fromStoreText,
+  type Lease,
   type QueueListener,
   type QueueStore,
   TIMER_LANE,
@@ -13,6 +15,7 @@ import {
 import { Handing } from "../rows/entry-writes.ts";
 import { boundedKey } from "./bounded-key.ts";
 import type { Database } from "./database.ts";
+import { LANE_WALK } from "./lane-walk.ts";
 import { TIMER_LANE_NO, type Words } from "./words.ts";
 
 /** How far a low priority may put an entry behind those that come after it. */
@@ -37,19 +40,26 @@ interface QueueRow {
 }
 
 /** Entries that another node is just claiming or finishing are passed over, not waited for. */
-const CLAIM = `
+const CLAIM_WHERE = (isInLane: string) => `
   WITH due AS MATERIALIZED (
-    SELECT entry_no, rank, due_at FROM queue
-    WHERE lane_no = (SELECT lane_no FROM lanes WHERE md5(key) = md5($1) AND key = $1) AND rank <= $2 AND due_at <= $3 AND leased_by IS DISTINCT FROM $6
-    ORDER BY rank, entry_no LIMIT $4 FOR UPDATE SKIP LOCKED
+    SELECT environment_id, entry_no, rank, due_at FROM queue
+    WHERE ${isInLane} AND rank <= $1 AND due_at <= $2 AND leased_by IS DISTINCT FROM $5
+    ORDER BY rank, entry_no LIMIT $3 FOR UPDATE SKIP LOCKED
   ), held AS (
-    UPDATE queue SET rank = $5, due_at = $5, leased_by = $6, claims = claims + 1
-    FROM due WHERE queue.entry_no = due.entry_no
-    RETURNING queue.entry_no, environment_id, lane_no, home_lane_no, due.rank AS rank, due.due_at AS due_at, kind, run_no, function_no, step_id, attempt, claims, trials, subject, event_no
+    UPDATE queue SET rank = $4, due_at = $4, leased_by = $5, claims = claims + 1
+    FROM due WHERE queue.environment_id = due.environment_id AND queue.entry_no = due.entry_no
+    RETURNING queue.entry_no, queue.environment_id, lane_no, home_lane_no, due.rank AS rank, due.due_at AS due_at, kind, run_no, function_no, step_id, attempt, claims, trials, subject, event_no
   ), begun AS MATERIALIZED (
-    SELECT begin_runs(array_agg(run_no)) FROM held WHERE kind = 'call' AND lane_no = home_lane_no
+    SELECT count(*) FROM (
+      SELECT begin_runs(environment_id, array_agg(run_no)) FROM held WHERE kind = 'call' AND lane_no = home_lane_no GROUP BY environment_id
+    ) AS each_environment
   )
   SELECT held.* FROM held, begun ORDER BY rank, entry_no`;
+const CLAIM = CLAIM_WHERE(
+  `environment_id = $6 AND lane_no = (SELECT lane_no FROM lanes WHERE md5(key) = md5($7) AND key = $7) AND lane_no <> ${TIMER_LANE_NO}`,
+);
+/** In every environment: of a sharded PostgreSQL each shard would be asked for its own. */
+const CLAIM_TIMERS = CLAIM_WHERE(`lane_no = ${TIMER_LANE_NO}`);
 
 /** Calls that stood among the timers go home: those with room in their lane are held there, the others wait there. */
 const SEND_HOME = `
@@ -57,20 +67,29 @@ const SEND_HOME = `
     UPDATE queue SET lane_no = home_lane_no,
       rank = CASE WHEN moved.taken THEN queue.rank ELSE moved.rank END, due_at = CASE WHEN moved.taken THEN queue.due_at ELSE moved.rank END,
       leased_by = CASE WHEN moved.taken THEN leased_by END, claims = CASE WHEN moved.taken THEN claims ELSE claims - 1 END
-    FROM unnest($1::bigint[], $2::bigint[], $3::boolean[]) AS moved(entry_no, rank, taken)
-    WHERE queue.entry_no = moved.entry_no AND leased_by = $4
-    RETURNING run_no, taken
+    FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::boolean[]) AS moved(environment_id, entry_no, rank, taken)
+    WHERE queue.environment_id = moved.environment_id AND queue.entry_no = moved.entry_no AND leased_by = $5
+    RETURNING queue.environment_id, run_no, taken
   )
-  SELECT begin_runs(array_agg(run_no)) FROM moved WHERE taken`;
+  SELECT begin_runs(environment_id, array_agg(run_no)) FROM moved WHERE taken GROUP BY environment_id`;
 
-/** Walks from lane to lane through the index instead of reading the whole queue. */
 const LANES_IN_USE = `
-  WITH RECURSIVE walk AS (
-    (SELECT lane_no FROM queue ORDER BY lane_no LIMIT 1)
-    UNION ALL
-    SELECT (SELECT queue.lane_no FROM queue WHERE queue.lane_no > walk.lane_no ORDER BY queue.lane_no LIMIT 1) FROM walk WHERE walk.lane_no IS NOT NULL
-  )
-  SELECT lanes.key FROM walk JOIN lanes USING (lane_no)`;
+  ${LANE_WALK}
+  SELECT lanes.key FROM walk JOIN lanes USING (lane_no)
+  UNION ALL
+  SELECT key FROM lanes WHERE lane_no = ${TIMER_LANE_NO} AND EXISTS (SELECT FROM queue WHERE queue.lane_no = ${TIMER_LANE_NO})`;
+
+/** What is locked is just being finished: it needs no longer lease. */
+const RENEW = `
+  UPDATE queue SET rank = $4, due_at = $4 FROM (
+    SELECT q.environment_id, q.entry_no FROM unnest($1::integer[], $2::bigint[]) AS held(environment_id, entry_no)
+    JOIN queue AS q USING (environment_id, entry_no) WHERE q.leased_by = $3 FOR UPDATE OF q SKIP LOCKED) AS free
+  WHERE queue.environment_id = free.environment_id AND queue.entry_no = free.entry_no AND queue.leased_by = $3`;
+
+const RELEASE = `
+  UPDATE queue SET rank = $4, due_at = $4, leased_by = NULL, claims = greatest(claims - 1, 0), trials = greatest(trials - 1, 0)
+  FROM unnest($1::integer[], $2::bigint[]) AS held(environment_id, entry_no)
+  WHERE queue.environment_id = held.environment_id AND queue.entry_no = held.entry_no AND leased_by = $3 RETURNING lane_no`;
 
 /** In one order, so that nodes which want the same limits wait for each other, but never in a circle. */
 const HOLD_LIMITS = `
@@ -106,9 +125,7 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
   };
 
   const claim: QueueStore["queueClaimMany"] = async ({ lane, limit, now, lease }) => {
-    const rankMax = lane === TIMER_LANE ? now : now + RANK_AHEAD_MAX_MS;
-    const values = [toStoreText(lane), rankMax, now, limit, lease.until, lease.node];
-    const rows = await database.query<QueueRow>(CLAIM, values);
+    const rows = await claimRows(lane, { now, limit, lease });
     const keys = await words.laneKeys(rows.map(({ home_lane_no }) => home_lane_no));
     const entries = rows.map((row) => toClaimed(row, keys.get(row.home_lane_no) ?? lane));
     const handing = new Handing(now, lease);
@@ -116,11 +133,19 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
     const turnedAway = new Set(moved.filter((entry) => !handing.take(entry.lane)));
     if (moved.length > 0) {
       const taken = moved.map((entry) => !turnedAway.has(entry));
-      await database.query(SEND_HOME, [moved.map(({ no }) => no), moved.map(({ rank }) => rank), taken, lease.node]);
+      await database.query(SEND_HOME, [...keysOf(moved), moved.map(({ rank }) => rank), taken, lease.node]);
       for (const entry of turnedAway) announce(entry.lane, now);
     }
     return { claimed: entries.filter((entry) => !turnedAway.has(entry)), more: rows.length === limit };
   };
+
+  async function claimRows(lane: string, { now, limit, lease }: { now: number; limit: number; lease: Lease }): Promise<QueueRow[]> {
+    const taken = [now, limit, lease.until, lease.node];
+    if (lane === TIMER_LANE) return database.query<QueueRow>(CLAIM_TIMERS, [now, ...taken]);
+    const environmentId = await words.environmentOf(lane);
+    if (environmentId === null) return [];
+    return database.query<QueueRow>(CLAIM, [now + RANK_AHEAD_MAX_MS, ...taken, environmentId, toStoreText(lane)]);
+  }
 
   async function announceLanes(numbers: readonly number[], now: number): Promise<void> {
     const keys = await words.laneKeys(numbers);
@@ -142,22 +167,15 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
 
   return {
     queueClaimMany: claimMany,
-    async queueRenew({ entryNos, node, until }) {
-      // What is locked is just being finished: it needs no longer lease.
-      if (entryNos.length > 0)
-        await database.query(
-          `UPDATE queue SET rank = $2, due_at = $2 WHERE leased_by = $3 AND entry_no IN (
-           SELECT entry_no FROM queue WHERE entry_no = ANY ($1::bigint[]) AND leased_by = $3 FOR UPDATE SKIP LOCKED)`,
-          [entryNos, until, node],
-        );
-      await releaseLost(node, entryNos);
-    },
-    async queueRelease({ entryNos, node, now }) {
-      const rows = await database.query<{ lane_no: number }>(
-        `UPDATE queue SET rank = $3, due_at = $3, leased_by = NULL, claims = greatest(claims - 1, 0), trials = greatest(trials - 1, 0)
-         WHERE entry_no = ANY ($1::bigint[]) AND leased_by = $2 RETURNING lane_no`,
-        [entryNos, node, now],
+    async queueRenew({ entries, node, until }) {
+      if (entries.length > 0) await database.query(RENEW, [...keysOf(entries), node, until]);
+      await releaseLost(
+        node,
+        entries.map(({ no }) => no),
       );
+    },
+    async queueRelease({ entries, node, now }) {
+      const rows = await database.query<{ lane_no: number }>(RELEASE, [...keysOf(entries), node, now]);
       await announceLanes(
         rows.map(({ lane_no }) => lane_no),
         now,
@@ -173,23 +191,29 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
       const [row] = await database.query<{ due: number | null }>(`SELECT min(rank) AS due FROM queue WHERE lane_no = ${TIMER_LANE_NO}`);
       return row?.due ?? null;
     },
-    async queueReschedule({ no, node, dueAt }) {
+    async queueReschedule({ environmentId, no, node, dueAt }) {
       await database.query(
-        `UPDATE queue SET lane_no = ${TIMER_LANE_NO}, rank = $3, due_at = $3, leased_by = NULL WHERE entry_no = $1 AND leased_by = $2`,
-        [no, node, dueAt],
+        `UPDATE queue SET lane_no = ${TIMER_LANE_NO}, rank = $4, due_at = $4, leased_by = NULL
+         WHERE environment_id = $1 AND entry_no = $2 AND leased_by = $3`,
+        [environmentId, no, node, dueAt],
       );
       announce(TIMER_LANE, dueAt);
     },
-    async queueTry({ no, node }) {
-      await database.query("UPDATE queue SET trials = trials + 1 WHERE entry_no = $1 AND leased_by = $2", [no, node]);
+    async queueTry({ environmentId, no, node }) {
+      await database.query("UPDATE queue SET trials = trials + 1 WHERE environment_id = $1 AND entry_no = $2 AND leased_by = $3", [
+        environmentId,
+        no,
+        node,
+      ]);
     },
     async queueDepths() {
       const rows = await database.query<{ environment_id: EnvironmentId; waiting: number; oldest: number | null }>(
-        `SELECT first.environment_id, sum(counted.waiting)::bigint AS waiting, min(first.due_at) FILTER (WHERE first.leased_by IS NULL) AS oldest
-         FROM (SELECT lane_no, count(*) AS waiting FROM queue WHERE lane_no > ${TIMER_LANE_NO} GROUP BY lane_no) AS counted
+        `SELECT environment_id, sum(counted.waiting)::bigint AS waiting, min(first.due_at) FILTER (WHERE first.leased_by IS NULL) AS oldest
+         FROM (SELECT environment_id, lane_no, count(*) AS waiting FROM queue WHERE lane_no <> ${TIMER_LANE_NO} GROUP BY 1, 2) AS counted
          CROSS JOIN LATERAL (
-           SELECT environment_id, leased_by, due_at FROM queue WHERE queue.lane_no = counted.lane_no ORDER BY rank LIMIT 1) AS first
-         GROUP BY first.environment_id`,
+           SELECT leased_by, due_at FROM queue WHERE queue.environment_id = counted.environment_id
+             AND queue.lane_no = counted.lane_no AND queue.lane_no <> ${TIMER_LANE_NO} ORDER BY rank LIMIT 1) AS first
+         GROUP BY environment_id`,
       );
       return rows.map(({ environment_id, waiting, oldest }) => ({ environmentId: environment_id, waiting, oldestDueAt: oldest }));
     },
@@ -201,8 +225,8 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
       await database.query("DELETE FROM limit_holders WHERE limit_id = ANY ($1) AND node = $2", [ids.map(boundedKey), node]);
     },
     queueWatch: watch,
-    async queueRemove({ no, node }) {
-      await database.query("DELETE FROM queue WHERE entry_no = $1 AND leased_by = $2", [no, node]);
+    async queueRemove({ environmentId, no, node }) {
+      await database.query("DELETE FROM queue WHERE environment_id = $1 AND entry_no = $2 AND leased_by = $3", [environmentId, no, node]);
     },
     queueLaneForgetMany: ({ after, limit }) => forgetLanes(database, words, after, limit),
   };
@@ -227,14 +251,20 @@ async function forgetLanes(
     await client.query("SELECT 1 FROM lanes WHERE lane_no = ANY ($1) FOR UPDATE SKIP LOCKED", [numbers]);
     const { rowCount } = await client.query(
       `DELETE FROM lanes WHERE lane_no IN (SELECT lane_no FROM lanes WHERE lane_no = ANY ($1) FOR UPDATE SKIP LOCKED)
-         AND NOT EXISTS (SELECT FROM queue WHERE queue.lane_no = lanes.lane_no)
-         AND NOT EXISTS (SELECT FROM queue WHERE queue.home_lane_no = lanes.lane_no AND queue.lane_no <> queue.home_lane_no)`,
+         AND NOT EXISTS (SELECT FROM queue WHERE queue.environment_id = lanes.environment_id AND queue.lane_no = lanes.lane_no
+           AND queue.lane_no <> ${TIMER_LANE_NO})
+         AND NOT EXISTS (SELECT FROM queue WHERE queue.environment_id = lanes.environment_id AND queue.home_lane_no = lanes.lane_no
+           AND queue.lane_no <> queue.home_lane_no)`,
       [numbers],
     );
     return { removed: rowCount ?? 0, numbers };
   });
   if (forgotten.removed > 0) words.forgetLanes();
   return { forgotten: forgotten.removed, reached: forgotten.numbers.length < limit ? null : (forgotten.numbers.at(-1) ?? null) };
+}
+
+function keysOf(entries: readonly EntryKey[]): [EnvironmentId[], EntryNo[]] {
+  return [entries.map(({ environmentId }) => environmentId), entries.map(({ no }) => no)];
 }
 
 function toClaimed(row: QueueRow, lane: string): ClaimedEntry {

@@ -34,13 +34,18 @@ export async function summariseRuns(
   database: Database,
   { environmentId, runNos }: { environmentId: EnvironmentId; runNos: readonly RunNo[] },
 ): Promise<RunSummary[]> {
-  const rows = await database.query<RunRow>("SELECT * FROM runs_at($1) WHERE environment_id = $2", [runNos, environmentId]);
-  return (await withEvents(database, rows)).map((row) => toRunSummary(plain(row)));
+  const rows = await database.query<RunRow>("SELECT * FROM runs_at($1, $2)", [environmentId, runNos]);
+  return (await withEvents(database, environmentId, rows)).map((row) => toRunSummary(plain(row)));
 }
 
 /** Looked up apart: as a join, PostgreSQL would rather read every partition. An event may be gone before its run. */
-async function withEvents<Row extends RunRow>(database: Database, rows: readonly Row[]): Promise<(Row & RunSummaryRow)[]> {
-  const found = await database.query<{ sequence: number; event_id: string; name: string }>("SELECT * FROM events_named($1)", [
+async function withEvents<Row extends RunRow>(
+  database: Database,
+  environmentId: EnvironmentId,
+  rows: readonly Row[],
+): Promise<(Row & RunSummaryRow)[]> {
+  const found = await database.query<{ sequence: number; event_id: string; name: string }>("SELECT * FROM events_named($1, $2)", [
+    environmentId,
     [...new Set(rows.map(({ event_no }) => event_no))],
   ]);
   const events = new Map(found.map((event) => [event.sequence, event]));
@@ -58,13 +63,15 @@ export async function getRun(
     `${SELECT_RUNS(", output, error")} WHERE runs.environment_id = $1 AND run_id = $2`,
     [environmentId, id],
   );
-  const [row] = await withEvents(database, found);
+  const [row] = await withEvents(database, environmentId, found);
   if (!row) return null;
-  const all = <Found extends object>(sql: string) => database.query<Found>(sql, [row.run_no]);
+  const all = <Found extends object>(sql: string) => database.query<Found>(sql, [environmentId, row.run_no]);
   const [steps, attempts, calls] = await Promise.all([
-    all<StepRow & { value: string | null; done_position: number | null }>("SELECT * FROM steps WHERE run_no = $1 ORDER BY position"),
-    all<AttemptRow>("SELECT * FROM failed_attempts WHERE run_no = $1 ORDER BY ended_at, attempt_no"),
-    all<CallRow>("SELECT * FROM calls WHERE run_no = $1 ORDER BY call_no"),
+    all<StepRow & { value: string | null; done_position: number | null }>(
+      "SELECT * FROM steps WHERE environment_id = $1 AND run_no = $2 ORDER BY position",
+    ),
+    all<AttemptRow>("SELECT * FROM failed_attempts WHERE environment_id = $1 AND run_no = $2 ORDER BY ended_at, attempt_no"),
+    all<CallRow>("SELECT * FROM calls WHERE environment_id = $1 AND run_no = $2 ORDER BY call_no"),
   ]);
   const done = doneSteps(steps.map(plainStep));
   return {

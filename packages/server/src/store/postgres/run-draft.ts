@@ -6,6 +6,7 @@ import {
   type FailedAttempt,
   type NewWait,
   type RunEnd,
+  type RunKey,
   type RunRecord,
   type StepRecord,
   type StepWrite,
@@ -145,16 +146,26 @@ export class RunDraft {
     draft.changedRuns.add(this.run.no);
     const { no, environmentId, startedAt, requestVersion, isParallel, stateBytes } = this.run;
     rows.runs.push({
-      ...{ run_no: no, status: this.#status, started_at: startedAt, request_version: requestVersion, is_parallel: isParallel ? 1 : 0 },
+      ...{
+        environment_id: environmentId,
+        run_no: no,
+        status: this.#status,
+        started_at: startedAt,
+        request_version: requestVersion,
+        is_parallel: isParallel ? 1 : 0,
+      },
       ...{ state_bytes: stateBytes, ended_at: this.#end?.endedAt ?? null, output: this.#end?.output ?? null },
       error: this.#end?.error ? JSON.stringify(this.#end.error) : null,
     });
-    for (const step of this.#written.values()) rows.steps.push(stepRow(no, step));
-    for (const attempt of this.#attempts) rows.attempts.push(attemptRow(no, attempt));
-    for (const call of this.#calls) rows.calls.push(callRow(no, call));
+    const key = { environmentId, runNo: no };
+    for (const step of this.#written.values()) rows.steps.push(stepRow(key, step));
+    for (const attempt of this.#attempts) rows.attempts.push(attemptRow(key, attempt));
+    for (const call of this.#calls) rows.calls.push(callRow(key, call));
     this.#writeEntries(draft);
-    if (this.#end && this.#hasWaits) rows.waitsGone.push({ run_no: no, step_id: null });
-    else for (const stepId of this.#waitsGone) rows.waitsGone.push({ run_no: no, step_id: toStoreText(stepId) });
+    if (this.#end && this.#hasWaits) rows.waitsGone.push({ environment_id: environmentId, run_no: no, step_id: null });
+    else
+      for (const stepId of this.#waitsGone)
+        rows.waitsGone.push({ environment_id: environmentId, run_no: no, step_id: toStoreText(stepId) });
     if (this.#end && this.#isStarted) rows.newWaits = rows.newWaits.filter(({ run_no }) => run_no !== no);
     for (const wait of this.#waits) draft.addWait(environmentId, no, wait, null);
   }
@@ -163,37 +174,53 @@ export class RunDraft {
     const gone = new Set(this.#gone);
     for (const entryNo of gone) entriesGone.add(entryNo);
     rows.newEntries = rows.newEntries.filter(({ entry_no }) => !gone.has(entry_no as EntryNo));
-    for (const entryNo of this.#gone) if (this.#stored.has(entryNo)) rows.entriesGone.push({ entry_no: entryNo });
+    const environment = { environment_id: this.run.environmentId };
+    for (const entryNo of this.#gone) if (this.#stored.has(entryNo)) rows.entriesGone.push({ ...environment, entry_no: entryNo });
     for (const [entryNo, change] of this.#changes) {
       if (gone.has(entryNo)) continue;
       if (change.change !== "anew") {
-        if (this.#stored.has(entryNo)) rows.entries.push({ entry_no: entryNo, change: change.change, attempt: 0 });
+        if (this.#stored.has(entryNo)) rows.entries.push({ ...environment, entry_no: entryNo, change: change.change, attempt: 0 });
         continue;
       }
       const { laneNo, rank, dueAt, leasedBy } = change.place;
       const place = { lane_no: laneNo, rank, due_at: dueAt, leased_by: leasedBy, claims: leasedBy === null ? 0 : 1 };
-      rows.entries.push({ entry_no: entryNo, change: "anew", attempt: change.attempt, ...place });
+      rows.entries.push({ ...environment, entry_no: entryNo, change: "anew", attempt: change.attempt, ...place });
     }
   }
 }
 
-function stepRow(runNo: number, step: StepWrite & { position: number; donePosition: number | null }) {
+function stepRow({ environmentId, runNo }: RunKey, step: StepWrite & { position: number; donePosition: number | null }) {
   const { id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail, value } = step;
   return {
-    ...{ run_no: runNo, step_id: toStoreText(id), kind, name: toStoreText(name), status, position, done_position: donePosition },
-    ...{ started_at: startedAt, ended_at: endedAt, attempts, until, detail: detail && toStoreText(detail), value: value ?? null },
+    ...{ environment_id: environmentId, run_no: runNo, step_id: toStoreText(id), kind, name: toStoreText(name), status, position },
+    ...{
+      done_position: donePosition,
+      started_at: startedAt,
+      ended_at: endedAt,
+      attempts,
+      until,
+      detail: detail && toStoreText(detail),
+      value: value ?? null,
+    },
   };
 }
 
-export function attemptRow(runNo: number, { stepId, attempt, startedAt, endedAt, httpStatus, error }: FailedAttempt) {
+export function attemptRow({ environmentId, runNo }: RunKey, { stepId, attempt, startedAt, endedAt, httpStatus, error }: FailedAttempt) {
   const at = { attempt, started_at: startedAt, ended_at: endedAt, http_status: httpStatus, error: JSON.stringify(error) };
-  return { run_no: runNo, step_id: stepId === null ? null : toStoreText(stepId), ...at };
+  return { environment_id: environmentId, run_no: runNo, step_id: stepId === null ? null : toStoreText(stepId), ...at };
 }
 
-export function callRow(runNo: number, call: CallRecord) {
+export function callRow({ environmentId, runNo }: RunKey, call: CallRecord) {
   const { stepId, attempt, startedAt, endedAt, httpStatus, outcome, path, stepsGiven, answer, answerLength } = call;
   return {
-    ...{ run_no: runNo, step_id: stepId && toStoreText(stepId), attempt, started_at: startedAt, ended_at: endedAt },
+    ...{
+      environment_id: environmentId,
+      run_no: runNo,
+      step_id: stepId && toStoreText(stepId),
+      attempt,
+      started_at: startedAt,
+      ended_at: endedAt,
+    },
     ...{ http_status: httpStatus, is_error: outcome === "error" ? 1 : 0, path: toStoreText(path), steps_given: stepsGiven },
     ...{ answer: answer && toStoreText(answer), answer_length: answerLength },
   };

@@ -7,6 +7,7 @@ import {
   fromStoreText,
   type MarkKey,
   type RunContext,
+  type RunKey,
   type RunRecord,
   type StepRecord,
   type StoredEvent,
@@ -15,7 +16,7 @@ import {
 } from "../contract/index.ts";
 import { EVENT_COLUMNS, type EventRow, toStoredEvent } from "../rows/event-rows.ts";
 import { type RunRow, type StepRow, toRunRecord, toStepRecord } from "../rows/run-rows.ts";
-import { BatchLoader } from "./batch-loader.ts";
+import { BatchLoader, EnvironmentLoaders } from "./batch-loader.ts";
 import { boundedKey } from "./bounded-key.ts";
 import type { Database } from "./database.ts";
 import { settledSequence } from "./settled-sequence.ts";
@@ -67,30 +68,32 @@ interface StateRow extends RunRow {
   has_waits: boolean;
 }
 
-/** Functions of the database keep their plans: see migrations/004-reads-and-writes-in-partitions.sql. */
+/** Functions of the database keep their plans: see migrations/004-reads-and-writes-in-partitions.sql. $1 is the environment. */
 const STATES = `
-  SELECT runs.*, EXISTS (SELECT FROM waits WHERE waits.run_no = runs.run_no) AS has_waits, steps_of(runs.run_no) AS steps,
+  SELECT runs.*, EXISTS (SELECT FROM waits WHERE waits.environment_id = $1 AND waits.run_no = runs.run_no) AS has_waits,
+    steps_of($1, runs.run_no) AS steps,
     (SELECT json_agg(q) FROM (
-      SELECT entry_no, kind, step_id, attempt, claims, leased_by, again FROM queue WHERE queue.run_no = runs.run_no) AS q) AS entries
-  FROM runs_at($1) AS runs`;
-const CONTEXTS = "SELECT runs.*, step_values_of(runs.run_no) AS steps FROM runs_at($1) AS runs WHERE ended_at IS NULL";
-const EVENTS_AT = "SELECT * FROM events_at($1)";
+      SELECT entry_no, kind, step_id, attempt, claims, leased_by, again FROM queue
+      WHERE queue.environment_id = $1 AND queue.run_no = runs.run_no) AS q) AS entries
+  FROM runs_at($1, $2) AS runs`;
+const CONTEXTS = "SELECT runs.*, step_values_of($1, runs.run_no) AS steps FROM runs_at($1, $2) AS runs WHERE ended_at IS NULL";
+const EVENTS_AT = "SELECT * FROM events_at($1, $2)";
 
 export class RunReads {
   readonly #database: Database;
-  readonly #states: BatchLoader<RunNo, ReadRun>;
-  readonly #contexts: BatchLoader<RunNo, { run: RunRecord; eventNos: string | null; steps: RunContext["steps"] }>;
-  readonly #events: BatchLoader<number, StoredEvent>;
+  readonly #states: EnvironmentLoaders<RunNo, ReadRun>;
+  readonly #contexts: EnvironmentLoaders<RunNo, { run: RunRecord; eventNos: string | null; steps: RunContext["steps"] }>;
+  readonly #events: EnvironmentLoaders<number, StoredEvent>;
   readonly #settled: BatchLoader<"events", number>;
 
   constructor(database: Database) {
     this.#database = database;
-    this.#states = new BatchLoader(async (numbers) => {
-      const rows = await database.query<StateRow>(STATES, [numbers]);
+    this.#states = new EnvironmentLoaders(async (environmentId, numbers) => {
+      const rows = await database.query<StateRow>(STATES, [environmentId, numbers]);
       return new Map(rows.map((row) => [row.run_no as RunNo, toReadRun(row)]));
     });
-    this.#contexts = new BatchLoader(async (numbers) => {
-      const rows = await database.query<RunRow & { steps: { id: string; value: string }[] | null }>(CONTEXTS, [numbers]);
+    this.#contexts = new EnvironmentLoaders(async (environmentId, numbers) => {
+      const rows = await database.query<RunRow & { steps: { id: string; value: string }[] | null }>(CONTEXTS, [environmentId, numbers]);
       return new Map(
         rows.map((row) => {
           const steps = (row.steps ?? []).map(({ id, value }) => ({ id: fromStoreText(id) as StepId, value }));
@@ -99,24 +102,25 @@ export class RunReads {
       );
     });
     this.#settled = new BatchLoader(async () => new Map([["events", await settledSequence(database)] as const]));
-    this.#events = new BatchLoader(async (sequences) => {
-      const rows = await database.query<EventRow>(EVENTS_AT, [sequences]);
+    this.#events = new EnvironmentLoaders(async (environmentId, sequences) => {
+      const rows = await database.query<EventRow>(EVENTS_AT, [environmentId, sequences]);
       return new Map(rows.map((row) => [row.sequence, toStoredEvent(row)]));
     });
   }
 
-  run(runNo: RunNo): Promise<ReadRun | null> {
-    return this.#states.load(runNo);
+  run({ environmentId, runNo }: RunKey): Promise<ReadRun | null> {
+    return this.#states.load(environmentId, runNo);
   }
 
-  event(sequence: number): Promise<StoredEvent | null> {
-    return this.#events.load(sequence);
+  event(environmentId: EnvironmentId, sequence: number): Promise<StoredEvent | null> {
+    return this.#events.load(environmentId, sequence);
   }
 
-  async context(runNo: RunNo): Promise<RunContext | null> {
-    const read = await this.#contexts.load(runNo);
+  async context({ environmentId, runNo }: RunKey): Promise<RunContext | null> {
+    const read = await this.#contexts.load(environmentId, runNo);
     if (!read) return null;
-    const [lastSequence, ...events] = await Promise.all([this.settled(), ...sequencesOf(read).map((sequence) => this.event(sequence))]);
+    const found = sequencesOf(read).map((sequence) => this.event(environmentId, sequence));
+    const [lastSequence, ...events] = await Promise.all([this.settled(), ...found]);
     return { run: read.run, steps: read.steps, events: events.filter((event) => event !== null), lastSequence };
   }
 
@@ -156,10 +160,10 @@ export class RunReads {
     return rows.length > 0;
   }
 
-  async mark(functionNo: FunctionNo, { kind, key }: MarkKey): Promise<string | null> {
+  async mark(environmentId: EnvironmentId, functionNo: FunctionNo, { kind, key }: MarkKey): Promise<string | null> {
     const rows = await this.#database.query<{ value: string }>(
-      "SELECT value FROM marks WHERE function_no = $1 AND kind = $2 AND key = $3",
-      [functionNo, kind, boundedKey(key)],
+      "SELECT value FROM marks WHERE environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4",
+      [environmentId, functionNo, kind, boundedKey(key)],
     );
     return rows[0]?.value ?? null;
   }

@@ -28,18 +28,18 @@ export function runStore({ database, writer, reads, runs, watch }: RunStoreParts
         startRun(draft, handing, environmentId, { sequence: eventSequence }, run);
         return () => ({ handed: handing.handed });
       }),
-    runAdvance: ({ runNo, entryNo, now, lease, decide }) =>
+    runAdvance: ({ environmentId, runNo, entryNo, now, lease, decide }) =>
       writer.submit(
         (draft) => {
           const handing = new Handing(now, lease);
           const held = entryNo === null ? null : { entryNo, node: lease.node };
-          const applied = runs.advance(draft, handing, runNo, held, decide);
+          const applied = runs.advance(draft, handing, { environmentId, runNo }, held, decide);
           return (written) => ({ applied, handed: handedEntries(draft, handing, written) });
         },
         { rows: 4, runNo },
       ),
     runNoteCall: (late) => noteCall(database, late),
-    runContext: ({ runNo }) => reads.context(runNo),
+    runContext: (key) => reads.context(key),
     runFind: ({ id }) => findRun(database, id),
     runGet: (params) => getRun(database, params),
     runSummaries: (params) => summariseRuns(database, params),

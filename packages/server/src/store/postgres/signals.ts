@@ -11,7 +11,8 @@ import type { Client } from "pg";
 import { type QueueListener, type StoreTopic, TIMER_LANE } from "../contract/index.ts";
 import { CHANNEL } from "./announce.ts";
 import type { Database } from "./database.ts";
-import type { Words } from "./words.ts";
+import { LANE_WALK } from "./lane-walk.ts";
+import { TIMER_LANE_NO, type Words } from "./words.ts";
 
 const GATHER_MS = 10;
 /** A signal holds at most 8,000 bytes. */
@@ -23,12 +24,11 @@ const RECONNECT_MS = 500;
 
 /** Lanes with something due that nobody holds, the leases of dead nodes among them. */
 const LANES_DUE = `
-  WITH RECURSIVE walk AS (
-    (SELECT lane_no FROM queue ORDER BY lane_no LIMIT 1)
-    UNION ALL
-    SELECT (SELECT queue.lane_no FROM queue WHERE queue.lane_no > walk.lane_no ORDER BY queue.lane_no LIMIT 1) FROM walk WHERE walk.lane_no IS NOT NULL
-  )
-  SELECT lane_no FROM walk WHERE EXISTS (SELECT FROM queue WHERE queue.lane_no = walk.lane_no AND due_at <= $1)`;
+  ${LANE_WALK}
+  SELECT lane_no FROM walk WHERE EXISTS (
+    SELECT FROM queue WHERE queue.environment_id = walk.environment_id AND queue.lane_no = walk.lane_no AND queue.lane_no <> ${TIMER_LANE_NO}
+      AND due_at <= $1)
+  UNION ALL SELECT ${TIMER_LANE_NO} WHERE EXISTS (SELECT FROM queue WHERE lane_no = ${TIMER_LANE_NO} AND rank <= $1 AND due_at <= $1)`;
 
 export class Signals {
   readonly eventListeners = new Set<() => void>();

@@ -18,7 +18,12 @@ export function startRun(draft: UnitDraft, handing: Handing, environmentId: Envi
   draft.rows.newRuns.push({
     ...{ e: event, run_no: runNo, environment_id: environmentId, run_id: id, function_no: functionNo },
     ...{ event_no: "sequence" in starter ? starter.sequence : null, event_nos: eventSequences ? JSON.stringify(eventSequences) : null },
-    ...{ status, lane_no: draft.words.laneNo(lane), created_at: handing.now, cron: cron === undefined ? null : toStoreText(cron) },
+    ...{
+      status,
+      lane_no: draft.words.laneNo(lane, environmentId),
+      created_at: handing.now,
+      cron: cron === undefined ? null : toStoreText(cron),
+    },
     ...{ original_run_id: originalRunId ?? null, invoker_run_no: invoker?.runNo ?? null },
     invoker_step_id: invoker ? toStoreText(invoker.stepId) : null,
   });

@@ -2,10 +2,12 @@
 
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import {
+  type EntryKey,
   type MarkKey,
   type MarkWrite,
   type NewWait,
   type NewWebhookRequest,
+  type RunKey,
   type StoredEvent,
   TIMER_LANE,
   toStoreText,
@@ -16,7 +18,7 @@ import { boundedKey, lockNumber } from "./bounded-key.ts";
 import { RunDraft } from "./run-draft.ts";
 import { type FoundWait, type ReadRun, sequencesOf } from "./run-reads.ts";
 import type { UnitReads } from "./unit-reads.ts";
-import type { Words } from "./words.ts";
+import { TIMER_LANE_NO, type Words } from "./words.ts";
 
 export type Row = Record<string, unknown>;
 
@@ -119,14 +121,14 @@ export class UnitDraft {
   }
 
   /** The run as this unit leaves it so far; null when there is none, or it has ended. */
-  run(runNo: RunNo): RunDraft | null {
+  run({ environmentId, runNo }: RunKey): RunDraft | null {
     const known = this.#runs.get(runNo);
     if (known !== undefined) return known?.isEnded ? null : known;
     const started = this.#started.get(runNo);
-    const read = started ? started.read() : this.reads.run(runNo);
+    const read = started ? started.read() : this.reads.run({ environmentId, runNo });
     const draft = read && read.run.endedAt === null ? new RunDraft(read, started !== undefined) : null;
     this.#runs.set(runNo, draft);
-    if (draft && !started) this.rows.runsRead.push({ run_no: runNo, revision: draft.revision });
+    if (draft && !started) this.rows.runsRead.push({ environment_id: environmentId, run_no: runNo, revision: draft.revision });
     return draft;
   }
 
@@ -136,13 +138,13 @@ export class UnitDraft {
 
   /** The event that started a run. */
   starterOf({ run }: RunDraft): StoredEvent | null {
-    return this.#started.get(run.no)?.event?.event() ?? this.reads.event(run.eventSequence);
+    return this.#started.get(run.no)?.event?.event() ?? this.reads.event(run.environmentId, run.eventSequence);
   }
 
   /** The events that started a run: several, where it is one of a batch. */
   eventsOf(run: RunDraft): StoredEvent[] {
     const started = this.#started.get(run.run.no)?.event;
-    return started ? [started.event()] : this.reads.events(sequencesOf(run));
+    return started ? [started.event()] : this.reads.events(run.run.environmentId, sequencesOf(run));
   }
 
   /** What this unit makes wait for events of an environment, by their names. */
@@ -173,7 +175,7 @@ export class UnitDraft {
         entry_no: no,
         environment_id: entry.environmentId,
         lane_no: place.laneNo,
-        home_lane_no: this.words.laneNo(entry.lane),
+        home_lane_no: this.words.laneNo(entry.lane, entry.environmentId),
       },
       ...{ rank: place.rank, due_at: place.dueAt, kind: entry.kind, run_no: entry.runNo, function_no: entry.functionNo },
       ...{
@@ -203,10 +205,16 @@ export class UnitDraft {
   }
 
   /** An entry of a schedule is let go, and due again. */
-  comeAgain(no: EntryNo, dueAt: number): void {
-    const laneNo = this.words.laneNo(TIMER_LANE);
+  comeAgain({ environmentId, no }: EntryKey, dueAt: number): void {
+    const place = { lane_no: TIMER_LANE_NO, rank: dueAt, due_at: dueAt };
     this.rows.entries.push({
-      ...{ entry_no: no, change: "anew", lane_no: laneNo, rank: dueAt, due_at: dueAt, attempt: 0, claims: 0, leased_by: null },
+      environment_id: environmentId,
+      entry_no: no,
+      change: "anew",
+      ...place,
+      attempt: 0,
+      claims: 0,
+      leased_by: null,
     });
     this.unheld.push({ lane: TIMER_LANE, dueAt });
   }
@@ -216,9 +224,9 @@ export class UnitDraft {
     const isDue = entry.dueAt <= handing.now;
     const lane = isDue && entry.kind === "call" ? entry.lane : TIMER_LANE;
     const lease = isDue && entry.subject === null ? handing.take(lane) : null;
-    const laneNo = this.words.laneNo(lane);
+    const laneNo = this.words.laneNo(lane, entry.environmentId);
     this.lanes.add(laneNo);
-    this.lanes.add(this.words.laneNo(entry.lane));
+    this.lanes.add(this.words.laneNo(entry.lane, entry.environmentId));
     if (lease) return { laneNo, rank: lease.until, dueAt: lease.until, leasedBy: lease.node };
     this.unheld.push({ lane, dueAt: entry.dueAt });
     return { laneNo, rank: isDue ? entry.rank : entry.dueAt, dueAt: entry.dueAt, leasedBy: null };
@@ -234,28 +242,28 @@ export class UnitDraft {
   }
 
   /** Active as this unit leaves it: a run that it starts is. */
-  isActive(runNo: RunNo): boolean {
+  isActive({ environmentId, runNo }: RunKey): boolean {
     const known = this.#runs.get(runNo);
     if (known !== undefined) return known !== null && !known.isEnded;
     if (this.#started.has(runNo)) return true;
-    return this.reads.run(runNo)?.run.endedAt === null;
+    return this.reads.run({ environmentId, runNo })?.run.endedAt === null;
   }
 
   /** As this unit leaves it so far. What was read first must still be so when it is written. */
-  readMark(functionNo: FunctionNo, { kind, key }: MarkKey): string | null {
+  readMark(environmentId: EnvironmentId, functionNo: FunctionNo, { kind, key }: MarkKey): string | null {
     const bounded = boundedKey(key);
     const place = `${functionNo} ${kind} ${bounded}`;
     const known = this.#marks.get(place);
     if (known !== undefined) return known;
-    const value = this.reads.mark(functionNo, { kind, key });
+    const value = this.reads.mark(environmentId, functionNo, { kind, key });
     this.locks.set(lockNumber("mark", functionNo, kind, bounded), true);
-    this.rows.marksRead.push({ function_no: functionNo, kind, key: bounded, value });
+    this.rows.marksRead.push({ environment_id: environmentId, function_no: functionNo, kind, key: bounded, value });
     this.#marks.set(place, value);
     return value;
   }
 
-  writeMark(functionNo: FunctionNo, { kind, key, value, expiresAt }: MarkWrite): void {
-    const row = { function_no: functionNo, kind, key: boundedKey(key), value, expires_at: expiresAt };
+  writeMark(environmentId: EnvironmentId, functionNo: FunctionNo, { kind, key, value, expiresAt }: MarkWrite): void {
+    const row = { environment_id: environmentId, function_no: functionNo, kind, key: boundedKey(key), value, expires_at: expiresAt };
     this.#marks.set(`${functionNo} ${kind} ${row.key}`, value);
     const same = this.rows.marks.findIndex((other) => other.function_no === functionNo && other.kind === kind && other.key === row.key);
     if (same >= 0) this.rows.marks[same] = row;

@@ -1,7 +1,7 @@
 /** What one unit has read so far. Asking for more throws NotRead; after it was read, the unit is planned again. */
 
-import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
-import type { EventPlace, MarkKey, RunRecord, StoredEvent } from "../contract/index.ts";
+import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
+import type { EventPlace, MarkKey, RunKey, RunRecord, StoredEvent } from "../contract/index.ts";
 import { NotRead } from "./not-read.ts";
 import type { NumberBlocks, Numbered } from "./number-blocks.ts";
 import type { FoundWait, ReadRun, RunReads } from "./run-reads.ts";
@@ -29,21 +29,22 @@ export class UnitReads {
     return numbers[this.#used[of]++] as number;
   }
 
-  run(runNo: RunNo): ReadRun | null {
-    return this.#get(`run ${runNo}`, () => this.#reads.run(runNo));
+  run(key: RunKey): ReadRun | null {
+    return this.#get(`run ${key.runNo}`, () => this.#reads.run(key));
   }
 
-  event(sequence: number): StoredEvent | null {
-    return this.#get(`event ${sequence}`, () => this.#reads.event(sequence));
+  event(environmentId: EnvironmentId, sequence: number): StoredEvent | null {
+    return this.#get(`event ${sequence}`, () => this.#reads.event(environmentId, sequence));
   }
 
-  events(sequences: readonly number[]): StoredEvent[] {
+  events(environmentId: EnvironmentId, sequences: readonly number[]): StoredEvent[] {
     const missing = sequences.filter((sequence) => !this.#known.has(`event ${sequence}`));
     if (missing.length > 0)
       throw new NotRead(
-        async () => void (await Promise.all(missing.map((one) => this.#fetch(`event ${one}`, () => this.#reads.event(one))))),
+        async () =>
+          void (await Promise.all(missing.map((one) => this.#fetch(`event ${one}`, () => this.#reads.event(environmentId, one))))),
       );
-    return sequences.flatMap((sequence) => this.event(sequence) ?? []);
+    return sequences.flatMap((sequence) => this.event(environmentId, sequence) ?? []);
   }
 
   waits(environmentId: EnvironmentId, name: string): FoundWait[] {
@@ -58,8 +59,8 @@ export class UnitReads {
     return this.#get(`event ${environmentId} ${id}`, () => this.#reads.isRepeated(environmentId, id, dedupKey, since, mayExist));
   }
 
-  mark(functionNo: FunctionNo, mark: MarkKey): string | null {
-    return this.#get(`mark ${functionNo} ${mark.kind} ${mark.key}`, () => this.#reads.mark(functionNo, mark));
+  mark(environmentId: EnvironmentId, functionNo: FunctionNo, mark: MarkKey): string | null {
+    return this.#get(`mark ${functionNo} ${mark.kind} ${mark.key}`, () => this.#reads.mark(environmentId, functionNo, mark));
   }
 
   #get<Value>(key: string, read: () => Promise<Value>): Value {

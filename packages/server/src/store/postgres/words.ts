@@ -4,13 +4,14 @@
  * lanes may be, and who writes entries finds out (see write_units).
  */
 
+import type { EnvironmentId } from "@inlet/protocol";
 import { type EventSource, fromStoreText, TIMER_LANE, toStoreText } from "../contract/index.ts";
 import type { Database } from "./database.ts";
 import { NotRead } from "./not-read.ts";
 
-/** Names and lanes may be as many as senders like to invent. */
 /** The first row of the table, which is never removed. */
 export const TIMER_LANE_NO = 1;
+/** Names and lanes may be as many as senders like to invent. */
 const REMEMBERED_MAX = 20_000;
 
 export class Words {
@@ -19,6 +20,8 @@ export class Words {
   readonly #sources = new Map<string, number>();
   readonly #lanes = new Map<string, number>();
   readonly #laneKeys = new Map<number, string>();
+  /** A lane is of one environment, for as long as there is one of that key. */
+  readonly #laneEnvironments = new Map<string, EnvironmentId>();
   readonly #adding = new Map<string, Promise<void>>();
 
   constructor(database: Database) {
@@ -40,8 +43,21 @@ export class Words {
     return key === TIMER_LANE ? TIMER_LANE_NO : this.#lanes.get(key);
   }
 
-  laneNo(key: string): number {
-    return this.knownLaneNo(key) ?? this.#notRead(`lane ${key}`, () => this.#addLane(key));
+  laneNo(key: string, environmentId: EnvironmentId): number {
+    return this.knownLaneNo(key) ?? this.#notRead(`lane ${key}`, () => this.#addLane(key, environmentId));
+  }
+
+  /** Where the entries of a lane are; null when it has none. */
+  async environmentOf(lane: string): Promise<EnvironmentId | null> {
+    const known = this.#laneEnvironments.get(lane);
+    if (known !== undefined) return known;
+    const [row] = await this.#database.query<LaneRow>(
+      "SELECT lane_no, key, environment_id FROM lanes WHERE md5(key) = md5($1) AND key = $1",
+      [toStoreText(lane)],
+    );
+    if (!row?.environment_id) return null;
+    this.#rememberLane(row);
+    return row.environment_id;
   }
 
   /** Some lane that is remembered is no more. */
@@ -54,10 +70,10 @@ export class Words {
   async laneKeys(numbers: readonly number[]): Promise<Map<number, string>> {
     const unknown = [...new Set(numbers)].filter((no) => !this.#laneKeys.has(no));
     if (unknown.length > 0) {
-      const rows = await this.#database.query<{ lane_no: number; key: string }>("SELECT lane_no, key FROM lanes WHERE lane_no = ANY ($1)", [
+      const rows = await this.#database.query<LaneRow>("SELECT lane_no, key, environment_id FROM lanes WHERE lane_no = ANY ($1)", [
         unknown,
       ]);
-      for (const { lane_no, key } of rows) this.#rememberLane(fromStoreText(key), lane_no);
+      for (const row of rows) this.#rememberLane(row);
     }
     return this.#laneKeys;
   }
@@ -89,28 +105,41 @@ export class Words {
     remember(this.#sources, `${kind} ${id}`, no);
   }
 
-  async #addLane(key: string): Promise<void> {
+  /** One that nobody needed for a while may be there without its environment. */
+  async #addLane(key: string, environmentId: EnvironmentId): Promise<void> {
+    const text = toStoreText(key);
     const no = await this.#findOrAdd(
-      "SELECT lane_no AS no FROM lanes WHERE md5(key) = md5($1::text) AND key = $1",
-      "INSERT INTO lanes (key) VALUES ($1) ON CONFLICT DO NOTHING RETURNING lane_no AS no",
-      [toStoreText(key)],
+      "SELECT lane_no AS no FROM lanes WHERE md5(key) = md5($1::text) AND key = $1 AND environment_id IS NOT NULL",
+      `INSERT INTO lanes (key, environment_id) VALUES ($1, $2)
+       ON CONFLICT (md5(key)) DO UPDATE SET environment_id = excluded.environment_id WHERE lanes.environment_id IS NULL
+       RETURNING lane_no AS no`,
+      [text],
+      [text, environmentId],
     );
-    this.#rememberLane(key, no);
+    this.#rememberLane({ lane_no: no, key: text, environment_id: environmentId });
   }
 
   /** Looked for first, so that the numbers are not used up by what is there. Another node may add the same word meanwhile. */
-  async #findOrAdd(find: string, add: string, values: readonly string[]): Promise<number> {
+  async #findOrAdd(find: string, add: string, known: readonly string[], values: readonly unknown[] = known): Promise<number> {
     for (;;) {
-      const [row] = await this.#database.query<{ no: number }>(find, values);
+      const [row] = await this.#database.query<{ no: number }>(find, known);
       const [added] = row ? [row] : await this.#database.query<{ no: number }>(add, values);
       if (added) return added.no;
     }
   }
 
-  #rememberLane(key: string, no: number): void {
-    remember(this.#lanes, key, no);
-    remember(this.#laneKeys, no, key);
+  #rememberLane({ lane_no, key: text, environment_id }: LaneRow): void {
+    const key = fromStoreText(text);
+    remember(this.#lanes, key, lane_no);
+    remember(this.#laneKeys, lane_no, key);
+    if (environment_id !== null) remember(this.#laneEnvironments, key, environment_id);
   }
+}
+
+interface LaneRow {
+  lane_no: number;
+  key: string;
+  environment_id: EnvironmentId | null;
 }
 
 function remember<Key, Value>(numbers: Map<Key, Value>, word: Key, number: Value): void {

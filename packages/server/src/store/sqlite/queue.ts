@@ -100,14 +100,14 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
 
   return {
     queueClaimMany: ({ lane, limit, now, lease }) => writer.submit(() => claim(lane, limit, now, lease), limit),
-    queueRenew: ({ entryNos, node, until }) =>
+    queueRenew: ({ entries: held, node, until }) =>
       writer.submit(() => {
-        for (const no of entryNos) renew.run(no, node, until);
-      }, entryNos.length),
-    queueRelease: ({ entryNos, node, now }) =>
+        for (const { no } of held) renew.run(no, node, until);
+      }, held.length),
+    queueRelease: ({ entries: held, node, now }) =>
       writer.submit(() => {
-        for (const no of entryNos) release.run(no, node, now);
-      }, entryNos.length),
+        for (const { no } of held) release.run(no, node, now);
+      }, held.length),
     queueRecover: ({ node, now }) =>
       writer.submit(() => {
         for (const statement of recover) statement.run(node, now, LEASE_MS_MAX);
