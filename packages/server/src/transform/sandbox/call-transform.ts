@@ -8,6 +8,7 @@
 import type { TransformFault } from "../transform-outcome.ts";
 import { type DescribeOptions, describeException, describeThrown } from "./describe-exception.ts";
 import { type Guest, GuestTrap } from "./guest.ts";
+import type { PlainJson } from "./plain-json.ts";
 import type { Handle } from "./quickjs.ts";
 
 export interface TransformCall {
@@ -20,6 +21,7 @@ export interface TransformCall {
 
 interface CallOptions extends TransformCall, DescribeOptions {
   handle: Handle;
+  plainJson: PlainJson | null;
   resultBytesMax: number;
 }
 
@@ -86,6 +88,8 @@ function settle(guest: Guest, promise: Handle, options: CallOptions): Step {
 function eventText(guest: Guest, event: Handle, options: CallOptions): { eventJson: string } | { fault: TransformFault } {
   const kind = guest.kind(event);
   if (kind !== "object") return invalid(RETURNED[kind]);
+  const plain = options.plainJson && guest.plainJson(options.plainJson, event);
+  if (plain) return { eventJson: plain };
   const json = orTooDeep(EVENT_TOO_DEEP, () => guest.stringifyJson(event));
   if (guest.isException(json)) return { fault: notJson(describeException(guest, options)) };
   const bytes = guest.textBytes(json);

@@ -11,6 +11,7 @@
 import type { TransformFault } from "../transform-outcome.ts";
 import type { Deadline } from "./deadline.ts";
 import type { LogLines } from "./log-lines.ts";
+import type { PlainJson } from "./plain-json.ts";
 import { type Handle, instantiateQuickJs, type QuickJsExports } from "./quickjs.ts";
 
 /** How source text is to be read. The numbers are the engine's. */
@@ -141,6 +142,20 @@ export class Guest {
   stringifyJson(value: Handle): Handle {
     const nothing = this.#unbox(this.#engine.qjs_get_undefined());
     return this.#box(this.#engine.JS_JSONStringify(this.#engine.qjs_get_context_ptr(), this.#unbox(value), nothing, nothing));
+  }
+
+  /** The same text for plain data, without running anything inside; null for everything else. */
+  plainJson(writer: PlainJson, value: Handle): string | null {
+    return writer.write(this.#engine.memory.buffer, value);
+  }
+
+  get runtimeAt(): number {
+    return this.#engine.qjs_get_runtime_ptr();
+  }
+
+  /** Where the object is that a value stands for. */
+  objectAt(value: Handle): number {
+    return new DataView(this.#engine.memory.buffer).getUint32(value, true);
   }
 
   property(object: Handle, name: string): Handle {

@@ -25,6 +25,7 @@ export interface QuickJsExports {
   qjs_set_max_stack_size(bytes: number): void;
   qjs_set_gc_threshold(bytes: number): void;
   qjs_set_interrupt_handler(enabled: number): void;
+  qjs_get_runtime_ptr(): number;
   qjs_get_context_ptr(): number;
   qjs_get_undefined(): Handle;
   qjs_new_string(at: number, bytes: number): Handle;
@@ -63,6 +64,7 @@ const EXPORTS_USED: Record<keyof QuickJsExports, true> = {
   qjs_set_max_stack_size: true,
   qjs_set_gc_threshold: true,
   qjs_set_interrupt_handler: true,
+  qjs_get_runtime_ptr: true,
   qjs_get_context_ptr: true,
   qjs_get_undefined: true,
   qjs_new_string: true,

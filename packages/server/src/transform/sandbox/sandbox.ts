@@ -13,11 +13,13 @@ import type { CheckOutcome, SandboxLimits, TransformFault, TransformOutcome } fr
 import { callTransform, type TransformCall } from "./call-transform.ts";
 import { Deadline } from "./deadline.ts";
 import { memoryFault, timeoutFault } from "./describe-exception.ts";
+import { findPlainData } from "./find-plain-data.ts";
 import { type FoundTransform, findTransform } from "./find-transform.ts";
 import { Guest, GuestMemoryFull, GuestTrap, READ_AS } from "./guest.ts";
 import { GUEST_GLOBALS_SOURCE } from "./guest-globals.ts";
 import { LogLines } from "./log-lines.ts";
 import { MemoryImage, type Patch } from "./memory-image.ts";
+import type { PlainJson } from "./plain-json.ts";
 import { type Handle, WASM_PAGE_BYTES } from "./quickjs.ts";
 
 /** The engine was linked with a stack of 1 MiB; half of it is left for frames that do not check. */
@@ -58,6 +60,7 @@ export class Sandbox {
   readonly #deadline = new Deadline();
   readonly #logs: LogLines;
   readonly #image: MemoryImage;
+  readonly #plainJson: PlainJson | null;
   readonly #stackPointer: number;
   readonly #forgetSeed: Handle;
   /** In the order of use: the first is the one to drop. */
@@ -73,6 +76,7 @@ export class Sandbox {
     const guest = this.#newGuest();
     guest.initialize(limits);
     this.#forgetSeed = addGlobals(guest);
+    this.#plainJson = findPlainData(guest, limits.resultBytesMax);
     // What is allocated here is free again in the image, but memory has grown to hold it.
     guest.free(guest.allocate(heapReserveBytes));
     this.#stackPointer = guest.stackPointer;
@@ -93,7 +97,7 @@ export class Sandbox {
       if ("fault" in version || "tooLarge" in version) return version;
       this.#restore(guest, version.changes);
       this.#logs.take();
-      return callTransform(guest, { ...request, ...this.#limits, ...version });
+      return callTransform(guest, { ...request, ...this.#limits, ...version, plainJson: this.#plainJson });
     });
     if ("tooLarge" in result) return TOP_LEVEL_TOO_LARGE;
     const trace = { logs: this.#logs.take(), durationMs: Math.round(this.#deadline.wallMs * 1_000) / 1_000 };
