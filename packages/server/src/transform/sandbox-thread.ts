@@ -9,13 +9,16 @@
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
 import { LogLines, logMemory } from "./sandbox/log-lines.ts";
-import type { ThreadAnswer, ThreadData, ThreadJob } from "./sandbox/thread.ts";
+import type { ThreadAnswer, ThreadData, ThreadJob, ThreadMessage } from "./sandbox/thread.ts";
 import type { SandboxLimits } from "./transform-outcome.ts";
 
 export interface SandboxThreadOptions {
   limits: SandboxLimits;
   niceness: number;
   hardMs: number;
+  /** The engine, if a thread has compiled it already; otherwise this one will, and hand it over. */
+  module: WebAssembly.Module | null;
+  onModule(module: WebAssembly.Module): void;
   onAnswer(answer: ThreadAnswer): void;
   /** Called after answers came in: the thread can take more. */
   onRoom(): void;
@@ -47,17 +50,18 @@ export class SandboxThread {
 
   constructor(options: SandboxThreadOptions) {
     this.#options = options;
-    const { limits, niceness } = options;
+    const { limits, niceness, module } = options;
     this.#logMemory = logMemory(limits);
-    const workerData: ThreadData = { limits, current: this.#current, logMemory: this.#logMemory, niceness };
+    const workerData: ThreadData = { limits, current: this.#current, logMemory: this.#logMemory, module, niceness };
     this.#worker = new Worker(new URL("./sandbox/thread.ts", import.meta.url), {
       workerData,
       env: threadEnvironment(),
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
     this.#worker.unref();
-    this.#worker.on("message", (answers: ThreadAnswer[]) => {
-      for (const answer of answers) this.#settle(answer);
+    this.#worker.on("message", (message: ThreadMessage) => {
+      if ("module" in message) return options.onModule(message.module);
+      for (const answer of message) this.#settle(answer);
       options.onRoom();
     });
     this.#worker.on("error", (error: NodeJS.ErrnoException) => {

@@ -11,6 +11,7 @@
 import type { TransformFault } from "../transform-outcome.ts";
 import type { Deadline } from "./deadline.ts";
 import type { LogLines } from "./log-lines.ts";
+import { markWritten } from "./mark-writes.ts";
 import type { PlainJson } from "./plain-json.ts";
 import { type Handle, instantiateQuickJs, type QuickJsExports } from "./quickjs.ts";
 
@@ -47,6 +48,7 @@ export interface GuestContext {
 export class Guest {
   readonly #engine: QuickJsExports;
   readonly #context: GuestContext;
+  readonly #marks: Uint8Array;
 
   constructor(module: WebAssembly.Module, context: GuestContext) {
     this.#context = context;
@@ -54,6 +56,7 @@ export class Guest {
       shouldStop: () => context.deadline.passed,
       call: (letter, count, argumentsAt) => this.#hostCall(letter, count, argumentsAt),
     });
+    this.#marks = new Uint8Array(this.#engine.marks.buffer);
   }
 
   /** Creates the JavaScript runtime. Not called on an instance whose memory is going to be restored from an image. */
@@ -67,9 +70,13 @@ export class Guest {
     this.#engine.qjs_set_interrupt_handler(1);
   }
 
-  /** A view that goes stale when memory grows. */
-  get memory(): Uint8Array {
-    return new Uint8Array(this.#engine.memory.buffer);
+  /** Memory in words, and the marks of the pages that were written: see memory-image.ts. The words go stale when memory grows. */
+  get words(): Int32Array {
+    return new Int32Array(this.#engine.memory.buffer);
+  }
+
+  get marks(): Uint8Array {
+    return this.#marks;
   }
 
   get memoryBytes(): number {
@@ -107,9 +114,10 @@ export class Guest {
     // Three bytes for each UTF-16 unit are always enough; long text is measured first instead of reserving that much.
     const room = text.length < 1_024 ? text.length * 3 : Buffer.byteLength(text);
     const at = this.allocate(room + 1);
-    const memory = this.memory;
-    const { written } = encoder.encodeInto(text, memory.subarray(at, at + room));
-    memory[at + written] = 0;
+    const memory = new Uint8Array(this.#engine.memory.buffer, at, room + 1);
+    const { written } = encoder.encodeInto(text, memory.subarray(0, room));
+    memory[written] = 0;
+    markWritten(this.#marks, at, room + 1);
     return { at, bytes: written };
   }
 
@@ -122,6 +130,7 @@ export class Guest {
     const at = this.allocate(values.length * 4 + 4);
     const view = new DataView(this.#engine.memory.buffer);
     for (const [index, value] of values.entries()) view.setUint32(at + index * 4, value, true);
+    markWritten(this.#marks, at, values.length * 4);
     return this.#engine.qjs_call(callee, this.#engine.qjs_get_undefined(), values.length, at);
   }
 
@@ -233,6 +242,7 @@ export class Guest {
   #box(value: bigint): Handle {
     const at = this.allocate(8);
     new DataView(this.#engine.memory.buffer).setBigInt64(at, value, true);
+    markWritten(this.#marks, at, 8);
     return at;
   }
 

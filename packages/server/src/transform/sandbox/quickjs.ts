@@ -10,13 +10,16 @@
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { trimModule } from "./trim-module.ts";
+import { markWritten } from "./mark-writes.ts";
+import { prepareModule } from "./prepare-module.ts";
 
 /** The address of a value inside the engine's memory. */
 export type Handle = number;
 
 export interface QuickJsExports {
   memory: WebAssembly.Memory;
+  /** A byte for each 4 KiB of memory, set when something was written there: see mark-writes.ts. */
+  marks: WebAssembly.Memory;
   /** The only state of the module that is not in its memory. */
   __stack_pointer: WebAssembly.Global<number>;
   _initialize(): void;
@@ -55,7 +58,7 @@ export interface QuickJsExports {
   JS_JSONStringify(context: number, value: bigint, replacer: bigint, space: bigint): bigint;
 }
 
-const EXPORTS_USED: Record<keyof QuickJsExports, true> = {
+const EXPORTS_USED: Record<Exclude<keyof QuickJsExports, "marks">, true> = {
   memory: true,
   __stack_pointer: true,
   _initialize: true,
@@ -106,11 +109,11 @@ export const WASM_PAGE_BYTES = 65_536;
 /** Room for the engine's own stack (1 MiB) and data, and for what its allocator wastes, on top of what user code may allocate. */
 const MEMORY_OVERHEAD_BYTES = 8 * 1_048_576;
 
-/** Compiling the same bytes again in another thread takes 0.6 ms: V8 shares the code within the process. */
+/** Takes 50 ms the first time, most of it for marking; other threads are given the module. */
 export function compileQuickJs(memoryBytes: number): WebAssembly.Module {
   const binary = readFileSync(fileURLToPath(import.meta.resolve("quickjs-wasi/quickjs.wasm")));
   const memoryPagesMax = Math.ceil((memoryBytes + MEMORY_OVERHEAD_BYTES) / WASM_PAGE_BYTES);
-  return new WebAssembly.Module(trimModule(binary, { exports: Object.keys(EXPORTS_USED), memoryPagesMax }));
+  return new WebAssembly.Module(prepareModule(binary, { exports: Object.keys(EXPORTS_USED), memoryPagesMax }));
 }
 
 const DONE = 0;
@@ -131,10 +134,12 @@ export function instantiateQuickJs(module: WebAssembly.Module, host: QuickJsHost
     wasi_snapshot_preview1: {
       clock_time_get: (_clock, _precision, at = 0) => {
         new DataView(exports.memory.buffer).setBigUint64(at, BigInt(Date.now()) * 1_000_000n, true);
+        markWritten(new Uint8Array(exports.marks.buffer), at, 8);
         return DONE;
       },
       random_get: (at = 0, bytes = 0) => {
         crypto.getRandomValues(new Uint8Array(exports.memory.buffer, at, bytes));
+        markWritten(new Uint8Array(exports.marks.buffer), at, bytes);
         return DONE;
       },
       fd_write: () => BAD_DESCRIPTOR,

@@ -18,23 +18,23 @@ import { type FoundTransform, findTransform } from "./find-transform.ts";
 import { Guest, GuestMemoryFull, GuestTrap, READ_AS } from "./guest.ts";
 import { GUEST_GLOBALS_SOURCE } from "./guest-globals.ts";
 import { LogLines } from "./log-lines.ts";
-import { MemoryImage, type Patch } from "./memory-image.ts";
+import { MemoryImage } from "./memory-image.ts";
 import type { PlainJson } from "./plain-json.ts";
 import { type Handle, WASM_PAGE_BYTES } from "./quickjs.ts";
 
 /** The engine was linked with a stack of 1 MiB; half of it is left for frames that do not check. */
 const STACK_BYTES_MAX = 524_288;
 
-/** How far the stack may be written beyond the limit user code has: frames of the engine that do not check it. */
-const STACK_MARGIN_BYTES = 32_768;
+/** Free memory in the image. A run that needs more makes memory grow, which costs a new instance; a run at 96 KB fits in. */
+const HEAP_RESERVE_BYTES = 2 * 1_048_576;
 
-type NotLoaded = { fault: TransformFault } | { tooLarge: true };
+type NotLoaded = { fault: TransformFault };
 
 interface Version {
   source: string;
   handle: Handle;
   linesBefore: number;
-  changes: Patch[];
+  image: MemoryImage;
 }
 
 export interface SandboxRun extends TransformCall {
@@ -47,12 +47,7 @@ export interface SandboxOptions {
   /** Where the lines of the run under way are kept. */
   logMemory: SharedArrayBuffer;
   module: WebAssembly.Module;
-  /** Free memory in the image. A run that needs more makes memory grow, which costs a new instance. */
-  heapReserveBytes: number;
 }
-
-/** The top level of a version does not fit into the image; nothing was run. */
-export const TOP_LEVEL_TOO_LARGE = Symbol("the top level is too large");
 
 export class Sandbox {
   readonly #limits: SandboxLimits;
@@ -61,13 +56,15 @@ export class Sandbox {
   readonly #logs: LogLines;
   readonly #image: MemoryImage;
   readonly #plainJson: PlainJson | null;
-  readonly #stackPointer: number;
+  readonly #stackTopAt: number;
   readonly #forgetSeed: Handle;
   /** In the order of use: the first is the one to drop. */
   readonly #versions = new Map<string, Version>();
   #guest: Guest | null = null;
+  /** What its memory was made to look like last. */
+  #restored: MemoryImage | null = null;
 
-  constructor({ limits, logMemory, module, heapReserveBytes }: SandboxOptions) {
+  constructor({ limits, logMemory, module }: SandboxOptions) {
     if (limits.stackBytes > STACK_BYTES_MAX) throw new Error(`the sandbox's stack can have at most ${STACK_BYTES_MAX} bytes`);
     this.#limits = limits;
     this.#module = module;
@@ -78,10 +75,9 @@ export class Sandbox {
     this.#forgetSeed = addGlobals(guest);
     this.#plainJson = findPlainData(guest, limits.resultBytesMax);
     // What is allocated here is free again in the image, but memory has grown to hold it.
-    guest.free(guest.allocate(heapReserveBytes));
-    this.#stackPointer = guest.stackPointer;
-    const reachBytes = Math.min(this.#stackPointer, limits.stackBytes + STACK_MARGIN_BYTES);
-    this.#image = new MemoryImage(guest.memory, { topAt: this.#stackPointer, reachBytes });
+    guest.free(guest.allocate(HEAP_RESERVE_BYTES));
+    this.#stackTopAt = guest.stackPointer;
+    this.#image = MemoryImage.of(guest.words, this.#stackTopAt);
     this.#guest = guest;
   }
 
@@ -90,26 +86,24 @@ export class Sandbox {
     return this.#deadline.cpuMs;
   }
 
-  run(request: SandboxRun): TransformOutcome | typeof TOP_LEVEL_TOO_LARGE {
+  run(request: SandboxRun): TransformOutcome {
     this.#deadline.start(this.#limits.timeoutMs);
     const result = this.#guarded((guest) => {
       const version = this.#load(guest, request);
-      if ("fault" in version || "tooLarge" in version) return version;
-      this.#restore(guest, version.changes);
+      if ("fault" in version) return version;
+      this.#restore(guest, version.image);
       this.#logs.take();
       return callTransform(guest, { ...request, ...this.#limits, ...version, plainJson: this.#plainJson });
     });
-    if ("tooLarge" in result) return TOP_LEVEL_TOO_LARGE;
     const trace = { logs: this.#logs.take(), durationMs: Math.round(this.#deadline.wallMs * 1_000) / 1_000 };
     return "fault" in result ? { ok: false, ...result.fault, ...trace } : { ok: true, ...result, ...trace };
   }
 
   /** Does everything but calling the function. */
-  check(source: string): CheckOutcome | typeof TOP_LEVEL_TOO_LARGE {
+  check(source: string): CheckOutcome {
     this.#deadline.start(this.#limits.timeoutMs);
     const result = this.#guarded((guest) => this.#evaluate(guest, source));
     this.#logs.take();
-    if ("tooLarge" in result) return TOP_LEVEL_TOO_LARGE;
     return "fault" in result ? { ok: false, ...result.fault } : { ok: true };
   }
 
@@ -126,15 +120,15 @@ export class Sandbox {
     guest.call(this.#forgetSeed, []);
     // Describing a syntax error of a form that was tried and did not fit has raised it.
     guest.setMemoryLimit(this.#limits.memoryBytes);
-    const version = { ...found, source, changes: this.#image.changesIn(guest.memory) };
+    const version = { ...found, source, image: this.#image.with(guest.words, this.#stackTopAt) };
     this.#keep(versionKey, version);
     return version;
   }
 
   #evaluate(guest: Guest, source: string): FoundTransform | NotLoaded {
-    this.#restore(guest, []);
+    this.#restore(guest, this.#image);
     const found = findTransform(guest, source, this.#limits.memoryBytes);
-    return "handle" in found && guest.memoryBytes > this.#image.sizeBytes ? { tooLarge: true } : found;
+    return "handle" in found && guest.memoryBytes > this.#image.sizeBytes ? { fault: TOP_LEVEL_TOO_LARGE } : found;
   }
 
   #keep(versionKey: string, version: Version): void {
@@ -145,21 +139,18 @@ export class Sandbox {
 
   /** Runs work in an instance that is whole, and decides whether it can be used again. */
   #guarded<Result extends object>(work: (guest: Guest) => Result | { fault: TransformFault }): Result | { fault: TransformFault } {
-    this.#guest ??= this.#newGuest();
-    const guest = this.#guest;
+    const guest = this.#guest ?? this.#newGuest();
+    this.#guest = guest;
     try {
       const result = work(guest);
       const limitReached = "fault" in result && result.fault.code === "transform_memory";
-      if (limitReached || this.#deadline.passed || !this.#reusable(guest)) this.#guest = null;
+      const hasGrown = guest.memoryBytes !== this.#image.sizeBytes;
+      if (limitReached || this.#deadline.passed || hasGrown) this.#guest = null;
       return this.#deadline.passed ? { fault: timeoutFault(this.#limits.timeoutMs) } : result;
     } catch (error) {
       this.#guest = null;
       return { fault: this.#trapFault(error) };
     }
-  }
-
-  #reusable(guest: Guest): boolean {
-    return guest.memoryBytes === this.#image.sizeBytes && !this.#image.stackOverran(guest.memory);
   }
 
   #trapFault(error: unknown): TransformFault {
@@ -170,17 +161,24 @@ export class Sandbox {
     return { code: "transform_failed", message: `the sandbox gave up: ${error instanceof Error ? error.message : String(error)}` };
   }
 
-  #restore(guest: Guest, changes: readonly Patch[]): void {
-    const missingBytes = this.#image.sizeBytes - guest.memoryBytes;
+  #restore(guest: Guest, image: MemoryImage): void {
+    const missingBytes = image.sizeBytes - guest.memoryBytes;
     if (missingBytes > 0) guest.growMemory(missingBytes / WASM_PAGE_BYTES);
-    this.#image.restore(guest.memory, changes);
-    guest.stackPointer = this.#stackPointer;
+    image.restore(guest.words, guest.marks, this.#restored);
+    this.#restored = image;
+    guest.stackPointer = this.#stackTopAt;
   }
 
   #newGuest(): Guest {
+    this.#restored = null;
     return new Guest(this.#module, { deadline: this.#deadline, logs: this.#logs });
   }
 }
+
+const TOP_LEVEL_TOO_LARGE: TransformFault = {
+  code: "transform_memory",
+  message: `the top level of the transform needs more than ${HEAP_RESERVE_BYTES} bytes; move the work into the function`,
+};
 
 function addGlobals(guest: Guest): Handle {
   const install = guest.evaluate(GUEST_GLOBALS_SOURCE, "inlet", READ_AS.script);

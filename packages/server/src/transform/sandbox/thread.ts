@@ -3,8 +3,8 @@
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import type { CheckOutcome, SandboxLimits, TransformOutcome } from "../transform-outcome.ts";
-import type { SandboxRun } from "./sandbox.ts";
-import { SizedSandboxes } from "./sized-sandboxes.ts";
+import { compileQuickJs } from "./quickjs.ts";
+import { Sandbox, type SandboxRun } from "./sandbox.ts";
 
 export interface ThreadData {
   limits: SandboxLimits;
@@ -12,17 +12,22 @@ export interface ThreadData {
   current: Int32Array;
   /** The lines of the run under way. */
   logMemory: SharedArrayBuffer;
+  /** The engine, if another thread has compiled it already. */
+  module: WebAssembly.Module | null;
   /** Added to the thread's nice value, so that it gives way to the others. */
   niceness: number;
 }
 
+export type ThreadMessage = ThreadAnswer[] | { module: WebAssembly.Module };
 export type ThreadJob = { id: number } & ({ run: SandboxRun } | { check: string });
 export type ThreadAnswer = { id: number; cpuMs: number } & ({ outcome: TransformOutcome } | { checked: CheckOutcome });
 
-const { limits, current, logMemory, niceness } = workerData as ThreadData;
+const { limits, current, logMemory, module: compiled, niceness } = workerData as ThreadData;
 // On Linux the call concerns the calling thread alone; elsewhere it would slow the whole process.
 if (niceness > 0 && process.platform === "linux") setPriority(niceness);
-const sandbox = new SizedSandboxes(limits, logMemory);
+const module = compiled ?? compileQuickJs(limits.memoryBytes);
+if (!compiled) post({ module });
+const sandbox = new Sandbox({ limits, logMemory, module });
 
 /** Answers are sent together, since each message costs the main thread some 10 µs, but none waits longer than this for the next. */
 const ANSWER_WAIT_MS = 3;
@@ -33,11 +38,11 @@ parentPort?.on("message", (jobs: ThreadJob[]) => {
   for (const job of jobs) {
     answers.push(work(job));
     if (performance.now() - since < ANSWER_WAIT_MS) continue;
-    parentPort?.postMessage(answers);
+    post(answers);
     answers = [];
     since = performance.now();
   }
-  if (answers.length > 0) parentPort?.postMessage(answers);
+  if (answers.length > 0) post(answers);
 });
 
 function work(job: ThreadJob): ThreadAnswer {
@@ -45,4 +50,8 @@ function work(job: ThreadJob): ThreadAnswer {
   const answer = "run" in job ? { outcome: sandbox.run(job.run) } : { checked: sandbox.check(job.check) };
   Atomics.store(current, 0, 0);
   return { id: job.id, cpuMs: sandbox.cpuMs, ...answer };
+}
+
+function post(message: ThreadMessage): void {
+  parentPort?.postMessage(message);
 }

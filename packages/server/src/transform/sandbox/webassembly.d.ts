@@ -10,6 +10,8 @@ declare namespace WebAssembly {
     readonly exports: unknown;
   }
 
+  class RuntimeError extends Error {}
+
   interface Memory {
     readonly buffer: ArrayBuffer;
     grow(pages: number): number;
