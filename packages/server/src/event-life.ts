@@ -145,7 +145,7 @@ async function fromWebhook(parts: EventLifeParts, request: InboundRequest, targe
   if (environment instanceof Refusal) return refuse(parts, seen, transformed, environment);
 
   const seed = seedOf(request);
-  return keep(parts, {
+  return await keep(parts, {
     environmentId: environment.id,
     receivedAt,
     source: { kind: "webhook", id: webhook.id },
@@ -159,7 +159,7 @@ async function fromWebhook(parts: EventLifeParts, request: InboundRequest, targe
 async function transform(
   parts: EventLifeParts,
   request: InboundRequest,
-  { webhook, isOpen }: WebhookTarget,
+  { webhook, isOpen, versionKey }: WebhookTarget,
   seen: SeenRequest,
   bytes: Buffer,
   bytesMax: number,
@@ -167,8 +167,8 @@ async function transform(
   const shut = isOpen ? (ipAdmitted(webhook.ips, seen.ip) ? null : ipDenied(seen.ip)) : webhookClosed();
   const contentEncoding = request.headers["content-encoding"];
   if (shut) return { result: shut, body: seenBody(bytes, null, contentEncoding), logs: [], durationMs: 0 };
-  const transformed = await transformRequest(parts.transforms, {
-    versionKey: `${webhook.id}@${webhook.version}`,
+  const { result, body, logs, durationMs } = await transformRequest(parts.transforms, {
+    versionKey,
     transform: webhook.transform,
     bytes,
     bytesMax,
@@ -177,7 +177,7 @@ async function transform(
     headers: canonicalHeaders(seen.rawHeaders),
     queryParams: parseQuery(seen.query),
   });
-  return { ...transformed, body: seenBody(bytes, transformed.body, contentEncoding) };
+  return { result, body: seenBody(bytes, body, contentEncoding), logs, durationMs };
 }
 
 async function refuse(parts: EventLifeParts, seen: SeenRequest, transformed: SeenTransform | null, refused: Refusal): Promise<Refusal> {

@@ -18,6 +18,8 @@ export interface WebhookTarget {
   webhook: Webhook;
   /** False when the webhook is disabled or deleted, or the URL was rotated away. */
   isOpen: boolean;
+  /** Names this text of its transform. Kept here, because one made for each request would be hashed anew for each. */
+  versionKey: string;
 }
 
 export type DirectoryStore = EnvironmentStore & KeyStore & WebhookStore;
@@ -58,10 +60,10 @@ export class Directory {
     const byId = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
     const isOpen = ({ enabled, deletedAt }: Webhook) => enabled && deletedAt === null;
     this.#webhooksByToken = new Map([
-      ...webhooks.map((webhook): [string, WebhookTarget] => [webhook.token, { webhook, isOpen: isOpen(webhook) }]),
+      ...webhooks.map((webhook): [string, WebhookTarget] => [webhook.token, target(webhook, isOpen(webhook))]),
       ...retired.flatMap(({ token, webhookId }): [string, WebhookTarget][] => {
         const webhook = byId.get(webhookId);
-        return webhook ? [[token, { webhook, isOpen: false }]] : [];
+        return webhook ? [[token, target(webhook, false)]] : [];
       }),
     ]);
   }
@@ -119,6 +121,10 @@ export class Directory {
     const places: readonly { id: string; name: string }[] = source.kind === "webhook" ? this.#webhooks : this.#keys;
     return places.find(({ id }) => id === source.id)?.name ?? source.id;
   }
+}
+
+function target(webhook: Webhook, isOpen: boolean): WebhookTarget {
+  return { webhook, isOpen, versionKey: `${webhook.id}@${webhook.version}` };
 }
 
 export function hashKey(text: string): string {

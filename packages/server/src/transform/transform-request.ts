@@ -1,8 +1,8 @@
 /** The stage itself: a webhook request becomes an event, or a refusal that says why not. */
 
-import { jsonMembers, Refusal, readEvent, type SentEvent } from "@inlet/protocol";
+import { type JsonMember, jsonMembers, Refusal, readEvent, type SentEvent } from "@inlet/protocol";
 import { type RequestBody, type RequestBodyParams, readRequestBody } from "./body/request-body.ts";
-import type { TransformFault, TransformOutcome } from "./transform-outcome.ts";
+import type { TransformFault, TransformOutcome, TransformSuccess } from "./transform-outcome.ts";
 import type { TransformRunner } from "./transform-runner.ts";
 
 export interface TransformRequestParams extends RequestBodyParams {
@@ -20,9 +20,9 @@ export interface TransformedRequest {
   logs: string[];
   durationMs: number;
   /** Where in the transform it went wrong. */
-  fault?: TransformFault;
+  fault?: TransformFault | undefined;
   /** What the transform returned, as JSON text. */
-  eventJson?: string;
+  eventJson?: string | undefined;
 }
 
 export async function transformRequest(runner: TransformRunner, params: TransformRequestParams): Promise<TransformedRequest> {
@@ -32,12 +32,13 @@ export async function transformRequest(runner: TransformRunner, params: Transfor
   const { evtJson, raw } = read.body;
   const outcome = await runner.run({ versionKey, source, evtJson, headers, queryParams, raw });
   const { logs, durationMs } = outcome;
-  return { ...judge(outcome), ...(outcome.ok && { eventJson: outcome.eventJson }), body: read.body, logs, durationMs };
+  const { result, fault } = judge(outcome);
+  return { result, fault, body: read.body, logs, durationMs, eventJson: outcome.ok ? outcome.eventJson : undefined };
 }
 
 /** Also used where a transform is only tried out. */
 export function judge(outcome: TransformOutcome): Pick<TransformedRequest, "result" | "fault"> {
-  if (outcome.ok) return { result: readTransformedEvent(outcome.eventJson) };
+  if (outcome.ok) return { result: readTransformedEvent(outcome) };
   const { code, message, line, column } = outcome;
   const place = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`;
   const fault: TransformFault = { code, message, ...(line !== undefined && { line }), ...(column !== undefined && { column }) };
@@ -45,9 +46,10 @@ export function judge(outcome: TransformOutcome): Pick<TransformedRequest, "resu
 }
 
 /** What a transform returns keeps the same rules as what a client sends. */
-function readTransformedEvent(json: string): SentEvent | Refusal {
+function readTransformedEvent({ eventJson: json, places }: TransformSuccess): SentEvent | Refusal {
   const faults: { field: string; message: string }[] = [];
-  const event = readEvent(json, jsonMembers(json), (field, message) => faults.push({ field, message }));
+  const members = places ? membersAt(json, places) : jsonMembers(json);
+  const event = readEvent(json, members, (field, message) => faults.push({ field, message }));
   if (event) return event;
   const [first] = faults;
   const message = `The transform did not return a valid event: ${first?.field} ${first?.message}.`;
@@ -56,4 +58,18 @@ function readTransformedEvent(json: string): SentEvent | Refusal {
     message,
     faults.map((fault) => ({ index: 0, ...fault })),
   );
+}
+
+/** What `jsonMembers` finds, from places that are known: nothing but a comma, the key and a colon is between one value and the next. */
+function membersAt(json: string, places: readonly number[]): JsonMember[] {
+  const members: JsonMember[] = [];
+  let keyStart = 1;
+  for (let n = 0; n < places.length; n += 3) {
+    const [start, end, depth] = [places[n] as number, places[n + 1] as number, places[n + 2] as number];
+    const written = json.slice(keyStart, start - 1);
+    const key = written.includes("\\") ? (JSON.parse(written) as string) : written.slice(1, -1);
+    members.push({ key, start, end, depth });
+    keyStart = end + 1;
+  }
+  return members;
 }

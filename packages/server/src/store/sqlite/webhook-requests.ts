@@ -18,8 +18,11 @@ export function prepareRecordRequest(db: DatabaseSync): RecordRequest {
   return (request, eventId) => {
     const { environmentId, webhookId, id, receivedAt, ip, method, headers, query, contentType, body, bodyBase64 } = request;
     const { status, outcome, error, deliveredTo, transformVersion, durationMs, logs } = request;
-    const asked = [environmentId, webhookId, id, receivedAt, ip, method, headers, writeQuery(query), contentType, body, bodyBase64];
-    insert.run(...asked, status, outcome, error, eventId, deliveredTo, transformVersion, durationMs, logs);
+    // biome-ignore format: as the columns are above
+    insert.run(
+      environmentId, webhookId, id, receivedAt, ip, method, headers, writeQuery(query), contentType, body, bodyBase64,
+      status, outcome, error, eventId, deliveredTo, transformVersion, durationMs, logs,
+    );
   };
 }
 

@@ -18,9 +18,15 @@ const inflateRawAsync = promisify(inflateRaw);
 /** More layers than any client uses; each one multiplies what a small body can expand to. */
 const LAYERS_MAX = 2;
 
-export async function decodeContent(bytes: Buffer, encoding: string | undefined, bytesMax: number): Promise<Buffer | Refusal> {
+type Decoded = Buffer | Refusal;
+
+/** Most bodies are not encoded; nobody need wait for those. */
+export function decodeContent(bytes: Buffer, encoding: string | undefined, bytesMax: number): Decoded | Promise<Decoded> {
   if (bytes.length > bytesMax) return tooLarge(bytesMax);
-  if (!encoding || bytes.length === 0) return bytes;
+  return encoding && bytes.length > 0 ? decode(bytes, encoding, bytesMax) : bytes;
+}
+
+async function decode(bytes: Buffer, encoding: string, bytesMax: number): Promise<Decoded> {
   const layers = encoding
     .toLowerCase()
     .split(",")
@@ -30,10 +36,10 @@ export async function decodeContent(bytes: Buffer, encoding: string | undefined,
     return new Refusal("content_type_unsupported", `More than ${LAYERS_MAX} content encodings are not read.`);
   let decoded = bytes;
   for (const layer of applied.reverse()) {
-    const decode = Object.hasOwn(decoders, layer) ? decoders[layer as keyof typeof decoders] : null;
-    if (!decode) return new Refusal("content_type_unsupported", `The content encoding "${layer}" is not one of gzip, deflate, br.`);
+    const decoder = Object.hasOwn(decoders, layer) ? decoders[layer as keyof typeof decoders] : null;
+    if (!decoder) return new Refusal("content_type_unsupported", `The content encoding "${layer}" is not one of gzip, deflate, br.`);
     try {
-      decoded = await decode(decoded, { maxOutputLength: bytesMax });
+      decoded = await decoder(decoded, { maxOutputLength: bytesMax });
     } catch (error) {
       return decodeFault(error as NodeJS.ErrnoException, layer, bytesMax);
     }

@@ -7,7 +7,7 @@
 
 import { parseForm, type Refusal } from "@inlet/protocol";
 import { bodyText } from "./body-text.ts";
-import { contentKind } from "./content-kind.ts";
+import { type ContentKind, contentKind } from "./content-kind.ts";
 import { decodeContent } from "./decode-content.ts";
 import { multipartFields } from "./multipart-fields.ts";
 
@@ -31,19 +31,24 @@ export type RequestBodyResult = { ok: true; body: RequestBody } | { ok: false; r
 const EMPTY_OBJECT = "{}";
 
 export async function readRequestBody({ bytes, contentType, contentEncoding, bytesMax }: RequestBodyParams): Promise<RequestBodyResult> {
-  const decoded = await decodeContent(bytes, contentEncoding, bytesMax);
+  const decoding = decodeContent(bytes, contentEncoding, bytesMax);
+  const decoded = decoding instanceof Promise ? await decoding : decoding;
   if (!Buffer.isBuffer(decoded)) return { ok: false, refusal: decoded };
   const { kind, charset } = contentKind(contentType);
   const { text, base64 } = bodyText(decoded, charset);
-  const evtJson = await evtText(kind, decoded, text, contentType ?? "");
+  const evtJson =
+    kind === "multipart" && decoded.length > 0 ? await multipartText(decoded, contentType ?? "") : evtText(kind, decoded, text);
   if (typeof evtJson !== "string") return { ok: false, refusal: evtJson };
   return { ok: true, body: base64 === undefined ? { evtJson, raw: text } : { evtJson, raw: text, rawBase64: base64 } };
 }
 
-async function evtText(kind: string, bytes: Buffer, text: string, contentType: string): Promise<string | Refusal> {
-  if (bytes.length === 0 || kind === "other") return EMPTY_OBJECT;
+function evtText(kind: ContentKind["kind"], bytes: Buffer, text: string): string {
+  if (bytes.length === 0) return EMPTY_OBJECT;
   if (kind === "json") return text;
-  if (kind === "urlencoded") return JSON.stringify(parseForm(text));
+  return kind === "urlencoded" ? JSON.stringify(parseForm(text)) : EMPTY_OBJECT;
+}
+
+async function multipartText(bytes: Buffer, contentType: string): Promise<string | Refusal> {
   const result = await multipartFields(bytes, contentType);
   return "refusal" in result ? result.refusal : JSON.stringify(result.fields);
 }

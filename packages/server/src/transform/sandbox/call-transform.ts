@@ -5,7 +5,7 @@
  * can settle it, so one that is still pending when they are done never will be, and that is said at once.
  */
 
-import type { TransformFault } from "../transform-outcome.ts";
+import type { TransformFault, TransformSuccess } from "../transform-outcome.ts";
 import { type DescribeOptions, describeException, describeThrown } from "./describe-exception.ts";
 import { type Guest, GuestTrap } from "./guest.ts";
 import type { PlainJson } from "./plain-json.ts";
@@ -19,11 +19,14 @@ export interface TransformCall {
   raw: string;
 }
 
-interface CallOptions extends TransformCall, DescribeOptions {
+export interface CallOptions extends DescribeOptions {
+  request: TransformCall;
   handle: Handle;
   plainJson: PlainJson | null;
   resultBytesMax: number;
 }
+
+type Called = Pick<TransformSuccess, "eventJson" | "places">;
 
 type Step = Handle | { fault: TransformFault };
 
@@ -34,7 +37,7 @@ const EVENT_TOO_DEEP: TransformFault = { code: "transform_invalid_event", messag
 const BYTE_ORDER_MARK = "\uFEFF";
 const decoder = new TextDecoder();
 
-export function callTransform(guest: Guest, options: CallOptions): { eventJson: string } | { fault: TransformFault } {
+export function callTransform(guest: Guest, options: CallOptions): Called | { fault: TransformFault } {
   const values = passArguments(guest, options);
   if (!Array.isArray(values)) return values;
   const returned = guest.call(options.handle, values);
@@ -44,17 +47,18 @@ export function callTransform(guest: Guest, options: CallOptions): { eventJson: 
 }
 
 function passArguments(guest: Guest, options: CallOptions): Handle[] | { fault: TransformFault } {
-  const raw = guest.write(options.raw);
-  const evt = orTooDeep(BODY_TOO_DEEP, () => guest.parseJson(evtText(guest, raw, options)));
+  const { request } = options;
+  const raw = guest.write(request.raw);
+  const evt = orTooDeep(BODY_TOO_DEEP, () => guest.parseJson(evtText(guest, raw, request)));
   if (guest.isException(evt)) return { fault: bodyFault(guest, options) };
-  const headers = guest.parseJson(guest.write(options.headersJson));
-  const queryParams = guest.parseJson(guest.write(options.queryParamsJson));
+  const headers = guest.parseJson(guest.write(request.headersJson));
+  const queryParams = guest.parseJson(guest.write(request.queryParamsJson));
   const values = [evt, headers, queryParams, guest.string(raw)];
   return values.some((value) => guest.isException(value)) ? { fault: describeException(guest, options) } : values;
 }
 
 /** A byte order mark is part of the body as sent, but not of its JSON. */
-function evtText(guest: Guest, raw: { at: number; bytes: number }, { evtJson, raw: rawText }: CallOptions) {
+function evtText(guest: Guest, raw: { at: number; bytes: number }, { evtJson, raw: rawText }: TransformCall) {
   if (evtJson !== null) return guest.write(evtJson);
   const markBytes = rawText.startsWith(BYTE_ORDER_MARK) ? 3 : 0;
   return { at: raw.at + markBytes, bytes: raw.bytes - markBytes };
@@ -85,11 +89,11 @@ function settle(guest: Guest, promise: Handle, options: CallOptions): Step {
   return { fault: { code: "transform_failed", message } };
 }
 
-function eventText(guest: Guest, event: Handle, options: CallOptions): { eventJson: string } | { fault: TransformFault } {
+function eventText(guest: Guest, event: Handle, options: CallOptions): Called | { fault: TransformFault } {
   const kind = guest.kind(event);
   if (kind !== "object") return invalid(RETURNED[kind]);
   const plain = options.plainJson && guest.plainJson(options.plainJson, event);
-  if (plain) return { eventJson: plain };
+  if (plain) return { eventJson: plain.json, places: plain.places };
   const json = orTooDeep(EVENT_TOO_DEEP, () => guest.stringifyJson(event));
   if (guest.isException(json)) return { fault: notJson(describeException(guest, options)) };
   const bytes = guest.textBytes(json);
@@ -99,7 +103,7 @@ function eventText(guest: Guest, event: Handle, options: CallOptions): { eventJs
   }
   const eventJson = decoder.decode(bytes);
   // A toJSON method may have put something else in its place.
-  return eventJson.startsWith("{") ? { eventJson } : invalid("the returned object is not an object once written as JSON");
+  return eventJson.startsWith("{") ? { eventJson, places: null } : invalid("the returned object is not an object once written as JSON");
 }
 
 const RETURNED = {

@@ -30,5 +30,5 @@ export function findPlainData(guest: Guest, bytesMax: number): PlainJson | null 
   );
   const sample = guest.evaluate(SAMPLE, "inlet", READ_AS.script);
   const expected = guest.text(guest.stringifyJson(sample), bytesMax);
-  return expected !== null && guest.plainJson(plainJson, sample) === expected ? plainJson : null;
+  return expected !== null && guest.plainJson(plainJson, sample)?.json === expected ? plainJson : null;
 }

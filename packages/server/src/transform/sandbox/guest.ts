@@ -12,7 +12,7 @@ import type { TransformFault } from "../transform-outcome.ts";
 import type { Deadline } from "./deadline.ts";
 import type { LogLines } from "./log-lines.ts";
 import { markWritten } from "./mark-writes.ts";
-import type { PlainJson } from "./plain-json.ts";
+import type { PlainJson, PlainText } from "./plain-json.ts";
 import { type Handle, instantiateQuickJs, type QuickJsExports } from "./quickjs.ts";
 
 /** How source text is to be read. The numbers are the engine's. */
@@ -154,7 +154,7 @@ export class Guest {
   }
 
   /** The same text for plain data, without running anything inside; null for everything else. */
-  plainJson(writer: PlainJson, value: Handle): string | null {
+  plainJson(writer: PlainJson, value: Handle): PlainText | null {
     return writer.write(this.#engine.memory.buffer, value);
   }
 

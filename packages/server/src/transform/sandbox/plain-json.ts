@@ -22,6 +22,12 @@ export interface PlainDataRoots {
   withToJson: number;
 }
 
+export interface PlainText {
+  json: string;
+  /** For each member of the object the text is of: where its value begins and ends, and how deep its containers nest. */
+  places: number[];
+}
+
 /** What the upper half of a value says. What is below these is a number with a fraction. */
 const TAG = { int: 0, bool: 1, null: 2, undefined: 3, string: 0xffff_fff9, object: 0xffff_ffff } as const;
 const TAG_FIRST = 0xffff_fff7;
@@ -78,7 +84,10 @@ export class PlainJson {
   #words = new Uint32Array();
   #out = Buffer.alloc(FIRST_ROOM_BYTES);
   #length = 0;
-  #isAscii = true;
+  /** By how many the bytes written are more than the text's units. */
+  #surplus = 0;
+  #places: number[] = [];
+  #deepest = 0;
   #atoms = 0;
   #toJson = 0;
   readonly #fraction = new Float64Array(1);
@@ -90,18 +99,19 @@ export class PlainJson {
   }
 
   /** The JSON of the value, or null when it is not plain, or longer than it may be. */
-  write(buffer: ArrayBuffer, value: Handle): string | null {
+  write(buffer: ArrayBuffer, value: Handle): PlainText | null {
     if (buffer !== this.#buffer) {
       this.#buffer = buffer;
       this.#bytes = new Uint8Array(buffer);
       this.#words = new Uint32Array(buffer);
     }
     this.#length = 0;
-    this.#isAscii = true;
+    this.#surplus = 0;
+    this.#places = [];
     this.#atoms = this.#word(this.#roots.runtime + RUNTIME_ATOMS);
     this.#toJson = this.#firstKey(this.#roots.withToJson);
     if (!this.#prototypesArePlain() || !this.#value(value, 0) || this.#length > this.#bytesMax) return null;
-    return this.#out.toString(this.#isAscii ? "latin1" : "utf8", 0, this.#length);
+    return { json: this.#out.toString(this.#surplus === 0 ? "latin1" : "utf8", 0, this.#length), places: this.#places };
   }
 
   #word(at: number): number {
@@ -148,6 +158,7 @@ export class PlainJson {
   }
 
   #objectOrArray(object: number, depth: number): boolean {
+    if (depth > this.#deepest) this.#deepest = depth;
     const flags = this.#word(object + OBJECT_HEADER);
     const kind = flags >>> 16;
     const shape = this.#word(object + OBJECT_SHAPE);
@@ -177,7 +188,10 @@ export class PlainJson {
       const text = this.#word(this.#atoms + key * 4);
       if (this.#word(text + 4) >>> 30 !== KEY_OF_TEXT || this.#isLargeNumber(text) || !this.#string(text)) return false;
       this.#out[this.#length++] = 0x3a;
+      const start = this.#length - this.#surplus;
+      if (depth === 1) this.#deepest = 1;
       if (!this.#value(values + n * 8, depth)) return false;
+      if (depth === 1) this.#places.push(start, this.#length - this.#surplus, this.#deepest - 1);
     }
     this.#out[this.#length++] = 0x7d;
     return true;
@@ -268,7 +282,7 @@ export class PlainJson {
       out[this.#length++] = code;
       return;
     }
-    this.#isAscii = false;
+    this.#surplus += code < 0x800 ? 1 : 2;
     if (code < 0x800) out[this.#length++] = 0xc0 | (code >> 6);
     else {
       if (code < 0x10000) out[this.#length++] = 0xe0 | (code >> 12);

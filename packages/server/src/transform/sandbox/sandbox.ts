@@ -93,10 +93,14 @@ export class Sandbox {
       if ("fault" in version) return version;
       this.#restore(guest, version.image);
       this.#logs.take();
-      return callTransform(guest, { ...request, ...this.#limits, ...version, plainJson: this.#plainJson });
+      const { memoryBytes, resultBytesMax } = this.#limits;
+      const { handle, linesBefore } = version;
+      return callTransform(guest, { request, handle, linesBefore, memoryBytes, resultBytesMax, plainJson: this.#plainJson });
     });
-    const trace = { logs: this.#logs.take(), durationMs: Math.round(this.#deadline.wallMs * 1_000) / 1_000 };
-    return "fault" in result ? { ok: false, ...result.fault, ...trace } : { ok: true, ...result, ...trace };
+    const logs = this.#logs.take();
+    const durationMs = Math.round(this.#deadline.wallMs * 1_000) / 1_000;
+    if ("fault" in result) return { ok: false, ...result.fault, logs, durationMs };
+    return { ok: true, eventJson: result.eventJson, places: result.places, logs, durationMs };
   }
 
   /** Does everything but calling the function. */

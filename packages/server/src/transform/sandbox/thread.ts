@@ -47,9 +47,12 @@ parentPort?.on("message", (jobs: ThreadJob[]) => {
 
 function work(job: ThreadJob): ThreadAnswer {
   Atomics.store(current, 0, job.id);
-  const answer = "run" in job ? { outcome: sandbox.run(job.run) } : { checked: sandbox.check(job.check) };
+  const outcome = "run" in job ? sandbox.run(job.run) : null;
+  const checked = "check" in job ? sandbox.check(job.check) : null;
   Atomics.store(current, 0, 0);
-  return { id: job.id, cpuMs: sandbox.cpuMs, ...answer };
+  const { id } = job;
+  const { cpuMs } = sandbox;
+  return outcome ? { id, cpuMs, outcome } : { id, cpuMs, checked: checked as CheckOutcome };
 }
 
 function post(message: ThreadMessage): void {
