@@ -22,6 +22,8 @@ export interface TransformCall {
 export interface CallOptions extends DescribeOptions {
   request: TransformCall;
   handle: Handle;
+  /** The text that faults of the body name as its file. */
+  bodyFileAt: number;
   plainJson: PlainJson | null;
   resultBytesMax: number;
 }
@@ -41,18 +43,20 @@ export function callTransform(guest: Guest, options: CallOptions): Called | { fa
   const values = passArguments(guest, options);
   if (!Array.isArray(values)) return values;
   const returned = guest.call(options.handle, values);
+  const plain = plainText(guest, returned, options);
+  if (plain) return plain;
   if (guest.isException(returned)) return { fault: describeException(guest, options) };
   const event = guest.isPromise(returned) ? settle(guest, returned, options) : returned;
   return typeof event === "object" ? event : eventText(guest, event, options);
 }
 
 function passArguments(guest: Guest, options: CallOptions): Handle[] | { fault: TransformFault } {
-  const { request } = options;
+  const { request, bodyFileAt } = options;
   const raw = guest.write(request.raw);
-  const evt = orTooDeep(BODY_TOO_DEEP, () => guest.parseJson(evtText(guest, raw, request)));
+  const evt = orTooDeep(BODY_TOO_DEEP, () => guest.parseJson(evtText(guest, raw, request), bodyFileAt));
   if (guest.isException(evt)) return { fault: bodyFault(guest, options) };
-  const headers = guest.parseJson(guest.write(request.headersJson));
-  const queryParams = guest.parseJson(guest.write(request.queryParamsJson));
+  const headers = guest.parseJson(guest.write(request.headersJson), bodyFileAt);
+  const queryParams = guest.parseJson(guest.write(request.queryParamsJson), bodyFileAt);
   const values = [evt, headers, queryParams, guest.string(raw)];
   return values.some((value) => guest.isException(value)) ? { fault: describeException(guest, options) } : values;
 }
@@ -92,8 +96,8 @@ function settle(guest: Guest, promise: Handle, options: CallOptions): Step {
 function eventText(guest: Guest, event: Handle, options: CallOptions): Called | { fault: TransformFault } {
   const kind = guest.kind(event);
   if (kind !== "object") return invalid(RETURNED[kind]);
-  const plain = options.plainJson && guest.plainJson(options.plainJson, event);
-  if (plain) return { eventJson: plain.json, places: plain.places };
+  const plain = plainText(guest, event, options);
+  if (plain) return plain;
   const json = orTooDeep(EVENT_TOO_DEEP, () => guest.stringifyJson(event));
   if (guest.isException(json)) return { fault: notJson(describeException(guest, options)) };
   const bytes = guest.textBytes(json);
@@ -104,6 +108,12 @@ function eventText(guest: Guest, event: Handle, options: CallOptions): Called | 
   const eventJson = decoder.decode(bytes);
   // A toJSON method may have put something else in its place.
   return eventJson.startsWith("{") ? { eventJson, places: null } : invalid("the returned object is not an object once written as JSON");
+}
+
+/** Null for whatever is not a plain object. */
+function plainText(guest: Guest, value: Handle, { plainJson }: CallOptions): Called | null {
+  const plain = plainJson && guest.plainJson(plainJson, value);
+  return plain?.json.startsWith("{") ? { eventJson: plain.json, places: plain.places } : null;
 }
 
 const RETURNED = {

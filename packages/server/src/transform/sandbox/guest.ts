@@ -25,7 +25,6 @@ const PROMISE_STATES: readonly PromiseState[] = ["pending", "fulfilled", "reject
 const INTRINSICS = 0xffff_ffff & ~(1 << 10);
 const LETTER_LOG = "l".charCodeAt(0);
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 export class GuestMemoryFull extends Error {}
@@ -49,6 +48,7 @@ export class Guest {
   readonly #engine: QuickJsExports;
   readonly #context: GuestContext;
   readonly #marks: Uint8Array;
+  #views: Views;
 
   constructor(module: WebAssembly.Module, context: GuestContext) {
     this.#context = context;
@@ -57,6 +57,7 @@ export class Guest {
       call: (letter, count, argumentsAt) => this.#hostCall(letter, count, argumentsAt),
     });
     this.#marks = new Uint8Array(this.#engine.marks.buffer);
+    this.#views = viewsOf(this.#engine.memory.buffer);
   }
 
   /** Creates the JavaScript runtime. Not called on an instance whose memory is going to be restored from an image. */
@@ -70,9 +71,9 @@ export class Guest {
     this.#engine.qjs_set_interrupt_handler(1);
   }
 
-  /** Memory in words, and the marks of the pages that were written: see memory-image.ts. The words go stale when memory grows. */
+  /** Memory in words, and the marks of the pages that were written: see memory-image.ts. */
   get words(): Int32Array {
-    return new Int32Array(this.#engine.memory.buffer);
+    return this.#memory.words;
   }
 
   get marks(): Uint8Array {
@@ -114,10 +115,10 @@ export class Guest {
     // Three bytes for each UTF-16 unit are always enough; long text is measured first instead of reserving that much.
     const room = text.length < 1_024 ? text.length * 3 : Buffer.byteLength(text);
     const at = this.allocate(room + 1);
-    const memory = new Uint8Array(this.#engine.memory.buffer, at, room + 1);
-    const { written } = encoder.encodeInto(text, memory.subarray(0, room));
-    memory[written] = 0;
-    markWritten(this.#marks, at, room + 1);
+    const { bytes } = this.#memory;
+    const written = bytes.write(text, at, room, "utf8");
+    bytes[at + written] = 0;
+    markWritten(this.#marks, at, written + 1);
     return { at, bytes: written };
   }
 
@@ -128,8 +129,8 @@ export class Guest {
 
   call(callee: Handle, values: readonly Handle[]): Handle {
     const at = this.allocate(values.length * 4 + 4);
-    const view = new DataView(this.#engine.memory.buffer);
-    for (const [index, value] of values.entries()) view.setUint32(at + index * 4, value, true);
+    const { view } = this.#memory;
+    for (let n = 0; n < values.length; n++) view.setUint32(at + n * 4, values[n] as number, true);
     markWritten(this.#marks, at, values.length * 4);
     return this.#engine.qjs_call(callee, this.#engine.qjs_get_undefined(), values.length, at);
   }
@@ -144,8 +145,8 @@ export class Guest {
   }
 
   /** What `JSON.parse` gives, without the detour over a string, and out of reach of user code that replaced it. */
-  parseJson({ at, bytes }: { at: number; bytes: number }): Handle {
-    return this.#box(this.#engine.JS_ParseJSON(this.#engine.qjs_get_context_ptr(), at, bytes, this.write("body").at));
+  parseJson({ at, bytes }: { at: number; bytes: number }, fileAt: number): Handle {
+    return this.#box(this.#engine.JS_ParseJSON(this.#engine.qjs_get_context_ptr(), at, bytes, fileAt));
   }
 
   stringifyJson(value: Handle): Handle {
@@ -155,7 +156,8 @@ export class Guest {
 
   /** The same text for plain data, without running anything inside; null for everything else. */
   plainJson(writer: PlainJson, value: Handle): PlainText | null {
-    return writer.write(this.#engine.memory.buffer, value);
+    const { bytes, words } = this.#memory;
+    return writer.write(bytes, words, value);
   }
 
   get runtimeAt(): number {
@@ -164,7 +166,7 @@ export class Guest {
 
   /** Where the object is that a value stands for. */
   objectAt(value: Handle): number {
-    return new DataView(this.#engine.memory.buffer).getUint32(value, true);
+    return this.#memory.view.getUint32(value, true);
   }
 
   property(object: Handle, name: string): Handle {
@@ -176,8 +178,8 @@ export class Guest {
     const lengthAt = this.allocate(4);
     const at = this.#engine.qjs_get_string_len(value, lengthAt);
     if (at === 0) return null;
-    const { buffer } = this.#engine.memory;
-    return new Uint8Array(buffer, at, new DataView(buffer).getUint32(lengthAt, true));
+    const { bytes, view } = this.#memory;
+    return bytes.subarray(at, at + view.getUint32(lengthAt, true));
   }
 
   text(value: Handle, bytesMax: number): string | null {
@@ -233,7 +235,7 @@ export class Guest {
   #hostCall(letter: number, count: number, argumentsAt: number): Handle {
     if (letter !== LETTER_LOG) return this.#engine.qjs_new_number(randomUint32());
     if (this.#context.logs.full) return this.#engine.qjs_get_undefined();
-    const line = count > 0 ? new DataView(this.#engine.memory.buffer).getUint32(argumentsAt, true) : 0;
+    const line = count > 0 ? this.#memory.view.getUint32(argumentsAt, true) : 0;
     const text = line && this.textBytes(line);
     if (text) this.#context.logs.add(text);
     return this.#engine.qjs_get_undefined();
@@ -241,14 +243,30 @@ export class Guest {
 
   #box(value: bigint): Handle {
     const at = this.allocate(8);
-    new DataView(this.#engine.memory.buffer).setBigInt64(at, value, true);
+    this.#memory.view.setBigInt64(at, value, true);
     markWritten(this.#marks, at, 8);
     return at;
   }
 
   #unbox(value: Handle): bigint {
-    return new DataView(this.#engine.memory.buffer).getBigInt64(value, true);
+    return this.#memory.view.getBigInt64(value, true);
   }
+
+  /** When memory grows, views of it become empty. */
+  get #memory(): Views {
+    if (this.#views.bytes.length === 0) this.#views = viewsOf(this.#engine.memory.buffer);
+    return this.#views;
+  }
+}
+
+interface Views {
+  bytes: Buffer;
+  words: Int32Array;
+  view: DataView;
+}
+
+function viewsOf(memory: ArrayBuffer): Views {
+  return { bytes: Buffer.from(memory), words: new Int32Array(memory), view: new DataView(memory) };
 }
 
 /** Fetched for many requests at once: asking for four bytes costs as much as asking for thousands, some 20 µs. */

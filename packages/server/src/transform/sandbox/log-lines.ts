@@ -59,6 +59,7 @@ export class LogLines {
 
   /** Hands over the lines and begins anew. */
   take(): string[] {
+    if (this.#numbers[COUNT] === 0 && !this.full) return [];
     const { logLinesMax, logBytesMax } = this.#limits;
     const lines = Array.from({ length: this.#numbers[COUNT] as number }, (_, n) => this.#line(n));
     // A character cut in half decodes to a replacement character.

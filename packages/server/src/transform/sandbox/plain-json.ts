@@ -79,9 +79,8 @@ const ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => {
 export class PlainJson {
   readonly #roots: PlainDataRoots;
   readonly #bytesMax: number;
-  #buffer: ArrayBuffer | null = null;
-  #bytes = new Uint8Array();
-  #words = new Uint32Array();
+  #bytes: Uint8Array = new Uint8Array();
+  #words: Int32Array = new Int32Array();
   #out = Buffer.alloc(FIRST_ROOM_BYTES);
   #length = 0;
   /** By how many the bytes written are more than the text's units. */
@@ -99,12 +98,9 @@ export class PlainJson {
   }
 
   /** The JSON of the value, or null when it is not plain, or longer than it may be. */
-  write(buffer: ArrayBuffer, value: Handle): PlainText | null {
-    if (buffer !== this.#buffer) {
-      this.#buffer = buffer;
-      this.#bytes = new Uint8Array(buffer);
-      this.#words = new Uint32Array(buffer);
-    }
+  write(bytes: Uint8Array, words: Int32Array, value: Handle): PlainText | null {
+    this.#bytes = bytes;
+    this.#words = words;
     this.#length = 0;
     this.#surplus = 0;
     this.#places = [];
@@ -115,7 +111,7 @@ export class PlainJson {
   }
 
   #word(at: number): number {
-    return this.#words[at >>> 2] as number;
+    return (this.#words[at >>> 2] as number) >>> 0;
   }
 
   #firstKey(object: number): number {

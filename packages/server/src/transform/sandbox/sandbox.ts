@@ -56,6 +56,7 @@ export class Sandbox {
   readonly #logs: LogLines;
   readonly #image: MemoryImage;
   readonly #plainJson: PlainJson | null;
+  readonly #bodyFileAt: number;
   readonly #stackTopAt: number;
   readonly #forgetSeed: Handle;
   /** In the order of use: the first is the one to drop. */
@@ -74,6 +75,7 @@ export class Sandbox {
     guest.initialize(limits);
     this.#forgetSeed = addGlobals(guest);
     this.#plainJson = findPlainData(guest, limits.resultBytesMax);
+    this.#bodyFileAt = guest.write("body").at;
     // What is allocated here is free again in the image, but memory has grown to hold it.
     guest.free(guest.allocate(HEAP_RESERVE_BYTES));
     this.#stackTopAt = guest.stackPointer;
@@ -95,7 +97,9 @@ export class Sandbox {
       this.#logs.take();
       const { memoryBytes, resultBytesMax } = this.#limits;
       const { handle, linesBefore } = version;
-      return callTransform(guest, { request, handle, linesBefore, memoryBytes, resultBytesMax, plainJson: this.#plainJson });
+      const plainJson = this.#plainJson;
+      const bodyFileAt = this.#bodyFileAt;
+      return callTransform(guest, { request, handle, linesBefore, memoryBytes, resultBytesMax, plainJson, bodyFileAt });
     });
     const logs = this.#logs.take();
     const durationMs = Math.round(this.#deadline.wallMs * 1_000) / 1_000;
