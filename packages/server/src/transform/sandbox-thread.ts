@@ -34,6 +34,10 @@ export type LossReason = "stuck" | "memory" | "crashed";
 /** The thread's own JavaScript holds little more than the texts of a few requests; user code lives in the engine's memory. */
 const HEAP_MB_MAX = 128;
 
+/** What a job is thought to take before one was seen, and over how many the mean goes. */
+const FIRST_GUESS_MS = 1;
+const USUAL_OF_LAST = 16;
+
 export class SandboxThread {
   readonly #options: SandboxThreadOptions;
   readonly #worker: Worker;
@@ -46,6 +50,7 @@ export class SandboxThread {
   #seen = 0;
   #seenAt = 0;
   #idleSince = 0;
+  #usualMs = FIRST_GUESS_MS;
   #reason: LossReason = "crashed";
   #lost = false;
 
@@ -76,6 +81,11 @@ export class SandboxThread {
     return this.#jobs.size;
   }
 
+  /** About how long the jobs sent and not answered will take, by what the last ones took. */
+  get backlogMs(): number {
+    return this.#jobs.size * this.#usualMs;
+  }
+
   send(job: ThreadJob): void {
     // While something runs the process must stay alive to see the answer; an idle thread must not keep it.
     if (this.#jobs.size === 0) this.#worker.ref();
@@ -104,6 +114,7 @@ export class SandboxThread {
       this.#worker.unref();
       this.#idleSince = performance.now();
     }
+    this.#usualMs += (answer.cpuMs - this.#usualMs) / USUAL_OF_LAST;
     this.#options.onAnswer(answer);
   }
 
