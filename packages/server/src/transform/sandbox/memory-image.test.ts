@@ -1,7 +1,7 @@
 /** After a restore nothing of a run is left in memory, wherever it was written. */
 
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { it, type TestContext } from "node:test";
 import type { SandboxLimits } from "../transform-outcome.ts";
 import { logMemory } from "./log-lines.ts";
 import { MemoryImage } from "./memory-image.ts";
@@ -51,8 +51,8 @@ it("puts back what a store wrote beyond the end of the page that is marked", () 
   assert.ok(Buffer.from(memory).equals(expected));
 });
 
-it("finds the engine's whole memory as it was, after whatever code did", () => {
-  const { memories, run } = sandboxWithMemory();
+it("finds the engine's whole memory as it was, after whatever code did", (test) => {
+  const { memories, run } = sandboxWithMemory(test);
   const still = "() => ({})";
   run(still, "{}");
   run(still, "{}");
@@ -65,6 +65,11 @@ it("finds the engine's whole memory as it was, after whatever code did", () => {
     assert.equal(memories.length, 1, source);
     assert.ok(expected.equals(Buffer.from(memory.buffer)), source);
   }
+  run("() => ({ text: 'x'.repeat(3_000_000) })", "{}");
+  run(still, "{}");
+  const another = memories.at(-1);
+  assert.ok(another && another !== memory);
+  assert.ok(expected.equals(Buffer.from(another.buffer)), "in a new instance");
 });
 
 /** Code that writes in all the ways the engine has. None of it makes memory grow. */
@@ -83,8 +88,8 @@ const WILD = [
   "() => { console.log('x'.repeat(30_000)); return 5; }",
 ];
 
-it("leaves no trace of a request in the engine's own memory", () => {
-  const { memories, run } = sandboxWithMemory();
+it("leaves no trace of a request in the engine's own memory", (test) => {
+  const { memories, run } = sandboxWithMemory(test);
   const keep =
     "(evt) => { globalThis.kept = [evt, evt.secret.split('')]; (function deep(n) { if (n > 0) deep(n - 1); })(300); return evt; }";
   const secret = "correct horse battery staple";
@@ -98,7 +103,7 @@ it("leaves no trace of a request in the engine's own memory", () => {
 });
 
 /** A sandbox, and the memories of the engine's instances it has made so far. */
-function sandboxWithMemory() {
+function sandboxWithMemory(test: TestContext) {
   const memories: WebAssembly.Memory[] = [];
   const { Instance } = WebAssembly;
   WebAssembly.Instance = class extends Instance {
@@ -107,14 +112,13 @@ function sandboxWithMemory() {
       memories.push((this.exports as { memory: WebAssembly.Memory }).memory);
     }
   };
-  try {
-    const sandbox = new Sandbox({ limits: LIMITS, logMemory: logMemory(LIMITS), module: compileQuickJs(LIMITS.memoryBytes) });
-    const run = (source: string, raw: string) =>
-      sandbox.run({ versionKey: source, source, evtJson: null, headersJson: "{}", queryParamsJson: "{}", raw }).ok;
-    return { memories, run };
-  } finally {
+  test.after(() => {
     WebAssembly.Instance = Instance;
-  }
+  });
+  const sandbox = new Sandbox({ limits: LIMITS, logMemory: logMemory(LIMITS), module: compileQuickJs(LIMITS.memoryBytes) });
+  const run = (source: string, raw: string) =>
+    sandbox.run({ versionKey: source, source, evtJson: null, headersJson: "{}", queryParamsJson: "{}", raw }).ok;
+  return { memories, run };
 }
 
 const LIMITS: SandboxLimits = {

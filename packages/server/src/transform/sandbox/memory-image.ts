@@ -50,8 +50,8 @@ export class MemoryImage {
   }
 
   /**
-   * Makes memory look like this. `before` is what it was made to look like last, before the pages marked were written: an image with the
-   * same origin, or that origin. Null when nothing is known about it.
+   * Makes memory look like this. `before` is what it looked like before the pages marked were written: this image, the one it was made
+   * from, or another one made from the same. Null when nothing is known about it.
    */
   restore(words: Int32Array, marks: Uint8Array, before: MemoryImage | null): void {
     if (before === null) marks.fill(1, 0, this.#pages.length);

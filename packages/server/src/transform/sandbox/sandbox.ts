@@ -54,6 +54,8 @@ export class Sandbox {
   readonly #module: WebAssembly.Module;
   readonly #deadline = new Deadline();
   readonly #logs: LogLines;
+  /** The memory of an instance that has done nothing yet, and of one that can take a transform. */
+  readonly #fresh: MemoryImage;
   readonly #image: MemoryImage;
   readonly #plainJson: PlainJson | null;
   readonly #bodyFileAt: number;
@@ -71,7 +73,8 @@ export class Sandbox {
     this.#module = module;
     this.#logs = new LogLines(limits, logMemory);
     this.#deadline.start(Number.POSITIVE_INFINITY);
-    const guest = this.#newGuest();
+    const guest = this.#instantiate();
+    this.#fresh = MemoryImage.of(guest.words, 0);
     guest.initialize(limits);
     this.#forgetSeed = addGlobals(guest);
     this.#plainJson = findPlainData(guest, limits.resultBytesMax);
@@ -170,15 +173,20 @@ export class Sandbox {
   }
 
   #restore(guest: Guest, image: MemoryImage): void {
-    const missingBytes = image.sizeBytes - guest.memoryBytes;
-    if (missingBytes > 0) guest.growMemory(missingBytes / WASM_PAGE_BYTES);
     image.restore(guest.words, guest.marks, this.#restored);
     this.#restored = image;
     guest.stackPointer = this.#stackTopAt;
   }
 
   #newGuest(): Guest {
-    this.#restored = null;
+    const guest = this.#instantiate();
+    guest.growMemory((this.#image.sizeBytes - guest.memoryBytes) / WASM_PAGE_BYTES);
+    this.#image.restore(guest.words, guest.marks, this.#fresh);
+    this.#restored = this.#image;
+    return guest;
+  }
+
+  #instantiate(): Guest {
     return new Guest(this.#module, { deadline: this.#deadline, logs: this.#logs });
   }
 }
