@@ -30,7 +30,7 @@ if (!compiled) post({ module });
 const sandbox = new Sandbox({ limits, logMemory, module });
 
 /** Answers are sent together, since each message costs the main thread some 10 µs, but none waits longer than this for the next. */
-const ANSWER_WAIT_MS = 3;
+const ANSWER_WAIT_MS = 1;
 
 parentPort?.on("message", (jobs: ThreadJob[]) => {
   let answers: ThreadAnswer[] = [];
