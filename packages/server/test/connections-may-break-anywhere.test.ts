@@ -126,6 +126,28 @@ test("an event in a batch, and one with an id", { skip }, async (t) => {
   }
 });
 
+test("events from which nothing follows", { skip }, async (t) => {
+  const { proxy, node } = await startWorld(t);
+  await send(node, { name: "break/nothing", data: {} });
+  for (const when of ["before", "after"] as const) {
+    await t.test(`${when} the write`, async () => {
+      const made = proxy.cut({ statement: /write_plain_events[\s\S]*label/, when });
+      const labels = [1, 2, 3].map((n) => `${when}-${n}`);
+      const sent = labels.map((label, n) => ({ name: "break/nothing", ...(n > 0 && { id: label }), data: { label } }));
+      const { status, body, text } = await node.send(sent);
+      assert.equal(status, 200, text);
+      await made;
+      const { body: found } = await node.rest("GET", `/events?name=break/nothing&q=${when}-`);
+      const stored = found.data.map(({ id, duplicates }: { id: string; duplicates: number }) => [id, duplicates]);
+      assert.deepEqual(
+        stored.toSorted(),
+        body.ids.map((id: string) => [id, 0]),
+        "each is stored once, under the id that was answered, and none counts as a duplicate",
+      );
+    });
+  }
+});
+
 test("claiming: a sleep that is over, a run that waited for its turn, a start at a later time", { skip, concurrency: true }, async (t) => {
   const claim = /WITH due AS MATERIALIZED/;
   const home = /WITH moved AS/;

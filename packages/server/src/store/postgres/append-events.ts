@@ -1,6 +1,6 @@
 /** Drafts a batch of events with everything that follows from them. Which of them are duplicates is found out as they are written. */
 
-import type { EventId } from "@inlet/protocol";
+import type { EnvironmentId, EventId } from "@inlet/protocol";
 import {
   type ClaimedEntry,
   type EventAppendResult,
@@ -106,6 +106,15 @@ export class AppendEvents {
     if (draft.reads.isRepeated(environmentId, id, dedupKey, since, mayExist)) return false;
     draft.mustBeNew.push(number);
     return true;
+  }
+
+  /** As far as this node remembers. */
+  isWaitedFor(environmentId: EnvironmentId, name: string): boolean {
+    return this.#waitedFor.size > 0 && this.#waitedFor.has(`${environmentId} ${name}`);
+  }
+
+  noteWaitedFor(environmentId: EnvironmentId, name: string): void {
+    this.#note(`${environmentId} ${name}`, true);
   }
 
   #note(place: string, isWaitedFor: boolean): void {

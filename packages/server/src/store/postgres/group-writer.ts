@@ -46,6 +46,13 @@ interface Unit {
   reject(error: unknown): void;
 }
 
+export interface SubmitOptions {
+  rows?: number;
+  runNo?: RunNo | null;
+  /** It was written before, and the answer was lost. */
+  wasLost?: boolean;
+}
+
 export interface GroupWriterParts {
   database: Database;
   reads: RunReads;
@@ -71,10 +78,10 @@ export class GroupWriter {
     this.#parts = parts;
   }
 
-  submit<Result>(plan: Plan<Result>, { rows = 1, runNo = null }: { rows?: number; runNo?: RunNo | null } = {}): Promise<Result> {
+  submit<Result>(plan: Plan<Result>, { rows = 1, runNo = null, wasLost = false }: SubmitOptions = {}): Promise<Result> {
     if (this.#isStopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
     return new Promise((resolve, reject) => {
-      const fresh = { draft: null, tell: null, replans: 0, collisions: 0, lostAt: null, isAlone: false };
+      const fresh = { draft: null, tell: null, replans: 0, collisions: 0, lostAt: wasLost ? Date.now() : null, isAlone: false };
       const unit: Unit = { rows, runNo, plan, ...fresh, resolve: resolve as Unit["resolve"], reject };
       this.#open.add(unit);
       const queue = runNo === null ? undefined : this.#busyRuns.get(runNo);

@@ -3,7 +3,15 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { EntryNo } from "@inlet/protocol";
-import { type EventStore, type RunRules, type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
+import {
+  type EventAppendResult,
+  type EventBatch,
+  type EventStore,
+  type RunRules,
+  type Store,
+  StoreRefused,
+  StoreUnavailable,
+} from "../contract/index.ts";
 import { Handing } from "../rows/entry-writes.ts";
 import { AdvanceRun, type AppendInside } from "./advance-run.ts";
 import { createAnnounced } from "./announce.ts";
@@ -24,6 +32,7 @@ import { MIGRATIONS, migrate, schemaKnown } from "./migrate.ts";
 import { NodeBeat } from "./nodes.ts";
 import { NumberBlocks } from "./number-blocks.ts";
 import { placeStore } from "./places.ts";
+import { PlainEvents } from "./plain-events.ts";
 import { queueStore } from "./queue.ts";
 import { ResumeRuns } from "./resume-runs.ts";
 import { retentionStore } from "./retention.ts";
@@ -81,9 +90,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const letGo = (entryNos: readonly EntryNo[]) => queue.queueRelease({ entryNos, node, now: database.now() });
   const onCommit = (drafts: readonly UnitDraft[]) => signalCommit(signals, drafts);
   const writer = new GroupWriter({ database, reads, words, blocks, onCommit, letGo });
+  const appendOtherwise = (batch: EventBatch, wasLost: boolean) => appendAsUnit(writer, events, batch, wasLost);
+  const plain = new PlainEvents({ database, words, events, onCommit: () => signals.eventsStored(), appendOtherwise });
   let stopped: Promise<void> | null = null;
 
   async function close(): Promise<void> {
+    await plain.stop();
     await writer.stop();
     await signals.stop();
     await beat.stop();
@@ -91,7 +103,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 
   return {
-    ...eventStore(database, writer, events, signals),
+    ...eventStore(database, (batch) => plain.append(batch) ?? appendOtherwise(batch, false), signals),
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
     ...keyStore(database, announced),
@@ -121,20 +133,23 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
 }
 
-function eventStore(database: Database, writer: GroupWriter, events: AppendEvents, signals: Signals): EventStore {
+function appendAsUnit(writer: GroupWriter, events: AppendEvents, batch: EventBatch, wasLost: boolean): Promise<EventAppendResult> {
+  return writer.submit(
+    (draft) => {
+      const handing = new Handing(batch.receivedAt, batch.lease);
+      const appended = events.append(draft, handing, batch);
+      return (written, isWrittenAgain) => ({
+        ...appendResult(batch, appended, written, isWrittenAgain),
+        handed: handedEntries(draft, handing, written),
+      });
+    },
+    { rows: batch.events.length, wasLost },
+  );
+}
+
+function eventStore(database: Database, eventAppend: EventStore["eventAppend"], signals: Signals): EventStore {
   return {
-    eventAppend: (batch) =>
-      writer.submit(
-        (draft) => {
-          const handing = new Handing(batch.receivedAt, batch.lease);
-          const appended = events.append(draft, handing, batch);
-          return (written, isWrittenAgain) => ({
-            ...appendResult(batch, appended, written, isWrittenAgain),
-            handed: handedEntries(draft, handing, written),
-          });
-        },
-        { rows: batch.events.length },
-      ),
+    eventAppend,
     eventGet: (params) => getEvent(database, params),
     eventList: (params) => listEvents(database, params),
     eventFollow: (params) => followEvents(database, params),

@@ -305,7 +305,7 @@ const nameLocks = new Map<string, string>();
 const REMEMBERED_MAX = 10_000;
 
 /** Remembered: every event asks for the one of its name. */
-function nameLock(environmentId: EnvironmentId, eventName: string): string {
+export function nameLock(environmentId: EnvironmentId, eventName: string): string {
   const place = `${environmentId} ${eventName}`;
   const known = nameLocks.get(place);
   if (known !== undefined) return known;

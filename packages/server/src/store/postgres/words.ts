@@ -25,14 +25,22 @@ export class Words {
     this.#database = database;
   }
 
+  /** Undefined when it is not remembered. */
+  knownNameId(name: string): number | undefined {
+    return this.#names.get(name);
+  }
+
   nameId(name: string): number {
     return this.#names.get(name) ?? this.#notRead(`name ${name}`, () => this.#addName(name));
   }
 
+  /** Undefined when it is not remembered. */
+  knownSourceNo({ kind, id }: EventSource): number | undefined {
+    return this.#sources.get(`${kind} ${id}`);
+  }
+
   sourceNo(source: EventSource): number {
-    return (
-      this.#sources.get(`${source.kind} ${source.id}`) ?? this.#notRead(`source ${source.kind} ${source.id}`, () => this.#addSource(source))
-    );
+    return this.knownSourceNo(source) ?? this.#notRead(`source ${source.kind} ${source.id}`, () => this.#addSource(source));
   }
 
   /** Undefined when it is not remembered. */
