@@ -60,7 +60,7 @@ function codeOf(error: Error): string | null {
 function isConnectionFault(error: Error): boolean {
   const { code } = error as { code?: unknown };
   if (typeof code === "string" && /^E[A-Z_]+$/.test(code)) return true;
-  return /connection|timeout exceeded|timed out|not queryable|was closed|ended/i.test(error.message);
+  return /connection|timeout exceeded|read timeout|timed out|not queryable|was closed|ended/i.test(error.message);
 }
 
 /** Nothing was sent. */

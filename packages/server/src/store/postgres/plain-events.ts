@@ -6,27 +6,27 @@
  * was written then, or, if the answer was lost, it can tell.
  */
 
-import type { EnvironmentId, EventId } from "@inlet/protocol";
-import { type EventAppendResult, type EventBatch, StoreUnavailable, toStoreText } from "../contract/index.ts";
+import type { EventId } from "@inlet/protocol";
+import { type EventAppendResult, type EventBatch, StoreUnavailable } from "../contract/index.ts";
 import type { AppendEvents } from "./append-events.ts";
-import { bigintArray, integerArray, textArray } from "./binary-arrays.ts";
-import { boundText } from "./bounded-key.ts";
 import type { Database } from "./database.ts";
+import { EventColumns, type NamePlace } from "./event-columns.ts";
 import { isOutcomeUnknown, serverFault } from "./failures.ts";
-import { nameLock } from "./unit-draft.ts";
 import type { Words } from "./words.ts";
 
 const GROUP_ROWS_MAX = 2_000;
 const GROUPS_AT_ONCE = 2;
-const CALL = "SELECT * FROM write_plain_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+/** How long a few events wait for more while a large group is under way. */
+const PATIENCE_MS = 5;
+const CALL = "SELECT write_plain_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS outcome";
 
-interface Answer {
-  /** Numbers of names that somebody waits for: nothing was written. */
-  awaited: number[] | null;
+/** What write_plain_events has to say, if anything. */
+type Outcome =
+  /** Numbers of names that somebody waits for: nothing was stored. */
+  | { awaited: number[] }
   /** Numbers of events that were not stored, and the ids of those they repeat. */
-  repeated: number[];
-  firsts: string[];
-}
+  | { repeated: number[]; firsts: EventId[] };
+const NONE_REPEATED: Outcome = { repeated: [], firsts: [] };
 
 interface Waiting {
   batch: EventBatch;
@@ -51,6 +51,7 @@ export class PlainEvents {
   /** Rows of each group under way. */
   readonly #underWay: number[] = [];
   #isScheduled = false;
+  #impatience: NodeJS.Timeout | null = null;
   #isStopped = false;
   #whenIdle: (() => void) | null = null;
 
@@ -85,30 +86,42 @@ export class PlainEvents {
       if ((runs && runs.length > 0) || (starts && starts.length > 0)) return false;
       if (words.knownNameId(name) === undefined || appended.isWaitedFor(environmentId, name)) return false;
     }
-    return true;
+    return events.length > 0;
   }
 
   #schedule(): void {
-    if (this.#isScheduled || !this.#isWorthwhile()) return;
+    if (this.#isScheduled || !this.#isRoom()) return;
+    if (!this.#isWorthwhile()) {
+      this.#impatience ??= setTimeout(() => this.#begin(), PATIENCE_MS);
+      return;
+    }
     this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      if (!this.#isWorthwhile()) return;
-      const { group, rows } = this.#nextGroup();
-      this.#underWay.push(rows);
-      void this.#write(group).then(() => {
-        this.#underWay.splice(this.#underWay.indexOf(rows), 1);
-        this.#schedule();
-        if (this.#isIdle()) this.#whenIdle?.();
-      });
-      this.#schedule();
-    });
+    // What was received together sets out together.
+    setImmediate(() => this.#begin());
   }
 
-  /** A second group sets out while the first is under way, but not with less: small groups cost as much as large ones. */
+  #isRoom(): boolean {
+    return this.#waiting.length > 0 && this.#underWay.length < GROUPS_AT_ONCE;
+  }
+
+  /** A second group does not set out with less than the first, unless that takes long: a small one costs as much as a large one. */
   #isWorthwhile(): boolean {
-    if (this.#waiting.length === 0 || this.#underWay.length >= GROUPS_AT_ONCE) return false;
     return this.#underWay.every((rows) => this.#rows >= rows);
+  }
+
+  #begin(): void {
+    if (this.#impatience) clearTimeout(this.#impatience);
+    this.#impatience = null;
+    this.#isScheduled = false;
+    if (!this.#isRoom()) return;
+    const { group, rows } = this.#nextGroup();
+    this.#underWay.push(rows);
+    void this.#write(group).then(() => {
+      this.#underWay.splice(this.#underWay.indexOf(rows), 1);
+      this.#schedule();
+      if (this.#isIdle()) this.#whenIdle?.();
+    });
+    this.#schedule();
   }
 
   #nextGroup(): { group: Waiting[]; rows: number } {
@@ -119,21 +132,22 @@ export class PlainEvents {
   }
 
   async #write(group: readonly Waiting[]): Promise<void> {
+    const columns = new EventColumns(this.#parts.words);
+    let outcome: Outcome;
     try {
-      const columns = new Columns(this.#parts.words);
       for (const { batch, sourceNo } of group) columns.add(batch, sourceNo);
-      const [answer] = await this.#parts.database.query<Answer>(CALL, columns.parameters());
-      if (!answer) throw new Error("write_plain_events did not answer");
-      if (answer.awaited) this.#leave(group, columns.places(answer.awaited));
-      else this.#succeed(group, answer);
+      const [answer] = await this.#parts.database.query<{ outcome: Outcome | null }>(CALL, columns.parameters());
+      outcome = answer?.outcome ?? NONE_REPEATED;
     } catch (error) {
-      this.#fail(group, error);
+      return this.#fail(group, error);
     }
+    if ("awaited" in outcome) return this.#leave(group, columns.places(outcome.awaited));
+    const { repeated, firsts } = outcome;
+    this.#succeed(group, new Map(repeated.map((number, index) => [number, firsts[index] as EventId])));
   }
 
-  #succeed(group: readonly Waiting[], { repeated, firsts }: Answer): void {
+  #succeed(group: readonly Waiting[], firstOf: ReadonlyMap<number, EventId>): void {
     this.#parts.onCommit();
-    const firstOf = new Map(repeated.map((number, index) => [number, firsts[index] as EventId]));
     let number = 0;
     for (const { batch, resolve } of group) {
       let duplicates = 0;
@@ -146,7 +160,7 @@ export class PlainEvents {
     }
   }
 
-  #leave(group: readonly Waiting[], awaited: readonly Place[]): void {
+  #leave(group: readonly Waiting[], awaited: readonly NamePlace[]): void {
     for (const { environmentId, name } of awaited) this.#parts.events.noteWaitedFor(environmentId, name);
     for (const { batch, resolve } of group) resolve(this.#parts.appendOtherwise(batch, false));
   }
@@ -159,89 +173,4 @@ export class PlainEvents {
       else resolve(this.#parts.appendOtherwise(batch, wasLost));
     }
   }
-}
-
-interface Place {
-  environmentId: EnvironmentId;
-  name: string;
-}
-
-/** The events of a group, column by column. */
-class Columns {
-  readonly #words: Words;
-  readonly #places = new Map<EnvironmentId, Set<string>>();
-  readonly #environment: number[] = [];
-  readonly #id: string[] = [];
-  readonly #name: number[] = [];
-  readonly #ts: number[] = [];
-  readonly #received: number[] = [];
-  readonly #source: number[] = [];
-  readonly #extras: (string | null)[] = [];
-  readonly #data: string[] = [];
-  readonly #dedup: (string | null)[] = [];
-  readonly #since: number[] = [];
-
-  constructor(words: Words) {
-    this.#words = words;
-  }
-
-  add({ environmentId, receivedAt, duplicateSince, events }: EventBatch, sourceNo: number): void {
-    const names = this.#places.get(environmentId) ?? new Set();
-    this.#places.set(environmentId, names);
-    for (const { id, name, ts, extras, data, dedupId } of events) {
-      names.add(name);
-      this.#environment.push(environmentId);
-      this.#id.push(id);
-      this.#name.push(this.#words.nameId(name));
-      this.#ts.push(ts);
-      this.#received.push(receivedAt);
-      this.#source.push(sourceNo);
-      this.#extras.push(extras);
-      this.#data.push(data);
-      this.#dedup.push(dedupId);
-      this.#since.push(duplicateSince);
-    }
-  }
-
-  /** The names with these numbers. */
-  places(numbers: readonly number[]): Place[] {
-    const places = this.#allPlaces();
-    return numbers.flatMap((number) => places[number - 1] ?? []);
-  }
-
-  parameters(): unknown[] {
-    const places = this.#allPlaces();
-    return [
-      inOrder(places.map(({ environmentId, name }) => BigInt(nameLock(environmentId, name)))),
-      integerArray(places.map(({ environmentId }) => environmentId)),
-      textArray(places.map(({ name }) => toStoreText(name))),
-      integerArray(this.#environment),
-      textArray(this.#id),
-      integerArray(this.#name),
-      bigintArray(this.#ts),
-      bigintArray(this.#received),
-      integerArray(this.#source),
-      this.#extras.some(isThere) ? textArray(this.#extras) : null,
-      textArray(this.#data),
-      ...(this.#dedup.some(isThere) ? this.#dedupParameters() : [null, null, null]),
-    ];
-  }
-
-  #dedupParameters(): Buffer[] {
-    const kept = this.#dedup.map((id) => (id === null ? null : toStoreText(id)));
-    return [textArray(kept), textArray(kept.map((id) => (id === null ? null : boundText(id)))), bigintArray(this.#since)];
-  }
-
-  #allPlaces(): Place[] {
-    return [...this.#places].flatMap(([environmentId, names]) => [...names].map((name) => ({ environmentId, name })));
-  }
-}
-
-function isThere(value: string | null): boolean {
-  return value !== null;
-}
-
-/** In the order of their numbers, as every node takes them. */
-function inOrder(locks: readonly bigint[]): bigint[] {
-  return locks.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }

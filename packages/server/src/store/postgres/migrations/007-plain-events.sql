@@ -1,8 +1,8 @@
 -- Most events start nothing, and nobody waits for them. They need none of what write_units does for the others, and a group of
 -- them is written by this: at the price of a bare INSERT of the same rows, where write_units costs twice as much.
 --
--- `awaited` are the numbers of those names that somebody waits for after all: nothing is written then. Else all events are stored,
--- except those that repeat others (their numbers are `repeated`, the ids of the others `firsts`).
+-- NULL: all of them are stored. {repeated, firsts}: all but those with these numbers, which repeat the events with these ids.
+-- {awaited}: nothing is stored, because somebody waits for the names with these numbers.
 -- An id that is there already is a unique_violation, whoever chose it: write_units then finds out what that means.
 CREATE FUNCTION write_plain_events(
   -- Shared, in their order: a step that begins to wait for one of the names takes its lock alone, so neither misses the other.
@@ -12,7 +12,7 @@ CREATE FUNCTION write_plain_events(
   -- Events, one element each. The last three are NULL where no event has a dedup id.
   p_environment integer[], p_id text[], p_name integer[], p_ts bigint[], p_received bigint[], p_source integer[], p_extras text[],
   p_data text[], p_dedup text[], p_dedup_key text[], p_since bigint[]
-) RETURNS TABLE (awaited integer[], repeated integer[], firsts text[]) LANGUAGE plpgsql
+) RETURNS json LANGUAGE plpgsql
 -- An index is right however small a table was when the plan was made, and the plan is right for any number of events.
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
@@ -20,21 +20,21 @@ SET enable_hashjoin = off
 SET enable_mergejoin = off
 AS $$
 DECLARE
+  awaited integer[];
+  repeated integer[] := '{}';
+  firsts text[] := '{}';
   contested integer[];
   one record;
   known record;
   low_id text;
   high_id text;
 BEGIN
-  repeated := '{}';
-  firsts := '{}';
   PERFORM pg_advisory_xact_lock_shared(l.k) FROM unnest(p_locks) AS l(k);
   SELECT array_agg(n.no) INTO awaited
   FROM unnest(p_name_environments, p_names) WITH ORDINALITY AS n(environment_id, name, no)
   WHERE EXISTS (SELECT FROM waits WHERE waits.environment_id = n.environment_id AND waits.event_name = n.name);
   IF awaited IS NOT NULL THEN
-    RETURN NEXT;
-    RETURN;
+    RETURN json_build_object('awaited', awaited);
   END IF;
 
   IF p_dedup_key IS NOT NULL THEN
@@ -77,12 +77,13 @@ BEGIN
   FROM unnest(p_environment, p_id, p_name, p_ts, p_received, p_dedup, p_source, p_extras, p_data)
     WITH ORDINALITY AS e(environment_id, id, name_id, ts, received_at, dedup_id, source_no, extras, data, no)
   WHERE e.no <> ALL (repeated);
-  IF cardinality(repeated) > 0 THEN
-    SELECT min(f.id), max(f.id) INTO low_id, high_id FROM unnest(firsts) AS f(id);
-    UPDATE events SET duplicates = duplicates + d.count
-    FROM (SELECT p_environment[r.no] AS environment_id, r.first, count(*) AS count FROM unnest(repeated, firsts) AS r(no, first)
-          GROUP BY 1, 2 ORDER BY 1, 2) AS d
-    WHERE events.environment_id = d.environment_id AND events.event_id = d.first AND events.event_id BETWEEN low_id AND high_id;
+  IF cardinality(repeated) = 0 THEN
+    RETURN NULL;
   END IF;
-  RETURN NEXT;
+  SELECT min(f.id), max(f.id) INTO low_id, high_id FROM unnest(firsts) AS f(id);
+  UPDATE events SET duplicates = duplicates + d.count
+  FROM (SELECT p_environment[r.no] AS environment_id, r.first, count(*) AS count FROM unnest(repeated, firsts) AS r(no, first)
+        GROUP BY 1, 2 ORDER BY 1, 2) AS d
+  WHERE events.environment_id = d.environment_id AND events.event_id = d.first AND events.event_id BETWEEN low_id AND high_id;
+  RETURN json_build_object('repeated', repeated, 'firsts', firsts);
 END $$;
