@@ -20,7 +20,7 @@ export interface IngestOptions {
   key: string;
 }
 
-interface Shape {
+export interface Shape {
   label: string;
   connections: number;
   body: string;
@@ -28,7 +28,7 @@ interface Shape {
   goal: number;
 }
 
-const SHAPES: Shape[] = [
+export const SHAPES: Shape[] = [
   { label: "single events, 64 connections", connections: 64, body: "event", eventsPerRequest: 1, goal: 0.6 },
   { label: "batches of 100, 16 connections", connections: 16, body: "batch-100", eventsPerRequest: 100, goal: 0.25 },
 ];
@@ -52,7 +52,7 @@ export async function benchIngest(options: IngestOptions): Promise<Row[]> {
 }
 
 /** From starting the process to the answer to the first event, and what it holds in memory a moment later. */
-async function startUp(folder: string): Promise<Row[]> {
+export async function startUp(folder: string): Promise<Row[]> {
   const firstEventMs: number[] = [];
   const resident: number[] = [];
   for (let i = 0; i < START_UPS; i++) {

@@ -2,9 +2,10 @@
 
 import { parseArgs } from "node:util";
 import { benchIngest } from "./ingest.ts";
+import { benchIngestPostgres } from "./ingest-postgres.ts";
 import { benchLists } from "./lists.ts";
 import { benchNodes } from "./nodes.ts";
-import { benchOnPostgres } from "./postgres.ts";
+import { type BenchPostgres, benchOnPostgres } from "./postgres.ts";
 import { type Row, report } from "./report.ts";
 import { benchRuns } from "./runs.ts";
 import { benchWebhooks } from "./webhooks.ts";
@@ -54,16 +55,12 @@ const { values, positionals } = parseArgs({
 const seconds = values.quick ? 2 : Number(values.seconds);
 const rounds = values.quick ? 1 : Number(values.rounds);
 
-const BENCHMARKS: Readonly<Record<string, () => Promise<Row[]>>> = {
+const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Promise<Row[]>>> = {
   "ingest-nodes": () => benchNodes({ seconds, rounds }),
-  ingest: () =>
-    benchIngest({
-      seconds,
-      rounds,
-      stored: values.quick || values.store === "postgres" ? 0 : Number(values.stored),
-      url: values.url,
-      key: values.key,
-    }),
+  ingest: (postgres) =>
+    postgres && !values.url
+      ? benchIngestPostgres({ seconds, rounds, postgres })
+      : benchIngest({ seconds, rounds, stored: values.quick ? 0 : Number(values.stored), url: values.url, key: values.key }),
   webhooks: () => benchWebhooks({ seconds, rounds }),
   runs: () =>
     benchRuns({
@@ -80,11 +77,11 @@ const isAboutNodes = positionals[0] === "ingest" && values.store === "postgres" 
 const name = isAboutNodes ? "ingest-nodes" : (positionals[0] ?? "");
 const run = values.help ? undefined : BENCHMARKS[name];
 if (run) {
-  const postgres = values.store === "postgres" ? await benchOnPostgres(seconds) : { floor: [], end: async () => {} };
+  const postgres = values.store === "postgres" ? await benchOnPostgres() : null;
   try {
-    report(values.store === "postgres" ? `${name}-postgres` : name, [...postgres.floor, ...(await run())]);
+    report(postgres ? `${name}-postgres` : name, await run(postgres));
   } finally {
-    await postgres.end();
+    await postgres?.end();
   }
 } else {
   console.log(HELP);

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { LoadResult } from "./load.ts";
+import type { FloorResult } from "./postgres-floor.ts";
 
 const CLI = fileURLToPath(new URL("../packages/cli/bin/inlet.js", import.meta.url));
 const CLOCK_TICKS_PER_SECOND = 100;
@@ -54,16 +55,28 @@ export function startFloor(): Promise<Server> {
   return start([here("floor-server.ts")]);
 }
 
+export function startBareClientByHttp(databaseUrl: string, rows: number): Promise<Server> {
+  return start([here("postgres-floor.ts"), "http", databaseUrl, String(rows)]);
+}
+
 /** Runs the load generator to its end. */
-export async function load(url: string, connections: number, body: string, seconds: number): Promise<LoadResult> {
-  const child = spawn(process.execPath, [here("load.ts"), url, String(connections), body, String(seconds)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+export function load(url: string, connections: number, body: string, seconds: number): Promise<LoadResult> {
+  return told<LoadResult>([here("load.ts"), url, String(connections), body, String(seconds)]);
+}
+
+/** Runs the bare client of PostgreSQL to its end. */
+export function bareClient(databaseUrl: string, rows: number, seconds: number): Promise<FloorResult> {
+  return told<FloorResult>([here("postgres-floor.ts"), "alone", databaseUrl, String(rows), String(seconds)]);
+}
+
+/** What a process prints before it ends: a line of JSON. */
+async function told<Result>(argv: string[]): Promise<Result> {
+  const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   child.stdout.on("data", (chunk) => (output += chunk));
   const [code] = (await once(child, "close")) as [number];
-  if (code !== 0) throw new Error(`the load generator ended with code ${code}`);
-  return JSON.parse(output) as LoadResult;
+  if (code !== 0) throw new Error(`${argv[0]} ended with code ${code}`);
+  return JSON.parse(output) as Result;
 }
 
 /** CPU seconds used so far, by Linux's own account; null elsewhere. */

@@ -1,0 +1,116 @@
+/**
+ * How fast events are accepted when PostgreSQL keeps them, beside floors that keep the same rows in it: see postgres-floor.ts. Inlet is
+ * driven first; how many events its transactions held on average is counted in the table, and the floors then use groups of that size.
+ * All are driven in turn, several rounds, so that a slow spell of the machine hits all of them; the ratio of a round counts, and the
+ * median of the rounds.
+ *
+ * Everything runs on this machine. The goal is a share of the bare client that is sent its events by HTTP, as Inlet is: what the load
+ * generator and HTTP take is taken from both. The bare client alone, to whom nobody sends anything, stands beside it; on two cores
+ * the bare client by HTTP itself reached 0.4 of it with single events, so nothing behind HTTP can be asked for half of that there.
+ */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inDatabase } from "../packages/server/test/support/postgres-server.ts";
+import { SHAPES, type Shape, startUp } from "./ingest.ts";
+import type { BenchPostgres } from "./postgres.ts";
+import { bareClient, cpuSeconds, load, residentMb, type Server, startBareClientByHttp, startInlet } from "./processes.ts";
+import { median, type Row } from "./report.ts";
+
+export interface PostgresIngestOptions {
+  seconds: number;
+  rounds: number;
+  postgres: BenchPostgres;
+}
+
+const GOAL = 0.5;
+
+interface Round {
+  inlet: number;
+  byHttp: number;
+  alone: number;
+  groupRows: number;
+  floorGroupRows: number;
+  p50Ms: number;
+  p99Ms: number;
+  cpu: number;
+}
+
+export async function benchIngestPostgres(options: PostgresIngestOptions): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), "inlet-bench-"));
+  try {
+    const rows = await startUp(join(folder, "start-up"));
+    // Makes the floor's tables and partitions, and no more.
+    await (await startInlet(join(folder, "floor"))).stop();
+    const inlet = await startInlet(join(folder, "inlet"));
+    const urls = { inlet: await options.postgres.urlOf(join(folder, "inlet")), floor: await options.postgres.urlOf(join(folder, "floor")) };
+    try {
+      for (const shape of SHAPES) rows.push(...rowsOf(shape, await rounds(options, inlet, urls, shape)));
+      rows.push({ what: "resident after load", value: residentMb(inlet) ?? Number.NaN, unit: "MB" });
+    } finally {
+      await inlet.stop();
+    }
+    return rows;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function rounds(options: PostgresIngestOptions, inlet: Server, urls: { inlet: string; floor: string }, shape: Shape) {
+  const done: Round[] = [];
+  for (let round = 0; round < options.rounds; round++) {
+    const ours = await driven(options.seconds, shape, inlet, urls.inlet);
+    const size = Math.round(ours.groupRows);
+    const server = await startBareClientByHttp(urls.floor, size);
+    const byHttp = await driven(options.seconds, shape, server, urls.floor).finally(() => server.stop());
+    const { events, seconds } = await bareClient(urls.floor, size, options.seconds);
+    const { perSecond, groupRows, p50Ms, p99Ms, cpu } = ours;
+    done.push({
+      ...{ inlet: perSecond, byHttp: byHttp.perSecond, alone: events / seconds, groupRows, floorGroupRows: byHttp.groupRows },
+      ...{ p50Ms, p99Ms, cpu },
+    });
+  }
+  return done;
+}
+
+async function driven(seconds: number, shape: Shape, server: Server, databaseUrl: string) {
+  const before = await lastSequence(databaseUrl);
+  const cpuBefore = cpuSeconds(server) ?? Number.NaN;
+  const result = await load(`${server.url}/e/bench`, shape.connections, shape.body, seconds);
+  if (result.failures > 0) throw new Error(`${result.failures} requests failed`);
+  const cpu = ((cpuSeconds(server) ?? Number.NaN) - cpuBefore) / result.requests;
+  const groupRows = await rowsPerTransaction(databaseUrl, before);
+  return { ...result, perSecond: (result.requests * shape.eventsPerRequest) / result.seconds, cpu, groupRows };
+}
+
+async function lastSequence(url: string): Promise<number> {
+  const { rows } = await inDatabase(url, (client) => client.query("SELECT last_value FROM event_sequence"));
+  return Number(rows[0].last_value);
+}
+
+/** Every row names the transaction that wrote it. */
+async function rowsPerTransaction(url: string, after: number): Promise<number> {
+  const { rows } = await inDatabase(url, (client) =>
+    client.query("SELECT count(*)::float8 / count(DISTINCT xmin::text) AS size FROM events WHERE sequence > $1", [after]),
+  );
+  return rows[0].size;
+}
+
+function rowsOf({ label }: Shape, all: readonly Round[]): Row[] {
+  const of = (pick: (round: Round) => number) => median(all.map(pick));
+  const share = of(({ inlet, byHttp }) => inlet / byHttp);
+  const what = (name: string) => `${label}: ${name}`;
+  return [
+    { what: what("bare client by HTTP"), value: of(({ byHttp }) => byHttp), unit: "events/s" },
+    { what: what("Inlet"), value: of(({ inlet }) => inlet), unit: "events/s" },
+    { what: what("share of the bare client by HTTP"), value: share, unit: "×", goal: `≥ ${GOAL}`, met: share >= GOAL },
+    { what: what("bare client alone"), value: of(({ alone }) => alone), unit: "events/s" },
+    { what: what("share of the bare client alone"), value: of(({ inlet, alone }) => inlet / alone), unit: "×" },
+    { what: what("Inlet, events per transaction"), value: of(({ groupRows }) => groupRows), unit: "events" },
+    { what: what("bare client by HTTP, events per transaction"), value: of(({ floorGroupRows }) => floorGroupRows), unit: "events" },
+    { what: what("p50"), value: of(({ p50Ms }) => p50Ms), unit: "ms" },
+    { what: what("p99"), value: of(({ p99Ms }) => p99Ms), unit: "ms" },
+    { what: what("CPU per request"), value: of(({ cpu }) => cpu * 1e6), unit: "µs" },
+  ];
+}
