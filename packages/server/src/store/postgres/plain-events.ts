@@ -35,13 +35,16 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** `wasLost`: it may be stored already, for nobody heard the answer. */
+export type AppendOtherwise = (batch: EventBatch, wasLost: boolean) => Promise<EventAppendResult>;
+
 export interface PlainEventsParts {
   database: Database;
   words: Words;
   events: AppendEvents;
   onCommit(): void;
-  /** The long way. `wasLost`: it may be stored already, for nobody heard the answer. */
-  appendOtherwise(batch: EventBatch, wasLost: boolean): Promise<EventAppendResult>;
+  /** The long way. */
+  appendOtherwise: AppendOtherwise;
 }
 
 export class PlainEvents {

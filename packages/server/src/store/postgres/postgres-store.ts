@@ -3,15 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { EntryNo } from "@inlet/protocol";
-import {
-  type EventAppendResult,
-  type EventBatch,
-  type EventStore,
-  type RunRules,
-  type Store,
-  StoreRefused,
-  StoreUnavailable,
-} from "../contract/index.ts";
+import { type EventStore, type RunRules, type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
 import { Handing } from "../rows/entry-writes.ts";
 import { AdvanceRun, type AppendInside } from "./advance-run.ts";
 import { createAnnounced } from "./announce.ts";
@@ -32,7 +24,7 @@ import { MIGRATIONS, migrate, schemaKnown } from "./migrate.ts";
 import { NodeBeat } from "./nodes.ts";
 import { NumberBlocks } from "./number-blocks.ts";
 import { placeStore } from "./places.ts";
-import { PlainEvents } from "./plain-events.ts";
+import { type AppendOtherwise, PlainEvents } from "./plain-events.ts";
 import { queueStore } from "./queue.ts";
 import { ResumeRuns } from "./resume-runs.ts";
 import { retentionStore } from "./retention.ts";
@@ -90,7 +82,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const letGo = (entryNos: readonly EntryNo[]) => queue.queueRelease({ entryNos, node, now: database.now() });
   const onCommit = (drafts: readonly UnitDraft[]) => signalCommit(signals, drafts);
   const writer = new GroupWriter({ database, reads, words, blocks, onCommit, letGo });
-  const appendOtherwise = (batch: EventBatch, wasLost: boolean) => appendAsUnit(writer, events, batch, wasLost);
+  const appendOtherwise = appendAsUnit(writer, events);
   const plain = new PlainEvents({ database, words, events, onCommit: () => signals.eventsStored(), appendOtherwise });
   let stopped: Promise<void> | null = null;
 
@@ -133,18 +125,19 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
 }
 
-function appendAsUnit(writer: GroupWriter, events: AppendEvents, batch: EventBatch, wasLost: boolean): Promise<EventAppendResult> {
-  return writer.submit(
-    (draft) => {
-      const handing = new Handing(batch.receivedAt, batch.lease);
-      const appended = events.append(draft, handing, batch);
-      return (written, isWrittenAgain) => ({
-        ...appendResult(batch, appended, written, isWrittenAgain),
-        handed: handedEntries(draft, handing, written),
-      });
-    },
-    { rows: batch.events.length, wasLost },
-  );
+function appendAsUnit(writer: GroupWriter, events: AppendEvents): AppendOtherwise {
+  return (batch, wasLost) =>
+    writer.submit(
+      (draft) => {
+        const handing = new Handing(batch.receivedAt, batch.lease);
+        const appended = events.append(draft, handing, batch);
+        return (written, isWrittenAgain) => ({
+          ...appendResult(batch, appended, written, isWrittenAgain),
+          handed: handedEntries(draft, handing, written),
+        });
+      },
+      { rows: batch.events.length, wasLost },
+    );
 }
 
 function eventStore(database: Database, eventAppend: EventStore["eventAppend"], signals: Signals): EventStore {

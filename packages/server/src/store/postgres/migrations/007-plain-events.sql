@@ -30,9 +30,10 @@ DECLARE
   high_id text;
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(l.k) FROM unnest(p_locks) AS l(k);
+  -- The limit keeps this from becoming a join that begins with all waits.
   SELECT array_agg(n.no) INTO awaited
-  FROM unnest(p_name_environments, p_names) WITH ORDINALITY AS n(environment_id, name, no)
-  WHERE EXISTS (SELECT FROM waits WHERE waits.environment_id = n.environment_id AND waits.event_name = n.name);
+  FROM unnest(p_name_environments, p_names) WITH ORDINALITY AS n(environment_id, name, no),
+    LATERAL (SELECT FROM waits WHERE waits.environment_id = n.environment_id AND waits.event_name = n.name LIMIT 1) AS wait;
   IF awaited IS NOT NULL THEN
     RETURN json_build_object('awaited', awaited);
   END IF;
