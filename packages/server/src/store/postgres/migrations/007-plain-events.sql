@@ -26,8 +26,6 @@ DECLARE
   contested integer[];
   one record;
   known record;
-  low_id text;
-  high_id text;
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(l.k) FROM unnest(p_locks) AS l(k);
   -- The limit keeps this from becoming a join that begins with all waits.
@@ -81,10 +79,13 @@ BEGIN
   IF cardinality(repeated) = 0 THEN
     RETURN NULL;
   END IF;
-  SELECT min(f.id), max(f.id) INTO low_id, high_id FROM unnest(firsts) AS f(id);
-  UPDATE events SET duplicates = duplicates + d.count
-  FROM (SELECT p_environment[r.no] AS environment_id, r.first, count(*) AS count FROM unnest(repeated, firsts) AS r(no, first)
-        GROUP BY 1, 2 ORDER BY 1, 2) AS d
-  WHERE events.environment_id = d.environment_id AND events.event_id = d.first AND events.event_id BETWEEN low_id AND high_id;
+  -- One by one, so that each is looked for in its own partition by the whole key. In order, as everybody takes them.
+  FOR one IN
+    SELECT p_environment[r.no] AS environment_id, r.first, count(*) AS count FROM unnest(repeated, firsts) AS r(no, first)
+    GROUP BY 1, 2 ORDER BY 1, 2
+  LOOP
+    UPDATE events SET duplicates = duplicates + one.count
+    WHERE events.environment_id = one.environment_id AND events.event_id = one.first;
+  END LOOP;
   RETURN json_build_object('repeated', repeated, 'firsts', firsts);
 END $$;
