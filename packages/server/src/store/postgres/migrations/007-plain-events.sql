@@ -1,5 +1,6 @@
 -- Most events start nothing, and nobody waits for them. They need none of what write_units does for the others, and a group of
--- them is written by this, for little more than a bare INSERT of the same rows costs; write_units costs twice as much.
+-- them is written by this. For 32 events it costs what a bare INSERT of the same rows costs, 1.4 times as much as one that is
+-- prepared under a name, which a proxy that pools transactions rules out; write_units costs nearly twice as much as this.
 --
 -- NULL: all of them are stored. {repeated, firsts}: all but those with these numbers, which repeat the events with these ids.
 -- {awaited}: nothing is stored, because somebody waits for the names with these numbers.
