@@ -62,13 +62,13 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
       ? benchIngestPostgres({ seconds, rounds, postgres })
       : benchIngest({ seconds, rounds, stored: values.quick ? 0 : Number(values.stored), url: values.url, key: values.key }),
   webhooks: () => benchWebhooks({ seconds, rounds }),
-  runs: () =>
+  runs: (postgres) =>
     benchRuns({
       runs: values.quick ? 2_000 : Number(values.runs),
       rounds,
       stored: values.quick || values.store === "postgres" ? 0 : Number(values["stored-runs"]),
       long: values.quick ? 0 : Number(values.long),
-      isShared: values.store === "postgres",
+      postgres,
     }),
   lists: () => benchLists({ events: Number(values.events ?? (values.quick ? 200_000 : 10_000_000)), folder: values["data-dir"] }),
 };

@@ -69,6 +69,10 @@ export function bareClient(databaseUrl: string, rows: number, seconds: number): 
   return told<FloorResult>([here("postgres-floor.ts"), "alone", databaseUrl, String(rows), String(seconds)]);
 }
 
+export function bareClientOfRuns(databaseUrl: string, runs: number, seconds: number): Promise<FloorResult> {
+  return told<FloorResult>([here("postgres-runs-floor.ts"), databaseUrl, String(runs), String(seconds)]);
+}
+
 /** What a process prints before it ends: a line of JSON. */
 async function told<Result>(argv: string[]): Promise<Result> {
   const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });

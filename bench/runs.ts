@@ -7,9 +7,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent } from "undici";
+import { inDatabase } from "../packages/server/test/support/postgres-server.ts";
 import type { SampledCall } from "./app-server.ts";
 import { fillRuns } from "./fill-store.ts";
-import { cpuSeconds, residentMb, type Server, startApp, startInlet } from "./processes.ts";
+import type { BenchPostgres } from "./postgres.ts";
+import { bareClientOfRuns, cpuSeconds, residentMb, type Server, startApp, startInlet } from "./processes.ts";
 import { median, type Row } from "./report.ts";
 
 export interface RunsOptions {
@@ -20,8 +22,8 @@ export interface RunsOptions {
   stored: number;
   /** Runs over which memory is watched; 0 leaves it out. */
   long: number;
-  /** Nodes may share the store: then one is measured that works on what another accepted. */
-  isShared: boolean;
+  /** Then runs are compared with what it can do itself, and nodes share it: one is measured that works on what another accepted. */
+  postgres: BenchPostgres | null;
 }
 
 interface Control {
@@ -42,6 +44,8 @@ const IDLE_SENDS = 200;
 const WARM_RUNS = 30_000;
 /** After this a node that has no work under a limit no longer keeps it. */
 const LIMIT_LET_GO_MS = 3_000;
+const BARE_CLIENT_SECONDS = 5;
+const BARE_CLIENT_GOAL = 0.5;
 const SHARE_GOAL: Readonly<Record<Sdk, number>> = { inlet: 0.4, inngest: 0.8 };
 
 export async function benchRuns(options: RunsOptions): Promise<Row[]> {
@@ -49,9 +53,14 @@ export async function benchRuns(options: RunsOptions): Promise<Row[]> {
   const perRun: number[] = [];
   for (const sdk of ["inlet", "inngest"] as const) {
     await withService(async (inlet, app, folder) => {
-      for (const steps of [0, 2]) rows.push(...(await compare(options, sdk, steps, inlet, app)));
-      if (sdk === "inlet") rows.push(...(await idleLatency(inlet, app)));
-      if (sdk === "inlet" && options.isShared) rows.push(...(await latencyAcross(inlet, app, folder)));
+      const common: Row[] = [];
+      for (const steps of [0, 2]) common.push(...(await compare(options, sdk, steps, inlet, app)));
+      if (sdk === "inlet") common.push(...(await idleLatency(inlet, app)));
+      rows.push(...(options.postgres ? withoutGoals(common) : common));
+      if (sdk === "inlet" && options.postgres) {
+        rows.push(...(await besideBareClient(options, options.postgres, inlet, app, folder)));
+        rows.push(...(await latencyAcross(inlet, app, folder)));
+      }
       if (sdk === "inlet") perRun.push(await costPerRun(options, inlet, app));
       if (sdk === "inlet" && options.long > 0) rows.push(...(await memoryOver(options.long, inlet, app)));
     }, sdk);
@@ -63,6 +72,11 @@ export async function benchRuns(options: RunsOptions): Promise<Row[]> {
     rows.push({ what, value: ratio, unit: "×", goal: "≤ 1.25", met: ratio <= 1.25 });
   }
   return rows;
+}
+
+/** The goals of the embedded store are not those of one that several nodes share. */
+function withoutGoals(rows: readonly Row[]): Row[] {
+  return rows.map(({ what, value, unit }) => ({ what, value, unit }));
 }
 
 async function withService(work: (inlet: Server, app: Server, folder: string) => Promise<unknown>, sdk: Sdk, stored = 0): Promise<void> {
@@ -140,6 +154,44 @@ async function postMany(app: Server, calls: readonly SampledCall[], count: numbe
   const seconds = (performance.now() - begun) / 1_000;
   await agent.close();
   return count / seconds;
+}
+
+/** Beside PostgreSQL itself, which is given the rows of as many runs at a time as Inlet's transactions held. */
+async function besideBareClient({ runs, rounds }: RunsOptions, postgres: BenchPostgres, inlet: Server, app: Server, folder: string) {
+  const floorFolder = join(folder, "floor");
+  await (await startInlet(floorFolder)).stop();
+  const results: { service: number; floor: number; group: number }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const service = await runMany(inlet, app, "plain", runs);
+    const group = await runsPerTransaction(await postgres.urlOf(folder), runs);
+    const { events, seconds } = await bareClientOfRuns(await postgres.urlOf(floorFolder), Math.round(group), BARE_CLIENT_SECONDS);
+    results.push({ service, floor: events / seconds, group });
+  }
+  const of = (pick: (result: (typeof results)[number]) => number) => median(results.map(pick));
+  const share = of(({ service, floor }) => service / floor);
+  const rows: Row[] = [
+    { what: "our SDK, no steps: runs per transaction", value: of(({ group }) => group), unit: "runs" },
+    { what: "the same rows by a bare client alone", value: of(({ floor }) => floor), unit: "runs/s" },
+    {
+      what: "our SDK, no steps: share of the bare client",
+      value: share,
+      unit: "×",
+      goal: `≥ ${BARE_CLIENT_GOAL}`,
+      met: share >= BARE_CLIENT_GOAL,
+    },
+  ];
+  return rows;
+}
+
+/** Every row names the transaction that wrote it last: the one in which the run ended. */
+async function runsPerTransaction(url: string, last: number): Promise<number> {
+  const { rows } = await inDatabase(url, (client) =>
+    client.query(
+      "SELECT count(*)::float8 / count(DISTINCT xmin::text) AS size FROM (SELECT xmin FROM runs ORDER BY run_id DESC LIMIT $1) AS r",
+      [last],
+    ),
+  );
+  return rows[0].size;
 }
 
 async function idleLatency(inlet: Server, app: Server): Promise<Row[]> {
