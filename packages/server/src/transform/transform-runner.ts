@@ -67,7 +67,7 @@ const DEFAULTS = {
 
 /**
  * A thread is given so much before another one is woken: where all cores are busy, two threads do no more than one, and take turns in
- * its cache and with the main thread. On two cores with the load on them, 64 connections at 1 KB: 1.2 times the requests.
+ * its cache and with the main thread. On two cores with the load on them, 64 connections at 1 KB: as many requests, 4 % less CPU.
  */
 const LITTLE_TO_DO_MS = 3;
 /** Jobs a quick thread holds at once, so that it need not wait for the main thread between two. */
