@@ -303,21 +303,34 @@ BEGIN
       json_array_elements_text(r.event_nos::json) AS b(event_no)
     WHERE r.event_nos IS NOT NULL AND b.event_no::bigint <> r.event_no AND r.u <> ALL (stale);
   END IF;
+  -- Entries are named, so that PostgreSQL looks for these even if it thinks that the queue is empty, which it often was when it looked:
+  -- it would rather read all of it.
   IF p_entries_gone IS NOT NULL THEN
-    DELETE FROM queue USING json_to_recordset(p_entries_gone) AS g(u integer, environment_id integer, entry_no bigint)
-    WHERE queue.environment_id = g.environment_id AND queue.entry_no = g.entry_no AND g.u <> ALL (stale);
+    FOR home IN
+      SELECT g.environment_id, array_agg(g.entry_no) AS entry_nos
+      FROM json_to_recordset(p_entries_gone) AS g(u integer, environment_id integer, entry_no bigint) WHERE g.u <> ALL (stale) GROUP BY 1
+    LOOP
+      DELETE FROM queue WHERE queue.environment_id = home.environment_id AND queue.entry_no = ANY (home.entry_nos);
+    END LOOP;
   END IF;
   IF p_entries IS NOT NULL THEN
-    UPDATE queue SET lane_no = w.lane_no, rank = w.rank, due_at = w.due_at, attempt = w.attempt, claims = w.claims,
-      trials = 0, leased_by = w.leased_by, again = 0
-    FROM json_to_recordset(p_entries) AS w(u integer, environment_id integer, entry_no bigint, lane_no integer, rank bigint,
-      due_at bigint, attempt integer, claims integer, leased_by text, change text)
-    WHERE queue.environment_id = w.environment_id AND queue.entry_no = w.entry_no AND w.u <> ALL (stale) AND w.change = 'anew';
-    -- An entry that another node may be about to claim is changed in one column only.
-    UPDATE queue SET again = CASE w.change WHEN 'again' THEN 1 ELSE again END,
-      attempt = CASE w.change WHEN 'attempt' THEN w.attempt ELSE queue.attempt END
-    FROM json_to_recordset(p_entries) AS w(u integer, environment_id integer, entry_no bigint, attempt integer, change text)
-    WHERE queue.environment_id = w.environment_id AND queue.entry_no = w.entry_no AND w.u <> ALL (stale) AND w.change <> 'anew';
+    FOR home IN
+      SELECT w.environment_id, array_agg(w.entry_no) AS entry_nos
+      FROM json_to_recordset(p_entries) AS w(u integer, environment_id integer, entry_no bigint) WHERE w.u <> ALL (stale) GROUP BY 1
+    LOOP
+      UPDATE queue SET lane_no = w.lane_no, rank = w.rank, due_at = w.due_at, attempt = w.attempt, claims = w.claims,
+        trials = 0, leased_by = w.leased_by, again = 0
+      FROM json_to_recordset(p_entries) AS w(environment_id integer, entry_no bigint, lane_no integer, rank bigint,
+        due_at bigint, attempt integer, claims integer, leased_by text, change text)
+      WHERE queue.environment_id = home.environment_id AND queue.entry_no = ANY (home.entry_nos)
+        AND queue.entry_no = w.entry_no AND w.environment_id = home.environment_id AND w.change = 'anew';
+      -- An entry that another node may be about to claim is changed in one column only.
+      UPDATE queue SET again = CASE w.change WHEN 'again' THEN 1 ELSE again END,
+        attempt = CASE w.change WHEN 'attempt' THEN w.attempt ELSE queue.attempt END
+      FROM json_to_recordset(p_entries) AS w(environment_id integer, entry_no bigint, attempt integer, change text)
+      WHERE queue.environment_id = home.environment_id AND queue.entry_no = ANY (home.entry_nos)
+        AND queue.entry_no = w.entry_no AND w.environment_id = home.environment_id AND w.change <> 'anew';
+    END LOOP;
   END IF;
   IF p_new_entries IS NOT NULL THEN
     INSERT INTO queue (entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt,
