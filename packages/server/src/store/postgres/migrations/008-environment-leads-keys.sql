@@ -373,7 +373,7 @@ BEGIN
   IF p_runs IS NOT NULL THEN
     -- Environment by environment: else PostgreSQL would not begin with the key of the runs, but read all of it.
     FOR home IN
-      SELECT w.environment_id, array_agg(w.run_no) AS run_nos, min(w.run_no) AS low_run, max(w.run_no) AS high_run
+      SELECT w.environment_id, min(w.run_no) AS low_run, max(w.run_no) AS high_run
       FROM json_to_recordset(p_runs) AS w(environment_id integer, run_no bigint) GROUP BY 1
     LOOP
       UPDATE runs SET revision = runs.revision + 1, status = coalesce(w.status, runs.status), started_at = w.started_at,
@@ -382,7 +382,7 @@ BEGIN
       FROM json_to_recordset(p_runs) AS w(u integer, environment_id integer, run_no bigint, status text, started_at bigint,
         request_version integer, is_parallel smallint, state_bytes bigint, ended_at bigint, output text, error text)
       WHERE runs.environment_id = home.environment_id AND w.environment_id = home.environment_id AND runs.run_no = w.run_no
-        AND runs.run_no = ANY (home.run_nos) AND runs.run_no BETWEEN home.low_run AND home.high_run AND w.u <> ALL (stale);
+        AND runs.run_no BETWEEN home.low_run AND home.high_run AND w.u <> ALL (stale);
     END LOOP;
   END IF;
   IF p_steps IS NOT NULL THEN
@@ -480,8 +480,12 @@ BEGIN
   SELECT r.run_no, r.revision, r.environment_id, r.run_id, r.function_no, r.event_no, r.event_nos, r.status, coalesce(l.key, ''),
     r.created_at, r.started_at, r.ended_at, r.request_version, r.is_parallel, r.state_bytes, r.cron, r.original_run_id, r.invoker_run_no,
     r.invoker_step_id
-  FROM runs AS r LEFT JOIN lanes AS l USING (lane_no)
-  WHERE r.environment_id = p_environment AND r.run_no = ANY (p_runs) AND r.run_no BETWEEN low_run AND high_run;
+  -- One by one: for several at once PostgreSQL, while it knows nothing of a table, would rather read all of the environment.
+  FROM unnest(p_runs) AS asked(no)
+  CROSS JOIN LATERAL (
+    SELECT * FROM runs WHERE runs.environment_id = p_environment AND runs.run_no = asked.no AND runs.run_no BETWEEN low_run AND high_run
+    LIMIT 1) AS r
+  LEFT JOIN lanes AS l USING (lane_no);
 END $$;
 
 DROP FUNCTION steps_of(bigint);
@@ -515,11 +519,13 @@ DECLARE
   low_run CONSTANT bigint := (SELECT min(no) FROM unnest(p_runs) AS no);
   high_run CONSTANT bigint := (SELECT max(no) FROM unnest(p_runs) AS no);
 BEGIN
-  UPDATE runs SET status = 'running'
-  WHERE runs.environment_id = p_environment AND runs.run_no BETWEEN low_run AND high_run AND runs.run_no = ANY (ARRAY(
-    SELECT r.run_no FROM runs AS r
-    WHERE r.environment_id = p_environment AND r.run_no = ANY (p_runs) AND r.run_no BETWEEN low_run AND high_run
-      -- Written so that no index of statuses is taken for it, which holds all that are queued.
-      AND r.status || '' = 'queued'
-    FOR UPDATE SKIP LOCKED));
+  UPDATE runs SET status = 'running' FROM (
+    SELECT locked.run_no FROM unnest(p_runs) AS asked(no)
+    CROSS JOIN LATERAL (
+      SELECT r.run_no FROM runs AS r
+      WHERE r.environment_id = p_environment AND r.run_no = asked.no AND r.run_no BETWEEN low_run AND high_run
+        -- Written so that no index of statuses is taken for it, which holds all that are queued.
+        AND r.status || '' = 'queued'
+      FOR UPDATE SKIP LOCKED) AS locked) AS free
+  WHERE runs.environment_id = p_environment AND runs.run_no = free.run_no AND runs.run_no BETWEEN low_run AND high_run;
 END $$;
