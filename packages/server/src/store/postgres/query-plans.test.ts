@@ -146,7 +146,7 @@ test(`with ${DAYS} days of partitions, everyday work touches few of them and rea
   const byKey: Record<string, RegExp> = {
     events:
       /WHERE environment_id = \$1 AND event_id = \$2|UPDATE events|INTO repeated, firsts|FROM unnest\(p_environment, p_id, p_may_exist\)/,
-    runs: /FOR UPDATE|UPDATE runs|ANY \(p_runs\)/,
+    runs: /FOR UPDATE|UPDATE runs|unnest\(p_runs\)/,
     steps: /steps\.run_no = p_run/,
     webhook_requests: /request_id = \$3/,
   };

@@ -303,21 +303,34 @@ BEGIN
       json_array_elements_text(r.event_nos::json) AS b(event_no)
     WHERE r.event_nos IS NOT NULL AND b.event_no::bigint <> r.event_no AND r.u <> ALL (stale);
   END IF;
+  -- Entries are named, so that PostgreSQL looks for these even if it thinks that the queue is empty, which it often was when it looked:
+  -- it would rather read all of it.
   IF p_entries_gone IS NOT NULL THEN
-    DELETE FROM queue USING json_to_recordset(p_entries_gone) AS g(u integer, environment_id integer, entry_no bigint)
-    WHERE queue.environment_id = g.environment_id AND queue.entry_no = g.entry_no AND g.u <> ALL (stale);
+    FOR home IN
+      SELECT g.environment_id, array_agg(g.entry_no) AS entry_nos
+      FROM json_to_recordset(p_entries_gone) AS g(u integer, environment_id integer, entry_no bigint) WHERE g.u <> ALL (stale) GROUP BY 1
+    LOOP
+      DELETE FROM queue WHERE queue.environment_id = home.environment_id AND queue.entry_no = ANY (home.entry_nos);
+    END LOOP;
   END IF;
   IF p_entries IS NOT NULL THEN
-    UPDATE queue SET lane_no = w.lane_no, rank = w.rank, due_at = w.due_at, attempt = w.attempt, claims = w.claims,
-      trials = 0, leased_by = w.leased_by, again = 0
-    FROM json_to_recordset(p_entries) AS w(u integer, environment_id integer, entry_no bigint, lane_no integer, rank bigint,
-      due_at bigint, attempt integer, claims integer, leased_by text, change text)
-    WHERE queue.environment_id = w.environment_id AND queue.entry_no = w.entry_no AND w.u <> ALL (stale) AND w.change = 'anew';
-    -- An entry that another node may be about to claim is changed in one column only.
-    UPDATE queue SET again = CASE w.change WHEN 'again' THEN 1 ELSE again END,
-      attempt = CASE w.change WHEN 'attempt' THEN w.attempt ELSE queue.attempt END
-    FROM json_to_recordset(p_entries) AS w(u integer, environment_id integer, entry_no bigint, attempt integer, change text)
-    WHERE queue.environment_id = w.environment_id AND queue.entry_no = w.entry_no AND w.u <> ALL (stale) AND w.change <> 'anew';
+    FOR home IN
+      SELECT w.environment_id, array_agg(w.entry_no) AS entry_nos
+      FROM json_to_recordset(p_entries) AS w(u integer, environment_id integer, entry_no bigint) WHERE w.u <> ALL (stale) GROUP BY 1
+    LOOP
+      UPDATE queue SET lane_no = w.lane_no, rank = w.rank, due_at = w.due_at, attempt = w.attempt, claims = w.claims,
+        trials = 0, leased_by = w.leased_by, again = 0
+      FROM json_to_recordset(p_entries) AS w(environment_id integer, entry_no bigint, lane_no integer, rank bigint,
+        due_at bigint, attempt integer, claims integer, leased_by text, change text)
+      WHERE queue.environment_id = home.environment_id AND queue.entry_no = ANY (home.entry_nos)
+        AND queue.entry_no = w.entry_no AND w.environment_id = home.environment_id AND w.change = 'anew';
+      -- An entry that another node may be about to claim is changed in one column only.
+      UPDATE queue SET again = CASE w.change WHEN 'again' THEN 1 ELSE again END,
+        attempt = CASE w.change WHEN 'attempt' THEN w.attempt ELSE queue.attempt END
+      FROM json_to_recordset(p_entries) AS w(environment_id integer, entry_no bigint, attempt integer, change text)
+      WHERE queue.environment_id = home.environment_id AND queue.entry_no = ANY (home.entry_nos)
+        AND queue.entry_no = w.entry_no AND w.environment_id = home.environment_id AND w.change <> 'anew';
+    END LOOP;
   END IF;
   IF p_new_entries IS NOT NULL THEN
     INSERT INTO queue (entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt,
@@ -360,7 +373,7 @@ BEGIN
   IF p_runs IS NOT NULL THEN
     -- Environment by environment: else PostgreSQL would not begin with the key of the runs, but read all of it.
     FOR home IN
-      SELECT w.environment_id, array_agg(w.run_no) AS run_nos, min(w.run_no) AS low_run, max(w.run_no) AS high_run
+      SELECT w.environment_id, min(w.run_no) AS low_run, max(w.run_no) AS high_run
       FROM json_to_recordset(p_runs) AS w(environment_id integer, run_no bigint) GROUP BY 1
     LOOP
       UPDATE runs SET revision = runs.revision + 1, status = coalesce(w.status, runs.status), started_at = w.started_at,
@@ -369,7 +382,7 @@ BEGIN
       FROM json_to_recordset(p_runs) AS w(u integer, environment_id integer, run_no bigint, status text, started_at bigint,
         request_version integer, is_parallel smallint, state_bytes bigint, ended_at bigint, output text, error text)
       WHERE runs.environment_id = home.environment_id AND w.environment_id = home.environment_id AND runs.run_no = w.run_no
-        AND runs.run_no = ANY (home.run_nos) AND runs.run_no BETWEEN home.low_run AND home.high_run AND w.u <> ALL (stale);
+        AND runs.run_no BETWEEN home.low_run AND home.high_run AND w.u <> ALL (stale);
     END LOOP;
   END IF;
   IF p_steps IS NOT NULL THEN
@@ -467,8 +480,12 @@ BEGIN
   SELECT r.run_no, r.revision, r.environment_id, r.run_id, r.function_no, r.event_no, r.event_nos, r.status, coalesce(l.key, ''),
     r.created_at, r.started_at, r.ended_at, r.request_version, r.is_parallel, r.state_bytes, r.cron, r.original_run_id, r.invoker_run_no,
     r.invoker_step_id
-  FROM runs AS r LEFT JOIN lanes AS l USING (lane_no)
-  WHERE r.environment_id = p_environment AND r.run_no = ANY (p_runs) AND r.run_no BETWEEN low_run AND high_run;
+  -- One by one: for several at once PostgreSQL, while it knows nothing of a table, would rather read all of the environment.
+  FROM unnest(p_runs) AS asked(no)
+  CROSS JOIN LATERAL (
+    SELECT * FROM runs WHERE runs.environment_id = p_environment AND runs.run_no = asked.no AND runs.run_no BETWEEN low_run AND high_run
+    LIMIT 1) AS r
+  LEFT JOIN lanes AS l USING (lane_no);
 END $$;
 
 DROP FUNCTION steps_of(bigint);
@@ -502,11 +519,13 @@ DECLARE
   low_run CONSTANT bigint := (SELECT min(no) FROM unnest(p_runs) AS no);
   high_run CONSTANT bigint := (SELECT max(no) FROM unnest(p_runs) AS no);
 BEGIN
-  UPDATE runs SET status = 'running'
-  WHERE runs.environment_id = p_environment AND runs.run_no BETWEEN low_run AND high_run AND runs.run_no = ANY (ARRAY(
-    SELECT r.run_no FROM runs AS r
-    WHERE r.environment_id = p_environment AND r.run_no = ANY (p_runs) AND r.run_no BETWEEN low_run AND high_run
-      -- Written so that no index of statuses is taken for it, which holds all that are queued.
-      AND r.status || '' = 'queued'
-    FOR UPDATE SKIP LOCKED));
+  UPDATE runs SET status = 'running' FROM (
+    SELECT locked.run_no FROM unnest(p_runs) AS asked(no)
+    CROSS JOIN LATERAL (
+      SELECT r.run_no FROM runs AS r
+      WHERE r.environment_id = p_environment AND r.run_no = asked.no AND r.run_no BETWEEN low_run AND high_run
+        -- Written so that no index of statuses is taken for it, which holds all that are queued.
+        AND r.status || '' = 'queued'
+      FOR UPDATE SKIP LOCKED) AS locked) AS free
+  WHERE runs.environment_id = p_environment AND runs.run_no = free.run_no AND runs.run_no BETWEEN low_run AND high_run;
 END $$;
