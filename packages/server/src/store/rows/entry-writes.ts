@@ -8,7 +8,8 @@ export class Handing {
   readonly now: number;
   handed: ClaimedEntry[] = [];
   readonly #lease: Lease | undefined;
-  readonly #room = new Map<string, number>();
+  /** Made when it is needed: most transactions hand nothing over. */
+  #room: Map<string, number> | null = null;
 
   constructor(now: number, lease: Lease | undefined) {
     this.now = now;
@@ -16,7 +17,7 @@ export class Handing {
   }
 
   hasRoom(lane: string): boolean {
-    return (this.#room.get(lane) ?? this.#lease?.roomIn(lane) ?? 0) > 0;
+    return (this.#room?.get(lane) ?? this.#lease?.roomIn(lane) ?? 0) > 0;
   }
 
   /** The run has ended in the same transaction: nobody is to work on it. */
@@ -27,6 +28,7 @@ export class Handing {
   /** The lease for one more entry of this lane, or null when it has to wait in the queue. */
   take(lane: string): Lease | null {
     if (!this.#lease) return null;
+    this.#room ??= new Map();
     const room = this.#room.get(lane) ?? this.#lease.roomIn(lane);
     this.#room.set(lane, room - 1);
     return room > 0 ? this.#lease : null;
