@@ -5,7 +5,8 @@
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { benchDisk } from "./disk.ts";
 import { fillStore } from "./fill-store.ts";
 import type { LoadResult } from "./load.ts";
 import { cpuSeconds, load, residentMb, type Server, startFloor, startInlet } from "./processes.ts";
@@ -103,7 +104,7 @@ async function full(options: IngestOptions, folder: string, emptyPerSecond: numb
 async function compare(options: IngestOptions, folder: string, label: string): Promise<{ rows: Row[]; perSecond: number[] }> {
   const floor = await startFloor();
   const inlet = await startInlet(folder);
-  const rows: Row[] = [];
+  const rows: Row[] = benchDisk(dirname(folder), label);
   const perSecond: number[] = [];
   try {
     for (const shape of SHAPES) {

@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { benchDisk } from "./disk.ts";
 import { cpuSeconds, load, residentMb, type Server, startInlet } from "./processes.ts";
 import { median, type Row } from "./report.ts";
 
@@ -27,7 +28,8 @@ export async function benchWebhooks(options: WebhookOptions): Promise<Row[]> {
   const inlet = await startInlet(folder);
   try {
     const typical = await makeWebhook(inlet, TYPICAL);
-    return [...(await compare(options, inlet, typical)), ...(await besideLoops(options, inlet))];
+    const disk = benchDisk(folder, "before");
+    return [...disk, ...(await compare(options, inlet, typical)), ...(await besideLoops(options, inlet))];
   } finally {
     await inlet.stop();
     rmSync(folder, { recursive: true, force: true });
