@@ -10,6 +10,7 @@ import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
 import { LogLines, logMemory } from "./sandbox/log-lines.ts";
 import type { ThreadAnswer, ThreadData, ThreadJob, ThreadMessage } from "./sandbox/thread.ts";
+import { forEachAnswer, packJobs } from "./sandbox/thread-messages.ts";
 import type { SandboxLimits } from "./transform-outcome.ts";
 
 export interface SandboxThreadOptions {
@@ -35,7 +36,7 @@ export type LossReason = "stuck" | "memory" | "crashed";
 const HEAP_MB_MAX = 128;
 
 /** So many are sent at once: the thread works at them while we read the requests behind them. */
-const JOBS_TOGETHER = 8;
+const JOBS_TOGETHER = 16;
 
 /** What a job is thought to take before one was seen, and over how many the mean goes. */
 const FIRST_GUESS_MS = 1;
@@ -70,7 +71,7 @@ export class SandboxThread {
     this.#worker.unref();
     this.#worker.on("message", (message: ThreadMessage) => {
       if ("module" in message) return options.onModule(message.module);
-      for (const answer of message) this.#settle(answer);
+      forEachAnswer(message, (answer) => this.#settle(answer));
       options.onRoom();
     });
     this.#worker.on("error", (error: NodeJS.ErrnoException) => {
@@ -101,7 +102,7 @@ export class SandboxThread {
 
   /** Jobs are sent together: a message costs some 10 µs on both sides. None waits longer than to the end of this turn of the loop. */
   #post(): void {
-    if (this.#outbox.length > 0 && !this.#lost) this.#worker.postMessage(this.#outbox);
+    if (this.#outbox.length > 0 && !this.#lost) this.#worker.postMessage(packJobs(this.#outbox));
     this.#outbox = [];
   }
 

@@ -5,6 +5,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { CheckOutcome, SandboxLimits, TransformOutcome } from "../transform-outcome.ts";
 import { compileQuickJs } from "./quickjs.ts";
 import { Sandbox, type SandboxRun } from "./sandbox.ts";
+import { type AnswerList, addAnswer, emptyAnswers, type JobList, unpackJobs } from "./thread-messages.ts";
 
 export interface ThreadData {
   limits: SandboxLimits;
@@ -18,7 +19,7 @@ export interface ThreadData {
   niceness: number;
 }
 
-export type ThreadMessage = ThreadAnswer[] | { module: WebAssembly.Module };
+export type ThreadMessage = AnswerList | { module: WebAssembly.Module };
 export type ThreadJob = { id: number } & ({ run: SandboxRun } | { check: string });
 export type ThreadAnswer = { id: number; cpuMs: number } & ({ outcome: TransformOutcome } | { checked: CheckOutcome });
 
@@ -30,19 +31,19 @@ if (!compiled) post({ module });
 const sandbox = new Sandbox({ limits, logMemory, module });
 
 /** Answers are sent together, since each message costs the main thread some 10 µs, but none waits longer than this for the next. */
-const ANSWER_WAIT_MS = 1;
+const ANSWER_WAIT_MS = 2;
 
-parentPort?.on("message", (jobs: ThreadJob[]) => {
-  let answers: ThreadAnswer[] = [];
+parentPort?.on("message", (list: JobList) => {
+  let answers = emptyAnswers();
   let since = performance.now();
-  for (const job of jobs) {
-    answers.push(work(job));
+  for (const job of unpackJobs(list)) {
+    addAnswer(answers, work(job));
     if (performance.now() - since < ANSWER_WAIT_MS) continue;
     post(answers);
-    answers = [];
+    answers = emptyAnswers();
     since = performance.now();
   }
-  if (answers.length > 0) post(answers);
+  if (answers.events.length > 0 || answers.others.length > 0) post(answers);
 });
 
 function work(job: ThreadJob): ThreadAnswer {
