@@ -7,6 +7,7 @@ import { createRoot } from "react-dom/client";
 import { ApiError, whenSignedOut } from "./api/client.ts";
 import { sessionQuery } from "./api/session.ts";
 import { createDashboardRouter, preloadPages } from "./router.tsx";
+import { ensureUsableLanguage } from "./ui/usable-language.ts";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
@@ -22,6 +23,7 @@ import "./styles/pages.css";
 
 const RETRIES_MAX = 2;
 
+ensureUsableLanguage();
 const queries = new QueryClient({
   defaultOptions: {
     queries: {

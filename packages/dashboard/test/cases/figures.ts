@@ -45,4 +45,11 @@ export function figureCases(browser: () => Browser): void {
     await page.getByRole("img", { name: "Queue length: at most 1 call at a time" }).waitFor();
     await page.getByRole("img", { name: /^Queue age: the oldest call waited/ }).waitFor();
   });
+
+  test("charts are drawn in a browser whose language is none", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    await service.send({ name: "shop/order.created", data: {} });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/event-types/shop%2Forder.created`, { language: "en-US@posix" });
+    await page.getByRole("img", { name: "Last 7 days: 1 event" }).waitFor();
+  });
 }

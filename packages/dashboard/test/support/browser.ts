@@ -26,12 +26,16 @@ export async function launchBrowser(): Promise<Browser> {
 export interface PageOptions extends BrowserContextOptions {
   /** Messages of the console that belong to the test, such as refused requests. */
   allow?: RegExp;
+  /** What the browser says its language is, whether or not it is one. */
+  language?: string;
 }
 
 /** A page in a world of its own: no cookies, no storage. */
-export async function openPage(t: TestContext, browser: Browser, address: string, { allow, ...options }: PageOptions = {}): Promise<Page> {
-  const context = await newContext(browser, options);
+export async function openPage(t: TestContext, browser: Browser, address: string, options: PageOptions = {}): Promise<Page> {
+  const { allow, language, ...contextOptions } = options;
+  const context = await newContext(browser, contextOptions);
   onEnd(t, () => context.close());
+  if (language) await context.addInitScript(`Object.defineProperty(Navigator.prototype, "language", { get: () => "${language}" })`);
   const page = await context.newPage();
   const complaints = collectComplaints(page, allow);
   onEnd(t, () => assert.deepEqual(complaints, [], "the page complained"));
