@@ -9,7 +9,9 @@
 import type { EntryNo, EnvironmentId, RunNo } from "@inlet/protocol";
 import { type EntryKey, StoreUnavailable } from "../contract/index.ts";
 import type { Database } from "./database.ts";
+import { Departures } from "./departures.ts";
 import { isCollision, isOutcomeUnknown, serverFault } from "./failures.ts";
+import type { KnownRun, KnownRuns } from "./known-runs.ts";
 import { NotRead } from "./not-read.ts";
 import type { NumberBlocks, Numbered } from "./number-blocks.ts";
 import type { RunReads } from "./run-reads.ts";
@@ -20,8 +22,6 @@ import type { Words } from "./words.ts";
 import { type WrittenUnit, writeUnits } from "./write-units.ts";
 
 const GROUP_ROWS_MAX = 2_000;
-/** While one group is being committed, the next is on its way. More at once only make the groups smaller. */
-const GROUPS_AT_ONCE = 2;
 const REPLANS_MAX = 100;
 const COLLISIONS_MAX = 10;
 /** How long a unit whose answer was lost is written again before it is given up. */
@@ -35,6 +35,7 @@ interface Unit {
   rows: number;
   /** The run it is about: units about one run are written one after the other. */
   runNo: RunNo | null;
+  known(): KnownRun | null;
   plan: Plan<unknown>;
   draft: UnitDraft | null;
   tell: ReturnType<Plan<unknown>> | null;
@@ -49,6 +50,8 @@ interface Unit {
 export interface SubmitOptions {
   rows?: number;
   runNo?: RunNo | null;
+  /** That run, if it need not be read. Called when its turn has come. */
+  known?: () => KnownRun | null;
   /** It was written before, and the answer was lost. */
   wasLost?: boolean;
 }
@@ -56,6 +59,7 @@ export interface SubmitOptions {
 export interface GroupWriterParts {
   database: Database;
   reads: RunReads;
+  known: KnownRuns;
   words: Words;
   blocks: Record<Numbered, NumberBlocks>;
   onCommit(drafts: readonly UnitDraft[]): void;
@@ -69,8 +73,9 @@ export class GroupWriter {
   readonly #busyRuns = new Map<RunNo, Unit[]>();
   readonly #open = new Set<Unit>();
   #lost: EntryKey[] = [];
-  #groups = 0;
-  #isScheduled = false;
+  /** Of what is planned. */
+  #rows = 0;
+  readonly #departures = new Departures({ waiting: () => this.#rows, depart: () => this.#depart() });
   #isStopped = false;
   #whenIdle: (() => void) | null = null;
 
@@ -78,11 +83,11 @@ export class GroupWriter {
     this.#parts = parts;
   }
 
-  submit<Result>(plan: Plan<Result>, { rows = 1, runNo = null, wasLost = false }: SubmitOptions = {}): Promise<Result> {
+  submit<Result>(plan: Plan<Result>, { rows = 1, runNo = null, known = () => null, wasLost = false }: SubmitOptions = {}): Promise<Result> {
     if (this.#isStopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
     return new Promise((resolve, reject) => {
       const fresh = { draft: null, tell: null, replans: 0, collisions: 0, lostAt: wasLost ? Date.now() : null, isAlone: false };
-      const unit: Unit = { rows, runNo, plan, ...fresh, resolve: resolve as Unit["resolve"], reject };
+      const unit: Unit = { rows, runNo, known, plan, ...fresh, resolve: resolve as Unit["resolve"], reject };
       this.#open.add(unit);
       const queue = runNo === null ? undefined : this.#busyRuns.get(runNo);
       if (queue) return void queue.push(unit);
@@ -99,7 +104,7 @@ export class GroupWriter {
 
   async #plan(unit: Unit): Promise<void> {
     const { reads, words, blocks } = this.#parts;
-    const unitReads = new UnitReads(reads, blocks);
+    const unitReads = new UnitReads(reads, blocks, unit.replans === 0 ? unit.known() : null);
     for (;;) {
       try {
         unit.draft = new UnitDraft(unitReads, words, unit.replans > 0);
@@ -116,28 +121,11 @@ export class GroupWriter {
       }
     }
     if (unit.draft.isEmpty()) return this.#succeed(unit, { isStale: false, firsts: new Map(), sequences: [] });
-    this.#planned.push(unit);
-    this.#schedule();
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled || this.#groups >= GROUPS_AT_ONCE || this.#planned.length === 0) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      const group = this.#nextGroup();
-      if (group.length === 0) return;
-      this.#groups++;
-      void this.#write(group).finally(() => {
-        this.#groups--;
-        this.#schedule();
-      });
-      this.#schedule();
-    });
+    this.#await(unit);
   }
 
   /** Units that would have to see what the other does do not share a group. */
-  #nextGroup(): Unit[] {
+  #depart(): { rows: number; arrived: Promise<void> } | null {
     const group: Unit[] = [];
     const later: Unit[] = [];
     const touched = new Touched();
@@ -158,7 +146,14 @@ export class GroupWriter {
       rows += unit.rows;
     }
     this.#planned = later;
-    return group;
+    this.#rows -= rows;
+    return group.length === 0 ? null : { rows, arrived: this.#write(group) };
+  }
+
+  #await(unit: Unit): void {
+    this.#planned.push(unit);
+    this.#rows += unit.rows;
+    this.#departures.schedule();
   }
 
   async #write(group: Unit[]): Promise<void> {
@@ -173,11 +168,20 @@ export class GroupWriter {
     onCommit(group.flatMap(({ draft }, index) => (written[index]?.isStale ? [] : [draft as UnitDraft])));
     for (const [index, unit] of group.entries()) {
       const outcome = written[index] as WrittenUnit;
+      this.#remember(unit, outcome);
       if (unit.lostAt !== null) this.#lost.push(...lostEntries(unit.draft as UnitDraft, outcome));
       if (outcome.isStale) this.#replan(unit);
       else this.#succeed(unit, outcome);
     }
     if (this.#lost.length > 0) this.#letGoOfLost();
+  }
+
+  /** The runs that were changed, as they are now, if this is known for sure. */
+  #remember({ draft, lostAt }: Unit, outcome: WrittenUnit): void {
+    const { known } = this.#parts;
+    if (!draft) return;
+    known.forget(draft.changedRuns);
+    if (!outcome.isStale && lostAt === null) for (const run of draft.runsLeft(outcome)) known.keep(run);
   }
 
   #letGoOfLost(): void {
@@ -209,6 +213,7 @@ export class GroupWriter {
     if (only && group.length === 1) return this.#fail(only, error);
     for (const unit of group) unit.isAlone = true;
     this.#planned.unshift(...group);
+    this.#rows += group.reduce((sum, { rows }) => sum + rows, 0);
   }
 
   /** The connection broke before the answer: only writing the same again tells whether it was kept. */
@@ -216,8 +221,7 @@ export class GroupWriter {
     unit.lostAt ??= Date.now();
     if (Date.now() - unit.lostAt > LOST_ANSWER_MS || this.#isStopped) return this.#fail(unit, error);
     await new Promise((resolve) => setTimeout(resolve, LOST_ANSWER_PAUSE_MS));
-    this.#planned.push(unit);
-    this.#schedule();
+    this.#await(unit);
   }
 
   #replan(unit: Unit): void {

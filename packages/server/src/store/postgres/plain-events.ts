@@ -10,14 +10,12 @@ import type { EventId } from "@inlet/protocol";
 import { type EventAppendResult, type EventBatch, StoreUnavailable } from "../contract/index.ts";
 import type { AppendEvents } from "./append-events.ts";
 import type { Database } from "./database.ts";
+import { Departures } from "./departures.ts";
 import { EventColumns, type NamePlace } from "./event-columns.ts";
 import { isOutcomeUnknown, serverFault } from "./failures.ts";
 import type { Words } from "./words.ts";
 
 const GROUP_ROWS_MAX = 2_000;
-const GROUPS_AT_ONCE = 2;
-/** How long a few events wait for more while a large group is under way. */
-const PATIENCE_MS = 5;
 const CALL = "SELECT write_plain_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS outcome";
 
 /** What write_plain_events has to say, if anything. */
@@ -51,12 +49,8 @@ export class PlainEvents {
   readonly #parts: PlainEventsParts;
   #waiting: Waiting[] = [];
   #rows = 0;
-  /** Rows of each group under way. */
-  readonly #underWay: number[] = [];
-  #isScheduled = false;
-  #impatience: NodeJS.Timeout | null = null;
+  readonly #departures = new Departures({ waiting: () => this.#rows, depart: () => this.#depart() });
   #isStopped = false;
-  #whenIdle: (() => void) | null = null;
 
   constructor(parts: PlainEventsParts) {
     this.#parts = parts;
@@ -69,18 +63,14 @@ export class PlainEvents {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ batch, sourceNo, resolve, reject });
       this.#rows += batch.events.length;
-      this.#schedule();
+      this.#departures.schedule();
     });
   }
 
   /** Takes nothing more, and resolves when all that was appended is written, or was left to the long way. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
     this.#isStopped = true;
-    if (!this.#isIdle()) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
-  }
-
-  #isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#underWay.length === 0;
+    return this.#departures.idle();
   }
 
   #isPlain({ environmentId, events }: EventBatch): boolean {
@@ -92,46 +82,11 @@ export class PlainEvents {
     return events.length > 0;
   }
 
-  #schedule(): void {
-    if (this.#isScheduled || !this.#isRoom()) return;
-    if (!this.#isWorthwhile()) {
-      this.#impatience ??= setTimeout(() => this.#begin(), PATIENCE_MS);
-      return;
-    }
-    this.#isScheduled = true;
-    // What was received together sets out together.
-    setImmediate(() => this.#begin());
-  }
-
-  #isRoom(): boolean {
-    return this.#waiting.length > 0 && this.#underWay.length < GROUPS_AT_ONCE;
-  }
-
-  /** A second group does not set out with less than the first, unless that takes long: a small one costs as much as a large one. */
-  #isWorthwhile(): boolean {
-    return this.#underWay.every((rows) => this.#rows >= rows);
-  }
-
-  #begin(): void {
-    if (this.#impatience) clearTimeout(this.#impatience);
-    this.#impatience = null;
-    this.#isScheduled = false;
-    if (!this.#isRoom()) return;
-    const { group, rows } = this.#nextGroup();
-    this.#underWay.push(rows);
-    void this.#write(group).then(() => {
-      this.#underWay.splice(this.#underWay.indexOf(rows), 1);
-      this.#schedule();
-      if (this.#isIdle()) this.#whenIdle?.();
-    });
-    this.#schedule();
-  }
-
-  #nextGroup(): { group: Waiting[]; rows: number } {
+  #depart(): { rows: number; arrived: Promise<void> } {
     let [count, rows] = [0, 0];
     for (; count < this.#waiting.length && rows < GROUP_ROWS_MAX; count++) rows += this.#waiting[count]?.batch.events.length ?? 0;
     this.#rows -= rows;
-    return { group: this.#waiting.splice(0, count), rows };
+    return { rows, arrived: this.#write(this.#waiting.splice(0, count)) };
   }
 
   async #write(group: readonly Waiting[]): Promise<void> {

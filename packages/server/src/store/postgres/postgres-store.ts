@@ -18,6 +18,7 @@ import { functionStartStore } from "./function-starts.ts";
 import { GroupWriter } from "./group-writer.ts";
 import { idempotencyStore } from "./idempotency-keys.ts";
 import { keyStore } from "./keys.ts";
+import { KnownRuns } from "./known-runs.ts";
 import { listEvents } from "./list-events.ts";
 import { MIGRATIONS, migrate, schemaKnown } from "./migrate.ts";
 import { NodeBeat } from "./nodes.ts";
@@ -69,7 +70,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (!(error instanceof StoreUnavailable)) throw error;
     throw new StoreRefused(`the database cannot be used: ${error.message}. See --database-url.`, error);
   }
-  const reads = new RunReads(database);
+  const known = new KnownRuns();
+  signals.runListeners.add((runNos) => known.forget(runNos));
+  const reads = new RunReads(database, known);
   const blocks = { runs: new NumberBlocks(database, "runs"), entries: new NumberBlocks(database, "entries") };
   const announced = createAnnounced(database, node);
   // A run may give rise to events, and an event may change runs: the two know each other.
@@ -77,10 +80,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const append: AppendInside = (draft, handing, batch) => void events.append(draft, handing, batch);
   const runs: AdvanceRun = new AdvanceRun(rules, append);
   const announce = (lane: string, dueAt: number) => signals.entryUnheld(lane, dueAt);
-  const queue = queueStore({ database, words, announce, watch: (listener) => watch(signals.queueListeners, listener) });
+  const queue = queueStore({ database, words, known, announce, watch: (listener) => watch(signals.queueListeners, listener) });
   const letGo = (entries: readonly EntryKey[]) => queue.queueRelease({ entries, node, now: database.now() });
   const onCommit = (drafts: readonly UnitDraft[]) => signalCommit(signals, drafts);
-  const writer = new GroupWriter({ database, reads, words, blocks, onCommit, letGo });
+  const writer = new GroupWriter({ database, reads, known, words, blocks, onCommit, letGo });
   const appendOtherwise = appendAsUnit(writer, events);
   const plain = new PlainEvents({ database, words, events, onCommit: () => signals.eventsStored(), appendOtherwise });
   let stopped: Promise<void> | null = null;
@@ -108,7 +111,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...appStore({ database, announced, blocks: blocks.entries, announceTimers: announce }),
     ...queue,
     ...placeStore({ database, words, announce }),
-    ...runStore({ database, writer, reads, runs, watch: (listener) => watch(signals.runListeners, listener) }),
+    ...runStore({ database, writer, reads, known, runs, watch: (listener) => watch(signals.runListeners, listener) }),
     ...retentionStore(database),
     ...functionStartStore({ database, writer, reads, runs, rules, append }),
     storeNode: node,

@@ -155,7 +155,11 @@ test(`with ${DAYS} days of partitions, everyday work touches few of them and rea
       ({ text, nodes }) => pattern.test(text) && nodes.some((node) => node["Relation Name"]?.startsWith(`${table}_`)),
     );
     assert.ok(found.length > 0, `nothing was looked for in ${table}`);
-    for (const { text, nodes } of found) assert.equal(partitionsOf(nodes, table).size, 1, `${table}: ${text}`);
+    for (const { text, nodes } of found) {
+      assert.equal(partitionsOf(nodes, table).size, 1, `${table}: ${text}`);
+      const looks = nodes.filter((node) => node["Relation Name"]?.startsWith(`${table}_`) && node["Index Cond"]);
+      for (const { "Index Cond": condition = "" } of looks) assert.match(condition, /(event_id|run_no|request_id) = /, text);
+    }
   }
   const led = await ledByEnvironment(url);
   // Of what holds nothing PostgreSQL takes any index.

@@ -15,6 +15,7 @@ import {
 import { Handing } from "../rows/entry-writes.ts";
 import { boundedKey } from "./bounded-key.ts";
 import type { Database } from "./database.ts";
+import type { KnownRuns } from "./known-runs.ts";
 import { LANE_WALK } from "./lane-walk.ts";
 import { TIMER_LANE_NO, type Words } from "./words.ts";
 
@@ -101,6 +102,7 @@ const HOLD_LIMITS = `
 export interface QueueParts {
   database: Database;
   words: Words;
+  known: KnownRuns;
   watch(listener: QueueListener): () => void;
   /** Others are told that this lane holds work. */
   announce(lane: string, dueAt: number): void;
@@ -111,7 +113,7 @@ const RELEASE_LOST = `
   UPDATE queue SET rank = $2, due_at = $2, leased_by = NULL, claims = greatest(claims - 1, 0)
   WHERE leased_by = $1 AND due_at <= $2 AND entry_no <> ALL ($3::bigint[]) RETURNING lane_no`;
 
-export function queueStore({ database, words, watch, announce }: QueueParts): QueueStore {
+export function queueStore({ database, words, known, watch, announce }: QueueParts): QueueStore {
   /** When the lease ends of what was perhaps claimed and never told; null: there is no such claim. */
   let lostUntil: number | null = null;
 
@@ -126,6 +128,7 @@ export function queueStore({ database, words, watch, announce }: QueueParts): Qu
 
   const claim: QueueStore["queueClaimMany"] = async ({ lane, limit, now, lease }) => {
     const rows = await claimRows(lane, { now, limit, lease });
+    for (const { run_no } of rows) if (run_no !== null) known.forget([run_no as RunNo]);
     const keys = await words.laneKeys(rows.map(({ home_lane_no }) => home_lane_no));
     const entries = rows.map((row) => toClaimed(row, keys.get(row.home_lane_no) ?? lane));
     const handing = new Handing(now, lease);

@@ -140,6 +140,20 @@ export class RunDraft {
     return this.#waits;
   }
 
+  /** As it is once this is written. */
+  left(): ReadRun {
+    const { run, eventNos, steps, entries } = this;
+    const revision = this.revision + (this.#isChanged ? 1 : 0);
+    return { run, revision, eventNos, steps, entries, hasWaits: this.#hasWaits || this.#waits.length > 0 };
+  }
+
+  /** Of the steps that this unit completes, in the order in which they are done. */
+  newValues(): { id: StepId; value: string }[] {
+    const done = [...this.#written.values()].filter(({ donePosition }) => donePosition !== null);
+    done.sort((a, b) => (a.donePosition ?? 0) - (b.donePosition ?? 0));
+    return done.flatMap(({ id, value }) => (value === undefined ? [] : [{ id, value }]));
+  }
+
   writeTo(draft: UnitDraft): void {
     if (!this.#isChanged) return;
     const { rows } = draft;

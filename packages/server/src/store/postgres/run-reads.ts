@@ -19,6 +19,7 @@ import { type RunRow, type StepRow, toRunRecord, toStepRecord } from "../rows/ru
 import { BatchLoader, EnvironmentLoaders } from "./batch-loader.ts";
 import { boundedKey } from "./bounded-key.ts";
 import type { Database } from "./database.ts";
+import type { KnownRun, KnownRuns } from "./known-runs.ts";
 import { settledSequence } from "./settled-sequence.ts";
 
 export const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS} FROM events JOIN event_names USING (name_id) JOIN event_sources USING (source_no)`;
@@ -26,6 +27,7 @@ export const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS} FROM events JOIN event_nam
 export const RECENT_EVENTS_MAX = 10_000;
 /** An event is stored this long after it was received, at most. */
 export const STORED_WITHIN_MS = 60_000;
+const LATELY_MS = 10;
 
 export interface HeldEntry extends EntryRecord {
   leasedBy: string | null;
@@ -68,6 +70,10 @@ interface StateRow extends RunRow {
   has_waits: boolean;
 }
 
+interface WholeRow extends StateRow {
+  step_values: { id: string; value: string }[] | null;
+}
+
 /** Functions of the database keep their plans: see migrations/004-reads-and-writes-in-partitions.sql. $1 is the environment. */
 const STATES = `
   SELECT runs.*, EXISTS (SELECT FROM waits WHERE waits.environment_id = $1 AND waits.run_no = runs.run_no) AS has_waits,
@@ -76,30 +82,29 @@ const STATES = `
       SELECT entry_no, kind, step_id, attempt, claims, leased_by, again FROM queue
       WHERE queue.environment_id = $1 AND queue.run_no = runs.run_no) AS q) AS entries
   FROM runs_at($1, $2) AS runs`;
-const CONTEXTS = "SELECT runs.*, step_values_of($1, runs.run_no) AS steps FROM runs_at($1, $2) AS runs WHERE ended_at IS NULL";
+const WHOLE_RUNS = "SELECT * FROM whole_runs($1, $2)";
 const EVENTS_AT = "SELECT * FROM events_at($1, $2)";
 
 export class RunReads {
   readonly #database: Database;
+  readonly #known: KnownRuns;
   readonly #states: EnvironmentLoaders<RunNo, ReadRun>;
-  readonly #contexts: EnvironmentLoaders<RunNo, { run: RunRecord; eventNos: string | null; steps: RunContext["steps"] }>;
+  readonly #wholes: EnvironmentLoaders<RunNo, Omit<KnownRun, "events">>;
   readonly #events: EnvironmentLoaders<number, StoredEvent>;
   readonly #settled: BatchLoader<"events", number>;
+  /** How far events could be read lately. */
+  #lately = { sequence: 0, readAt: Number.NEGATIVE_INFINITY };
 
-  constructor(database: Database) {
+  constructor(database: Database, known: KnownRuns) {
     this.#database = database;
+    this.#known = known;
     this.#states = new EnvironmentLoaders(async (environmentId, numbers) => {
       const rows = await database.query<StateRow>(STATES, [environmentId, numbers]);
       return new Map(rows.map((row) => [row.run_no as RunNo, toReadRun(row)]));
     });
-    this.#contexts = new EnvironmentLoaders(async (environmentId, numbers) => {
-      const rows = await database.query<RunRow & { steps: { id: string; value: string }[] | null }>(CONTEXTS, [environmentId, numbers]);
-      return new Map(
-        rows.map((row) => {
-          const steps = (row.steps ?? []).map(({ id, value }) => ({ id: fromStoreText(id) as StepId, value }));
-          return [row.run_no as RunNo, { run: toRunRecord(plain(row)), eventNos: row.event_nos, steps }];
-        }),
-      );
+    this.#wholes = new EnvironmentLoaders(async (environmentId, numbers) => {
+      const rows = await database.query<WholeRow>(WHOLE_RUNS, [environmentId, numbers]);
+      return new Map(rows.map((row) => [row.run_no as RunNo, { read: toReadRun(row), steps: toValues(row) }]));
     });
     this.#settled = new BatchLoader(async () => new Map([["events", await settledSequence(database)] as const]));
     this.#events = new EnvironmentLoaders(async (environmentId, sequences) => {
@@ -116,12 +121,22 @@ export class RunReads {
     return this.#events.load(environmentId, sequence);
   }
 
-  async context({ environmentId, runNo }: RunKey): Promise<RunContext | null> {
-    const read = await this.#contexts.load(environmentId, runNo);
-    if (!read) return null;
-    const found = sequencesOf(read).map((sequence) => this.event(environmentId, sequence));
-    const [lastSequence, ...events] = await Promise.all([this.settled(), ...found]);
-    return { run: read.run, steps: read.steps, events: events.filter((event) => event !== null), lastSequence };
+  async context(key: RunKey): Promise<RunContext | null> {
+    const found = this.#known.find(key.runNo) ?? (await this.#whole(key));
+    if (!found) return null;
+    const { read, steps, events } = found;
+    // An event from before the run counts for none of its waits.
+    const lastSequence = Math.max(await this.#settledLately(), read.run.eventSequence);
+    return { run: read.run, steps, events, lastSequence };
+  }
+
+  async #whole({ environmentId, runNo }: RunKey): Promise<KnownRun | null> {
+    const whole = await this.#wholes.load(environmentId, runNo);
+    if (!whole) return null;
+    const events = await Promise.all(sequencesOf(whole.read).map((sequence) => this.event(environmentId, sequence)));
+    const known = { ...whole, events: events.filter((event) => event !== null) };
+    this.#known.keep(known);
+    return known;
   }
 
   async waits(environmentId: EnvironmentId, name: string): Promise<FoundWait[]> {
@@ -138,7 +153,15 @@ export class RunReads {
 
   /** How far events can be read without passing one that is still to come. */
   async settled(): Promise<number> {
-    return (await this.#settled.load("events")) ?? 0;
+    const sequence = (await this.#settled.load("events")) ?? 0;
+    this.#lately = { sequence, readAt: performance.now() };
+    return sequence;
+  }
+
+  /** Not asked for each of many calls: an event that came this short a time before a call may count as one that came after it began. */
+  async #settledLately(): Promise<number> {
+    const { sequence, readAt } = this.#lately;
+    return performance.now() - readAt <= LATELY_MS ? sequence : this.settled();
   }
 
   /** Events of this name that were stored since, oldest first. */
@@ -171,6 +194,10 @@ export class RunReads {
 
 export function sequencesOf({ run, eventNos }: Pick<ReadRun, "run" | "eventNos">): number[] {
   return eventNos === null ? [run.eventSequence] : (JSON.parse(eventNos) as number[]);
+}
+
+function toValues({ step_values }: WholeRow): RunContext["steps"] {
+  return (step_values ?? []).map(({ id, value }) => ({ id: fromStoreText(id) as StepId, value }));
 }
 
 function toReadRun(row: StateRow): ReadRun {

@@ -6,6 +6,7 @@ import type { AdvanceRun } from "./advance-run.ts";
 import { handedEntries } from "./append-events.ts";
 import type { Database } from "./database.ts";
 import type { GroupWriter } from "./group-writer.ts";
+import type { KnownRuns } from "./known-runs.ts";
 import { listRuns } from "./list-runs.ts";
 import { noteCall } from "./note-call.ts";
 import { findRun, getRun, summariseRuns } from "./read-runs.ts";
@@ -16,11 +17,12 @@ export interface RunStoreParts {
   database: Database;
   writer: GroupWriter;
   reads: RunReads;
+  known: KnownRuns;
   runs: AdvanceRun;
   watch: RunStore["runWatch"];
 }
 
-export function runStore({ database, writer, reads, runs, watch }: RunStoreParts): RunStore {
+export function runStore({ database, writer, reads, known, runs, watch }: RunStoreParts): RunStore {
   return {
     runStart: ({ environmentId, eventSequence, run, now, lease }) =>
       writer.submit((draft) => {
@@ -36,7 +38,7 @@ export function runStore({ database, writer, reads, runs, watch }: RunStoreParts
           const applied = runs.advance(draft, handing, { environmentId, runNo }, held, decide);
           return (written) => ({ applied, handed: handedEntries(draft, handing, written) });
         },
-        { rows: 4, runNo },
+        { rows: 4, runNo, known: () => (entryNo === null ? null : known.findFor(runNo, entryNo, lease.node)) },
       ),
     runNoteCall: (late) => noteCall(database, late),
     runContext: (key) => reads.context(key),

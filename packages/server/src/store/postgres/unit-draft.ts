@@ -15,10 +15,12 @@ import {
 import { claimed, type EntryWrite, type Handing } from "../rows/entry-writes.ts";
 import { writeQuery } from "../rows/request-rows.ts";
 import { boundedKey, lockNumber } from "./bounded-key.ts";
+import type { KnownRun } from "./known-runs.ts";
 import { RunDraft } from "./run-draft.ts";
 import { type FoundWait, type ReadRun, sequencesOf } from "./run-reads.ts";
 import type { UnitReads } from "./unit-reads.ts";
 import { TIMER_LANE_NO, type Words } from "./words.ts";
+import type { WrittenUnit } from "./write-units.ts";
 
 export type Row = Record<string, unknown>;
 
@@ -302,6 +304,22 @@ export class UnitDraft {
   /** What became of the runs, as rows. */
   finish(): void {
     for (const draft of this.#runs.values()) draft?.writeTo(this);
+  }
+
+  /** Runs as this unit left them, where all of it is known. */
+  runsLeft({ firsts, sequences }: WrittenUnit): KnownRun[] {
+    const left: KnownRun[] = [];
+    for (const [runNo, { cancels, event, read }] of this.#started) {
+      if (!event || firsts.has(event.number) || this.#runs.has(runNo)) continue;
+      const sequence = sequences[event.number - 1] as number;
+      const { run, ...rest } = read();
+      const started = { ...rest, run: { ...run, eventSequence: sequence }, hasWaits: cancels.length > 0 };
+      left.push({ read: started, events: [{ ...event.event(), sequence }], steps: [] });
+    }
+    const { given } = this.reads;
+    const draft = given && this.#runs.get(given.read.run.no);
+    if (draft && !draft.isEnded) left.push({ ...given, read: draft.left(), steps: [...given.steps, ...draft.newValues()] });
+    return left;
   }
 
   isEmpty(): boolean {

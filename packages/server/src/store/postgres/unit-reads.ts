@@ -2,20 +2,27 @@
 
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { EventPlace, MarkKey, RunKey, RunRecord, StoredEvent } from "../contract/index.ts";
+import type { KnownRun } from "./known-runs.ts";
 import { NotRead } from "./not-read.ts";
 import type { NumberBlocks, Numbered } from "./number-blocks.ts";
 import type { FoundWait, ReadRun, RunReads } from "./run-reads.ts";
 
 export class UnitReads {
+  /** A run that need not be read. */
+  readonly given: KnownRun | null;
   readonly #reads: RunReads;
   readonly #blocks: Record<Numbered, NumberBlocks>;
   readonly #known = new Map<string, unknown>();
   readonly #numbers: Record<Numbered, number[]> = { runs: [], entries: [] };
   #used: Record<Numbered, number> = { runs: 0, entries: 0 };
 
-  constructor(reads: RunReads, blocks: Record<Numbered, NumberBlocks>) {
+  constructor(reads: RunReads, blocks: Record<Numbered, NumberBlocks>, given: KnownRun | null) {
     this.#reads = reads;
     this.#blocks = blocks;
+    this.given = given;
+    if (!given) return;
+    this.#known.set(`run ${given.read.run.no}`, given.read);
+    for (const event of given.events) this.#known.set(`event ${event.sequence}`, event);
   }
 
   /** A plan that begins again gets the same numbers again. */
