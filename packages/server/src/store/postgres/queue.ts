@@ -40,27 +40,10 @@ interface QueueRow {
   event_no: number | null;
 }
 
-/** Entries that another node is just claiming or finishing are passed over, not waited for. */
-const CLAIM_WHERE = (isInLane: string) => `
-  WITH due AS MATERIALIZED (
-    SELECT environment_id, entry_no, rank, due_at FROM queue
-    WHERE ${isInLane} AND rank <= $1 AND due_at <= $2 AND leased_by IS DISTINCT FROM $5
-    ORDER BY rank, entry_no LIMIT $3 FOR UPDATE SKIP LOCKED
-  ), held AS (
-    UPDATE queue SET rank = $4, due_at = $4, leased_by = $5, claims = claims + 1
-    FROM due WHERE queue.environment_id = due.environment_id AND queue.entry_no = due.entry_no
-    RETURNING queue.entry_no, queue.environment_id, lane_no, home_lane_no, due.rank AS rank, due.due_at AS due_at, kind, run_no, function_no, step_id, attempt, claims, trials, subject, event_no
-  ), begun AS MATERIALIZED (
-    SELECT count(*) FROM (
-      SELECT begin_runs(environment_id, array_agg(run_no)) FROM held WHERE kind = 'call' AND lane_no = home_lane_no GROUP BY environment_id
-    ) AS each_environment
-  )
-  SELECT held.* FROM held, begun ORDER BY rank, entry_no`;
-const CLAIM = CLAIM_WHERE(
-  `environment_id = $6 AND lane_no = (SELECT lane_no FROM lanes WHERE md5(key) = md5($7) AND key = $7) AND lane_no <> ${TIMER_LANE_NO}`,
-);
+/** Of a lane, in the environment it belongs to. */
+const CLAIM = "SELECT * FROM claim_entries($1, $2, $3, $4, $5, $6, $7)";
 /** In every environment: of a sharded PostgreSQL each shard would be asked for its own. */
-const CLAIM_TIMERS = CLAIM_WHERE(`lane_no = ${TIMER_LANE_NO}`);
+const CLAIM_TIMERS = "SELECT * FROM claim_timers($1, $2, $3, $4)";
 
 /** Calls that stood among the timers go home: those with room in their lane are held there, the others wait there. */
 const SEND_HOME = `
@@ -144,10 +127,10 @@ export function queueStore({ database, words, known, watch, announce }: QueuePar
 
   async function claimRows(lane: string, { now, limit, lease }: { now: number; limit: number; lease: Lease }): Promise<QueueRow[]> {
     const taken = [now, limit, lease.until, lease.node];
-    if (lane === TIMER_LANE) return database.query<QueueRow>(CLAIM_TIMERS, [now, ...taken]);
+    if (lane === TIMER_LANE) return database.query<QueueRow>(CLAIM_TIMERS, taken);
     const environmentId = await words.environmentOf(lane);
     if (environmentId === null) return [];
-    return database.query<QueueRow>(CLAIM, [now + RANK_AHEAD_MAX_MS, ...taken, environmentId, toStoreText(lane)]);
+    return database.query<QueueRow>(CLAIM, [environmentId, toStoreText(lane), now + RANK_AHEAD_MAX_MS, ...taken]);
   }
 
   async function announceLanes(numbers: readonly number[], now: number): Promise<void> {

@@ -122,12 +122,12 @@ export class RunReads {
   }
 
   async context(key: RunKey): Promise<RunContext | null> {
-    const found = this.#known.find(key.runNo) ?? (await this.#whole(key));
+    const known = this.#known.find(key.runNo);
+    const [settled, found] = await Promise.all([this.#settledLately(), known ?? this.#whole(key)]);
     if (!found) return null;
     const { read, steps, events } = found;
     // An event from before the run counts for none of its waits.
-    const lastSequence = Math.max(await this.#settledLately(), read.run.eventSequence);
-    return { run: read.run, steps, events, lastSequence };
+    return { run: read.run, steps, events, lastSequence: Math.max(settled, read.run.eventSequence) };
   }
 
   async #whole({ environmentId, runNo }: RunKey): Promise<KnownRun | null> {

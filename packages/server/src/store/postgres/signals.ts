@@ -41,6 +41,7 @@ export class Signals {
   readonly #waiting = new Map<string, number>();
   readonly #changedRuns = new Set<RunNo>();
   #client: Client | null = null;
+  #isGathering = false;
   #gathering: NodeJS.Timeout | null = null;
   /** By `performance.now()`. */
   #sentAt = 0;
@@ -91,23 +92,25 @@ export class Signals {
   }
 
   #gather(): void {
+    if (this.#stopped || this.#isGathering) return;
+    this.#isGathering = true;
+    const restMs = GATHER_MS - (performance.now() - this.#sentAt);
+    if (restMs <= 0) setImmediate(() => this.#notify());
+    else this.#gathering = setTimeout(() => this.#notify(), restMs);
+  }
+
+  #notify(): void {
+    this.#isGathering = false;
     if (this.#stopped) return;
-    const quietMs = performance.now() - this.#sentAt;
-    this.#gathering ??= setTimeout(
-      () => {
-        this.#gathering = null;
-        this.#sentAt = performance.now();
-        const payloads = [...this.#waiting].map(([key, due]) => `${key.split(" ")[0]} ${this.#node} ${key.split(" ")[1] ?? ""} ${due}`);
-        const runs = [...this.#changedRuns];
-        for (let n = 0; n < runs.length; n += RUNS_PER_SIGNAL) {
-          payloads.push(`runs ${this.#node} ${runs.slice(n, n + RUNS_PER_SIGNAL).join(",")}`);
-        }
-        this.#waiting.clear();
-        this.#changedRuns.clear();
-        this.#database.query(NOTIFY, [CHANNEL, payloads]).catch(() => {});
-      },
-      Math.max(0, GATHER_MS - quietMs),
-    );
+    this.#sentAt = performance.now();
+    const payloads = [...this.#waiting].map(([key, due]) => `${key.split(" ")[0]} ${this.#node} ${key.split(" ")[1] ?? ""} ${due}`);
+    const runs = [...this.#changedRuns];
+    for (let n = 0; n < runs.length; n += RUNS_PER_SIGNAL) {
+      payloads.push(`runs ${this.#node} ${runs.slice(n, n + RUNS_PER_SIGNAL).join(",")}`);
+    }
+    this.#waiting.clear();
+    this.#changedRuns.clear();
+    this.#database.query(NOTIFY, [CHANNEL, payloads]).catch(() => {});
   }
 
   async #connect(): Promise<void> {

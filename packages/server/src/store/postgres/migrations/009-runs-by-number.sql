@@ -51,6 +51,68 @@ BEGIN
   END IF;
 END $$;
 
+-- What claims entries, as functions: planning took longer than claiming a few. Entries that another node is just claiming or finishing
+-- are passed over, not waited for. Those that are locked stay where they are, so they are changed by their place.
+CREATE FUNCTION claim_entries(p_environment integer, p_lane text, p_rank bigint, p_now bigint, p_limit integer, p_until bigint,
+  p_node text)
+RETURNS TABLE (entry_no bigint, environment_id integer, lane_no integer, home_lane_no integer, rank bigint, due_at bigint, kind text, run_no bigint,
+  function_no integer, step_id text, attempt integer, claims integer, trials integer, subject text, event_no bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH due AS MATERIALIZED (
+    SELECT ctid AS place, rank, due_at FROM queue
+    WHERE environment_id = p_environment AND lane_no = (SELECT l.lane_no FROM lanes AS l WHERE md5(l.key) = md5(p_lane) AND l.key = p_lane)
+      AND lane_no <> 1 AND rank <= p_rank AND due_at <= p_now AND leased_by IS DISTINCT FROM p_node
+    ORDER BY rank, entry_no LIMIT p_limit FOR UPDATE SKIP LOCKED
+  ), held AS (
+    UPDATE queue AS q SET rank = p_until, due_at = p_until, leased_by = p_node, claims = q.claims + 1
+    FROM due WHERE q.ctid = due.place
+    RETURNING q.entry_no, q.environment_id, q.lane_no, q.home_lane_no, due.rank AS rank, due.due_at AS due_at, q.kind, q.run_no,
+      q.function_no, q.step_id, q.attempt, q.claims, q.trials, q.subject, q.event_no
+  ), begun AS MATERIALIZED (
+    SELECT count(*) FROM (
+      SELECT begin_runs(environment_id, array_agg(run_no)) FROM held WHERE kind = 'call' AND lane_no = home_lane_no GROUP BY environment_id
+    ) AS each_environment
+  )
+  SELECT held.* FROM held, begun ORDER BY rank, entry_no;
+END $$;
+
+CREATE FUNCTION claim_timers(p_now bigint, p_limit integer, p_until bigint, p_node text)
+RETURNS TABLE (entry_no bigint, environment_id integer, lane_no integer, home_lane_no integer, rank bigint, due_at bigint, kind text, run_no bigint,
+  function_no integer, step_id text, attempt integer, claims integer, trials integer, subject text, event_no bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH due AS MATERIALIZED (
+    SELECT ctid AS place, rank, due_at FROM queue
+    WHERE lane_no = 1 AND rank <= p_now AND due_at <= p_now AND leased_by IS DISTINCT FROM p_node
+    ORDER BY rank, entry_no LIMIT p_limit FOR UPDATE SKIP LOCKED
+  ), held AS (
+    UPDATE queue AS q SET rank = p_until, due_at = p_until, leased_by = p_node, claims = q.claims + 1
+    FROM due WHERE q.ctid = due.place
+    RETURNING q.entry_no, q.environment_id, q.lane_no, q.home_lane_no, due.rank AS rank, due.due_at AS due_at, q.kind, q.run_no,
+      q.function_no, q.step_id, q.attempt, q.claims, q.trials, q.subject, q.event_no
+  ), begun AS MATERIALIZED (
+    SELECT count(*) FROM (
+      SELECT begin_runs(environment_id, array_agg(run_no)) FROM held WHERE kind = 'call' AND lane_no = home_lane_no GROUP BY environment_id
+    ) AS each_environment
+  )
+  SELECT held.* FROM held, begun ORDER BY rank, entry_no;
+END $$;
+
 -- All that a call, and what follows from it, needs to know of runs that go on.
 CREATE FUNCTION whole_runs(p_environment integer, p_runs bigint[])
 RETURNS TABLE (run_no bigint, revision integer, environment_id integer, run_id text, function_no integer, event_no bigint, event_nos text,
