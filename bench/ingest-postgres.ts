@@ -4,9 +4,9 @@
  * All are driven in turn, several rounds, so that a slow spell of the machine hits all of them; the ratio of a round counts, and the
  * median of the rounds.
  *
- * Everything runs on this machine. The goal is a share of the bare client alone, to whom nobody sends anything. Beside it stands the
- * bare client that is sent its events by HTTP, as Inlet is: what the load generator and HTTP take is taken from both. On two cores
- * that one itself reached 0.4 of the bare client alone with single events: so much is left for anything behind HTTP there.
+ * Everything runs on this machine, so there are two floors. One bare client is sent its events by HTTP, as Inlet is: what the load
+ * generator and HTTP take is taken from both. To the other, which is alone, nobody sends anything. On two cores the first itself reached
+ * 0.4 of the second with single events: so much is left for anything behind HTTP there.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -99,12 +99,13 @@ async function rowsPerTransaction(url: string, after: number): Promise<number> {
 
 function rowsOf({ label }: Shape, all: readonly Round[]): Row[] {
   const of = (pick: (round: Round) => number) => median(all.map(pick));
+  const byHttp = of((round) => round.inlet / round.byHttp);
   const share = of(({ inlet, alone }) => inlet / alone);
   const what = (name: string) => `${label}: ${name}`;
   return [
     { what: what("bare client by HTTP"), value: of(({ byHttp }) => byHttp), unit: "events/s" },
     { what: what("Inlet"), value: of(({ inlet }) => inlet), unit: "events/s" },
-    { what: what("share of the bare client by HTTP"), value: of(({ inlet, byHttp }) => inlet / byHttp), unit: "×" },
+    { what: what("share of the bare client by HTTP"), value: byHttp, unit: "×", goal: `≥ ${GOAL}`, met: byHttp >= GOAL },
     { what: what("bare client alone"), value: of(({ alone }) => alone), unit: "events/s" },
     { what: what("share of the bare client alone"), value: share, unit: "×", goal: `≥ ${GOAL}`, met: share >= GOAL },
     { what: what("Inlet, events per transaction"), value: of(({ groupRows }) => groupRows), unit: "events" },

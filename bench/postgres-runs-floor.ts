@@ -1,16 +1,31 @@
 /**
  * What PostgreSQL itself can do about runs: the rows of a run without steps, written by a bare `pg` client in groups of a given size, on
  * two connections as a node uses them, into tables that Inlet made. A run is written twice, as Inlet does: when it begins (event, run,
- * place in the queue), and when it has ended (the run's end, its call, the place given up). Nothing is decided, checked or called, and
- * nobody is told of anything.
+ * place in the queue), and when it has ended (the run's end, its call, the place given up). Nothing is decided or checked, and nobody is
+ * told of anything.
  *
- *   node bench/postgres-runs-floor.ts <database url> <runs in a group> <seconds>
+ *   node bench/postgres-runs-floor.ts alone <database url> <runs> <seconds>   as fast as it can; prints a line of JSON
+ *   node bench/postgres-runs-floor.ts http <database url> <runs> <call>       begins a run for each event posted to it, and calls an app
+ *
+ * `alone` has the machine to itself: nobody sends anything, and no app is called. `http` does what any service has to do that is sent
+ * events by HTTP, keeps runs in PostgreSQL and calls an app for each of them by HTTP, and nothing else: it posts the given call, which is
+ * one that Inlet made, to the same app. So the two can be set side by side where all of it runs on a few cores.
  */
 
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createEventIdGenerator } from "@inlet/protocol";
 import { Client } from "pg";
+import { Agent } from "undici";
 import { dayAt, firstRunNumber } from "../packages/server/src/store/postgres/run-number.ts";
+import type { SampledCall } from "./app-server.ts";
 import type { FloorResult } from "./postgres-floor.ts";
+
+export interface FloorCall extends SampledCall {
+  origin: string;
+  /** As many as Inlet makes. */
+  atOnce: number;
+}
 
 const CONNECTIONS = 2;
 const WARM_UP_MS = 1_000;
@@ -18,48 +33,133 @@ const DATA = '{"n":1,"order":"A-1042","total":99.5}';
 const ANSWER = '"ok"';
 
 const BEGIN = `
-  WITH sent AS (SELECT * FROM unnest($1::text[], $2::bigint[]) AS s(id, no)),
+  WITH sent AS (SELECT * FROM unnest($1::text[], $2::bigint[], $4::text[]) AS s(id, no, data)),
   kept AS (
     INSERT INTO events (sequence, environment_id, event_id, name_id, ts, received_at, source_no, data)
-    SELECT s.no, 1, s.id, 1, $3, $3, 1, $4 FROM sent AS s),
+    SELECT s.no, 1, s.id, 1, $3, $3, 1, s.data FROM sent AS s),
   begun AS (
     INSERT INTO runs (run_no, environment_id, run_id, function_no, event_no, status, lane_no, created_at)
     SELECT s.no, 1, s.id, 1, s.no, 'queued', 2, $3 FROM sent AS s)
   INSERT INTO queue (entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, leased_by)
   SELECT s.no, 1, 2, 2, $3, $3, 'call', s.no, 1, 'floor' FROM sent AS s`;
 const END = `
-  WITH ended AS (SELECT unnest($1::bigint[]) AS no),
+  WITH ended AS (SELECT * FROM unnest($1::bigint[], $3::text[]) AS e(no, answer)),
   completed AS (
-    UPDATE runs SET revision = 1, status = 'completed', started_at = $2, ended_at = $2, output = $3
+    UPDATE runs SET revision = 1, status = 'completed', started_at = $2, ended_at = $2, output = ended.answer
     FROM ended WHERE runs.environment_id = 1 AND runs.run_no = ended.no AND runs.run_no BETWEEN $4 AND $5),
   called AS (
     INSERT INTO calls (environment_id, run_no, attempt, started_at, ended_at, http_status, is_error, path, steps_given, answer, answer_length)
-    SELECT 1, ended.no, 0, $2, $2, 200, 0, '/api', 0, $3, 4 FROM ended)
+    SELECT 1, ended.no, 0, $2, $2, 200, 0, '/api', 0, ended.answer, 4 FROM ended)
   DELETE FROM queue USING ended WHERE queue.environment_id = 1 AND queue.entry_no = ended.no`;
 
-const [url = "", size = "1", seconds = "5"] = process.argv.slice(2);
-const ids = createEventIdGenerator();
-let lastNo = firstRunNumber(dayAt(Date.now()));
-
-const measureFrom = performance.now() + WARM_UP_MS;
-const endAt = measureFrom + Number(seconds) * 1_000;
-let runs = 0;
-await Promise.all(Array.from({ length: CONNECTIONS }, work));
-console.log(JSON.stringify({ events: runs, seconds: Number(seconds) } satisfies FloorResult));
-
-async function work(): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  for (let now = performance.now(); now < endAt; now = performance.now()) {
-    await writeGroup(client, Number(size));
-    if (now >= measureFrom) runs += Number(size);
-  }
-  await client.end();
+interface Run {
+  no: number;
+  id: string;
+  data: string;
+  answer: string;
 }
 
-async function writeGroup(client: Client, count: number): Promise<void> {
-  const now = Date.now();
-  const numbers = Array.from({ length: count }, () => ++lastNo);
-  await client.query({ name: "begin", text: BEGIN, values: [numbers.map(() => ids.next(now)), numbers, now, DATA] });
-  await client.query({ name: "end", text: END, values: [numbers, now, ANSWER, numbers[0], numbers.at(-1)] });
+const [how, url = "", size = "1", last = "5"] = process.argv.slice(2);
+const ids = createEventIdGenerator();
+const clients = await Promise.all(Array.from({ length: CONNECTIONS }, connected));
+let lastNo = await highestRunNumber(clients[0] as Client);
+if (how === "alone") await writeAlone(Number(size), Number(last));
+else serve(Number(size), JSON.parse(last) as FloorCall);
+
+async function connected(): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  return client;
+}
+
+async function highestRunNumber(client: Client): Promise<number> {
+  const { rows } = await client.query("SELECT greatest($1, max(run_no))::text AS no FROM runs", [firstRunNumber(dayAt(Date.now()))]);
+  return Number(rows[0].no);
+}
+
+function newRun(data: string): Run {
+  return { no: ++lastNo, id: ids.next(Date.now()), data, answer: ANSWER };
+}
+
+async function begin(client: Client, runs: readonly Run[]): Promise<void> {
+  const values = [runs.map(({ id }) => id), runs.map(({ no }) => no), Date.now(), runs.map(({ data }) => data)];
+  await client.query({ name: "begin", text: BEGIN, values });
+}
+
+async function end(client: Client, runs: readonly Run[]): Promise<void> {
+  const numbers = runs.map(({ no }) => no);
+  const values = [numbers, Date.now(), runs.map(({ answer }) => answer), Math.min(...numbers), Math.max(...numbers)];
+  await client.query({ name: "end", text: END, values });
+}
+
+async function writeAlone(count: number, seconds: number): Promise<void> {
+  const measureFrom = performance.now() + WARM_UP_MS;
+  const endAt = measureFrom + seconds * 1_000;
+  let written = 0;
+  async function work(client: Client): Promise<void> {
+    for (let now = performance.now(); now < endAt; now = performance.now()) {
+      const runs = Array.from({ length: count }, () => newRun(DATA));
+      await begin(client, runs);
+      await end(client, runs);
+      if (now >= measureFrom) written += count;
+    }
+    await client.end();
+  }
+  await Promise.all(clients.map(work));
+  console.log(JSON.stringify({ events: written, seconds } satisfies FloorResult));
+}
+
+interface Batch {
+  runs: Run[];
+  answer(): void;
+}
+
+function serve(groupSize: number, { origin, atOnce, path, headers, body }: FloorCall): void {
+  const agent = new Agent({ connections: atOnce });
+  const free = [...clients];
+  const sent: Batch[] = [];
+  const toCall: Run[] = [];
+  const called: Run[] = [];
+  let calls = 0;
+
+  /** Groups of the size asked for; smaller ones only when nothing else would go on. */
+  function write(): void {
+    while (free.length > 0 && (sent.length > 0 || called.length >= groupSize || (called.length > 0 && free.length === CONNECTIONS))) {
+      const client = free.pop() as Client;
+      const batch = sent.shift();
+      const written = batch ? begin(client, batch.runs) : end(client, called.splice(0, groupSize));
+      void written.then(() => {
+        free.push(client);
+        batch?.answer();
+        toCall.push(...(batch?.runs ?? []));
+        callApp();
+        write();
+      });
+    }
+  }
+
+  function callApp(): void {
+    for (; calls < atOnce && toCall.length > 0; calls++) void callFor(toCall.shift() as Run);
+  }
+
+  async function callFor(run: Run): Promise<void> {
+    const response = await agent.request({ origin, path, method: "POST", headers, body });
+    run.answer = await response.body.text();
+    calls--;
+    called.push(run);
+    callApp();
+    setImmediate(write);
+  }
+
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const events = JSON.parse(Buffer.concat(chunks).toString()) as { data: unknown }[];
+      const runs = events.map(({ data }) => newRun(JSON.stringify(data)));
+      sent.push({ runs, answer: () => response.end(JSON.stringify({ ids: runs.map(({ id }) => id), status: 200 })) });
+      setImmediate(write);
+    });
+  });
+  server.listen(0, "127.0.0.1", () => console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`));
 }

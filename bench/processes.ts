@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { LoadResult } from "./load.ts";
 import type { FloorResult } from "./postgres-floor.ts";
+import type { FloorCall } from "./postgres-runs-floor.ts";
 
 const CLI = fileURLToPath(new URL("../packages/cli/bin/inlet.js", import.meta.url));
 const CLOCK_TICKS_PER_SECOND = 100;
@@ -70,7 +71,11 @@ export function bareClient(databaseUrl: string, rows: number, seconds: number): 
 }
 
 export function bareClientOfRuns(databaseUrl: string, runs: number, seconds: number): Promise<FloorResult> {
-  return told<FloorResult>([here("postgres-runs-floor.ts"), databaseUrl, String(runs), String(seconds)]);
+  return told<FloorResult>([here("postgres-runs-floor.ts"), "alone", databaseUrl, String(runs), String(seconds)]);
+}
+
+export function startBareClientOfRuns(databaseUrl: string, runs: number, call: FloorCall): Promise<Server> {
+  return start([here("postgres-runs-floor.ts"), "http", databaseUrl, String(runs), JSON.stringify(call)]);
 }
 
 /** What a process prints before it ends: a line of JSON. */
