@@ -1,12 +1,12 @@
 /**
- * Runs all tests, or the files that are named. What it adds to `node --test` is speed:
+ * Runs all tests, or the files that are named or match a pattern. What it adds to `node --test` is speed:
  *
  * - Test processes and their threads share what V8 has compiled, in node_modules/.cache: a file that starts services needs a third
  *   less of the processor.
  * - Tests that need a PostgreSQL share one server, each with a database of its own.
  * - The files that take longest begin first, so that the end does not wait for one of them.
  *
- *   node scripts/run-tests.ts [file ...]
+ *   node scripts/run-tests.ts [pattern ...]
  */
 
 import { globSync } from "node:fs";
@@ -17,7 +17,7 @@ import { fileURLToPath } from "node:url";
 import { isPostgresInstalled, SHARED_POSTGRES, startPostgres } from "../packages/server/test/support/postgres-server.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const PATTERNS = ["packages/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts"];
+const ALL = ["packages/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts"];
 /** One more than the cores of a small machine: some files mostly wait. */
 const CONCURRENCY = 3;
 const TIMEOUT_MS = 300_000;
@@ -37,8 +37,8 @@ const LONG = [
   "runs-survive-crashes-at-each-point.test.ts",
 ];
 
-const named = process.argv.slice(2);
-const files = named.length > 0 ? named : globSync(PATTERNS, { cwd: ROOT, exclude: ["**/node_modules/**"] }).sort(byLength);
+const wanted = process.argv.slice(2);
+const files = globSync(wanted.length > 0 ? wanted : ALL, { cwd: ROOT, exclude: ["**/node_modules/**"] }).sort(byLength);
 const postgres = isPostgresInstalled() && !process.env.TEST_DATABASE_URL ? await startPostgres({ fsync: false }) : null;
 const env = {
   ...process.env,
