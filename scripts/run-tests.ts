@@ -31,7 +31,6 @@ const LONG = [
   "postgres-store.test.ts",
   "apply-makes-the-server-match.test.ts",
   "nodes-may-be-killed.test.ts",
-  "sleeping-runs-wake-on-time.test.ts",
   "listen-misses-nothing.test.ts",
   "runs-survive-crashes.test.ts",
   "runs-survive-crashes-at-each-point.test.ts",
