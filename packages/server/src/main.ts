@@ -1,5 +1,6 @@
 /** Runs the service as a process: settings in, signals handled, exit code out. */
 
+import { flushCompileCache } from "node:module";
 import { pino } from "pino";
 import { ConfigInvalid, readConfig } from "./config/config.ts";
 import type { Mode } from "./config/settings.ts";
@@ -29,6 +30,8 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
     if (mode === "dev") announceDev(service);
     else announceStart(service, config.publicUrl);
     console.log(`listening on ${service.url}`);
+    // Node writes compiled code at a proper end only; a process that is killed should start quickly the next time as well.
+    flushCompileCache();
     releaseMemorySoon();
     await untilAsked();
     log.info("stopping: waiting for requests in flight");

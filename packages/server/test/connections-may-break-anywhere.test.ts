@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { poll, runsOf, startApp, type TestApp } from "./support/app.ts";
 import { type Cut, type CuttingProxy, cuttingProxy } from "./support/cutting-proxy.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -24,7 +24,7 @@ interface World {
 }
 
 async function startWorld(t: TestContext): Promise<World> {
-  const proxy = await cuttingProxy(t, await freshDatabase(t));
+  const proxy = await cuttingProxy(t, await migratedDatabase(t));
   const node = await startTestService(t, { databaseUrl: proxy.url, flags: ["--retry-interval", "1s"] });
   const ran = new Map<string, number>();
   const note = (label: unknown) => void ran.set(String(label), (ran.get(String(label)) ?? 0) + 1);

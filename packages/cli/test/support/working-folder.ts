@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { onEnd } from "../../../server/test/support/on-end.ts";
-import { type Ended, startInlet } from "../../../server/test/support/process.ts";
+import { BARE_ENVIRONMENT, type Ended, startInlet } from "../../../server/test/support/process.ts";
 import { temporaryFolder } from "../../../server/test/support/service.ts";
 
 const CLI = fileURLToPath(new URL("../../bin/inlet.js", import.meta.url));
@@ -96,7 +96,7 @@ export async function startServer(t: TestContext, flags: readonly string[] = [])
 }
 
 function launch(cwd: string, argv: string[], variables: Record<string, string>) {
-  const child = spawn(process.execPath, [CLI, ...argv], { cwd, env: { PATH: process.env.PATH, ...variables } });
+  const child = spawn(process.execPath, [CLI, ...argv], { cwd, env: { ...BARE_ENVIRONMENT, ...variables } });
   const printed = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk) => (printed.stdout += chunk));
   child.stderr.on("data", (chunk) => (printed.stderr += chunk));

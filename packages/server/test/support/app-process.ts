@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { onEnd } from "./on-end.ts";
+import { BARE_ENVIRONMENT } from "./process.ts";
 
 export interface AppProcess {
   end(signal: NodeJS.Signals): Promise<void>;
@@ -15,7 +16,7 @@ export interface AppProcess {
 /** Starts `node <script> <argv>`, a file beside this one, and waits until it says that it is ready. */
 export async function startApp(t: TestContext, script: string, argv: string[]): Promise<AppProcess> {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, [path, ...argv], { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env.PATH } });
+  const child = spawn(process.execPath, [path, ...argv], { stdio: ["ignore", "pipe", "pipe"], env: BARE_ENVIRONMENT });
   let printed = "";
   child.stderr.on("data", (chunk) => (printed += chunk));
   async function end(signal: NodeJS.Signals): Promise<void> {

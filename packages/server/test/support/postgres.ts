@@ -1,36 +1,66 @@
 /**
- * A real PostgreSQL for tests: one per test process, from npm, with its data in a temporary folder; or the one that
- * TEST_DATABASE_URL names. Every test gets a database of its own.
+ * A real PostgreSQL for tests: from npm, with its data in a temporary folder, one for each test process or one for the whole run
+ * (scripts/run-tests.ts); or the one that TEST_DATABASE_URL names. Every test gets a database of its own.
  */
 
 import { after, type TestContext } from "node:test";
+import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { onEnd } from "./on-end.ts";
-import { inDatabase, PLATFORM, type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { inDatabase, isPostgresInstalled, PLATFORM, type PostgresServer, SHARED_POSTGRES, startPostgres } from "./postgres-server.ts";
 
 export { inDatabase };
 
 let shared: Promise<PostgresServer> | null = null;
-after(async () => (await shared)?.remove());
+after(async () => {
+  if (migrated) await dropDatabase(await migrated);
+  await (await shared)?.remove();
+});
 
 /** Null, or why there can be no PostgreSQL here: the reason a test is skipped for. */
 export function whyNoPostgres(): string | null {
-  if (process.env.TEST_DATABASE_URL) return null;
-  try {
-    import.meta.resolve(PLATFORM);
-    return null;
-  } catch {
-    return `npm has no PostgreSQL for ${PLATFORM.slice(PLATFORM.indexOf("/") + 1)}: set TEST_DATABASE_URL to test on one of your own`;
-  }
+  if (process.env.TEST_DATABASE_URL || isPostgresInstalled()) return null;
+  return `npm has no PostgreSQL for ${PLATFORM.slice(PLATFORM.indexOf("/") + 1)}: set TEST_DATABASE_URL to test on one of your own`;
 }
 
 /** The address of a new, empty database, which is dropped when the test ends. */
 export async function freshDatabase(t: TestContext): Promise<string> {
-  const url = await sharedUrl();
+  const name = await createDatabase("template0");
+  onEnd(t, () => dropDatabase(name));
+  return addressOf(name);
+}
+
+/** The same with the schema in it: a copy of a database that was migrated once, which takes a sixth of the time. */
+export async function migratedDatabase(t: TestContext): Promise<string> {
+  migrated ??= migrateOne();
+  const name = await createDatabase(await migrated);
+  onEnd(t, () => dropDatabase(name));
+  return addressOf(name);
+}
+
+let migrated: Promise<string> | null = null;
+
+async function migrateOne(): Promise<string> {
+  const name = await createDatabase("template0");
+  const store = await openPostgresStore({ url: await addressOf(name), onFault: () => undefined, onRecovery: () => undefined });
+  await store.stop();
+  return name;
+}
+
+/** Copied as files: less work than by way of the log when the server does not wait for the disk. */
+async function createDatabase(template: string): Promise<string> {
   const name = `inlet_${process.pid}_${Math.random().toString(36).slice(2)}`;
-  await inDatabase(url, (client) => client.query(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`));
-  onEnd(t, () => inDatabase(url, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)));
-  const address = new URL(url);
-  address.pathname = `/${name}`;
+  const text = `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE ${template} STRATEGY FILE_COPY`;
+  await inDatabase(await sharedUrl(), (client) => client.query(text));
+  return name;
+}
+
+async function dropDatabase(name: string): Promise<void> {
+  await inDatabase(await sharedUrl(), (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+}
+
+async function addressOf(database: string): Promise<string> {
+  const address = new URL(await sharedUrl());
+  address.pathname = `/${database}`;
   return address.href;
 }
 
@@ -42,7 +72,8 @@ export async function ownPostgres(t: TestContext): Promise<PostgresServer> {
 }
 
 async function sharedUrl(): Promise<string> {
-  if (process.env.TEST_DATABASE_URL) return process.env.TEST_DATABASE_URL;
-  shared ??= startPostgres();
+  const given = process.env.TEST_DATABASE_URL ?? process.env[SHARED_POSTGRES];
+  if (given) return given;
+  shared ??= startPostgres({ fsync: false });
   return (await shared).url;
 }

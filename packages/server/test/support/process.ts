@@ -46,9 +46,12 @@ export async function runInlet(t: TestContext, argv: string[], env: Record<strin
   return { code, stdout: inlet.stdout(), stderr: inlet.stderr() };
 }
 
+/** What a process gets of the environment: nothing that could change what it does. */
+export const BARE_ENVIRONMENT = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
+
 /** Starts `inlet <argv>`, whatever it does. */
 export function spawnInlet(t: TestContext, argv: string[], env: Record<string, string> = {}): Omit<InletProcess, "url"> {
-  const child = spawn(process.execPath, [CLI, ...argv], { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env.PATH, ...env } });
+  const child = spawn(process.execPath, [CLI, ...argv], { stdio: ["ignore", "pipe", "pipe"], env: { ...BARE_ENVIRONMENT, ...env } });
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk) => (stdout += chunk));

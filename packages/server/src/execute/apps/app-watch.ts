@@ -3,7 +3,7 @@
  * that a change of their code takes effect; elsewhere the apps named in the settings are asked until each has answered once.
  */
 
-import type { App } from "../../store/contract/index.ts";
+import { type App, StoreUnavailable } from "../../store/contract/index.ts";
 import { placeOf } from "./app-sync.ts";
 import { findLocalApps } from "./local-apps.ts";
 
@@ -70,7 +70,11 @@ export class AppWatch {
 
   /** The same fault is told once. */
   async #sync(url: string): Promise<void> {
-    const outcome = await this.#parts.sync(url);
+    const outcome = await this.#parts.sync(url).catch((error) => {
+      // The next round tries again; nobody else waits for this one.
+      if (error instanceof StoreUnavailable) return error.message;
+      throw error;
+    });
     if (typeof outcome !== "string") {
       this.#synced.add(url);
       this.#faults.delete(url);

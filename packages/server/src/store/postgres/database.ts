@@ -45,7 +45,10 @@ export class Database {
     this.#options = options;
     this.#pool = new Pool({ ...this.#config(options.url), max: options.connectionsMax, idleTimeoutMillis: 60_000 });
     // An idle connection that breaks is replaced when it is needed.
-    this.#pool.on("error", () => {});
+    this.#pool.on("error", ignore);
+    // Of one that is lent out, the statement under way is told; but an error that nobody listens for would end the process, and
+    // PostgreSQL may end a connection as soon as it stands, before whoever asked for it can listen.
+    this.#pool.on("connect", (client) => client.on("error", ignore));
   }
 
   /** Rows of one statement, which is a transaction of its own. */
@@ -58,9 +61,6 @@ export class Database {
     return this.#watched(async () => {
       const client = await this.#pool.connect();
       let broken: Error | undefined;
-      // The statement under way is told as well; but nobody else listens while the pool has lent the connection out, and an error
-      // that nobody listens for would end the process.
-      client.on("error", ignore);
       try {
         await client.query("BEGIN");
         const result = await work(client);
@@ -72,7 +72,6 @@ export class Database {
         });
         throw error;
       } finally {
-        client.off("error", ignore);
         client.release(broken);
       }
     });

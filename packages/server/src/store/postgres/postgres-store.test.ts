@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
+import { freshDatabase, inDatabase, migratedDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { storeConformance } from "../conformance/conformance.ts";
 import { SAMPLE_RULES } from "../conformance/run-samples.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
@@ -11,7 +11,7 @@ const skip = whyNoPostgres() ?? false;
 const hooks = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
 
 async function open(t: TestContext) {
-  const url = await freshDatabase(t);
+  const url = await migratedDatabase(t);
   let store: Store = await openPostgresStore({ url, ...hooks });
   t.after(() => store.stop());
   const reopen = async () => {

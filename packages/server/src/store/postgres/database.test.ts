@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { onEnd } from "../../../test/support/on-end.ts";
+import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
+import { StoreUnavailable } from "../contract/index.ts";
+import { Database } from "./database.ts";
+
+const skip = whyNoPostgres() ?? false;
+/** The byte that "ready for query" begins with, its length, and that no transaction is open. */
+const READY = Buffer.from("Z\0\0\0\x05I", "latin1");
+
+test("a new connection that PostgreSQL ends at once: the transaction fails, the process does not", { skip }, async (t) => {
+  const url = await freshDatabase(t);
+  const others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+  const end = () => inDatabase(url, (client) => client.query(others));
+  const database = new Database({
+    url: await endingProxy(t, url, end),
+    connectionsMax: 1,
+    listenUrl: null,
+    onFault: () => undefined,
+    onRecovery: () => undefined,
+  });
+  onEnd(t, () => database.stop());
+  await assert.rejects(
+    database.transaction((client) => client.query("SELECT 1")),
+    StoreUnavailable,
+  );
+});
+
+/** Ends each connection when it is ready, and passes on in one piece that it is ready and that it was ended. */
+async function endingProxy(t: TestContext, url: string, end: () => Promise<unknown>): Promise<string> {
+  const address = new URL(url);
+  const { hostname, port } = address;
+  const server = createServer((client) => {
+    const behind = connect(Number(port || 5432), hostname);
+    const held: Buffer[] = [];
+    client.pipe(behind);
+    behind.on("data", (chunk) => {
+      held.push(chunk);
+      if (chunk.includes(READY)) void end();
+    });
+    behind.on("end", () => client.end(Buffer.concat(held)));
+    for (const socket of [client, behind] as Socket[]) socket.on("error", () => socket.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onEnd(t, () => server.close());
+  address.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return address.href;
+}
