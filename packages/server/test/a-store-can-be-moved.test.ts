@@ -36,7 +36,7 @@ test("everything is there afterwards, and what was under way goes on", { skip },
   const app = await startApp(t, before, (inlet) => [
     inlet.createFunction({ id: "sleeps" }, { event: "shop/sleep" }, async ({ step }) => {
       const first = await step.run("before", () => steps.push("before sleep") && "kept");
-      await step.sleep("nap", "6s");
+      await step.sleep("nap", "10s");
       await step.run("after", () => void steps.push("after sleep"));
       return first;
     }),
@@ -47,7 +47,7 @@ test("everything is there afterwards, and what was under way goes on", { skip },
     inlet.createFunction({ id: "fails", retries: 0 }, { event: "shop/fail" }, () => {
       throw new Error("on purpose");
     }),
-    inlet.createFunction({ id: "debounced", debounce: { period: "6s" } }, { event: "shop/often" }, ({ event }) => event.data.n),
+    inlet.createFunction({ id: "debounced", debounce: { period: "10s" } }, { event: "shop/often" }, ({ event }) => event.data.n),
     inlet.createFunction({ id: "yearly" }, { cron: "0 0 1 1 *" }, () => undefined),
   ]);
   const sent = await fill(before);
