@@ -70,8 +70,10 @@ interface StateRow extends RunRow {
   has_waits: boolean;
 }
 
-interface WholeRow extends StateRow {
+/** With the event that started it, if that is still there. */
+interface WholeRow extends StateRow, Omit<EventRow, "sequence" | "event_id"> {
   step_values: { id: string; value: string }[] | null;
+  event_id: string | null;
 }
 
 /** Functions of the database keep their plans: see migrations/004-reads-and-writes-in-partitions.sql. $1 is the environment. */
@@ -89,7 +91,7 @@ export class RunReads {
   readonly #database: Database;
   readonly #known: KnownRuns;
   readonly #states: EnvironmentLoaders<RunNo, ReadRun>;
-  readonly #wholes: EnvironmentLoaders<RunNo, Omit<KnownRun, "events">>;
+  readonly #wholes: EnvironmentLoaders<RunNo, KnownRun>;
   readonly #events: EnvironmentLoaders<number, StoredEvent>;
   readonly #settled: BatchLoader<"events", number>;
   /** How far events could be read lately. */
@@ -104,7 +106,7 @@ export class RunReads {
     });
     this.#wholes = new EnvironmentLoaders(async (environmentId, numbers) => {
       const rows = await database.query<WholeRow>(WHOLE_RUNS, [environmentId, numbers]);
-      return new Map(rows.map((row) => [row.run_no as RunNo, { read: toReadRun(row), steps: toValues(row) }]));
+      return new Map(rows.map((row) => [row.run_no as RunNo, { read: toReadRun(row), steps: toValues(row), events: toStarter(row) }]));
     });
     this.#settled = new BatchLoader(async () => new Map([["events", await settledSequence(database)] as const]));
     this.#events = new EnvironmentLoaders(async (environmentId, sequences) => {
@@ -133,10 +135,14 @@ export class RunReads {
   async #whole({ environmentId, runNo }: RunKey): Promise<KnownRun | null> {
     const whole = await this.#wholes.load(environmentId, runNo);
     if (!whole) return null;
-    const events = await Promise.all(sequencesOf(whole.read).map((sequence) => this.event(environmentId, sequence)));
-    const known = { ...whole, events: events.filter((event) => event !== null) };
+    const known = whole.read.eventNos === null ? whole : { ...whole, events: await this.#batchOf(environmentId, whole.read) };
     this.#known.keep(known);
     return known;
+  }
+
+  async #batchOf(environmentId: EnvironmentId, read: ReadRun): Promise<StoredEvent[]> {
+    const events = await Promise.all(sequencesOf(read).map((sequence) => this.event(environmentId, sequence)));
+    return events.filter((event) => event !== null);
   }
 
   async waits(environmentId: EnvironmentId, name: string): Promise<FoundWait[]> {
@@ -198,6 +204,11 @@ export function sequencesOf({ run, eventNos }: Pick<ReadRun, "run" | "eventNos">
 
 function toValues({ step_values }: WholeRow): RunContext["steps"] {
   return (step_values ?? []).map(({ id, value }) => ({ id: fromStoreText(id) as StepId, value }));
+}
+
+function toStarter(row: WholeRow): StoredEvent[] {
+  const { event_no, event_id } = row;
+  return event_id === null ? [] : [toStoredEvent({ ...row, sequence: event_no, event_id })];
 }
 
 function toReadRun(row: StateRow): ReadRun {

@@ -113,29 +113,33 @@ BEGIN
   SELECT held.* FROM held, begun ORDER BY rank, entry_no;
 END $$;
 
--- All that a call, and what follows from it, needs to know of runs that go on.
+-- All that a call, and what follows from it, needs to know of runs that go on, and of the event that started each.
 CREATE FUNCTION whole_runs(p_environment integer, p_runs bigint[])
 RETURNS TABLE (run_no bigint, revision integer, environment_id integer, run_id text, function_no integer, event_no bigint, event_nos text,
   status text, lane text, created_at bigint, started_at bigint, ended_at bigint, request_version integer, is_parallel smallint,
   state_bytes bigint, cron text, original_run_id text, invoker_run_no bigint, invoker_step_id text,
-  has_waits boolean, entries json, steps json, step_values json)
+  has_waits boolean, entries json, steps json, step_values json,
+  event_id text, name text, ts bigint, received_at bigint, dedup_id text, source_kind text, source_id text, duplicates integer,
+  extras text, data text)
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 AS $$
 BEGIN
   RETURN QUERY
+  WITH going AS MATERIALIZED (SELECT * FROM runs_at(p_environment, p_runs) AS r WHERE r.ended_at IS NULL)
   SELECT r.*,
     coalesce((SELECT true FROM waits WHERE waits.environment_id = p_environment AND waits.run_no = r.run_no LIMIT 1), false),
     (SELECT json_agg(q) FROM (
       SELECT queue.entry_no, queue.kind, queue.step_id, queue.attempt, queue.claims, queue.leased_by, queue.again FROM queue
       WHERE queue.environment_id = p_environment AND queue.run_no = r.run_no) AS q),
     CASE WHEN begun.yes THEN steps_of(p_environment, r.run_no) END,
-    CASE WHEN begun.yes THEN step_values_of(p_environment, r.run_no) END
-  FROM runs_at(p_environment, p_runs) AS r,
-    -- A run of which nothing is known yet has no steps.
-    LATERAL (SELECT r.revision > 0 OR r.started_at IS NOT NULL OR r.request_version >= 0 OR r.state_bytes > 0 AS yes) AS begun
-  WHERE r.ended_at IS NULL;
+    CASE WHEN begun.yes THEN step_values_of(p_environment, r.run_no) END,
+    e.event_id, e.name, e.ts, e.received_at, e.dedup_id, e.source_kind, e.source_id, e.duplicates, e.extras, e.data
+  FROM going AS r
+  -- A run of which nothing is known yet has no steps.
+  CROSS JOIN LATERAL (SELECT r.revision > 0 OR r.started_at IS NOT NULL OR r.request_version >= 0 OR r.state_bytes > 0 AS yes) AS begun
+  LEFT JOIN events_at(p_environment, (SELECT array_agg(g.event_no) FROM going AS g)) AS e ON e.sequence = r.event_no;
 END $$;
 
 -- As before, but for what is said above.
