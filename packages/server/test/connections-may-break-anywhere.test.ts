@@ -149,7 +149,7 @@ test("events from which nothing follows", { skip }, async (t) => {
 });
 
 test("claiming: a sleep that is over, a run that waited for its turn, a start at a later time", { skip, concurrency: true }, async (t) => {
-  const claim = /WITH due AS MATERIALIZED/;
+  const claim = /claim_(entries|timers)/;
   const home = /WITH moved AS/;
   const points: [string, Cut, (world: World, label: string) => Promise<string>][] = [
     ["before a sleep is claimed", { statement: claim, when: "before" }, nap],
@@ -159,6 +159,8 @@ test("claiming: a sleep that is over, a run that waited for its turn, a start at
     ["before a limit is held", { statement: /INSERT INTO limit_holders/, when: "before" }, waitForTurn],
     ["after a limit was held", { statement: /INSERT INTO limit_holders/, when: "after" }, waitForTurn],
     ["after a call was claimed", { statement: claim, when: "after", answer: /call/ }, waitForTurn],
+    ["before a claimed run is read", { statement: /whole_runs/, when: "before" }, waitForTurn],
+    ["after a claimed run was read", { statement: /whole_runs/, when: "after" }, waitForTurn],
   ];
   // Each with a node of its own, side by side: a claim whose answer was lost takes its time.
   await Promise.all(
