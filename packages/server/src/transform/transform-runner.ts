@@ -85,11 +85,11 @@ class Runner implements TransformRunner {
   readonly #options: RunnerOptions;
   readonly #lanes: VersionLanes;
   readonly #waiting: WaitingWork;
-  readonly #running = new Map<number, Work>();
   readonly #quickThreads = new Set<SandboxThread>();
   #slowThread: SandboxThread | null = null;
   /** Compiling it takes 50 ms, using what another thread has compiled next to nothing. */
   #module: WebAssembly.Module | null = null;
+  #running = 0;
   #lastId = 0;
   #stopping: Promise<void> | null = null;
   #whenIdle: (() => void) | null = null;
@@ -111,7 +111,7 @@ class Runner implements TransformRunner {
 
   get load() {
     return {
-      running: this.#running.size,
+      running: this.#running,
       waiting: this.#waiting.size,
       threads: this.#quickThreads.size + (this.#slowThread ? 1 : 0),
     };
@@ -207,8 +207,8 @@ class Runner implements TransformRunner {
 
   #send(thread: SandboxThread, work: Work | undefined): void {
     if (!work) return;
-    this.#running.set(work.job.id, work);
-    thread.send(work.job);
+    this.#running++;
+    thread.send(work);
   }
 
   #spawn(niceness: number, forget: () => void, mayEnd: () => boolean): SandboxThread {
@@ -227,18 +227,16 @@ class Runner implements TransformRunner {
       },
       // Far beyond the limit on CPU time, because a busy machine may not give the thread its share.
       hardMs: 4 * this.#options.limits.timeoutMs + 500,
-      onAnswer: (answer) => {
-        const work = this.#running.get(answer.id);
-        if (work) this.#settle(work, answer, answer.cpuMs);
+      onAnswer: (work, answer) => {
+        this.#settle(work, answer, answer.cpuMs);
         // A version that has just proved quick will want one; starting it takes 0.1 s.
         if (this.#quickThreads.size === 0 && !this.#stopping) this.#addQuickThread();
       },
       onRoom: () => this.#dispatch(),
       onLost: ({ culprit, logs, untouched, reason }) => {
         forget();
-        const work = culprit && this.#running.get(culprit.id);
-        if (work) this.#settle(work, { ...this.#lossFault(reason), logs }, Number.POSITIVE_INFINITY);
-        for (const job of untouched) this.#retry(job);
+        if (culprit) this.#settle(culprit, { ...this.#lossFault(reason), logs }, Number.POSITIVE_INFINITY);
+        for (const work of untouched) this.#retry(work);
         this.#dispatch();
       },
     });
@@ -246,10 +244,10 @@ class Runner implements TransformRunner {
   }
 
   #settle(work: Work, answer: ThreadAnswer | Unanswered, cpuMs: number): void {
-    this.#running.delete(work.job.id);
+    this.#running--;
     if (work.versionKey !== null) this.#judge(work.versionKey, cpuMs);
     work.settle(answer);
-    if (this.#running.size === 0) this.#whenIdle?.();
+    if (this.#running === 0) this.#whenIdle?.();
   }
 
   #judge(versionKey: string, cpuMs: number): void {
@@ -259,14 +257,12 @@ class Runner implements TransformRunner {
     if (before !== after) this.#waiting.move(versionKey, before, after);
   }
 
-  #retry(job: ThreadJob): void {
-    const work = this.#running.get(job.id);
-    if (!work) return;
-    this.#running.delete(job.id);
+  #retry(work: Work): void {
+    this.#running--;
     work.attempts++;
     if (work.attempts < ATTEMPTS_MAX && !this.#stopping) this.#waiting.addFirst(this.#laneOf(work.versionKey), work);
     else work.settle({ code: "overloaded", message: "the sandbox is not available" });
-    if (this.#running.size === 0) this.#whenIdle?.();
+    if (this.#running === 0) this.#whenIdle?.();
   }
 
   #lossFault(reason: LossReason): TransformFault {
@@ -282,7 +278,7 @@ class Runner implements TransformRunner {
 
   async #drain(): Promise<void> {
     for (let work = this.#takeAny(); work; work = this.#takeAny()) work.settle(STOPPING);
-    if (this.#running.size > 0) {
+    if (this.#running > 0) {
       await new Promise<void>((resolve) => {
         this.#whenIdle = resolve;
       });

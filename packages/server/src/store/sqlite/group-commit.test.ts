@@ -26,6 +26,16 @@ test("work submitted together shares one transaction", async () => {
   assert.deepEqual([commits, count()], [1, 100]);
 });
 
+test("work of the next turn of the event loop shares it too", async () => {
+  let commits = 0;
+  const { insert } = open({ onCommit: () => commits++ });
+  const first = insert(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(commits, 0);
+  await Promise.all([first, insert(2)]);
+  assert.equal(commits, 1);
+});
+
 test("what was appended is written before other work looks for it, and before the commit", async () => {
   const order: string[] = [];
   const note = (what: string) => () => void order.push(what);

