@@ -71,7 +71,8 @@ export class GroupWriter {
   readonly #parts: GroupWriterParts;
   #planned: Unit[] = [];
   readonly #busyRuns = new Map<RunNo, Unit[]>();
-  readonly #open = new Set<Unit>();
+  /** Units that were submitted and not settled. */
+  #open = 0;
   #lost: EntryKey[] = [];
   /** Of what is planned. */
   #rows = 0;
@@ -88,7 +89,7 @@ export class GroupWriter {
     return new Promise((resolve, reject) => {
       const fresh = { draft: null, tell: null, replans: 0, collisions: 0, lostAt: wasLost ? Date.now() : null, isAlone: false };
       const unit: Unit = { rows, runNo, known, plan, ...fresh, resolve: resolve as Unit["resolve"], reject };
-      this.#open.add(unit);
+      this.#open++;
       const queue = runNo === null ? undefined : this.#busyRuns.get(runNo);
       if (queue) return void queue.push(unit);
       if (runNo !== null) this.#busyRuns.set(runNo, []);
@@ -99,7 +100,7 @@ export class GroupWriter {
   /** Writes what was submitted, and takes nothing more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    if (this.#open.size > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    if (this.#open > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
   }
 
   async #plan(unit: Unit): Promise<void> {
@@ -242,13 +243,13 @@ export class GroupWriter {
   }
 
   #close(unit: Unit): void {
-    this.#open.delete(unit);
+    this.#open--;
     if (unit.runNo !== null) {
       const next = this.#busyRuns.get(unit.runNo)?.shift();
       if (next) void this.#plan(next);
       else this.#busyRuns.delete(unit.runNo);
     }
-    if (this.#open.size === 0) this.#whenIdle?.();
+    if (this.#open === 0) this.#whenIdle?.();
   }
 }
 

@@ -24,9 +24,16 @@ const UNITS_MAX = 16_000_000;
 const UNITS_OF_ONE_MAX = 256_000;
 const RUNS_MAX = 10_000;
 
+interface Kept {
+  /** Null once it is forgotten: tables of a Map that V8 holds for alive would keep all that was ever in them. */
+  known: KnownRun | null;
+  units: number;
+  keptAt: number;
+}
+
 export class KnownRuns {
   /** In the order in which they were kept. */
-  readonly #runs = new Map<RunNo, { known: KnownRun; units: number; keptAt: number }>();
+  readonly #runs = new Map<RunNo, Kept>();
   #units = 0;
 
   /** Only while its app is about to be called: whatever else concerns a run, it is read for. */
@@ -60,6 +67,7 @@ export class KnownRuns {
       if (!kept) continue;
       this.#runs.delete(runNo);
       this.#units -= kept.units;
+      kept.known = null;
     }
   }
 }
