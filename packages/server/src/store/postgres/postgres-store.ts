@@ -80,7 +80,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const append: AppendInside = (draft, handing, batch) => void events.append(draft, handing, batch);
   const runs: AdvanceRun = new AdvanceRun(rules, append);
   const announce = (lane: string, dueAt: number) => signals.entryUnheld(lane, dueAt);
-  const queue = queueStore({ database, words, known, announce, watch: (listener) => watch(signals.queueListeners, listener) });
+  const queue = queueStore({ database, words, reads, announce, watch: (listener) => watch(signals.queueListeners, listener) });
   const letGo = (entries: readonly EntryKey[]) => queue.queueRelease({ entries, node, now: database.now() });
   const onCommit = (drafts: readonly UnitDraft[]) => signalCommit(signals, drafts);
   const writer = new GroupWriter({ database, reads, known, words, blocks, onCommit, letGo });

@@ -15,8 +15,8 @@ import {
 import { Handing } from "../rows/entry-writes.ts";
 import { boundedKey } from "./bounded-key.ts";
 import type { Database } from "./database.ts";
-import type { KnownRuns } from "./known-runs.ts";
 import { LANE_WALK } from "./lane-walk.ts";
+import type { RunReads } from "./run-reads.ts";
 import { TIMER_LANE_NO, type Words } from "./words.ts";
 
 /** How far a low priority may put an entry behind those that come after it. */
@@ -85,7 +85,7 @@ const HOLD_LIMITS = `
 export interface QueueParts {
   database: Database;
   words: Words;
-  known: KnownRuns;
+  reads: RunReads;
   watch(listener: QueueListener): () => void;
   /** Others are told that this lane holds work. */
   announce(lane: string, dueAt: number): void;
@@ -96,7 +96,7 @@ const RELEASE_LOST = `
   UPDATE queue SET rank = $2, due_at = $2, leased_by = NULL, claims = greatest(claims - 1, 0)
   WHERE leased_by = $1 AND due_at <= $2 AND entry_no <> ALL ($3::bigint[]) RETURNING lane_no`;
 
-export function queueStore({ database, words, known, watch, announce }: QueueParts): QueueStore {
+export function queueStore({ database, words, reads, watch, announce }: QueueParts): QueueStore {
   /** When the lease ends of what was perhaps claimed and never told; null: there is no such claim. */
   let lostUntil: number | null = null;
 
@@ -111,7 +111,7 @@ export function queueStore({ database, words, known, watch, announce }: QueuePar
 
   const claim: QueueStore["queueClaimMany"] = async ({ lane, limit, now, lease }) => {
     const rows = await claimRows(lane, { now, limit, lease });
-    for (const { run_no } of rows) if (run_no !== null) known.forget([run_no as RunNo]);
+    await readAhead(rows);
     const keys = await words.laneKeys(rows.map(({ home_lane_no }) => home_lane_no));
     const entries = rows.map((row) => toClaimed(row, keys.get(row.home_lane_no) ?? lane));
     const handing = new Handing(now, lease);
@@ -124,6 +124,15 @@ export function queueStore({ database, words, known, watch, announce }: QueuePar
     }
     return { claimed: entries.filter((entry) => !turnedAway.has(entry)), more: rows.length === limit };
   };
+
+  /** Apps are about to be called for them. */
+  async function readAhead(rows: readonly QueueRow[]): Promise<void> {
+    const calls = rows.flatMap(({ kind, run_no, environment_id }) =>
+      kind === "call" && run_no !== null ? [{ environmentId: environment_id as EnvironmentId, runNo: run_no as RunNo }] : [],
+    );
+    // What cannot be read now is read when its turn has come.
+    await reads.readAhead(calls).catch(() => {});
+  }
 
   async function claimRows(lane: string, { now, limit, lease }: { now: number; limit: number; lease: Lease }): Promise<QueueRow[]> {
     const taken = [now, limit, lease.until, lease.node];

@@ -132,6 +132,12 @@ export class RunReads {
     return { run: read.run, steps, events, lastSequence: Math.max(settled, read.run.eventSequence) };
   }
 
+  /** As they are now, so that contexts need not wait for them one by one. */
+  async readAhead(keys: readonly RunKey[]): Promise<void> {
+    this.#known.forget(keys.map(({ runNo }) => runNo));
+    await Promise.all(keys.map((key) => this.#whole(key)));
+  }
+
   async #whole({ environmentId, runNo }: RunKey): Promise<KnownRun | null> {
     const whole = await this.#wholes.load(environmentId, runNo);
     if (!whole) return null;

@@ -66,10 +66,16 @@ function laneNumbers(units: readonly MergedUnit[]): number[] | null {
   return lanes.size === 0 ? null : [...lanes];
 }
 
+/** What is null is left out, and read as null: a third of the text. */
 function mergedRows(units: readonly MergedUnit[], offsets: readonly number[], name: keyof UnitRows): string | null {
   const merged: Row[] = [];
   for (const [u, { draft }] of units.entries()) {
-    for (const row of draft.rows[name]) merged.push({ ...row, u, ...(typeof row.e === "number" && { e: row.e + (offsets[u] ?? 0) }) });
+    for (const row of draft.rows[name]) {
+      const given: Row = { u };
+      for (const column in row) if (row[column] !== null) given[column] = row[column];
+      if (typeof row.e === "number") given.e = row.e + (offsets[u] ?? 0);
+      merged.push(given);
+    }
   }
   return merged.length === 0 ? null : JSON.stringify(merged);
 }
