@@ -25,6 +25,8 @@ const TIMEOUT_MS = 300_000;
 /** Longest first, as measured on two cores: from two minutes down to half a minute. */
 const LONG = [
   "browser.test.ts",
+  // It waits for a minute to begin.
+  "wrong-clocks-do-no-harm.test.ts",
   "connections-may-break-anywhere.test.ts",
   "accepted-events-survive-a-crash.test.ts",
   "postgres-may-restart.test.ts",

@@ -52,7 +52,8 @@ BEGIN
 END $$;
 
 -- What claims entries, as functions: planning took longer than claiming a few. Entries that another node is just claiming or finishing
--- are passed over, not waited for. Those that are locked stay where they are, so they are changed by their place.
+-- are passed over, not waited for. Those that are locked stay where they are, so they are changed by their place. The first of a lane are
+-- found by walking along its index, never by sorting all of it.
 CREATE FUNCTION claim_entries(p_environment integer, p_lane text, p_rank bigint, p_now bigint, p_limit integer, p_until bigint,
   p_node text)
 RETURNS TABLE (entry_no bigint, environment_id integer, lane_no integer, home_lane_no integer, rank bigint, due_at bigint, kind text, run_no bigint,
@@ -60,6 +61,7 @@ RETURNS TABLE (entry_no bigint, environment_id integer, lane_no integer, home_la
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET enable_bitmapscan = off
 SET enable_hashjoin = off
 SET enable_mergejoin = off
 AS $$
@@ -90,6 +92,7 @@ RETURNS TABLE (entry_no bigint, environment_id integer, lane_no integer, home_la
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET enable_bitmapscan = off
 SET enable_hashjoin = off
 SET enable_mergejoin = off
 AS $$
