@@ -6,6 +6,7 @@ import { runsOf, startApp } from "./support/app.ts";
 import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { until } from "./support/runs.ts";
 import { startTestService, type TestService, type TestServiceOptions, temporaryFolder } from "./support/service.ts";
+import { makeWebhook, post, requestsOf } from "./support/webhooks.ts";
 
 const LATER_MS = 40 * 86_400_000;
 const later = () => Date.now() + LATER_MS;
@@ -57,5 +58,23 @@ for (const [store, options] of Object.entries(STORES)) {
     assert.equal(await statusOf(`/events/${young}`), 200);
     const cancelled = await service.rest("POST", `/runs/${sleepingRun}/cancel`);
     assert.equal(cancelled.status, 200, cancelled.text);
+  });
+
+  test(`${store}: records of webhook requests are kept for as long as is said`, { skip }, async (t) => {
+    const same = await options(t);
+    const before = await startTestService(t, same);
+    const webhook = await makeWebhook(before);
+    for (const body of [{ n: 1 }, "not JSON"]) await post(webhook.url, body);
+    assert.equal((await requestsOf(before, webhook)).length, 2);
+    await before.stop();
+    // By default they would be kept for ten days more.
+    const service = await startTestService(t, { ...same, flags: ["--request-retention", "10d"], now: () => Date.now() + LATER_MS / 2 });
+    const young = await post(webhook.url.replace(before.url, service.url), { n: 2 });
+    assert.equal(young.status, 200, young.text);
+    const left = await until("the old ones are gone", async () => {
+      const found = await requestsOf(service, webhook);
+      return found.length === 1 ? found : undefined;
+    });
+    assert.equal(left[0].eventId, young.body.ids[0], "the young one stays");
   });
 }

@@ -61,36 +61,25 @@ interface WaitRow {
   match_key: string;
 }
 
-interface StateRow extends RunRow {
+/** With the event that started it, if that is still there. */
+interface WholeRow extends RunRow, Omit<EventRow, "environment_id" | "sequence" | "event_id"> {
   revision: number;
   steps: StepRow[] | null;
   entries:
     | { entry_no: number; kind: string; step_id: string; attempt: number; claims: number; leased_by: string | null; again: number }[]
     | null;
   has_waits: boolean;
-}
-
-/** With the event that started it, if that is still there. */
-interface WholeRow extends StateRow, Omit<EventRow, "sequence" | "event_id"> {
   step_values: { id: string; value: string }[] | null;
   event_id: string | null;
 }
 
-/** Functions of the database keep their plans: see migrations/004-reads-and-writes-in-partitions.sql. $1 is the environment. */
-const STATES = `
-  SELECT runs.*, EXISTS (SELECT FROM waits WHERE waits.environment_id = $1 AND waits.run_no = runs.run_no) AS has_waits,
-    steps_of($1, runs.run_no) AS steps,
-    (SELECT json_agg(q) FROM (
-      SELECT entry_no, kind, step_id, attempt, claims, leased_by, again FROM queue
-      WHERE queue.environment_id = $1 AND queue.run_no = runs.run_no) AS q) AS entries
-  FROM runs_at($1, $2) AS runs`;
+/** Functions of the database keep their plans: see migrations/009-runs-by-number.sql. $1 is the environment. */
 const WHOLE_RUNS = "SELECT * FROM whole_runs($1, $2)";
 const EVENTS_AT = "SELECT * FROM events_at($1, $2)";
 
 export class RunReads {
   readonly #database: Database;
   readonly #known: KnownRuns;
-  readonly #states: EnvironmentLoaders<RunNo, ReadRun>;
   readonly #wholes: EnvironmentLoaders<RunNo, KnownRun>;
   readonly #events: EnvironmentLoaders<number, StoredEvent>;
   readonly #settled: BatchLoader<"events", number>;
@@ -100,10 +89,6 @@ export class RunReads {
   constructor(database: Database, known: KnownRuns) {
     this.#database = database;
     this.#known = known;
-    this.#states = new EnvironmentLoaders(async (environmentId, numbers) => {
-      const rows = await database.query<StateRow>(STATES, [environmentId, numbers]);
-      return new Map(rows.map((row) => [row.run_no as RunNo, toReadRun(row)]));
-    });
     this.#wholes = new EnvironmentLoaders(async (environmentId, numbers) => {
       const rows = await database.query<WholeRow>(WHOLE_RUNS, [environmentId, numbers]);
       return new Map(rows.map((row) => [row.run_no as RunNo, { read: toReadRun(row), steps: toValues(row), events: toStarter(row) }]));
@@ -115,8 +100,9 @@ export class RunReads {
     });
   }
 
-  run({ environmentId, runNo }: RunKey): Promise<ReadRun | null> {
-    return this.#states.load(environmentId, runNo);
+  /** Null when it has ended. */
+  async run({ environmentId, runNo }: RunKey): Promise<ReadRun | null> {
+    return (await this.#wholes.load(environmentId, runNo))?.read ?? null;
   }
 
   event(environmentId: EnvironmentId, sequence: number): Promise<StoredEvent | null> {
@@ -217,7 +203,7 @@ function toStarter(row: WholeRow): StoredEvent[] {
   return event_id === null ? [] : [toStoredEvent({ ...row, sequence: event_no, event_id })];
 }
 
-function toReadRun(row: StateRow): ReadRun {
+function toReadRun(row: WholeRow): ReadRun {
   return {
     run: toRunRecord(plain(row)),
     revision: row.revision,

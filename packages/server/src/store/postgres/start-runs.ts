@@ -28,7 +28,8 @@ export function startRun(draft: UnitDraft, handing: Handing, environmentId: Envi
     invoker_step_id: invoker ? toStoreText(invoker.stepId) : null,
   });
   const first = { environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null, eventSequence: null };
-  const entries = [entryOf("call", draft.addEntry(handing, { ...first, dueAt, kind: "call" }, event))];
+  const call = entryOf("call", draft.addEntry(handing, { ...first, dueAt, kind: "call" }, event));
+  const entries = [call];
   if (run.startBy !== undefined) {
     entries.push(entryOf("start-by", draft.addEntry(handing, { ...first, dueAt: run.startBy, kind: "start-by" }, event)));
   }
@@ -37,6 +38,7 @@ export function startRun(draft: UnitDraft, handing: Handing, environmentId: Envi
     environmentId,
     cancels: run.cancels ?? [],
     event: "number" in starter ? starter : null,
+    isHeld: call.isHeld,
     read: () => startedRun(environmentId, starter, run, { no: runNo, status, createdAt: handing.now, entries }),
   });
   return runNo;

@@ -75,6 +75,8 @@ export interface StartedRun {
   cancels: readonly NewWait[];
   /** The event that starts it, if this unit stores that too. */
   event: { number: number; event(): StoredEvent } | null;
+  /** Its app is about to be called by this node. */
+  isHeld: boolean;
   read(): ReadRun;
 }
 
@@ -309,8 +311,8 @@ export class UnitDraft {
   /** Runs as this unit left them, where all of it is known. */
   runsLeft({ firsts, sequences }: WrittenUnit): KnownRun[] {
     const left: KnownRun[] = [];
-    for (const [runNo, { cancels, event, read }] of this.#started) {
-      if (!event || firsts.has(event.number) || this.#runs.has(runNo)) continue;
+    for (const [runNo, { cancels, event, isHeld, read }] of this.#started) {
+      if (!isHeld || !event || firsts.has(event.number) || this.#runs.has(runNo)) continue;
       const sequence = sequences[event.number - 1] as number;
       const { run, ...rest } = read();
       const started = { ...rest, run: { ...run, eventSequence: sequence }, hasWaits: cancels.length > 0 };
