@@ -14,7 +14,8 @@ const READY = Buffer.from("Z\0\0\0\x05I", "latin1");
 test("a new connection that PostgreSQL ends at once: the transaction fails, the process does not", { skip }, async (t) => {
   const url = await freshDatabase(t);
   const others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
-  const end = () => inDatabase(url, (client) => client.query(others));
+  let ending: Promise<unknown> = Promise.resolve();
+  const end = () => (ending = inDatabase(url, (client) => client.query(others)));
   const database = new Database({
     url: await endingProxy(t, url, end),
     connectionsMax: 1,
@@ -27,6 +28,8 @@ test("a new connection that PostgreSQL ends at once: the transaction fails, the 
     database.transaction((client) => client.query("SELECT 1")),
     StoreUnavailable,
   );
+  // Else its own connection would be cut when the database is dropped.
+  await ending;
 });
 
 /** Ends each connection when it is ready, and passes on in one piece that it is ready and that it was ended. */
