@@ -32,6 +32,23 @@ test("a new connection that PostgreSQL ends at once: the transaction fails, the 
   await ending;
 });
 
+test("a statement that PostgreSQL ends to resolve a deadlock is done again", { skip }, async (t) => {
+  const url = await freshDatabase(t);
+  const database = new Database({ url, connectionsMax: 1, listenUrl: null, onFault: () => undefined, onRecovery: () => undefined });
+  onEnd(t, () => database.stop());
+  await inDatabase(url, async (other) => {
+    await other.query("BEGIN");
+    // The one that looks for deadlocks first is the one that is ended.
+    await other.query("SET LOCAL deadlock_timeout = '20s'");
+    await other.query("SELECT pg_advisory_xact_lock(1)");
+    const crossing = database.query("SELECT pg_advisory_xact_lock(2), pg_advisory_xact_lock(1), 'done' AS told");
+    while ((await other.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).rowCount === 0);
+    await other.query("SELECT pg_advisory_xact_lock(2)");
+    await other.query("COMMIT");
+    assert.equal((await crossing)[0]?.told, "done");
+  });
+});
+
 /** Ends each connection when it is ready, and passes on in one piece that it is ready and that it was ended. */
 async function endingProxy(t: TestContext, url: string, end: () => Promise<unknown>): Promise<string> {
   const address = new URL(url);

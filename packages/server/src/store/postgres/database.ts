@@ -2,7 +2,7 @@
 
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow, types } from "pg";
 import { StoreUnavailable } from "../contract/index.ts";
-import { serverFault, translate } from "./failures.ts";
+import { isDeadlock, serverFault, translate } from "./failures.ts";
 
 export interface DatabaseOptions {
   url: string;
@@ -21,6 +21,7 @@ const BIGINT_ARRAY = 1016;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement of ours takes long; one that does is better ended than waited for. */
 const STATEMENT_TIMEOUT_MS = 60_000;
+const DEADLOCKS_MAX = 5;
 
 /** Numbers of ours stay below 2^53. */
 const TYPES = {
@@ -51,9 +52,15 @@ export class Database {
     this.#pool.on("connect", (client) => client.on("error", ignore));
   }
 
-  /** Rows of one statement, which is a transaction of its own. */
+  /** Rows of one statement, which is a transaction of its own: when PostgreSQL ends it to resolve a deadlock, it is done again. */
   async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.#watched(() => this.#pool.query<Row>(text, values as unknown[]))).rows;
+    for (let deadlocks = 1; ; deadlocks++) {
+      try {
+        return (await this.#watched(() => this.#pool.query<Row>(text, values as unknown[]))).rows;
+      } catch (error) {
+        if (!isDeadlock(error) || deadlocks >= DEADLOCKS_MAX) throw error;
+      }
+    }
   }
 
   /** Several statements that have their effect together, or none. */

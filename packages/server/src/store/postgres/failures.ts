@@ -24,9 +24,14 @@ export function serverFault(error: unknown): string | null {
   return known ? `${known[1]} (${error.message})` : null;
 }
 
-/** Deadlocks and the like: the same again will do. */
+/** What was decided on no longer holds, or a deadlock had to be resolved: nothing was written. */
 export function isCollision(error: unknown): boolean {
-  return error instanceof Error && ["40001", "40P01"].includes(codeOf(error) ?? "");
+  return isDeadlock(error) || (error instanceof Error && codeOf(error) === "40001");
+}
+
+/** The same again will do. */
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof Error && codeOf(error) === "40P01";
 }
 
 export function isUniqueViolation(error: unknown): boolean {

@@ -3,6 +3,7 @@
  * nothing left to do. Why tables are divided as they are is told in migrations/003-time-partitions.sql.
  */
 
+import { setTimeout as pause } from "node:timers/promises";
 import { firstIdAt } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import type { RetentionTendParams } from "../contract/index.ts";
@@ -27,8 +28,16 @@ const PARTITIONS_PER_RETENTION = 30;
 const DAYS_MAX = 30;
 /** More than passes between the two looks at what a partition holds. */
 const LOOK_BACK_MS = 60_000;
-/** Dropping waits for all who use the table, and everybody else for it: it is given up soon, and tried again later. */
-const LOCK_TIMEOUT_MS = 1_000;
+/**
+ * Whoever wants a table to itself waits for all who use it, and everybody else waits meanwhile: it is given up soon, and tried again.
+ * Several tables are locked, and others use them in whatever order: all of it must be over before PostgreSQL looks for deadlocks, which
+ * it does after a second, and might find in favour of the wrong one.
+ */
+const LOCK_TIMEOUT_MS = 100;
+const LOCK_TRIES = 10;
+const LOCK_PAUSE_MS = 200;
+
+type Outcome = "done" | "nothing to do" | "in use";
 
 interface PartitionRow {
   from_day: number;
@@ -48,10 +57,20 @@ export async function tablesUntil(database: Database, kind: PartitionKind, until
 export async function tendPartitions(database: Database, { now, keptMs }: RetentionTendParams): Promise<void> {
   for (const kind of ["events", "runs", "requests"] as const) {
     const days = daysPerPartition(keptMs[kind]);
-    while (await database.transaction((client) => makeNext(client, kind, dayAt(now), days)));
+    while (await whenFree(() => database.transaction((client) => makeNext(client, kind, dayAt(now), days))));
     const kept = keptMs[kind];
     if (kept !== null) await dropOld(database, kind, now - kept);
   }
+}
+
+/** Tables in use are tried again, for a while: another time, then. Says whether anything was done. */
+async function whenFree(work: () => Promise<Outcome>): Promise<boolean> {
+  for (let tries = 0; tries < LOCK_TRIES; tries++) {
+    const outcome = await work();
+    if (outcome !== "in use") return outcome === "done";
+    await pause(LOCK_PAUSE_MS);
+  }
+  return false;
 }
 
 async function isMine(client: PoolClient): Promise<boolean> {
@@ -64,17 +83,17 @@ function daysPerPartition(keptMs: number | null): number {
   return Math.min(DAYS_MAX, Math.max(1, Math.floor(keptMs / DAY_MS / PARTITIONS_PER_RETENTION)));
 }
 
-/** Days on which nobody was here have no partition: what came then is in the rest. False when there are enough. */
-async function makeNext(client: PoolClient, kind: PartitionKind, today: number, days: number): Promise<boolean> {
+/** Days on which nobody was here have no partition: what came then is in the rest. */
+async function makeNext(client: PoolClient, kind: PartitionKind, today: number, days: number): Promise<Outcome> {
   await client.query("SELECT pg_advisory_xact_lock($1)", [TEND_LOCK]);
   const { rows } = await client.query<{ last: number | null }>("SELECT max(to_day) AS last FROM time_partitions WHERE kind = $1", [kind]);
   const day = Math.max(rows[0]?.last ?? 0, today);
-  if (day > today + AHEAD_DAYS) return false;
+  if (day > today + AHEAD_DAYS) return "nothing to do";
   // What came before its partition was made is in the rest, which nobody else may look at meanwhile.
   const rest = TABLES[kind].map((table) => `${table}_rest`);
-  if (!(await lockTables(client, rest))) return false;
+  if (!(await lockTables(client, rest))) return "in use";
   await makeOne(client, kind, day, day + days);
-  return true;
+  return "done";
 }
 
 async function makeOne(client: PoolClient, kind: PartitionKind, fromDay: number, toDay: number): Promise<void> {
@@ -111,21 +130,23 @@ async function dropOld(database: Database, kind: PartitionKind, until: number): 
     const tables = TABLES[kind].map((table) => partitionName(table, from_day));
     // Looked through while nobody has to wait; what may have changed since is asked again under the lock.
     const [needed] = await database.query<{ stays: boolean }>(STAYS[kind](tables[0] as string), [until]);
-    if (!needed?.stays) await dropOne(database, kind, from_day, tables);
+    if (!needed?.stays) await whenFree(() => dropOne(database, kind, from_day, tables));
   }
 }
 
-function dropOne(database: Database, kind: PartitionKind, fromDay: number, tables: readonly string[]): Promise<void> {
+function dropOne(database: Database, kind: PartitionKind, fromDay: number, tables: readonly string[]): Promise<Outcome> {
   return database.transaction(async (client) => {
-    if (!(await isMine(client)) || !(await lockTables(client, TABLES[kind]))) return;
+    if (!(await isMine(client))) return "nothing to do";
+    if (!(await lockTables(client, TABLES[kind]))) return "in use";
     const { rows } = await client.query<{ stays: boolean }>(STAYS_SINCE[kind](tables[0] as string), [database.now() - LOOK_BACK_MS]);
-    if (rows[0]?.stays) return;
+    if (rows[0]?.stays) return "nothing to do";
     for (const table of tables) await client.query(`DROP TABLE ${table}`);
     await client.query("DELETE FROM time_partitions WHERE kind = $1 AND from_day = $2", [kind, fromDay]);
+    return "done";
   });
 }
 
-/** False when somebody uses them for long: another time, then. The transaction has failed with that, and nothing else is in it. */
+/** False when somebody uses them. The transaction has failed with that, and nothing else is in it. */
 async function lockTables(client: PoolClient, tables: readonly string[]): Promise<boolean> {
   await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
   try {
