@@ -26,6 +26,7 @@ class Bench {
   limits: Record<string, LimitRule[]> = {};
   readonly store = new Map<string, ClaimedEntry[]>();
   claims = 0;
+  now = 0;
   readonly #done = new Map<string, () => void>();
   readonly scheduler = new Scheduler({
     work: (worked) => {
@@ -39,6 +40,7 @@ class Bench {
       return { claimed: waiting.splice(0, limit), more: waiting.length > 0 };
     },
     limitsOf: (lane) => this.limits[lane] ?? [],
+    now: () => this.now,
   });
 
   async finish(...names: string[]): Promise<void> {
@@ -118,6 +120,23 @@ test("what the store holds of a lane is fetched when the lane runs low, and new 
   assert.equal(bench.claims, 2);
   assert.deepEqual(bench.begun.at(-1), "a1499");
   assert.ok(bench.scheduler.roomIn("a") > 0);
+});
+
+test("of a lane that moves quickly more is held, and again when it has been empty; of one that stands still no more than of any", async () => {
+  const bench = new Bench();
+  bench.limits = { quick: [{ id: "x", cap: 800 }], slow: [{ id: "y", cap: 1 }] };
+  const numbers = Array.from({ length: 800 }, (_, no) => no);
+  bench.scheduler.take([...numbers.map((no) => entry("quick", no)), entry("slow", 0)]);
+  bench.now = 500;
+  await bench.finish(...numbers.slice(0, 799).map((no) => `quick${no}`));
+  assert.equal(bench.scheduler.roomIn("quick"), Math.round((799 / 500) * 4_000));
+  assert.equal(bench.scheduler.roomIn("slow"), 1_000);
+  await bench.finish("quick799");
+  bench.now = 60_000;
+  assert.equal(bench.scheduler.roomIn("quick"), Math.round((799 / 500) * 4_000), "that it was empty says nothing");
+  bench.scheduler.take([entry("quick", 900)]);
+  bench.now = 61_000;
+  assert.equal(bench.scheduler.roomIn("quick"), 1_000, "it stands still");
 });
 
 test("a lane that is done leaves nothing behind, and limits that change hold from then on", async () => {

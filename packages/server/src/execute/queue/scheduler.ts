@@ -6,11 +6,13 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { ClaimedEntry } from "../../store/contract/index.ts";
+import { HELD_MIN, Pace } from "./pace.ts";
 
-/** How much of a lane is held in memory. */
-const LANE_ENTRIES_MAX = 1_000;
-/** A lane that has fewer left claims more. */
-const LANE_ENTRIES_LOW = 250;
+/** A lane that has less left than this share of what it may hold claims more. */
+const LOW_SHARE = 0.25;
+const CLAIM_MAX = 1_000;
+/** Lanes whose pace is remembered although they are empty. */
+const PACES_MAX = 1_000;
 
 export interface LimitRule {
   id: string;
@@ -23,6 +25,8 @@ export interface SchedulerParts {
   work(entry: ClaimedEntry): Promise<void>;
   claim(lane: string, limit: number): Promise<{ claimed: ClaimedEntry[]; more: boolean }>;
   limitsOf(lane: string): readonly LimitRule[];
+  /** In milliseconds, from whenever. Absent: by the clock that nobody sets. */
+  now?(): number;
   /** Nothing of this lane is left here. */
   onEmpty?(lane: string): void;
 }
@@ -30,6 +34,7 @@ export interface SchedulerParts {
 interface Lane {
   key: string;
   limits: Limit[];
+  pace: Pace;
   waiting: ClaimedEntry[];
   working: number;
   /** There is more in the store. New entries must not overtake it. */
@@ -53,6 +58,8 @@ export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #lanes = new Map<string, Lane>();
   readonly #limits = new Map<string, Limit>();
+  /** Of quick lanes that are empty, the one that was longest so first. */
+  readonly #paces = new Map<string, Pace>();
   readonly #working = new Set<Promise<void>>();
   readonly #inWork = new Set<ClaimedEntry>();
   #stopped = false;
@@ -65,8 +72,8 @@ export class Scheduler {
   roomIn(key: string): number {
     if (this.#stopped) return 0;
     const lane = this.#lanes.get(key);
-    if (!lane) return LANE_ENTRIES_MAX;
-    return lane.hasBacklog ? 0 : LANE_ENTRIES_MAX - lane.waiting.length;
+    if (!lane) return this.#paces.get(key)?.held ?? HELD_MIN;
+    return lane.hasBacklog ? 0 : Math.max(lane.pace.held - lane.waiting.length, 0);
   }
 
   /** By environment, since when the oldest waits of those that are next in their lanes. */
@@ -127,9 +134,18 @@ export class Scheduler {
   #lane(key: string): Lane {
     const known = this.#lanes.get(key);
     if (known) return known;
-    const lane: Lane = { key, limits: this.#limitsOf(key), waiting: [], working: 0, hasBacklog: false, isClaiming: false, wasNoted: false };
+    const idle = { waiting: [], working: 0, hasBacklog: false, isClaiming: false, wasNoted: false };
+    const lane: Lane = { key, limits: this.#limitsOf(key), pace: this.#paceOf(key), ...idle };
     this.#lanes.set(key, lane);
     return lane;
+  }
+
+  #paceOf(key: string): Pace {
+    const known = this.#paces.get(key);
+    if (!known) return new Pace(this.#parts.now ?? (() => performance.now()));
+    this.#paces.delete(key);
+    known.begin();
+    return known;
   }
 
   #limitsOf(key: string): Limit[] {
@@ -163,6 +179,7 @@ export class Scheduler {
       this.#working.delete(working);
       this.#inWork.delete(entry);
       lane.working--;
+      lane.pace.noteEnd();
       for (const limit of limits) this.#release(limit);
       this.#move(lane);
       this.#forget(lane);
@@ -185,11 +202,13 @@ export class Scheduler {
   }
 
   #refill(lane: Lane): void {
-    if (!lane.hasBacklog || lane.isClaiming || this.#stopped || lane.waiting.length > LANE_ENTRIES_LOW) return;
+    if (!lane.hasBacklog || lane.isClaiming || this.#stopped) return;
+    const { held } = lane.pace;
+    if (lane.waiting.length > held * LOW_SHARE) return;
     lane.isClaiming = true;
     lane.wasNoted = false;
     this.#parts
-      .claim(lane.key, LANE_ENTRIES_MAX - lane.waiting.length)
+      .claim(lane.key, Math.min(held - lane.waiting.length, CLAIM_MAX))
       .then(({ claimed, more }) => {
         lane.isClaiming = false;
         lane.hasBacklog = more || lane.wasNoted;
@@ -211,7 +230,15 @@ export class Scheduler {
     if (lane.working > 0 || lane.waiting.length > 0 || lane.hasBacklog || lane.isClaiming) return;
     if (!this.#lanes.delete(lane.key)) return;
     this.#letGo(lane.limits);
+    this.#remember(lane);
     this.#parts.onEmpty?.(lane.key);
+  }
+
+  #remember({ key, pace }: Lane): void {
+    if (pace.held <= HELD_MIN) return;
+    pace.rest();
+    this.#paces.set(key, pace);
+    if (this.#paces.size > PACES_MAX) this.#paces.delete(this.#paces.keys().next().value as string);
   }
 
   #letGo(limits: readonly Limit[]): void {

@@ -3,8 +3,8 @@
  * from the answer.
  *
  * What is decided on a run that changed meanwhile is found out as it is written (see group-writer.ts), so nothing here has to be right.
- * It is young, though, and forgotten when another node says that it changed the run: an app should not be called for a run that was
- * cancelled a while ago.
+ * It is forgotten when another node says that it changed the run, though, and soon where nobody could say so: an app should not be called
+ * for a run that was cancelled a while ago.
  */
 
 import type { EntryNo, RunNo } from "@inlet/protocol";
@@ -18,7 +18,9 @@ export interface KnownRun {
   steps: RunContext["steps"];
 }
 
-const YOUNG_MS = 1_000;
+/** How long it is believed: while this node hears what others do, and while it does not. */
+const HEARING_MS = 10_000;
+const DEAF_MS = 1_000;
 /** Of payloads and results together, in UTF-16 units. */
 const UNITS_MAX = 16_000_000;
 const UNITS_OF_ONE_MAX = 256_000;
@@ -34,7 +36,12 @@ interface Kept {
 export class KnownRuns {
   /** In the order in which they were kept. */
   readonly #runs = new Map<RunNo, Kept>();
+  readonly #isHearing: () => boolean;
   #units = 0;
+
+  constructor(isHearing: () => boolean) {
+    this.#isHearing = isHearing;
+  }
 
   /** Only while its app is about to be called: whatever else concerns a run, it is read for. */
   keep(known: KnownRun): void {
@@ -56,9 +63,13 @@ export class KnownRuns {
   find(runNo: RunNo): KnownRun | null {
     const kept = this.#runs.get(runNo);
     if (!kept) return null;
-    if (performance.now() - kept.keptAt <= YOUNG_MS) return kept.known;
+    if (performance.now() - kept.keptAt <= (this.#isHearing() ? HEARING_MS : DEAF_MS)) return kept.known;
     this.forget([runNo]);
     return null;
+  }
+
+  forgetAll(): void {
+    this.forget([...this.#runs.keys()]);
   }
 
   forget(runNos: Iterable<RunNo>): void {

@@ -70,8 +70,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (!(error instanceof StoreUnavailable)) throw error;
     throw new StoreRefused(`the database cannot be used: ${error.message}. See --database-url.`, error);
   }
-  const known = new KnownRuns();
+  const known = new KnownRuns(() => signals.isListening);
   signals.runListeners.add((runNos) => known.forget(runNos));
+  signals.lossListeners.add(() => known.forgetAll());
   const reads = new RunReads(database, known);
   const blocks = { runs: new NumberBlocks(database, "runs"), entries: new NumberBlocks(database, "entries") };
   const announced = createAnnounced(database, node);

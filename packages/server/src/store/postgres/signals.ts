@@ -35,12 +35,15 @@ export class Signals {
   readonly queueListeners = new Set<QueueListener>();
   readonly runListeners = new Set<(runNos: readonly RunNo[]) => void>();
   readonly topicListeners = new Set<(topic: StoreTopic) => void>();
+  /** Told when signals may have been missed. */
+  readonly lossListeners = new Set<() => void>();
   readonly #database: Database;
   readonly #words: Words;
   readonly #node: string;
   readonly #waiting = new Map<string, number>();
   readonly #changedRuns = new Set<RunNo>();
   #client: Client | null = null;
+  #isListening = false;
   #isGathering = false;
   #gathering: NodeJS.Timeout | null = null;
   /** By `performance.now()`. */
@@ -66,6 +69,11 @@ export class Signals {
     const client = this.#client;
     this.#client = null;
     await client?.end().catch(() => {});
+  }
+
+  /** Whether this node is told what others do. */
+  get isListening(): boolean {
+    return this.#isListening;
   }
 
   eventsStored(): void {
@@ -123,6 +131,7 @@ export class Signals {
       this.#client = client;
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
+      this.#isListening = this.#client === client;
     } catch {
       this.#lose(client);
     }
@@ -132,6 +141,8 @@ export class Signals {
   #lose(client: Client): void {
     if (this.#client !== client || this.#stopped) return;
     this.#client = null;
+    this.#isListening = false;
+    for (const listener of this.lossListeners) listener();
     client.end().catch(() => {});
     this.#reconnecting = setTimeout(() => void this.#connect().then(() => this.#client && this.#look()), RECONNECT_MS).unref();
   }
