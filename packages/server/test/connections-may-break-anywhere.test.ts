@@ -87,8 +87,8 @@ test("accepting an event, and going on with its run", { skip }, async (t) => {
     ...both("the look for the event's name", /SELECT name_id/),
     ...both("the name is added", /INSERT INTO event_names/),
     ...both("the write of the event", /write_units[\s\S]*label/),
-    ...both("the write of the step's result", /write_units[\s\S]*"done_position":0/),
-    ...both("the write of the run's end", /write_units[\s\S]*"status":"completed"/),
+    ...both("the write of the step's result", /write_answers[\s\S]*"done_position":0/),
+    ...both("the write of the run's end", /write_answers[\s\S]*completed/),
     ...both("the read of the run", /FROM runs[\s\S]*run_no = ANY/),
   ];
   for (const [n, [point, cut]] of points.entries()) {

@@ -10,29 +10,28 @@ const NULL_LENGTH = -1;
 const [INT8, INT4, TEXT] = [20, 23, 25];
 const TWO_TO_32 = 2 ** 32;
 
-export function integerArray(values: readonly number[]): Buffer {
+export function integerArray(values: readonly (number | null)[]): Buffer {
   const buffer = withHeader(INT4, values.length, 8 * values.length);
   let at = HEADER_BYTES;
   for (const value of values) {
-    buffer.writeInt32BE(4, at);
-    buffer.writeInt32BE(value, at + 4);
-    at += 8;
+    at = buffer.writeInt32BE(value === null ? NULL_LENGTH : 4, at);
+    if (value !== null) at = buffer.writeInt32BE(value, at);
   }
-  return buffer;
+  return buffer.subarray(0, at);
 }
 
 /** Numbers that are whole and safe. */
-export function bigintArray(values: readonly number[]): Buffer {
+export function bigintArray(values: readonly (number | null)[]): Buffer {
   const buffer = withHeader(INT8, values.length, 12 * values.length);
   let at = HEADER_BYTES;
   for (const value of values) {
+    at = buffer.writeInt32BE(value === null ? NULL_LENGTH : 8, at);
+    if (value === null) continue;
     const high = Math.floor(value / TWO_TO_32);
-    buffer.writeInt32BE(8, at);
-    buffer.writeInt32BE(high, at + 4);
-    buffer.writeUInt32BE(value - high * TWO_TO_32, at + 8);
-    at += 12;
+    buffer.writeInt32BE(high, at);
+    at = buffer.writeUInt32BE(value - high * TWO_TO_32, at + 4);
   }
-  return buffer;
+  return buffer.subarray(0, at);
 }
 
 export function textArray(values: readonly (string | null)[]): Buffer {

@@ -19,6 +19,7 @@ import { Touched } from "./touched.ts";
 import { UnitDraft } from "./unit-draft.ts";
 import { UnitReads } from "./unit-reads.ts";
 import type { Words } from "./words.ts";
+import { type AnswerPlace, answerPlace, writeAnswers } from "./write-answers.ts";
 import { type WrittenUnit, writeUnits } from "./write-units.ts";
 
 const GROUP_ROWS_MAX = 2_000;
@@ -27,6 +28,7 @@ const COLLISIONS_MAX = 10;
 /** How long a unit whose answer was lost is written again before it is given up. */
 const LOST_ANSWER_MS = 10_000;
 const LOST_ANSWER_PAUSE_MS = 100;
+const AS_PLANNED: WrittenUnit = { isStale: false, firsts: new Map(), sequences: [] };
 
 /** Drafts a unit; returns what its caller is told once it is written. Called again whenever something has to be read first. */
 export type Plan<Result> = (draft: UnitDraft) => (written: WrittenUnit, isWrittenAgain: boolean) => Result;
@@ -38,6 +40,8 @@ interface Unit {
   known(): KnownRun | null;
   plan: Plan<unknown>;
   draft: UnitDraft | null;
+  /** Where it can be written the short way; null: it takes the long one. */
+  answerPlace: AnswerPlace | null;
   tell: ReturnType<Plan<unknown>> | null;
   replans: number;
   collisions: number;
@@ -87,7 +91,15 @@ export class GroupWriter {
   submit<Result>(plan: Plan<Result>, { rows = 1, runNo = null, known = () => null, wasLost = false }: SubmitOptions = {}): Promise<Result> {
     if (this.#isStopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
     return new Promise((resolve, reject) => {
-      const fresh = { draft: null, tell: null, replans: 0, collisions: 0, lostAt: wasLost ? Date.now() : null, isAlone: false };
+      const fresh = {
+        draft: null,
+        answerPlace: null,
+        tell: null,
+        replans: 0,
+        collisions: 0,
+        lostAt: wasLost ? Date.now() : null,
+        isAlone: false,
+      };
       const unit: Unit = { rows, runNo, known, plan, ...fresh, resolve: resolve as Unit["resolve"], reject };
       this.#open++;
       const queue = runNo === null ? undefined : this.#busyRuns.get(runNo);
@@ -121,15 +133,18 @@ export class GroupWriter {
         if (failure) return this.#fail(unit, failure);
       }
     }
-    if (unit.draft.isEmpty()) return this.#succeed(unit, { isStale: false, firsts: new Map(), sequences: [] });
+    if (unit.draft.isEmpty()) return this.#succeed(unit, AS_PLANNED);
+    // What met others once is looked at one by one from then on.
+    unit.answerPlace = unit.replans === 0 && unit.collisions === 0 ? answerPlace(unit.draft) : null;
     this.#await(unit);
   }
 
-  /** Units that would have to see what the other does do not share a group. */
+  /** Units that would have to see what the other does do not share a group, nor do those that are not written the same way. */
   #depart(): { rows: number; arrived: Promise<void> } | null {
     const group: Unit[] = [];
     const later: Unit[] = [];
     const touched = new Touched();
+    const way = this.#planned[0]?.answerPlace ?? null;
     let rows = 0;
     for (const [index, unit] of this.#planned.entries()) {
       const draft = unit.draft as UnitDraft;
@@ -138,7 +153,7 @@ export class GroupWriter {
         later.push(...this.#planned.slice(index));
         break;
       }
-      if (!touched.leaves(draft)) {
+      if (!isSameWay(unit.answerPlace, way) || !touched.leaves(draft)) {
         later.push(unit);
         continue;
       }
@@ -158,11 +173,10 @@ export class GroupWriter {
   }
 
   async #write(group: Unit[]): Promise<void> {
-    const { database, onCommit } = this.#parts;
-    const merged = group.map(({ draft, lostAt }) => ({ draft: draft as UnitDraft, isWrittenAgain: lostAt !== null }));
-    let written: WrittenUnit[];
+    const { onCommit } = this.#parts;
+    let written: readonly WrittenUnit[];
     try {
-      written = await writeUnits(database, merged);
+      written = await this.#writeAll(group);
     } catch (error) {
       return this.#afterFailure(group, error);
     }
@@ -175,6 +189,19 @@ export class GroupWriter {
       else this.#succeed(unit, outcome);
     }
     if (this.#lost.length > 0) this.#letGoOfLost();
+  }
+
+  async #writeAll(group: readonly Unit[]): Promise<readonly WrittenUnit[]> {
+    const { database } = this.#parts;
+    const place = group[0]?.answerPlace;
+    const units = group.map(({ draft, lostAt }) => ({ draft: draft as UnitDraft, isWrittenAgain: lostAt !== null }));
+    if (!place) return writeUnits(database, units);
+    await writeAnswers(
+      database,
+      place,
+      units.map(({ draft }) => draft),
+    );
+    return units.map(() => AS_PLANNED);
   }
 
   /** The runs that were changed, as they are now, if this is known for sure. */
@@ -212,7 +239,7 @@ export class GroupWriter {
     }
     const [only] = group;
     if (only && group.length === 1) return this.#fail(only, error);
-    for (const unit of group) unit.isAlone = true;
+    for (const unit of group) Object.assign(unit, { isAlone: true, answerPlace: null });
     this.#planned.unshift(...group);
     this.#rows += group.reduce((sum, { rows }) => sum + rows, 0);
   }
@@ -220,6 +247,7 @@ export class GroupWriter {
   /** The connection broke before the answer: only writing the same again tells whether it was kept. */
   async #writeAgain(unit: Unit, error: unknown): Promise<void> {
     unit.lostAt ??= Date.now();
+    unit.answerPlace = null;
     if (Date.now() - unit.lostAt > LOST_ANSWER_MS || this.#isStopped) return this.#fail(unit, error);
     await new Promise((resolve) => setTimeout(resolve, LOST_ANSWER_PAUSE_MS));
     this.#await(unit);
@@ -251,6 +279,10 @@ export class GroupWriter {
     }
     if (this.#open === 0) this.#whenIdle?.();
   }
+}
+
+function isSameWay(one: AnswerPlace | null, other: AnswerPlace | null): boolean {
+  return one?.environmentId === other?.environmentId && one?.node === other?.node;
 }
 
 /** What a unit that was written twice handed over the first time. Null: nobody knows whether it was written. */

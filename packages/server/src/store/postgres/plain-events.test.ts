@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { EventId } from "@inlet/protocol";
-import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
+import { countedDatabase } from "../../../test/support/function-calls.ts";
+import { whyNoPostgres } from "../../../test/support/postgres.ts";
 import { advance, beginOne, detailsOf, makeScene, SAMPLE_RULES, sampleLease, sampleStep, stepId } from "../conformance/run-samples.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
 import type { Environment, NewEvent, Store } from "../contract/index.ts";
@@ -15,23 +16,16 @@ interface World {
   store: Store;
   /** Another node on the same database. */
   other: Store;
-  /** How often each function was called. Stops the nodes: what they did is told by PostgreSQL when their connections end. */
+  /** How often each function was called. Stops the nodes. */
   calls(): Promise<Record<string, number>>;
 }
 
 async function open(t: TestContext): Promise<World> {
-  const url = await freshDatabase(t);
-  await inDatabase(url, (client) => client.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET track_functions = 'pl'`));
+  const { url, callsBy } = await countedDatabase(t);
   const hooks = { url, rules: SAMPLE_RULES, onFault: () => undefined, onRecovery: () => undefined };
   const [store, other] = [await openPostgresStore(hooks), await openPostgresStore(hooks)];
-  const stop = () => Promise.all([store.stop(), other.stop()]);
-  t.after(stop);
-  async function calls(): Promise<Record<string, number>> {
-    await stop();
-    const { rows } = await inDatabase(url, (client) => client.query("SELECT funcname, calls::integer FROM pg_stat_user_functions"));
-    return Object.fromEntries(rows.map(({ funcname, calls: count }) => [funcname, count]));
-  }
-  return { store, other, calls };
+  t.after(() => Promise.all([store.stop(), other.stop()]));
+  return { store, other, calls: () => callsBy([store, other]) };
 }
 
 /** The first event of a name is never plain: its number has to be fetched. */

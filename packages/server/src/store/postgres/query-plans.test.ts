@@ -5,7 +5,17 @@ import { test } from "node:test";
 import { type EventId, firstIdAt, type RunId, type WebhookId, type WebhookRequestId } from "@inlet/protocol";
 import { Client } from "pg";
 import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
-import { advance, beginOne, claimAll, doneStep, makeScene, SAMPLE_RULES, type Scene, sampleEnd } from "../conformance/run-samples.ts";
+import {
+  advance,
+  beginOne,
+  claimAll,
+  doneStep,
+  makeScene,
+  SAMPLE_RULES,
+  type Scene,
+  sampleCall,
+  sampleEnd,
+} from "../conformance/run-samples.ts";
 import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
 import { RUN_STATUSES } from "../contract/index.ts";
 import { openPostgresStore } from "./postgres-store.ts";
@@ -104,6 +114,9 @@ async function everyday(scene: Scene): Promise<void> {
     await store.runContext(begun);
     await advance(scene, begun, { steps: [doneStep("a")] });
     await advance(scene, begun, { end: sampleEnd() }, { entry: null });
+    const answered = await beginOne(scene);
+    await advance(scene, answered, { call: sampleCall(), steps: [doneStep("a")], entries: [{ kind: "call", stepId: null }] });
+    await advance(scene, answered, { call: sampleCall(), end: sampleEnd() });
     await claimAll(scene, 5_000);
     await store.eventAt({ environmentId, sequence: 100 + n });
     for (const id of dayIds) {

@@ -1,0 +1,24 @@
+/** How often nodes call functions of the database. */
+
+import type { TestContext } from "node:test";
+import type { Store } from "../../src/store/contract/index.ts";
+import { freshDatabase, inDatabase } from "./postgres.ts";
+
+export interface CountedDatabase {
+  url: string;
+  /** Stops the nodes: what they did is told by PostgreSQL when their connections end. */
+  callsBy(nodes: readonly Store[]): Promise<Record<string, number>>;
+}
+
+export async function countedDatabase(t: TestContext): Promise<CountedDatabase> {
+  const url = await freshDatabase(t);
+  await inDatabase(url, (client) => client.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET track_functions = 'pl'`));
+  return {
+    url,
+    async callsBy(nodes) {
+      await Promise.all(nodes.map((node) => node.stop()));
+      const { rows } = await inDatabase(url, (client) => client.query("SELECT funcname, calls::integer FROM pg_stat_user_functions"));
+      return Object.fromEntries(rows.map(({ funcname, calls }) => [funcname, calls]));
+    },
+  };
+}
