@@ -21,7 +21,7 @@ export class EventTypeCounter {
   #unwatch: (() => void) | null = null;
   /** At start too: what was committed before the last end may not have been counted. */
   #isBehind = true;
-  #counting: Promise<void> = Promise.resolve();
+  #counting: Promise<unknown> = Promise.resolve();
   #isCounting = false;
   #stopped = false;
 
@@ -49,29 +49,31 @@ export class EventTypeCounter {
   /** Counts what is left, as far as that goes in a moment: all of it, unless the service has just started. */
   async catchUp(): Promise<void> {
     const deadline = Date.now() + ASKED_MS;
-    do await this.#stretch();
-    while (this.#isBehind && Date.now() < deadline);
+    while ((await this.#stretch()) && Date.now() < deadline);
   }
 
   async #countOn(): Promise<void> {
     this.#isCounting = true;
     try {
-      for (let stretch = 0; stretch < STRETCHES_EACH_TIME && this.#isBehind; stretch++) await this.#stretch();
+      for (let stretch = 0; stretch < STRETCHES_EACH_TIME && (await this.#stretch()); stretch++);
     } finally {
       this.#isCounting = false;
     }
   }
 
-  /** One stretch at a time; who asks during one waits for another. */
-  #stretch(): Promise<void> {
-    this.#counting = this.#counting.catch(() => undefined).then(() => this.#count());
-    return this.#counting;
+  /** One stretch at a time; who asks during one waits for another. True when that did not reach the last event. */
+  #stretch(): Promise<boolean> {
+    const counted = this.#counting.catch(() => undefined).then(() => this.#count());
+    this.#counting = counted;
+    return counted;
   }
 
-  async #count(): Promise<void> {
-    if (!this.#isBehind || this.#stopped) return;
+  async #count(): Promise<boolean> {
+    if (!this.#isBehind || this.#stopped) return false;
+    // What comes meanwhile is counted the next time: one that waited for it would never be done.
     this.#isBehind = false;
-    // A commit of anything, of these very counts too, sets it again; counting once more in vain is cheap.
-    if (!(await this.#parts.store.eventTypeCount({ limit: STRETCH_EVENTS }))) this.#isBehind = true;
+    const isDone = await this.#parts.store.eventTypeCount({ limit: STRETCH_EVENTS });
+    this.#isBehind ||= !isDone;
+    return !isDone;
   }
 }

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pino } from "pino";
+import { EventTypeCounter } from "./event-type-counter.ts";
+
+test("counting ends at the last event there was, though others keep coming", async () => {
+  let stored = 12_000;
+  let counted = 0;
+  let stretches = 0;
+  let note = (): void => undefined;
+  const counter = new EventTypeCounter({
+    store: {
+      eventWatch(listener) {
+        note = listener;
+        return () => undefined;
+      },
+      async eventTypeCount({ limit }) {
+        stretches++;
+        const last = stored;
+        counted = Math.min(counted + limit, last);
+        stored += 100;
+        note();
+        return counted === last;
+      },
+    } as ConstructorParameters<typeof EventTypeCounter>[0]["store"],
+    log: pino({ level: "silent" }),
+  });
+  counter.start();
+  await counter.catchUp();
+  assert.deepEqual([stretches, counted], [3, 12_200]);
+  await counter.catchUp();
+  assert.deepEqual([stretches, counted], [4, 12_300]);
+  await counter.stop();
+});
