@@ -108,13 +108,13 @@ test("an event in a batch, and one with an id", { skip }, async (t) => {
   for (const when of ["before", "after"] as const) {
     await t.test(`${when} the write`, async () => {
       const made = world.proxy.cut({ statement: /write_units[\s\S]*label/, when });
+      // A name that was seen before would take the short way.
+      const name = `break/steps.batch-${when}`;
       const labels = [1, 2, 3].map((n) => `${when}-${n}`);
-      const { status, body, text } = await world.node.send(
-        labels.map((label) => ({ name: "break/steps.batch", id: label, data: { label } })),
-      );
+      const { status, body, text } = await world.node.send(labels.map((label) => ({ name, id: label, data: { label } })));
       assert.equal(status, 200, text);
       await made;
-      for (const [n, label] of labels.entries()) await storedOnce(world, "break/steps.batch", label, body.ids[n]);
+      for (const [n, label] of labels.entries()) await storedOnce(world, name, label, body.ids[n]);
       for (const id of body.ids) {
         assert.equal(
           (await world.node.rest("GET", `/events/${id}`)).body.data.duplicates,
@@ -122,6 +122,22 @@ test("an event in a batch, and one with an id", { skip }, async (t) => {
           "writing it again was no duplicate of the sender's",
         );
       }
+    });
+  }
+});
+
+test("events that start runs, by a name that is known", { skip }, async (t) => {
+  const world = await startWorld(t);
+  await storedOnce(world, "break/steps.known", "first", await send(world.node, { name: "break/steps.known", data: { label: "first" } }));
+  for (const when of ["before", "after"] as const) {
+    await t.test(`${when} the write`, async () => {
+      const made = world.proxy.cut({ statement: /write_starting_events[\s\S]*label/, when });
+      const labels = [1, 2, 3].map((n) => `${when}-${n}`);
+      const sent = labels.map((label, n) => ({ name: "break/steps.known", ...(n > 0 && { id: label }), data: { label } }));
+      const { status, body, text } = await world.node.send(sent);
+      assert.equal(status, 200, text);
+      await made;
+      for (const [n, label] of labels.entries()) await storedOnce(world, "break/steps.known", label, body.ids[n]);
     });
   }
 });

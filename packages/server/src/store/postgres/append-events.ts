@@ -125,7 +125,7 @@ export class AppendEvents {
 }
 
 /** As it will be read once it is stored; its place there is not known yet. */
-function asStored({ environmentId, receivedAt, source }: EventBatch, { runs: _, starts: __, ...event }: NewEvent): StoredEvent {
+export function asStored({ environmentId, receivedAt, source }: EventBatch, { runs: _, starts: __, ...event }: NewEvent): StoredEvent {
   return { ...event, sequence: 0, environmentId, receivedAt, source, duplicates: 0 };
 }
 

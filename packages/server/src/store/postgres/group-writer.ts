@@ -212,6 +212,12 @@ export class GroupWriter {
     if (!outcome.isStale && lostAt === null) for (const run of draft.runsLeft(outcome)) known.keep(run);
   }
 
+  /** Entries that may be held in this node's name although it was never told so. */
+  noteLost(entries: readonly EntryKey[]): void {
+    this.#lost.push(...entries);
+    if (this.#lost.length > 0) this.#letGoOfLost();
+  }
+
   #letGoOfLost(): void {
     const lost = this.#lost;
     this.#lost = [];

@@ -27,6 +27,14 @@ export class NumberBlocks {
     this.#of = of;
   }
 
+  /** Whether so many can be had without waiting. */
+  has(count: number): boolean {
+    if (this.#of === "runs") this.#leaveYesterday();
+    let left = 0;
+    for (const { next, end } of this.#blocks) left += end - next;
+    return left >= count;
+  }
+
   next(): number {
     if (this.#of === "runs") this.#leaveYesterday();
     const block = this.#blocks[0];

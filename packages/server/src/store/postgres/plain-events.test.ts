@@ -2,12 +2,24 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { EventId } from "@inlet/protocol";
+import type { EventId, RunId, RunNo } from "@inlet/protocol";
 import { countedDatabase } from "../../../test/support/function-calls.ts";
 import { whyNoPostgres } from "../../../test/support/postgres.ts";
-import { advance, beginOne, detailsOf, makeScene, SAMPLE_RULES, sampleLease, sampleStep, stepId } from "../conformance/run-samples.ts";
+import {
+  advance,
+  beginOne,
+  claimAll,
+  detailsOf,
+  makeScene,
+  SAMPLE_RULES,
+  sampleEnd,
+  sampleLease,
+  sampleRun,
+  sampleStep,
+  stepId,
+} from "../conformance/run-samples.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "../conformance/samples.ts";
-import type { Environment, NewEvent, Store } from "../contract/index.ts";
+import type { ClaimedEntry, Environment, NewEvent, Store } from "../contract/index.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const skip = whyNoPostgres() ?? false;
@@ -138,4 +150,82 @@ test("of equal dedup ids sent to two nodes at once, in any order, one wins", { s
   }
   const { write_units: long = 0, write_plain_events: plain = 0 } = await calls();
   assert.ok(plain >= rounds && long <= 2, `${plain} short, ${long} long`);
+});
+
+test("runs that events start are written with them, and known to the node that takes them up", { skip }, async (t) => {
+  const { store, other, calls } = await open(t);
+  const scene = await makeScene(store);
+  const { environment, functions } = scene;
+  // The long way: number blocks, name and lane have to be fetched.
+  await advance(scene, await beginOne(scene), { end: sampleEnd() });
+  const elsewhere = { ...scene, store: other };
+  const [taken, left] = [sampleRun(functions[0]), sampleRun(functions[1], { rank: 900 })];
+  const event = sampleEvent({ data: '{"text":"ä \u{1f9c0}"}', runs: [taken, left] });
+  const lease = sampleLease({ roomIn: () => 1 });
+  const [{ ids, handed }, unheld] = await Promise.all([
+    store.eventAppend(sampleBatch(environment, [sampleEvent(), event, sampleEvent()], { lease })),
+    store.eventAppend(sampleBatch(environment, [sampleEvent({ runs: [sampleRun(functions[0])] })])),
+  ]);
+  assert.deepEqual([ids[1], handed.length, unheld.handed], [event.id, 1, []]);
+  const [entry] = handed as [ClaimedEntry];
+  const begun = { environmentId: environment.id, runNo: entry.runNo as RunNo, entry, run: taken };
+  const { sequence } = await stored(store, environment, event.id);
+  const details = await Promise.all([taken, left].map(({ id }) => detailsOf(elsewhere, id)));
+  assert.deepEqual(
+    details.map(({ status, functionNo, eventSequence, createdAt, lane }) => [status, functionNo, eventSequence, createdAt, lane]),
+    [
+      ["running", functions[0], sequence, 1_000, "app:1"],
+      ["queued", functions[1], sequence, 1_000, "app:1"],
+    ],
+  );
+  const [here, there] = await Promise.all([store.runContext(begun), other.runContext(begun)]);
+  assert.deepEqual({ ...here, lastSequence: 0 }, { ...there, lastSequence: 0 });
+  const waiting = await claimAll(elsewhere, 6_000, "another", ["app:1"]);
+  assert.deepEqual(
+    waiting.map(({ runNo, rank, claims, kind }) => [runNo === details[1]?.no, rank, claims, kind]),
+    [
+      [true, 900, 1, "call"],
+      [false, 1_000, 1, "call"],
+    ],
+  );
+  assert.equal((await advance(scene, begun, { end: sampleEnd() })).applied, true);
+  assert.equal((await calls()).write_starting_events, 1);
+});
+
+test("an event that repeats another starts nothing, nor does one that meets itself in its own batch", { skip }, async (t) => {
+  const { store, other, calls } = await open(t);
+  const scene = await makeScene(store);
+  const { environment, functions } = scene;
+  await beginOne(scene);
+  const starting = (dedupId: string | null) => sampleEvent({ dedupId, runs: [sampleRun(functions[0])] });
+  const first = starting("once");
+  await store.eventAppend(sampleBatch(environment, [first], { lease: sampleLease() }));
+  const batch = [starting("once"), starting(null), starting("twice"), starting("twice")];
+  const appended = await store.eventAppend(sampleBatch(environment, batch, { lease: sampleLease() }));
+  assert.deepEqual(appended.ids, [first.id, batch[1]?.id, batch[2]?.id, batch[2]?.id]);
+  assert.equal(appended.duplicates, 2);
+  const { runs } = await other.runList({ environmentId: environment.id, limit: 100 });
+  const started = new Set(runs.map(({ id }) => id));
+  assert.deepEqual(
+    batch.map(({ runs: [run] = [] }) => started.has(run?.id as RunId)),
+    [false, true, true, false],
+  );
+  assert.deepEqual(
+    appended.handed.map(({ runNo }) => runNo),
+    runs
+      .filter(({ id }) => batch.some(({ runs: [run] = [] }) => run?.id === id))
+      .map(({ no }) => no)
+      .sort(),
+  );
+  assert.equal((await stored(store, environment, first.id)).duplicates, 1);
+  assert.equal((await calls()).write_starting_events, 2);
+});
+
+test("a lane that was forgotten meanwhile is made again", { skip }, async (t) => {
+  const { store, other } = await open(t);
+  const scene = await makeScene(store);
+  await advance(scene, await beginOne(scene), { end: sampleEnd() });
+  assert.ok((await other.queueLaneForgetMany({ after: 0, limit: 100 })).forgotten > 0);
+  const begun = await beginOne(scene);
+  assert.equal((await advance(scene, begun, { end: sampleEnd() })).applied, true);
 });

@@ -1,30 +1,39 @@
 /**
- * Events from which nothing follows: they start no run, and nobody waits for their names. That is most of them, so they take a short
- * way: no draft, and one call of write_plain_events for all that came meanwhile.
+ * Events for whose names nobody waits, and which start runs or nothing at all. That is most of them, so they take a short way: no draft, and
+ * one call of write_plain_events, or of write_starting_events, for all that came meanwhile.
  *
  * Whatever turns out not to be plain after all, and whatever goes wrong, is left to the long way, which knows what to do: nothing
  * was written then, or, if the answer was lost, it can tell.
  */
 
 import type { EventId } from "@inlet/protocol";
-import { type EventAppendResult, type EventBatch, StoreUnavailable } from "../contract/index.ts";
+import type { QueryResultRow } from "pg";
+import { type EntryKey, type EventAppendResult, type EventBatch, StoreUnavailable } from "../contract/index.ts";
+import { Handing } from "../rows/entry-writes.ts";
 import type { AppendEvents } from "./append-events.ts";
 import type { Database } from "./database.ts";
 import { Departures } from "./departures.ts";
 import { EventColumns, type NamePlace } from "./event-columns.ts";
-import { isOutcomeUnknown, serverFault } from "./failures.ts";
+import { isCollision, isOutcomeUnknown, serverFault } from "./failures.ts";
+import type { KnownRuns } from "./known-runs.ts";
+import type { NumberBlocks, Numbered } from "./number-blocks.ts";
+import { isPlainStart, RunColumns, type WrittenRuns } from "./run-columns.ts";
 import type { Words } from "./words.ts";
 
 const GROUP_ROWS_MAX = 2_000;
-const CALL = "SELECT write_plain_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS outcome";
+const WRITE = "SELECT write_plain_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS outcome";
+const START = `SELECT * FROM write_starting_events(${Array.from({ length: 24 }, (_, n) => `$${n + 1}`).join(", ")})`;
 
-/** What write_plain_events has to say, if anything. */
-type Outcome =
-  /** Numbers of names that somebody waits for: nothing was stored. */
-  | { awaited: number[] }
+/** What became of a group. */
+interface Outcome {
+  /** Numbers of names that somebody waits for: then nothing was stored. */
+  awaited?: readonly number[] | null;
   /** Numbers of events that were not stored, and the ids of those they repeat. */
-  | { repeated: number[]; firsts: EventId[] };
-const NONE_REPEATED: Outcome = { repeated: [], firsts: [] };
+  repeated?: readonly number[];
+  firsts?: readonly EventId[] | null;
+  /** Of all events, where any starts a run. */
+  sequences?: readonly number[];
+}
 
 interface Waiting {
   batch: EventBatch;
@@ -39,8 +48,12 @@ export type AppendOtherwise = (batch: EventBatch, wasLost: boolean) => Promise<E
 export interface PlainEventsParts {
   database: Database;
   words: Words;
+  blocks: Record<Numbered, NumberBlocks>;
   events: AppendEvents;
-  onCommit(): void;
+  known: KnownRuns;
+  onCommit(started: Pick<WrittenRuns, "runNos" | "unheld">): void;
+  /** Entries that may be held in this node's name although it was never told so. */
+  noteLost(entries: readonly EntryKey[]): void;
   /** The long way. */
   appendOtherwise: AppendOtherwise;
 }
@@ -73,13 +86,16 @@ export class PlainEvents {
     return this.#departures.idle();
   }
 
-  #isPlain({ environmentId, events }: EventBatch): boolean {
-    const { words, events: appended } = this.#parts;
-    for (const { runs, starts, name } of events) {
-      if ((runs && runs.length > 0) || (starts && starts.length > 0)) return false;
-      if (words.knownNameId(name) === undefined || appended.isWaitedFor(environmentId, name)) return false;
+  #isPlain({ environmentId, receivedAt, events }: EventBatch): boolean {
+    const { words, blocks, events: appended } = this.#parts;
+    let count = 0;
+    for (const { runs = [], starts, name } of events) {
+      if ((starts && starts.length > 0) || words.knownNameId(name) === undefined || appended.isWaitedFor(environmentId, name)) return false;
+      for (const run of runs) if (!isPlainStart(run, receivedAt) || words.knownLaneNo(run.lane) === undefined) return false;
+      count += runs.length;
     }
-    return events.length > 0;
+    // Others that wait draw numbers too; and what cannot have one after all takes the long way.
+    return events.length > 0 && (count === 0 || (blocks.runs.has(count) && blocks.entries.has(count)));
   }
 
   #depart(): { rows: number; arrived: Promise<void> } {
@@ -91,21 +107,34 @@ export class PlainEvents {
 
   async #write(group: readonly Waiting[]): Promise<void> {
     const columns = new EventColumns(this.#parts.words);
+    const runs = new RunColumns(this.#parts);
     let outcome: Outcome;
     try {
       for (const { batch, sourceNo } of group) columns.add(batch, sourceNo);
-      const [answer] = await this.#parts.database.query<{ outcome: Outcome | null }>(CALL, columns.parameters());
-      outcome = answer?.outcome ?? NONE_REPEATED;
+      addRuns(runs, group);
+      outcome = await this.#call(columns, runs);
     } catch (error) {
-      return this.#fail(group, error);
+      return this.#fail(group, runs, error);
     }
-    if ("awaited" in outcome) return this.#leave(group, columns.places(outcome.awaited));
-    const { repeated, firsts } = outcome;
-    this.#succeed(group, new Map(repeated.map((number, index) => [number, firsts[index] as EventId])));
+    const { awaited, repeated = [], firsts, sequences = [] } = outcome;
+    if (awaited) return this.#leave(group, columns.places(awaited));
+    const firstOf = new Map(repeated.map((number, index) => [number, firsts?.[index] as EventId]));
+    this.#succeed(group, firstOf, runs.written(firstOf, sequences));
   }
 
-  #succeed(group: readonly Waiting[], firstOf: ReadonlyMap<number, EventId>): void {
-    this.#parts.onCommit();
+  async #call(columns: EventColumns, runs: RunColumns): Promise<Outcome> {
+    const { database } = this.#parts;
+    if (!runs.isEmpty) {
+      const [answer] = await database.query<Outcome & QueryResultRow>(START, [...columns.parameters(), ...runs.parameters()]);
+      return answer ?? {};
+    }
+    const [answer] = await database.query<{ outcome: Outcome | null }>(WRITE, columns.parameters());
+    return answer?.outcome ?? {};
+  }
+
+  #succeed(group: readonly Waiting[], firstOf: ReadonlyMap<number, EventId>, started: WrittenRuns): void {
+    this.#parts.onCommit(started);
+    for (const run of started.known) this.#parts.known.keep(run);
     let number = 0;
     for (const { batch, resolve } of group) {
       let duplicates = 0;
@@ -114,7 +143,7 @@ export class PlainEvents {
         if (first !== undefined) duplicates++;
         return first ?? id;
       });
-      resolve({ ids, duplicates, handed: [] });
+      resolve({ ids, duplicates, handed: started.handed.get(batch) ?? [] });
     }
   }
 
@@ -123,12 +152,31 @@ export class PlainEvents {
     for (const { batch, resolve } of group) resolve(this.#parts.appendOtherwise(batch, false));
   }
 
-  #fail(group: readonly Waiting[], error: unknown): void {
+  #fail(group: readonly Waiting[], runs: RunColumns, error: unknown): void {
     const cause = error instanceof StoreUnavailable ? error.cause : error;
     const wasLost = isOutcomeUnknown(cause);
-    for (const { batch, resolve, reject } of group) {
-      if (serverFault(cause) !== null && !wasLost) reject(error);
-      else resolve(this.#parts.appendOtherwise(batch, wasLost));
+    if (isCollision(cause)) this.#parts.words.forgetLanes();
+    if (serverFault(cause) !== null && !wasLost) {
+      for (const { reject } of group) reject(error);
+      return;
+    }
+    const otherwise = group.map(({ batch, resolve }) => {
+      const appended = this.#parts.appendOtherwise(batch, wasLost);
+      resolve(appended);
+      return appended;
+    });
+    // Who writes the same again waits for the end of the first time: then it is known what of it is there to be let go.
+    if (wasLost) void Promise.allSettled(otherwise).then(() => this.#parts.noteLost(runs.takenEntries()));
+  }
+}
+
+function addRuns(columns: RunColumns, group: readonly Waiting[]): void {
+  let number = 0;
+  for (const { batch } of group) {
+    const handing = new Handing(batch.receivedAt, batch.lease);
+    for (const event of batch.events) {
+      number++;
+      for (const run of event.runs ?? []) columns.add(batch, event, number, run, handing);
     }
   }
 }

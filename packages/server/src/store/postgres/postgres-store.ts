@@ -28,6 +28,7 @@ import { type AppendOtherwise, PlainEvents } from "./plain-events.ts";
 import { queueStore } from "./queue.ts";
 import { ResumeRuns } from "./resume-runs.ts";
 import { retentionStore } from "./retention.ts";
+import type { WrittenRuns } from "./run-columns.ts";
 import { RunReads } from "./run-reads.ts";
 import { runStore } from "./runs.ts";
 import { sessionStore } from "./sessions.ts";
@@ -86,7 +87,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const onCommit = (drafts: readonly UnitDraft[]) => signalCommit(signals, drafts);
   const writer = new GroupWriter({ database, reads, known, words, blocks, onCommit, letGo });
   const appendOtherwise = appendAsUnit(writer, events);
-  const plain = new PlainEvents({ database, words, events, onCommit: () => signals.eventsStored(), appendOtherwise });
+  const plain = new PlainEvents({
+    ...{ database, words, blocks, events, known, appendOtherwise },
+    onCommit: (started) => signalStarted(signals, started),
+    noteLost: (entries) => writer.noteLost(entries),
+  });
   let stopped: Promise<void> | null = null;
 
   async function close(): Promise<void> {
@@ -165,6 +170,12 @@ function signalCommit(signals: Signals, drafts: readonly UnitDraft[]): void {
   const runNos = drafts.flatMap(({ changedRuns }) => [...changedRuns]);
   if (runNos.length > 0) signals.runsChanged(runNos);
   for (const { unheld } of drafts) for (const { lane, dueAt } of unheld) signals.entryUnheld(lane, dueAt);
+}
+
+function signalStarted(signals: Signals, { runNos, unheld }: Pick<WrittenRuns, "runNos" | "unheld">): void {
+  signals.eventsStored();
+  if (runNos.length > 0) signals.runsChanged(runNos);
+  for (const { lane, dueAt } of unheld) signals.entryUnheld(lane, dueAt);
 }
 
 function withoutRules(): never {

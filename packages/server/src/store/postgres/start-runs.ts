@@ -50,7 +50,7 @@ function entryOf(kind: string, { no, leasedBy }: { no: EntryNo; leasedBy: string
 }
 
 /** As it would be read, were it stored already. The place of an event that is still to be stored is not known. */
-function startedRun(
+export function startedRun(
   environmentId: EnvironmentId,
   starter: Starter,
   { id, functionNo, lane, eventSequences, cron, originalRunId, invoker }: NewRun,
