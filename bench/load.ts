@@ -19,7 +19,9 @@ export interface LoadResult {
   failures: number;
 }
 
-const WARM_UP_SECONDS = 1;
+/** A service that had nothing to do for a while has to be compiled again in part. */
+const WARM_UP_SECONDS = 3;
+const STATUS_BYTES = 12;
 
 const [urls = "", connections = "1", bodyName = "event", seconds = "5"] = process.argv.slice(2);
 const targets = urls.split(",").map((url) => new URL(url));
@@ -44,6 +46,9 @@ function drive(target: URL): Promise<void> {
     const socket: Socket = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
     let sentAt = 0;
     let received = "";
+    let last = Buffer.alloc(0);
+    /** Answers to the same request are of one length: those that are, and have the same status, need not be read. */
+    const isLikeLast = (chunk: Buffer) => chunk.length === last.length && chunk.compare(last, 0, STATUS_BYTES, 0, STATUS_BYTES) === 0;
     const send = () => {
       sentAt = performance.now();
       socket.write(request);
@@ -51,17 +56,24 @@ function drive(target: URL): Promise<void> {
     socket.on("connect", send);
     socket.on("error", reject);
     socket.on("close", () => resolve());
-    socket.on("data", (chunk) => {
-      received += chunk.toString("latin1");
-      if (!isWhole(received)) return;
+    socket.on("data", (chunk: Buffer) => {
+      if (received !== "" || !isLikeLast(chunk)) {
+        received += chunk.toString("latin1");
+        if (!isWhole(received)) return;
+        last = Buffer.from(received, "latin1");
+      }
       const now = performance.now();
-      if (!received.startsWith("HTTP/1.1 200")) failures++;
+      if (!isOk(last)) failures++;
       else if (sentAt >= measureFrom) latenciesMs.push(now - sentAt);
       received = "";
       if (now < endAt) send();
       else socket.destroy();
     });
   });
+}
+
+function isOk(answer: Buffer): boolean {
+  return answer.toString("latin1", 0, STATUS_BYTES) === "HTTP/1.1 200";
 }
 
 function isWhole(answer: string): boolean {

@@ -1,14 +1,15 @@
 /**
- * What PostgreSQL itself can do: the rows of our events, inserted by a bare `pg` client in groups of a given size, on two
- * connections as a node uses them. The database was made by Inlet itself, so the table, its indexes and its partitions are the very same.
- * The statement is prepared once; there is no duplicate check, and nobody is told of the events.
+ * What PostgreSQL itself can do: the rows of our events, inserted by bare `pg` clients in groups of a given size. The database was
+ * made by Inlet itself, so the table, its indexes and its partitions are the very same. The statement is prepared once; there is no
+ * duplicate check, and nobody is told of the events.
  *
- *   node bench/postgres-floor.ts alone <database url> <rows> <seconds>   inserts as fast as it can; prints a line of JSON
- *   node bench/postgres-floor.ts http <database url> <rows>              inserts what is posted to it, and answers as Inlet would
+ *   node bench/postgres-floor.ts alone <database url> <rows> <seconds> <clients>   inserts as fast as it can; prints a line of JSON
+ *   node bench/postgres-floor.ts http <database url> <rows>                        inserts what is posted to it, and answers as Inlet would
  *
- * `alone` has the machine to itself: nobody sends anything. `http` does what any service has to do that is sent events by HTTP and
- * keeps them in PostgreSQL, and nothing else: it reads and parses a body, inserts a row for each event, and answers. It shares the
- * machine with the same load generator as Inlet, so the two can be set side by side where all of it runs on a few cores.
+ * `alone` has the machine to itself: nobody sends anything, and each client inserts one group after the other. `http` does what any
+ * service has to do that is sent events by HTTP and keeps them in PostgreSQL, and nothing else: it reads and parses a body, inserts a row
+ * for each event, and answers. It uses as many clients at once as a node does, and shares the machine with the same load generator as
+ * Inlet, so the two can be set side by side where all of it runs on a few cores.
  */
 
 import { createServer } from "node:http";
@@ -22,7 +23,8 @@ export interface FloorResult {
   seconds: number;
 }
 
-const CONNECTIONS = 2;
+/** As many groups are under way at once in a node. */
+const CLIENTS_BY_HTTP = 2;
 const WARM_UP_MS = 1_000;
 const INSERT = `
   INSERT INTO events (sequence, environment_id, event_id, name_id, ts, received_at, source_no, data)
@@ -30,9 +32,9 @@ const INSERT = `
   FROM unnest($1::integer[], $2::text[], $3::integer[], $4::bigint[], $5::bigint[], $6::integer[], $7::text[])
     AS e(environment_id, id, name_id, ts, received_at, source_no, data)`;
 
-const [how, url = "", rows = "1", seconds = "5"] = process.argv.slice(2);
+const [how, url = "", rows = "1", seconds = "5", count = "1"] = process.argv.slice(2);
 const ids = createEventIdGenerator();
-const clients = await Promise.all(Array.from({ length: CONNECTIONS }, connected));
+const clients = await Promise.all(Array.from({ length: how === "alone" ? Number(count) : CLIENTS_BY_HTTP }, connected));
 if (how === "alone") await insertAlone(Number(rows), Number(seconds));
 else serve(Number(rows));
 
@@ -78,7 +80,7 @@ function serve(size: number): void {
 
   /** Groups of the size asked for; smaller ones only when nothing else would go on. */
   function write(): void {
-    while (waiting.length > 0 && free.length > 0 && (waitingRows >= size || free.length === CONNECTIONS)) {
+    while (waiting.length > 0 && free.length > 0 && (waitingRows >= size || free.length === clients.length)) {
       const group: Waiting[] = [];
       let count = 0;
       for (let next = waiting.shift(); next; next = count < size ? waiting.shift() : undefined) {

@@ -1,15 +1,15 @@
 /**
- * What PostgreSQL itself can do about runs: the rows of a run without steps, written by a bare `pg` client in groups of a given size, on
- * two connections as a node uses them, into tables that Inlet made. A run is written twice, as Inlet does: when it begins (event, run,
- * place in the queue), and when it has ended (the run's end, its call, the place given up). Nothing is decided or checked, and nobody is
- * told of anything.
+ * What PostgreSQL itself can do about runs: the rows of a run without steps, written by bare `pg` clients in groups of a given size into
+ * tables that Inlet made. A run is written twice, as Inlet does: when it begins (event, run, place in the queue), and when it has ended
+ * (the run's end, its call, the place given up). Nothing is decided or checked, and nobody is told of anything.
  *
- *   node bench/postgres-runs-floor.ts alone <database url> <runs> <seconds>   as fast as it can; prints a line of JSON
- *   node bench/postgres-runs-floor.ts http <database url> <runs> <call>       begins a run for each event posted to it, and calls an app
+ *   node bench/postgres-runs-floor.ts alone <database url> <runs> <seconds> <clients>   as fast as it can; prints a line of JSON
+ *   node bench/postgres-runs-floor.ts http <database url> <runs> <call>                 begins a run for each event posted to it, and calls an app
  *
- * `alone` has the machine to itself: nobody sends anything, and no app is called. `http` does what any service has to do that is sent
- * events by HTTP, keeps runs in PostgreSQL and calls an app for each of them by HTTP, and nothing else: it posts the given call, which is
- * one that Inlet made, to the same app. So the two can be set side by side where all of it runs on a few cores.
+ * `alone` has the machine to itself: nobody sends anything, no app is called, and each client writes one group after the other. `http` does
+ * what any service has to do that is sent events by HTTP, keeps runs in PostgreSQL and calls an app for each of them by HTTP, and nothing
+ * else: it posts the given call, which is one that Inlet made, to the same app. It uses as many clients at once as a node does. So the two
+ * can be set side by side where all of it runs on a few cores.
  */
 
 import { createServer } from "node:http";
@@ -27,7 +27,8 @@ export interface FloorCall extends SampledCall {
   atOnce: number;
 }
 
-const CONNECTIONS = 2;
+/** As many groups are under way at once in a node. */
+const CLIENTS_BY_HTTP = 2;
 const WARM_UP_MS = 1_000;
 const DATA = '{"n":1,"order":"A-1042","total":99.5}';
 const ANSWER = '"ok"';
@@ -59,9 +60,9 @@ interface Run {
   answer: string;
 }
 
-const [how, url = "", size = "1", last = "5"] = process.argv.slice(2);
+const [how, url = "", size = "1", last = "5", count = "1"] = process.argv.slice(2);
 const ids = createEventIdGenerator();
-const clients = await Promise.all(Array.from({ length: CONNECTIONS }, connected));
+const clients = await Promise.all(Array.from({ length: how === "alone" ? Number(count) : CLIENTS_BY_HTTP }, connected));
 let lastNo = await highestRunNumber(clients[0] as Client);
 if (how === "alone") await writeAlone(Number(size), Number(last));
 else serve(Number(size), JSON.parse(last) as FloorCall);
@@ -124,7 +125,7 @@ function serve(groupSize: number, { origin, atOnce, path, headers, body }: Floor
 
   /** Groups of the size asked for; smaller ones only when nothing else would go on. */
   function write(): void {
-    while (free.length > 0 && (sent.length > 0 || called.length >= groupSize || (called.length > 0 && free.length === CONNECTIONS))) {
+    while (free.length > 0 && (sent.length > 0 || called.length >= groupSize || (called.length > 0 && free.length === clients.length))) {
       const client = free.pop() as Client;
       const batch = sent.shift();
       const written = batch ? begin(client, batch.runs) : end(client, called.splice(0, groupSize));

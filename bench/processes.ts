@@ -65,13 +65,19 @@ export function load(url: string, connections: number, body: string, seconds: nu
   return told<LoadResult>([here("load.ts"), url, String(connections), body, String(seconds)]);
 }
 
-/** Runs the bare client of PostgreSQL to its end. */
-export function bareClient(databaseUrl: string, rows: number, seconds: number): Promise<FloorResult> {
-  return told<FloorResult>([here("postgres-floor.ts"), "alone", databaseUrl, String(rows), String(seconds)]);
+/** What bare clients of PostgreSQL do in a second, alone. */
+export function bareClients(clients: number, databaseUrl: string, rows: number, seconds: number): Promise<number> {
+  return alone("postgres-floor.ts", clients, databaseUrl, rows, seconds);
 }
 
-export function bareClientOfRuns(databaseUrl: string, runs: number, seconds: number): Promise<FloorResult> {
-  return told<FloorResult>([here("postgres-runs-floor.ts"), "alone", databaseUrl, String(runs), String(seconds)]);
+export function bareClientsOfRuns(clients: number, databaseUrl: string, runs: number, seconds: number): Promise<number> {
+  return alone("postgres-runs-floor.ts", clients, databaseUrl, runs, seconds);
+}
+
+async function alone(file: string, clients: number, databaseUrl: string, size: number, forSeconds: number): Promise<number> {
+  const argv = [here(file), "alone", databaseUrl, String(size), String(forSeconds), String(clients)];
+  const { events, seconds } = await told<FloorResult>(argv);
+  return events / seconds;
 }
 
 export function startBareClientOfRuns(databaseUrl: string, runs: number, call: FloorCall): Promise<Server> {

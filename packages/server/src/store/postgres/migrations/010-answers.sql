@@ -2,6 +2,8 @@
 -- goes or is due again. They need none of what write_units does for others, and a group of them is written by this. Nothing is looked at
 -- before it is written: what was decided on something else than what is there does not count among the rows that were changed, and then
 -- all of it fails, and is left to write_units.
+--
+-- Elements of arrays are taken by their numbers: unnest would make a table of each array first.
 CREATE FUNCTION write_answers(
   p_environment integer,
   p_node text,       -- by which all entries are held
@@ -34,13 +36,12 @@ BEGIN
     END IF;
   END IF;
 
-  UPDATE runs SET revision = runs.revision + 1, status = coalesce(w.status, runs.status), started_at = w.started_at,
-    request_version = w.request_version, is_parallel = w.is_parallel, state_bytes = w.state_bytes, ended_at = w.ended_at,
-    output = w.output, error = w.error
-  FROM unnest(p_run, p_revision, p_status, p_started, p_version, p_parallel, p_state, p_ended, p_output, p_error)
-    AS w(run_no, revision, status, started_at, request_version, is_parallel, state_bytes, ended_at, output, error)
+  UPDATE runs SET revision = runs.revision + 1, status = coalesce(p_status[n], runs.status), started_at = p_started[n],
+    request_version = p_version[n], is_parallel = p_parallel[n], state_bytes = p_state[n], ended_at = p_ended[n], output = p_output[n],
+    error = p_error[n]
+  FROM generate_series(1, cardinality(p_run)) AS n
   WHERE runs.environment_id = p_environment AND runs.run_no = ANY (p_run) AND runs.run_no BETWEEN p_low AND p_high
-    AND w.run_no = runs.run_no AND w.revision = runs.revision;
+    AND runs.run_no = p_run[n] AND runs.revision = p_revision[n];
   GET DIAGNOSTICS written = ROW_COUNT;
   IF written < cardinality(p_run) THEN
     RAISE EXCEPTION 'a run was changed meanwhile' USING ERRCODE = 'serialization_failure';
@@ -54,11 +55,10 @@ BEGIN
     END IF;
   END IF;
   IF p_again IS NOT NULL THEN
-    UPDATE queue SET lane_no = w.lane_no, rank = w.rank, due_at = w.due_at, attempt = w.attempt,
-      claims = CASE WHEN w.leased_by IS NULL THEN 0 ELSE 1 END, trials = 0, leased_by = w.leased_by, again = 0
-    FROM unnest(p_again, p_again_lane, p_again_rank, p_again_due, p_again_attempt, p_again_by)
-      AS w(entry_no, lane_no, rank, due_at, attempt, leased_by)
-    WHERE queue.environment_id = p_environment AND queue.entry_no = ANY (p_again) AND w.entry_no = queue.entry_no AND queue.leased_by = p_node;
+    UPDATE queue SET lane_no = p_again_lane[n], rank = p_again_rank[n], due_at = p_again_due[n], attempt = p_again_attempt[n],
+      claims = CASE WHEN p_again_by[n] IS NULL THEN 0 ELSE 1 END, trials = 0, leased_by = p_again_by[n], again = 0
+    FROM generate_series(1, cardinality(p_again)) AS n
+    WHERE queue.environment_id = p_environment AND queue.entry_no = ANY (p_again) AND queue.entry_no = p_again[n] AND queue.leased_by = p_node;
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < cardinality(p_again) THEN
       RAISE EXCEPTION 'an entry was taken meanwhile' USING ERRCODE = 'serialization_failure';
@@ -67,11 +67,9 @@ BEGIN
 
   INSERT INTO calls (environment_id, run_no, step_id, attempt, started_at, ended_at, http_status, is_error, path, steps_given, answer,
                      answer_length)
-  SELECT p_environment, c.run_no, c.step_id, c.attempt, c.started_at, c.ended_at, c.http_status, c.is_error, c.path, c.steps_given,
-         c.answer, c.answer_length
-  FROM unnest(p_run, p_call_step, p_call_attempt, p_call_started, p_call_ended, p_call_status, p_call_error, p_call_path, p_call_given,
-              p_call_answer, p_call_length)
-    AS c(run_no, step_id, attempt, started_at, ended_at, http_status, is_error, path, steps_given, answer, answer_length);
+  SELECT p_environment, p_run[n], p_call_step[n], p_call_attempt[n], p_call_started[n], p_call_ended[n], p_call_status[n], p_call_error[n],
+         p_call_path[n], p_call_given[n], p_call_answer[n], p_call_length[n]
+  FROM generate_series(1, cardinality(p_run)) AS n;
   IF p_steps IS NOT NULL THEN
     INSERT INTO steps (environment_id, run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until,
                        detail, value)

@@ -47,6 +47,24 @@ BEGIN
   END LOOP;
 END $$;
 
+-- The events that were first count those that repeat them. One by one, so that each is looked for in its own partition by the whole key. In
+-- order, as everybody takes them.
+CREATE FUNCTION count_repeats(p_environment integer[], p_repeated integer[], p_firsts text[]) RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  one record;
+BEGIN
+  FOR one IN
+    SELECT p_environment[r.no] AS environment_id, r.first, count(*) AS count FROM unnest(p_repeated, p_firsts) AS r(no, first)
+    GROUP BY 1, 2 ORDER BY 1, 2
+  LOOP
+    UPDATE events SET duplicates = duplicates + one.count
+    WHERE events.environment_id = one.environment_id AND events.event_id = one.first;
+  END LOOP;
+END $$;
+
 -- `awaited`: nothing is stored, because somebody waits for the names with these numbers. `repeated`: numbers of events that are not stored,
 -- nor anything of theirs, because they repeat the events with the ids `firsts`. `sequences`: of all events.
 -- An id that is there already is a unique_violation, whoever chose it: write_units then finds out what that means.
@@ -68,7 +86,6 @@ SET enable_mergejoin = off
 AS $$
 DECLARE
   written integer;
-  one record;
 BEGIN
   repeated := '{}';
   PERFORM pg_advisory_xact_lock_shared(l.k) FROM unnest(p_locks) AS l(k);
@@ -92,31 +109,59 @@ BEGIN
   PERFORM pg_advisory_xact_lock_shared(7264, (s.last_value & 2147483647)::integer) FROM event_sequence AS s;
   SELECT array_agg(nextval('event_sequence')) INTO sequences FROM generate_series(1, cardinality(p_id));
   INSERT INTO events (sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, extras, data)
-  SELECT sequences[e.no], e.environment_id, e.id, e.name_id, e.ts, e.received_at, e.dedup_id, e.source_no, e.extras, e.data
-  FROM unnest(p_environment, p_id, p_name, p_ts, p_received, p_dedup, p_source, p_extras, p_data)
-    WITH ORDINALITY AS e(environment_id, id, name_id, ts, received_at, dedup_id, source_no, extras, data, no)
-  WHERE e.no <> ALL (repeated);
+  SELECT sequences[n], p_environment[n], p_id[n], p_name[n], p_ts[n], p_received[n], p_dedup[n], p_source[n], p_extras[n], p_data[n]
+  FROM generate_series(1, cardinality(p_id)) AS n WHERE n <> ALL (repeated);
   INSERT INTO runs (run_no, environment_id, run_id, function_no, event_no, status, lane_no, created_at)
-  SELECT r.run_no, p_environment[r.of], r.run_id, r.function_no, sequences[r.of], CASE WHEN r.taken_by IS NULL THEN 'queued' ELSE 'running' END,
-         r.lane_no, p_received[r.of]
-  FROM unnest(p_of, p_run, p_run_id, p_function, p_lane, p_taken_by) AS r(of, run_no, run_id, function_no, lane_no, taken_by)
-  WHERE r.of <> ALL (repeated);
+  SELECT p_run[n], p_environment[p_of[n]], p_run_id[n], p_function[n], sequences[p_of[n]],
+         CASE WHEN p_taken_by[n] IS NULL THEN 'queued' ELSE 'running' END, p_lane[n], p_received[p_of[n]]
+  FROM generate_series(1, cardinality(p_run)) AS n WHERE p_of[n] <> ALL (repeated);
   INSERT INTO queue (entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims,
                      leased_by)
-  SELECT q.entry_no, p_environment[q.of], q.lane_no, q.lane_no, q.rank, q.due_at, 'call', q.run_no, q.function_no, '', 0,
-         CASE WHEN q.taken_by IS NULL THEN 0 ELSE 1 END, q.taken_by
-  FROM unnest(p_of, p_entry, p_lane, p_rank, p_due, p_run, p_function, p_taken_by)
-    AS q(of, entry_no, lane_no, rank, due_at, run_no, function_no, taken_by)
-  WHERE q.of <> ALL (repeated);
+  SELECT p_entry[n], p_environment[p_of[n]], p_lane[n], p_lane[n], p_rank[n], p_due[n], 'call', p_run[n], p_function[n], '', 0,
+         CASE WHEN p_taken_by[n] IS NULL THEN 0 ELSE 1 END, p_taken_by[n]
+  FROM generate_series(1, cardinality(p_run)) AS n WHERE p_of[n] <> ALL (repeated);
   IF cardinality(repeated) = 0 THEN
     RETURN;
   END IF;
-  -- One by one, so that each is looked for in its own partition by the whole key. In order, as everybody takes them.
-  FOR one IN
-    SELECT p_environment[r.no] AS environment_id, r.first, count(*) AS count FROM unnest(repeated, firsts) AS r(no, first)
-    GROUP BY 1, 2 ORDER BY 1, 2
-  LOOP
-    UPDATE events SET duplicates = duplicates + one.count
-    WHERE events.environment_id = one.environment_id AND events.event_id = one.first;
-  END LOOP;
+  PERFORM count_repeats(p_environment, repeated, firsts);
+END $$;
+
+-- As before, but that elements are taken by their numbers, and keys are kept by the function above: a tenth less for 32 events.
+CREATE OR REPLACE FUNCTION write_plain_events(
+  p_locks bigint[], p_name_environments integer[], p_names text[],
+  p_environment integer[], p_id text[], p_name integer[], p_ts bigint[], p_received bigint[], p_source integer[], p_extras text[],
+  p_data text[], p_dedup text[], p_dedup_key text[], p_since bigint[]
+) RETURNS json LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+AS $$
+DECLARE
+  awaited integer[];
+  repeated integer[] := '{}';
+  firsts text[];
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(l.k) FROM unnest(p_locks) AS l(k);
+  -- The limit keeps this from becoming a join that begins with all waits.
+  SELECT array_agg(n.no) INTO awaited
+  FROM unnest(p_name_environments, p_names) WITH ORDINALITY AS n(environment_id, name, no),
+    LATERAL (SELECT FROM waits WHERE waits.environment_id = n.environment_id AND waits.event_name = n.name LIMIT 1) AS wait;
+  IF awaited IS NOT NULL THEN
+    RETURN json_build_object('awaited', awaited);
+  END IF;
+  IF p_dedup_key IS NOT NULL THEN
+    SELECT k.repeated, k.firsts INTO repeated, firsts FROM keep_dedup_keys(p_environment, p_dedup_key, p_id, p_received, p_since) AS k;
+  END IF;
+
+  -- As in write_units: numbers above this one are being given out.
+  PERFORM pg_advisory_xact_lock_shared(7264, (s.last_value & 2147483647)::integer) FROM event_sequence AS s;
+  INSERT INTO events (sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, extras, data)
+  SELECT nextval('event_sequence'), p_environment[n], p_id[n], p_name[n], p_ts[n], p_received[n], p_dedup[n], p_source[n], p_extras[n], p_data[n]
+  FROM generate_series(1, cardinality(p_id)) AS n WHERE n <> ALL (repeated);
+  IF cardinality(repeated) = 0 THEN
+    RETURN NULL;
+  END IF;
+  PERFORM count_repeats(p_environment, repeated, firsts);
+  RETURN json_build_object('repeated', repeated, 'firsts', firsts);
 END $$;
