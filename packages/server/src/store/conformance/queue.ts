@@ -84,6 +84,21 @@ export function queueConformance(engine: Engine): void {
     assert.deepEqual([taken?.no, taken?.claims], [entry.no, 2], "taken over from a node that is silent");
   });
 
+  test(`${engine.name}: any number of leases is renewed, and those that are not are over when they are`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const runs = Array.from({ length: 1_201 }, () => sampleRun(scene.functions[0]));
+    const { handed } = await begin(scene, runs);
+    const [first, ...others] = handed as [ClaimedEntry, ...ClaimedEntry[]];
+    assert.equal(others.length, 1_200);
+    await store.queueRenew({ entries: others, others: [first], node: NODE, until: 50_000 });
+    assert.deepEqual(
+      (await claimAll(scene, 40_000)).map(({ no }) => no),
+      [first.no],
+    );
+    assert.equal((await claimAll(scene, 50_000)).length, 1_000, "as many as were asked for");
+  });
+
   test(`${engine.name}: a node is never given what it holds, however late it is`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

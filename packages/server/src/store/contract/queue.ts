@@ -78,10 +78,10 @@ export interface QueueStore {
    */
   queueClaimMany(params: { lane: string; limit: number; now: number; lease: Lease }): Promise<{ claimed: ClaimedEntry[]; more: boolean }>;
   /**
-   * Prolongs what the node holds; these are all of it. What the store holds in its name beside them, because the answer to a claim
-   * was lost, is due again once its lease is over.
+   * Prolongs what the node holds; together with `others`, whose leases are young, it is all of it. What the store holds in its name beside
+   * them, because the answer to a claim was lost, is due again once its lease is over.
    */
-  queueRenew(params: { entries: readonly EntryKey[]; node: string; until: number }): Promise<void>;
+  queueRenew(params: { entries: readonly EntryKey[]; others?: readonly EntryKey[]; node: string; until: number }): Promise<void>;
   /**
    * Lets go of what the node holds and did not work on to its end, because it stops: it is due at once, for any node, and
    * does not count as taken up.

@@ -63,6 +63,8 @@ const LANES_IN_USE = `
   UNION ALL
   SELECT key FROM lanes WHERE lane_no = ${TIMER_LANE_NO} AND EXISTS (SELECT FROM queue WHERE queue.lane_no = ${TIMER_LANE_NO})`;
 
+/** Who finishes one of them waits for all of a statement. */
+const RENEWED_AT_ONCE = 500;
 /** What is locked is just being finished: it needs no longer lease. */
 const RENEW = `
   UPDATE queue SET rank = $4, due_at = $4 FROM (
@@ -162,11 +164,13 @@ export function queueStore({ database, words, reads, watch, announce }: QueuePar
 
   return {
     queueClaimMany: claimMany,
-    async queueRenew({ entries, node, until }) {
-      if (entries.length > 0) await database.query(RENEW, [...keysOf(entries), node, until]);
+    async queueRenew({ entries, others = [], node, until }) {
+      for (let n = 0; n < entries.length; n += RENEWED_AT_ONCE) {
+        await database.query(RENEW, [...keysOf(entries.slice(n, n + RENEWED_AT_ONCE)), node, until]);
+      }
       await releaseLost(
         node,
-        entries.map(({ no }) => no),
+        [...entries, ...others].map(({ no }) => no),
       );
     },
     async queueRelease({ entries, node, now }) {

@@ -14,6 +14,8 @@ const RANK_AHEAD_MAX_MS = 43_200_000;
 
 /** Leases are shorter than this by far; a clock that was set back further is made up for when they end. */
 const LEASE_MS_MAX = 3_600_000;
+/** Others wait for all of a transaction. */
+const RENEWED_AT_ONCE = 500;
 
 interface QueueRow {
   entry_no: number;
@@ -100,10 +102,14 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
 
   return {
     queueClaimMany: ({ lane, limit, now, lease }) => writer.submit(() => claim(lane, limit, now, lease), limit),
-    queueRenew: ({ entries: held, node, until }) =>
-      writer.submit(() => {
-        for (const { no } of held) renew.run(no, node, until);
-      }, held.length),
+    async queueRenew({ entries: held, node, until }) {
+      for (let n = 0; n < held.length; n += RENEWED_AT_ONCE) {
+        const some = held.slice(n, n + RENEWED_AT_ONCE);
+        await writer.submit(() => {
+          for (const { no } of some) renew.run(no, node, until);
+        }, some.length);
+      }
+    },
     queueRelease: ({ entries: held, node, now }) =>
       writer.submit(() => {
         for (const { no } of held) release.run(no, node, now);
