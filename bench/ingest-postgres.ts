@@ -81,7 +81,7 @@ async function driven(seconds: number, shape: Shape, server: Server, databaseUrl
   const cpuBefore = cpuSeconds(server) ?? Number.NaN;
   const result = await load(`${server.url}/e/bench`, shape.connections, shape.body, seconds);
   if (result.failures > 0) throw new Error(`${result.failures} requests failed`);
-  const cpu = ((cpuSeconds(server) ?? Number.NaN) - cpuBefore) / result.requests;
+  const cpu = ((cpuSeconds(server) ?? Number.NaN) - cpuBefore) / result.allRequests;
   const groupRows = await rowsPerTransaction(databaseUrl, before);
   return { ...result, perSecond: (result.requests * shape.eventsPerRequest) / result.seconds, cpu, groupRows };
 }

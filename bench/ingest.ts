@@ -128,7 +128,7 @@ async function compareShape(options: IngestOptions, floor: Server, inlet: Server
     const cpuBefore = cpuSeconds(inlet);
     const ours = await load(`${inlet.url}/e/bench`, connections, body, options.seconds);
     if (ours.failures > 0) throw new Error(`${ours.failures} requests failed`);
-    const cpu = cpuBefore === null ? Number.NaN : ((cpuSeconds(inlet) ?? 0) - cpuBefore) / ours.requests;
+    const cpu = cpuBefore === null ? Number.NaN : ((cpuSeconds(inlet) ?? 0) - cpuBefore) / ours.allRequests;
     rounds.push({ bare, ours, cpu, share: ours.requests / bare.requests });
   }
   const perSecond = ({ requests, seconds }: LoadResult) => (requests * eventsPerRequest) / seconds;

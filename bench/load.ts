@@ -13,6 +13,8 @@ import { BODIES } from "./events.ts";
 export interface LoadResult {
   /** Answered with 200. */
   requests: number;
+  /** Those and what went before them, to warm up. */
+  allRequests: number;
   seconds: number;
   p50Ms: number;
   p99Ms: number;
@@ -32,6 +34,7 @@ const startedAt = performance.now();
 const measureFrom = startedAt + WARM_UP_SECONDS * 1_000;
 const endAt = measureFrom + Number(seconds) * 1_000;
 const latenciesMs: number[] = [];
+let answers = 0;
 let failures = 0;
 
 await Promise.all(Array.from({ length: Number(connections) }, (_, i) => drive(targets[i % targets.length] as URL)));
@@ -63,6 +66,7 @@ function drive(target: URL): Promise<void> {
         last = Buffer.from(received, "latin1");
       }
       const now = performance.now();
+      answers++;
       if (!isOk(last)) failures++;
       else if (sentAt >= measureFrom) latenciesMs.push(now - sentAt);
       received = "";
@@ -88,6 +92,7 @@ function report(): void {
   const at = (share: number) => latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? 0;
   const result: LoadResult = {
     requests: latenciesMs.length,
+    allRequests: answers,
     seconds: Number(seconds),
     p50Ms: at(0.5),
     p99Ms: at(0.99),

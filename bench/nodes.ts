@@ -69,7 +69,7 @@ async function rounds({ rounds: count, seconds }: NodesOptions, first: Server, d
 async function drive(node: Server, seconds: number): Promise<Driven> {
   const before = cpuSeconds(node) ?? Number.NaN;
   const result = await loadNode(node, seconds);
-  const cpuMs = (((cpuSeconds(node) ?? Number.NaN) - before) * 1_000) / result.requests;
+  const cpuMs = (((cpuSeconds(node) ?? Number.NaN) - before) * 1_000) / result.allRequests;
   return { perSecond: result.requests / result.seconds, p50Ms: result.p50Ms, cpuMs };
 }
 

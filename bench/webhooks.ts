@@ -42,7 +42,7 @@ async function compare({ seconds, rounds }: WebhookOptions, inlet: Server, webho
     const events = await load(`${inlet.url}/e/bench`, 64, "event-1kb", seconds);
     const cpuBefore = cpuSeconds(inlet) ?? Number.NaN;
     const small = await load(webhook, 64, "webhook-1kb", seconds);
-    const cpu = ((cpuSeconds(inlet) ?? Number.NaN) - cpuBefore) / small.requests;
+    const cpu = ((cpuSeconds(inlet) ?? Number.NaN) - cpuBefore) / small.allRequests;
     const large = await load(webhook, 16, "webhook-96kb", seconds);
     for (const { failures } of [events, small, large]) if (failures > 0) throw new Error(`${failures} requests failed`);
     results.push({
