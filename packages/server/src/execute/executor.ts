@@ -77,6 +77,7 @@ export class Executor {
         return store.queueClaimMany({ lane, limit, now: now(), lease: this.lease() });
       },
       limitsOf,
+      holdsByPace: store.storeIsShared,
       onEmpty: (lane) => this.#limits?.noteEmpty(lane),
     });
     this.#suspects = new Suspects(({ environmentId, no }) =>

@@ -1,6 +1,6 @@
 /**
- * How much of a lane this node holds: what it works off in a short while. Of a slow lane other nodes may do the rest sooner; of a quick one
- * it is cheaper to hold what was just accepted than to write it down as waiting and to claim it a moment later.
+ * How much of a lane a node holds where others share the store: what it works off in a short while. Of a slow lane the others may do the
+ * rest sooner; of a quick one it is cheaper to hold what was just accepted than to write it down as waiting and to claim it a moment later.
  */
 
 const HELD_FOR_MS = 4_000;

@@ -40,6 +40,7 @@ class Bench {
       return { claimed: waiting.splice(0, limit), more: waiting.length > 0 };
     },
     limitsOf: (lane) => this.limits[lane] ?? [],
+    holdsByPace: true,
     now: () => this.now,
   });
 

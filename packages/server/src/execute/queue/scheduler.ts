@@ -25,6 +25,8 @@ export interface SchedulerParts {
   work(entry: ClaimedEntry): Promise<void>;
   claim(lane: string, limit: number): Promise<{ claimed: ClaimedEntry[]; more: boolean }>;
   limitsOf(lane: string): readonly LimitRule[];
+  /** Of a quick lane as much is held as its pace allows. Absent: as little as of any, because claiming costs less than memory. */
+  holdsByPace?: boolean;
   /** In milliseconds, from whenever. Absent: by the clock that nobody sets. */
   now?(): number;
   /** Nothing of this lane is left here. */
@@ -72,8 +74,8 @@ export class Scheduler {
   roomIn(key: string): number {
     if (this.#stopped) return 0;
     const lane = this.#lanes.get(key);
-    if (!lane) return this.#paces.get(key)?.held ?? HELD_MIN;
-    return lane.hasBacklog ? 0 : Math.max(lane.pace.held - lane.waiting.length, 0);
+    if (!lane) return this.#held(this.#paces.get(key));
+    return lane.hasBacklog ? 0 : Math.max(this.#held(lane.pace) - lane.waiting.length, 0);
   }
 
   /** By environment, since when the oldest waits of those that are next in their lanes. */
@@ -140,6 +142,10 @@ export class Scheduler {
     return lane;
   }
 
+  #held(pace: Pace | undefined): number {
+    return this.#parts.holdsByPace && pace ? pace.held : HELD_MIN;
+  }
+
   #paceOf(key: string): Pace {
     const known = this.#paces.get(key);
     if (!known) return new Pace(this.#parts.now ?? (() => performance.now()));
@@ -203,7 +209,7 @@ export class Scheduler {
 
   #refill(lane: Lane): void {
     if (!lane.hasBacklog || lane.isClaiming || this.#stopped) return;
-    const { held } = lane.pace;
+    const held = this.#held(lane.pace);
     if (lane.waiting.length > held * LOW_SHARE) return;
     lane.isClaiming = true;
     lane.wasNoted = false;
@@ -235,7 +241,7 @@ export class Scheduler {
   }
 
   #remember({ key, pace }: Lane): void {
-    if (pace.held <= HELD_MIN) return;
+    if (this.#held(pace) <= HELD_MIN) return;
     pace.rest();
     this.#paces.set(key, pace);
     if (this.#paces.size > PACES_MAX) this.#paces.delete(this.#paces.keys().next().value as string);
