@@ -38,6 +38,8 @@ interface Outcome {
 interface Waiting {
   batch: EventBatch;
   sourceNo: number;
+  /** Events and runs. */
+  rows: number;
   resolve(result: EventAppendResult | Promise<EventAppendResult>): void;
   reject(error: unknown): void;
 }
@@ -73,9 +75,10 @@ export class PlainEvents {
   append(batch: EventBatch): Promise<EventAppendResult> | null {
     const sourceNo = this.#parts.words.knownSourceNo(batch.source);
     if (this.#isStopped || sourceNo === undefined || batch.webhookRequest || !this.#isPlain(batch)) return null;
+    const rows = batch.events.reduce((sum, { runs }) => sum + 1 + (runs?.length ?? 0), 0);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ batch, sourceNo, resolve, reject });
-      this.#rows += batch.events.length;
+      this.#waiting.push({ batch, sourceNo, rows, resolve, reject });
+      this.#rows += rows;
       this.#departures.schedule();
     });
   }
@@ -100,7 +103,7 @@ export class PlainEvents {
 
   #depart(): { rows: number; arrived: Promise<void> } {
     let [count, rows] = [0, 0];
-    for (; count < this.#waiting.length && rows < GROUP_ROWS_MAX; count++) rows += this.#waiting[count]?.batch.events.length ?? 0;
+    for (; count < this.#waiting.length && rows < GROUP_ROWS_MAX; count++) rows += this.#waiting[count]?.rows ?? 0;
     this.#rows -= rows;
     return { rows, arrived: this.#write(this.#waiting.splice(0, count)) };
   }
