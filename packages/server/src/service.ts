@@ -29,6 +29,7 @@ import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import { forgetLanes } from "./execute/maintenance/forget-lanes.ts";
 import { forgetPlaces } from "./execute/maintenance/forget-places.ts";
+import { createSweepTurns } from "./execute/maintenance/sweep-turns.ts";
 import { tendStore } from "./execute/maintenance/tend-store.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
 import { createFunctions, createRunRules } from "./functions.ts";
@@ -113,18 +114,19 @@ async function serve(
   const traffic = new Traffic({ store, log, now });
   const eventTypeCounter = new EventTypeCounter({ store, log });
   const queueHistory = new QueueHistory({ store, waitingSince: () => functions.waitingSince(), log, now });
+  const swept = { store, log, turns: createSweepTurns(store, now) };
   const upkeep = [
-    expireDedupKeys({ store, log, seenUntil: () => dedupWindow.duplicateSince(now()) }),
-    expireWebhookRequests({ store, log, receivedUntil: () => now() - config.requestRetention }),
-    tendStore({ store, log, now, keptMs: { events: config.eventRetention, runs: config.runRetention, requests: config.requestRetention } }),
-    expireEvents({ store, log, until: () => before(now(), config.eventRetention) }),
-    expireRuns({ store, log, until: () => before(now(), config.runRetention) }),
-    expireSessions({ store, log, now }),
-    expireIdempotencyKeys({ store, log, startedUntil: () => now() - REMEMBERED_MS }),
-    expireFigures({ store, log, now }),
-    expireMarks({ store, log, now }),
-    forgetLanes({ store, log }),
-    forgetPlaces({ store, log }),
+    expireDedupKeys({ ...swept, seenUntil: () => dedupWindow.duplicateSince(now()) }),
+    expireWebhookRequests({ ...swept, receivedUntil: () => now() - config.requestRetention }),
+    tendStore({ ...swept, now, keptMs: { events: config.eventRetention, runs: config.runRetention, requests: config.requestRetention } }),
+    expireEvents({ ...swept, until: () => before(now(), config.eventRetention) }),
+    expireRuns({ ...swept, until: () => before(now(), config.runRetention) }),
+    expireSessions({ ...swept, now }),
+    expireIdempotencyKeys({ ...swept, startedUntil: () => now() - REMEMBERED_MS }),
+    expireFigures({ ...swept, now }),
+    expireMarks({ ...swept, now }),
+    forgetLanes({ ...swept }),
+    forgetPlaces({ ...swept }),
     traffic,
     eventTypeCounter,
     queueHistory,

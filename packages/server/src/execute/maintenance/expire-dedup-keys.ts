@@ -1,9 +1,9 @@
 /** Sweeper: removes dedup keys whose window has passed, so that the guard against duplicates does not grow for ever. */
 
 import type { DedupKeyStore } from "../../store/contract/index.ts";
-import { Sweeper, type SweeperParts } from "./sweeper.ts";
+import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
-export interface ExpireDedupKeysParts extends Pick<SweeperParts, "log" | "everyMs"> {
+export interface ExpireDedupKeysParts extends SweeperSettings {
   store: DedupKeyStore;
   /** Keys first seen at or before the returned instant guard nothing any more. */
   seenUntil: () => number;

@@ -1,14 +1,14 @@
 /** Sweeper: removes figures nobody looks at any more: minutes and types' hours after eight days, hours after four hundred. */
 
 import type { EventTypeStore, TrafficStore } from "../../store/contract/index.ts";
-import { Sweeper, type SweeperParts } from "./sweeper.ts";
+import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
 const DAY_MS = 86_400_000;
 const MINUTES_KEPT_MS = 8 * DAY_MS;
 const HOURS_KEPT_MS = 400 * DAY_MS;
 const TYPE_HOURS_KEPT_MS = 8 * DAY_MS;
 
-export interface ExpireFiguresParts extends Pick<SweeperParts, "log" | "everyMs"> {
+export interface ExpireFiguresParts extends SweeperSettings {
   store: EventTypeStore & TrafficStore;
   now: () => number;
 }

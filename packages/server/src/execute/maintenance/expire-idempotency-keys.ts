@@ -1,9 +1,9 @@
 /** Sweeper: forgets calls that were remembered for their idempotency keys. */
 
 import type { IdempotencyStore } from "../../store/contract/index.ts";
-import { Sweeper, type SweeperParts } from "./sweeper.ts";
+import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
-export interface ExpireIdempotencyKeysParts extends Pick<SweeperParts, "log" | "everyMs"> {
+export interface ExpireIdempotencyKeysParts extends SweeperSettings {
   store: IdempotencyStore;
   /** Calls started at or before the returned instant are forgotten. */
   startedUntil: () => number;

@@ -1,9 +1,9 @@
 /** Sweeper: removes what rate limits, throttles, debounces, batches and singletons remembered, once it can no longer matter. */
 
 import type { FunctionStartStore } from "../../store/contract/index.ts";
-import { Sweeper, type SweeperParts } from "./sweeper.ts";
+import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
-export interface ExpireMarksParts extends Pick<SweeperParts, "log" | "everyMs"> {
+export interface ExpireMarksParts extends SweeperSettings {
   store: Pick<FunctionStartStore, "markExpireMany">;
   now(): number;
 }

@@ -1,9 +1,9 @@
 /** What sweepers of events and runs have in common: they go on from place to place, past what must stay. */
 
 import type { Removal, RemovalParams } from "../../store/contract/index.ts";
-import { Sweeper, type SweeperParts } from "./sweeper.ts";
+import { Sweeper, type SweeperParts, type SweeperSettings } from "./sweeper.ts";
 
-export interface ExpireOldParts extends Pick<SweeperParts, "log" | "everyMs"> {
+export interface ExpireOldParts extends SweeperSettings {
   /** What happened at or before the returned instant is removed; null: nothing is. */
   until: () => number | null;
 }

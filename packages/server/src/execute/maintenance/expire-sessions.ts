@@ -1,9 +1,9 @@
 /** Sweeper: removes sessions that have expired. They are refused from that instant, swept or not. */
 
 import type { SessionStore } from "../../store/contract/index.ts";
-import { Sweeper, type SweeperParts } from "./sweeper.ts";
+import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
-export interface ExpireSessionsParts extends Pick<SweeperParts, "log" | "everyMs"> {
+export interface ExpireSessionsParts extends SweeperSettings {
   store: SessionStore;
   now: () => number;
 }

@@ -1,9 +1,9 @@
 /** Sweeper: removes records of webhook requests that are older than they shall be kept. */
 
 import type { WebhookRequestStore } from "../../store/contract/index.ts";
-import { Sweeper, type SweeperParts } from "./sweeper.ts";
+import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
-export interface ExpireWebhookRequestsParts extends Pick<SweeperParts, "log" | "everyMs"> {
+export interface ExpireWebhookRequestsParts extends SweeperSettings {
   store: WebhookRequestStore;
   /** Requests received at or before the returned instant are removed. */
   receivedUntil: () => number;

@@ -1,9 +1,9 @@
 /** Sweeper: forgets lanes of the queue that nothing stands in any more. Each value of a concurrency key makes one. */
 
 import type { QueueStore } from "../../store/contract/index.ts";
-import { Sweeper, type SweeperParts } from "./sweeper.ts";
+import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
-export interface ForgetLanesParts extends Pick<SweeperParts, "log" | "everyMs"> {
+export interface ForgetLanesParts extends SweeperSettings {
   store: Pick<QueueStore, "queueLaneForgetMany">;
 }
 

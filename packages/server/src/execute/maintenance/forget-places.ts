@@ -1,9 +1,9 @@
 /** Sweeper: forgets places among the runs of functions whose runs have ended. Most are gone by then, with the next that was given. */
 
 import type { PlaceStore } from "../../store/contract/index.ts";
-import { Sweeper, type SweeperParts } from "./sweeper.ts";
+import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
-export interface ForgetPlacesParts extends Pick<SweeperParts, "log" | "everyMs"> {
+export interface ForgetPlacesParts extends SweeperSettings {
   store: Pick<PlaceStore, "placeForgetMany">;
 }
 

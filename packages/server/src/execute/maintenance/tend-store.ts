@@ -1,9 +1,9 @@
 /** Sweeper: lets the store prepare for what is coming, and drop what is old in large pieces, before others remove the rest. */
 
 import type { RetentionStore, RetentionTendParams } from "../../store/contract/index.ts";
-import { Sweeper, type SweeperParts } from "./sweeper.ts";
+import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
-export interface TendStoreParts extends Pick<SweeperParts, "log" | "everyMs">, Pick<RetentionTendParams, "keptMs"> {
+export interface TendStoreParts extends SweeperSettings, Pick<RetentionTendParams, "keptMs"> {
   store: Pick<RetentionStore, "retentionTend">;
   now(): number;
 }
