@@ -58,7 +58,7 @@ export class Executor {
   readonly #gates: Gates;
   /** Timers being worked on. Their leases are renewed like those of calls. */
   readonly #timersInWork = new Set<ClaimedEntry>();
-  /** When leases were renewed last. */
+  /** What was held when leases were renewed last. */
   #heldBefore = new Set<ClaimedEntry>();
   #renewal: NodeJS.Timeout | null = null;
   #stopWatching: (() => void) | null = null;

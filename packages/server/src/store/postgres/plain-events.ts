@@ -38,8 +38,8 @@ interface Outcome {
 interface Waiting {
   batch: EventBatch;
   sourceNo: number;
-  /** Events and runs. */
-  rows: number;
+  /** How many its events start. */
+  runs: number;
   resolve(result: EventAppendResult | Promise<EventAppendResult>): void;
   reject(error: unknown): void;
 }
@@ -74,11 +74,11 @@ export class PlainEvents {
   /** Null when the batch has to go the long way. */
   append(batch: EventBatch): Promise<EventAppendResult> | null {
     const sourceNo = this.#parts.words.knownSourceNo(batch.source);
-    if (this.#isStopped || sourceNo === undefined || batch.webhookRequest || !this.#isPlain(batch)) return null;
-    const rows = batch.events.reduce((sum, { runs }) => sum + 1 + (runs?.length ?? 0), 0);
+    const runs = this.#isStopped || sourceNo === undefined || batch.webhookRequest ? null : this.#plainRuns(batch);
+    if (sourceNo === undefined || runs === null) return null;
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ batch, sourceNo, rows, resolve, reject });
-      this.#rows += rows;
+      this.#waiting.push({ batch, sourceNo, runs, resolve, reject });
+      this.#rows += batch.events.length + runs;
       this.#departures.schedule();
     });
   }
@@ -89,21 +89,27 @@ export class PlainEvents {
     return this.#departures.idle();
   }
 
-  #isPlain({ environmentId, receivedAt, events }: EventBatch): boolean {
+  /** How many runs the events start; null when more than that follows from them. */
+  #plainRuns({ environmentId, receivedAt, events }: EventBatch): number | null {
     const { words, blocks, events: appended } = this.#parts;
+    if (events.length === 0) return null;
     let count = 0;
-    for (const { runs = [], starts, name } of events) {
-      if ((starts && starts.length > 0) || words.knownNameId(name) === undefined || appended.isWaitedFor(environmentId, name)) return false;
-      for (const run of runs) if (!isPlainStart(run, receivedAt) || words.knownLaneNo(run.lane) === undefined) return false;
+    for (const { runs, starts, name } of events) {
+      if ((starts && starts.length > 0) || words.knownNameId(name) === undefined || appended.isWaitedFor(environmentId, name)) return null;
+      if (!runs) continue;
+      for (const run of runs) if (!isPlainStart(run, receivedAt) || words.knownLaneNo(run.lane) === undefined) return null;
       count += runs.length;
     }
     // Others that wait draw numbers too; and what cannot have one after all takes the long way.
-    return events.length > 0 && (count === 0 || (blocks.runs.has(count) && blocks.entries.has(count)));
+    return count === 0 || (blocks.runs.has(count) && blocks.entries.has(count)) ? count : null;
   }
 
   #depart(): { rows: number; arrived: Promise<void> } {
     let [count, rows] = [0, 0];
-    for (; count < this.#waiting.length && rows < GROUP_ROWS_MAX; count++) rows += this.#waiting[count]?.rows ?? 0;
+    for (; count < this.#waiting.length && rows < GROUP_ROWS_MAX; count++) {
+      const { batch, runs } = this.#waiting[count] as Waiting;
+      rows += batch.events.length + runs;
+    }
     this.#rows -= rows;
     return { rows, arrived: this.#write(this.#waiting.splice(0, count)) };
   }
@@ -175,11 +181,13 @@ export class PlainEvents {
 
 function addRuns(columns: RunColumns, group: readonly Waiting[]): void {
   let number = 0;
-  for (const { batch } of group) {
-    const handing = new Handing(batch.receivedAt, batch.lease);
-    for (const event of batch.events) {
-      number++;
-      for (const run of event.runs ?? []) columns.add(batch, event, number, run, handing);
+  for (const { batch, runs } of group) {
+    if (runs > 0) {
+      const handing = new Handing(batch.receivedAt, batch.lease);
+      for (const [index, event] of batch.events.entries()) {
+        for (const run of event.runs ?? []) columns.add(batch, event, number + index + 1, run, handing);
+      }
     }
+    number += batch.events.length;
   }
 }

@@ -84,12 +84,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const announce = (lane: string, dueAt: number) => signals.entryUnheld(lane, dueAt);
   const queue = queueStore({ database, words, reads, announce, watch: (listener) => watch(signals.queueListeners, listener) });
   const letGo = (entries: readonly EntryKey[]) => queue.queueRelease({ entries, node, now: database.now() });
-  const onCommit = (drafts: readonly UnitDraft[]) => signalCommit(signals, drafts);
+  const onCommit = (drafts: readonly UnitDraft[]) => signalDrafts(signals, drafts);
   const writer = new GroupWriter({ database, reads, known, words, blocks, onCommit, letGo });
   const appendOtherwise = appendAsUnit(writer, events);
   const plain = new PlainEvents({
     ...{ database, words, blocks, events, known, appendOtherwise },
-    onCommit: (started) => signalStarted(signals, started),
+    onCommit: (started) => signalCommit(signals, started, true),
     noteLost: (entries) => writer.noteLost(entries),
   });
   let stopped: Promise<void> | null = null;
@@ -165,15 +165,19 @@ function watch<Listener>(listeners: Set<Listener>, listener: Listener): () => vo
   return () => listeners.delete(listener);
 }
 
-function signalCommit(signals: Signals, drafts: readonly UnitDraft[]): void {
-  if (drafts.some(({ events, rows }) => events.length > 0 || rows.requests.length > 0)) signals.eventsStored();
+function signalDrafts(signals: Signals, drafts: readonly UnitDraft[]): void {
   const runNos = drafts.flatMap(({ changedRuns }) => [...changedRuns]);
-  if (runNos.length > 0) signals.runsChanged(runNos);
-  for (const { unheld } of drafts) for (const { lane, dueAt } of unheld) signals.entryUnheld(lane, dueAt);
+  const unheld = drafts.flatMap(({ unheld }) => unheld);
+  signalCommit(signals, { runNos, unheld }, hasEvents(drafts));
 }
 
-function signalStarted(signals: Signals, { runNos, unheld }: Pick<WrittenRuns, "runNos" | "unheld">): void {
-  signals.eventsStored();
+/** Requests are followed as events are. */
+function hasEvents(drafts: readonly UnitDraft[]): boolean {
+  return drafts.some(({ events, rows }) => events.length > 0 || rows.requests.length > 0);
+}
+
+function signalCommit(signals: Signals, { runNos, unheld }: Pick<WrittenRuns, "runNos" | "unheld">, areEventsStored: boolean): void {
+  if (areEventsStored) signals.eventsStored();
   if (runNos.length > 0) signals.runsChanged(runNos);
   for (const { lane, dueAt } of unheld) signals.entryUnheld(lane, dueAt);
 }
