@@ -42,7 +42,6 @@ import { Traffic } from "./observe/traffic.ts";
 import { BodyBudget } from "./receive/body-budget.ts";
 import { createClientIp } from "./receive/client-ip.ts";
 import { Directory } from "./receive/directory.ts";
-import { createHttpEdge } from "./receive/http-edge.ts";
 import type { Accepted } from "./receive/inbound-request.ts";
 import { isIpRange } from "./receive/ip-list.ts";
 import { issueKey, issueWebhookToken } from "./receive/issue-key.ts";
@@ -164,7 +163,7 @@ async function serve(
   const loginTokens = new LoginTokens(now);
   const budget = new BodyBudget(config.queueLimit);
   const clientIp = createClientIp(config.trustProxy);
-  const app = createHttpServer(createHttpEdge({ receive, budget, clientIp, log, isDraining }), config.trustProxy, log);
+  const app = createHttpServer({ receive, budget, clientIp, log, isDraining }, config.trustProxy, log);
   registerHealthRoutes(app, { store, isDraining, now });
   registerSdkRoutes(app, { isDev: config.mode === "dev", version: packageFile.version, sdk: functions.sdk });
   registerRestApi(app, {

@@ -13,8 +13,10 @@ export interface InboundRequest {
   /** Names and values in turn, as they came, repetitions included. */
   rawHeaders: readonly string[];
   ip: string;
-  readBody(bytesMax: number): Promise<Buffer | Refusal | typeof ABORTED>;
+  readBody(bytesMax: number): Body | Promise<Body>;
 }
+
+export type Body = Buffer | Refusal | typeof ABORTED;
 
 export type Answer = Accepted | Refusal | typeof ABORTED;
 

@@ -6,13 +6,14 @@
 import type { IncomingMessage } from "node:http";
 import { Refusal } from "@inlet/protocol";
 import type { BodyShare } from "./body-budget.ts";
+import type { Body } from "./inbound-request.ts";
 
 /** The client went away before its body was complete: there is nobody to answer. */
 export const ABORTED = Symbol("aborted");
 
-export function readBody(request: IncomingMessage, bytesMax: number, share: BodyShare): Promise<Buffer | Refusal | typeof ABORTED> {
+export function readBody(request: IncomingMessage, bytesMax: number, share: BodyShare): Promise<Body> {
   const declared = Number(request.headers["content-length"] ?? 0);
-  if (declared > bytesMax) return Promise.resolve(tooLarge(bytesMax, `${declared} bytes were declared`));
+  if (declared > bytesMax) return Promise.resolve(declaredTooLarge(bytesMax, declared));
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let received = 0;
@@ -41,6 +42,10 @@ export function readBody(request: IncomingMessage, bytesMax: number, share: Body
 
 export function overloaded(): Refusal {
   return new Refusal("overloaded", "The service holds as many requests as it can. Send again in a moment.");
+}
+
+export function declaredTooLarge(bytesMax: number, declared: number): Refusal {
+  return tooLarge(bytesMax, `${declared} bytes were declared`);
 }
 
 function tooLarge(bytesMax: number, what: string): Refusal {
