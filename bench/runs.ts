@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Agent } from "undici";
+import { Agent, request } from "undici";
 import { inDatabase } from "../packages/server/test/support/postgres-server.ts";
 import type { SampledCall } from "./app-server.ts";
 import { fillRuns } from "./fill-store.ts";
@@ -122,15 +122,13 @@ async function compare({ runs, rounds }: RunsOptions, sdk: Sdk, steps: number, i
 async function runMany(inlet: Server, app: Server, name: string, count: number): Promise<number> {
   const target = (await readControl(app)).ended + count;
   const begun = performance.now();
+  const batch = batchOf(name, EVENTS_PER_BATCH);
   let left = count;
   async function sendBatches(): Promise<void> {
     while (left > 0) {
       const size = Math.min(EVENTS_PER_BATCH, left);
       left -= size;
-      await send(
-        inlet,
-        Array.from({ length: size }, (_, n) => ({ name: `bench/${name}`, data: { n, order: "A-1042", total: 99.5 } })),
-      );
+      await send(inlet, size === EVENTS_PER_BATCH ? batch : batchOf(name, size));
     }
   }
   await Promise.all(Array.from({ length: SENDERS }, sendBatches));
@@ -238,7 +236,7 @@ async function sendToEntry(inlet: Server, app: Server, name: string): Promise<nu
   const { ended } = await readControl(app);
   const entered = readControl(app, ended + 1);
   const sentAt = performance.timeOrigin + performance.now();
-  await send(inlet, [{ name: `bench/${name}`, data: {} }]);
+  await send(inlet, JSON.stringify({ name: `bench/${name}`, data: {} }));
   return (await entered).enteredAt - sentAt;
 }
 
@@ -293,10 +291,14 @@ async function sync(inlet: Server, app: Server): Promise<void> {
   if (response.status !== 201) throw new Error(`the app did not register: ${await response.text()}`);
 }
 
-async function send(inlet: Server, events: object[]): Promise<void> {
-  const response = await fetch(`${inlet.url}/e/bench`, { method: "POST", body: JSON.stringify(events) });
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`a send was refused: ${text}`);
+function batchOf(name: string, size: number): string {
+  return JSON.stringify(Array.from({ length: size }, (_, n) => ({ name: `bench/${name}`, data: { n, order: "A-1042", total: 99.5 } })));
+}
+
+async function send(inlet: Server, events: string): Promise<void> {
+  const response = await request(`${inlet.url}/e/bench`, { method: "POST", body: events });
+  const text = await response.body.text();
+  if (response.statusCode !== 200) throw new Error(`a send was refused: ${text}`);
 }
 
 /** Answered once so many functions have ended. */

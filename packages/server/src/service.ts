@@ -140,7 +140,7 @@ async function serve(
   const functions = createFunctions({
     ...{ config, store, directory, eventIds: ids, defaultEnvironment, liveLog, traffic, log, now },
     signingKey: () => (config.mode === "dev" ? null : newestSigningKey(directory)),
-    isSigned: (bearer) => signingKeys(directory).some((key) => signingKeyBearers(key).includes(bearer)),
+    isSigned: (bearer) => directory.signingKeys().some((key) => signingKeyBearers(key).includes(bearer)),
   });
   useEndEvents(functions.endEvents);
   const receive = createEventLife({
@@ -234,12 +234,8 @@ function followChanges(store: Store, kept: Record<StoreTopic, { refresh(): Promi
   });
 }
 
-function signingKeys(directory: Directory): string[] {
-  return directory.keys().flatMap(({ kind, secret }) => (kind === "signing" && secret !== null ? [secret] : []));
-}
-
 function newestSigningKey(directory: Directory): string {
-  const newest = signingKeys(directory).at(-1);
+  const newest = directory.signingKeys().at(-1);
   if (newest === undefined) throw new Error("there is no signing key: calls to apps cannot be signed");
   return newest;
 }

@@ -30,6 +30,7 @@ export class Directory {
   #environmentsByName = new Map<string, Environment>();
   #keys: Key[] = [];
   #keysByHash = new Map<string, Key>();
+  #signingKeys: string[] = [];
   #eventKeysByText = new Map<string, Key | null>();
   #webhooks: Webhook[] = [];
   #webhooksByToken = new Map<string, WebhookTarget>();
@@ -55,6 +56,7 @@ export class Directory {
     this.#environmentsByName = new Map(environments.map((environment) => [environment.name, environment]));
     this.#keys = keys;
     this.#keysByHash = new Map(keys.filter((key) => key.revokedAt === null).map((key) => [`${key.kind} ${key.hash}`, key]));
+    this.#signingKeys = this.keys().flatMap(({ kind, secret }) => (kind === "signing" && secret !== null ? [secret] : []));
     this.#eventKeysByText = new Map();
     this.#webhooks = webhooks;
     const byId = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
@@ -83,6 +85,11 @@ export class Directory {
   /** Keys that work, oldest first. */
   keys(): Key[] {
     return this.#keys.filter((key) => key.revokedAt === null);
+  }
+
+  /** The texts of those that calls to apps may be signed with, oldest first. Asked for by every call. */
+  signingKeys(): readonly string[] {
+    return this.#signingKeys;
   }
 
   /** The key with this id, unless it was revoked. */

@@ -30,19 +30,21 @@ export function functionRequest({ entry, context, target, signingKey, now }: Fun
   const stepId = entry.stepId ?? "step";
   const set = target.app.headers;
   const body = callBody({
-    ...{ context, stepId, functionUuid: target.uuid, attempt: entry.attempt, maxAttempts: target.retries + 1, entryId: dispatchId(entry) },
+    context,
+    stepId,
+    functionUuid: target.uuid,
+    attempt: entry.attempt,
+    maxAttempts: target.retries + 1,
+    entryId: dispatchId(entry),
     // Published SDKs write numbers anew before they check the signature; without one they, too, get them as they were sent.
     exactNumbers: set === "service" || signingKey === null,
   });
   const names = HEADER_NAMES[set];
-  const headers: Record<string, string> = {
-    "content-type": "application/json",
-    "user-agent": "Inlet",
-    [names.requestVersion]: String(context.run.requestVersion),
-    [names.runId]: context.run.id,
-    [names.stepId]: stepId,
-    [names.serverKind]: signingKey === null ? "dev" : "cloud",
-  };
+  const headers: Record<string, string> = { "content-type": "application/json", "user-agent": "Inlet" };
+  headers[names.requestVersion] = String(context.run.requestVersion);
+  headers[names.runId] = context.run.id;
+  headers[names.stepId] = stepId;
+  headers[names.serverKind] = signingKey === null ? "dev" : "cloud";
   if (signingKey !== null) headers[names.signature] = signBody(body, signingKey, Math.floor(now / 1_000));
   return { method: "POST", url: entry.stepId === null ? target.url : withStep(target.url, stepId), headers, body };
 }

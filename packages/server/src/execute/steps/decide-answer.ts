@@ -6,8 +6,8 @@ import { OperationsReader } from "./read-steps.ts";
 import { completeRun, failRun } from "./run-changes.ts";
 
 export function decideAnswer(state: RunState, answer: Answer, facts: CallFacts): RunChange {
-  const begun = { startedAt: state.run.startedAt ?? facts.startedAt, requestVersion: facts.requestVersion };
-  return { ...begun, ...decide(state, answer, facts) };
+  const { requestVersion, startedAt } = facts;
+  return { ...decide(state, answer, facts), startedAt: state.run.startedAt ?? startedAt, requestVersion };
 }
 
 function decide(state: RunState, answer: Answer, facts: CallFacts): RunChange {

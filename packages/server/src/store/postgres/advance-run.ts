@@ -35,13 +35,12 @@ export class AdvanceRun {
     if (change.call) run.addCall(change.call);
     for (const step of change.steps ?? []) run.writeStep(step);
     const { status, startedAt, requestVersion, isParallel } = change;
-    const fields = { ...(startedAt !== undefined && { startedAt }), ...(requestVersion !== undefined && { requestVersion }) };
     if (change.end) {
-      run.change(fields);
+      run.change({ startedAt, requestVersion });
       run.end(change.end);
       this.#tellInvoker(draft, handing, run, change.end.invokerValue);
     } else {
-      run.change({ ...fields, ...(status !== undefined && { status }), ...(isParallel !== undefined && { isParallel }) });
+      run.change({ status, startedAt, requestVersion, isParallel });
       for (const stepId of change.settled ?? []) {
         run.removeEntries(({ stepId: own, kind }) => own === stepId && kind !== "call");
         run.dropWaits(stepId);

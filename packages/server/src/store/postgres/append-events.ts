@@ -125,8 +125,9 @@ export class AppendEvents {
 }
 
 /** As it will be read once it is stored; its place there is not known yet. */
-export function asStored({ environmentId, receivedAt, source }: EventBatch, { runs: _, starts: __, ...event }: NewEvent): StoredEvent {
-  return { ...event, sequence: 0, environmentId, receivedAt, source, duplicates: 0 };
+export function asStored({ environmentId, receivedAt, source }: EventBatch, event: NewEvent, sequence = 0): StoredEvent {
+  const { id, name, ts, dedupId, data, extras } = event;
+  return { id, name, ts, dedupId, data, extras, sequence, environmentId, receivedAt, source, duplicates: 0 };
 }
 
 /** What the sender is told, and what this node now holds. */

@@ -103,13 +103,13 @@ export interface WrittenRuns {
 
 function entryOf({ batch: { environmentId }, run, runNo, entryNo }: Started): ClaimedEntry {
   const { functionNo, lane, dueAt, rank } = run;
-  const entry = { environmentId, functionNo, lane, dueAt, rank, runNo, kind: "call" } as const;
-  return claimed({ ...entry, stepId: null, attempt: 0, subject: null, eventSequence: null }, entryNo, 1);
+  const call = { kind: "call", stepId: null, attempt: 0, subject: null, eventSequence: null } as const;
+  return claimed({ ...call, environmentId, functionNo, lane, dueAt, rank, runNo }, entryNo, 1);
 }
 
 function knownOf({ batch, event, run, runNo, entryNo }: Started, node: string, sequence: number): KnownRun {
   const held = { no: entryNo, kind: "call", stepId: null, attempt: 0, claims: 1, isHeld: true, leasedBy: node, goesAgain: false };
-  const begun = { no: runNo, status: "running", createdAt: batch.receivedAt, entries: [held] } as const;
-  const read = startedRun(batch.environmentId, { sequence }, run, { ...begun, entries: [held] });
-  return { read, events: [{ ...asStored(batch, event), sequence }], steps: [] };
+  const begun = { no: runNo, status: "running" as const, createdAt: batch.receivedAt, entries: [held] };
+  const read = startedRun(batch.environmentId, { sequence }, run, begun);
+  return { read, events: [asStored(batch, event, sequence)], steps: [] };
 }

@@ -17,6 +17,9 @@ import type { Place, UnitDraft } from "./unit-draft.ts";
 
 type EntryChange = { change: "anew"; place: Place; attempt: number } | { change: "again" } | { change: "attempt" };
 
+/** What is absent stays as it is. */
+type RunFields = { [Name in "status" | "startedAt" | "requestVersion" | "isParallel"]?: RunRecord[Name] | undefined };
+
 export class RunDraft {
   readonly revision: number;
   readonly eventNos: string | null;
@@ -53,10 +56,17 @@ export class RunDraft {
     this.#hasWaits = hasWaits;
   }
 
-  change(fields: Partial<Pick<RunRecord, "status" | "startedAt" | "requestVersion" | "isParallel">>): void {
+  change({ status, startedAt, requestVersion, isParallel }: RunFields): void {
+    const { run } = this;
     this.#isChanged = true;
-    if (fields.status !== undefined) this.#status = fields.status;
-    this.run = { ...this.run, ...fields };
+    this.#status = status ?? this.#status;
+    this.run = {
+      ...run,
+      status: status ?? run.status,
+      startedAt: startedAt ?? run.startedAt,
+      requestVersion: requestVersion ?? run.requestVersion,
+      isParallel: isParallel ?? run.isParallel,
+    };
   }
 
   writeStep(write: StepWrite): void {
@@ -160,15 +170,15 @@ export class RunDraft {
     draft.changedRuns.add(this.run.no);
     const { no, environmentId, startedAt, requestVersion, isParallel, stateBytes } = this.run;
     rows.runs.push({
-      ...{
-        environment_id: environmentId,
-        run_no: no,
-        status: this.#status,
-        started_at: startedAt,
-        request_version: requestVersion,
-        is_parallel: isParallel ? 1 : 0,
-      },
-      ...{ state_bytes: stateBytes, ended_at: this.#end?.endedAt ?? null, output: this.#end?.output ?? null },
+      environment_id: environmentId,
+      run_no: no,
+      status: this.#status,
+      started_at: startedAt,
+      request_version: requestVersion,
+      is_parallel: isParallel ? 1 : 0,
+      state_bytes: stateBytes,
+      ended_at: this.#end?.endedAt ?? null,
+      output: this.#end?.output ?? null,
       error: this.#end?.error ? JSON.stringify(this.#end.error) : null,
     });
     const key = { environmentId, runNo: no };
@@ -206,16 +216,20 @@ export class RunDraft {
 function stepRow({ environmentId, runNo }: RunKey, step: StepWrite & { position: number; donePosition: number | null }) {
   const { id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail, value } = step;
   return {
-    ...{ environment_id: environmentId, run_no: runNo, step_id: toStoreText(id), kind, name: toStoreText(name), status, position },
-    ...{
-      done_position: donePosition,
-      started_at: startedAt,
-      ended_at: endedAt,
-      attempts,
-      until,
-      detail: detail && toStoreText(detail),
-      value: value ?? null,
-    },
+    environment_id: environmentId,
+    run_no: runNo,
+    step_id: toStoreText(id),
+    kind,
+    name: toStoreText(name),
+    status,
+    position,
+    done_position: donePosition,
+    started_at: startedAt,
+    ended_at: endedAt,
+    attempts,
+    until,
+    detail: detail && toStoreText(detail),
+    value: value ?? null,
   };
 }
 
@@ -227,15 +241,17 @@ export function attemptRow({ environmentId, runNo }: RunKey, { stepId, attempt, 
 export function callRow({ environmentId, runNo }: RunKey, call: CallRecord) {
   const { stepId, attempt, startedAt, endedAt, httpStatus, outcome, path, stepsGiven, answer, answerLength } = call;
   return {
-    ...{
-      environment_id: environmentId,
-      run_no: runNo,
-      step_id: stepId && toStoreText(stepId),
-      attempt,
-      started_at: startedAt,
-      ended_at: endedAt,
-    },
-    ...{ http_status: httpStatus, is_error: outcome === "error" ? 1 : 0, path: toStoreText(path), steps_given: stepsGiven },
-    ...{ answer: answer && toStoreText(answer), answer_length: answerLength },
+    environment_id: environmentId,
+    run_no: runNo,
+    step_id: stepId && toStoreText(stepId),
+    attempt,
+    started_at: startedAt,
+    ended_at: endedAt,
+    http_status: httpStatus,
+    is_error: outcome === "error" ? 1 : 0,
+    path: toStoreText(path),
+    steps_given: stepsGiven,
+    answer: answer && toStoreText(answer),
+    answer_length: answerLength,
   };
 }

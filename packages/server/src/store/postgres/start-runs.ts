@@ -1,7 +1,15 @@
 /** Drafts a run with its first entry. */
 
 import type { EntryNo, EnvironmentId, RunNo } from "@inlet/protocol";
-import { type NewRun, type NewStart, type RunStatus, type StoredEvent, TIMER_LANE, toStoreText } from "../contract/index.ts";
+import {
+  type NewRun,
+  type NewStart,
+  type RunRecord,
+  type RunStatus,
+  type StoredEvent,
+  TIMER_LANE,
+  toStoreText,
+} from "../contract/index.ts";
 import type { Handing } from "../rows/entry-writes.ts";
 import type { HeldEntry, ReadRun } from "./run-reads.ts";
 import type { UnitDraft } from "./unit-draft.ts";
@@ -54,13 +62,27 @@ export function startedRun(
   environmentId: EnvironmentId,
   starter: Starter,
   { id, functionNo, lane, eventSequences, cron, originalRunId, invoker }: NewRun,
-  { entries, ...begun }: { no: RunNo; status: RunStatus; createdAt: number; entries: HeldEntry[] },
+  { no, status, createdAt, entries }: { no: RunNo; status: RunStatus; createdAt: number; entries: HeldEntry[] },
 ): ReadRun {
-  const eventSequence = "sequence" in starter ? starter.sequence : 0;
-  const untouched = { startedAt: null, endedAt: null, requestVersion: -1, isParallel: false, stateBytes: 0 };
-  const origin = { cron: cron ?? null, originalRunId: originalRunId ?? null, invoker: invoker ?? null };
+  const run: RunRecord = {
+    no,
+    id,
+    environmentId,
+    functionNo,
+    lane,
+    status,
+    eventSequence: "sequence" in starter ? starter.sequence : 0,
+    createdAt,
+    startedAt: null,
+    endedAt: null,
+    requestVersion: -1,
+    isParallel: false,
+    stateBytes: 0,
+    cron: cron ?? null,
+    originalRunId: originalRunId ?? null,
+    invoker: invoker ?? null,
+  };
   const eventNos = eventSequences ? JSON.stringify(eventSequences) : null;
-  const run = { ...begun, id, environmentId, functionNo, lane, eventSequence, ...untouched, ...origin };
   return { run, revision: 0, eventNos, steps: [], entries, hasWaits: false };
 }
 

@@ -90,8 +90,23 @@ export class UnitDraft {
   readonly reads: UnitReads;
   readonly words: Words;
   readonly rows: UnitRows = {
-    ...{ runsRead: [], held: [], marksRead: [], waitsRead: [], eventsRead: [], newRuns: [], newEntries: [], newWaits: [] },
-    ...{ requests: [], runs: [], steps: [], attempts: [], calls: [], entries: [], entriesGone: [], waitsGone: [], marks: [] },
+    runsRead: [],
+    held: [],
+    marksRead: [],
+    waitsRead: [],
+    eventsRead: [],
+    newRuns: [],
+    newEntries: [],
+    newWaits: [],
+    requests: [],
+    runs: [],
+    steps: [],
+    attempts: [],
+    calls: [],
+    entries: [],
+    entriesGone: [],
+    waitsGone: [],
+    marks: [],
   };
   readonly events: EventWriteRow[] = [];
   /** Exclusive, or shared. */
@@ -174,25 +189,23 @@ export class UnitDraft {
     const place = this.place(handing, entry);
     if (entry.subject !== null) this.#dropSame(entry);
     this.rows.newEntries.push({
-      ...{
-        e: event,
-        entry_no: no,
-        environment_id: entry.environmentId,
-        lane_no: place.laneNo,
-        home_lane_no: this.words.laneNo(entry.lane, entry.environmentId),
-      },
-      ...{ rank: place.rank, due_at: place.dueAt, kind: entry.kind, run_no: entry.runNo, function_no: entry.functionNo },
-      ...{
-        step_id: entry.stepId === null ? "" : toStoreText(entry.stepId),
-        attempt: entry.attempt,
-        claims: place.leasedBy === null ? 0 : 1,
-      },
-      ...{
-        leased_by: place.leasedBy,
-        subject: entry.subject === null ? null : toStoreText(entry.subject),
-        of_event: entry.kind === "start",
-        event_no: entry.eventSequence,
-      },
+      e: event,
+      entry_no: no,
+      environment_id: entry.environmentId,
+      lane_no: place.laneNo,
+      home_lane_no: this.words.laneNo(entry.lane, entry.environmentId),
+      rank: place.rank,
+      due_at: place.dueAt,
+      kind: entry.kind,
+      run_no: entry.runNo,
+      function_no: entry.functionNo,
+      step_id: entry.stepId === null ? "" : toStoreText(entry.stepId),
+      attempt: entry.attempt,
+      claims: place.leasedBy === null ? 0 : 1,
+      leased_by: place.leasedBy,
+      subject: entry.subject === null ? null : toStoreText(entry.subject),
+      of_event: entry.kind === "start",
+      event_no: entry.eventSequence,
     });
     if (place.leasedBy !== null) {
       handing.handed.push(claimed(entry, no, 1));

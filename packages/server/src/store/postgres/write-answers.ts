@@ -6,7 +6,7 @@
 import type { EnvironmentId } from "@inlet/protocol";
 import { bigintArray, integerArray, textArray } from "./binary-arrays.ts";
 import type { Database } from "./database.ts";
-import type { Row, UnitDraft } from "./unit-draft.ts";
+import type { Row, UnitDraft, UnitRows } from "./unit-draft.ts";
 
 const PARAMETERS = 33;
 const CALL = `SELECT write_answers(${Array.from({ length: PARAMETERS }, (_, n) => `$${n + 1}`).join(", ")})`;
@@ -18,7 +18,7 @@ export interface AnswerPlace {
 }
 
 export function answerPlace({ rows, events, locks }: UnitDraft): AnswerPlace | null {
-  const { runsRead, held, runs, calls, steps, entries, entriesGone, ...others } = rows;
+  const { runsRead, held, runs, calls, entries, entriesGone } = rows;
   const [read, entry, run] = [runsRead[0], held[0], runs[0]];
   if (!read || !entry || !run || runsRead.length + held.length + runs.length + calls.length + entries.length + entriesGone.length !== 5) {
     return null;
@@ -26,8 +26,15 @@ export function answerPlace({ rows, events, locks }: UnitDraft): AnswerPlace | n
   const worked = entriesGone[0] ?? entries[0];
   const isOneOfEach = calls.length === 1 && worked?.entry_no === entry.entry_no && run.run_no === read.run_no;
   if (!isOneOfEach || (entries[0] && entries[0].change !== "anew")) return null;
-  if (events.length > 0 || locks.size > 0 || Object.values(others).some((more) => more.length > 0)) return null;
+  if (events.length > 0 || locks.size > 0 || hasMore(rows)) return null;
   return { environmentId: read.environment_id as EnvironmentId, node: entry.node as string };
+}
+
+/** Beside what write_answers can write. */
+function hasMore({ marksRead, waitsRead, eventsRead, newRuns, newEntries, newWaits, requests, attempts, waitsGone, marks }: UnitRows) {
+  const read = marksRead.length + waitsRead.length + eventsRead.length;
+  const made = newRuns.length + newEntries.length + newWaits.length + requests.length + attempts.length;
+  return read + made + waitsGone.length + marks.length > 0;
 }
 
 /** Fails as a whole when anything of it was decided on something that is no longer so. */
