@@ -171,7 +171,7 @@ class PlainConnection {
     let text = status === 200 ? "HTTP/1.1 200 OK\r\n" : `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
     for (let at = 0; at < headers.length; at += 2) text += `${headers[at]}: ${headers[at + 1]}\r\n`;
     text += `Date: ${httpDate()}\r\n`;
-    text += isLast ? "Connection: close\r\n" : `Connection: keep-alive\r\nKeep-Alive: timeout=${times.keepAliveMs / 1_000}\r\n`;
+    text += isLast ? "Connection: close\r\n" : `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(times.keepAliveMs / 1_000)}\r\n`;
     text += `\r\n${body}`;
     if (isLast) this.#socket.end(text);
     else if (!this.#socket.write(text, status === 200 ? "latin1" : "utf8")) this.#waitUntilRead();

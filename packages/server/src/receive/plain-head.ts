@@ -20,6 +20,7 @@ export interface PlainHead {
 
 const END = Buffer.from("\r\n\r\n");
 const HEAD_BYTES_MAX = 8 * 1024;
+// Each has one way to match a text at most, so that none is slow to refuse.
 const REQUEST_LINE = /POST (\/e\/[!-~]*) HTTP\/1\.1\r\n/y;
 const HEADER_LINE = /([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e]*)\r\n/y;
 const BODY_LENGTH = /^\d{1,9}$/;

@@ -55,3 +55,57 @@ export async function listenForBytes(t: TestContext): Promise<{ url: string; rec
   const { port } = server.address() as { port: number };
   return { received, url: `http://127.0.0.1:${port}` };
 }
+
+export interface RawAnswer {
+  status: number;
+  /** By their names in small letters. */
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A connection on which requests are written as they are, and answers read one after the other. */
+export class RawConnection {
+  readonly socket: Socket;
+  /** Resolves when the other side has closed it. */
+  readonly closed: Promise<void>;
+  #received = "";
+  #onMore = () => {};
+
+  constructor(t: TestContext, url: string) {
+    const { hostname, port } = new URL(url);
+    this.socket = connect({ host: hostname, port: Number(port), noDelay: true, allowHalfOpen: true });
+    onEnd(t, () => this.socket.destroy());
+    this.socket.setEncoding("latin1");
+    this.socket.on("data", (text) => {
+      this.#received += text;
+      this.#onMore();
+    });
+    this.socket.on("error", () => undefined);
+    this.closed = new Promise((resolve) => {
+      for (const end of ["end", "close"]) this.socket.once(end, () => resolve());
+    });
+    this.closed.then(() => this.#onMore());
+  }
+
+  /** Resolves when the bytes have left. */
+  write(text: string): Promise<void> {
+    return new Promise((resolve) => this.socket.write(text, "latin1", () => resolve()));
+  }
+
+  /** The next answer; null when the connection was closed before there was one. */
+  async answer(): Promise<RawAnswer | null> {
+    for (;;) {
+      const headEnd = this.#received.indexOf("\r\n\r\n");
+      const [statusLine = "", ...lines] = this.#received.slice(0, headEnd).split("\r\n");
+      const headers = Object.fromEntries(lines.map((line) => [line.split(":", 1)[0]?.toLowerCase(), line.replace(/^.*?:\s*/, "")]));
+      const bodyEnd = headEnd + 4 + Number(headers["content-length"] ?? 0);
+      if (headEnd >= 0 && this.#received.length >= bodyEnd) {
+        const body = this.#received.slice(headEnd + 4, bodyEnd);
+        this.#received = this.#received.slice(bodyEnd);
+        return { status: Number(statusLine.split(" ")[1]), headers, body };
+      }
+      if (this.socket.destroyed || this.socket.readableEnded) return null;
+      await new Promise<void>((resolve) => (this.#onMore = resolve));
+    }
+  }
+}

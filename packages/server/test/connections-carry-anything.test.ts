@@ -1,0 +1,169 @@
+/**
+ * Plain requests to /e/… are answered on their connections, all others by Node's HTTP server. Whoever sends must not be able to tell,
+ * however requests are cut into pieces, strung together and mixed.
+ */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { RawConnection } from "./support/raw-http.ts";
+import { call, EVENT_KEY, startTestService, type TestService } from "./support/service.ts";
+
+const event = (n: number) => JSON.stringify({ name: "a/b", data: { n } });
+
+function post(body: string, headers: readonly string[] = [], key = EVENT_KEY): string {
+  const lines = [`POST /e/${key} HTTP/1.1`, "Host: inlet.test", `Content-Length: ${body.length}`, ...headers];
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+const chunked = (body: string) =>
+  `POST /e/${EVENT_KEY} HTTP/1.1\r\nHost: inlet.test\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+const OTHER = "GET /health HTTP/1.1\r\nHost: inlet.test\r\n\r\n";
+
+/** The `n` of every event that is stored, in order. */
+async function stored(service: TestService): Promise<number[]> {
+  const found: number[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const { body } = await service.rest("GET", `/events?limit=100${cursor && `&cursor=${cursor}`}`);
+    found.push(...body.data.map(({ data }: { data: { n: number } }) => data.n));
+    cursor = body.page.next;
+  }
+  return found.sort((a, b) => a - b);
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+async function connected(t: TestContext, flags: string[] = []): Promise<{ service: TestService; connection: RawConnection }> {
+  const service = await startTestService(t, { flags });
+  return { service, connection: new RawConnection(t, service.url) };
+}
+
+async function statuses(connection: RawConnection, count: number): Promise<(number | undefined)[]> {
+  const all: (number | undefined)[] = [];
+  for (let n = 0; n < count; n++) all.push((await connection.answer())?.status);
+  return all;
+}
+
+test("a request may be cut anywhere, between others that are not", async (t) => {
+  const service = await startTestService(t);
+  const cuts = post(event(1)).length;
+  for (let cut = 1; cut < cuts; cut++) {
+    const connection = new RawConnection(t, service.url);
+    const request = post(event(1));
+    await connection.write(post(event(0)));
+    assert.equal((await connection.answer())?.status, 200);
+    await connection.write(request.slice(0, cut));
+    // What was written before is read before: once this is answered, the first piece has arrived.
+    await call(`${service.url}/health`);
+    await connection.write(request.slice(cut) + post(event(2)));
+    assert.deepEqual(await statuses(connection, 2), [200, 200], `cut after ${cut} bytes`);
+    connection.socket.destroy();
+  }
+  const all = await stored(service);
+  assert.deepEqual(
+    [0, 1, 2].map((n) => all.filter((other) => other === n).length),
+    [cuts - 1, cuts - 1, cuts - 1],
+  );
+});
+
+test("requests may be strung together: each is answered, in order", async (t) => {
+  const { service, connection } = await connected(t);
+  await connection.write(post(event(0)) + post(event(1)) + post("nonsense") + post(event(2)));
+  assert.deepEqual(await statuses(connection, 4), [200, 200, 400, 200]);
+  const next = new RawConnection(t, service.url);
+  // Each comes while the one before it is being stored.
+  for (const n of [3, 4, 5]) await next.write(post(event(n)));
+  assert.deepEqual(await statuses(next, 3), [200, 200, 200]);
+  assert.deepEqual(await stored(service), upTo(6));
+});
+
+test("one connection carries events, other requests, and bodies of unknown length, in any order", async (t) => {
+  const { service, connection } = await connected(t);
+  const requests = [post(event(0)), post(event(1)), OTHER, post(event(2)), chunked(event(3)), OTHER, post(event(4), ["X-A: 1", "X-A: 2"])];
+  for (const request of requests) {
+    await connection.write(request);
+    assert.equal((await connection.answer())?.status, 200, request);
+  }
+  const together = new RawConnection(t, service.url);
+  await together.write([post(event(5)), OTHER, post(event(6))].join(""));
+  assert.deepEqual(await statuses(together, 3), [200, 200, 200]);
+  assert.deepEqual(await stored(service), upTo(7));
+});
+
+test("who asks to close, speaks an older version, or wants to be told to go on, is served", async (t) => {
+  const { service, connection } = await connected(t);
+  await connection.write(post(event(0)));
+  await connection.write(post(event(1), ["Connection: close"]));
+  assert.deepEqual(
+    [(await connection.answer())?.headers.connection, (await connection.answer())?.headers.connection],
+    ["keep-alive", "close"],
+  );
+  await connection.closed;
+
+  const older = new RawConnection(t, service.url);
+  await older.write(post(event(2)).replace("HTTP/1.1", "HTTP/1.0"));
+  assert.equal((await older.answer())?.status, 200);
+  await older.closed;
+
+  const polite = new RawConnection(t, service.url);
+  const [head = "", body = ""] = post(event(3), ["Expect: 100-continue"]).split(/(?<=\r\n\r\n)/);
+  await polite.write(head);
+  assert.equal((await polite.answer())?.status, 100);
+  await polite.write(body);
+  assert.equal((await polite.answer())?.status, 200);
+  assert.deepEqual(await stored(service), upTo(4));
+});
+
+test("a client that ends its side after a request is answered, and then the connection is closed", async (t) => {
+  const { service, connection } = await connected(t);
+  connection.socket.end(post(event(0)), "latin1");
+  assert.equal((await connection.answer())?.status, 200);
+  await connection.closed;
+  const half = new RawConnection(t, service.url);
+  half.socket.end(post(event(1)).slice(0, -1), "latin1");
+  await half.closed;
+  assert.deepEqual(await stored(service), upTo(1));
+});
+
+test("what could be read in two ways is refused, and nothing of it is stored", async (t) => {
+  const service = await startTestService(t);
+  const twice = post(event(0), [`content-length: ${event(0).length}`]);
+  const other = post(event(1), ["Content-Length: 0"]);
+  const both = chunked(event(2)).replace("\r\n", "\r\nContent-Length: 3\r\n");
+  const loose = post(event(3)).replace("Content-Length:", "Content-Length :");
+  const bare = post(event(4)).replaceAll("\r\n", "\n");
+  for (const request of [twice, other, both, loose, bare]) {
+    const connection = new RawConnection(t, service.url);
+    await connection.write(request);
+    assert.equal((await connection.answer())?.status, 400, request);
+    await connection.closed;
+  }
+  assert.deepEqual(await stored(service), []);
+});
+
+test("answers are the same, whoever gives them", async (t) => {
+  const { service, connection: plain } = await connected(t, ["--body-limit", "1kb"]);
+  const byNode = new RawConnection(t, service.url);
+  await byNode.write(OTHER);
+  await byNode.answer();
+  const requests = [
+    post(event(0)),
+    post("nonsense"),
+    post(""),
+    post(JSON.stringify({ name: "a/b", data: { text: "x".repeat(2_000) } })),
+    post(event(0), [], "no-such-key"),
+    post('{"name":"","data":{"\u00e9":1}}'),
+    post(event(0), ["Content-Type: text/csv"]),
+  ];
+  for (const request of requests) {
+    const answers = [];
+    for (const connection of [plain, byNode]) {
+      await connection.write(request);
+      const answer = await connection.answer();
+      assert.ok(answer);
+      const { date, ...headers } = answer.headers;
+      assert.match(date ?? "", /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/);
+      answers.push({ ...answer, headers, body: answer.body.replace(/"[0-9A-HJKMNP-TV-Z]{26}"/g, '"id"') });
+    }
+    assert.deepEqual(answers[0], answers[1], request);
+  }
+});
