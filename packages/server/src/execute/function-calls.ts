@@ -11,6 +11,7 @@ import type {
   RunError,
   RunState,
 } from "../store/contract/index.ts";
+import { appAddress } from "./call/app-address.ts";
 import { type AppCaller, type AppRequest, NoAnswer } from "./call/call-app.ts";
 import { CallPlaces, placeForWait } from "./call/call-places.ts";
 import { type CallTarget, functionRequest, type SigningKey } from "./call/function-request.ts";
@@ -141,8 +142,7 @@ function callRecord(
   startedAt: number,
   endedAt: number,
 ): Omit<CallRecord, "outcome"> {
-  const address = URL.parse(url);
-  const path = address ? address.pathname + address.search : url;
+  const path = appAddress(url)?.path ?? url;
   const request = { stepId: entry.stepId, attempt: entry.attempt, path, stepsGiven: context.steps.length };
   if (received instanceof NoAnswer) return { ...request, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0 };
   const { status, body } = received;

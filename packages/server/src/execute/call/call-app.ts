@@ -1,6 +1,7 @@
 /** Requests to apps over connections that are kept. An app that hangs, is gone or answers without end fails its own calls only. */
 
 import type { Agent, Dispatcher } from "undici";
+import { appAddress } from "./app-address.ts";
 import type { AppAnswer } from "./read-answer.ts";
 
 export interface CallAppOptions {
@@ -65,14 +66,15 @@ export class AppCaller {
   }
 
   async #follow(request: AppRequest, url: string, redirectsLeft: number): Promise<AppAnswer> {
-    const { origin, pathname, search } = new URL(url);
+    const address = appAddress(url);
+    if (!address) throw new NoAnswer(`The app cannot be reached: ${url} is no address.`);
+    const { origin, path } = address;
     const { method, headers, body, timeoutMs = this.#timeoutMs } = request;
-    const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
     this.#agent ??= this.#connect();
     const agent = await this.#agent;
     const received = await new Promise<AppAnswer>((resolve, reject) => {
       const reception = new Reception({ resolve, reject }, timeoutMs);
-      agent.dispatch({ origin, path: pathname + search, method, headers, body, ...limits }, reception);
+      agent.dispatch({ origin, path, method, headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }, reception);
     });
     const { location } = received.headers;
     if (![307, 308].includes(received.status) || typeof location !== "string" || redirectsLeft === 0) return received;

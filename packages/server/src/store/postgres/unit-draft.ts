@@ -338,7 +338,8 @@ export class UnitDraft {
   }
 
   isEmpty(): boolean {
-    return this.events.length === 0 && Object.values(this.rows).every((rows) => rows.length === 0);
+    for (const name in this.rows) if (this.rows[name as keyof UnitRows].length > 0) return false;
+    return this.events.length === 0;
   }
 }
 
