@@ -118,6 +118,25 @@ test("a stop closes connections that are idle at once, and others with their ans
   assert.match(await answerOn(arriving), /\r\nConnection: close\r\n/);
 });
 
+test("a stop cuts no answer short", async (t) => {
+  let isDraining = false;
+  const ids = Array.from({ length: 400_000 }, () => "01JCQ7V8Z0ABCDEFGHJKMNPQRS" as EventId);
+  const receive = async () => {
+    isDraining = true;
+    return { ids };
+  };
+  const { plain, connected } = await listen(t, { receive, isDraining: () => isDraining });
+  const socket = (await connected()).pause();
+  socket.write(REQUEST);
+  await until(() => isDraining);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  plain.closeIdle();
+  let bytes = 0;
+  socket.on("data", (chunk: Buffer) => (bytes += chunk.length)).resume();
+  await once(socket, "close");
+  assert.ok(bytes > ids.length * 29, `only ${bytes} bytes arrived`);
+});
+
 test("bodies that have not arrived yet count, until they have or their connection is gone", async (t) => {
   const budget = new BodyBudget(2_500);
   const { passedOn, connected } = await listen(t, { budget });

@@ -90,8 +90,9 @@ class PlainConnection {
     socket.setTimeout(parts.times.keepAliveMs + KEEP_ALIVE_GRACE_MS);
   }
 
+  /** Also not while its last answer is on its way. */
   closeIfIdle(): void {
-    if (!this.#isServing && !this.#arriving) this.close();
+    if (this.#isIdle && this.#socket.writableLength === 0) this.close();
   }
 
   close(): void {
@@ -117,7 +118,13 @@ class PlainConnection {
   /** It is followed by `close`. */
   readonly #onError = (): void => {};
 
-  readonly #onTimeout = (): void => this.closeIfIdle();
+  readonly #onTimeout = (): void => {
+    if (this.#isIdle) this.close();
+  };
+
+  get #isIdle(): boolean {
+    return !this.#isServing && !this.#arriving;
+  }
 
   #begin(chunk: Buffer): void {
     const { budget, times } = this.#parts;
@@ -132,8 +139,14 @@ class PlainConnection {
     this.#lastHead = head;
     const body = chunk.subarray(head.text.length);
     if (missing === 0) return void this.#serve(head, body, share);
-    const deadline = setTimeout(() => this.#giveUp(), times.requestMs);
-    this.#arriving = { head, share, chunks: [body], missing, deadline };
+    const arriving: Arriving = {
+      head,
+      share,
+      chunks: [body],
+      missing,
+      deadline: setTimeout(() => this.#giveUp(arriving), times.requestMs),
+    };
+    this.#arriving = arriving;
   }
 
   #continue(arriving: Arriving, chunk: Buffer): void {
@@ -152,7 +165,10 @@ class PlainConnection {
     return arriving;
   }
 
-  #giveUp(): void {
+  /** What comes of it now comes too late. */
+  #giveUp(arriving: Arriving): void {
+    this.#arrived(arriving).share.release();
+    this.#socket.off("data", this.#onData).resume();
     this.#socket.end("HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n", () => this.close());
   }
 
