@@ -155,8 +155,9 @@ async function postMany(app: Server, calls: readonly SampledCall[], count: numbe
 }
 
 /**
- * Beside bare clients of PostgreSQL that write the rows of as many runs at a time as Inlet's transactions held: one that is
- * sent the same events and calls the same app on the same machine, and one, and two at once, that have the machine to themselves. Each begins warm: while others had their turn, V8 has thrown away what it had compiled for Inlet.
+ * Beside bare clients of PostgreSQL that write the rows of as many runs at a time as Inlet's transactions held when runs ended: one that is
+ * sent the same events and calls the same app on the same machine, and one, and two at once, that have the machine to themselves. Inlet
+ * begins more runs at a time than it ends, so those begin theirs in smaller groups than it does. Each begins warm.
  */
 async function besideBareClient({ runs, rounds }: RunsOptions, postgres: BenchPostgres, inlet: Server, app: Server, folder: string) {
   const floorFolder = join(folder, "floor");

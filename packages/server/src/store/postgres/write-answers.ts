@@ -26,15 +26,21 @@ export function answerPlace({ rows, events, locks }: UnitDraft): AnswerPlace | n
   const worked = entriesGone[0] ?? entries[0];
   const isOneOfEach = calls.length === 1 && worked?.entry_no === entry.entry_no && run.run_no === read.run_no;
   if (!isOneOfEach || (entries[0] && entries[0].change !== "anew")) return null;
-  if (events.length > 0 || locks.size > 0 || hasMore(rows)) return null;
+  if (events.length > 0 || locks.size > 0 || hasOthers(rows)) return null;
   return { environmentId: read.environment_id as EnvironmentId, node: entry.node as string };
 }
 
-/** Beside what write_answers can write. */
-function hasMore({ marksRead, waitsRead, eventsRead, newRuns, newEntries, newWaits, requests, attempts, waitsGone, marks }: UnitRows) {
-  const read = marksRead.length + waitsRead.length + eventsRead.length;
-  const made = newRuns.length + newEntries.length + newWaits.length + requests.length + attempts.length;
-  return read + made + waitsGone.length + marks.length > 0;
+/** What write_answers can check and write. Of every kind of rows, so that whoever adds one has to say it. */
+const CAN_WRITE: Readonly<Record<keyof UnitRows, boolean>> = {
+  ...{ runsRead: true, held: true, runs: true, calls: true, steps: true, entries: true, entriesGone: true },
+  ...{ marksRead: false, waitsRead: false, eventsRead: false, newRuns: false, newEntries: false, newWaits: false },
+  ...{ requests: false, attempts: false, waitsGone: false, marks: false },
+};
+const OTHERS = (Object.keys(CAN_WRITE) as (keyof UnitRows)[]).filter((kind) => !CAN_WRITE[kind]);
+
+function hasOthers(rows: UnitRows): boolean {
+  for (const kind of OTHERS) if (rows[kind].length > 0) return true;
+  return false;
 }
 
 /** Fails as a whole when anything of it was decided on something that is no longer so. */
