@@ -22,7 +22,11 @@ import type { Words } from "./words.ts";
 
 const GROUP_ROWS_MAX = 2_000;
 const WRITE = "SELECT write_plain_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS outcome";
-const START = `SELECT * FROM write_starting_events(${Array.from({ length: 24 }, (_, n) => `$${n + 1}`).join(", ")})`;
+/** Numbers that follow each other, as they do unless other nodes take some at the same time, are told by the first. */
+const START = `
+  SELECT awaited, repeated, firsts,
+         CASE WHEN sequences[cardinality(sequences)] = sequences[1] + cardinality(sequences) - 1 THEN sequences[1:1] ELSE sequences END AS sequences
+  FROM write_starting_events(${Array.from({ length: 24 }, (_, n) => `$${n + 1}`).join(", ")})`;
 
 /** What became of a group. */
 interface Outcome {
@@ -31,7 +35,7 @@ interface Outcome {
   /** Numbers of events that were not stored, and the ids of those they repeat. */
   repeated?: readonly number[];
   firsts?: readonly EventId[] | null;
-  /** Of all events, where any starts a run. */
+  /** Of all events, where any starts a run; or of the first, if those of the others follow it. */
   sequences?: readonly number[];
 }
 

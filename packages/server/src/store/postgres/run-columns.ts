@@ -74,9 +74,11 @@ export class RunColumns {
     return this.#started.flatMap(({ takenBy, batch, entryNo }) => (takenBy ? [{ environmentId: batch.environmentId, no: entryNo }] : []));
   }
 
-  /** What was written: all but what belongs to events that were repeated. */
+  /** What was written: all but what belongs to events that were repeated. One sequence is that of the first event, if the others follow. */
   written(repeated: ReadonlyMap<number, unknown>, sequences: readonly number[]): WrittenRuns {
     const written: WrittenRuns = { runNos: [], unheld: [], handed: new Map(), known: [] };
+    const [first = 0] = sequences;
+    const sequenceOf = (number: number) => (sequences.length === 1 ? first + number - 1 : (sequences[number - 1] as number));
     for (const started of this.#started) {
       const { number, batch, run, runNo, takenBy } = started;
       if (repeated.has(number)) continue;
@@ -88,7 +90,7 @@ export class RunColumns {
       const handed = written.handed.get(batch) ?? [];
       handed.push(entryOf(started));
       written.handed.set(batch, handed);
-      written.known.push(knownOf(started, takenBy.node, sequences[number - 1] as number));
+      written.known.push(knownOf(started, takenBy.node, sequenceOf(number)));
     }
     return written;
   }
