@@ -12,9 +12,10 @@ import type {
   RunState,
 } from "../store/contract/index.ts";
 import { appAddress } from "./call/app-address.ts";
-import { type AppCaller, type AppRequest, NoAnswer } from "./call/call-app.ts";
+import type { AppCaller, AppRequest } from "./call/call-app.ts";
 import { CallPlaces, placeForWait } from "./call/call-places.ts";
 import { type CallTarget, functionRequest, type SigningKey } from "./call/function-request.ts";
+import { NoAnswer } from "./call/no-answer.ts";
 import { type AppAnswer, failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
 import type { Backoff } from "./queue/backoff.ts";
 import type { Answer, CallFacts } from "./steps/answers.ts";

@@ -6,23 +6,19 @@
  * HTTP parser: it is for that one to decide what a strange request means, and nobody in between may see it differently.
  */
 
-export interface PlainHead {
+import { type PlainHeaders, readPlainHeaders } from "@inlet/protocol";
+
+export interface PlainHead extends PlainHeaders {
   /** As it came, up to and with the empty line: heads that are equal mean the same. */
   text: string;
   /** The path and the query. */
   target: string;
-  /** By their names in small letters; each came once. */
-  headers: Record<string, string>;
-  /** Names and values in turn, as they came. */
-  rawHeaders: string[];
   bodyBytes: number;
 }
 
 const END = Buffer.from("\r\n\r\n");
 const HEAD_BYTES_MAX = 8 * 1024;
-// Each has one way to match a text at most, so that none is slow to refuse.
 const REQUEST_LINE = /POST (\/e\/[!-~]*) HTTP\/1\.1\r\n/y;
-const HEADER_LINE = /([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e]*)\r\n/y;
 const BODY_LENGTH = /^\d{1,9}$/;
 /** `set-cookie` may come several times, and is a list for Node. */
 const NOT_PLAIN = new Set(["transfer-encoding", "te", "trailer", "expect", "upgrade", "proxy-connection", "set-cookie"]);
@@ -39,21 +35,9 @@ function parse(text: string): PlainHead | null {
   REQUEST_LINE.lastIndex = 0;
   const target = REQUEST_LINE.exec(text)?.[1];
   if (target === undefined) return null;
-  const headers: Record<string, string> = {};
-  const rawHeaders: string[] = [];
-  const end = text.length - 2;
-  for (let at = REQUEST_LINE.lastIndex; at < end; at = HEADER_LINE.lastIndex) {
-    HEADER_LINE.lastIndex = at;
-    const line = HEADER_LINE.exec(text);
-    if (!line) return null;
-    const [, rawName = "", rawValue = ""] = line;
-    const name = rawName.toLowerCase();
-    const value = rawValue.trim();
-    // Also true of what every object has, `__proto__` for one.
-    if (NOT_PLAIN.has(name) || name in headers) return null;
-    headers[name] = value;
-    rawHeaders.push(rawName, value);
-  }
+  const read = readPlainHeaders(text, REQUEST_LINE.lastIndex, NOT_PLAIN);
+  if (!read) return null;
+  const { headers, rawHeaders } = read;
   const { host, connection, "content-length": length } = headers;
   const staysOpen = connection === undefined || connection.toLowerCase() === "keep-alive";
   if (host === undefined || length === undefined || !BODY_LENGTH.test(length) || !staysOpen) return null;

@@ -1,8 +1,9 @@
 /** Asks an app to register itself: a PUT to its address, upon which its SDK calls back with its functions. */
 
 import { signBody } from "@inlet/protocol";
-import { type AppCaller, NoAnswer } from "../call/call-app.ts";
+import type { AppCaller } from "../call/call-app.ts";
 import { HEADER_NAMES } from "../call/header-names.ts";
+import { NoAnswer } from "../call/no-answer.ts";
 
 const SYNC_TIMEOUT_MS = 10_000;
 const SHOWN_UNITS_MAX = 300;

@@ -2,8 +2,11 @@
 
 export interface AppAddress {
   origin: string;
+  host: string;
   /** With the query. */
   path: string;
+  /** Where connections without encryption lead to; null for others. */
+  plain: { hostname: string; port: number } | null;
 }
 
 /** A bound against those who name a step anew in every run. */
@@ -16,7 +19,10 @@ export function appAddress(url: string): AppAddress | null {
   if (known) return known;
   const parsed = URL.parse(url);
   if (!parsed) return null;
-  const address = { origin: parsed.origin, path: parsed.pathname + parsed.search };
+  const { protocol, origin, host, port } = parsed;
+  const hostname = parsed.hostname.replace(/^\[(.*)\]$/, "$1");
+  const plain = protocol === "http:" ? { hostname, port: Number(port || 80) } : null;
+  const address = { origin, host, path: parsed.pathname + parsed.search, plain };
   if (remembered.size >= REMEMBERED_MAX) remembered.clear();
   remembered.set(url, address);
   return address;

@@ -4,7 +4,8 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { getHeapSpaceStatistics } from "node:v8";
-import { AppCaller, NoAnswer } from "./call-app.ts";
+import { AppCaller } from "./call-app.ts";
+import { NoAnswer } from "./no-answer.ts";
 
 const LARGE = 8 * 1024 * 1024;
 

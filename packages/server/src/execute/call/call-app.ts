@@ -1,7 +1,9 @@
 /** Requests to apps over connections that are kept. An app that hangs, is gone or answers without end fails its own calls only. */
 
 import type { Agent, Dispatcher } from "undici";
-import { appAddress } from "./app-address.ts";
+import { type AppAddress, appAddress } from "./app-address.ts";
+import { ANSWER_BYTES_MAX, NoAnswer, tooLarge, tooLate, unreachable } from "./no-answer.ts";
+import { PlainCalls } from "./plain-calls.ts";
 import type { AppAnswer } from "./read-answer.ts";
 
 export interface CallAppOptions {
@@ -19,19 +21,19 @@ export interface AppRequest {
   timeoutMs?: number;
 }
 
-/** Why there is no answer, as a sentence. */
-export class NoAnswer extends Error {
-  override readonly name = "NoAnswer";
-}
-
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 const REDIRECTS_MAX = 3;
 const CONNECT_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 10_000;
+/** Addresses to which connections for plain calls are kept. */
+const PLAIN_MAX = 100;
+const PLAIN_VALUE = /^[\t\x20-\x7e]*$/;
 
 export class AppCaller {
   readonly #timeoutMs: number;
   readonly #connectionsMax: number;
   #agent: Promise<Agent> | null = null;
+  /** By origin, for apps that are known to answer plainly; null for those that did not always. */
+  readonly #plain = new Map<string, PlainCalls | null>();
 
   constructor({ timeoutMs, connectionsMax }: CallAppOptions) {
     this.#timeoutMs = timeoutMs;
@@ -41,15 +43,16 @@ export class AppCaller {
   /** Throws NoAnswer. */
   async call(request: AppRequest): Promise<AppAnswer> {
     try {
-      return await this.#follow(request, request.url, REDIRECTS_MAX);
+      return withoutMark(await this.#follow(request, request.url, REDIRECTS_MAX));
     } catch (error) {
       if (error instanceof NoAnswer) throw error;
-      throw new NoAnswer(reasonOf(error, request.timeoutMs ?? this.#timeoutMs), { cause: error });
+      throw withReason(error, request.timeoutMs ?? this.#timeoutMs);
     }
   }
 
   /** Calls under way are ended: their steps are taken again after the next start. */
   async stop(): Promise<void> {
+    for (const calls of this.#plain.values()) calls?.stop();
     await (await this.#agent)?.destroy();
   }
 
@@ -61,13 +64,20 @@ export class AppCaller {
       headersTimeout: this.#timeoutMs,
       bodyTimeout: this.#timeoutMs,
       connect: { timeout: CONNECT_TIMEOUT_MS },
-      keepAliveTimeout: 10_000,
+      keepAliveTimeout: KEEP_ALIVE_MS,
     });
   }
 
   async #follow(request: AppRequest, url: string, redirectsLeft: number): Promise<AppAnswer> {
     const address = appAddress(url);
-    if (!address) throw new NoAnswer(`The app cannot be reached: ${url} is no address.`);
+    if (!address) throw unreachable(`${url} is no address`);
+    const received = (await this.#askPlainly(request, address)) ?? (await this.#ask(request, address));
+    const { location } = received.headers;
+    if (![307, 308].includes(received.status) || typeof location !== "string" || redirectsLeft === 0) return received;
+    return this.#follow(request, new URL(location, url).href, redirectsLeft - 1);
+  }
+
+  async #ask(request: AppRequest, address: AppAddress): Promise<AppAnswer> {
     const { origin, path } = address;
     const { method, headers, body, timeoutMs = this.#timeoutMs } = request;
     this.#agent ??= this.#connect();
@@ -76,9 +86,30 @@ export class AppCaller {
       const reception = new Reception({ resolve, reject }, timeoutMs);
       agent.dispatch({ origin, path, method, headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }, reception);
     });
-    const { location } = received.headers;
-    if (![307, 308].includes(received.status) || typeof location !== "string" || redirectsLeft === 0) return received;
-    return this.#follow(request, new URL(location, url).href, redirectsLeft - 1);
+    if (received.headers["content-length"] !== undefined) this.#noteAnswered(address);
+    return received;
+  }
+
+  /** Null when it cannot be asked so. */
+  #askPlainly({ method, headers, body, timeoutMs }: AppRequest, { origin, host, path }: AppAddress): Promise<AppAnswer> | null {
+    const calls = this.#plain.get(origin);
+    if (!calls || method !== "POST" || timeoutMs !== undefined) return null;
+    let text = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+    for (const [name, value] of Object.entries(headers)) {
+      if (!PLAIN_VALUE.test(value)) return null;
+      text += `${name}: ${value}\r\n`;
+    }
+    text += `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+    return calls.call(text, () => this.#plain.set(origin, null));
+  }
+
+  /** An app whose answers have a length is asked plainly from now on. */
+  #noteAnswered({ origin, plain }: AppAddress): void {
+    if (!plain || this.#plain.has(origin)) return;
+    if (this.#plain.size >= PLAIN_MAX) for (const [other, calls] of this.#plain) if (!calls || calls.isUnused) this.#plain.delete(other);
+    if (this.#plain.size >= PLAIN_MAX) return;
+    const times = { timeoutMs: this.#timeoutMs, connectTimeoutMs: CONNECT_TIMEOUT_MS, keepAliveMs: KEEP_ALIVE_MS };
+    this.#plain.set(origin, new PlainCalls({ ...times, connectionsMax: this.#connectionsMax }, plain));
   }
 }
 
@@ -108,21 +139,20 @@ class Reception implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     // An answer whose size is not known may never end, though something comes all the time: that is late as well.
-    if (headers["content-length"] === undefined)
-      this.#late = setTimeout(() => controller.abort(new NoAnswer(tooLate(this.#timeoutMs))), this.#timeoutMs);
+    if (headers["content-length"] === undefined) this.#late = setTimeout(() => controller.abort(tooLate(this.#timeoutMs)), this.#timeoutMs);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (this.#bytes <= ANSWER_BYTES_MAX) this.#chunks.push(chunk);
-    else controller.abort(new NoAnswer(`The app's answer is larger than ${ANSWER_BYTES_MAX / 1024 / 1024} MiB.`));
+    else controller.abort(tooLarge());
   }
 
   onResponseEnd(): void {
     this.#end();
     const [only] = this.#chunks;
     const body = this.#chunks.length === 1 && only ? only.toString() : Buffer.concat(this.#chunks).toString();
-    this.#told.resolve({ status: this.#status, headers: this.#headers, body: withoutMark(body) });
+    this.#told.resolve({ status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -136,18 +166,14 @@ class Reception implements Dispatcher.DispatchHandler {
 }
 
 /** Some programs begin what they write in UTF-8 by saying so. */
-function withoutMark(text: string): string {
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+function withoutMark(answer: AppAnswer): AppAnswer {
+  return answer.body.charCodeAt(0) === 0xfeff ? { ...answer, body: answer.body.slice(1) } : answer;
 }
 
-function tooLate(timeoutMs: number): string {
-  return `The app did not answer within ${timeoutMs / 1_000} s.`;
-}
-
-function reasonOf(error: unknown, timeoutMs: number): string {
+function withReason(error: unknown, timeoutMs: number): NoAnswer {
   const { code, message } = error as Error & { code?: string };
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return tooLate(timeoutMs);
-  if (code === "ECONNREFUSED") return "The app cannot be reached: nothing listens at its address.";
-  if (code === "UND_ERR_CONNECT_TIMEOUT") return "The app cannot be reached: connecting took too long.";
-  return `The app cannot be reached: ${message || code || "the connection failed"}.`;
+  if (code === "ECONNREFUSED") return unreachable("nothing listens at its address");
+  if (code === "UND_ERR_CONNECT_TIMEOUT") return unreachable("connecting took too long");
+  return unreachable(message || code || "the connection failed", error);
 }
