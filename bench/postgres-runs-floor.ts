@@ -1,10 +1,10 @@
 /**
- * What PostgreSQL itself can do about runs: the rows of a run without steps, written by bare `pg` clients in groups of a given size into
- * tables that Inlet made. A run is written twice, as Inlet does: when it begins (event, run, place in the queue), and when it has ended
- * (the run's end, its call, the place given up). Nothing is decided or checked, and nobody is told of anything.
+ * What PostgreSQL itself can do about runs: the rows of a run without steps, written by bare `pg` clients into tables that Inlet made. A run
+ * is written twice, as Inlet does: when it begins (event, run, place in the queue), and when it has ended (the run's end, its call, the place
+ * given up); each time in groups of a given size. Nothing is decided or checked, and nobody is told of anything.
  *
- *   node bench/postgres-runs-floor.ts alone <database url> <runs> <seconds> <clients>   as fast as it can; prints a line of JSON
- *   node bench/postgres-runs-floor.ts http <database url> <runs> <call>                 begins a run for each event posted to it, and calls an app
+ *   node bench/postgres-runs-floor.ts alone <database url> <begun,ended> <seconds> <clients>   as fast as it can; prints a line of JSON
+ *   node bench/postgres-runs-floor.ts http <database url> <begun,ended> <call>    begins a run for each event posted to it, and calls an app
  *
  * `alone` has the machine to itself: nobody sends anything, no app is called, and each client writes one group after the other. `http` does
  * what any service has to do that is sent events by HTTP, keeps runs in PostgreSQL and calls an app for each of them by HTTP, and nothing
@@ -60,12 +60,13 @@ interface Run {
   answer: string;
 }
 
-const [how, url = "", size = "1", last = "5", count = "1"] = process.argv.slice(2);
+const [how, url = "", sizes = "1,1", last = "5", count = "1"] = process.argv.slice(2);
+const [begunAtOnce = 1, endedAtOnce = 1] = sizes.split(",").map(Number);
 const ids = createEventIdGenerator();
 const clients = await Promise.all(Array.from({ length: how === "alone" ? Number(count) : CLIENTS_BY_HTTP }, connected));
 let lastNo = await highestRunNumber(clients[0] as Client);
-if (how === "alone") await writeAlone(Number(size), Number(last));
-else serve(Number(size), JSON.parse(last) as FloorCall);
+if (how === "alone") await writeAlone(Number(last));
+else serve(JSON.parse(last) as FloorCall);
 
 async function connected(): Promise<Client> {
   const client = new Client({ connectionString: url });
@@ -93,18 +94,23 @@ async function end(client: Client, runs: readonly Run[]): Promise<void> {
   await client.query({ name: "end", text: END, values });
 }
 
-async function writeAlone(count: number, seconds: number): Promise<void> {
+async function writeAlone(seconds: number): Promise<void> {
   // While PostgreSQL knows nothing of young tables it may choose a plan that costs twice as much.
   await clients[0]?.query("ANALYZE events, runs, queue, calls");
   const measureFrom = performance.now() + WARM_UP_MS;
   const endAt = measureFrom + seconds * 1_000;
   let written = 0;
   async function work(client: Client): Promise<void> {
+    let open: Run[] = [];
     for (let now = performance.now(); now < endAt; now = performance.now()) {
-      const runs = Array.from({ length: count }, () => newRun(DATA));
-      await begin(client, runs);
-      await end(client, runs);
-      if (now >= measureFrom) written += count;
+      if (open.length < endedAtOnce) {
+        const runs = Array.from({ length: begunAtOnce }, () => newRun(DATA));
+        await begin(client, runs);
+        open = [...open, ...runs];
+      } else {
+        await end(client, open.splice(0, endedAtOnce));
+        if (now >= measureFrom) written += endedAtOnce;
+      }
     }
     await client.end();
   }
@@ -117,7 +123,7 @@ interface Batch {
   answer(): void;
 }
 
-function serve(groupSize: number, { origin, atOnce, path, headers, body }: FloorCall): void {
+function serve({ origin, atOnce, path, headers, body }: FloorCall): void {
   const agent = new Agent({ connections: atOnce });
   const free = [...clients];
   const sent: Batch[] = [];
@@ -125,20 +131,27 @@ function serve(groupSize: number, { origin, atOnce, path, headers, body }: Floor
   const called: Run[] = [];
   let calls = 0;
 
-  /** Groups of the size asked for; smaller ones only when nothing else would go on. */
+  /** Groups of the sizes asked for; smaller ones only when nothing else would go on. */
   function write(): void {
-    while (free.length > 0 && (sent.length > 0 || called.length >= groupSize || (called.length > 0 && free.length === clients.length))) {
+    while (free.length > 0 && (sent.length > 0 || called.length >= endedAtOnce || (called.length > 0 && free.length === clients.length))) {
       const client = free.pop() as Client;
-      const batch = sent.shift();
-      const written = batch ? begin(client, batch.runs) : end(client, called.splice(0, groupSize));
+      const batches = takeBatches();
+      const runs = batches.flatMap((batch) => batch.runs);
+      const written = runs.length > 0 ? begin(client, runs) : end(client, called.splice(0, endedAtOnce));
       void written.then(() => {
         free.push(client);
-        batch?.answer();
-        toCall.push(...(batch?.runs ?? []));
+        for (const { answer } of batches) answer();
+        toCall.push(...runs);
         callApp();
         write();
       });
     }
+  }
+
+  function takeBatches(): Batch[] {
+    let [count, runs] = [0, 0];
+    for (; count < sent.length && runs < begunAtOnce; count++) runs += sent[count]?.runs.length ?? 0;
+    return sent.splice(0, count);
   }
 
   function callApp(): void {

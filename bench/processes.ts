@@ -52,6 +52,10 @@ export function startApp(sdk: string, baseUrl: string, signingKey: string): Prom
   return start([here("app-server.ts"), sdk, baseUrl, signingKey]);
 }
 
+export function startBareApp(baseUrl: string, signingKey: string): Promise<Server> {
+  return start([here("bare-app.ts"), baseUrl, signingKey]);
+}
+
 export function startFloor(): Promise<Server> {
   return start([here("floor-server.ts")]);
 }
@@ -70,18 +74,28 @@ export function bareClients(clients: number, databaseUrl: string, rows: number, 
   return alone("postgres-floor.ts", clients, databaseUrl, rows, seconds);
 }
 
-export function bareClientsOfRuns(clients: number, databaseUrl: string, runs: number, seconds: number): Promise<number> {
-  return alone("postgres-runs-floor.ts", clients, databaseUrl, runs, seconds);
+export function bareClientsOfRuns(clients: number, databaseUrl: string, runs: RunGroups, seconds: number): Promise<number> {
+  return alone("postgres-runs-floor.ts", clients, databaseUrl, groupSizes(runs), seconds);
 }
 
-async function alone(file: string, clients: number, databaseUrl: string, size: number, forSeconds: number): Promise<number> {
+async function alone(file: string, clients: number, databaseUrl: string, size: number | string, forSeconds: number): Promise<number> {
   const argv = [here(file), "alone", databaseUrl, String(size), String(forSeconds), String(clients)];
   const { events, seconds } = await told<FloorResult>(argv);
   return events / seconds;
 }
 
-export function startBareClientOfRuns(databaseUrl: string, runs: number, call: FloorCall): Promise<Server> {
-  return start([here("postgres-runs-floor.ts"), "http", databaseUrl, String(runs), JSON.stringify(call)]);
+export function startBareClientOfRuns(databaseUrl: string, runs: RunGroups, call: FloorCall): Promise<Server> {
+  return start([here("postgres-runs-floor.ts"), "http", databaseUrl, groupSizes(runs), JSON.stringify(call)]);
+}
+
+/** How many runs a transaction held, on average, when they began and when they ended. */
+export interface RunGroups {
+  begun: number;
+  ended: number;
+}
+
+function groupSizes({ begun, ended }: RunGroups): string {
+  return `${Math.round(begun)},${Math.round(ended)}`;
 }
 
 /** What a process prints before it ends: a line of JSON. */

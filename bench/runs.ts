@@ -11,7 +11,17 @@ import { inDatabase } from "../packages/server/test/support/postgres-server.ts";
 import type { SampledCall } from "./app-server.ts";
 import { fillRuns } from "./fill-store.ts";
 import type { BenchPostgres } from "./postgres.ts";
-import { bareClientsOfRuns, cpuSeconds, residentMb, type Server, startApp, startBareClientOfRuns, startInlet } from "./processes.ts";
+import {
+  bareClientsOfRuns,
+  cpuSeconds,
+  type RunGroups,
+  residentMb,
+  type Server,
+  startApp,
+  startBareApp,
+  startBareClientOfRuns,
+  startInlet,
+} from "./processes.ts";
 import { median, type Row } from "./report.ts";
 
 export interface RunsOptions {
@@ -36,7 +46,7 @@ type Sdk = "inlet" | "inngest";
 
 const SIGNING_KEY = `signkey-bench-${"5e".repeat(32)}`;
 const EVENTS_PER_BATCH = 100;
-const SENDERS = 4;
+const SENDERS = 8;
 /** As many calls at once as the service makes to one app. */
 const CALLS_AT_ONCE = 100;
 const IDLE_SENDS = 200;
@@ -44,7 +54,8 @@ const IDLE_SENDS = 200;
 const WARM_RUNS = 30_000;
 /** After this a node that has no work under a limit no longer keeps it. */
 const LIMIT_LET_GO_MS = 3_000;
-const BARE_CLIENT_SECONDS = 5;
+const BARE_CLIENT_SECONDS = 2;
+const TURNS_PER_ROUND = 3;
 const BARE_CLIENT_GOAL = 0.5;
 const SHARE_GOAL: Readonly<Record<Sdk, number>> = { inlet: 0.4, inngest: 0.8 };
 
@@ -155,9 +166,10 @@ async function postMany(app: Server, calls: readonly SampledCall[], count: numbe
 }
 
 /**
- * Beside bare clients of PostgreSQL that write the rows of as many runs at a time as Inlet's transactions held when runs ended: one that is
- * sent the same events and calls the same app on the same machine, and one, and two at once, that have the machine to themselves. Inlet
- * begins more runs at a time than it ends, so those begin theirs in smaller groups than it does. Each begins warm.
+ * Beside bare clients of PostgreSQL that write the rows of as many runs at a time as Inlet's transactions held, when runs began and when they
+ * ended. One is sent the same events and calls the same app on the same machine. One, and two at once, have the machine to themselves and
+ * call nobody; so beside them Inlet calls an app that costs next to nothing. Each begins warm, and they take many short turns, since the
+ * machine is not equally fast from one second to the next.
  */
 async function besideBareClient({ runs, rounds }: RunsOptions, postgres: BenchPostgres, inlet: Server, app: Server, folder: string) {
   const floorFolder = join(folder, "floor");
@@ -165,45 +177,55 @@ async function besideBareClient({ runs, rounds }: RunsOptions, postgres: BenchPo
   const [inletUrl, floorUrl] = [await postgres.urlOf(folder), await postgres.urlOf(floorFolder)];
   const [call] = (await readControl(app)).samples.filter(({ path }) => path.includes("bench-plain"));
   if (!call) throw new Error("no call was seen");
-  const results: { service: number; byHttp: number; one: number; two: number; group: number }[] = [];
-  for (let round = 0; round < rounds; round++) {
+  const bareApp = await startBareApp(inlet.url, SIGNING_KEY);
+  const results: { withSdk: number; byHttp: number; service: number; one: number; two: number; groups: RunGroups }[] = [];
+  try {
     await runMany(inlet, app, "plain", WARM_RUNS);
-    const service = await runMany(inlet, app, "plain", runs);
-    const group = await runsPerTransaction(inletUrl, runs);
-    const server = await startBareClientOfRuns(floorUrl, Math.round(group), { ...call, origin: app.url, atOnce: CALLS_AT_ONCE });
-    await runMany(server, app, "plain", runs);
-    const byHttp = await runMany(server, app, "plain", runs).finally(() => server.stop());
-    const one = await bareClientsOfRuns(1, floorUrl, Math.round(group), BARE_CLIENT_SECONDS);
-    const two = await bareClientsOfRuns(2, floorUrl, Math.round(group), BARE_CLIENT_SECONDS);
-    results.push({ service, byHttp, one, two, group });
+    for (let turn = 0; turn < rounds * TURNS_PER_ROUND; turn++) {
+      const withSdk = await runMany(inlet, app, "plain", runs);
+      const sdkGroups = await runsPerTransaction(inletUrl, runs);
+      const server = await startBareClientOfRuns(floorUrl, sdkGroups, { ...call, origin: app.url, atOnce: CALLS_AT_ONCE });
+      await runMany(server, app, "plain", runs);
+      const byHttp = await runMany(server, app, "plain", runs).finally(() => server.stop());
+      await runMany(inlet, bareApp, "bare", runs);
+      const service = await runMany(inlet, bareApp, "bare", runs);
+      const groups = await runsPerTransaction(inletUrl, runs);
+      const one = await bareClientsOfRuns(1, floorUrl, groups, BARE_CLIENT_SECONDS);
+      const two = await bareClientsOfRuns(2, floorUrl, groups, BARE_CLIENT_SECONDS);
+      results.push({ withSdk, byHttp, service, one, two, groups });
+    }
+  } finally {
+    await bareApp.stop();
   }
   const of = (pick: (result: (typeof results)[number]) => number) => median(results.map(pick));
   const what = (name: string) => `beside a bare client: ${name}`;
-  const share = of(({ service, byHttp }) => service / byHttp);
+  const share = of(({ withSdk, byHttp }) => withSdk / byHttp);
   const ofAlone = of(({ service, one }) => service / one);
   const goal = `≥ ${BARE_CLIENT_GOAL}`;
   const rows: Row[] = [
-    { what: what("Inlet, our SDK, no steps"), value: of(({ service }) => service), unit: "runs/s" },
-    { what: what("it, by HTTP, calling the app"), value: of(({ byHttp }) => byHttp), unit: "runs/s" },
+    { what: what("Inlet, our SDK, no steps"), value: of(({ withSdk }) => withSdk), unit: "runs/s" },
+    { what: what("it, by HTTP, calling the same app"), value: of(({ byHttp }) => byHttp), unit: "runs/s" },
     { what: what("share of it by HTTP"), value: share, unit: "×", goal, met: share >= BARE_CLIENT_GOAL },
+    { what: what("Inlet, bare app"), value: of(({ service }) => service), unit: "runs/s" },
     { what: what("it, alone, calling nobody"), value: of(({ one }) => one), unit: "runs/s" },
     { what: what("share of it alone"), value: ofAlone, unit: "×", goal, met: ofAlone >= BARE_CLIENT_GOAL },
     { what: what("two of it, alone"), value: of(({ two }) => two), unit: "runs/s" },
     { what: what("share of two of it, alone"), value: of(({ service, two }) => service / two), unit: "×" },
-    { what: what("runs per transaction"), value: of(({ group }) => group), unit: "runs" },
+    { what: what("Inlet with our SDK, share of it alone"), value: of(({ withSdk, one }) => withSdk / one), unit: "×" },
+    { what: what("runs per transaction that begins them"), value: of(({ groups }) => groups.begun), unit: "runs" },
+    { what: what("runs per transaction that ends them"), value: of(({ groups }) => groups.ended), unit: "runs" },
   ];
   return rows;
 }
 
-/** Every row names the transaction that wrote it last: the one in which the run ended. */
-async function runsPerTransaction(url: string, last: number): Promise<number> {
-  const { rows } = await inDatabase(url, (client) =>
-    client.query(
-      "SELECT count(*)::float8 / count(DISTINCT xmin::text) AS size FROM (SELECT xmin FROM runs ORDER BY run_id DESC LIMIT $1) AS r",
-      [last],
-    ),
-  );
-  return rows[0].size;
+/** Every row names the transaction that wrote it last. Events are not written again; of a run that is the one in which it ended. */
+async function runsPerTransaction(url: string, last: number): Promise<RunGroups> {
+  const size = async (newest: string) => {
+    const sql = `SELECT count(*)::float8 / count(DISTINCT xmin::text) AS size FROM (SELECT xmin FROM ${newest} DESC LIMIT $1) AS r`;
+    const { rows } = await inDatabase(url, (client) => client.query(sql, [last]));
+    return rows[0].size as number;
+  };
+  return { begun: await size("events ORDER BY sequence"), ended: await size("runs ORDER BY run_id") };
 }
 
 async function idleLatency(inlet: Server, app: Server): Promise<Row[]> {
