@@ -117,11 +117,20 @@ export function createDashboardRouter(queries: QueryClient) {
     },
   });
   const pages = [overview, events.addChildren([event]), eventTypes, eventType, runs, run, functions, fn, apps];
-  const routeTree = root.addChildren([
-    home,
-    login,
-    env.addChildren([...pages, webhooks, webhookNew, webhook, keys, environments, auditLog, settings]),
-  ]);
+  const ofEnvironment = [...pages, webhooks, webhookNew, webhook, keys, environments, auditLog, settings];
+  const names = new Set(ofEnvironment.map(({ options }) => firstName("path" in options ? options.path : "")));
+  /** `/events`, typed or remembered without an environment, is the page of the default one. */
+  const withoutEnvironment = createRoute({
+    getParentRoute: () => root,
+    path: "$",
+    component: NotFound,
+    beforeLoad: async ({ params: { _splat: path = "" }, location }) => {
+      if (firstName(path) === "" || !names.has(firstName(path))) return;
+      const usual = encodeURIComponent(await defaultEnvironment(queries));
+      throw redirect({ href: `/env/${usual}${location.pathname}${location.searchStr}`, replace: true });
+    },
+  });
+  const routeTree = root.addChildren([home, login, env.addChildren(ofEnvironment), withoutEnvironment]);
   return createRouter({ routeTree, defaultErrorComponent: PageError, defaultPreload: "intent", scrollRestoration: false });
 }
 
@@ -149,6 +158,10 @@ export function preloadPages(): void {
     settings,
   ])
     void (options.component as { preload?: () => Promise<unknown> } | undefined)?.preload?.().catch(() => {});
+}
+
+function firstName(path: string): string {
+  return path.split("/")[0] ?? "";
 }
 
 async function defaultEnvironment(queries: QueryClient): Promise<string> {

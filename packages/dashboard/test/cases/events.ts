@@ -117,6 +117,16 @@ export function eventCases(browser: () => Browser): void {
     await page.getByText("1 event, that is all").waitFor();
   });
 
+  test("an address without an environment leads to the page of the default one, and others to none", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const page = await openPage(t, browser(), `${service.url}/events?name=odd%2F*`);
+    await page.waitForURL("**/env/dev/events?name=odd%2F*");
+    await page.goto(`${service.url}/runs`);
+    await page.waitForURL("**/env/dev/runs");
+    await page.goto(`${service.url}/nothing`);
+    await page.getByText("There is no such page").waitFor();
+  });
+
   test("an error is told with the service's words, never as an empty list", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const page = await openPage(t, browser(), `${service.url}/env/nowhere/events`, { allow: /404/ });
