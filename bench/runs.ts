@@ -46,7 +46,7 @@ type Sdk = "inlet" | "inngest";
 
 const SIGNING_KEY = `signkey-bench-${"5e".repeat(32)}`;
 const EVENTS_PER_BATCH = 100;
-const SENDERS = 8;
+const SENDERS = 4;
 /** As many calls at once as the service makes to one app. */
 const CALLS_AT_ONCE = 100;
 const IDLE_SENDS = 200;
