@@ -26,7 +26,7 @@ interface NodeCrypto {
 
 interface NodeHmac {
   update(part: Uint8Array | string): NodeHmac;
-  digest(): Uint8Array;
+  digest(encoding: "hex"): string;
 }
 
 const nodeCrypto = builtinModule("node:crypto") as NodeCrypto | undefined;
@@ -57,8 +57,8 @@ export async function verifySignature(
 /** Compares in constant time. */
 function isSignedWith(key: string, signature: string, body: Uint8Array, seconds: string): boolean | Promise<boolean> {
   if (nodeCrypto) {
-    const expected = nodeCrypto.createHmac("sha256", key.replace(PREFIX, "")).update(body).update(seconds).digest();
-    return nodeCrypto.timingSafeEqual(expected, Buffer.from(signature, "hex"));
+    const expected = nodeCrypto.createHmac("sha256", key.replace(PREFIX, "")).update(body).update(seconds).digest("hex");
+    return nodeCrypto.timingSafeEqual(encoder.encode(expected), encoder.encode(signature.toLowerCase()));
   }
   const signed = joined(body, encoder.encode(seconds));
   return importedKey(key).then((imported) => crypto.subtle.verify("HMAC", imported, bytesOfHex(signature), signed));

@@ -16,7 +16,8 @@ export interface StrangeAnswer {
 export function readStrangeAnswer(begun: Buffer, tell: (answer: AppAnswer | Error) => void): StrangeAnswer {
   // Loaded with the first of them: a service that starts has no need of it.
   const { request } = process.getBuiltinModule("node:http");
-  const connection = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
+  // An error reaches whoever reads the answer; it may also come when nobody does any more.
+  const connection = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }).on("error", () => {});
   const sent = request({ method: "POST", createConnection: () => connection });
   sent.on("response", (response) => void collect(response).then(tell, tell)).on("error", tell);
   sent.end();
