@@ -1,5 +1,5 @@
 /**
- * An app that costs next to nothing, as a process of its own: `node bench/bare-app.ts <base url>`. It answers every call with "ok" as an SDK
+ * An app that costs next to nothing, as a process of its own: `node bench/bare-app.ts <base url> <signing key>`. It answers every call with "ok" as an SDK
  * would, and checks and parses nothing. Like the load generator it speaks to sockets directly, so that on two cores the service is measured
  * and not the app. /control tells how many calls were answered; with ?ended=<n> once so many were.
  */

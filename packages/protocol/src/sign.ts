@@ -23,7 +23,7 @@ interface KeyPads {
 }
 
 /**
- * HMAC by its definition (RFC 2104), from Node's hashes in one call: an object of `createHmac` costs three times as much, most of it when it
+ * HMAC by its definition (RFC 2104), from Node's hashes in one call: an object of `createHmac` costs twice as much, most of it when it
  * is collected, and every call to an app is signed.
  */
 function hmacSha256({ inner, outer }: KeyPads, text: string): string {

@@ -32,8 +32,8 @@ export class AppCaller {
   readonly #timeoutMs: number;
   readonly #connectionsMax: number;
   #agent: Promise<Agent> | null = null;
-  /** By origin, for apps that are known to answer plainly; null for those that did not always. */
-  readonly #plain = new Map<string, PlainCalls | null>();
+  /** By origin, for apps that are known to answer with a length. */
+  readonly #plain = new Map<string, PlainCalls>();
 
   constructor({ timeoutMs, connectionsMax }: CallAppOptions) {
     this.#timeoutMs = timeoutMs;
@@ -52,7 +52,7 @@ export class AppCaller {
 
   /** Calls under way are ended: their steps are taken again after the next start. */
   async stop(): Promise<void> {
-    for (const calls of this.#plain.values()) calls?.stop();
+    for (const calls of this.#plain.values()) calls.stop();
     await (await this.#agent)?.destroy();
   }
 
@@ -93,20 +93,20 @@ export class AppCaller {
   /** Null when it cannot be asked so. */
   #askPlainly({ method, headers, body, timeoutMs }: AppRequest, { origin, host, path }: AppAddress): Promise<AppAnswer> | null {
     const calls = this.#plain.get(origin);
-    if (!calls || method !== "POST" || timeoutMs !== undefined) return null;
+    if (!calls?.isPlain || method !== "POST" || timeoutMs !== undefined) return null;
     let text = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
     for (const [name, value] of Object.entries(headers)) {
       if (!PLAIN_VALUE.test(value)) return null;
       text += `${name}: ${value}\r\n`;
     }
     text += `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-    return calls.call(text, () => this.#plain.set(origin, null));
+    return calls.call(text);
   }
 
   /** An app whose answers have a length is asked plainly from now on. */
   #noteAnswered({ origin, plain }: AppAddress): void {
     if (!plain || this.#plain.has(origin)) return;
-    if (this.#plain.size >= PLAIN_MAX) for (const [other, calls] of this.#plain) if (!calls || calls.isUnused) this.#plain.delete(other);
+    if (this.#plain.size >= PLAIN_MAX) for (const [other, calls] of this.#plain) if (calls.isUnused) this.#plain.delete(other);
     if (this.#plain.size >= PLAIN_MAX) return;
     const times = { timeoutMs: this.#timeoutMs, connectTimeoutMs: CONNECT_TIMEOUT_MS, keepAliveMs: KEEP_ALIVE_MS };
     this.#plain.set(origin, new PlainCalls({ ...times, connectionsMax: this.#connectionsMax }, plain));

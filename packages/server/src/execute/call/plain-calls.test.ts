@@ -141,8 +141,8 @@ test("a plain answer that is late, cut off, or garbage is none, and says why", a
     (socket, _request, number) => {
       if (number === 1) socket.end("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf");
       if (number === 2) socket.end();
-      if (number === 3) socket.end("SSH-2.0-OpenSSH_9.6\r\n\r\n");
-      if (number === 4) socket.end("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n");
+      if (number === 3) socket.end("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n");
+      if (number === 4) socket.end("SSH-2.0-OpenSSH_9.6\r\n\r\n");
       if (number > 4) socket.write(plain("fine"));
     },
     { timeoutMs: 300 },
@@ -155,8 +155,8 @@ test("a plain answer that is late, cut off, or garbage is none, and says why", a
   assert.match(await reason(), /did not answer within 0.3 s/);
   assert.match(await reason(), /the connection ended before the answer did/);
   assert.match(await reason(), /the connection ended before the answer did/);
-  assert.match(await reason(), /cannot be reached/);
   assert.match(await reason(), /the connection ended before the answer did/);
+  assert.match(await reason(), /cannot be reached/);
   assert.equal((await call()).body, "fine");
 });
 
@@ -210,6 +210,17 @@ test("a stop ends calls under way and those that wait, and closes all connection
   await assert.rejects(call(), NoAnswer, "nor does one begin");
 });
 
+test("a stop ends what is still under way at an app that did not always answer plainly", async (t) => {
+  const { call, caller, counts } = await startApp(t, (socket, _request, number) => {
+    if (number === 1) socket.end("HTTP/1.1 200 OK\r\n\r\nodd");
+  });
+  const hanging = call().catch((error) => error);
+  while (counts().requests < 1) await pause(5);
+  assert.equal((await call()).body, "odd");
+  await caller.stop();
+  assert.ok((await hanging) instanceof NoAnswer);
+});
+
 test("an app that answers before it was told all is not asked on that connection again", async (t) => {
   const server = createServer((socket) => {
     socket.on("error", () => {}).once("data", () => socket.pause().write(plain("too much for me")));
@@ -223,7 +234,7 @@ test("an app that answers before it was told all is not asked on that connection
   );
   t.after(() => calls.stop());
   const body = "x".repeat(16 * 1024 * 1024);
-  const answer = await calls.call(`POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${body.length}\r\n\r\n${body}`, () => {});
+  const answer = await calls.call(`POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
   assert.equal(answer.body, "too much for me");
   assert.ok(calls.isUnused);
 });

@@ -29,6 +29,7 @@ export class PlainCalls {
   #idle: Connection[] = [];
   readonly #waiting: PlainCall[] = [];
   #sweeping: NodeJS.Timeout | null = null;
+  #isPlain = true;
   #isStopped = false;
 
   constructor(options: PlainCallsOptions, address: PlainAddress) {
@@ -36,15 +37,20 @@ export class PlainCalls {
     this.#address = address;
   }
 
-  /** `text` is the whole request as it goes over the wire. `onStrange` is told when the answer was not a plain one. */
-  call(text: string, onStrange: () => void): Promise<AppAnswer> {
+  /** `text` is the whole request as it goes over the wire. */
+  call(text: string): Promise<AppAnswer> {
     return new Promise((resolve, reject) => {
-      const call = { text, onStrange, resolve, reject };
+      const call = { text, resolve, reject };
       if (this.#isStopped) return reject(stopped());
       const connection = this.#idleOne() ?? this.#connect();
       if (connection) connection.ask(call);
       else this.#waiting.push(call);
     });
+  }
+
+  /** False once an answer was not a plain one: it was read all the same, but others are better asked for in another way. */
+  get isPlain(): boolean {
+    return this.#isPlain;
   }
 
   get isUnused(): boolean {
@@ -72,6 +78,7 @@ export class PlainCalls {
     const connection = new Connection(this.#options, this.#address, {
       onFree: () => this.#reuse(connection),
       onGone: () => this.#forget(connection),
+      onStrange: () => (this.#isPlain = false),
     });
     this.#open.add(connection);
     this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();

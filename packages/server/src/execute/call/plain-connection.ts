@@ -16,7 +16,6 @@ export interface ConnectionTimes {
 
 export interface PlainCall {
   text: string;
-  onStrange(): void;
   resolve(answer: AppAnswer): void;
   reject(error: unknown): void;
 }
@@ -25,6 +24,8 @@ export interface ConnectionListeners {
   /** It can be asked again. */
   onFree(): void;
   onGone(): void;
+  /** An answer was not a plain one. */
+  onStrange(): void;
 }
 
 /** The app may have begun to count sooner. */
@@ -152,11 +153,11 @@ export class Connection {
   }
 
   #leave(chunk: Buffer): void {
+    this.#listeners.onStrange();
     this.#strange = readStrangeAnswer(Buffer.from(chunk), (answer) => {
       const call = this.#call;
       if (answer instanceof Error) return this.fail(answer);
       this.#call = null;
-      call?.onStrange();
       call?.resolve(answer);
       this.close();
     });

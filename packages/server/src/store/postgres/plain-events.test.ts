@@ -5,6 +5,7 @@ import { type TestContext, test } from "node:test";
 import type { EventId, RunId, RunNo } from "@inlet/protocol";
 import { countedDatabase } from "../../../test/support/function-calls.ts";
 import { whyNoPostgres } from "../../../test/support/postgres.ts";
+import { inDatabase } from "../../../test/support/postgres-server.ts";
 import {
   advance,
   beginOne,
@@ -28,6 +29,7 @@ interface World {
   store: Store;
   /** Another node on the same database. */
   other: Store;
+  url: string;
   /** How often each function was called. Stops the nodes. */
   calls(): Promise<Record<string, number>>;
 }
@@ -37,7 +39,7 @@ async function open(t: TestContext): Promise<World> {
   const hooks = { url, rules: SAMPLE_RULES, onFault: () => undefined, onRecovery: () => undefined };
   const [store, other] = [await openPostgresStore(hooks), await openPostgresStore(hooks)];
   t.after(() => Promise.all([store.stop(), other.stop()]));
-  return { store, other, calls: () => callsBy([store, other]) };
+  return { store, other, url, calls: () => callsBy([store, other]) };
 }
 
 /** The first event of a name is never plain: its number has to be fetched. */
@@ -150,6 +152,27 @@ test("of equal dedup ids sent to two nodes at once, in any order, one wins", { s
   }
   const { write_units: long = 0, write_plain_events: plain = 0 } = await calls();
   assert.ok(plain >= rounds && long <= 2, `${plain} short, ${long} long`);
+});
+
+test("the node knows the numbers of its events, whether they follow each other or not", { skip }, async (t) => {
+  const { store, other, url, calls } = await open(t);
+  const scene = await makeScene(store);
+  const { environment, functions } = scene;
+  await advance(scene, await beginOne(scene), { end: sampleEnd() });
+  const lease = sampleLease({ roomIn: () => 10 });
+  // As if other nodes took every second and third number.
+  for (const step of [1, 3]) {
+    await inDatabase(url, (client) => client.query(`ALTER SEQUENCE event_sequence INCREMENT BY ${step}`));
+    const events = Array.from({ length: 3 }, () => sampleEvent({ runs: [sampleRun(functions[0])] }));
+    const { handed } = await store.eventAppend(sampleBatch(environment, events, { lease }));
+    assert.equal(handed.length, 3);
+    for (const { runNo } of handed) {
+      const key = { environmentId: environment.id, runNo: runNo as RunNo };
+      const [here, there] = await Promise.all([store.runContext(key), other.runContext(key)]);
+      assert.deepEqual(here?.events, there?.events, `in steps of ${step}`);
+    }
+  }
+  assert.equal((await calls()).write_starting_events, 2);
 });
 
 test("runs that events start are written with them, and known to the node that takes them up", { skip }, async (t) => {
