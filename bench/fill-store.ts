@@ -1,6 +1,6 @@
 /** Fills a data folder with events, through the store itself, before a service is started on it. */
 
-import { createEventIdGenerator, type FunctionNo, type RunId, type RunNo } from "@inlet/protocol";
+import { createEventIdGenerator, type FunctionNo, type LeaseId, type RunId, type RunNo } from "@inlet/protocol";
 import { openSqliteStore } from "../packages/server/src/store/sqlite/sqlite-store.ts";
 import { EVENT_DATA, EVENT_NAME } from "./events.ts";
 
@@ -38,7 +38,8 @@ export async function fillStore(folder: string, count: number): Promise<void> {
 export async function fillRuns(folder: string, count: number): Promise<void> {
   const store = openSqliteStore({ folder, onFault: (reason) => console.error(reason), onRecovery: () => undefined });
   const ids = createEventIdGenerator();
-  const lease = { node: "filler", until: Number.MAX_SAFE_INTEGER, roomIn: () => Number.POSITIVE_INFINITY };
+  const newId = () => ids.next(Date.now()) as string as LeaseId;
+  const lease = { node: "filler", until: Number.MAX_SAFE_INTEGER, newId, roomIn: () => Number.POSITIVE_INFINITY };
   const startedAt = Date.now() - count;
   const environment = await store.environmentInsert({ name: "production", kind: "default", createdAt: startedAt, bodyBytesMax: null });
   if (!environment) throw new Error("the store to fill is not empty");
@@ -49,19 +50,18 @@ export async function fillRuns(folder: string, count: number): Promise<void> {
       const run = { id: ids.next(now) as string as RunId, functionNo: 1 as FunctionNo, lane: "app:1", dueAt: now, rank: now };
       return { id: ids.next(now), name: EVENT_NAME, ts: now, dedupId: null, data: EVENT_DATA, extras: null, runs: [run] };
     });
-    const { handed } = await store.eventAppend({ ...place, receivedAt: now, events, lease });
-    const invokerValue = { status: "completed", value: "null" } as const;
-    const end = { status: "completed", endedAt: now, output: '"ok"', error: null, invokerValue } as const;
-    const finish = ({ runNo, no }: (typeof handed)[number]) =>
+    const { leased } = await store.eventAppend({ ...place, receivedAt: now, events, lease });
+    const end = { status: "completed", endedAt: now, output: '"ok"', error: null } as const;
+    const finish = (entry: (typeof leased)[number]) =>
       store.runAdvance({
         environmentId: environment.id,
-        runNo: runNo as RunNo,
-        entryNo: no,
+        runNo: entry.runNo as RunNo,
+        entry,
         now,
         lease,
         decide: () => ({ startedAt: now, end }),
       });
-    await Promise.all(handed.map(finish));
+    await Promise.all(leased.map(finish));
     showProgress(done + events.length, count, "runs");
   }
   await store.stop();

@@ -17,6 +17,8 @@ const STAGES = ["receive", "transform", "deduplicate", "fan-out", "execute", "ob
 const CONTRACT = `${SERVER}/store/contract`;
 /** What both engines make of their rows. */
 const ROWS = `${SERVER}/store/rows`;
+/** What follows from a change: pure functions that both engines call. */
+const POLICY = `${SERVER}/store/policy`;
 
 interface Rule {
   /** Files this rule is about. */
@@ -34,13 +36,14 @@ const RULES: Rule[] = [
   { folder: CONTRACT, may: ["@inlet/protocol"], packages: [] },
   { folder: `${SERVER}/store/conformance`, may: ["@inlet/protocol", CONTRACT], packages: [] },
   { folder: ROWS, may: ["@inlet/protocol", CONTRACT], packages: [] },
+  { folder: POLICY, may: ["@inlet/protocol", CONTRACT], packages: [], builtins: false },
   {
     folder: `${SERVER}/store/sqlite`,
-    may: ["@inlet/protocol", CONTRACT, ROWS, `${SERVER}/store/conformance`, `${SERVER}/release-memory.ts`],
+    may: ["@inlet/protocol", CONTRACT, ROWS, POLICY, `${SERVER}/store/conformance`, `${SERVER}/release-memory.ts`],
   },
   {
     folder: `${SERVER}/store/postgres`,
-    may: ["@inlet/protocol", CONTRACT, ROWS, `${SERVER}/store/conformance`, "packages/server/test/support"],
+    may: ["@inlet/protocol", CONTRACT, ROWS, POLICY, `${SERVER}/store/conformance`, "packages/server/test/support"],
   },
   // Moves everything from the one engine to the other, so it knows both.
   {

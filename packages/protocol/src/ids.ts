@@ -31,3 +31,5 @@ export type AppNo = Branded<number, "AppNo">;
 export type FunctionNo = Branded<number, "FunctionNo">;
 export type RunNo = Branded<number, "RunNo">;
 export type EntryNo = Branded<number, "EntryNo">;
+/** Names one lease of an entry of the queue. Never given twice. */
+export type LeaseId = Branded<string, "LeaseId">;

@@ -5,9 +5,8 @@ import type { Logger } from "pino";
 import type { SdkRoutesParts } from "./api/sdk-routes.ts";
 import type { AppSync } from "./execute/apps/app-sync.ts";
 import { eventText, stepsText } from "./execute/call/call-body.ts";
-import { isSuperseded } from "./execute/call/dispatch-id.ts";
 import type { Executor } from "./execute/executor.ts";
-import { decideCheckpoint } from "./execute/steps/decide-checkpoint.ts";
+import { decideCheckpoint, isSuperseded } from "./execute/steps/decide-checkpoint.ts";
 import { readOperations } from "./execute/steps/operations.ts";
 import { registerApp } from "./fan-out/register-app.ts";
 import type { Registry } from "./fan-out/registry.ts";
@@ -83,7 +82,7 @@ async function contextOf(store: Store, id: RunId): Promise<RunContext | null> {
 }
 
 async function checkpoint({ store, executor, now }: SdkAnswersParts, id: RunId, body: string): Promise<Refusal | null> {
-  const { steps, dispatch } = checkpointIn(body);
+  const { steps, callId } = checkpointIn(body);
   if (!steps) return new Refusal("checkpoint_invalid", "The body must be an object whose `steps` are step operations.");
   const late = steps.find(({ op }) => !EARLY_OPERATIONS.includes(op));
   if (late) return new Refusal("checkpoint_invalid", `A ${late.op} cannot be handed in while the call goes on.`);
@@ -92,7 +91,7 @@ async function checkpoint({ store, executor, now }: SdkAnswersParts, id: RunId, 
   let refused: RunError | null = null;
   let superseded = false;
   const isActive = await executor.change(run, (state) => {
-    superseded = dispatch !== null && isSuperseded(dispatch, state.entries);
+    superseded = callId !== null && isSuperseded(callId, state);
     if (superseded) return {};
     const outcome = decideCheckpoint(state, steps, now());
     refused = outcome.refused;
@@ -104,16 +103,16 @@ async function checkpoint({ store, executor, now }: SdkAnswersParts, id: RunId, 
 }
 
 /** The operations in what an SDK hands in, and which call they come from. */
-function checkpointIn(body: string): { steps: ReturnType<typeof readOperations>; dispatch: string | null } {
+function checkpointIn(body: string): { steps: ReturnType<typeof readOperations>; callId: string | null } {
   try {
     const members = new Map(jsonMembers(body).map(({ key, start, end }) => [key, body.slice(start, end)]));
-    const dispatch: unknown = JSON.parse(members.get("qi_id") ?? "null");
+    const callId: unknown = JSON.parse(members.get("qi_id") ?? "null");
     return {
       // Results stay in the SDK's own words: numbers keep their digits.
       steps: members.get("steps")?.startsWith("[") ? readOperations(members.get("steps") as string) : null,
-      dispatch: typeof dispatch === "string" && dispatch !== "" ? dispatch : null,
+      callId: typeof callId === "string" && callId !== "" ? callId : null,
     };
   } catch {
-    return { steps: null, dispatch: null };
+    return { steps: null, callId: null };
   }
 }

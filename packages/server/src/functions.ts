@@ -1,6 +1,6 @@
 /** Fan-out and execution, connected: what event-life.ts, the routes and service.ts need of functions. */
 
-import { createEventIdGenerator, type EventIdGenerator, eventJson, type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
+import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { createSdkAnswers } from "./answer-sdks.ts";
 import type { FunctionsRoutesParts } from "./api/functions-routes.ts";
@@ -9,25 +9,23 @@ import type { SdkRoutesParts } from "./api/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
 import { AppSync } from "./execute/apps/app-sync.ts";
 import { AppWatch } from "./execute/apps/app-watch.ts";
-import { AppCaller } from "./execute/call/call-app.ts";
+import type { AppCaller } from "./execute/call/call-app.ts";
+import type { Clock } from "./execute/clock.ts";
 import { Executor } from "./execute/executor.ts";
 import { createBackoff } from "./execute/queue/backoff.ts";
 import { createEndEvents } from "./execute/steps/end-events.ts";
-import { cancelRun, type EndEvents, resolveStep } from "./execute/steps/run-changes.ts";
+import { cancelRun, resolveStep } from "./execute/steps/run-changes.ts";
 import { type InvokeParts, readInvocation, readSleep, readWait } from "./execute/steps/step-parameters.ts";
 import { FanOut, once } from "./fan-out/fan-out.ts";
-import { gateOfLane, limitsOfLane } from "./fan-out/lanes.ts";
+import { gateOfLane, rulesOfLane } from "./fan-out/lanes.ts";
 import { Registry } from "./fan-out/registry.ts";
 import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
-import { eventValue, newWait, waitRules } from "./fan-out/waits.ts";
+import { eventValue, newWait } from "./fan-out/waits.ts";
 import type { LiveLog } from "./observe/live-log.ts";
 import type { Traffic } from "./observe/traffic.ts";
 import type { Directory } from "./receive/directory.ts";
 import { rerunRun } from "./rerun-run.ts";
-import type { App, ClaimedEntry, Environment, EventSource, Lease, NewEvent, RunRules, Store } from "./store/contract/index.ts";
-
-/** Runs remembered as having ended. */
-const TOLD_MAX = 10_000;
+import type { App, ClaimedEntry, Environment, EventSource, Lease, NewEvent, Store } from "./store/contract/index.ts";
 
 export interface Functions {
   /** Adds to an event what it starts. */
@@ -62,22 +60,14 @@ export interface FunctionsParts {
   isSigned(bearer: string): boolean;
   liveLog: LiveLog | null;
   traffic: Traffic;
+  caller: Pick<AppCaller, "call" | "stop">;
   log: Logger;
-  now(): number;
+  clock: Clock;
 }
 
-/** The store needs these rules before there are functions; what tells of a run's end is known only then. */
-export function createRunRules(endEvents: () => EndEvents): RunRules {
-  return {
-    ...waitRules,
-    eventValue: eventJson,
-    resolve: resolveStep,
-    cancel: (state, now) => cancelRun(state, now, endEvents(), "An event cancelled it."),
-  };
-}
-
-export function createFunctions(parts: FunctionsParts): Functions & { endEvents: EndEvents } {
-  const { config, store, directory, eventIds, signingKey, log, now } = parts;
+export function createFunctions(parts: FunctionsParts): Functions {
+  const { config, store, directory, eventIds, signingKey, caller, log, clock } = parts;
+  const { now } = clock;
   const registry = new Registry(store);
   const runIds = createEventIdGenerator();
   const onFault = (functionId: string, fault: string) =>
@@ -86,22 +76,14 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
   const plan: Functions["plan"] = (environmentId, event, at) => fanOut.plan(environmentId, event, at);
   const functionId = (no: Parameters<Registry["function"]>[0]) => registry.function(no)?.id ?? "unknown";
   const isSubscribed = (id: Environment["id"], name: string) => registry.candidates(id, name).length > 0;
-  const eventsOfEnd = createEndEvents({ functionId, isSubscribed, plan, eventIds });
-  // A store that several nodes share may decide more than once before it can write: a run is told of once.
-  const told = new Set<RunId>();
-  const endEvents: EndEvents = (state, end) => {
-    const events = eventsOfEnd(state, end);
-    if (told.has(state.run.id)) return events;
-    if (told.size >= TOLD_MAX) told.clear();
-    told.add(state.run.id);
-    if (end.status !== "cancelled")
-      parts.traffic.note(state.run.environmentId, end.status === "completed" ? "runsCompleted" : "runsFailed");
-    parts.liveLog?.ended(functionId(state.run.functionNo), state.run.id, end);
-    return events;
-  };
-  const caller = new AppCaller({ timeoutMs: config.callTimeout, connectionsMax: config.appCalls });
+  const endEvents = createEndEvents({ functionId, isSubscribed, plan, eventIds });
   const lease = () => executor.lease();
-  const starts = new FunctionStarts({ store, registry, fanOut, eventIds, lease, now });
+  const starts = new FunctionStarts({
+    ...{ store, registry, fanOut, eventIds, lease, now },
+    async refuse(environmentId, { runNo, stepId }, value) {
+      await executor.change({ environmentId, no: runNo }, (state) => resolveStep(state, { id: stepId, status: "failed", value }, now()));
+    },
+  });
   const invokeParts: InvokeParts = {
     eventIds,
     functionId,
@@ -120,25 +102,30 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
       const { url, retries, timeouts } = settings;
       return { app, uuid, url, retries, timeouts };
     },
-    limitsOf: (lane) => limitsOfLane(registry, lane, config.appCalls),
+    rulesOf: (lane) => rulesOfLane(registry, lane, config.appCalls),
     gateOf: (lane) => gateOfLane(registry, lane),
+    prefetch: config.queuePrefetch,
+    leaseIds: createEventIdGenerator(),
     signingKey,
     backoff: createBackoff(config.retryInterval),
     endEvents,
     steps: {
       sleepUntil: readSleep,
-      wait(operation, state, at, since) {
+      wait(operation, state, since, at) {
         const fields = readWait(operation, at);
         if (typeof fields === "string") return fields;
         const runEvent = once(() => eventValue(state.events()[0] as NewEvent));
-        const wait = newWait({ kind: "event", stepId: operation.id, ...fields }, runEvent);
-        return typeof wait === "string" ? wait : { ...wait, since };
+        return newWait({ kind: "event", stepId: operation.id, since, ...fields }, runEvent);
       },
       invoke: (operation, state, at) => readInvocation(invokeParts, operation, state, at),
     },
     starts,
+    onEnd({ environmentId, functionNo, id }, end) {
+      if (end.status !== "cancelled") parts.traffic.note(environmentId, end.status === "completed" ? "runsCompleted" : "runsFailed");
+      parts.liveLog?.ended(functionId(functionNo), id, end);
+    },
     log,
-    now,
+    clock,
   });
   registry.onRefresh(() => executor.refresh());
   const sync = new AppSync({ caller, signingKey, apps: () => registry.apps(), now, newId: () => eventIds.next(now()) });
@@ -166,7 +153,7 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     return outcome;
   }
 
-  const sdk = createSdkAnswers({ ...parts, registry, executor, sync });
+  const sdk = createSdkAnswers({ ...parts, registry, executor, sync, now });
   const runs: Functions["runs"] = {
     functionName(no) {
       const known = registry.function(no);
@@ -183,7 +170,6 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
 
   return {
     plan,
-    endEvents,
     lease,
     take: (entries) => executor.take(entries),
     waitingSince: () => executor.waitingSince(),

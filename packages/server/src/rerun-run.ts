@@ -29,7 +29,7 @@ export async function rerunRun({ store, registry, fanOut, executor, now }: Rerun
     ...(run.cron !== null && { cron: run.cron }),
     ...(run.eventSequences !== null && { eventSequences: run.eventSequences }),
   };
-  const { handed } = await store.runStart({ environmentId, eventSequence, run: fresh, now: at, lease: executor.lease() });
-  executor.take(handed);
+  const { leased } = await store.runStart({ environmentId, eventSequence, run: fresh, now: at, lease: executor.lease() });
+  executor.take(leased);
   return fresh.id;
 }

@@ -19,6 +19,8 @@ import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
 import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
+import { AppCaller } from "./execute/call/call-app.ts";
+import { systemClock } from "./execute/clock.ts";
 import { expireDedupKeys } from "./execute/maintenance/expire-dedup-keys.ts";
 import { expireEvents } from "./execute/maintenance/expire-events.ts";
 import { expireFigures } from "./execute/maintenance/expire-figures.ts";
@@ -28,11 +30,10 @@ import { expireRuns } from "./execute/maintenance/expire-runs.ts";
 import { expireSessions } from "./execute/maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./execute/maintenance/expire-webhook-requests.ts";
 import { forgetLanes } from "./execute/maintenance/forget-lanes.ts";
-import { forgetPlaces } from "./execute/maintenance/forget-places.ts";
 import { createSweepTurns } from "./execute/maintenance/sweep-turns.ts";
 import { tendStore } from "./execute/maintenance/tend-store.ts";
-import type { EndEvents } from "./execute/steps/run-changes.ts";
-import { createFunctions, createRunRules } from "./functions.ts";
+import { waitRules } from "./fan-out/waits.ts";
+import { createFunctions } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
 import { EventTypeCounter } from "./observe/event-type-counter.ts";
 import { createLiveLog } from "./observe/live-log.ts";
@@ -72,9 +73,8 @@ export interface ServiceSurroundings {
 }
 
 export async function startService(config: Config, { log, now, showLine }: ServiceSurroundings): Promise<Service> {
-  let endEvents: EndEvents = () => [];
   const options = {
-    rules: createRunRules(() => endEvents),
+    rules: waitRules,
     onFault: (reason: string) => log.error({ reason }, "the store cannot be written: requests are refused with 503 until it can"),
     onRecovery: () => log.info("the store can be written again"),
     version: packageFile.version,
@@ -86,7 +86,7 @@ export async function startService(config: Config, { log, now, showLine }: Servi
   };
   const store = config.databaseUrl ? await openShared(config.databaseUrl) : openSqliteStore({ ...options, folder: config.dataDir });
   try {
-    return await serve(config, store, log, now ?? store.storeNow, (known) => (endEvents = known), showLine);
+    return await serve(config, store, log, now ?? store.storeNow, showLine);
   } catch (error) {
     await store.stop();
     throw error;
@@ -98,7 +98,6 @@ async function serve(
   store: Store,
   log: Logger,
   now: () => number,
-  useEndEvents: (endEvents: EndEvents) => void,
   showLine: ServiceSurroundings["showLine"],
 ): Promise<Service> {
   const newKeys = await bootstrap(store, config, now);
@@ -125,7 +124,6 @@ async function serve(
     expireFigures({ ...swept, now }),
     expireMarks({ ...swept, now }),
     forgetLanes({ ...swept }),
-    forgetPlaces({ ...swept }),
     traffic,
     eventTypeCounter,
     queueHistory,
@@ -138,11 +136,12 @@ async function serve(
   const environmentShown = (id: Environment["id"]) => shownUnless(defaultEnvironment, directory.environment(id)?.name);
   const liveLog = showLine ? createLiveLog({ environmentShown, write: showLine, now }) : null;
   const functions = createFunctions({
-    ...{ config, store, directory, eventIds: ids, defaultEnvironment, liveLog, traffic, log, now },
+    ...{ config, store, directory, eventIds: ids, defaultEnvironment, liveLog, traffic, log },
+    clock: systemClock(now),
+    caller: new AppCaller({ timeoutMs: config.callTimeout, connectionsMax: config.appCalls }),
     signingKey: () => (config.mode === "dev" ? null : newestSigningKey(directory)),
     isSigned: (bearer) => directory.signingKeys().some((key) => signingKeyBearers(key).includes(bearer)),
   });
-  useEndEvents(functions.endEvents);
   const receive = createEventLife({
     directory,
     functions,
@@ -215,9 +214,10 @@ async function serve(
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
+    // Apps that are being called still send events and hand in results: HTTP is closed when their calls have ended.
+    await functions.stop();
     stopFollowing();
     await closeWithin(app, config.drainTimeout);
-    await functions.stop();
     await Promise.all([...upkeep.map((part) => part.stop()), transforms.stop()]);
     refusals.stop();
     await store.stop();

@@ -152,6 +152,11 @@ export const SETTINGS = {
     default: 100,
     sentence: "Most calls to one app at the same time.",
   }),
+  queuePrefetch: setting({
+    reading: integer(1, 10_000),
+    default: 1_000,
+    sentence: "How many calls that wait for an app or a limit one node takes from the queue ahead.",
+  }),
   callTimeout: setting({
     reading: duration(100, 7 * DAY_MS),
     default: 2 * 3_600_000,

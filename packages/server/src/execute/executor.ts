@@ -1,50 +1,57 @@
 /**
  * Runs functions: takes entries of the queue, calls the apps, and writes what follows. Everything that must not be lost is in
  * the store before it counts; what is in memory only makes it fast.
+ *
+ * On a store that nodes share, a lease ends unless it is renewed. A node that could not renew one in time, because it was stopped or
+ * cut off, drops the entry and its call: another node may have both.
  */
 
-import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, EventIdGenerator, FunctionNo, LeaseId, RunNo } from "@inlet/protocol";
 import type { Logger } from "pino";
 import {
   type ClaimedEntry,
+  LEASE_WITHOUT_END,
   type Lease,
   type RunAdvanceParams,
-  type RunAdvanceResult,
   type RunChange,
+  type RunEnd,
   type RunRecord,
   type RunState,
   type Store,
   StoreUnavailable,
   TIMER_LANE,
 } from "../store/contract/index.ts";
+import { sleepOn } from "./clock.ts";
 import { type ExecutedFunction, FunctionCalls, type FunctionCallsParts } from "./function-calls.ts";
 import { type GateRule, Gates } from "./queue/gates.ts";
-import { LimitHolders } from "./queue/limit-holders.ts";
-import { type LimitRule, Scheduler } from "./queue/scheduler.ts";
+import { type LaneRules, Scheduler } from "./queue/scheduler.ts";
 import { Suspects } from "./queue/suspects.ts";
 import { Timers } from "./queue/timers.ts";
-import { cancelRun, failRun, resolveStep } from "./steps/run-changes.ts";
-import { timeoutValue } from "./steps/step-parameters.ts";
+import { failRun } from "./steps/run-changes.ts";
+import { timerChange } from "./steps/timer-change.ts";
 
 export interface ExecutorParts extends FunctionCallsParts {
   store: Store;
   functionOf(no: FunctionNo): ExecutedFunction | undefined;
-  limitsOf(lane: string): readonly LimitRule[];
+  rulesOf(lane: string): LaneRules;
   /** Null for a lane that is no gate. */
   gateOf(lane: string): GateRule | null;
+  /** How many entries of a lane are held ahead. */
+  prefetch: number;
+  leaseIds: EventIdGenerator;
   /** Entries that start functions rather than go on with runs. */
   starts: { work(entry: ClaimedEntry): Promise<ClaimedEntry[]> };
+  /** A run has ended, and it is written. */
+  onEnd(run: RunRecord, end: RunEnd): void;
   log: Logger;
 }
 
 const LEASE_MS = 30_000;
-/** What is new is passed over once, so this is less than half of it. */
 const RENEW_INTERVAL_MS = 8_000;
 /** How long an entry rests that could not be worked on; twice as long each time. */
 const FAULT_REST_MS = 1_000;
 const FAULT_RESTS_MAX = 12;
 const STORE_RETRY_MS = [50, 200, 1_000, 5_000];
-
 const QUARANTINED = "It was quarantined: whenever it was worked on, the service stopped or failed.";
 
 export class Executor {
@@ -53,60 +60,52 @@ export class Executor {
   readonly #timers: Timers;
   readonly #calls: FunctionCalls;
   readonly #suspects: Suspects;
-  /** Null when no other node could work on the same limits. */
-  readonly #limits: LimitHolders | null;
   readonly #gates: Gates;
   /** Timers being worked on. Their leases are renewed like those of calls. */
-  readonly #timersInWork = new Set<ClaimedEntry>();
-  /** What was held when leases were renewed last. */
-  #heldBefore = new Set<ClaimedEntry>();
-  #renewal: NodeJS.Timeout | null = null;
-  #stopWatching: (() => void) | null = null;
+  readonly #timersInWork = new Map<ClaimedEntry, Promise<void>>();
+  #stopRenewing: (() => void) | null = null;
+  #stopWatching: (() => void)[] = [];
   #isStopping = false;
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
-    const { store, limitsOf, gateOf, now } = parts;
+    const { store, rulesOf, gateOf, prefetch, clock } = parts;
     this.#calls = new FunctionCalls(parts);
-    this.#limits = store.storeIsShared ? this.#limitHolders() : null;
-    this.#gates = new Gates({ store, gateOf, now });
+    this.#gates = new Gates({ store, gateOf, clock });
     this.#scheduler = new Scheduler({
-      work: (entry) => this.#workSafely(entry),
-      claim: async (lane, limit) => {
-        await this.#limits?.hold(lane);
-        return store.queueClaimMany({ lane, limit, now: now(), lease: this.lease() });
-      },
-      limitsOf,
-      holdsByPace: store.storeIsShared,
-      onEmpty: (lane) => this.#limits?.noteEmpty(lane),
+      work: (entry, signal) => this.#workSafely(entry, signal),
+      claim: (lane, limit, limits) => store.queueClaimMany({ lane, limit, limits, now: clock.now(), lease: this.lease() }),
+      rulesOf,
+      prefetch,
+      clock,
     });
-    this.#suspects = new Suspects(({ environmentId, no }) =>
-      this.#untilWritten(() => store.queueTry({ environmentId, no, node: store.storeNode })),
-    );
-    this.#timers = new Timers({ store, now, lease: () => this.lease(), work: (entries) => this.#workTimers(entries) });
+    this.#suspects = new Suspects({
+      begin: (entry) => this.#untilWritten(() => store.queueTry(entry)),
+      acquit: (entry) => store.queueAcquit(entry),
+      clock,
+    });
+    this.#timers = new Timers({ store, clock, lease: () => this.lease(), work: (entries) => this.#workTimers(entries) });
   }
 
-  /** What is committed with this lease is handed to `take`. */
+  /** What is leased by this is to be given to `take` once it is committed. */
   lease(): Lease {
+    const { store, clock, leaseIds } = this.#parts;
     return {
-      node: this.#parts.store.storeNode,
-      until: this.#parts.now() + LEASE_MS,
-      // What calls no app is worked on as it comes.
-      roomIn: (lane) => (lane === TIMER_LANE ? (this.#isStopping ? 0 : Number.POSITIVE_INFINITY) : this.#roomIn(lane)),
+      node: store.storeNode,
+      until: this.#leaseEnd(),
+      newId: () => leaseIds.next(clock.now()) as string as LeaseId,
+      roomIn: (lane) => this.#roomIn(lane),
     };
   }
 
-  #roomIn(lane: string): number {
-    if (this.#gates.isGate(lane) || this.#limits?.mayTake(lane) === false) return 0;
-    return this.#scheduler.roomIn(lane);
+  #leaseEnd(): number {
+    return this.#parts.store.storeIsShared ? this.#parts.clock.now() + LEASE_MS : LEASE_WITHOUT_END;
   }
 
-  /** How many calls one app is sent is each node's own affair; all other limits count across nodes. */
-  #limitHolders(): LimitHolders {
-    const { store, limitsOf, now } = this.#parts;
-    const shared = (lane: string) => limitsOf(lane).flatMap(({ id }) => (id.startsWith("app:") ? [] : [id]));
-    const isInUse = (lane: string) => this.#scheduler.has(lane);
-    return new LimitHolders({ store, node: store.storeNode, limitsOf: shared, isInUse, now, leaseUntil: () => now() + LEASE_MS });
+  #roomIn(lane: string): number {
+    // What calls no app is worked on as it comes.
+    if (lane === TIMER_LANE) return this.#isStopping ? 0 : Number.POSITIVE_INFINITY;
+    return this.#gates.isGate(lane) ? 0 : this.#scheduler.roomIn(lane);
   }
 
   take(entries: readonly ClaimedEntry[]): void {
@@ -120,74 +119,84 @@ export class Executor {
     return this.#scheduler.waitingSince();
   }
 
-  /** What this node held when it died is due again. Before this, nothing may be handed over. */
+  /** What this node held when it died is due again. Before this, nothing may be leased. */
   async recover(): Promise<void> {
-    await this.#parts.store.queueRecover({ node: this.#parts.store.storeNode, now: this.#parts.now() });
+    await this.#parts.store.queueRecover({ node: this.#parts.store.storeNode, now: this.#parts.clock.now() });
   }
 
   async start(): Promise<void> {
     const { store } = this.#parts;
-    this.#stopWatching = store.queueWatch((lane, dueAt) => {
-      if (lane === TIMER_LANE) this.#timers.wakeBy(dueAt);
-      else setImmediate(() => this.#noteBacklog(lane));
-    });
+    this.#stopWatching = [
+      store.queueWatch((lane, dueAt) => {
+        if (lane === TIMER_LANE) this.#timers.wakeBy(dueAt);
+        else setImmediate(() => this.#noteBacklog(lane));
+      }),
+      store.limitWatch((ids) => {
+        this.#gates.noteFreed(ids);
+        this.#scheduler.noteFreed(ids);
+      }),
+    ];
     for (const lane of await store.queueLanes()) if (lane !== TIMER_LANE) this.#noteBacklog(lane);
     this.#timers.start();
-    this.#renewal = setInterval(() => void this.#renew(), RENEW_INTERVAL_MS);
+    if (store.storeIsShared) this.#renewLater();
   }
 
   /** The store holds calls of this lane that nobody has taken. */
   #noteBacklog(lane: string): void {
+    if (this.#isStopping) return;
     if (this.#gates.isGate(lane)) this.#gates.note(lane);
     else this.#scheduler.noteBacklog(lane);
   }
 
   /** Functions were registered: their limits may be others now. */
   refresh(): void {
-    this.#limits?.refresh();
     this.#gates.refresh();
-    this.#scheduler.refreshLimits();
+    this.#scheduler.refreshRules();
   }
 
   /** Takes up nothing more; calls under way may end within `timeoutMs`, and are else repeated after the next start. */
   async stop(timeoutMs: number): Promise<void> {
+    const { caller, clock } = this.#parts;
     this.#isStopping = true;
-    this.#stopWatching?.();
+    for (const stopWatching of this.#stopWatching) stopWatching();
     this.#gates.stop();
-    if (this.#renewal) clearInterval(this.#renewal);
     await this.#timers.stop();
-    const ended = this.#scheduler.stop();
-    const cut = setTimeout(() => void this.#parts.caller.stop(), timeoutMs);
-    await ended;
-    clearTimeout(cut);
+    const cancelCut = clock.after(timeoutMs, () => void caller.stop());
+    await Promise.all([this.#scheduler.stop(), ...this.#timersInWork.values()]);
+    cancelCut();
+    this.#stopRenewing?.();
     await this.#letGo(this.#scheduler.held());
-    await this.#limits?.stop();
-    await this.#parts.caller.stop();
+    await caller.stop();
   }
 
   /** Stopping is no crash: what was not worked on to its end can be taken up at once, here or elsewhere. */
   async #letGo(entries: readonly ClaimedEntry[]): Promise<void> {
-    const { store, now } = this.#parts;
+    const { store, clock } = this.#parts;
     // If it cannot be written, the entries are due when their leases end.
-    if (entries.length > 0) await store.queueRelease({ entries, node: this.#parts.store.storeNode, now: now() }).catch(() => undefined);
+    if (entries.length > 0) await store.queueRelease({ entries, now: clock.now() }).catch(() => undefined);
   }
 
   /** A change of a run that comes from elsewhere: a cancellation, results handed in early. */
-  async change({ environmentId, no }: Pick<RunRecord, "environmentId" | "no">, decide: (state: RunState) => RunChange): Promise<boolean> {
-    const { applied, handed } = await this.#advance({ environmentId, runNo: no, entryNo: null, decide });
-    this.take(handed);
-    return applied;
+  change({ environmentId, no }: Pick<RunRecord, "environmentId" | "no">, decide: (state: RunState) => RunChange): Promise<boolean> {
+    return this.#advance({ environmentId, runNo: no, entry: null, decide });
   }
 
-  /** What was not here the last time has a lease for the next time too. Most of it will be gone by then. */
+  #renewLater(): void {
+    this.#stopRenewing = this.#parts.clock.after(RENEW_INTERVAL_MS, () => {
+      void this.#renew().finally(() => !this.#isStopping && this.#renewLater());
+    });
+  }
+
+  /** Drops what could not be renewed, and what might end before it is renewed the next time. */
   async #renew(): Promise<void> {
-    const { store, now } = this.#parts;
-    await this.#limits?.renew();
-    const held = [...this.#scheduler.held(), ...this.#timersInWork];
-    const entries = held.filter((entry) => this.#heldBefore.has(entry));
-    const others = held.filter((entry) => !this.#heldBefore.has(entry));
-    this.#heldBefore = new Set(held);
-    await store.queueRenew({ entries, others, node: store.storeNode, until: now() + LEASE_MS }).catch(() => {});
+    const { store, clock } = this.#parts;
+    const held = [...this.#scheduler.held(), ...this.#timersInWork.keys()];
+    const until = clock.now() + LEASE_MS;
+    const renewed = await store.queueRenew({ entries: held, until }).catch(() => null);
+    for (const entry of held) if (renewed?.has(entry.leaseId)) entry.leasedUntil = until;
+    const isLost = ({ leaseId, leasedUntil }: ClaimedEntry) =>
+      (renewed !== null && !renewed.has(leaseId)) || leasedUntil <= clock.now() + RENEW_INTERVAL_MS;
+    this.#scheduler.drop(new Set(held.filter(isLost).map(({ leaseId }) => leaseId)));
   }
 
   async #workTimers(entries: readonly ClaimedEntry[]): Promise<void> {
@@ -196,83 +205,99 @@ export class Executor {
   }
 
   async #workTimer(entry: ClaimedEntry): Promise<void> {
-    this.#timersInWork.add(entry);
-    await this.#workSafely(entry);
+    const working = this.#workSafely(entry, new AbortController().signal);
+    this.#timersInWork.set(entry, working);
+    await working;
     this.#timersInWork.delete(entry);
   }
 
-  async #workSafely(entry: ClaimedEntry): Promise<void> {
+  async #workSafely(entry: ClaimedEntry, signal: AbortSignal): Promise<void> {
     try {
-      if (this.#suspects.isSuspect(entry)) await this.#suspects.watch(entry, () => this.#work(entry));
-      else await this.#work(entry);
+      await this.#work(entry, signal);
     } catch (error) {
+      if (signal.aborted) return;
       if (this.#isStopping) return this.#letGo([entry]);
       this.#parts.log.error({ err: error, entry }, "an entry of the queue could not be worked on; it is tried again");
       await this.#putBack(entry);
     }
   }
 
-  /** What this node holds is given to nobody else: it has to be let go of. */
-  async #putBack({ environmentId, no, claims }: ClaimedEntry): Promise<void> {
-    const { store, now, log } = this.#parts;
-    const restMs = FAULT_REST_MS * 2 ** Math.min(claims, FAULT_RESTS_MAX);
-    const put = () => store.queueReschedule({ environmentId, no, node: this.#parts.store.storeNode, dueAt: now() + restMs });
-    await this.#untilWritten(put).catch((error) => log.error({ err: error, no }, "an entry of the queue rests until the next start"));
+  async #putBack(entry: ClaimedEntry): Promise<void> {
+    const { store, clock, log } = this.#parts;
+    const restMs = FAULT_REST_MS * 2 ** Math.min(entry.claims, FAULT_RESTS_MAX);
+    const put = () => store.queueReschedule({ ...entry, dueAt: clock.now() + restMs });
+    await this.#untilWritten(put).catch((error) =>
+      log.error({ err: error, no: entry.no }, "an entry of the queue rests until the next start"),
+    );
   }
 
-  async #work(entry: ClaimedEntry): Promise<void> {
-    const { environmentId, runNo } = entry;
-    if (runNo === null) return this.take(await this.#parts.starts.work(entry));
+  async #work(entry: ClaimedEntry, signal: AbortSignal): Promise<void> {
+    const { runNo } = entry;
+    if (runNo === null) return this.take(await this.#suspects.watch(entry, () => this.#parts.starts.work(entry)));
     if (this.#suspects.isGuilty(entry)) return this.#fail(entry, runNo, QUARANTINED);
-    if (entry.kind === "call") return this.#call(entry, runNo);
-    const { handed } = await this.#advance({ environmentId, runNo, entryNo: entry.no, decide: (state) => this.#timerChange(entry, state) });
-    this.take(handed);
+    if (entry.kind === "call") return this.#call(entry, runNo, signal);
+    await this.#suspects.watch(entry, () => this.#workRunTimer(entry, runNo));
   }
 
-  #timerChange({ kind, stepId }: ClaimedEntry, state: RunState): RunChange {
-    const { endEvents, now } = this.#parts;
-    if (kind === "start-by") {
-      if (state.run.startedAt !== null) return {};
-      return cancelRun(state, now(), endEvents, "It did not start within the time its function allows.");
-    }
-    if (kind === "finish-by") return cancelRun(state, now(), endEvents, "It did not end within the time its function allows.");
-    const step = state.steps.find(({ id }) => id === stepId);
-    return step ? resolveStep(state, { id: step.id, ...timeoutValue(kind === "wake" ? "sleep" : step.kind) }, now()) : {};
+  async #workRunTimer(entry: ClaimedEntry, runNo: RunNo): Promise<void> {
+    const { store, clock, endEvents } = this.#parts;
+    const { environmentId, eventSequence, endedRunNo } = entry;
+    const event = eventSequence === null ? null : await store.eventAt({ environmentId, sequence: eventSequence });
+    const ended = endedRunNo === null ? null : await store.runEnd({ environmentId, runNo: endedRunNo });
+    const decide = (state: RunState) => timerChange(entry, state, { event, ended, now: clock.now(), endEvents });
+    await this.#advance({ environmentId, runNo, entry, decide });
   }
 
-  async #call(entry: ClaimedEntry, runNo: RunNo): Promise<void> {
+  async #call(entry: ClaimedEntry, runNo: RunNo, signal: AbortSignal): Promise<void> {
     const { environmentId } = entry;
     const context = await this.#parts.store.runContext({ environmentId, runNo });
     if (!context) return;
     const target = this.#parts.functionOf(entry.functionNo);
     if (!target || target.app.removedAt !== null) return this.#fail(entry, runNo, "Its app was removed.");
     if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
-    const { hasAnswer, decide, late } = await this.#calls.make({ entry, context, target });
-    if (this.#isStopping && !hasAnswer) return this.#letGo([entry]);
-    const { applied, handed } = await this.#advance({ environmentId, runNo, entryNo: entry.no, decide });
-    this.take(handed);
-    // The run was cancelled while the app worked: nothing follows, but the call is there to be seen.
-    if (!applied) await this.#untilWritten(() => this.#parts.store.runNoteCall({ environmentId, runNo, ...late() }));
+    const call = await this.#suspects.watch(entry, () => this.#calls.ask({ entry, context, target }, signal));
+    if (signal.aborted || (this.#isStopping && !call.hasAnswer)) return this.#letGo([entry]);
+    await this.#suspects.watch(entry, () => this.#conclude(entry, runNo, call));
   }
 
-  async #fail({ environmentId, no }: ClaimedEntry, runNo: RunNo, message: string): Promise<void> {
-    const { endEvents, now } = this.#parts;
-    const decide = (state: RunState) => failRun(state, { name: "RunAbandoned", message }, now(), endEvents);
-    this.take((await this.#advance({ environmentId, runNo, entryNo: no, decide })).handed);
+  async #conclude(entry: ClaimedEntry, runNo: RunNo, call: Awaited<ReturnType<FunctionCalls["ask"]>>): Promise<void> {
+    const { environmentId } = entry;
+    const outcome = this.#calls.read(call);
+    const isApplied = await this.#advance({ environmentId, runNo, entry, decide: outcome.decide });
+    // The run was cancelled while the app worked: nothing follows, but the call is there to be seen.
+    if (!isApplied) await this.#untilWritten(() => this.#parts.store.runNoteCall({ environmentId, runNo, ...outcome.late() }));
+  }
+
+  async #fail(entry: ClaimedEntry, runNo: RunNo, message: string): Promise<void> {
+    const { endEvents, clock } = this.#parts;
+    const decide = (state: RunState) => failRun(state, { name: "RunAbandoned", message }, clock.now(), endEvents);
+    await this.#advance({ environmentId: entry.environmentId, runNo, entry, decide });
   }
 
   /** Where a function limits when its runs start or how long they take, that it began must be known while the first call goes on. */
-  async #begin({ environmentId, no }: ClaimedEntry, runNo: RunNo, { timeouts: { startMs, finishMs } }: ExecutedFunction): Promise<void> {
+  async #begin(entry: ClaimedEntry, runNo: RunNo, { timeouts: { startMs, finishMs } }: ExecutedFunction): Promise<void> {
     if (startMs === null && finishMs === null) return;
-    const startedAt = this.#parts.now();
+    const startedAt = this.#parts.clock.now();
     const entries = finishMs === null ? [] : [{ kind: "finish-by", stepId: null, dueAt: startedAt + finishMs } as const];
     const decide = () => ({ startedAt, entry: "keep", entries }) as const;
-    this.take((await this.#advance({ environmentId, runNo, entryNo: no, decide })).handed);
+    await this.#advance({ environmentId: entry.environmentId, runNo, entry, decide });
   }
 
-  /** An answer that cannot be written now is kept until it can: only a crash makes a step run again. */
-  #advance(params: Omit<RunAdvanceParams, "now" | "lease">): Promise<RunAdvanceResult> {
-    return this.#untilWritten(() => this.#parts.store.runAdvance({ ...params, now: this.#parts.now(), lease: this.lease() }));
+  /** An answer that cannot be written now is kept until it can: only a crash makes a step run again. Says whether it was applied. */
+  async #advance({ decide, ...params }: Omit<RunAdvanceParams, "now" | "lease">): Promise<boolean> {
+    const { store, clock, onEnd } = this.#parts;
+    let ended: { run: RunRecord; end: RunEnd } | null = null;
+    const decideAndNote = (state: RunState) => {
+      const change = decide(state);
+      ended = change.end ? { run: state.run, end: change.end } : null;
+      return change;
+    };
+    const { applied, leased } = await this.#untilWritten(() =>
+      store.runAdvance({ ...params, decide: decideAndNote, now: clock.now(), lease: this.lease() }),
+    );
+    this.take(leased);
+    if (applied && ended) onEnd((ended as { run: RunRecord }).run, (ended as { end: RunEnd }).end);
+    return applied;
   }
 
   async #untilWritten<Result>(write: () => Promise<Result>): Promise<Result> {
@@ -281,8 +306,7 @@ export class Executor {
         return await write();
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || this.#isStopping) throw error;
-        const delayMs = STORE_RETRY_MS[Math.min(tries, STORE_RETRY_MS.length - 1)];
-        await new Promise((resolve) => setTimeout(resolve, delayMs));
+        await sleepOn(this.#parts.clock, STORE_RETRY_MS[Math.min(tries, STORE_RETRY_MS.length - 1)] as number);
       }
     }
   }

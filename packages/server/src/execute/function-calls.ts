@@ -1,26 +1,16 @@
 /** One call of a function: asks the app, and says what follows from its answer. */
 
-import type {
-  App,
-  CallRecord,
-  ClaimedEntry,
-  EventPlace,
-  LateCall,
-  RunChange,
-  RunContext,
-  RunError,
-  RunState,
-} from "../store/contract/index.ts";
+import type { App, CallRecord, ClaimedEntry, LateCall, RunChange, RunContext, RunError, RunState } from "../store/contract/index.ts";
 import { appAddress } from "./call/app-address.ts";
-import type { AppCaller, AppRequest } from "./call/call-app.ts";
-import { CallPlaces, placeForWait } from "./call/call-places.ts";
-import { type CallTarget, functionRequest, type SigningKey } from "./call/function-request.ts";
+import type { AppCaller } from "./call/call-app.ts";
+import { type CallTarget, type FunctionRequest, functionRequest, type SigningKey } from "./call/function-request.ts";
 import { NoAnswer } from "./call/no-answer.ts";
 import { type AppAnswer, failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
+import type { Clock } from "./clock.ts";
 import type { Backoff } from "./queue/backoff.ts";
 import type { Answer, CallFacts } from "./steps/answers.ts";
 import { decideAnswer } from "./steps/decide-answer.ts";
-import { isResult, readError } from "./steps/operations.ts";
+import { type Operation, readError } from "./steps/operations.ts";
 import type { EndEvents } from "./steps/run-changes.ts";
 
 export interface ExecutedFunction extends CallTarget {
@@ -30,17 +20,17 @@ export interface ExecutedFunction extends CallTarget {
 }
 
 export interface FunctionCallsParts {
-  caller: AppCaller;
+  caller: Pick<AppCaller, "call" | "stop">;
   signingKey(): SigningKey | null;
   backoff: Backoff;
   endEvents: EndEvents;
   /** Reads the parameters of steps. */
   steps: {
-    sleepUntil(operation: Parameters<CallFacts["sleepUntil"]>[0], now: number): number | string;
-    wait(operation: Parameters<CallFacts["wait"]>[0], state: RunState, now: number, since: EventPlace): ReturnType<CallFacts["wait"]>;
-    invoke(operation: Parameters<CallFacts["invoke"]>[0], state: RunState, now: number): ReturnType<CallFacts["invoke"]>;
+    sleepUntil(operation: Operation, now: number): number | string;
+    wait(operation: Operation, state: RunState, since: number, now: number): ReturnType<CallFacts["wait"]>;
+    invoke(operation: Operation, state: RunState, now: number): ReturnType<CallFacts["invoke"]>;
   };
-  now(): number;
+  clock: Clock;
 }
 
 export interface FunctionCall {
@@ -49,9 +39,17 @@ export interface FunctionCall {
   target: ExecutedFunction;
 }
 
-export interface FunctionCallOutcome {
+/** A call that was made, and what came back. */
+export interface MadeCall extends FunctionCall {
+  request: FunctionRequest;
+  received: AppAnswer | NoAnswer;
+  startedAt: number;
+  endedAt: number;
   /** False when the app could not be reached, or did not answer. */
   hasAnswer: boolean;
+}
+
+export interface FunctionCallOutcome {
   /** What the answer means for the run as it is by now. */
   decide(state: RunState): RunChange;
   /** What is left to tell when the run has ended meanwhile. */
@@ -60,31 +58,40 @@ export interface FunctionCallOutcome {
 
 export class FunctionCalls {
   readonly #parts: FunctionCallsParts;
-  readonly #places = new CallPlaces();
 
   constructor(parts: FunctionCallsParts) {
     this.#parts = parts;
   }
 
-  async make(call: FunctionCall): Promise<FunctionCallOutcome> {
-    const { run, lastSequence } = call.context;
-    const begun = { sequence: lastSequence, at: this.#parts.now() };
-    const since = this.#places.take(run.no, begun);
-    const request = functionRequest({ ...call, signingKey: this.#parts.signingKey(), now: begun.at });
-    const received = await this.#ask(request);
-    const read = this.#read(call, received);
+  /** Calls the app. `signal` ends the call. */
+  async ask(call: FunctionCall, signal: AbortSignal): Promise<MadeCall> {
+    const { clock, caller, signingKey } = this.#parts;
+    const startedAt = clock.now();
+    const request = { ...functionRequest({ ...call, signingKey: signingKey(), now: startedAt }), signal };
+    const received = await caller.call(request).catch((error: unknown) => {
+      if (error instanceof NoAnswer) return error;
+      throw error;
+    });
+    return { ...call, request, received, startedAt, endedAt: clock.now(), hasAnswer: !(received instanceof NoAnswer) };
+  }
+
+  /** Makes sense of what came back. */
+  read(call: MadeCall): FunctionCallOutcome {
+    const { target, received, endedAt } = call;
+    const read: ReadAnswer =
+      received instanceof NoAnswer
+        ? { answer: failed("NoAnswer", received.message, null, true), requestVersion: null }
+        : readAnswer(target.app.headers, received, endedAt);
     const { answer } = read;
-    if (answer.kind === "operations" && answer.operations.some(isResult)) this.#places.remember(run.no, begun);
-    const told = callRecord(call, request, received, begun.at, this.#parts.now());
+    const told = callRecord(call);
     return {
-      hasAnswer: !(received instanceof NoAnswer),
       decide: (state) => {
-        const change = decideAnswer(state, answer, this.#facts(call, read, begun, since));
+        const change = decideAnswer(state, answer, this.#facts(call, read));
         const isError = change.attempts?.length || change.end?.status === "failed";
         return { ...change, call: { ...told, outcome: isError ? "error" : "ok" } };
       },
       late: () => {
-        const { stepId, attempt, startedAt, endedAt, httpStatus } = told;
+        const { stepId, attempt, startedAt, httpStatus } = told;
         const error = errorIn(answer);
         return {
           call: { ...told, outcome: error ? "error" : "ok" },
@@ -94,33 +101,21 @@ export class FunctionCalls {
     };
   }
 
-  async #ask(request: AppRequest): Promise<AppAnswer | NoAnswer> {
-    try {
-      return await this.#parts.caller.call(request);
-    } catch (error) {
-      if (error instanceof NoAnswer) return error;
-      throw error;
-    }
-  }
-
-  #read({ target }: FunctionCall, received: AppAnswer | NoAnswer): ReadAnswer {
-    if (!(received instanceof NoAnswer)) return readAnswer(target.app.headers, received, this.#parts.now());
-    return { answer: failed("NoAnswer", received.message, null, true), requestVersion: null };
-  }
-
-  #facts({ entry, context, target }: FunctionCall, { requestVersion }: ReadAnswer, begun: EventPlace, since: EventPlace): CallFacts {
-    const { backoff, endEvents, steps } = this.#parts;
-    const now = this.#parts.now();
+  #facts({ entry, context, target, request, startedAt }: MadeCall, { requestVersion }: ReadAnswer): CallFacts {
+    const { backoff, endEvents, steps, clock } = this.#parts;
+    const now = clock.now();
     return {
       entry,
-      startedAt: begun.at,
+      startedAt,
       now,
+      stepsGiven: context.steps.length,
+      fetchesState: request.fetchesState,
       requestVersion: requestVersion ?? context.run.requestVersion,
       retries: target.retries,
       retryAt: (attempt, retryAfterMs) => backoff.retryAt(now, attempt, retryAfterMs),
       endEvents,
       sleepUntil: (operation) => steps.sleepUntil(operation, now),
-      wait: (operation, state) => steps.wait(operation, state, now, placeForWait(state, since, begun)),
+      wait: (operation, state, since) => steps.wait(operation, state, since, now),
       invoke: (operation, state) => steps.invoke(operation, state, now),
     };
   }
@@ -136,18 +131,12 @@ function errorIn(answer: Answer): RunError | null {
 /** How much of an answer is kept to be looked at. */
 const ANSWER_UNITS_KEPT = 4_000;
 
-function callRecord(
-  { entry, context }: FunctionCall,
-  { url }: AppRequest,
-  received: AppAnswer | NoAnswer,
-  startedAt: number,
-  endedAt: number,
-): Omit<CallRecord, "outcome"> {
-  const path = appAddress(url)?.path ?? url;
-  const request = { stepId: entry.stepId, attempt: entry.attempt, path, stepsGiven: context.steps.length };
-  if (received instanceof NoAnswer) return { ...request, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0 };
+function callRecord({ entry, context, request, received, startedAt, endedAt }: MadeCall): Omit<CallRecord, "outcome"> {
+  const path = appAddress(request.url)?.path ?? request.url;
+  const asked = { stepId: entry.stepId, attempt: entry.attempt, path, stepsGiven: context.steps.length };
+  if (received instanceof NoAnswer) return { ...asked, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0 };
   const { status, body } = received;
   // Cutting a pair of surrogates in two leaves half a character.
   const answer = body.length > ANSWER_UNITS_KEPT ? body.slice(0, ANSWER_UNITS_KEPT).toWellFormed() : body;
-  return { ...request, startedAt, endedAt, httpStatus: status, answer, answerLength: body.length };
+  return { ...asked, startedAt, endedAt, httpStatus: status, answer, answerLength: body.length };
 }

@@ -75,8 +75,8 @@ export class FanOut {
 }
 
 export function hasStartRules({ config }: RegisteredFunction): boolean {
-  const { rateLimit, throttle, debounce, batch, singleton } = config;
-  return [rateLimit, throttle, debounce, batch, singleton].some((rule) => rule !== null);
+  const { rateLimit, debounce, batch, singleton } = config;
+  return [rateLimit, debounce, batch, singleton].some((rule) => rule !== null);
 }
 
 function dueTime(ts: number, now: number): number {
@@ -86,7 +86,7 @@ function dueTime(ts: number, now: number): number {
 function cancelsOf({ config }: RegisteredFunction, value: () => EventValue, now: number): NewWait[] {
   return config.cancelOn.flatMap(({ event, expression, timeoutMs }) => {
     const expiresAt = now + (timeoutMs ?? CANCEL_LIFE_MS);
-    const wait = newWait({ kind: "cancel", eventName: event, expression, stepId: null, expiresAt }, value);
+    const wait = newWait({ kind: "cancel", eventName: event, expression, stepId: null, since: 0, expiresAt }, value);
     return typeof wait === "string" ? [] : [wait];
   });
 }

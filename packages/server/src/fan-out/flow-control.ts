@@ -30,6 +30,8 @@ export interface ThrottleConfig {
 export interface RateLimitConfig {
   limit: number;
   periodMs: number;
+  /** How many beyond the first may start at once; null: a tenth of the limit. */
+  burst: number | null;
   key: string | null;
 }
 
@@ -107,9 +109,10 @@ export function readRateLimit(fields: Fields): RateLimitConfig | null {
   const rateLimit = given && {
     limit: requiredNumber(given, "limit", 1),
     periodMs: given.requiredDuration("period", 1, DAY_MS),
+    burst: given.wholeNumber("burst", 0),
     key: given.expression("key"),
   };
-  return idempotencyKey === null ? rateLimit : { limit: 1, periodMs: DAY_MS, key: idempotencyKey };
+  return idempotencyKey === null ? rateLimit : { limit: 1, periodMs: DAY_MS, burst: 0, key: idempotencyKey };
 }
 
 export function readDebounce(fields: Fields): DebounceConfig | null {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Rate, rateCheck, rateForgetAt, rateLimitRate, rateReserve } from "./gcra.ts";
+import { type Rate, rateCheck, rateForgetAt, rateLimitRate, throttleAdmit } from "./gcra.ts";
 
 /** Asks at each instant; the instants at which it was allowed. */
 function allowedAt(rate: Rate, instants: number[]): number[] {
@@ -53,17 +53,15 @@ test("coming again at the time told is allowed, also when intervals are not whol
   assert.ok(Math.abs(now - (5_000 + (98 * 1_000) / 7)) <= 1, `${now}`);
 });
 
-test("reserving gives every start its own time", () => {
+test("of those that wait a throttle admits what may start now, and says when the next may", () => {
   const rate = { limit: 2, periodMs: 1_000, burst: 1 };
-  const starts: number[] = [];
-  let tat: number | null = null;
-  for (let i = 0; i < 5; i++) {
-    const place: { startAt: number; tat: number } = rateReserve({ tat }, 100, rate);
-    starts.push(place.startAt);
-    tat = place.tat;
-  }
-  assert.deepEqual(starts, [100, 100, 600, 1_100, 1_600]);
-  assert.deepEqual(rateReserve({ tat }, 10_000, rate), { startAt: 10_000, tat: 10_500 });
+  const first = throttleAdmit(null, 100, rate, 5);
+  assert.deepEqual([first.count, first.nextAt], [2, 600]);
+  assert.deepEqual(throttleAdmit(first.remember, 599, rate, 3).count, 0);
+  const second = throttleAdmit(first.remember, 600, rate, 3);
+  assert.deepEqual([second.count, second.nextAt], [1, 1_100]);
+  assert.deepEqual(throttleAdmit(second.remember, 10_000, rate, 9).count, 2, "a pause earns the burst again, and no more");
+  assert.deepEqual(throttleAdmit(null, 100, rate, 1).nextAt, 100, "another could start at once");
 });
 
 test("a clock that goes back lets nothing through too early", () => {
@@ -73,11 +71,16 @@ test("a clock that goes back lets nothing through too early", () => {
 });
 
 test("a rate limit lets a tenth of it come at once", () => {
-  assert.deepEqual(allowedAt(rateLimitRate({ limit: 5, periodMs: 60_000 }), [0, 0, 11_999, 12_000]), [0, 12_000]);
-  assert.equal(allowedAt(rateLimitRate({ limit: 100, periodMs: 60_000 }), Array(50).fill(0)).length, 11);
+  assert.deepEqual(allowedAt(rateLimitRate({ limit: 5, periodMs: 60_000, burst: null }), [0, 0, 11_999, 12_000]), [0, 12_000]);
+  assert.equal(allowedAt(rateLimitRate({ limit: 100, periodMs: 60_000, burst: null }), Array(50).fill(0)).length, 11);
+  assert.equal(
+    allowedAt(rateLimitRate({ limit: 10, periodMs: 60_000, burst: 9 }), Array(50).fill(0)).length,
+    10,
+    "unless it says how many",
+  );
   // Idempotency: one in 24 hours.
   const day = 86_400_000;
-  assert.deepEqual(allowedAt(rateLimitRate({ limit: 1, periodMs: day }), [0, 1, day - 1, day]), [0, day]);
+  assert.deepEqual(allowedAt(rateLimitRate({ limit: 1, periodMs: day, burst: null }), [0, 1, day - 1, day]), [0, day]);
 });
 
 test("a key that is forgotten when it may be decides as one that is remembered", () => {

@@ -30,14 +30,26 @@ export function rateCheck({ tat }: RateState, now: number, { limit, periodMs, bu
   return { allowed: true, tat: due + intervalMs };
 }
 
-/**
- * Takes the next place, at once or later: what throttling does, where nothing is dropped. Each waiting start has its own
- * `startAt`, one interval apart.
- */
-export function rateReserve({ tat }: RateState, now: number, { limit, periodMs, burst }: Rate): { startAt: number; tat: number } {
-  const intervalMs = periodMs / limit;
-  const due = Math.max(tat ?? now, now);
-  return { startAt: Math.max(now, Math.ceil(due - burst * intervalMs)), tat: due + intervalMs };
+export interface ThrottleOutcome {
+  count: number;
+  /** As text, for the next time; null of a key not seen before. */
+  remember: string;
+  expiresAt: number;
+  /** When the next may start. */
+  nextAt: number;
+}
+
+/** How many of those that wait may start now: what throttling does, where nothing is dropped. */
+export function throttleAdmit(remembered: string | null, now: number, rate: Rate, wanted: number): ThrottleOutcome {
+  let tat = remembered === null ? null : Number(remembered);
+  for (let count = 0; ; count++) {
+    const outcome = rateCheck({ tat }, now, rate);
+    if (count < wanted && outcome.allowed) tat = outcome.tat;
+    else {
+      const kept = tat ?? now;
+      return { count, remember: String(kept), expiresAt: rateForgetAt(kept), nextAt: outcome.allowed ? now : outcome.delayUntil };
+    }
+  }
 }
 
 /** Once this instant has passed, a key may be forgotten: a new state would say the same. */
@@ -45,7 +57,7 @@ export function rateForgetAt(tat: number): number {
   return Math.ceil(tat);
 }
 
-/** Of a rate limit: a tenth of it may come at once. 5 a minute are one now and one every 12 s, not five at once. */
-export function rateLimitRate({ limit, periodMs }: Omit<Rate, "burst">): Rate {
-  return { limit, periodMs, burst: Math.floor(limit / 10) };
+/** Of a rate limit that names no burst, a tenth of it may come at once: 10 a minute are two now and then one every 6 s. */
+export function rateLimitRate({ limit, periodMs, burst }: Omit<Rate, "burst"> & { burst: number | null }): Rate {
+  return { limit, periodMs, burst: burst ?? Math.floor(limit / 10) };
 }

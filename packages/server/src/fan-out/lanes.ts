@@ -1,59 +1,87 @@
 /**
- * Which lane a run's calls stand in, and which limits hold for a lane. A lane's key says everything, so that it can be read again
+ * Which lane a run's calls stand in, and which rules hold for a lane. A lane's key says everything, so that it can be read again
  * after a restart:
  *
  * - `app:<no>`: calls of an app that are limited by nothing else;
  * - `fn:<no>:<values of its concurrency keys>`: those of a function with limits of its own;
- * - `gate:<no>:<values>`: runs that may not begin before they have a place among the runs of their function. With the place they
- *   move on to the `fn` lane of the same values.
+ * - `gate:<no>:<values, and that of its throttle's key>`: runs that may not begin before they are admitted. Then they move on to the
+ *   lane of the same function without the gate.
  */
 
 import type { AppNo, FunctionNo } from "@inlet/protocol";
+import type { LimitRule, RunThrottle } from "../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "./expressions.ts";
+import type { FunctionConfig } from "./function-config.ts";
+import { throttleAdmit } from "./gcra.ts";
 import type { RegisteredFunction, Registry } from "./registry.ts";
 
-export interface LaneLimit {
-  id: string;
-  cap: number;
+/** Where the runs of a gate go on, and how many of them are admitted. */
+export interface Gate {
+  name: string;
+  functionNo: FunctionNo;
+  limit: LimitRule | null;
+  throttle: { key: string; admit(now: number): RunThrottle["admit"] } | null;
+  home: string;
 }
 
-/** Where the runs of a gate go on, and how many of them at a time. */
-export interface Gate {
-  /** What is counted: runs that hold a place with this name. */
-  place: string;
-  cap: number;
-  home: string;
+export interface LaneRules {
+  /** Counted in the store, across nodes. */
+  limits: LimitRule[];
+  /** How many calls one node sends to the app at once. */
+  app: LimitRule;
 }
 
 /** Where a new run of this function stands. */
 export function laneOf({ no, app, config }: RegisteredFunction, event: () => EventValue): string {
-  if (config.concurrency.length === 0) return `app:${app.no}`;
-  const kind = config.concurrency.some(({ counts }) => counts === "runs") ? "gate" : "fn";
-  return `${kind}:${no}:${JSON.stringify(config.concurrency.map(({ key }) => (key === null ? null : keyText(key, event()))))}`;
+  const { concurrency, throttle } = config;
+  const textOf = (key: string | null) => (key === null ? null : keyText(key, event()));
+  const values = concurrency.map(({ key }) => textOf(key));
+  if (throttle) return `gate:${no}:${JSON.stringify([...values, textOf(throttle.key)])}`;
+  if (concurrency.some(({ counts }) => counts === "runs")) return `gate:${no}:${JSON.stringify(values)}`;
+  return concurrency.length > 0 ? `fn:${no}:${JSON.stringify(values)}` : `app:${app.no}`;
 }
 
-/** Null for a lane that is no gate. A function that has no limit of runs any more lets everyone in. */
+/** Null for a lane that is no gate. A function that limits its starts no more admits everyone. */
 export function gateOfLane(registry: Registry, lane: string): Gate | null {
   if (!lane.startsWith("gate:")) return null;
   const { no, values } = readLane(lane);
-  const limits = registry.function(no as FunctionNo)?.config.concurrency ?? [];
-  const index = limits.findIndex(({ counts }) => counts === "runs");
-  const { key = null, limit = Number.MAX_SAFE_INTEGER } = limits[index] ?? {};
-  return { place: `${no}:${key ?? ""}:${values[index] ?? ""}`, cap: limit, home: lane.replace("gate", "fn") };
+  const functionNo = no as FunctionNo;
+  const registered = registry.function(functionNo);
+  const { concurrency = [], throttle = null } = registered?.config ?? {};
+  const limit = runLimit(no, concurrency, values);
+  // It stands behind the values of the limits there were when the run was created.
+  const throttleValue = values.at(-1) ?? "";
+  const key = throttle && `${throttle.key ?? ""}:${throttleValue}`;
+  const home = concurrency.length > 0 || !registered ? `fn:${no}:${JSON.stringify(values)}` : `app:${registered.app.no}`;
+  return {
+    name: `${no}:${limit?.id ?? ""}:${key ?? ""}`,
+    functionNo,
+    limit,
+    throttle:
+      throttle && key !== null ? { key, admit: (now) => (remembered, wanted) => throttleAdmit(remembered, now, throttle, wanted) } : null,
+    home,
+  };
 }
 
-export function limitsOfLane(registry: Registry, lane: string, callsPerApp: number): LaneLimit[] {
+function runLimit(no: number, concurrency: FunctionConfig["concurrency"], values: readonly (string | null)[]): LimitRule | null {
+  const index = concurrency.findIndex(({ counts }) => counts === "runs");
+  const limit = concurrency[index];
+  return limit ? { id: `runs:${no}:${limit.key ?? ""}:${values[index] ?? ""}`, cap: limit.limit } : null;
+}
+
+export function rulesOfLane(registry: Registry, lane: string, callsPerApp: number): LaneRules {
   const { kind, no, values } = readLane(lane);
-  if (kind === "app") return [appLimit(no as AppNo, callsPerApp)];
+  if (kind === "app") return { limits: [], app: appLimit(no as AppNo, callsPerApp) };
   const registered = registry.function(no as FunctionNo);
-  if (!registered) return [];
-  const own = registered.config.concurrency.flatMap(({ limit, key, scope, counts }, index) => {
+  // A function that is gone: its runs are ended one by one.
+  if (!registered) return { limits: [], app: { id: `gone:${no}`, cap: callsPerApp } };
+  const limits = registered.config.concurrency.flatMap(({ limit, key, scope, counts }, index) => {
     if (counts === "runs") return [];
     const value = values[index] ?? "";
     if (scope === "fn") return [{ id: `fn:${no}:${key ?? ""}:${value}`, cap: limit }];
     return [{ id: `${scope === "env" ? `env:${registered.environmentId}` : "account"}:${key ?? ""}:${value}`, cap: limit }];
   });
-  return [...own, appLimit(registered.app.no, callsPerApp)];
+  return { limits, app: appLimit(registered.app.no, callsPerApp) };
 }
 
 function readLane(lane: string): { kind: string; no: number; values: (string | null)[] } {
@@ -61,7 +89,7 @@ function readLane(lane: string): { kind: string; no: number; values: (string | n
   return { kind, no: Number(no), values: rest.length === 0 ? [] : JSON.parse(rest.join(":")) };
 }
 
-function appLimit(appNo: AppNo, cap: number): LaneLimit {
+function appLimit(appNo: AppNo, cap: number): LimitRule {
   return { id: `app:${appNo}`, cap };
 }
 

@@ -1,7 +1,7 @@
 /** Waits for an event, and whether an event is the one waited for. */
 
 import { eventJson, type StepId } from "@inlet/protocol";
-import type { NewEvent, NewWait, RunRules, StoredWait } from "../store/contract/index.ts";
+import type { NewEvent, NewWait, StoredWait, WaitRules } from "../store/contract/index.ts";
 import { equalityKey, keyOfValue, valueAt } from "./equality-key.ts";
 import { compileExpression, type EventValue, isFault } from "./expressions.ts";
 
@@ -10,6 +10,7 @@ export interface WaitParams {
   eventName: string;
   expression: string | null;
   stepId: StepId | null;
+  since: number;
   expiresAt: number;
 }
 
@@ -30,12 +31,12 @@ function matchOf(expression: string, runEvent: () => EventValue): NewWait["match
   return key === null ? null : { path: asyncPath, key };
 }
 
-export const waitRules: Pick<RunRules, "keyAt" | "matches"> = {
+export const waitRules: WaitRules = {
   keyAt: (event, path) => keyOfValue(valueAt(eventValue(event), path)),
   matches: (wait, event, runEvent) => holds(wait, event, runEvent),
 };
 
-function holds({ expression }: StoredWait, event: NewEvent, runEvent: NewEvent): boolean {
+function holds({ expression }: Pick<StoredWait, "expression">, event: NewEvent, runEvent: NewEvent): boolean {
   if (expression === null) return true;
   const compiled = compileExpression(expression);
   return !isFault(compiled) && compiled.matches({ event: eventValue(runEvent), async: eventValue(event) }) === true;

@@ -5,7 +5,7 @@ import type { AppCaller } from "../call/call-app.ts";
 import { askToRegister } from "./ask-to-register.ts";
 
 export interface AppSyncParts {
-  caller: AppCaller;
+  caller: Pick<AppCaller, "call">;
   signingKey(): string | null;
   /** Every app there is. */
   apps(): readonly App[];

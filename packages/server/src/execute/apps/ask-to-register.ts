@@ -17,7 +17,10 @@ export interface SyncRequest {
 }
 
 /** Null when the app says it has registered, else a sentence that says what went wrong. */
-export async function askToRegister(caller: AppCaller, { url, deployId, signingKey, now }: SyncRequest): Promise<string | null> {
+export async function askToRegister(
+  caller: Pick<AppCaller, "call">,
+  { url, deployId, signingKey, now }: SyncRequest,
+): Promise<string | null> {
   const body = JSON.stringify({ url });
   const headers: Record<string, string> = { "content-type": "application/json", "user-agent": "Inlet" };
   // Which set of headers the app speaks is only known once it has registered.

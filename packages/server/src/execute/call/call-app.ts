@@ -19,6 +19,8 @@ export interface AppRequest {
   headers: Record<string, string>;
   body: string;
   timeoutMs?: number;
+  /** Ends the call: nobody waits for the answer any more. */
+  signal?: AbortSignal;
 }
 
 const REDIRECTS_MAX = 3;

@@ -6,11 +6,12 @@ import { SAMPLE_EVENT, sampleState } from "../steps/sample-state.ts";
 import { type CallParameters, callBody } from "./call-body.ts";
 
 function body(context: Partial<RunContext> = {}, given: Partial<CallParameters> = {}): string {
-  const whole: RunContext = { run: sampleState().run, events: [SAMPLE_EVENT], steps: [], lastSequence: 1, ...context };
-  return callBody({
-    ...{ context: whole, functionUuid: "uuid", stepId: "step", attempt: 1, maxAttempts: 5, entryId: "7", exactNumbers: false },
+  const whole: RunContext = { run: sampleState().run, events: [SAMPLE_EVENT], steps: [], ...context };
+  const { text } = callBody({
+    ...{ context: whole, functionUuid: "uuid", stepId: "step", attempt: 1, maxAttempts: 5, callId: "7", exactNumbers: false },
     ...given,
   });
+  return text;
 }
 
 const step = (id: string, value: string) => ({ id: id as StepId, value });

@@ -13,15 +13,21 @@ export interface CallParameters {
   stepId: string;
   attempt: number;
   maxAttempts: number;
-  /** Names this entry of the queue to an SDK that hands in results while its call goes on. */
-  entryId: string;
+  /** Names this call, and no other of the run, to an SDK that hands in results while its call goes on. */
+  callId: string;
   exactNumbers: boolean;
 }
 
 /** Beyond this an SDK is told to fetch events and steps itself. */
 const BODY_UNITS_MAX = 4 * 1024 * 1024;
 
-export function callBody(params: CallParameters): string {
+export interface CallBody {
+  text: string;
+  /** The run's state does not fit: the SDK has to fetch it. */
+  fetchesState: boolean;
+}
+
+export function callBody(params: CallParameters): CallBody {
   const { exactNumbers, context } = params;
   const events = context.events.map((event) => eventText(event, exactNumbers));
   const steps = stepsText(context, exactNumbers);
@@ -29,20 +35,21 @@ export function callBody(params: CallParameters): string {
   const usesApi = held > BODY_UNITS_MAX;
   const first = events[0] ?? "{}";
   const parts = usesApi ? { event: first, events: "[]", steps: "{}" } : { event: first, events: `[${events.join(",")}]`, steps };
-  return `{"ctx":${contextText(params, usesApi)},"event":${parts.event},"events":${parts.events},"steps":${parts.steps},"use_api":${usesApi},"version":${context.run.requestVersion}}`;
+  const text = `{"ctx":${contextText(params, usesApi)},"event":${parts.event},"events":${parts.events},"steps":${parts.steps},"use_api":${usesApi},"version":${context.run.requestVersion}}`;
+  return { text, fetchesState: usesApi };
 }
 
-function contextText({ context, functionUuid, stepId, attempt, maxAttempts, entryId }: CallParameters, usesApi: boolean): string {
+function contextText({ context, functionUuid, stepId, attempt, maxAttempts, callId }: CallParameters, usesApi: boolean): string {
   const { run, steps } = context;
   return JSON.stringify({
     attempt,
     disable_immediate_execution: run.isParallel,
     env: "",
     fn_id: functionUuid,
-    job_id: entryId,
+    job_id: callId,
     max_attempts: maxAttempts,
-    qi_id: entryId,
-    request_id: `${run.id}.${entryId}.${attempt}`,
+    qi_id: callId,
+    request_id: `${run.id}.${callId}`,
     run_id: run.id,
     stack: { current: steps.length, stack: usesApi ? [] : steps.map(({ id }) => id) },
     step_id: stepId,

@@ -4,7 +4,6 @@ import { signBody } from "@inlet/protocol";
 import type { ClaimedEntry, HeaderSet, RunContext } from "../../store/contract/index.ts";
 import type { AppRequest } from "./call-app.ts";
 import { callBody } from "./call-body.ts";
-import { dispatchId } from "./dispatch-id.ts";
 import { HEADER_NAMES } from "./header-names.ts";
 
 export interface CallTarget {
@@ -26,16 +25,22 @@ export interface FunctionCall {
   now: number;
 }
 
-export function functionRequest({ entry, context, target, signingKey, now }: FunctionCall): AppRequest {
+export interface FunctionRequest extends AppRequest {
+  /** The run's state does not fit into it: the SDK has to fetch it. */
+  fetchesState: boolean;
+}
+
+export function functionRequest({ entry, context, target, signingKey, now }: FunctionCall): FunctionRequest {
   const stepId = entry.stepId ?? "step";
   const set = target.app.headers;
-  const body = callBody({
+  const { text: body, fetchesState } = callBody({
     context,
     stepId,
     functionUuid: target.uuid,
     attempt: entry.attempt,
     maxAttempts: target.retries + 1,
-    entryId: dispatchId(entry),
+    // A lease is held once: what a call hands in that was given up is told from what its successor does.
+    callId: entry.leaseId,
     // Published SDKs write numbers anew before they check the signature; without one they, too, get them as they were sent.
     exactNumbers: set === "service" || signingKey === null,
   });
@@ -46,7 +51,8 @@ export function functionRequest({ entry, context, target, signingKey, now }: Fun
   headers[names.stepId] = stepId;
   headers[names.serverKind] = signingKey === null ? "dev" : "cloud";
   if (signingKey !== null) headers[names.signature] = signBody(body, signingKey, Math.floor(now / 1_000));
-  return { method: "POST", url: entry.stepId === null ? target.url : withStep(target.url, stepId), headers, body };
+  const url = entry.stepId === null ? target.url : withStep(target.url, stepId);
+  return { method: "POST", url, headers, body, fetchesState };
 }
 
 function withStep(url: string, stepId: string): string {

@@ -17,16 +17,23 @@ export interface ReadAnswer {
   requestVersion: number | null;
 }
 
+/** The status of an answer that says its real one at the end. */
+const STREAMED = 201;
 const RETRY_AFTER_MIN_MS = 1_000;
 const RETRY_AFTER_MAX_MS = 86_400_000;
 const SHOWN_UNITS_MAX = 500;
 
 export function readAnswer(set: HeaderSet, received: AppAnswer, now: number): ReadAnswer {
   const names = HEADER_NAMES[set];
-  const answered = received.status === 201 ? unwrapped(received) : received;
-  const version = Number(text(answered.headers[names.requestVersion]) ?? Number.NaN);
+  const answered = received.status === STREAMED ? unwrapped(received) : received;
+  // What is not an SDK is told as that.
+  if (!answered && received.headers[names.sdk] !== undefined) {
+    return { answer: failed("BadAnswer", notUnwrapped(received.body), STREAMED, true), requestVersion: null };
+  }
+  const { headers } = answered ?? received;
+  const version = Number(text(headers[names.requestVersion]) ?? Number.NaN);
   const requestVersion = Number.isInteger(version) ? version : null;
-  return { answer: interpret(answered, names, now), requestVersion };
+  return { answer: interpret(answered ?? received, names, now), requestVersion };
 }
 
 function interpret({ status, headers, body }: AppAnswer, names: HeaderNames, now: number): Answer {
@@ -49,16 +56,18 @@ function readOutput(body: string, status: number): Answer {
   return { kind: "finished", output: body };
 }
 
-/** A streamed answer: white space while the function ran, then what it would have answered at once. */
-function unwrapped(received: AppAnswer): AppAnswer {
-  try {
-    const { status, headers = {}, body } = JSON.parse(received.body) as { status: number; headers?: AppAnswer["headers"]; body: unknown };
-    if (!Number.isInteger(status)) return received;
-    const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-    return { status, headers: { ...received.headers, ...lower }, body: typeof body === "string" ? body : JSON.stringify(body ?? null) };
-  } catch {
-    return received;
-  }
+/** A streamed answer: white space while the function ran, then what it would have answered at once. Null when it is not that. */
+function unwrapped(received: AppAnswer): AppAnswer | null {
+  const envelope: unknown = isJson(received.body) ? JSON.parse(received.body) : null;
+  if (typeof envelope !== "object" || envelope === null) return null;
+  const { status, headers, body } = envelope as { status?: unknown; headers?: AppAnswer["headers"] | null; body?: unknown };
+  if (typeof status !== "number" || !Number.isInteger(status)) return null;
+  const lower = Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  return { status, headers: { ...received.headers, ...lower }, body: typeof body === "string" ? body : JSON.stringify(body ?? null) };
+}
+
+function notUnwrapped(body: string): string {
+  return `The app answered ${STREAMED}, but not with a status and a body: ${shown(body)}`;
 }
 
 export function failed(name: string, message: string, httpStatus: number | null, mayRetry: boolean): Answer {

@@ -20,12 +20,12 @@ test("marks are swept away when they may be forgotten, not before", async (t) =>
   const [functionNo] = functions;
   const lease = sampleLease();
   const event = sampleEvent({ starts: [{ functionNo, dueAt: 1_000 }] });
-  const [entry] = (await store.eventAppend(sampleBatch(environment, [event], { lease }))).handed;
+  const [entry] = (await store.eventAppend(sampleBatch(environment, [event], { lease }))).leased;
   assert.ok(entry);
   const mark = { kind: "rate", key: "k" } as const;
   const marks = [{ ...mark, value: "1", expiresAt: 5_000 }];
   const environmentId = environment.id;
-  await store.functionStart({ environmentId, entryNo: entry.no, functionNo, marks: [], now: 1_000, lease, decide: () => ({ marks }) });
+  await store.functionStart({ environmentId, entry, functionNo, marks: [], now: 1_000, lease, decide: () => ({ marks }) });
 
   let now = 4_999;
   const sweeper = expireMarks({ store, log: pino({ level: "silent" }), now: () => now });

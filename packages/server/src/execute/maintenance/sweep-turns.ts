@@ -1,14 +1,12 @@
-/** Turns at sweeping, kept in the store as limits are. */
+/** Turns at sweeping: one node of a cluster does each kind. */
 
-import type { QueueStore, Store } from "../../store/contract/index.ts";
+import type { Store, TurnStore } from "../../store/contract/index.ts";
 import type { SweepTurns } from "./sweeper.ts";
 
-type TurnStore = Pick<QueueStore, "queueLimitHold" | "queueLimitRelease"> & Pick<Store, "storeNode">;
-
-export function createSweepTurns(store: TurnStore, now: () => number): SweepTurns {
-  const held = (what: string) => ({ ids: [`sweeper:${what}`], node: store.storeNode });
+export function createSweepTurns(store: TurnStore & Pick<Store, "storeNode">, now: () => number): SweepTurns {
+  const turn = (what: string) => ({ work: `sweeper:${what}`, node: store.storeNode });
   return {
-    take: (what, forMs) => store.queueLimitHold({ ...held(what), now: now(), until: now() + forMs }),
-    giveUp: (what) => store.queueLimitRelease(held(what)),
+    take: (what, forMs) => store.turnTake({ ...turn(what), now: now(), until: now() + forMs }),
+    giveUp: (what) => store.turnGive(turn(what)),
   };
 }

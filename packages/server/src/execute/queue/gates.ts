@@ -1,48 +1,51 @@
 /**
- * Runs that wait for a place among those of their function. Whenever a run comes to a gate, or one that holds a place may have
- * ended, the store is asked to give away what is free. All that is remembered here is which gates to ask for: places and those
- * who wait for them are in the store.
+ * Gates: lanes in which runs wait to be admitted, because their function limits how many runs there are or how many start in a
+ * period. Whenever a run comes to a gate, a slot is freed or a throttle's time has come, the store is asked to admit whom it can.
+ * All that is remembered here is which gates to ask for.
  */
 
-import type { RunNo } from "@inlet/protocol";
-import type { PlaceStore, RunStore } from "../../store/contract/index.ts";
+import type { FunctionNo } from "@inlet/protocol";
+import type { AdmissionStore, LimitRule, RunThrottle } from "../../store/contract/index.ts";
+import type { Clock } from "../clock.ts";
 
+/** Gates with the same name are asked for together. */
 export interface GateRule {
-  /** What is counted: runs that hold a place with this name. */
-  place: string;
-  cap: number;
-  /** The lane in which runs go on that have their place. */
+  name: string;
+  functionNo: FunctionNo;
+  /** Null: any number of runs may be active. */
+  limit: LimitRule | null;
+  /** Null: any number may start. */
+  throttle: { key: string; admit(now: number): RunThrottle["admit"] } | null;
+  /** The lane in which admitted runs go on. */
   home: string;
 }
 
 export interface GatesParts {
-  store: Pick<PlaceStore, "placeGrantMany"> & Pick<RunStore, "runWatch">;
+  store: AdmissionStore;
   /** Null for a lane that is no gate. */
   gateOf(lane: string): GateRule | null;
-  now(): number;
+  clock: Clock;
 }
 
 /** How long the store is left alone when it could not be asked. */
 const RETRY_MS = 1_000;
+/** Another node may have died holding slots: who waits is looked after again. */
+const LOOK_MS = 5_000;
 
-/** Known while runs wait for it. */
-interface Place {
-  name: string;
-  cap: number;
+/** Known while runs wait. */
+interface Gate {
+  rule: GateRule;
   /** Where runs wait, and where they go on. */
-  gates: Map<string, string>;
-  holders: ReadonlySet<RunNo>;
+  lanes: Map<string, string>;
   isAsking: boolean;
-  /** Somebody came to a gate since the store was asked. */
+  /** Somebody came, or a slot was freed, since the store was asked. */
   wasNoted: boolean;
-  /** Runs that changed since then: one of them may turn out to be a holder. */
-  changed: Set<RunNo>;
+  stopLooking: (() => void) | null;
 }
 
 export class Gates {
   readonly #parts: GatesParts;
-  readonly #places = new Map<string, Place>();
-  #stopWatching: (() => void) | null = null;
+  readonly #gates = new Map<string, Gate>();
   #isStopped = false;
 
   constructor(parts: GatesParts) {
@@ -53,76 +56,74 @@ export class Gates {
     return this.#parts.gateOf(lane) !== null;
   }
 
-  /** Runs wait at this gate. */
+  /** Runs wait in this lane. */
   note(lane: string): void {
     const rule = this.#parts.gateOf(lane);
     if (!rule || this.#isStopped) return;
-    const place = this.#place(rule);
-    place.gates.set(lane, rule.home);
-    place.wasNoted = true;
-    void this.#ask(place);
+    const gate = this.#gates.get(rule.name) ?? { rule, lanes: new Map(), isAsking: false, wasNoted: false, stopLooking: null };
+    gate.rule = rule;
+    gate.lanes.set(lane, rule.home);
+    this.#gates.set(rule.name, gate);
+    this.#ask(gate);
   }
 
-  /** Functions were registered: there may be more places now, or other ones. */
+  /** Slots of these limits may be free. */
+  noteFreed(limitIds: readonly string[]): void {
+    for (const gate of this.#gates.values()) if (gate.rule.limit && limitIds.includes(gate.rule.limit.id)) this.#ask(gate);
+  }
+
+  /** Functions were registered: limits may be others now. */
   refresh(): void {
-    const lanes = [...this.#places.values()].flatMap(({ gates }) => [...gates.keys()]);
-    this.#places.clear();
+    const lanes = [...this.#gates.values()].flatMap((gate) => [...gate.lanes.keys()]);
+    for (const gate of this.#gates.values()) gate.stopLooking?.();
+    this.#gates.clear();
     for (const lane of lanes) this.note(lane);
   }
 
   stop(): void {
     this.#isStopped = true;
-    this.#stopWatching?.();
+    for (const gate of this.#gates.values()) gate.stopLooking?.();
   }
 
-  #place({ place: name, cap }: GateRule): Place {
-    const known = this.#places.get(name);
-    if (known) return known;
-    const place: Place = { name, cap, gates: new Map(), holders: new Set(), isAsking: false, wasNoted: false, changed: new Set() };
-    this.#places.set(name, place);
-    this.#stopWatching ??= this.#parts.store.runWatch((runNos) => this.#noteChanged(runNos));
-    return place;
+  #ask(gate: Gate): void {
+    gate.wasNoted = true;
+    gate.stopLooking?.();
+    gate.stopLooking = null;
+    if (!gate.isAsking) void this.#admitAll(gate);
   }
 
-  #noteChanged(runNos: readonly RunNo[]): void {
-    for (const place of this.#places.values()) {
-      if (place.isAsking) for (const runNo of runNos) place.changed.add(runNo);
-      else if (runNos.some((runNo) => place.holders.has(runNo))) void this.#ask(place);
-    }
-  }
-
-  async #ask(place: Place): Promise<void> {
-    if (place.isAsking) return;
-    place.isAsking = true;
+  async #admitAll(gate: Gate): Promise<void> {
+    gate.isAsking = true;
+    let nextAt: number | null = null;
     try {
-      while (!this.#isStopped && (await this.#grant(place)));
+      while (gate.wasNoted && !this.#isStopped) nextAt = await this.#admit(gate);
     } catch {
-      setTimeout(() => void this.#ask(place), RETRY_MS).unref();
-      return;
-    } finally {
-      place.isAsking = false;
+      gate.wasNoted = true;
+      nextAt = this.#parts.clock.now() + RETRY_MS;
     }
-    if (place.gates.size === 0) this.#forget(place);
+    gate.isAsking = false;
+    if (gate.lanes.size === 0) {
+      if (this.#gates.get(gate.rule.name) === gate) this.#gates.delete(gate.rule.name);
+    } else if (!this.#isStopped) this.#lookBy(gate, nextAt);
   }
 
-  /** Says whether to ask again at once. */
-  async #grant(place: Place): Promise<boolean> {
-    place.wasNoted = false;
-    place.changed.clear();
-    const { name, cap, gates } = place;
-    const asked = [...gates].map(([lane, home]) => ({ lane, home }));
-    const { holders, waiting, more } = await this.#parts.store.placeGrantMany({ place: name, cap, gates: asked, now: this.#parts.now() });
-    place.holders = new Set(holders);
-    if (place.wasNoted) return true;
-    for (const { lane } of asked) if (!waiting.includes(lane)) gates.delete(lane);
-    return more || holders.some((runNo) => place.changed.has(runNo));
+  /** Returns when to ask again, if it is known. */
+  async #admit(gate: Gate): Promise<number | null> {
+    gate.wasNoted = false;
+    const { store, clock } = this.#parts;
+    const { functionNo, limit, throttle } = gate.rule;
+    const now = clock.now();
+    const lanes = [...gate.lanes].map(([lane, home]) => ({ lane, home }));
+    const rate = throttle && { key: throttle.key, admit: throttle.admit(now) };
+    const { waiting, more, nextAt } = await store.runAdmitMany({ functionNo, limit, throttle: rate, gates: lanes, now });
+    if (more) gate.wasNoted = true;
+    if (!gate.wasNoted) for (const { lane } of lanes) if (!waiting.includes(lane)) gate.lanes.delete(lane);
+    return nextAt;
   }
 
-  /** That runs change is told only while somebody listens: it costs something. */
-  #forget(place: Place): void {
-    if (this.#places.get(place.name) === place) this.#places.delete(place.name);
-    if (this.#places.size > 0) return;
-    this.#stopWatching?.();
-    this.#stopWatching = null;
+  #lookBy(gate: Gate, nextAt: number | null): void {
+    const { clock } = this.#parts;
+    const delayMs = Math.min(LOOK_MS, nextAt === null ? LOOK_MS : Math.max(nextAt - clock.now(), 0));
+    gate.stopLooking = clock.after(delayMs, () => this.#ask(gate));
   }
 }

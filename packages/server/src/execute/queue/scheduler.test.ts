@@ -1,53 +1,83 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EntryNo, EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
-import type { ClaimedEntry } from "../../store/contract/index.ts";
-import { type LimitRule, Scheduler } from "./scheduler.ts";
+import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo } from "@inlet/protocol";
+import type { ClaimedEntry, LimitRule } from "../../store/contract/index.ts";
+import { Scheduler } from "./scheduler.ts";
 
-function entry(lane: string, no: number, rank = no): ClaimedEntry {
+function entry(lane: string, no: number, rank = no, leasedUntil = 1_000_000): ClaimedEntry {
   return {
-    ...{
-      no: no as EntryNo,
-      kind: "call",
-      environmentId: 1 as EnvironmentId,
-      lane,
-      rank,
-      dueAt: rank,
-      runNo: no as RunNo,
-      functionNo: 1 as FunctionNo,
-    },
-    ...{ stepId: null, attempt: 0, claims: 1, trials: 0, subject: null, eventSequence: null },
+    ...{ no: no as EntryNo, leaseId: `${lane}${no}` as LeaseId, leasedUntil, kind: "call", environmentId: 1 as EnvironmentId, lane, rank },
+    ...{ dueAt: rank, runNo: no as RunNo, functionNo: 1 as FunctionNo, stepId: null, attempt: 0, claims: 1, trials: 0, subject: null },
+    ...{ eventSequence: null, endedRunNo: null },
   };
 }
 
-/** Works on an entry until the test says it is done. */
+/** Works on an entry until the test says it is done. Limits are counted as a store counts them. */
 class Bench {
   readonly begun: string[] = [];
+  readonly aborted: string[] = [];
+  readonly claimed: string[] = [];
+  apps: Record<string, LimitRule> = {};
   limits: Record<string, LimitRule[]> = {};
   readonly store = new Map<string, ClaimedEntry[]>();
-  claims = 0;
   now = 0;
+  readonly #slots = new Map<string, number>();
   readonly #done = new Map<string, () => void>();
+  readonly #alarms = new Set<() => void>();
   readonly scheduler = new Scheduler({
-    work: (worked) => {
+    work: async (worked, signal) => {
       const name = `${worked.lane}${worked.no}`;
       this.begun.push(name);
-      return new Promise((resolve) => this.#done.set(name, resolve));
+      signal.addEventListener("abort", () => this.aborted.push(name));
+      await new Promise<void>((resolve) => this.#done.set(name, resolve));
+      this.free(worked.lane);
     },
-    claim: async (lane, limit) => {
-      this.claims++;
+    claim: async (lane, limit, limits) => {
+      this.claimed.push(lane);
+      const free = ({ id, cap }: LimitRule) => cap - (this.#slots.get(id) ?? 0);
+      const room = Math.min(limit, ...limits.map(free));
       const waiting = this.store.get(lane) ?? [];
-      return { claimed: waiting.splice(0, limit), more: waiting.length > 0 };
+      const claimed = waiting.splice(0, room);
+      for (const { id } of limits) this.#slots.set(id, (this.#slots.get(id) ?? 0) + claimed.length);
+      return { claimed, more: waiting.length > 0, fullLimits: limits.filter((rule) => free(rule) <= 0).map(({ id }) => id) };
     },
-    limitsOf: (lane) => this.limits[lane] ?? [],
-    holdsByPace: true,
-    now: () => this.now,
+    rulesOf: (lane) => ({ limits: this.limits[lane] ?? [], app: this.apps[lane] ?? { id: "app", cap: 100 } }),
+    prefetch: 1_000,
+    clock: {
+      now: () => this.now,
+      after: (_delayMs, work) => {
+        this.#alarms.add(work);
+        return () => this.#alarms.delete(work);
+      },
+    },
   });
+
+  free(lane: string): void {
+    const ids = (this.limits[lane] ?? []).map(({ id }) => id);
+    for (const id of ids) this.#slots.set(id, (this.#slots.get(id) ?? 0) - 1);
+    this.scheduler.noteFreed(ids);
+  }
+
+  put(lane: string, ...numbers: number[]): void {
+    this.store.set(
+      lane,
+      numbers.map((no) => entry(lane, no)),
+    );
+    this.scheduler.noteBacklog(lane);
+  }
 
   async finish(...names: string[]): Promise<void> {
     for (const name of names) {
       this.#done.get(name)?.();
       this.#done.delete(name);
+    }
+    await settled();
+  }
+
+  async passTime(): Promise<void> {
+    for (const alarm of [...this.#alarms]) {
+      this.#alarms.delete(alarm);
+      alarm();
     }
     await settled();
   }
@@ -59,9 +89,9 @@ class Bench {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test("a lane moves while its limits have places, in order", async () => {
+test("a lane moves while its app takes calls, in order", async () => {
   const bench = new Bench();
-  bench.limits = { a: [{ id: "x", cap: 2 }] };
+  bench.apps = { a: { id: "x", cap: 2 } };
   bench.scheduler.take([1, 2, 3, 4].map((no) => entry("a", no)));
   assert.deepEqual(bench.begun, ["a1", "a2"]);
   await bench.finish("a2");
@@ -70,32 +100,17 @@ test("a lane moves while its limits have places, in order", async () => {
   assert.deepEqual(bench.begun, ["a1", "a2", "a3", "a4"]);
 });
 
-test("lanes under one limit take turns, the longest blocked first", async () => {
+test("lanes of one app take turns, the longest blocked first", async () => {
   const bench = new Bench();
-  bench.limits = { a: [{ id: "x", cap: 1 }], b: [{ id: "x", cap: 1 }] };
+  bench.apps = { a: { id: "x", cap: 1 }, b: { id: "x", cap: 1 } };
   bench.scheduler.take([entry("a", 1), entry("a", 2), entry("a", 3), entry("b", 4), entry("b", 5)]);
   for (const name of ["a1", "a2", "b4", "a3", "b5"]) await bench.finish(name);
   assert.deepEqual(bench.begun, ["a1", "a2", "b4", "a3", "b5"]);
 });
 
-test("a place that one lane cannot use goes to the next", async () => {
-  const bench = new Bench();
-  const shared = { id: "shared", cap: 1 };
-  bench.limits = { a: [shared], b: [shared, { id: "own", cap: 1 }], own: [{ id: "own", cap: 1 }], c: [shared] };
-  bench.scheduler.take([entry("a", 1)]);
-  bench.scheduler.take([entry("b", 2)]);
-  bench.scheduler.take([entry("own", 3)]);
-  bench.scheduler.take([entry("c", 4)]);
-  assert.deepEqual(bench.underWay, ["a1", "own3"]);
-  await bench.finish("a1");
-  assert.deepEqual(bench.underWay, ["c4", "own3"], "b waits for its own limit, so c goes");
-  await bench.finish("own3", "c4");
-  assert.deepEqual(bench.underWay, ["b2"]);
-});
-
 test("the lower rank goes first among those that wait", async () => {
   const bench = new Bench();
-  bench.limits = { a: [{ id: "x", cap: 1 }] };
+  bench.apps = { a: { id: "x", cap: 1 } };
   bench.scheduler.take([entry("a", 1, 10)]);
   bench.scheduler.take([entry("a", 2, 30), entry("a", 3, 20)]);
   bench.scheduler.take([entry("a", 4, 5), entry("a", 5, 20)]);
@@ -105,57 +120,90 @@ test("the lower rank goes first among those that wait", async () => {
 
 test("what the store holds of a lane is fetched when the lane runs low, and new work must not overtake it", async () => {
   const bench = new Bench();
-  bench.limits = { a: [{ id: "x", cap: 1 }] };
-  bench.store.set(
-    "a",
-    Array.from({ length: 1_500 }, (_, no) => entry("a", no)),
-  );
-  bench.scheduler.noteBacklog("a");
+  bench.apps = { a: { id: "x", cap: 1 } };
+  bench.put("a", ...Array.from({ length: 1_500 }, (_, no) => no));
   assert.equal(bench.scheduler.roomIn("a"), 0);
   await settled();
-  assert.equal(bench.claims, 1);
+  assert.equal(bench.claimed.length, 1);
   for (let no = 0; no < 700; no++) await bench.finish(`a${no}`);
-  assert.equal(bench.claims, 1, "still enough in memory");
+  assert.equal(bench.claimed.length, 1, "still enough in memory");
   assert.equal(bench.scheduler.roomIn("a"), 0, "there is more in the store");
   for (let no = 700; no < 1_499; no++) await bench.finish(`a${no}`);
-  assert.equal(bench.claims, 2);
+  assert.equal(bench.claimed.length, 2);
   assert.deepEqual(bench.begun.at(-1), "a1499");
   assert.ok(bench.scheduler.roomIn("a") > 0);
 });
 
-test("of a lane that moves quickly more is held, and again when it has been empty; of one that stands still no more than of any", async () => {
+test("a lane with limits is given nothing at birth, and claims what there are slots for as they become free", async () => {
   const bench = new Bench();
-  bench.limits = { quick: [{ id: "x", cap: 800 }], slow: [{ id: "y", cap: 1 }] };
-  const numbers = Array.from({ length: 800 }, (_, no) => no);
-  bench.scheduler.take([...numbers.map((no) => entry("quick", no)), entry("slow", 0)]);
-  bench.now = 500;
-  await bench.finish(...numbers.slice(0, 799).map((no) => `quick${no}`));
-  assert.equal(bench.scheduler.roomIn("quick"), Math.round((799 / 500) * 4_000));
-  assert.equal(bench.scheduler.roomIn("slow"), 1_000);
-  await bench.finish("quick799");
-  bench.now = 60_000;
-  assert.equal(bench.scheduler.roomIn("quick"), Math.round((799 / 500) * 4_000), "that it was empty says nothing");
-  bench.scheduler.take([entry("quick", 900)]);
-  bench.now = 61_000;
-  assert.equal(bench.scheduler.roomIn("quick"), 1_000, "it stands still");
+  bench.limits = { a: [{ id: "one", cap: 2 }] };
+  assert.equal(bench.scheduler.roomIn("a"), 0);
+  bench.put("a", 1, 2, 3, 4);
+  await settled();
+  assert.deepEqual(bench.underWay, ["a1", "a2"]);
+  await bench.finish("a1");
+  assert.deepEqual(bench.underWay, ["a2", "a3"]);
+  await bench.finish("a2", "a3");
+  await bench.finish("a4");
+  assert.deepEqual(bench.begun, ["a1", "a2", "a3", "a4"]);
 });
 
-test("a lane that is done leaves nothing behind, and limits that change hold from then on", async () => {
+test("lanes that share a limit take turns, and one that another limit holds up does not keep the slot from the next", async () => {
   const bench = new Bench();
-  bench.limits = { a: [{ id: "x", cap: 1 }] };
-  bench.scheduler.take([entry("a", 1), entry("a", 2), entry("a", 3)]);
-  bench.limits = { a: [{ id: "x", cap: 2 }] };
-  bench.scheduler.refreshLimits();
-  assert.deepEqual(bench.underWay, ["a1", "a2"]);
-  assert.equal(bench.scheduler.held().length, 3);
+  const shared = { id: "shared", cap: 1 };
+  bench.limits = { a: [shared], b: [shared], c: [shared, { id: "own", cap: 0 }] };
+  bench.put("a", 1, 2, 6);
+  bench.put("c", 3);
+  bench.put("b", 4, 5);
+  await settled();
+  for (const name of ["a1", "a2", "b4", "a6", "b5"]) {
+    assert.deepEqual(bench.underWay, [name]);
+    await bench.finish(name);
+  }
+  assert.deepEqual(bench.underWay, []);
+});
+
+test("a full lane looks again by itself: the node that held the slots may have died", async () => {
+  const bench = new Bench();
+  bench.limits = { a: [{ id: "one", cap: 0 }] };
+  bench.put("a", 1);
+  await settled();
+  assert.deepEqual(bench.underWay, []);
+  bench.limits.a = [{ id: "one", cap: 1 }];
+  bench.scheduler.refreshRules();
+  await settled();
+  assert.deepEqual(bench.underWay, ["a1"], "new rules hold at once");
+  bench.put("a", 2);
+  await settled();
+  bench.free("none");
+  (bench.store.get("a") as ClaimedEntry[]).push(entry("a", 3));
+  await bench.finish("a1");
+  await bench.passTime();
+  assert.deepEqual(bench.underWay, ["a2"]);
+});
+
+test("an entry whose lease is over is not worked on, and one whose lease is lost is told", async () => {
+  const bench = new Bench();
+  bench.apps = { a: { id: "x", cap: 1 } };
+  bench.scheduler.take([entry("a", 1), entry("a", 2, 2, 50), entry("a", 3), entry("a", 4)]);
+  bench.now = 50;
+  bench.scheduler.drop(new Set(["a1", "a3"] as LeaseId[]));
+  assert.deepEqual(bench.aborted, ["a1"]);
+  await bench.finish("a1");
+  assert.deepEqual(bench.begun, ["a1", "a4"]);
+});
+
+test("a lane that is done leaves nothing behind", async () => {
+  const bench = new Bench();
+  bench.scheduler.take([entry("a", 1), entry("a", 2)]);
+  assert.equal(bench.scheduler.held().length, 2);
   await bench.finish("a1", "a2");
-  await bench.finish("a3");
   assert.deepEqual([bench.scheduler.held().length, bench.scheduler.roomIn("a")], [0, 1_000]);
 });
 
 test("stopping waits for what is under way and begins nothing more", async () => {
   const bench = new Bench();
-  bench.limits = { a: [{ id: "x", cap: 1 }] };
+  bench.apps = { a: { id: "x", cap: 1 } };
   bench.scheduler.take([entry("a", 1), entry("a", 2)]);
   let hasStopped = false;
   const stopped = bench.scheduler.stop().then(() => (hasStopped = true));

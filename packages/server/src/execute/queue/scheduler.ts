@@ -1,42 +1,43 @@
 /**
- * Which entry is worked on next. Entries this node holds stand in lanes in memory; a lane moves on while all limits it falls
- * under have a place free. What does not fit in memory stays in the store's queue and is claimed when the lane has run low, so
- * an app that does not move holds up its own lanes and nothing else.
+ * Which entry is worked on next. Entries that this node holds stand in lanes in memory; a lane moves on while its app takes more
+ * calls. What does not fit in memory stays in the store's queue and is claimed when the lane has run low, so an app that does not
+ * move holds up its own lanes and nothing else. Concurrency limits are the store's: a lane whose limits are full claims again when
+ * a slot is free, the lane that has waited longest first.
  */
 
-import type { EnvironmentId } from "@inlet/protocol";
-import type { ClaimedEntry } from "../../store/contract/index.ts";
-import { HELD_MIN, Pace } from "./pace.ts";
+import type { EnvironmentId, LeaseId } from "@inlet/protocol";
+import type { ClaimedEntry, LimitRule, QueueClaimResult } from "../../store/contract/index.ts";
+import type { Clock } from "../clock.ts";
 
 /** A lane that has less left than this share of what it may hold claims more. */
 const LOW_SHARE = 0.25;
 const CLAIM_MAX = 1_000;
-/** Lanes whose pace is remembered although they are empty. */
-const PACES_MAX = 1_000;
+/** A node that held slots may have died: full lanes look again by themselves. */
+const FULL_LOOK_MS = 5_000;
+const RETRY_MS = 1_000;
 
-export interface LimitRule {
-  id: string;
-  /** How many may be worked on at once. */
-  cap: number;
+/** What holds for a lane. */
+export interface LaneRules {
+  /** Counted across nodes, in the store. */
+  limits: readonly LimitRule[];
+  /** How many calls this node sends to the lane's app at once. */
+  app: LimitRule;
 }
 
 export interface SchedulerParts {
-  /** Works on an entry to its end; must not throw. */
-  work(entry: ClaimedEntry): Promise<void>;
-  claim(lane: string, limit: number): Promise<{ claimed: ClaimedEntry[]; more: boolean }>;
-  limitsOf(lane: string): readonly LimitRule[];
-  /** Of a quick lane as much is held as its pace allows. Absent: as little as of any, because claiming costs less than memory. */
-  holdsByPace?: boolean;
-  /** In milliseconds, from whenever. Absent: by the clock that nobody sets. */
-  now?(): number;
-  /** Nothing of this lane is left here. */
-  onEmpty?(lane: string): void;
+  /** Works on an entry to its end; must not throw. `signal` says that the lease is lost. */
+  work(entry: ClaimedEntry, signal: AbortSignal): Promise<void>;
+  claim(lane: string, limit: number, limits: readonly LimitRule[]): Promise<QueueClaimResult>;
+  rulesOf(lane: string): LaneRules;
+  /** How many entries of a lane this node holds at most before it works on them. */
+  prefetch: number;
+  clock: Clock;
 }
 
 interface Lane {
   key: string;
-  limits: Limit[];
-  pace: Pace;
+  limits: readonly LimitRule[];
+  app: AppCalls;
   waiting: ClaimedEntry[];
   working: number;
   /** There is more in the store. New entries must not overtake it. */
@@ -44,38 +45,42 @@ interface Lane {
   isClaiming: boolean;
   /** Entries were added to the store's queue since the last claim began. */
   wasNoted: boolean;
+  /** Limits had no free slot when it claimed last; takes back the look that is planned. */
+  stopLooking: (() => void) | null;
 }
 
-interface Limit {
+interface AppCalls {
   id: string;
   cap: number;
   inUse: number;
   /** Lanes that could not move because of it. */
   blocked: Set<Lane>;
-  /** How many lanes fall under it. */
+  /** How many lanes call it. */
   lanes: number;
 }
 
 export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #lanes = new Map<string, Lane>();
-  readonly #limits = new Map<string, Limit>();
-  /** Of quick lanes that are empty, the one that was longest so first. */
-  readonly #paces = new Map<string, Pace>();
+  readonly #apps = new Map<string, AppCalls>();
+  /** By limit, the lanes that wait for a slot of it, the one that has waited longest first. */
+  readonly #full = new Map<string, Set<Lane>>();
+  /** Limits whose lanes are being given turns, and whether more slots were freed meanwhile. */
+  readonly #turns = new Map<string, boolean>();
   readonly #working = new Set<Promise<void>>();
-  readonly #inWork = new Set<ClaimedEntry>();
+  readonly #inWork = new Map<LeaseId, { entry: ClaimedEntry; lease: AbortController }>();
   #stopped = false;
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts;
   }
 
-  /** How many entries of a lane may be handed to this node now. */
+  /** How many entries of a lane may be leased to this node at their birth. Where slots are needed, they are claimed. */
   roomIn(key: string): number {
     if (this.#stopped) return 0;
     const lane = this.#lanes.get(key);
-    if (!lane) return this.#held(this.#paces.get(key));
-    return lane.hasBacklog ? 0 : Math.max(this.#held(lane.pace) - lane.waiting.length, 0);
+    if (!lane) return this.#parts.rulesOf(key).limits.length > 0 ? 0 : this.#parts.prefetch;
+    return lane.hasBacklog || lane.limits.length > 0 ? 0 : Math.max(this.#parts.prefetch - lane.waiting.length, 0);
   }
 
   /** By environment, since when the oldest waits of those that are next in their lanes. */
@@ -86,11 +91,6 @@ export class Scheduler {
       if (next) oldest.set(next.environmentId, Math.min(next.dueAt, oldest.get(next.environmentId) ?? next.dueAt));
     }
     return oldest;
-  }
-
-  /** Whether anything of this lane is here. */
-  has(key: string): boolean {
-    return this.#lanes.has(key);
   }
 
   /** Entries that are held by this node. */
@@ -109,152 +109,177 @@ export class Scheduler {
     const lane = this.#lane(key);
     lane.hasBacklog = true;
     lane.wasNoted = true;
-    this.#refill(lane);
+    void this.#refill(lane);
+  }
+
+  /** Slots of these limits may be free. */
+  noteFreed(limitIds: readonly string[]): void {
+    for (const id of limitIds) if (this.#full.has(id)) void this.#giveTurns(id);
   }
 
   /** Limits may have changed: functions were registered anew. */
-  refreshLimits(): void {
+  refreshRules(): void {
     for (const lane of this.#lanes.values()) {
-      const before = lane.limits;
-      lane.limits = this.#limitsOf(lane.key);
-      this.#letGo(before);
+      const { app } = lane;
+      Object.assign(lane, this.#rulesOf(lane.key));
+      this.#letGo(app);
+      this.#unblock(lane);
       this.#move(lane);
     }
   }
 
   /** Everything held here, worked on or waiting: its lease is to be renewed. */
   held(): ClaimedEntry[] {
-    return [...this.#inWork, ...[...this.#lanes.values()].flatMap(({ waiting }) => waiting)];
+    return [...[...this.#inWork.values()].map(({ entry }) => entry), ...[...this.#lanes.values()].flatMap(({ waiting }) => waiting)];
+  }
+
+  /** Leases that are lost: what waits is forgotten, what is worked on is told. */
+  drop(lost: ReadonlySet<LeaseId>): void {
+    for (const id of lost) this.#inWork.get(id)?.lease.abort();
+    for (const lane of this.#lanes.values()) {
+      lane.waiting = lane.waiting.filter(({ leaseId }) => !lost.has(leaseId));
+      this.#forget(lane);
+    }
   }
 
   /** Takes up nothing more, and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    for (const lane of this.#lanes.values()) this.#unblock(lane);
     await Promise.all(this.#working);
   }
 
   #lane(key: string): Lane {
     const known = this.#lanes.get(key);
     if (known) return known;
-    const idle = { waiting: [], working: 0, hasBacklog: false, isClaiming: false, wasNoted: false };
-    const lane: Lane = { key, limits: this.#limitsOf(key), pace: this.#paceOf(key), ...idle };
+    const idle = { waiting: [], working: 0, hasBacklog: false, isClaiming: false, wasNoted: false, stopLooking: null };
+    const lane: Lane = { key, ...this.#rulesOf(key), ...idle };
     this.#lanes.set(key, lane);
     return lane;
   }
 
-  #held(pace: Pace | undefined): number {
-    return this.#parts.holdsByPace && pace ? pace.held : HELD_MIN;
-  }
-
-  #paceOf(key: string): Pace {
-    const known = this.#paces.get(key);
-    if (!known) return new Pace(this.#parts.now ?? (() => performance.now()));
-    this.#paces.delete(key);
-    known.begin();
-    return known;
-  }
-
-  #limitsOf(key: string): Limit[] {
-    return this.#parts.limitsOf(key).map(({ id, cap }) => {
-      const limit = this.#limits.get(id) ?? { id, cap, inUse: 0, blocked: new Set<Lane>(), lanes: 0 };
-      limit.cap = cap;
-      limit.lanes++;
-      this.#limits.set(id, limit);
-      return limit;
-    });
+  #rulesOf(key: string): Pick<Lane, "limits" | "app"> {
+    const { limits, app } = this.#parts.rulesOf(key);
+    const calls = this.#apps.get(app.id) ?? { id: app.id, cap: app.cap, inUse: 0, blocked: new Set<Lane>(), lanes: 0 };
+    calls.cap = app.cap;
+    calls.lanes++;
+    this.#apps.set(app.id, calls);
+    return { limits, app: calls };
   }
 
   #move(lane: Lane): void {
     while (!this.#stopped && lane.waiting.length > 0) {
-      const full = lane.limits.find(({ inUse, cap }) => inUse >= cap);
-      if (full) {
-        full.blocked.add(lane);
+      if (lane.app.inUse >= lane.app.cap) {
+        lane.app.blocked.add(lane);
         return;
       }
-      this.#begin(lane, lane.waiting.shift() as ClaimedEntry);
+      const entry = lane.waiting.shift() as ClaimedEntry;
+      // Somebody else may have it by now.
+      if (entry.leasedUntil > this.#parts.clock.now()) this.#begin(lane, entry);
     }
-    this.#refill(lane);
+    void this.#refill(lane);
   }
 
   #begin(lane: Lane, entry: ClaimedEntry): void {
-    const { limits } = lane;
-    for (const limit of limits) limit.inUse++;
+    const { app } = lane;
+    const lease = new AbortController();
+    app.inUse++;
     lane.working++;
-    this.#inWork.add(entry);
-    const working = this.#parts.work(entry).finally(() => {
+    this.#inWork.set(entry.leaseId, { entry, lease });
+    const working = this.#parts.work(entry, lease.signal).finally(() => {
       this.#working.delete(working);
-      this.#inWork.delete(entry);
+      this.#inWork.delete(entry.leaseId);
       lane.working--;
-      lane.pace.noteEnd();
-      for (const limit of limits) this.#release(limit);
+      this.#release(app);
       this.#move(lane);
       this.#forget(lane);
     });
     this.#working.add(working);
   }
 
-  /**
-   * A place is free: the lanes that wait for it get their turn, the longest blocked first. One that cannot use the place, because
-   * another limit holds it up or nothing is left in it, must not keep it from the others.
-   */
-  #release(limit: Limit): void {
-    limit.inUse--;
-    for (let turns = limit.blocked.size; turns > 0 && limit.inUse < limit.cap; turns--) {
-      const [next] = limit.blocked;
+  /** One more call is possible: the lanes that wait for that get their turn, the longest blocked first. */
+  #release(app: AppCalls): void {
+    app.inUse--;
+    for (let turns = app.blocked.size; turns > 0 && app.inUse < app.cap; turns--) {
+      const [next] = app.blocked;
       if (!next) return;
-      limit.blocked.delete(next);
+      app.blocked.delete(next);
       this.#move(next);
     }
   }
 
-  #refill(lane: Lane): void {
-    if (!lane.hasBacklog || lane.isClaiming || this.#stopped) return;
-    const held = this.#held(lane.pace);
-    if (lane.waiting.length > held * LOW_SHARE) return;
+  async #refill(lane: Lane): Promise<void> {
+    if (!lane.hasBacklog || lane.isClaiming || lane.stopLooking || this.#stopped) return;
+    if (lane.waiting.length > this.#parts.prefetch * LOW_SHARE) return;
+    await this.#claim(lane);
+  }
+
+  async #claim(lane: Lane): Promise<void> {
     lane.isClaiming = true;
     lane.wasNoted = false;
-    this.#parts
-      .claim(lane.key, Math.min(held - lane.waiting.length, CLAIM_MAX))
-      .then(({ claimed, more }) => {
+    const wanted = Math.min(this.#parts.prefetch - lane.waiting.length, CLAIM_MAX);
+    try {
+      const { claimed, more, fullLimits } = await this.#parts.claim(lane.key, wanted, lane.limits);
+      lane.isClaiming = false;
+      lane.hasBacklog = more || lane.wasNoted;
+      lane.waiting.push(...claimed);
+      lane.waiting.sort((a, b) => a.rank - b.rank);
+      if (lane.hasBacklog && fullLimits.length > 0) this.#block(lane, fullLimits);
+    } catch {
+      // The store will be back; until then the lane keeps its backlog.
+      this.#parts.clock.after(RETRY_MS, () => {
         lane.isClaiming = false;
-        lane.hasBacklog = more || lane.wasNoted;
-        lane.waiting.push(...claimed);
-        lane.waiting.sort((a, b) => a.rank - b.rank);
-        this.#move(lane);
-        this.#forget(lane);
-      })
-      .catch(() => {
-        // The store will be back; until then the lane keeps its backlog.
-        setTimeout(() => {
-          lane.isClaiming = false;
-          this.#refill(lane);
-        }, 1_000).unref();
+        void this.#refill(lane);
       });
+      return;
+    }
+    this.#move(lane);
+    this.#forget(lane);
+  }
+
+  #block(lane: Lane, limitIds: readonly string[]): void {
+    if (this.#stopped) return;
+    for (const id of limitIds) this.#full.set(id, (this.#full.get(id) ?? new Set()).add(lane));
+    lane.stopLooking = this.#parts.clock.after(FULL_LOOK_MS, () => {
+      this.#unblock(lane);
+      void this.#refill(lane);
+    });
+  }
+
+  #unblock(lane: Lane): void {
+    lane.stopLooking?.();
+    lane.stopLooking = null;
+    for (const [id, lanes] of this.#full) if (lanes.delete(lane) && lanes.size === 0) this.#full.delete(id);
+  }
+
+  /** One lane after the other, until the limit is full again: claims of all of them at once would be in each other's way. */
+  async #giveTurns(id: string): Promise<void> {
+    if (this.#turns.has(id)) return void this.#turns.set(id, true);
+    do {
+      this.#turns.set(id, false);
+      for (const lane of [...(this.#full.get(id) ?? [])]) {
+        this.#unblock(lane);
+        await this.#refill(lane);
+        if (this.#full.get(id)?.has(lane)) break;
+      }
+    } while (this.#turns.get(id) && !this.#stopped);
+    this.#turns.delete(id);
   }
 
   #forget(lane: Lane): void {
     if (lane.working > 0 || lane.waiting.length > 0 || lane.hasBacklog || lane.isClaiming) return;
     if (!this.#lanes.delete(lane.key)) return;
-    this.#letGo(lane.limits);
-    this.#remember(lane);
-    this.#parts.onEmpty?.(lane.key);
+    this.#letGo(lane.app);
   }
 
-  #remember({ key, pace }: Lane): void {
-    if (this.#held(pace) <= HELD_MIN) return;
-    pace.rest();
-    this.#paces.set(key, pace);
-    if (this.#paces.size > PACES_MAX) this.#paces.delete(this.#paces.keys().next().value as string);
-  }
-
-  #letGo(limits: readonly Limit[]): void {
-    for (const limit of limits) if (--limit.lanes === 0) this.#limits.delete(limit.id);
+  #letGo(app: AppCalls): void {
+    if (--app.lanes === 0) this.#apps.delete(app.id);
   }
 }
 
 /** Behind all of the same rank or a lower one: nearly always at the end. */
 function insertByRank(waiting: ClaimedEntry[], entry: ClaimedEntry): void {
-  let place = waiting.length;
-  while (place > 0 && (waiting[place - 1] as ClaimedEntry).rank > entry.rank) place--;
-  waiting.splice(place, 0, entry);
+  let index = waiting.length;
+  while (index > 0 && (waiting[index - 1] as ClaimedEntry).rank > entry.rank) index--;
+  waiting.splice(index, 0, entry);
 }

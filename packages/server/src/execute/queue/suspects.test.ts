@@ -1,49 +1,96 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ClaimedEntry } from "../../store/contract/index.ts";
+import type { Clock } from "../clock.ts";
 import { Suspects } from "./suspects.ts";
 
 function entry(changes: Partial<ClaimedEntry>): ClaimedEntry {
-  return { no: 1, kind: "call", lane: "app:1", claims: 1, trials: 0, ...changes } as ClaimedEntry;
+  return { no: 1, kind: "call", lane: "app:1", claims: 4, trials: 0, ...changes } as ClaimedEntry;
 }
 
-test("an entry is suspected after several deaths, and guilty only after several trials", () => {
-  const suspects = new Suspects(async () => undefined);
-  assert.deepEqual(
-    [1, 3, 4, 50].map((claims) => suspects.isSuspect(entry({ claims }))),
-    [false, false, true, true],
-  );
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Trials that are open, by entry; time passes when the test says so. */
+class Court {
+  readonly open: unknown[] = [];
+  readonly begun: string[] = [];
+  readonly #ends = new Map<string, () => void>();
+  #alarms: (() => void)[] = [];
+  readonly #clock: Clock = {
+    now: () => 0,
+    after: (_delayMs, work) => {
+      this.#alarms.push(work);
+      return () => (this.#alarms = this.#alarms.filter((other) => other !== work));
+    },
+  };
+  readonly suspects = new Suspects({
+    begin: async ({ no }) => void this.open.push(no),
+    acquit: async ({ no }) => void this.open.splice(this.open.indexOf(no), 1),
+    clock: this.#clock,
+  });
+
+  watch(no: number, changes: Partial<ClaimedEntry> = {}): Promise<string> {
+    return this.suspects.watch(entry({ no: no as ClaimedEntry["no"], ...changes }), () => {
+      this.begun.push(String(no));
+      return new Promise((resolve) => this.#ends.set(String(no), () => resolve(`done ${no}`)));
+    });
+  }
+
+  async end(no: number): Promise<void> {
+    this.#ends.get(String(no))?.();
+    await settled();
+  }
+
+  async passTrialTime(): Promise<void> {
+    for (const alarm of this.#alarms.splice(0)) alarm();
+    await settled();
+  }
+}
+
+test("an entry is guilty only after several deaths during its trials", () => {
+  const { suspects } = new Court();
   assert.deepEqual(
     [0, 4, 5].map((trials) => suspects.isGuilty(entry({ claims: 50, trials }))),
     [false, false, true],
   );
 });
 
-test("suspects begin one after the other, each noted before it begins", async () => {
-  const log: string[] = [];
-  const suspects = new Suspects(async ({ no }) => void log.push(`noted ${no}`));
-  const ends: (() => void)[] = [];
-  const work = (no: number) => () =>
-    new Promise<void>((resolve) => {
-      log.push(`begun ${no}`);
-      ends.push(resolve);
-    });
-  const watched = [1, 2].map((no) => suspects.watch(entry({ no: no as ClaimedEntry["no"] }), work(no)));
-  while (ends.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(log, ["noted 1", "begun 1"]);
-  ends[0]?.();
-  await watched[0];
-  while (ends.length === 1) await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(log, ["noted 1", "begun 1", "noted 2", "begun 2"]);
-  ends[1]?.();
-  await watched[1];
+test("an entry that few deaths were seen by is not tried", async () => {
+  const court = new Court();
+  const working = court.watch(1, { claims: 3 });
+  await settled();
+  assert.deepEqual([court.open, court.begun], [[], ["1"]]);
+  await court.end(1);
+  assert.equal(await working, "done 1");
 });
 
-test("a suspect that takes long does not hold up the next, nor does one that fails", async () => {
-  const suspects = new Suspects(async () => undefined);
-  const hanging = suspects.watch(entry({}), () => new Promise(() => undefined));
-  const failing = suspects.watch(entry({}), () => Promise.reject(new Error("no")));
-  await assert.rejects(failing, /no/);
-  await suspects.watch(entry({}), async () => undefined);
-  void hanging;
+test("suspects are tried one after the other, noted before they begin and acquitted when they are done", async () => {
+  const court = new Court();
+  const both = [court.watch(1), court.watch(2)];
+  await settled();
+  assert.deepEqual([court.open, court.begun], [[1], ["1"]]);
+  await court.end(1);
+  assert.deepEqual([court.open, court.begun], [[2], ["1", "2"]]);
+  await court.end(2);
+  assert.deepEqual([await Promise.all(both), court.open], [["done 1", "done 2"], []]);
+});
+
+test("one that takes long is acquitted, goes on, and does not hold up the next", async () => {
+  const court = new Court();
+  const both = [court.watch(1), court.watch(2)];
+  await settled();
+  await court.passTrialTime();
+  assert.deepEqual([court.open, court.begun], [[2], ["1", "2"]]);
+  await court.end(2);
+  await court.end(1);
+  assert.deepEqual([await Promise.all(both), court.open], [["done 1", "done 2"], []], "and is not acquitted twice");
+});
+
+test("one that fails is acquitted too: the node lives", async () => {
+  const court = new Court();
+  await assert.rejects(
+    court.suspects.watch(entry({}), () => Promise.reject(new Error("no"))),
+    /no/,
+  );
+  assert.deepEqual(court.open, []);
 });

@@ -1,48 +1,61 @@
 /**
- * Finds the entry that takes its node down, without blaming those that were held beside it.
+ * Finds the entry that its node dies of, without blaming those that were held beside it.
  *
- * When a node dies, everything it held is taken up again, and nobody knows what it was working on. An entry that was taken up
- * several times without an outcome is a suspect: before it is worked on that is written down, and suspects begin one after
- * the other, with a while in between. What was tried several times and never had an outcome is guilty.
+ * When a node dies, everything it held is claimed again, and nobody knows what it was working on. An entry that was claimed several
+ * times without an outcome is a suspect. Suspects are tried one after the other, and only while the node works on them itself:
+ * when a call begins, and when its answer is dealt with, not while the app takes its time. A trial is written down before it begins
+ * and taken back when the node has outlived it; so trials that are left were deaths with this entry alone under suspicion.
  */
 
 import type { ClaimedEntry } from "../../store/contract/index.ts";
+import type { Clock } from "../clock.ts";
 
-/** Deaths of a node that an entry may see before it is watched. */
+/** Deaths of a node that an entry may see before it is tried. */
 const CLAIMS_MAX = 3;
 const TRIALS_MAX = 5;
-/** What takes a node down does so within this time; the next suspect need not wait for the end of a long call. */
-const WATCHED_MS = 1_000;
+/** What a node dies of when a call begins shows within this time. */
+const TRIAL_MS = 1_000;
+
+export interface SuspectsParts {
+  /** Notes a trial. */
+  begin(entry: ClaimedEntry): Promise<void>;
+  /** Takes it back. */
+  acquit(entry: ClaimedEntry): Promise<void>;
+  clock: Clock;
+}
 
 export class Suspects {
-  readonly #noteTrial: (entry: ClaimedEntry) => Promise<void>;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #parts: SuspectsParts;
+  #lastTrial: Promise<unknown> = Promise.resolve();
 
-  constructor(noteTrial: (entry: ClaimedEntry) => Promise<void>) {
-    this.#noteTrial = noteTrial;
-  }
-
-  isSuspect({ claims }: ClaimedEntry): boolean {
-    return claims > CLAIMS_MAX;
+  constructor(parts: SuspectsParts) {
+    this.#parts = parts;
   }
 
   isGuilty({ trials }: ClaimedEntry): boolean {
     return trials >= TRIALS_MAX;
   }
 
-  /** Works on a suspect when it is its turn. */
-  async watch(entry: ClaimedEntry, work: () => Promise<void>): Promise<void> {
-    const before = this.#turn;
-    let giveTurn: () => void = () => undefined;
-    this.#turn = new Promise<void>((resolve) => (giveTurn = resolve));
+  /** Does work that the node might die of. A suspect waits for its turn; its trial ends with the work, or after a while. */
+  async watch<Result>(entry: ClaimedEntry, work: () => Promise<Result>): Promise<Result> {
+    if (entry.claims <= CLAIMS_MAX) return work();
+    const before = this.#lastTrial;
+    let end: () => void = () => undefined;
+    this.#lastTrial = new Promise<void>((resolve) => (end = resolve));
     await before;
-    const timer = setTimeout(giveTurn, WATCHED_MS);
+    let acquitted: Promise<void> | null = null;
+    const acquit = () => {
+      acquitted ??= this.#parts.acquit(entry).finally(end);
+      return acquitted;
+    };
+    const stopWaiting = this.#parts.clock.after(TRIAL_MS, () => void acquit().catch(() => undefined));
     try {
-      await this.#noteTrial(entry);
-      await work();
+      await this.#parts.begin(entry);
+      return await work();
     } finally {
-      clearTimeout(timer);
-      giveTurn();
+      stopWaiting();
+      // Where it cannot be written, the trial counts: that is one of several.
+      await acquit().catch(() => undefined);
     }
   }
 }

@@ -1,6 +1,7 @@
-/** Work that is due later: looks when the next of it is, and hands it over then. One clock for sleeps, timeouts, retries and crons. */
+/** Work that is due later: looks when the next of it is, and works on it then. One clock for sleeps, timeouts, retries and crons. */
 
 import { type ClaimedEntry, type Lease, type QueueStore, TIMER_LANE } from "../../store/contract/index.ts";
+import type { Clock } from "../clock.ts";
 
 const BATCH_ENTRIES = 200;
 /** However late the next timer is, the store is asked again within this time: another node may have died holding work. */
@@ -12,12 +13,12 @@ export interface TimersParts {
   lease(): Lease;
   /** Called for every batch that is due; settles when the batch is dealt with. */
   work(entries: readonly ClaimedEntry[]): Promise<void>;
-  now(): number;
+  clock: Clock;
 }
 
 export class Timers {
   readonly #parts: TimersParts;
-  #timeout: NodeJS.Timeout | null = null;
+  #stopWaiting: (() => void) | null = null;
   #wakeAt = Number.POSITIVE_INFINITY;
   #looking: Promise<void> | null = null;
   #stopped = false;
@@ -27,27 +28,28 @@ export class Timers {
   }
 
   start(): void {
-    this.wakeBy(this.#parts.now());
+    this.wakeBy(this.#parts.clock.now());
   }
 
   /** Something is due at this time. */
   wakeBy(dueAt: number): void {
     if (this.#stopped || dueAt >= this.#wakeAt) return;
     this.#wakeAt = dueAt;
-    if (this.#timeout) clearTimeout(this.#timeout);
-    this.#timeout = setTimeout(() => this.#look(), Math.min(Math.max(dueAt - this.#parts.now(), 0), LOOK_INTERVAL_MS));
+    this.#stopWaiting?.();
+    const { clock } = this.#parts;
+    this.#stopWaiting = clock.after(Math.min(Math.max(dueAt - clock.now(), 0), LOOK_INTERVAL_MS), () => this.#look());
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#timeout) clearTimeout(this.#timeout);
+    this.#stopWaiting?.();
     await this.#looking;
   }
 
   #look(): void {
     if (this.#looking) return;
     this.#looking = this.#claimDue()
-      .catch(() => this.#parts.now() + RETRY_MS)
+      .catch(() => this.#parts.clock.now() + RETRY_MS)
       .then((next) => {
         this.#looking = null;
         const earlier = Math.min(next, this.#wakeAt);
@@ -58,17 +60,16 @@ export class Timers {
 
   /** Returns when to look again. What becomes due meanwhile is noted in `#wakeAt`. */
   async #claimDue(): Promise<number> {
-    const { store, now, lease, work } = this.#parts;
+    const { store, clock, lease, work } = this.#parts;
     this.#wakeAt = Number.POSITIVE_INFINITY;
-    let claimedUntil = now();
+    let claimedUntil = clock.now();
     for (let more = true; more && !this.#stopped; ) {
-      claimedUntil = now();
-      const batch = await store.queueClaimMany({ lane: TIMER_LANE, limit: BATCH_ENTRIES, now: claimedUntil, lease: lease() });
+      claimedUntil = clock.now();
+      const batch = await store.queueClaimMany({ lane: TIMER_LANE, limit: BATCH_ENTRIES, now: claimedUntil, lease: lease(), limits: [] });
       await work(batch.claimed);
       more = batch.more;
     }
     const nextDue = (await store.queueNextDue()) ?? Number.POSITIVE_INFINITY;
-    // What was due and not handed out is held by this node, whose lease on it has run out: it will be renewed.
-    return Math.min(nextDue <= claimedUntil ? now() + RETRY_MS : nextDue, now() + LOOK_INTERVAL_MS);
+    return Math.min(nextDue, clock.now() + LOOK_INTERVAL_MS);
   }
 }

@@ -16,6 +16,10 @@ export interface CallFacts {
   entry: Pick<EntryRecord, "no">;
   startedAt: number;
   now: number;
+  /** How many results of steps the call was given. */
+  stepsGiven: number;
+  /** They did not fit into the call: the SDK had to fetch them. */
+  fetchesState: boolean;
   requestVersion: number;
   /** How often a step, or the function, is tried again. */
   retries: number;
@@ -23,7 +27,7 @@ export interface CallFacts {
   endEvents: EndEvents;
   /** These read a step's parameters; a sentence when they make no sense. */
   sleepUntil(operation: Operation): number | string;
-  wait(operation: Operation, state: RunState): NewWait | string;
+  wait(operation: Operation, state: RunState, since: number): NewWait | string;
   invoke(operation: Operation, state: RunState): Invocation | string;
 }
 

@@ -1,12 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EntryNo, StepId } from "@inlet/protocol";
+import type { EntryNo, LeaseId, StepId } from "@inlet/protocol";
 import type { EntryRecord, RunChange } from "../../store/contract/index.ts";
 import { decideAnswer } from "./decide-answer.ts";
 import { NOW, operations, sampleFacts, sampleState, sampleStep } from "./sample-state.ts";
 
 const call = (stepId: string | null, no = 1, attempt = 0): EntryRecord => ({
-  ...{ no: no as EntryNo, kind: "call", stepId: stepId as StepId | null, attempt, claims: 1, isHeld: true },
+  ...{
+    no: no as EntryNo,
+    kind: "call",
+    stepId: stepId as StepId | null,
+    attempt,
+    claims: 1,
+    leaseId: "01LEASE" as LeaseId,
+    goesAgain: false,
+  },
 });
 const brief = ({ entries = [], steps = [] }: RunChange) => ({
   entries: entries.map(({ kind, stepId }) => `${kind} ${stepId ?? "-"}`),
@@ -23,7 +31,7 @@ const failure = {
 
 test("a result ends the run", () => {
   const change = decideAnswer(sampleState(), { kind: "finished", output: "[1]" }, sampleFacts());
-  assert.deepEqual([change.end?.status, change.end?.output, change.end?.invokerValue.value], ["completed", "[1]", '{"data":[1]}']);
+  assert.deepEqual([change.end?.status, change.end?.output], ["completed", "[1]"]);
 });
 
 test("the first answer says when the run began, later ones leave it", () => {

@@ -1,8 +1,13 @@
 /** Results an SDK hands in while its call goes on. They count even if the call never ends. */
 
 import type { RunChange, RunError, RunState, StepWrite } from "../../store/contract/index.ts";
-import { errorValue, isResult, type Operation } from "./operations.ts";
+import { errorValue, isResult, isSend, type Operation } from "./operations.ts";
 import { overLimit } from "./run-limits.ts";
+
+/** Whether the call that hands something in was given up: after a crash or a timeout its function is called anew, under another id. */
+export function isSuperseded(callId: string, { entries }: RunState): boolean {
+  return !entries.some(({ leaseId }) => leaseId === callId);
+}
 
 export interface CheckpointOutcome {
   change: RunChange;
@@ -25,7 +30,12 @@ export function decideCheckpoint(state: RunState, operations: readonly Operation
 function handedIn(operation: Operation, attempt: number, now: number): StepWrite {
   const isFailed = operation.op === "stepfailed";
   return {
-    ...{ id: operation.id, kind: "run", name: operation.displayName, status: isFailed ? "failed" : "completed" },
+    ...{
+      id: operation.id,
+      kind: isSend(operation) ? "send" : "run",
+      name: operation.displayName,
+      status: isFailed ? "failed" : "completed",
+    },
     ...{ startedAt: now, endedAt: now, attempts: attempt + 1, until: null, detail: null },
     value: isFailed ? errorValue(operation) : `{"data":${operation.data}}`,
   };

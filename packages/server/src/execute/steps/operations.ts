@@ -60,6 +60,11 @@ export function isResult({ op }: Operation): boolean {
   return op === "step" || op === "steprun" || op === "stepfailed";
 }
 
+/** Whether it is a step that sends events. */
+export function isSend({ opts }: Operation): boolean {
+  return opts.type === "step.sendEvent";
+}
+
 /** A step of `group.parallel`: whichever is first, the function wants to know at once. */
 export function isRacing({ opts }: Operation): boolean {
   return opts.parallelMode === "race";

@@ -3,9 +3,23 @@
 import type { StepId } from "@inlet/protocol";
 import type { FailedAttempt, NewEntry, NewWait, RunChange, RunError, RunState, StepRecord, StepWrite } from "../../store/contract/index.ts";
 import { type AnswerOf, type CallFacts, entryOf, failedAttempt } from "./answers.ts";
-import { errorValue, isRacing, isResult, type Operation, readError } from "./operations.ts";
+import { errorValue, isRacing, isResult, isSend, type Operation, readError } from "./operations.ts";
 import { completeRun, DISCOVERY, failRun, goOn, restingStatus } from "./run-changes.ts";
 import { overLimit } from "./run-limits.ts";
+import { waitSince } from "./wait-since.ts";
+
+/** Entries that move a run on, sooner or later. */
+const MOVING: ReadonlySet<string> = new Set(["call", "wake", "timeout"]);
+
+const NOTHING_TO_DO: RunError = {
+  name: "NothingToDo",
+  message: "The function answered without a result and without a step to take.",
+};
+
+const STATE_NOT_FETCHED: RunError = {
+  name: "StateNotFetched",
+  message: "The results of the run's steps are too large for one call, and its SDK did not fetch them: it repeated steps that have ended.",
+};
 
 export class OperationsReader {
   readonly #state: RunState;
@@ -19,8 +33,6 @@ export class OperationsReader {
   readonly #done = new Set<StepId>();
   /** The function is to be called again even if steps it planned are under way. */
   #asksAtOnce = false;
-  /** A result was handed in before, and the answer to that was lost. */
-  #repeatsResult = false;
   #retry: { retryAt: number; attempt: number } | null = null;
   #fault: RunError | null = null;
 
@@ -39,6 +51,7 @@ export class OperationsReader {
     const complete = this.#answer.operations.find(({ op }) => op === "runcomplete");
     if (complete) return { ...gathered, ...completeRun(this.#state, complete.data, now, endEvents) };
     const begun = { ...gathered, waits: this.#waits, events: this.#events };
+    if (this.#leavesItsStepOpen()) return { ...begun, ...this.#stuck() };
     return this.#retry ? { ...begun, entries: this.#entries, entry: this.#retry } : { ...begun, ...this.#next() };
   }
 
@@ -74,10 +87,7 @@ export class OperationsReader {
 
   /** Steps under way are reported again whenever the function is called; only a result is news. */
   #isUnderWay({ id, endedAt, status }: StepRecord, operation: Operation): boolean {
-    if (endedAt !== null) {
-      this.#repeatsResult ||= isResult(operation);
-      return true;
-    }
+    if (endedAt !== null) return true;
     if (isResult(operation) || operation.op === "steperror") return false;
     // One that failed where it was found, and is now to be run by itself.
     const isToBePlanned = status === "running" && operation.op === "stepplanned";
@@ -123,7 +133,8 @@ export class OperationsReader {
   }
 
   #wait(operation: Operation): void {
-    const wait = this.#facts.wait(operation, this.#state);
+    const since = waitSince(this.#state.run, [...this.#state.steps, ...this.#steps], this.#facts.startedAt);
+    const wait = this.#facts.wait(operation, this.#state, since);
     if (typeof wait === "string") return this.#refuse(operation, wait);
     this.#write(operation, { kind: "wait", status: "waiting", until: wait.expiresAt, detail: wait.eventName });
     this.#waits.push(wait);
@@ -148,9 +159,18 @@ export class OperationsReader {
     this.#fault = { name: "InvalidStep", message: `The step "${displayName}" cannot be taken: ${why}` };
   }
 
-  #write({ id, displayName }: Operation, change: Partial<StepWrite>): void {
+  #write(operation: Operation, change: Partial<StepWrite>): void {
     const { startedAt } = this.#facts;
-    const fresh = { kind: "run", status: "running", startedAt, endedAt: null, attempts: 1, until: null, detail: null } as const;
+    const { id, displayName } = operation;
+    const fresh = {
+      kind: isSend(operation) ? "send" : "run",
+      status: "running",
+      startedAt,
+      endedAt: null,
+      attempts: 1,
+      until: null,
+      detail: null,
+    } as const;
     this.#steps.push({ id, name: displayName, ...fresh, ...change });
   }
 
@@ -162,7 +182,7 @@ export class OperationsReader {
       return { ...change, isParallel: plannedNow > 1 || change.isParallel === true };
     }
     if (this.#entries.length === 0 && !this.#othersAreUnderWay()) {
-      return this.#repeatsResult ? { entries: [DISCOVERY], status: "running" } : this.#stuck();
+      return this.#isOutdated() ? { entries: [DISCOVERY], status: "running" } : this.#stuck();
     }
     const isCalled = this.#entries.some(({ kind }) => kind === "call") || this.#othersAreCalled();
     const isParallel = this.#answer.operations.length > 1 || this.#state.run.isParallel;
@@ -174,16 +194,31 @@ export class OperationsReader {
     return this.#state.entries.some(({ kind, no }) => kind === "call" && no !== this.#facts.entry.no);
   }
 
+  /** Everything that moves the run on has an entry. */
   #othersAreUnderWay(): boolean {
-    return this.#othersAreCalled() || this.#state.steps.some(({ endedAt }) => endedAt === null);
+    return this.#state.entries.some(({ kind, no }) => no !== this.#facts.entry.no && MOVING.has(kind));
   }
 
-  /** The function neither ended nor asked for anything: it is called again, as often as one that failed. */
+  /** The call was for one planned step, and brought neither its end nor its error. */
+  #leavesItsStepOpen(): boolean {
+    const { stepId } = entryOf(this.#state, this.#facts);
+    if (stepId === null || this.#retry || this.#done.has(stepId)) return false;
+    return this.#state.steps.some(({ id, endedAt }) => id === stepId && endedAt === null);
+  }
+
+  /** Steps ended while the app worked on its answer: it could not know of them, and is asked again. */
+  #isOutdated(): boolean {
+    return this.#state.steps.filter(({ endedAt }) => endedAt !== null).length > this.#facts.stepsGiven;
+  }
+
+  /** The function neither ended nor asked for anything new: it is called again, as often as one that failed. */
   #stuck(): RunChange {
     const { attempt, stepId } = entryOf(this.#state, this.#facts);
-    const error = { name: "NothingToDo", message: "The function answered without a result and without a step to take." };
-    const attempts = [failedAttempt(stepId, attempt, this.#facts, error, null)];
-    if (attempt < this.#facts.retries) return { attempts, entry: { retryAt: this.#facts.retryAt(attempt, null), attempt: attempt + 1 } };
-    return { attempts, ...failRun(this.#state, error, this.#facts.now, this.#facts.endEvents) };
+    const { fetchesState, retries, retryAt, now, endEvents } = this.#facts;
+    const error = fetchesState ? STATE_NOT_FETCHED : NOTHING_TO_DO;
+    const attempts = [...this.#attempts, failedAttempt(stepId, attempt, this.#facts, error, null)];
+    const retry = { retryAt: retryAt(attempt, null), attempt: attempt + 1 };
+    if (attempt < retries && !fetchesState) return { attempts, entries: this.#entries, entry: retry };
+    return { attempts, ...failRun(this.#state, error, now, endEvents) };
   }
 }

@@ -69,20 +69,17 @@ export function restingStatus(steps: readonly Pick<StepRecord, "status" | "ended
 }
 
 export function completeRun(state: RunState, output: string, now: number, endEvents: EndEvents): RunChange {
-  const invokerValue = { status: "completed", value: `{"data":${output}}` } as const;
-  return endRun(state, { status: "completed", endedAt: now, output, error: null, invokerValue }, endEvents);
+  return endRun(state, { status: "completed", endedAt: now, output, error: null }, endEvents);
 }
 
 /** `output` is what the SDK answered with, if it did. */
 export function failRun(state: RunState, error: RunError, now: number, endEvents: EndEvents, output: string | null = null): RunChange {
-  const invokerValue = { status: "failed", value: JSON.stringify({ error }) } as const;
-  return endRun(state, { status: "failed", endedAt: now, output, error, invokerValue }, endEvents);
+  return endRun(state, { status: "failed", endedAt: now, output, error }, endEvents);
 }
 
 export function cancelRun(state: RunState, now: number, endEvents: EndEvents, reason: string): RunChange {
   const error = { name: "RunCancelled", message: reason };
-  const invokerValue = { status: "failed", value: JSON.stringify({ error }) } as const;
-  return endRun(state, { status: "cancelled", endedAt: now, output: null, error, invokerValue }, endEvents);
+  return endRun(state, { status: "cancelled", endedAt: now, output: null, error }, endEvents);
 }
 
 function endRun(state: RunState, end: RunEnd, endEvents: EndEvents): RunChange {

@@ -1,6 +1,6 @@
 /** Runs in every state, for tests. */
 
-import type { EntryNo, EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, EventId, FunctionNo, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { EntryRecord, RunRecord, RunState, StepRecord, StoredEvent } from "../../store/contract/index.ts";
 import type { Answer, AnswerOf, CallFacts } from "./answers.ts";
 import { readOperations } from "./operations.ts";
@@ -18,7 +18,15 @@ const RUN: RunRecord = {
   ...{ isParallel: false, stateBytes: 0, cron: null, originalRunId: null, invoker: null },
 };
 
-export const DISCOVERY_ENTRY: EntryRecord = { no: 1 as EntryNo, kind: "call", stepId: null, attempt: 0, claims: 1, isHeld: true };
+export const DISCOVERY_ENTRY: EntryRecord = {
+  no: 1 as EntryNo,
+  kind: "call",
+  stepId: null,
+  attempt: 0,
+  claims: 1,
+  leaseId: "01LEASE" as LeaseId,
+  goesAgain: false,
+};
 
 /** Discovery is under way unless other entries are given. */
 export function sampleState(given: { run?: Partial<RunRecord>; steps?: StepRecord[]; entries?: EntryRecord[] } = {}): RunState {
@@ -40,12 +48,16 @@ export function sampleFacts(given: Partial<CallFacts> = {}): CallFacts {
     entry: DISCOVERY_ENTRY,
     startedAt: 9_000,
     now: NOW,
+    stepsGiven: 0,
+    fetchesState: false,
     requestVersion: 2,
     retries: 2,
     retryAt: (attempt, retryAfterMs) => NOW + (retryAfterMs ?? 1_000 * (attempt + 1)),
     endEvents: () => [],
     sleepUntil: ({ name }) => (name === "bad" ? "it is bad." : NOW + Number(name)),
-    wait: ({ id, name }) => ({ kind: "event", eventName: name, expression: null, match: null, stepId: id, expiresAt: NOW + 500 }),
+    wait: ({ id, name }, _state, since) => ({
+      ...{ kind: "event", eventName: name, expression: null, match: null, stepId: id, since, expiresAt: NOW + 500 },
+    }),
     invoke: ({ name }) => (name === "nobody" ? "there is none." : { childRunId: "01CHILD", expiresAt: NOW + 900, events: [] }),
     ...given,
   };

@@ -104,14 +104,6 @@ test("idempotency is one run a day for each value", () => {
   assert.notEqual(startsAt(marks.ask(eventOf(3, { order: "1" }))), null, "a text is another value than a number");
 });
 
-test("throttle: each start has its own time, one interval apart, a burst at once", () => {
-  const marks = new Marks({ throttle: { limit: 2, period: "1s", burst: 1 } });
-  assert.deepEqual(
-    [1, 2, 3, 4].map((sequence) => startsAt(marks.ask(eventOf(sequence)))),
-    [NOW, NOW, NOW + 500, NOW + 1_000],
-  );
-});
-
 test("debounce: each event puts the start off, the newest is run", () => {
   const marks = new Marks({ debounce: { period: "10s", key: "event.data.key" } });
   const first = marks.ask(eventOf(1, { key: "a" }, NOW));
@@ -204,12 +196,4 @@ test("an invocation is started by itself; one that is not started tells its invo
   single.hold(single.ask(eventOf(1)), 7);
   single.invoker = invoker;
   assert.match(single.ask(eventOf(2)).refused?.value ?? "", /another run of it is active/);
-});
-
-test("a rule that keeps a run from starting uses nothing up of those after it", () => {
-  const marks = new Marks({ singleton: { mode: "skip" }, throttle: { limit: 1, period: "1h" } });
-  marks.hold(marks.ask(eventOf(1)), 7);
-  for (const sequence of [2, 3]) assert.deepEqual(marks.ask(eventOf(sequence)).run, undefined);
-  marks.active = null;
-  assert.equal(startsAt(marks.ask(eventOf(4))), NOW + 3_600_000);
 });

@@ -5,7 +5,7 @@
  *        │                                            │
  *        └──────────▶ singleton ── one is active ──▶ dropped, or the other is cancelled
  *                         │
- *                     throttle ──▶ started now or later
+ *                      started: where it is throttled, the run waits at its gate (lanes.ts)
  *
  * A function that another one invokes is started for that one alone: it is not gathered, and if it is not started the other learns why.
  */
@@ -22,7 +22,7 @@ import type {
 } from "../../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "../expressions.ts";
 import type { FunctionConfig } from "../function-config.ts";
-import { rateCheck, rateForgetAt, rateLimitRate, rateReserve } from "../gcra.ts";
+import { rateCheck, rateForgetAt, rateLimitRate } from "../gcra.ts";
 import { keyText } from "../lanes.ts";
 
 /** What is gathered for one key: events by their place in the store. */
@@ -49,18 +49,17 @@ export interface StartFacts {
 }
 
 /** The marks whose values decideStart and decideGathered are given, in this order. */
-export function marksOf({ rateLimit, throttle, debounce, batch, singleton }: FunctionConfig, value: EventValue): MarkKey[] {
+export function marksOf({ rateLimit, debounce, batch, singleton }: FunctionConfig, value: EventValue): MarkKey[] {
   const text = (key: string | null) => (key === null ? "" : keyText(key, value));
   return [
     { kind: "rate", key: text(rateLimit?.key ?? null) },
     { kind: "debounce", key: text(debounce?.key ?? null) },
     { kind: "batch", key: text(batch?.key ?? null) },
     { kind: "singleton", key: text(singleton?.key ?? null) },
-    { kind: "throttle", key: text(throttle?.key ?? null) },
   ];
 }
 
-const [RATE, DEBOUNCE, BATCH, SINGLETON, THROTTLE] = [0, 1, 2, 3, 4] as const;
+const [RATE, DEBOUNCE, BATCH, SINGLETON] = [0, 1, 2, 3] as const;
 
 /** An event asks for a start. */
 export function decideStart(keys: readonly MarkKey[], state: FunctionStartState, facts: StartFacts): FunctionStartChange {
@@ -160,16 +159,8 @@ function begin(
   const active = config.singleton ? Number(state.marks[SINGLETON] ?? 0) : 0;
   const isTaken = active > 0 && state.isActive(active as RunNo);
   if (isTaken && config.singleton?.mode === "skip") return notStarted(facts, "another run of it is active, and it allows only one");
-  const marks: MarkWrite[] = [];
-  let dueAt = now;
-  if (config.throttle) {
-    const { startAt, tat } = rateReserve({ tat: numberIn(state.marks[THROTTLE]) }, now, config.throttle);
-    marks.push({ ...(keys[THROTTLE] as MarkKey), value: String(tat), expiresAt: rateForgetAt(tat) });
-    dueAt = startAt;
-  }
-  const run = { ...newRun(event, dueAt), ...(facts.invoker && { invoker: facts.invoker }) };
+  const run = { ...newRun(event, now), ...(facts.invoker && { invoker: facts.invoker }) };
   return {
-    marks,
     run: { event, run: events.length > 1 ? { ...run, eventSequences: events.map(({ sequence }) => sequence) } : run },
     ...(config.singleton && { holdMark: keys[SINGLETON] as MarkKey }),
     ...(isTaken && { cancels: [active as RunNo] }),

@@ -1,6 +1,6 @@
 /** Works on entries that start functions: events of functions with rules about it, gatherings that are due, and schedules. */
 
-import type { EventIdGenerator, RunId, StepId } from "@inlet/protocol";
+import type { EnvironmentId, EventIdGenerator, RunId, StepId } from "@inlet/protocol";
 import type {
   ClaimedEntry,
   EventSource,
@@ -38,6 +38,8 @@ export interface FunctionStartsParts {
   fanOut: FanOut;
   eventIds: EventIdGenerator;
   lease(): Lease;
+  /** Fails the step that invoked a function which is not started. */
+  refuse(environmentId: EnvironmentId, invoker: Invoker, value: string): Promise<void>;
   now(): number;
 }
 
@@ -101,9 +103,15 @@ export class FunctionStarts {
     marks: readonly MarkKey[],
     decide: Parameters<Store["functionStart"]>[0]["decide"],
   ): Promise<ClaimedEntry[]> {
-    const { store, now, lease } = this.#parts;
-    const { environmentId, functionNo, no } = entry;
-    return (await store.functionStart({ environmentId, entryNo: no, functionNo, marks, now: now(), lease: lease(), decide })).handed;
+    const { store, now, lease, refuse } = this.#parts;
+    const { environmentId, functionNo } = entry;
+    const { leased, refused } = await store.functionStart({ environmentId, entry, functionNo, marks, now: now(), lease: lease(), decide });
+    if (refused) {
+      // The entry stays until the step knows: after a crash in between it is told again, which changes nothing.
+      await refuse(environmentId, refused.invoker, refused.value);
+      await store.queueRemove(entry);
+    }
+    return leased;
   }
 
   #facts(registered: RegisteredFunction, event: StoredEvent, value: EventValue): StartFacts {

@@ -135,7 +135,7 @@ export function appConformance(engine: Engine): void {
     const [entry] = await claimAll(scene, 5_000, "node-1");
     assert.equal(entry?.rank, 4_000, "the time it was due");
     const { environmentId, functionNo } = entry;
-    const tick = { environmentId, entryNo: entry.no, functionNo, marks: [], now: 5_000, lease: sampleLease() };
+    const tick = { environmentId, entry, functionNo, marks: [], now: 5_000, lease: sampleLease() };
     assert.equal((await store.functionStart({ ...tick, decide: () => ({ againAt: 60_000 }) })).applied, true);
     assert.equal((await store.functionStart({ ...tick, decide: () => ({ againAt: 90_000 }) })).applied, false, "it is held no more");
     assert.equal(await store.queueNextDue(), 60_000);

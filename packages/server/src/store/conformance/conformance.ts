@@ -1,5 +1,6 @@
 /** What every engine must do: the definition of the store. Each engine's test file runs this with its own way to open a store. */
 
+import { admissionConformance } from "./admissions.ts";
 import { appConformance } from "./apps.ts";
 import { auditConformance } from "./audit-log.ts";
 import { dedupConformance } from "./dedup.ts";
@@ -11,7 +12,7 @@ import { eventTypeConformance } from "./event-types.ts";
 import { functionStartConformance } from "./function-starts.ts";
 import { idempotencyConformance } from "./idempotency-keys.ts";
 import { keyConformance } from "./keys.ts";
-import { placeConformance } from "./places.ts";
+import { limitConformance } from "./limits.ts";
 import { queueConformance } from "./queue.ts";
 import { retentionConformance } from "./retention.ts";
 import { runAdvanceConformance } from "./run-advance.ts";
@@ -37,7 +38,8 @@ export function storeConformance(engine: Engine): void {
   webhookConformance(engine);
   appConformance(engine);
   queueConformance(engine);
-  placeConformance(engine);
+  limitConformance(engine);
+  admissionConformance(engine);
   runStartConformance(engine);
   runAdvanceConformance(engine);
   runWaitConformance(engine);

@@ -10,10 +10,10 @@ export function dedupConformance(engine: Engine): void {
     const append = (receivedAt: number, duplicateSince: number) =>
       store.eventAppend(sampleBatch(environment, [sampleEvent({ dedupId: "d" })], { receivedAt, duplicateSince }));
     const first = await append(1_000, 0);
-    assert.deepEqual(await append(1_999, 999), { ids: first.ids, duplicates: 1, handed: [] });
+    assert.deepEqual(await append(1_999, 999), { ids: first.ids, duplicates: 1, leased: [] });
     const second = await append(2_000, 1_000);
     assert.notDeepEqual(second.ids, first.ids);
-    assert.deepEqual(await append(2_001, 1_001), { ids: second.ids, duplicates: 1, handed: [] }, "the newer event is now the first");
+    assert.deepEqual(await append(2_001, 1_001), { ids: second.ids, duplicates: 1, leased: [] }, "the newer event is now the first");
   });
 
   test(`${engine.name}: duplicates within a batch and among concurrent batches, and their count`, async (t) => {

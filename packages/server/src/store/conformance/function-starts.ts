@@ -3,16 +3,28 @@ import { test } from "node:test";
 import type { RunNo } from "@inlet/protocol";
 import type { ClaimedEntry, FunctionStartChange, FunctionStartState, MarkKey, NewRun, StoredEvent } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
-import { advance, beginOne, claimAll, detailsOf, makeScene, NODE, type Scene, sampleEnd, sampleLease, sampleRun } from "./run-samples.ts";
+import {
+  advance,
+  beginOne,
+  claimAll,
+  detailsOf,
+  makeScene,
+  NODE,
+  type Scene,
+  sampleEnd,
+  sampleLease,
+  sampleRun,
+  stepId,
+} from "./run-samples.ts";
 import { sampleBatch, sampleEvent } from "./samples.ts";
 
 const KEY: MarkKey = { kind: "rate", key: "k" };
 
-/** An event that asks for a start: its entry, handed over, and the event as it was stored. */
+/** An event that asks for a start: its entry, leased over, and the event as it was stored. */
 async function request({ store, environment, functions }: Scene): Promise<{ entry: ClaimedEntry; event: StoredEvent }> {
   const starts = [{ functionNo: functions[0], dueAt: 1_000 }];
-  const { handed } = await store.eventAppend(sampleBatch(environment, [sampleEvent({ starts })], { lease: sampleLease() }));
-  const [entry] = handed;
+  const { leased } = await store.eventAppend(sampleBatch(environment, [sampleEvent({ starts })], { lease: sampleLease() }));
+  const [entry] = leased;
   assert.ok(entry);
   const event = await store.eventAt({ environmentId: environment.id, sequence: entry.eventSequence ?? 0 });
   assert.ok(event);
@@ -25,9 +37,9 @@ function start(
   decide: FunctionStartChange | ((state: FunctionStartState) => FunctionStartChange),
   marks: MarkKey[] = [KEY],
 ) {
-  const { environmentId, no, functionNo } = entry;
+  const { environmentId, functionNo } = entry;
   const decided = typeof decide === "function" ? decide : () => decide;
-  return store.functionStart({ environmentId, entryNo: no, functionNo, marks, now: 2_000, lease: sampleLease(), decide: decided });
+  return store.functionStart({ environmentId, entry, functionNo, marks, now: 2_000, lease: sampleLease(), decide: decided });
 }
 
 function markOf({ store, environment, functions }: Scene, { kind, key }: MarkKey, functionNo = functions[0]): Promise<string | null> {
@@ -42,7 +54,7 @@ export function functionStartConformance(engine: Engine): void {
     assert.deepEqual([entry.kind, entry.runNo, entry.functionNo, entry.eventSequence], ["start", null, scene.functions[0], event.sequence]);
     const starts = [{ functionNo: scene.functions[0], dueAt: 1_000 }];
     const twins = [sampleEvent({ dedupId: "d", starts }), sampleEvent({ dedupId: "d", starts })];
-    assert.equal((await store.eventAppend(sampleBatch(scene.environment, twins, { lease: sampleLease() }))).handed.length, 1);
+    assert.equal((await store.eventAppend(sampleBatch(scene.environment, twins, { lease: sampleLease() }))).leased.length, 1);
     assert.equal(await store.eventAt({ environmentId: scene.environment.id, sequence: 999 }), null);
   });
 
@@ -51,7 +63,7 @@ export function functionStartConformance(engine: Engine): void {
     const scene = await makeScene(store);
     const { entry, event } = await request(scene);
     const run = sampleRun(scene.functions[0]);
-    const { applied, handed } = await start(scene, entry, (state) => {
+    const { applied, leased } = await start(scene, entry, (state) => {
       assert.deepEqual(state.marks, [null]);
       assert.deepEqual(
         state.events([event.sequence, 999]).map(({ id }) => id),
@@ -59,7 +71,7 @@ export function functionStartConformance(engine: Engine): void {
       );
       return { marks: [{ ...KEY, value: "17", expiresAt: 9_000 }], run: { run, event } };
     });
-    assert.deepEqual([applied, handed.length], [true, 1]);
+    assert.deepEqual([applied, leased.length], [true, 1]);
     assert.equal((await detailsOf(scene, run.id)).event?.id, event.id);
     assert.equal(await markOf(scene, KEY), "17");
     assert.equal(await markOf(scene, KEY, scene.functions[1]), null, "marks are a function's own");
@@ -108,8 +120,8 @@ export function functionStartConformance(engine: Engine): void {
     const mark: MarkKey = { kind: "singleton", key: "k" };
     const { entry, event } = await request(scene);
     const run = sampleRun(scene.functions[0]);
-    const { handed } = await start(scene, entry, { run: { run, event }, holdMark: mark }, [mark]);
-    const [held] = handed;
+    const { leased } = await start(scene, entry, { run: { run, event }, holdMark: mark }, [mark]);
+    const [held] = leased;
     assert.ok(held?.runNo);
     const runNo = held.runNo;
     const value = () => markOf(scene, mark);
@@ -117,11 +129,15 @@ export function functionStartConformance(engine: Engine): void {
     const far = 400 * 86_400_000;
     assert.equal(await store.markExpireMany({ until: far, limit: 10 }), 1);
     assert.equal(await value(), String(runNo), "the run goes on");
-    await start(scene, (await request(scene)).entry, (state) => {
+    const replaced = await start(scene, (await request(scene)).entry, (state) => {
       assert.equal(state.isActive(runNo), true);
-      return { cancels: [runNo] };
+      return { cancels: [runNo, runNo] };
     });
-    assert.equal((await detailsOf(scene, run.id)).status, "cancelled");
+    const [cancel, ...others] = replaced.leased;
+    assert.deepEqual(others, []);
+    assert.deepEqual([cancel?.kind, cancel?.runNo, cancel?.eventSequence], ["cancel", runNo, null]);
+    assert.ok(cancel);
+    await advance(scene, { runNo, entry: cancel }, { end: sampleEnd({ status: "cancelled" }) });
     await start(scene, (await request(scene)).entry, (state) => {
       assert.equal(state.isActive(runNo), false);
       return {};
@@ -136,9 +152,9 @@ export function functionStartConformance(engine: Engine): void {
     const mark: MarkKey = { kind: "singleton", key: "k" };
     const requests = await Promise.all(Array.from({ length: 6 }, () => request(scene)));
     const runs = requests.map(() => sampleRun(scene.functions[0]));
-    await Promise.all(
-      requests.map(({ entry, event }, n) =>
-        start(
+    const leased = await Promise.all(
+      requests.map(async ({ entry, event }, n) => {
+        const started = await start(
           scene,
           entry,
           ({ marks }) => ({
@@ -147,11 +163,24 @@ export function functionStartConformance(engine: Engine): void {
             holdMark: mark,
           }),
           [mark],
-        ),
-      ),
+        );
+        return started.leased;
+      }),
     );
-    const statuses = await Promise.all(runs.map(async ({ id }) => (await detailsOf(scene, id)).status));
-    assert.deepEqual(statuses.sort(), [...Array.from({ length: 5 }, () => "cancelled"), "running"]);
+    const cancelled = leased.flat().filter(({ kind }) => kind === "cancel");
+    assert.equal(new Set(cancelled.map(({ runNo }) => runNo)).size, 5, "all but the last are to be cancelled");
+  });
+
+  test(`${engine.name}: a start that is refused keeps its entry until the one who invoked it was told`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { entry } = await request(scene);
+    const { runNo } = await beginOne(scene);
+    const refused = { invoker: { runNo, stepId: stepId("child") }, value: "1" };
+    assert.deepEqual((await start(scene, entry, { refused })).refused, refused);
+    assert.deepEqual((await start(scene, entry, { refused })).refused, refused, "it is still held");
+    await store.queueRemove(entry);
+    assert.equal((await start(scene, entry, {})).applied, false);
   });
 
   test(`${engine.name}: marks expire, at most as many as asked`, async (t) => {
@@ -172,8 +201,8 @@ export function functionStartConformance(engine: Engine): void {
     const run = sampleRun(scene.functions[0], { cron: "* * * * *" });
     const tick = sampleEvent({ name: "tick", runs: [run] });
     const { entry } = await request(scene);
-    const { handed } = await start(scene, entry, { events: [sampleBatch(scene.environment, [tick])], againAt: 60_000 });
-    assert.equal(handed.length, 1);
+    const { leased } = await start(scene, entry, { events: [sampleBatch(scene.environment, [tick])], againAt: 60_000 });
+    assert.equal(leased.length, 1);
     const details = await detailsOf(scene, run.id);
     assert.deepEqual([details.event?.id, details.cron], [tick.id, "* * * * *"]);
     assert.equal((await claimAll(scene, 60_000, NODE)).filter(({ kind }) => kind === "start").length, 1, "the entry is due again");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { LeaseId } from "@inlet/protocol";
 import type { ClaimedEntry } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import {
@@ -31,7 +32,7 @@ export function queueConformance(engine: Engine): void {
     for (const run of runs) await begin(scene, [run], { lease: NO_ROOM });
     const found = await Promise.all(runs.map(({ id }) => store.runFind({ id })));
     const nos = found.map((run) => run?.no);
-    const claim = (limit: number) => store.queueClaimMany({ lane: "app:1", limit, now: 1_000, lease: sampleLease() });
+    const claim = (limit: number) => store.queueClaimMany({ lane: "app:1", limit, now: 1_000, lease: sampleLease(), limits: [] });
     const first = await claim(3);
     assert.deepEqual(runNos(first.claimed), [nos[1], nos[3], nos[2]]);
     assert.ok(first.more);
@@ -41,7 +42,7 @@ export function queueConformance(engine: Engine): void {
     assert.deepEqual(first.claimed.map(({ lane, claims, attempt, kind }) => [lane, claims, attempt, kind])[0], ["app:1", 1, 0, "call"]);
   });
 
-  test(`${engine.name}: where there is room work is handed over, elsewhere it is left and announced`, async (t) => {
+  test(`${engine.name}: where there is room work is leased, elsewhere it is left and announced`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const announced: [string, number][] = [];
@@ -49,9 +50,9 @@ export function queueConformance(engine: Engine): void {
     const run = (lane: string) => sampleRun(scene.functions[0], { lane });
     const lease = sampleLease({ roomIn: (lane) => (lane === "wide" ? 2 : 0) });
     const runs = [run("wide"), run("full"), run("wide"), run("wide")];
-    const { handed } = await begin(scene, runs, { lease });
+    const { leased } = await begin(scene, runs, { lease });
     assert.deepEqual(
-      handed.map(({ lane, claims }) => [lane, claims]),
+      leased.map(({ lane, claims }) => [lane, claims]),
       [
         ["wide", 1],
         ["wide", 1],
@@ -77,34 +78,29 @@ export function queueConformance(engine: Engine): void {
     const scene = await makeScene(store);
     const { entry } = await beginOne(scene);
     assert.deepEqual(await claimAll(scene, 30_999), []);
-    await store.queueRenew({ entries: [entry], node: "another", until: 90_000 });
-    await store.queueRenew({ entries: [entry], node: NODE, until: 50_000 });
+    const another = { ...entry, leaseId: "another" as LeaseId };
+    assert.deepEqual(await store.queueRenew({ entries: [another], until: 90_000 }), new Set());
+    assert.deepEqual(await store.queueRenew({ entries: [entry, another], until: 50_000 }), new Set([entry.leaseId]));
     assert.deepEqual(await claimAll(scene, 49_999), []);
     const [taken] = await claimAll(scene, 50_000);
-    assert.deepEqual([taken?.no, taken?.claims], [entry.no, 2], "taken over from a node that is silent");
+    assert.deepEqual([taken?.no, taken?.claims, taken?.leasedUntil], [entry.no, 2, 80_000], "taken over from a node that is silent");
+    assert.notEqual(taken?.leaseId, entry.leaseId);
+    assert.deepEqual(await store.queueRenew({ entries: [entry], until: 90_000 }), new Set(), "which is told so");
   });
 
   test(`${engine.name}: any number of leases is renewed, and those that are not are over when they are`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const runs = Array.from({ length: 1_201 }, () => sampleRun(scene.functions[0]));
-    const { handed } = await begin(scene, runs);
-    const [first, ...others] = handed as [ClaimedEntry, ...ClaimedEntry[]];
+    const { leased } = await begin(scene, runs);
+    const [first, ...others] = leased as [ClaimedEntry, ...ClaimedEntry[]];
     assert.equal(others.length, 1_200);
-    await store.queueRenew({ entries: others, others: [first], node: NODE, until: 50_000 });
+    assert.equal((await store.queueRenew({ entries: others, until: 50_000 })).size, 1_200);
     assert.deepEqual(
       (await claimAll(scene, 40_000)).map(({ no }) => no),
       [first.no],
     );
     assert.equal((await claimAll(scene, 50_000)).length, 1_000, "as many as were asked for");
-  });
-
-  test(`${engine.name}: a node is never given what it holds, however late it is`, async (t) => {
-    const { store } = await engine.open(t);
-    const scene = await makeScene(store);
-    const { entry } = await beginOne(scene);
-    assert.deepEqual(await claimAll(scene, 500_000, NODE), []);
-    assert.equal((await claimAll(scene, 500_000, "another"))[0]?.no, entry.no);
   });
 
   test(`${engine.name}: what a node held before it died is due at once, in every lane, and counted`, async (t) => {
@@ -117,7 +113,7 @@ export function queueConformance(engine: Engine): void {
       entries: [{ kind: "wake", stepId: stepId("nap"), dueAt: 3_000 }],
     });
     assert.equal((await claimAll(scene, 3_000, NODE)).length, 1);
-    const [other] = (await begin(scene, [sampleRun(scene.functions[0])], { lease: sampleLease({ node: "other" }) })).handed;
+    const [other] = (await begin(scene, [sampleRun(scene.functions[0])], { lease: sampleLease({ node: "other" }) })).leased;
     const again = await reopen();
     await again.queueRecover({ node: NODE, now: 4_000 });
     const claimed = await claimAll({ ...scene, store: again }, 4_000, NODE);
@@ -138,13 +134,13 @@ export function queueConformance(engine: Engine): void {
     const announced: string[] = [];
     t.after(store.queueWatch((lane, dueAt) => announced.push(`${lane} ${dueAt}`)));
     const later = [5_000, 6_000, 7_000].map((dueAt) => sampleRun(scene.functions[0], { dueAt, rank: dueAt }));
-    assert.deepEqual((await begin(scene, later)).handed, []);
+    assert.deepEqual((await begin(scene, later)).leased, []);
     assert.deepEqual([await store.queueLanes(), await store.queueNextDue()], [["timers"], 5_000]);
     assert.deepEqual(announced.splice(0), ["timers 5000", "timers 6000", "timers 7000"]);
     assert.deepEqual(await claimAll(scene, 4_999), []);
     let room = 1;
     const lease = sampleLease({ until: 60_000, roomIn: () => room });
-    const claim = (lane: string) => store.queueClaimMany({ lane, limit: 10, now: 6_000, lease });
+    const claim = (lane: string) => store.queueClaimMany({ lane, limit: 10, now: 6_000, lease, limits: [] });
     const fromTimers = await claim("timers");
     assert.deepEqual(
       fromTimers.claimed.map(({ lane, rank }) => [lane, rank]),
@@ -160,19 +156,21 @@ export function queueConformance(engine: Engine): void {
     assert.equal(await store.queueNextDue(), 7_000);
   });
 
-  test(`${engine.name}: an entry is let go of, or removed, by the node that holds it only`, async (t) => {
+  test(`${engine.name}: an entry is let go of, or removed, under its lease only`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const { entry, run } = await beginOne(scene);
-    await store.queueReschedule({ ...entry, node: "another", dueAt: 2_000 });
-    await store.queueRemove({ ...entry, node: "another" });
+    const another = { ...entry, leaseId: "another" as LeaseId };
+    await store.queueReschedule({ ...another, dueAt: 2_000 });
+    await store.queueRemove(another);
     assert.deepEqual(await claimAll(scene, 2_000), []);
-    await store.queueReschedule({ ...entry, node: NODE, dueAt: 3_000 });
-    await store.queueRemove({ ...entry, node: NODE });
+    await store.queueReschedule({ ...entry, dueAt: 3_000 });
+    await store.queueRemove(entry);
     assert.equal(await store.queueNextDue(), 3_000);
     const [again] = await claimAll(scene, 3_000, NODE);
-    assert.deepEqual([again?.no, again?.lane, again?.claims], [entry.no, run.lane, 2]);
-    await store.queueRemove({ ...entry, node: NODE });
+    assert.ok(again);
+    assert.deepEqual([again.no, again.lane, again.claims], [entry.no, run.lane, 2]);
+    await store.queueRemove(again);
     await store.queueRecover({ node: NODE, now: 3_000 });
     assert.deepEqual(await claimAll(scene, 9_000_000), []);
   });
@@ -181,10 +179,10 @@ export function queueConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const [mine, other] = [await beginOne(scene), await beginOne(scene)];
-    await store.queueTry({ ...mine.entry, node: NODE });
-    await store.queueRelease({ entries: [mine.entry, other.entry], node: "another", now: 2_000 });
+    const strange = [mine.entry, other.entry].map((entry) => ({ ...entry, leaseId: "another" as LeaseId }));
+    await store.queueRelease({ entries: strange, now: 2_000 });
     assert.deepEqual(await claimAll(scene, 2_000), []);
-    await store.queueRelease({ entries: [mine.entry], node: NODE, now: 2_000 });
+    await store.queueRelease({ entries: [mine.entry], now: 2_000 });
     const claimed = await claimAll(scene, 2_000);
     assert.deepEqual(
       claimed.map(({ no, claims, trials }) => [no, claims, trials]),
@@ -192,17 +190,21 @@ export function queueConformance(engine: Engine): void {
     );
   });
 
-  test(`${engine.name}: trials are counted for who holds the entry, survive a crash, and end with an outcome`, async (t) => {
+  test(`${engine.name}: trials are counted under the lease, taken back, survive a crash, and end with an outcome`, async (t) => {
     const { store, reopen } = await engine.open(t);
     const scene = await makeScene(store);
     const begun = await beginOne(scene);
-    await store.queueTry({ ...begun.entry, node: "another" });
-    await store.queueTry({ ...begun.entry, node: NODE });
+    await store.queueTry({ ...begun.entry, leaseId: "another" as LeaseId });
+    await store.queueTry(begun.entry);
+    await store.queueTry(begun.entry);
+    await store.queueAcquit({ ...begun.entry, leaseId: "another" as LeaseId });
+    await store.queueAcquit(begun.entry);
     const again = { ...scene, store: await reopen() };
     await again.store.queueRecover({ node: NODE, now: 2_000 });
     const [tried] = await claimAll(again, 2_000, NODE);
-    assert.deepEqual([tried?.claims, tried?.trials], [2, 1]);
-    await advance(again, begun, { entry: { retryAt: 3_000, attempt: 1 } });
+    assert.ok(tried);
+    assert.deepEqual([tried.claims, tried.trials], [2, 1]);
+    await advance(again, { ...begun, entry: tried }, { entry: { retryAt: 3_000, attempt: 1 } });
     const [fresh] = await claimAll(again, 3_000, NODE);
     assert.deepEqual([fresh?.claims, fresh?.trials], [1, 0]);
   });
@@ -221,13 +223,14 @@ export function queueConformance(engine: Engine): void {
     const scene = await makeScene(store);
     const begun = await beginOne(scene);
     const ask = { entries: [{ kind: "call", stepId: null } as const] };
-    for (let n = 0; n < 2; n++) assert.deepEqual((await advance(scene, begun, ask, { entry: null })).handed, [], "it is under way");
-    const { handed } = await advance(scene, begun, { steps: [doneStep("a")] });
+    for (let n = 0; n < 2; n++) assert.deepEqual((await advance(scene, begun, ask, { entry: null })).leased, [], "it is under way");
+    const { leased } = await advance(scene, begun, { steps: [doneStep("a")] });
     assert.deepEqual(
-      handed.map(({ no, attempt, claims }) => [no, attempt, claims]),
+      leased.map(({ no, attempt, claims }) => [no, attempt, claims]),
       [[begun.entry.no, 0, 1]],
     );
-    assert.deepEqual((await advance(scene, begun, {})).handed, [], "and not again");
+    assert.equal((await advance(scene, begun, {})).applied, false, "the lease was another");
+    assert.deepEqual((await advance(scene, { ...begun, entry: leased[0] as ClaimedEntry }, {})).leased, [], "and not again");
     assert.deepEqual(await claimAll(scene, 9_000_000), []);
   });
 
@@ -251,13 +254,13 @@ export function queueConformance(engine: Engine): void {
     assert.equal(forgotten, 1);
     assert.equal((await detailsOf(scene, ended.run.id)).lane, "", "an ended run needs no lane");
     for (const { run } of [called, sleeping]) assert.equal((await detailsOf(scene, run.id)).lane, run.lane);
-    const { handed } = await advance(
+    const { leased } = await advance(
       scene,
       sleeping,
       (state) => ({ settled: state.steps.map(({ id }) => id), entries: [{ kind: "call", stepId: null }] }),
       { entry: null },
     );
-    assert.equal(handed[0]?.lane, "fn:1:3");
+    assert.equal(leased[0]?.lane, "fn:1:3");
     assert.equal((await keyed(1)).entry.lane, "fn:1:1", "a lane may come back");
   });
 

@@ -91,17 +91,17 @@ export function retentionConformance(engine: Engine): void {
     const [single, batched, ended] = [sampleEvent(), sampleEvent(), sampleEvent()];
     const lease = sampleLease();
     const append = (event: typeof single) => store.eventAppend(sampleBatch(environment, [event], { lease }));
-    const [runEntry] = (await append({ ...single, runs: [sampleRun(functions[0])] })).handed;
+    const [runEntry] = (await append({ ...single, runs: [sampleRun(functions[0])] })).leased;
     await append(batched);
     const starting = sampleEvent({ starts: [{ functionNo: functions[0], dueAt: 1_000 }] });
-    const [startEntry] = (await append(starting)).handed;
+    const [startEntry] = (await append(starting)).leased;
     const endedRun = sampleRun(functions[0]);
-    const [endedEntry] = (await append({ ...ended, runs: [endedRun] })).handed;
+    const [endedEntry] = (await append({ ...ended, runs: [endedRun] })).leased;
     assert.ok(runEntry?.runNo && endedEntry?.runNo && startEntry);
     const stored = await Promise.all([single, batched].map(({ id }) => store.eventGet({ environmentId: environment.id, id })));
     const eventSequences = stored.map((event) => event?.sequence ?? 0);
     const together = sampleRun(functions[1], { eventSequences });
-    const { handed } = await store.runStart({
+    const { leased } = await store.runStart({
       environmentId: environment.id,
       eventSequence: eventSequences[0] ?? 0,
       run: together,
@@ -121,8 +121,8 @@ export function retentionConformance(engine: Engine): void {
     assert.deepEqual(await there(), [true, true, true, false]);
     await advance(scene, { runNo: runEntry.runNo, entry: runEntry }, { end: sampleEnd() });
     assert.deepEqual(await there(), [true, true, true, false], "the other run goes on");
-    await advance(scene, { runNo: handed[0]?.runNo as RunNo, entry: handed[0] as never }, { end: sampleEnd() });
-    await store.queueRemove({ ...startEntry, node: lease.node });
+    await advance(scene, { runNo: leased[0]?.runNo as RunNo, entry: leased[0] as never }, { end: sampleEnd() });
+    await store.queueRemove(startEntry);
     assert.deepEqual(await there(), [false, false, false, false]);
     assert.equal((await detailsOf(scene, together.id)).event, null, "a run is shown without it");
   });
@@ -133,10 +133,10 @@ export function retentionConformance(engine: Engine): void {
     const lease = sampleLease();
     const [before, first, second] = [sampleEvent(), sampleEvent({ starts: [{ functionNo: functions[0], dueAt: 1_000 }] }), sampleEvent()];
     await store.eventAppend(sampleBatch(environment, [before]));
-    const [entry] = (await store.eventAppend(sampleBatch(environment, [first], { lease }))).handed;
+    const [entry] = (await store.eventAppend(sampleBatch(environment, [first], { lease }))).leased;
     assert.ok(entry);
     const gather = { key: "batch:", dueAt: 50_000, since: entry.eventSequence ?? 0 };
-    const start = { environmentId: environment.id, entryNo: entry.no, functionNo: functions[0], marks: [], now: 1_000, lease };
+    const start = { environmentId: environment.id, entry, functionNo: functions[0], marks: [], now: 1_000, lease };
     await store.functionStart({ ...start, decide: () => ({ gather }) });
     await store.eventAppend(sampleBatch(environment, [second]));
     await store.eventAppend(sampleBatch(environment, [sampleEvent()]));
@@ -147,9 +147,9 @@ export function retentionConformance(engine: Engine): void {
       );
     };
     assert.deepEqual(await there(), [false, true, true]);
-    const [due] = (await store.queueClaimMany({ lane: "timers", limit: 10, now: 50_000, lease })).claimed;
+    const [due] = (await store.queueClaimMany({ lane: "timers", limit: 10, now: 50_000, lease, limits: [] })).claimed;
     assert.equal(due?.kind, "gather");
-    await store.queueRemove({ ...due, node: lease.node });
+    await store.queueRemove(due);
     assert.deepEqual(await there(), [false, false, false]);
   });
 
@@ -161,10 +161,10 @@ export function retentionConformance(engine: Engine): void {
     await end(scene, young, 3_000);
     const sequences = (await store.eventList({ environmentId: scene.environment.id, limit: 10 })).events.map(({ sequence }) => sequence);
     const gathered = sampleRun(scene.functions[1], { eventSequences: sequences });
-    const { handed } = await store.runStart({
+    const { leased } = await store.runStart({
       ...{ environmentId: scene.environment.id, eventSequence: sequences[0] ?? 0, run: gathered, now: 1_500, lease: sampleLease() },
     });
-    await end(scene, { entry: handed[0] as never, runNo: handed[0]?.runNo as RunNo }, 2_000);
+    await end(scene, { entry: leased[0] as never, runNo: leased[0]?.runNo as RunNo }, 2_000);
     await end(scene, batch, 2_000);
     await begin(scene, [sampleRun(scene.functions[0])]);
 

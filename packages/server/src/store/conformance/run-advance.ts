@@ -12,7 +12,6 @@ import {
   NO_ROOM,
   NODE,
   sampleEnd,
-  sampleLease,
   sampleRun,
   sampleStep,
   stepId,
@@ -22,11 +21,11 @@ import { sampleBatch, sampleEvent } from "./samples.ts";
 const DISCOVERY = { kind: "call", stepId: null } as const;
 
 export function runAdvanceConformance(engine: Engine): void {
-  test(`${engine.name}: a step's result and the next entry are one change, and the entry is handed over`, async (t) => {
+  test(`${engine.name}: a step's result and the next entry are one change, and the entry is leased`, async (t) => {
     const { store, reopen } = await engine.open(t);
     const scene = await makeScene(store);
     const begun = await beginOne(scene);
-    const { applied, handed } = await advance(scene, begun, {
+    const { applied, leased } = await advance(scene, begun, {
       startedAt: 1_400,
       requestVersion: 2,
       steps: [doneStep("b"), doneStep("a")],
@@ -34,7 +33,7 @@ export function runAdvanceConformance(engine: Engine): void {
     });
     assert.ok(applied);
     assert.deepEqual(
-      handed.map(({ no, kind, lane, claims }) => [no, kind, lane, claims]),
+      leased.map(({ no, kind, lane, claims }) => [no, kind, lane, claims]),
       [[begun.entry.no, "call", "app:1", 1]],
     );
     const again = { ...scene, store: await reopen() };
@@ -84,8 +83,18 @@ export function runAdvanceConformance(engine: Engine): void {
     const begun = await beginOne(scene);
     await advance(scene, begun, { steps: [doneStep("a", "1")], entry: "keep" });
     await advance(scene, begun, { steps: [doneStep("a", "2"), sampleStep("a", { status: "planned" })], entry: "keep" });
-    const [step] = (await detailsOf(scene, begun.run.id)).steps;
-    assert.deepEqual([step?.value, step?.status], ["1", "completed"]);
+    await advance(scene, begun, { steps: [doneStep("b", "3")], entry: "keep" });
+    const details = await detailsOf(scene, begun.run.id);
+    assert.deepEqual(
+      details.steps.map(({ value, status, position }) => [value, status, position]),
+      [
+        ["1", "completed", 0],
+        ["3", "completed", 1],
+      ],
+    );
+    assert.equal(details.stateBytes, 2, "what is ignored counts for nothing");
+    await advance(scene, begun, { end: sampleEnd(), steps: [doneStep("c", "4")] });
+    assert.equal((await detailsOf(scene, begun.run.id)).stateBytes, 3, "and is kept at the end");
   });
 
   test(`${engine.name}: an entry that is not held, or not the run's, changes nothing`, async (t) => {
@@ -95,14 +104,16 @@ export function runAdvanceConformance(engine: Engine): void {
     const change: RunChange = { steps: [doneStep("a")], entries: [DISCOVERY] };
     const refused = async (options: Parameters<typeof advance>[3]) => {
       const decide = () => assert.fail("nothing is to be decided");
-      assert.deepEqual(await advance(scene, begun, decide, options), { applied: false, handed: [] });
+      assert.deepEqual(await advance(scene, begun, decide, options), { applied: false, leased: [] });
     };
-    await refused({ lease: sampleLease({ node: "another" }) });
+    await refused({ entry: { ...begun.entry, leaseId: other.entry.leaseId } });
     await refused({ entry: other.entry });
-    await claimAll(scene, 40_000, "another");
+    // The same node claims it again after its own lease: that is another hold.
+    const entry = (await claimAll(scene, 40_000, NODE)).find(({ no }) => no === begun.entry.no);
     await refused({});
     assert.deepEqual((await detailsOf(scene, begun.run.id)).steps, []);
-    assert.ok((await advance(scene, begun, change, { lease: sampleLease({ node: "another" }) })).applied, "who holds it now may");
+    assert.ok(entry);
+    assert.ok((await advance(scene, { ...begun, entry }, change)).applied, "who holds it now may");
   });
 
   test(`${engine.name}: a decision that throws leaves everything as it was`, async (t) => {
@@ -128,8 +139,8 @@ export function runAdvanceConformance(engine: Engine): void {
       httpStatus: 500,
       error: { name: "Error", message: "no" },
     };
-    const { handed } = await advance(scene, begun, { attempts: [failure], entry: { retryAt: 7_000, attempt: 1 } });
-    assert.deepEqual(handed, []);
+    const { leased } = await advance(scene, begun, { attempts: [failure], entry: { retryAt: 7_000, attempt: 1 } });
+    assert.deepEqual(leased, []);
     assert.deepEqual([await store.queueNextDue(), await claimAll(scene, 6_999)], [7_000, []]);
     const [again] = await claimAll(scene, 7_000, NODE);
     assert.deepEqual([again?.no, again?.attempt, again?.claims, again?.lane], [begun.entry.no, 1, 1, "app:1"]);
@@ -143,22 +154,22 @@ export function runAdvanceConformance(engine: Engine): void {
     const begun = await beginOne(scene);
     const planned = ["a", "b"].map((name) => sampleStep(name, { status: "planned", attempts: 0 }));
     const entries = planned.map(({ id }) => ({ kind: "call" as const, stepId: id }));
-    const { handed } = await advance(scene, begun, { steps: planned, entries: [...entries, ...entries], isParallel: true });
+    const { leased } = await advance(scene, begun, { steps: planned, entries: [...entries, ...entries], isParallel: true });
     assert.deepEqual(
-      handed.map(({ stepId: id }) => id),
+      leased.map(({ stepId: id }) => id),
       ["a", "b"],
     );
     assert.ok((await store.runFind({ id: begun.run.id }))?.isParallel);
-    const [a, b] = handed;
+    const [a, b] = leased;
     assert.ok(a && b);
     const after = await advance(scene, { ...begun, entry: a }, { steps: [doneStep("a")], entries: [DISCOVERY] });
     assert.deepEqual(
-      after.handed.map(({ stepId: id }) => id),
+      after.leased.map(({ stepId: id }) => id),
       [null],
     );
     await advance(scene, { ...begun, entry: b }, (state) => {
       assert.deepEqual(
-        state.entries.map(({ stepId: id, isHeld }) => [id, isHeld]).sort(),
+        state.entries.map(({ stepId: id, leaseId }) => [id, leaseId !== null]).sort(),
         [
           ["b", true],
           [null, true],
@@ -174,8 +185,8 @@ export function runAdvanceConformance(engine: Engine): void {
     const begun = await beginOne(scene);
     const announced: string[] = [];
     t.after(store.queueWatch((lane) => announced.push(lane)));
-    const { handed } = await advance(scene, begun, { steps: [doneStep("a")], entries: [DISCOVERY] }, { lease: NO_ROOM });
-    assert.deepEqual([handed, announced], [[], ["app:1"]]);
+    const { leased } = await advance(scene, begun, { steps: [doneStep("a")], entries: [DISCOVERY] }, { lease: NO_ROOM });
+    assert.deepEqual([leased, announced], [[], ["app:1"]]);
     assert.equal((await claimAll(scene, 2_000, NODE))[0]?.claims, 1);
   });
 
@@ -194,7 +205,7 @@ export function runAdvanceConformance(engine: Engine): void {
     for (const entry of [begun.entry, null]) {
       assert.deepEqual(await advance(scene, begun, () => assert.fail("nothing is to be decided"), { entry }), {
         applied: false,
-        handed: [],
+        leased: [],
       });
     }
     assert.deepEqual(await detailsOf(scene, begun.run.id), ended);
@@ -211,7 +222,7 @@ export function runAdvanceConformance(engine: Engine): void {
     assert.deepEqual([details.status, details.output, details.error], ["completed", '{ "n": 12345678901234567890 }', null]);
   });
 
-  test(`${engine.name}: results handed in while a call goes on keep the entry and begin its attempts anew`, async (t) => {
+  test(`${engine.name}: results leased in while a call goes on keep the entry and begin its attempts anew`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const begun = await beginOne(scene);
@@ -228,7 +239,7 @@ export function runAdvanceConformance(engine: Engine): void {
     });
   });
 
-  test(`${engine.name}: the end of a run resolves the step that invoked it, in the same change`, async (t) => {
+  test(`${engine.name}: the end of a run makes the entry due of the step that invoked it, in the same change`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const parent = await beginOne(scene);
@@ -236,21 +247,26 @@ export function runAdvanceConformance(engine: Engine): void {
     const invoked = sampleBatch(scene.environment, [sampleEvent({ name: "invoked", runs: [child] })]);
     const waiting = sampleStep("child", { kind: "invoke", status: "waiting", detail: child.id });
     const timeout = { kind: "timeout", stepId: waiting.id, dueAt: 90_000 } as const;
-    const { handed } = await advance(scene, parent, { status: "waiting", steps: [waiting], entries: [timeout], events: [invoked] });
+    const { leased } = await advance(scene, parent, { status: "waiting", steps: [waiting], entries: [timeout], events: [invoked] });
     assert.deepEqual(
-      handed.map(({ functionNo }) => functionNo),
+      leased.map(({ functionNo }) => functionNo),
       [scene.functions[1]],
-      "the child is handed over with it",
+      "the child is leased with it",
     );
-    const [entry] = handed;
+    const [entry] = leased;
     assert.ok(entry?.runNo);
     const end = await advance(scene, { runNo: entry.runNo, entry }, { end: sampleEnd() });
     assert.deepEqual(
-      end.handed.map(({ runNo }) => runNo),
-      [parent.runNo],
+      end.leased.map(({ runNo, kind, stepId: id, endedRunNo, eventSequence }) => [runNo, kind, id, endedRunNo, eventSequence]),
+      [[parent.runNo, "timeout", "child", entry.runNo, null]],
     );
-    const [step] = (await detailsOf(scene, parent.run.id)).steps;
-    assert.deepEqual([step?.status, step?.value], ["completed", '{"data":"of the child"}']);
+    const { environmentId } = parent;
+    assert.deepEqual(await store.runEnd({ environmentId, runNo: entry.runNo }), sampleEnd());
+    assert.equal(await store.runEnd({ environmentId, runNo: parent.runNo }), null, "it goes on");
+    const [resumed] = end.leased;
+    assert.ok(resumed);
+    const done = { steps: [{ ...doneStep("child"), kind: "invoke" as const }], settled: [stepId("child")] };
+    assert.ok((await advance(scene, { ...parent, entry: resumed }, done)).applied);
     assert.equal(await store.queueNextDue(), null, "its timeout is gone");
   });
 
@@ -261,9 +277,9 @@ export function runAdvanceConformance(engine: Engine): void {
     const handler = sampleRun(scene.functions[1]);
     const failed = sampleEvent({ name: "function.failed", dedupId: begun.run.id, runs: [handler] });
     const batch = sampleBatch(scene.environment, [failed], { source: { kind: "internal", id: "executor" } });
-    const { handed } = await advance(scene, begun, { end: sampleEnd({ status: "failed" }), events: [batch] });
+    const { leased } = await advance(scene, begun, { end: sampleEnd({ status: "failed" }), events: [batch] });
     assert.deepEqual(
-      handed.map(({ functionNo }) => functionNo),
+      leased.map(({ functionNo }) => functionNo),
       [scene.functions[1]],
     );
     assert.equal((await detailsOf(scene, handler.id)).event?.id, failed.id);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ClaimedEntry } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import { advance, beginOne, detailsOf, doneStep, makeScene, sampleCall, sampleEnd, sampleStep, stepId } from "./run-samples.ts";
 
@@ -17,9 +18,9 @@ export function runCallConformance(engine: Engine): void {
     const second = sampleCall({ stepId: stepId("quick"), startedAt: 1_500, path: "/api?fnId=ship&stepId=quick" });
     await advance(scene, begun, { call: second, steps: [doneStep("quick")], entry: "keep" });
     const third = sampleCall({ attempt: 1, stepsGiven: 1, httpStatus: null, outcome: "error", answer: null, answerLength: 0 });
-    await advance(scene, begun, { call: third, steps: [doneStep("slow")], ...AGAIN });
+    const { leased } = await advance(scene, begun, { call: third, steps: [doneStep("slow")], ...AGAIN });
     const last = sampleCall({ stepsGiven: 2, httpStatus: 200, endedAt: 1_700, answer: "a \\ b \0 é😀", answerLength: 9_000 });
-    await advance(scene, begun, { call: last, end: sampleEnd() });
+    await advance(scene, { ...begun, entry: leased[0] as ClaimedEntry }, { call: last, end: sampleEnd() });
     await advance(scene, other, { call: sampleCall(), ...AGAIN });
 
     const again = { ...scene, store: await reopen() };

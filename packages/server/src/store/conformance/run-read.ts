@@ -28,7 +28,7 @@ async function fill(scene: Scene): Promise<Known[]> {
     const event = sampleEvent();
     const run = sampleRun(functionNo, { id: runIds.next(createdAt) as string as RunId, dueAt: createdAt });
     const batch = sampleBatch(scene.environment, [{ ...event, runs: [run] }], { receivedAt: createdAt, lease: sampleLease() });
-    const [entry] = (await scene.store.eventAppend(batch)).handed;
+    const [entry] = (await scene.store.eventAppend(batch)).leased;
     assert.ok(entry?.runNo);
     const isEnd = status === "completed" || status === "failed" || status === "cancelled";
     await advance(scene, { runNo: entry.runNo, entry }, isEnd ? { end: sampleEnd({ status }) } : { status, entry: "keep" });

@@ -1,7 +1,7 @@
 /** Functions, runs, leases and rules for the suite: as simple as they can be. What runs really do is decided elsewhere. */
 
 import assert from "node:assert/strict";
-import { type AppId, createEventIdGenerator, type FunctionNo, type RunId, type StepId } from "@inlet/protocol";
+import { type AppId, createEventIdGenerator, type FunctionNo, type LeaseId, type RunId, type StepId } from "@inlet/protocol";
 import type {
   AppSyncParams,
   CallRecord,
@@ -15,29 +15,22 @@ import type {
   RunChange,
   RunEnd,
   RunKey,
-  RunRules,
   RunState,
   StepWrite,
   Store,
+  WaitRules,
 } from "../contract/index.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
 
 export const NODE = "node-1";
 const runIds = createEventIdGenerator();
+const leaseIds = createEventIdGenerator();
 
 /** A path is a field of the data; an expression `same <field>` wants it to be what the run's own event says. */
-export const SAMPLE_RULES: RunRules = {
+export const SAMPLE_RULES: WaitRules = {
   keyAt: (event, path) => textAt(event, path),
   matches: ({ expression }, event, runEvent) =>
     expression === null || textAt(event, expression.slice(5)) === textAt(runEvent, expression.slice(5)),
-  eventValue: (event) => event.data,
-  resolve(state, { id, status, value }, now) {
-    const step = state.steps.find((candidate) => candidate.id === id);
-    if (!step || step.endedAt !== null) return {};
-    const entries = [{ kind: "call", stepId: null } as const];
-    return { steps: [{ ...step, status, value, endedAt: now }], settled: [id], status: "running", entries };
-  },
-  cancel: (_state, now) => ({ end: sampleEnd({ status: "cancelled", endedAt: now, output: null }) }),
 };
 
 function textAt(event: NewEvent, field: string): string | null {
@@ -46,7 +39,8 @@ function textAt(event: NewEvent, field: string): string | null {
 }
 
 export function sampleLease(changes: Partial<Lease> = {}): Lease {
-  return { node: NODE, until: 31_000, roomIn: () => Number.POSITIVE_INFINITY, ...changes };
+  const newId = () => leaseIds.next(1_000) as string as LeaseId;
+  return { node: NODE, until: 31_000, newId, roomIn: () => Number.POSITIVE_INFINITY, ...changes };
 }
 
 export const NO_ROOM = sampleLease({ roomIn: () => 0 });
@@ -96,10 +90,10 @@ export async function begin(
   return store.eventAppend(sampleBatch(environment, [sampleEvent({ ...event, runs })], { lease: sampleLease(), ...batch }));
 }
 
-/** One run that was handed over, ready to be advanced. */
+/** One run that was leased, ready to be advanced. */
 export async function beginOne(scene: Scene, changes: Partial<NewRun> = {}, event: Partial<NewEvent> = {}): Promise<Begun> {
   const run = sampleRun(scene.functions[0], changes);
-  const [entry] = (await begin(scene, [run], { event })).handed;
+  const [entry] = (await begin(scene, [run], { event })).leased;
   assert.ok(entry?.runNo);
   return { environmentId: scene.environment.id, run, entry, runNo: entry.runNo };
 }
@@ -110,7 +104,7 @@ export interface Begun extends RunKey {
 }
 
 export interface AdvanceOptions {
-  entry?: Pick<ClaimedEntry, "no"> | null;
+  entry?: Pick<ClaimedEntry, "no" | "leaseId"> | null;
   now?: number;
   lease?: Lease;
 }
@@ -125,7 +119,7 @@ export function advance(
   const { now = 2_000, lease = sampleLease() } = options;
   const worked = options.entry === undefined ? entry : options.entry;
   const decide = typeof change === "function" ? change : () => change;
-  return store.runAdvance({ environmentId: environment.id, runNo, entryNo: worked?.no ?? null, now, lease, decide });
+  return store.runAdvance({ environmentId: environment.id, runNo, entry: worked, now, lease, decide });
 }
 
 export function stepId(name: string): StepId {
@@ -147,8 +141,7 @@ export function sampleCall(changes: Partial<CallRecord> = {}): CallRecord {
 }
 
 export function sampleEnd(changes: Partial<RunEnd> = {}): RunEnd {
-  const invokerValue = { status: "completed", value: '{"data":"of the child"}' } as const;
-  return { status: "completed", endedAt: 2_000, output: '"done"', error: null, invokerValue, ...changes };
+  return { status: "completed", endedAt: 2_000, output: '"done"', error: null, ...changes };
 }
 
 export async function detailsOf({ store, environment }: Scene, id: RunId) {
@@ -161,7 +154,8 @@ export async function detailsOf({ store, environment }: Scene, id: RunId) {
 export async function claimAll({ store }: Scene, now: number, node = "another", lanes = ["timers", "app:1"]): Promise<ClaimedEntry[]> {
   const found: ClaimedEntry[] = [];
   for (const lane of lanes) {
-    const { claimed } = await store.queueClaimMany({ lane, limit: 1_000, now, lease: sampleLease({ node, until: now + 30_000 }) });
+    const lease = sampleLease({ node, until: now + 30_000 });
+    const { claimed } = await store.queueClaimMany({ lane, limit: 1_000, now, lease, limits: [] });
     found.push(...claimed);
   }
   return found;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NewEvent, NewWait } from "../contract/index.ts";
+import type { ClaimedEntry, NewEvent, NewWait } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import {
   advance,
@@ -10,7 +10,9 @@ import {
   claimAll,
   detailsOf,
   makeScene,
+  NODE,
   type Scene,
+  sampleEnd,
   sampleLease,
   sampleRun,
   sampleStep,
@@ -18,11 +20,12 @@ import {
 } from "./run-samples.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
 
-const SINCE_BEGINNING = { sequence: 0, at: 0 };
-
 function sampleWait(changes: Partial<NewWait> = {}): NewWait {
-  return { kind: "event", eventName: "answer", expression: null, match: null, stepId: stepId("wait"), expiresAt: 90_000, ...changes };
+  const forAny = { kind: "event", eventName: "answer", expression: null, match: null } as const;
+  return { ...forAny, stepId: stepId("wait"), since: 2_000, expiresAt: 90_000, ...changes };
 }
+
+const CANCEL: NewWait = { kind: "cancel", eventName: "stop", expression: "same n", match: null, stepId: null, since: 0, expiresAt: 90_000 };
 
 /** The run waits, and its entry is done. */
 async function wait(scene: Scene, begun: Begun, changes: Partial<NewWait> = {}, now = 2_000) {
@@ -41,30 +44,47 @@ function send({ store, environment }: Scene, changes: Partial<NewEvent> = {}, re
   return store.eventAppend(sampleBatch(environment, [sampleEvent({ name: "answer", ...changes })], { receivedAt, lease: sampleLease() }));
 }
 
-async function answerOf(scene: Scene, { run }: Begun, name = "wait"): Promise<string | null> {
-  return (await detailsOf(scene, run.id)).steps.find(({ id }) => id === name)?.value ?? null;
+/** The data of the event that the step is told of, once its entry is due; null while it waits. Nobody holds the entry then. */
+async function answerOf({ store, environment }: Scene, { runNo }: Begun, name = "wait"): Promise<string | null> {
+  const { claimed } = await store.queueClaimMany({ lane: "timers", limit: 1_000, now: 4_000, lease: sampleLease(), limits: [] });
+  await store.queueRelease({ entries: claimed, now: 4_000 });
+  const due = claimed.find((entry) => entry.runNo === runNo && entry.stepId === name);
+  if (!due || due.eventSequence === null) return null;
+  return (await store.eventAt({ environmentId: environment.id, sequence: due.eventSequence }))?.data ?? null;
 }
 
+const told = (entries: readonly ClaimedEntry[]) => entries.map(({ runNo, kind }) => [runNo, kind]);
+
 export function runWaitConformance(engine: Engine): void {
-  test(`${engine.name}: an event resumes the run that waits for it, once, and takes the timeout away`, async (t) => {
+  test(`${engine.name}: an event makes the entry due of the step that waits for it, once`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const begun = await beginOne(scene);
     await wait(scene, begun);
     assert.equal((await detailsOf(scene, begun.run.id)).status, "waiting");
     await send(scene, { name: "another" });
-    const { handed } = await send(scene, { data: '{"first":true}' });
+    const { leased } = await send(scene, { data: '{"first":true}' });
     assert.deepEqual(
-      handed.map(({ runNo, kind }) => [runNo, kind]),
-      [[begun.runNo, "call"]],
+      leased.map(({ runNo, kind, stepId: id, claims }) => [runNo, kind, id, claims]),
+      [[begun.runNo, "timeout", "wait", 1]],
     );
-    assert.deepEqual((await send(scene, { data: '{"second":true}' })).handed, []);
+    assert.deepEqual((await send(scene, { data: '{"second":true}' })).leased, []);
+    await store.queueRelease({ entries: leased, now: 3_000 });
     assert.equal(await answerOf(scene, begun), '{"first":true}');
-    assert.deepEqual(
-      (await claimAll(scene, 9_000_000)).map(({ kind }) => kind),
-      ["call"],
-      "no timeout is left",
-    );
+    assert.deepEqual(told(await claimAll(scene, 9_000_000)), [[begun.runNo, "timeout"]], "there is one entry");
+  });
+
+  test(`${engine.name}: a timeout that is being worked on came first`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const begun = await beginOne(scene);
+    await wait(scene, begun, { expiresAt: 3_000 });
+    const [timeout] = await claimAll(scene, 3_000, NODE, ["timers"]);
+    assert.ok(timeout);
+    assert.deepEqual((await send(scene, {}, 2_999)).leased, []);
+    const { applied } = await advance(scene, { ...begun, entry: timeout }, { settled: [stepId("wait")] });
+    assert.ok(applied);
+    assert.deepEqual(await claimAll(scene, 9_000_000), []);
   });
 
   test(`${engine.name}: of many waits those whose key fits are found, and expressions are asked`, async (t) => {
@@ -79,62 +99,54 @@ export function runWaitConformance(engine: Engine): void {
     const asked = await beginOne(scene, {}, { data: '{"color":"red"}' });
     await wait(scene, asked, { expression: "same color" });
     assert.deepEqual(
-      (await send(scene, { data: '{"n":3}' })).handed.map(({ runNo }) => runNo),
+      (await send(scene, { data: '{"n":3}' })).leased.map(({ runNo }) => runNo),
       [keyed[3]?.runNo],
     );
-    assert.deepEqual((await send(scene, { data: '{"n":9,"color":"blue"}' })).handed, []);
+    assert.deepEqual((await send(scene, { data: '{"n":9,"color":"blue"}' })).leased, []);
     assert.deepEqual(
-      (await send(scene, { data: '{"n":1,"color":"red"}' })).handed.map(({ runNo }) => runNo).sort(),
+      (await send(scene, { data: '{"n":1,"color":"red"}' })).leased.map(({ runNo }) => runNo).sort(),
       [keyed[1]?.runNo, asked.runNo].sort(),
     );
   });
 
-  test(`${engine.name}: another environment's event, a late one and the run's own resume nothing`, async (t) => {
+  test(`${engine.name}: another environment's event and a late one resume nothing`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const elsewhere = await makeEnvironment(store, "staging");
-    const begun = await beginOne(scene, {}, { name: "answer" });
-    await wait(scene, begun, { expiresAt: 5_000, since: SINCE_BEGINNING });
+    const begun = await beginOne(scene);
+    await wait(scene, begun, { expiresAt: 5_000 });
     await send({ ...scene, environment: elsewhere });
-    await send(scene, {}, 5_000);
-    assert.equal(await answerOf(scene, begun), null);
-    await send(scene, {}, 4_999);
-    assert.notEqual(await answerOf(scene, begun), null);
+    assert.deepEqual((await send(scene, {}, 5_000)).leased, []);
+    assert.deepEqual(told((await send(scene, {}, 4_999)).leased), [[begun.runNo, "timeout"]]);
   });
 
-  test(`${engine.name}: an event that was stored while the wait was on its way is not missed`, async (t) => {
+  test(`${engine.name}: the event that started a run neither resumes nor cancels it`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
-    const begun = await beginOne(scene);
-    const context = await store.runContext(begun);
-    const since = { sequence: context?.lastSequence ?? 0, at: 1_500 };
-    // Received before the call began, and stored after: what counts is the order of commits.
+    const cancels = [{ ...CANCEL, eventName: "answer", expression: null }];
+    const begun = await beginOne(scene, { cancels }, { name: "answer" });
+    assert.deepEqual((await wait(scene, begun, { since: 0 })).leased, []);
+    assert.deepEqual(await claimAll(scene, 50_000), [], "only the timeout is left, which is not due");
+    assert.deepEqual(told((await send(scene)).leased).sort(), [
+      [begun.runNo, "cancel"],
+      [begun.runNo, "timeout"],
+    ]);
+  });
+
+  test(`${engine.name}: events count that were received since, stored before the wait or after`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const [before, after] = [await beginOne(scene), await beginOne(scene)];
     await send(scene, { data: '{"n":1}' }, 1_499);
-    await send(scene, { data: '{"n":2}' }, 1_600);
-    const { handed } = await wait(scene, begun, { since });
-    assert.deepEqual(
-      handed.map(({ runNo, kind }) => [runNo, kind]),
-      [[begun.runNo, "call"]],
-    );
-    assert.equal(await answerOf(scene, begun), '{"n":1}', "the first of them");
-    assert.equal((await detailsOf(scene, begun.run.id)).status, "running");
-    const entries = (await claimAll(scene, 9_000_000)).map(({ kind }) => kind);
-    assert.deepEqual(entries, ["call"], "no timeout is left");
-  });
-
-  test(`${engine.name}: an event from before the call began is not taken twice, even in the same instant`, async (t) => {
-    const { store } = await engine.open(t);
-    const scene = await makeScene(store);
-    const begun = await beginOne(scene);
-    await wait(scene, begun, { stepId: stepId("first") });
-    const { handed } = await send(scene, {}, 3_000);
-    const [entry] = handed;
-    assert.ok(entry);
-    const context = await store.runContext(begun);
-    await wait(scene, { ...begun, entry }, { stepId: stepId("second"), since: { sequence: context?.lastSequence ?? 0, at: 3_000 } }, 3_000);
-    assert.equal(await answerOf(scene, begun, "second"), null);
-    await send(scene, { data: '{"later":true}' }, 3_000);
-    assert.equal(await answerOf(scene, begun, "second"), '{"later":true}');
+    await send(scene, { data: '{"n":2}' }, 1_500);
+    await send(scene, { data: '{"n":3}' }, 1_600);
+    const { leased } = await wait(scene, before, { since: 1_500 });
+    assert.deepEqual(told(leased), [[before.runNo, "timeout"]]);
+    await store.queueRelease({ entries: leased, now: 3_000 });
+    assert.equal(await answerOf(scene, before), '{"n":2}', "the first of them");
+    assert.deepEqual((await wait(scene, after, { since: 1_601 })).leased, []);
+    assert.deepEqual((await send(scene, {}, 1_600)).leased, [], "received before, stored after");
+    assert.deepEqual(told((await send(scene, {}, 1_601)).leased), [[after.runNo, "timeout"]]);
   });
 
   test(`${engine.name}: an event and a wait at the same time find each other`, async (t) => {
@@ -142,11 +154,10 @@ export function runWaitConformance(engine: Engine): void {
     const scene = await makeScene(store);
     for (let n = 0; n < 20; n++) {
       const begun = await beginOne(scene);
-      const context = await store.runContext(begun);
-      const since = { sequence: context?.lastSequence ?? 0, at: 1_000 };
-      const both = [() => wait(scene, begun, { since }), () => send(scene, { data: `{"n":${n}}` })];
-      await Promise.all((n % 2 === 0 ? both : both.reverse()).map((act) => act()));
-      assert.equal(await answerOf(scene, begun), `{"n":${n}}`);
+      const both = [() => wait(scene, begun), () => send(scene, { data: `{"n":${n}}` })];
+      const results = await Promise.all((n % 2 === 0 ? both : both.reverse()).map((act) => act()));
+      assert.deepEqual(told(results.flatMap(({ leased }) => leased)), [[begun.runNo, "timeout"]]);
+      await advance(scene, begun, { end: sampleEnd() }, { entry: null });
     }
   });
 
@@ -154,42 +165,41 @@ export function runWaitConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const begun = await Promise.all(Array.from({ length: 60 }, () => beginOne(scene)));
-    const since = { sequence: await store.eventSequence(), at: 1_000 };
-    const waiting = begun.map((one, n) => wait(scene, one, { eventName: `answer-${n}`, since }));
+    const waiting = begun.map((one, n) => wait(scene, one, { eventName: `answer-${n}` }));
     // An engine may read before it writes: events that come at any moment of that meet the waits as they are written.
     const sent = begun.map(async (_, n) => {
       for (let turn = 0; turn < n; turn++) await new Promise((resolve) => setImmediate(resolve));
       return send(scene, { name: `answer-${n}` });
     });
-    await Promise.all([...waiting, ...sent]);
-    const missed = await Promise.all(begun.map(async (one) => (await answerOf(scene, one)) === null));
-    assert.equal(missed.filter(Boolean).length, 0, "events were missed");
+    const results = await Promise.all([...waiting, ...sent]);
+    const resumed = new Set(results.flatMap(({ leased }) => leased).map(({ runNo }) => runNo));
+    assert.equal(resumed.size, begun.length, "events were missed");
   });
 
-  test(`${engine.name}: an event cancels the runs it is meant to cancel, and them only`, async (t) => {
+  test(`${engine.name}: an event cancels the runs it is meant to cancel, and them only, once`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
-    const cancels = [{ kind: "cancel" as const, eventName: "stop", expression: "same n", match: null, stepId: null, expiresAt: 90_000 }];
+    const cancels = [CANCEL];
     const [hit, missed] = [
       await beginOne(scene, { cancels }, { data: '{"n":1}' }),
       await beginOne(scene, { cancels }, { data: '{"n":2}' }),
     ];
-    await send(scene, { name: "stop", data: '{"n":1}' });
-    assert.deepEqual(
-      [(await detailsOf(scene, hit.run.id)).status, (await detailsOf(scene, missed.run.id)).status],
-      ["cancelled", "running"],
-    );
+    const { leased } = await send(scene, { name: "stop", data: '{"n":1}' });
+    assert.deepEqual(told(leased), [[hit.runNo, "cancel"]]);
+    assert.deepEqual((await send(scene, { name: "stop", data: '{"n":1}' })).leased, []);
+    const [entry] = leased;
+    assert.ok(entry);
+    assert.ok((await advance(scene, { ...hit, entry }, { end: sampleEnd({ status: "cancelled" }) })).applied);
     const late = await advance(scene, hit, () => assert.fail("nothing is to be decided"));
     assert.equal(late.applied, false, "an answer that comes after it changes nothing");
-    await send(scene, { name: "stop", data: '{"n":2}' }, 90_000);
-    assert.equal((await detailsOf(scene, missed.run.id)).status, "running", "too late");
+    assert.deepEqual((await send(scene, { name: "stop", data: '{"n":2}' }, 90_000)).leased, [], "too late");
+    assert.equal((await detailsOf(scene, missed.run.id)).status, "running");
   });
 
   test(`${engine.name}: an event cancels a run that an earlier event of its batch starts, and no other`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
-    const cancels = [{ kind: "cancel" as const, eventName: "stop", expression: "same n", match: null, stepId: null, expiresAt: 90_000 }];
-    const [early, late, again] = [1, 2, 3].map(() => sampleRun(scene.functions[0], { cancels, startBy: 80_000 }));
+    const [early, late, again] = [1, 2, 3].map(() => sampleRun(scene.functions[0], { cancels: [CANCEL] }));
     assert.ok(early && late && again);
     await store.eventAppend(sampleBatch(scene.environment, [sampleEvent({ dedupId: "known" })]));
     const batch = [
@@ -201,24 +211,16 @@ export function runWaitConformance(engine: Engine): void {
       sampleEvent({ name: "stop", data: '{"n":3}' }),
       sampleEvent({ data: '{"n":2}', runs: [late] }),
     ];
-    const { handed, duplicates } = await store.eventAppend(sampleBatch(scene.environment, batch, { lease: sampleLease() }));
+    const { leased, duplicates } = await store.eventAppend(sampleBatch(scene.environment, batch, { lease: sampleLease() }));
     assert.equal(duplicates, 1);
-    assert.equal((await detailsOf(scene, early.id)).status, "cancelled");
-    assert.equal((await detailsOf(scene, late.id)).status, "running");
     assert.equal(await store.runGet({ environmentId: scene.environment.id, id: again.id }), null);
-    const lateNo = (await detailsOf(scene, late.id)).no;
-    assert.deepEqual(
-      handed.map(({ runNo, kind }) => [runNo, kind]),
-      [[lateNo, "call"]],
-      "nobody works on a run that has ended",
-    );
-    assert.deepEqual((await claimAll(scene, 80_000)).map(({ runNo, kind }) => [runNo, kind]).sort(), [
+    const [earlyNo, lateNo] = [(await detailsOf(scene, early.id)).no, (await detailsOf(scene, late.id)).no];
+    assert.deepEqual(told(leased).sort(), [
+      [earlyNo, "call"],
+      [earlyNo, "cancel"],
       [lateNo, "call"],
-      [lateNo, "start-by"],
     ]);
-    await send(scene, { name: "stop", data: '{"n":1}' });
-    await send(scene, { name: "stop", data: '{"n":2}' });
-    assert.equal((await detailsOf(scene, late.id)).status, "cancelled", "by a later event it is");
+    assert.deepEqual(told((await send(scene, { name: "stop", data: '{"n":2}' })).leased), [[lateNo, "cancel"]], "a later event may");
   });
 
   test(`${engine.name}: a change of a run may send the event that its own step begins to wait for`, async (t) => {
@@ -227,39 +229,30 @@ export function runWaitConformance(engine: Engine): void {
     const begun = await beginOne(scene);
     const step = sampleStep("wait", { kind: "wait", status: "waiting", until: 90_000, detail: "answer" });
     const events = [sampleBatch(scene.environment, [sampleEvent({ name: "answer", data: '{"own":true}' })], { receivedAt: 2_000 })];
-    const { handed } = await advance(scene, begun, { status: "waiting", steps: [step], waits: [sampleWait()], events });
-    assert.equal(await answerOf(scene, begun), '{"own":true}');
-    assert.deepEqual(
-      handed.map(({ runNo, kind }) => [runNo, kind]),
-      [[begun.runNo, "call"]],
-    );
+    const entries = [{ kind: "timeout", stepId: step.id, dueAt: 90_000 } as const];
+    const { leased } = await advance(scene, begun, { status: "waiting", steps: [step], waits: [sampleWait()], entries, events });
+    assert.deepEqual(told(leased), [[begun.runNo, "timeout"]]);
   });
 
   test(`${engine.name}: what a run that ended waited for concerns nobody`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
-    const cancels = [{ kind: "cancel" as const, eventName: "answer", expression: null, match: null, stepId: null, expiresAt: 90_000 }];
-    const begun = await beginOne(scene, { cancels });
+    const begun = await beginOne(scene, { cancels: [{ ...CANCEL, eventName: "answer", expression: null }] });
     await wait(scene, begun);
-    await send(scene);
-    const details = await detailsOf(scene, begun.run.id);
-    assert.ok(["cancelled", "running"].includes(details.status));
-    assert.deepEqual(
-      (await send(scene)).handed.filter(({ runNo }) => runNo === begun.runNo),
-      [],
-    );
+    await advance(scene, begun, { end: sampleEnd() }, { entry: null });
+    assert.deepEqual((await send(scene)).leased, []);
+    assert.deepEqual(await claimAll(scene, 9_000_000), []);
   });
 
-  test(`${engine.name}: one event starts runs, resumes others, and a resumed run without room is queued`, async (t) => {
+  test(`${engine.name}: one event starts runs, resumes others, and what has no room is queued`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
     const begun = await beginOne(scene);
     await wait(scene, begun);
     const started = sampleRun(scene.functions[1]);
-    const lease = sampleLease({ roomIn: () => 1 });
-    const { handed } = await begin(scene, [started], { event: { name: "answer" }, lease, receivedAt: 3_000 });
-    assert.equal(handed.length, 1);
-    assert.equal((await claimAll(scene, 3_000, "node-1")).length, 1);
+    const lease = sampleLease({ roomIn: (lane) => (lane === "timers" ? 0 : 1) });
+    const { leased } = await begin(scene, [started], { event: { name: "answer" }, lease, receivedAt: 3_000 });
+    assert.deepEqual(told(leased), [[(await detailsOf(scene, started.id)).no, "call"]]);
     assert.notEqual(await answerOf(scene, begun), null);
   });
 }

@@ -50,7 +50,7 @@ export interface EventAppendResult {
   ids: EventId[];
   duplicates: number;
   /** Work that is now held by the one named in the lease. */
-  handed: ClaimedEntry[];
+  leased: ClaimedEntry[];
 }
 
 export interface StoredEvent extends Omit<NewEvent, "runs" | "starts"> {

@@ -5,9 +5,9 @@
  * start; working on it reads the marks, decides, and writes the marks and the run, if there is one, in one transaction.
  */
 
-import type { EntryNo, EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { EventBatch, StoredEvent } from "./events.ts";
-import type { ClaimedEntry, Lease } from "./queue.ts";
+import type { ClaimedEntry, Lease, LeasedEntry } from "./queue.ts";
 import type { Invoker, NewRun } from "./runs.ts";
 
 export interface MarkKey {
@@ -36,9 +36,9 @@ export interface FunctionStartChange {
   run?: { run: NewRun; event: StoredEvent };
   /** A singleton's mark that is to hold the number of the run started. */
   holdMark?: MarkKey;
-  /** The step that invoked the function, if no run is started for it: it fails with this value. */
+  /** The step that invoked the function, if no run is started for it: the caller tells it, and then removes the entry, which stays. */
   refused?: { invoker: Invoker; value: string };
-  /** Runs that give way. */
+  /** Runs that give way: an entry cancels each. */
   cancels?: readonly RunNo[];
   /** The gathering under this key is due at this time; an entry for it that exists is moved. Events from `since` on are kept for it. */
   gather?: { key: string; dueAt: number; since: number };
@@ -50,7 +50,7 @@ export interface FunctionStartChange {
 
 export interface FunctionStartParams {
   environmentId: EnvironmentId;
-  entryNo: EntryNo;
+  entry: Pick<LeasedEntry, "no" | "leaseId">;
   functionNo: FunctionNo;
   marks: readonly MarkKey[];
   now: number;
@@ -62,7 +62,9 @@ export interface FunctionStartStore {
   /** The event a `start` entry is about; null when it is gone. */
   eventAt(params: { environmentId: EnvironmentId; sequence: number }): Promise<StoredEvent | null>;
   markGet(params: MarkKey & { environmentId: EnvironmentId; functionNo: FunctionNo }): Promise<string | null>;
-  functionStart(params: FunctionStartParams): Promise<{ applied: boolean; handed: ClaimedEntry[] }>;
+  functionStart(
+    params: FunctionStartParams,
+  ): Promise<{ applied: boolean; leased: ClaimedEntry[]; refused: FunctionStartChange["refused"] }>;
   /** Looks at up to `limit` marks that may be forgotten, and removes them unless they name a run that goes on; says how many it looked at. */
   markExpireMany(params: { until: number; limit: number }): Promise<number>;
 }

@@ -1,22 +1,24 @@
 /**
  * The queue: every piece of work that is still to be done, in lanes.
  *
- * An entry is held by a node from the moment it is claimed (or handed over at its creation) until its lease ends; leases are
- * renewed while work goes on, and what a dead node held is due again when its lease is over. Work that is due later stands in
- * the lane of timers, so that the other lanes hold only what could be done now.
+ * An entry is leased to a node when it is claimed, or when it is created with room for it. The lease has an id of its own, and
+ * whatever is done with the entry names that id: who has lost the lease changes nothing. Leases are renewed while work goes on; what
+ * a dead node held is due again when its lease is over. Work that is due later stands in the lane of timers, so that the other
+ * lanes hold only what could be done now.
  */
 
-import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
 
 /** Where entries stand that are due later, and those that call no app. */
 export const TIMER_LANE = "timers";
 
 /**
- * `call`: the app is called, for the function or for one planned step. `wake`: a sleep is over. `timeout`: a wait is over.
- * `start-by`, `finish-by`: the run has taken too long. `start`: a function with rules of its own is to be started. `cron`: a
- * schedule is due. `gather`: a debounce or a batch is due.
+ * `call`: the app is called, for the function or for one planned step. `wake`: a sleep is over. `timeout`: a wait is over, because
+ * its time is, or because what it waited for has come. `cancel`: the run is to be cancelled. `start-by`, `finish-by`: the run has
+ * taken too long. `start`: a function with rules of its own is to be started. `cron`: a schedule is due. `gather`: a debounce or a
+ * batch is due.
  */
-export const ENTRY_KINDS = ["call", "wake", "timeout", "start-by", "finish-by", "start", "cron", "gather"] as const;
+export const ENTRY_KINDS = ["call", "wake", "timeout", "cancel", "start-by", "finish-by", "start", "cron", "gather"] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 export interface NewEntry {
@@ -33,7 +35,12 @@ export interface EntryKey {
   no: EntryNo;
 }
 
-export interface ClaimedEntry extends EntryKey {
+/** An entry in the name of one lease. Nothing happens to an entry that is not, or no longer, leased under this id. */
+export interface LeasedEntry extends EntryKey {
+  leaseId: LeaseId;
+}
+
+export interface ClaimedEntry extends LeasedEntry {
   kind: EntryKind;
   lane: string;
   rank: number;
@@ -44,14 +51,18 @@ export interface ClaimedEntry extends EntryKey {
   functionNo: FunctionNo;
   stepId: StepId | null;
   attempt: number;
-  /** How often it was taken up without an outcome. */
+  /** How often it was leased without an outcome. */
   claims: number;
-  /** How often of these it was suspected to take its node down, and watched (queueTry). */
+  /** How often of these its node may have died of it (queueTry). */
   trials: number;
   /** What the entry is about, where it is neither a run nor a step: the cron text, the key of a gathering. */
   subject: string | null;
-  /** The event of a `start` entry; the first one of a `gather` entry. */
+  /** The event of a `start`, the first one of a `gather`; the event that a `timeout` waited for, or that caused a `cancel`. */
   eventSequence: number | null;
+  /** The run that a `timeout` waited for, once it has ended. */
+  endedRunNo: RunNo | null;
+  /** Until when it is leased. */
+  leasedUntil: number;
 }
 
 export interface QueueDepth {
@@ -62,58 +73,79 @@ export interface QueueDepth {
   oldestDueAt: number | null;
 }
 
-/** Who holds what is handed over, until when, and how much it takes of a lane. */
+/** For a store that only one process can use: its leases end with it. */
+export const LEASE_WITHOUT_END = Number.MAX_SAFE_INTEGER;
+
+/** What a node offers: to whom entries are leased, until when, and how many of a lane. */
 export interface Lease {
   node: string;
   until: number;
+  /** An id that was never given before, by any node. */
+  newId(): LeaseId;
   /** How many more entries of this lane the node takes now, without any of them overtaking others. */
   roomIn(lane: string): number;
 }
 
+/** No more than `cap` slots of a limit are taken at a time, by whichever lanes and nodes. */
+export interface LimitRule {
+  id: string;
+  cap: number;
+}
+
+export interface QueueClaimParams {
+  lane: string;
+  limit: number;
+  now: number;
+  lease: Lease;
+  /** Each entry claimed takes a slot of every one of these, until it is done or let go. */
+  limits: readonly LimitRule[];
+}
+
+export interface QueueClaimResult {
+  claimed: ClaimedEntry[];
+  /** Others were due as well. */
+  more: boolean;
+  /** Limits without a free slot: nothing more can be claimed before one of these is announced (limitWatch). */
+  fullLimits: string[];
+}
+
 export interface QueueStore {
   /**
-   * Takes up to `limit` entries of a lane that are due, lowest rank first. A call that stood among the timers goes to its own
-   * lane, and is taken only if there is room in it. `more` says that others were due as well. What the node holds already is
-   * never given to it again, even if it could not renew its lease in time: it is being worked on.
+   * Leases up to `limit` entries of a lane that are due, lowest rank first, and not more than there are slots. A call that stood
+   * among the timers goes to its own lane, and is leased only if there is room in it. An entry whose lease is over holds no slot.
    */
-  queueClaimMany(params: { lane: string; limit: number; now: number; lease: Lease }): Promise<{ claimed: ClaimedEntry[]; more: boolean }>;
+  queueClaimMany(params: QueueClaimParams): Promise<QueueClaimResult>;
+  /** Prolongs leases. Says which of them are still held. */
+  queueRenew(params: { entries: readonly LeasedEntry[]; until: number }): Promise<Set<LeaseId>>;
   /**
-   * Prolongs what the node holds; together with `others`, whose leases are young, it is all of it. What the store holds in its name beside
-   * them, because the answer to a claim was lost, is due again once its lease is over.
+   * Lets go of what was not worked on to its end, because the node stops: it is due at once, for any node, and does not count as
+   * claimed.
    */
-  queueRenew(params: { entries: readonly EntryKey[]; others?: readonly EntryKey[]; node: string; until: number }): Promise<void>;
-  /**
-   * Lets go of what the node holds and did not work on to its end, because it stops: it is due at once, for any node, and
-   * does not count as taken up.
-   */
-  queueRelease(params: { entries: readonly EntryKey[]; node: string; now: number }): Promise<void>;
+  queueRelease(params: { entries: readonly LeasedEntry[]; now: number }): Promise<void>;
   /** Makes due again what the node held before it died; called before anything is claimed. */
   queueRecover(params: { node: string; now: number }): Promise<void>;
   /** Every environment with calls that are due or under way. A lane is of one environment: lanes are what is counted. */
   queueDepths(): Promise<QueueDepth[]>;
   /** Lanes that hold work. */
   queueLanes(): Promise<string[]>;
-  /** Counts a trial before it begins, for work that may take its node down. Nothing happens unless the node holds the entry. */
-  queueTry(params: EntryKey & { node: string }): Promise<void>;
+  /** Counts a trial before it begins, for work that its node may die of. */
+  queueTry(params: LeasedEntry): Promise<void>;
+  /** The node lives: the last trial is taken back. */
+  queueAcquit(params: LeasedEntry): Promise<void>;
   /** When the next timer is due, or null. */
   queueNextDue(): Promise<number | null>;
-  /** Nothing happens unless the node holds the entry. */
-  queueRemove(params: EntryKey & { node: string }): Promise<void>;
-  /** The entry is let go, and due again at this time; how often it was taken up is kept. Nothing happens unless the node holds it. */
-  queueReschedule(params: EntryKey & { node: string; dueAt: number }): Promise<void>;
+  queueRemove(params: LeasedEntry): Promise<void>;
+  /** The entry is let go, and due again at this time; how often it was claimed is kept. */
+  queueReschedule(params: LeasedEntry & { dueAt: number }): Promise<void>;
   /**
-   * Looks at up to `limit` lanes after a place, and forgets those that no entry needs any more. `reached` is where to go on;
+   * Looks at up to `limit` lanes after a cursor, and forgets those that no entry needs any more. `reached` is where to go on;
    * null when there are no others. Lanes are as many as the values of the users' concurrency keys.
    */
   queueLaneForgetMany(params: { after: number; limit: number }): Promise<{ forgotten: number; reached: number | null }>;
-  /**
-   * Keeps limits for the node until then, or prolongs that; says whether it has all of them. While it has, no other node can
-   * have one of them.
-   */
-  queueLimitHold(params: { ids: readonly string[]; node: string; now: number; until: number }): Promise<boolean>;
-  queueLimitRelease(params: { ids: readonly string[]; node: string }): Promise<void>;
   /** Calls `listener` when entries were added that nobody holds: calls in a lane that has no room, and timers. Returns how to stop it. */
   queueWatch(listener: QueueListener): () => void;
+  /** Calls `listener` when slots of these limits may have become free, whichever node freed them. Returns how to stop it. */
+  limitWatch(listener: (ids: readonly string[]) => void): () => void;
 }
 
 export type QueueListener = (lane: string, dueAt: number) => void;

@@ -1,19 +1,21 @@
 /**
  * Runs, their steps, and how they change.
  *
- * A run is only ever changed by runAdvance and by the events it waits for, each in one transaction: the engine reads the run's
- * state, asks a pure function what follows from it, and writes that. Nothing is decided on state that may be out of date.
+ * A run is only ever changed by runAdvance, in one transaction: the engine reads the run's state, asks a pure function what follows
+ * from it, and writes that. Nothing is decided on state that may be out of date. No transaction changes two runs: an event that a
+ * run waits for, or the end of a run that it invoked, makes the entry due that then resumes it.
  */
 
-import type { EntryNo, EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, EventId, FunctionNo, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { EventBatch, NewEvent, StoredEvent } from "./events.ts";
-import type { ClaimedEntry, Lease, NewEntry } from "./queue.ts";
+import type { ClaimedEntry, Lease, LeasedEntry, NewEntry } from "./queue.ts";
 
 export const RUN_STATUSES = ["queued", "running", "sleeping", "waiting", "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export type RunEndStatus = "completed" | "failed" | "cancelled";
 
-export const STEP_KINDS = ["run", "sleep", "wait", "invoke"] as const;
+/** `send` is a step that sends events. */
+export const STEP_KINDS = ["run", "send", "sleep", "wait", "invoke"] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
 /** A step is open until it is completed or failed, and then never changes again. */
 export type StepStatus = "planned" | "running" | "sleeping" | "waiting" | "completed" | "failed";
@@ -110,9 +112,12 @@ export interface EntryRecord {
   kind: string;
   stepId: StepId | null;
   attempt: number;
-  /** How often it was taken up. */
+  /** How often it was leased without an outcome. */
   claims: number;
-  isHeld: boolean;
+  /** Under which it is held; null when it is not. */
+  leaseId: LeaseId | null;
+  /** One more discovery is asked for after the one under way. */
+  goesAgain: boolean;
 }
 
 export interface StepWrite extends Omit<StepRecord, "position"> {
@@ -128,17 +133,11 @@ export interface NewWait {
   match: { path: string; key: string } | null;
   stepId: StepId | null;
   expiresAt: number;
-  /** Events that were stored after this place count too: they came while the wait was on its way here. */
-  since?: EventPlace;
+  /** Only events received at or after this instant count. Those that were stored before the wait was count too. */
+  since: number;
 }
 
-/** How far the store was when a call began: the highest sequence in use, and the time. */
-export interface EventPlace {
-  sequence: number;
-  at: number;
-}
-
-export interface StoredWait extends Omit<NewWait, "since"> {
+export interface StoredWait extends NewWait {
   runNo: RunNo;
 }
 
@@ -185,8 +184,6 @@ export interface RunEnd {
   /** JSON text. */
   output: string | null;
   error: RunError | null;
-  /** What the step that invoked this run is given. */
-  invokerValue: { status: "completed" | "failed"; value: string };
 }
 
 /** What follows from a decision. Everything is optional; nothing at all leaves the run as it is. */
@@ -213,7 +210,7 @@ export interface RunChange {
 
 export interface RunAdvanceParams extends RunKey {
   /** The entry that was worked on, and must still be held; null when the change comes from elsewhere. */
-  entryNo: EntryNo | null;
+  entry: Pick<LeasedEntry, "no" | "leaseId"> | null;
   now: number;
   lease: Lease;
   decide(state: RunState): RunChange;
@@ -238,7 +235,7 @@ export interface RunAdvanceResult {
   /** False when the run has ended, or the entry is no longer held: nothing was changed. */
   applied: boolean;
   /** Work that is now held by the caller. */
-  handed: ClaimedEntry[];
+  leased: ClaimedEntry[];
 }
 
 /** What a call needs to know of its run. */
@@ -247,19 +244,13 @@ export interface RunContext {
   events: readonly StoredEvent[];
   /** Steps that are done, in the order they were. */
   steps: readonly { id: StepId; value: string }[];
-  /** The highest sequence of an event when this was read. */
-  lastSequence: number;
 }
 
-/** The rules an engine applies when an event resumes or cancels a run, and when a run that was invoked ends. Pure functions. */
-export interface RunRules {
+/** By which rules an engine finds the waits that an event ends. Pure functions. */
+export interface WaitRules {
   /** The key of the event's value at a path, or null. */
   keyAt(event: NewEvent, path: string): string | null;
-  matches(wait: StoredWait, event: NewEvent, runEvent: NewEvent): boolean;
-  /** The event as a step is given it. */
-  eventValue(event: NewEvent): string;
-  resolve(state: RunState, step: { id: StepId; status: "completed" | "failed"; value: string }, now: number): RunChange;
-  cancel(state: RunState, now: number): RunChange;
+  matches(wait: Pick<StoredWait, "expression">, event: NewEvent, runEvent: NewEvent): boolean;
 }
 
 export interface RunListParams {
@@ -293,12 +284,14 @@ export interface RunDetails extends RunSummary {
 
 export interface RunStore {
   /** Starts a run for an event that is there already. */
-  runStart(params: RunStartParams): Promise<{ handed: ClaimedEntry[] }>;
+  runStart(params: RunStartParams): Promise<{ leased: ClaimedEntry[] }>;
   runAdvance(params: RunAdvanceParams): Promise<RunAdvanceResult>;
   /** Keeps a call of which runAdvance said that nothing was changed. A call that is kept already is not kept again. */
   runNoteCall(params: LateCall): Promise<void>;
   /** Null when the run has ended. */
   runContext(params: RunKey): Promise<RunContext | null>;
+  /** How a run ended; null when it has not, or is gone. */
+  runEnd(params: RunKey): Promise<RunEnd | null>;
   /** The run with this id in any environment: ids are unique, and SDKs name no environment. */
   runFind(params: { id: RunId }): Promise<RunRecord | null>;
   runGet(params: { environmentId: EnvironmentId; id: RunId }): Promise<RunDetails | null>;

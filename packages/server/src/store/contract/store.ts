@@ -5,6 +5,7 @@
  * be reached or written, it throws StoreUnavailable: retryable, and nothing was kept.
  */
 
+import type { AdmissionStore } from "./admissions.ts";
 import type { AppStore } from "./apps.ts";
 import type { AuditStore } from "./audit-log.ts";
 import type { DedupKeyStore } from "./dedup-keys.ts";
@@ -14,12 +15,12 @@ import type { EventStore } from "./events.ts";
 import type { FunctionStartStore } from "./function-starts.ts";
 import type { IdempotencyStore } from "./idempotency-keys.ts";
 import type { KeyStore } from "./keys.ts";
-import type { PlaceStore } from "./places.ts";
 import type { QueueStore } from "./queue.ts";
 import type { RetentionStore } from "./retention.ts";
 import type { RunStore } from "./runs.ts";
 import type { SessionStore } from "./sessions.ts";
 import type { TrafficStore } from "./traffic.ts";
+import type { TurnStore } from "./turns.ts";
 import type { WebhookRequestStore } from "./webhook-requests.ts";
 import type { WebhookStore } from "./webhooks.ts";
 
@@ -32,7 +33,7 @@ export interface Store
     WebhookRequestStore,
     AppStore,
     QueueStore,
-    PlaceStore,
+    AdmissionStore,
     RunStore,
     RetentionStore,
     FunctionStartStore,
@@ -40,7 +41,8 @@ export interface Store
     AuditStore,
     IdempotencyStore,
     EventTypeStore,
-    TrafficStore {
+    TrafficStore,
+    TurnStore {
   /** Waits for what is under way, then lets go of the store. Idempotent. */
   stop(): Promise<void>;
   /** The name under which this process holds work: its own among the nodes that share the store. */

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
 import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../contract/index.ts";
-import { Handing } from "../rows/entry-writes.ts";
+import { LeaseAllocation } from "../policy/lease-allocation.ts";
 import type { EventTypeSums } from "./event-type-sums.ts";
 import type { EventWords } from "./event-words.ts";
 import type { InsertEvents } from "./insert-events.ts";
@@ -13,8 +13,8 @@ import { prepareRecordRequest } from "./webhook-requests.ts";
 
 export interface AppendEvents {
   append(batch: EventBatch): EventAppendResult;
-  /** Inside the transaction of something else, which hands over what follows. */
-  appendInside(handing: Handing, batch: EventBatch): EventAppendResult;
+  /** Inside the transaction of something else, which leases what follows. */
+  appendInside(allocation: LeaseAllocation, batch: EventBatch): EventAppendResult;
 }
 
 export interface AppendParts {
@@ -22,7 +22,7 @@ export interface AppendParts {
   words: EventWords;
   sums: EventTypeSums;
   startRuns: StartRuns;
-  resumeRuns(): ResumeRuns;
+  resumeRuns: ResumeRuns;
 }
 
 export function prepareAppendEvents(db: DatabaseSync, { rows, words, sums, startRuns, resumeRuns }: AppendParts): AppendEvents {
@@ -44,19 +44,19 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, words, sums, start
     return batch.idsFromSender && findEvent.get(environmentId, event.id) ? event.id : null;
   }
 
-  function insert(handing: Handing, batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
+  function insert(allocation: LeaseAllocation, batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
     const { environmentId, receivedAt } = batch;
     const { id, ts, extras, data } = event;
     const nameId = words.nameId(event.name);
     const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, extras, data);
     sums.note(environmentId, nameId, receivedAt, sequence);
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
-    if (event.runs) for (const run of event.runs) startRuns.start(handing, environmentId, sequence, run);
-    if (event.starts) for (const start of event.starts) startRuns.request(handing, environmentId, sequence, start);
-    resumeRuns().resume(handing, environmentId, event, sequence);
+    if (event.runs) for (const run of event.runs) startRuns.start(allocation, environmentId, sequence, run);
+    if (event.starts) for (const start of event.starts) startRuns.request(allocation, environmentId, sequence, start);
+    resumeRuns.resume(allocation, environmentId, event, receivedAt, sequence);
   }
 
-  function appendInside(handing: Handing, batch: EventBatch): EventAppendResult {
+  function appendInside(allocation: LeaseAllocation, batch: EventBatch): EventAppendResult {
     const ids: EventId[] = [];
     const sourceNo = words.sourceNo(batch.source);
     let duplicates = 0;
@@ -69,12 +69,12 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, words, sums, start
         rows.flush();
         countDuplicate.run(batch.environmentId, first);
         duplicates++;
-      } else insert(handing, batch, sourceNo, event, dedupId);
+      } else insert(allocation, batch, sourceNo, event, dedupId);
       ids.push(first ?? event.id);
     }
     if (batch.webhookRequest) recordRequest(batch.webhookRequest, ids[0] ?? null);
-    return { ids, duplicates, handed: handing.handed };
+    return { ids, duplicates, leased: allocation.leased };
   }
 
-  return { append: (batch) => appendInside(new Handing(batch.receivedAt, batch.lease), batch), appendInside };
+  return { append: (batch) => appendInside(new LeaseAllocation(batch.receivedAt, batch.lease), batch), appendInside };
 }

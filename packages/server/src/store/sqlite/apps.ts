@@ -3,8 +3,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AppId, EnvironmentId, FunctionNo } from "@inlet/protocol";
 import { type App, type AppStore, type AppSyncParams, type NewFunction, TIMER_LANE } from "../contract/index.ts";
+import { LeaseAllocation } from "../policy/lease-allocation.ts";
 import { type AppRow, toApp, toFunction } from "../rows/app-rows.ts";
-import { Handing } from "../rows/entry-writes.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { QueueEntries } from "./queue-entries.ts";
 
@@ -59,7 +59,7 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
     const functionNo = writeFunction.get(environmentId, no, id, name, config, now)?.function_no as FunctionNo;
     for (const { cron, dueAt } of registered.crons) {
       if (schedules.delete(`${functionNo} ${cron}`)) continue;
-      entries.add(new Handing(now, undefined), {
+      entries.add(new LeaseAllocation(now, undefined), {
         ...{ environmentId, functionNo, dueAt, rank: dueAt, kind: "cron", lane: TIMER_LANE, subject: cron },
         ...{ runNo: null, stepId: null, attempt: 0, eventSequence: null },
       });

@@ -7,13 +7,13 @@ import {
   type FunctionStartParams,
   type FunctionStartStore,
   type MarkKey,
-  type RunRules,
   TIMER_LANE,
 } from "../contract/index.ts";
-import { Handing } from "../rows/entry-writes.ts";
-import type { AdvanceRun, AppendInside } from "./advance-run.ts";
+import { LeaseAllocation } from "../policy/lease-allocation.ts";
+import type { AppendInside } from "./advance-run.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { QueueEntries } from "./queue-entries.ts";
+import type { ResumeRuns } from "./resume-runs.ts";
 import type { RunStates } from "./run-state.ts";
 import type { StartRuns } from "./start-runs.ts";
 
@@ -22,18 +22,19 @@ const HELD_MARK_MS = 86_400_000;
 export interface FunctionStartParts {
   writer: GroupCommit;
   states: RunStates;
-  runs: AdvanceRun;
   startRuns: StartRuns;
+  resumeRuns: ResumeRuns;
   entries: QueueEntries;
-  rules: RunRules;
   append: AppendInside;
 }
 
 export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts): FunctionStartStore {
-  const { writer, states, runs, startRuns, entries, rules, append } = parts;
-  const heldEntry = db.prepare("SELECT environment_id FROM queue WHERE entry_no = ? AND leased_by = ?");
+  const { writer, states, startRuns, resumeRuns, entries, append } = parts;
+  const heldEntry = db.prepare("SELECT environment_id FROM queue WHERE entry_no = ? AND lease_id = ?");
   const removeEntry = db.prepare("DELETE FROM queue WHERE entry_no = ?");
-  const moveEntry = db.prepare("UPDATE queue SET rank = ?1, due_at = ?1, leased_by = NULL, claims = 0, trials = 0 WHERE entry_no = ?2");
+  const moveEntry = db.prepare(
+    "UPDATE queue SET rank = ?1, due_at = ?1, lease_id = NULL, leased_by = NULL, claims = 0, trials = 0 WHERE entry_no = ?2",
+  );
   const readMark = db.prepare("SELECT value FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
   const writeMark = db.prepare(`
     INSERT INTO marks (function_no, kind, key, value, expires_at) VALUES (?, ?, ?, ?, ?)
@@ -47,49 +48,42 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     return run !== null && run.endedAt === null;
   }
 
-  function start(params: FunctionStartParams): { applied: boolean; handed: Handing["handed"] } {
-    const { entryNo, functionNo, now, lease } = params;
-    const handing = new Handing(now, lease);
-    const held = heldEntry.get(entryNo, lease.node);
-    if (!held) return { applied: false, handed: [] };
+  function start(params: FunctionStartParams): Awaited<ReturnType<FunctionStartStore["functionStart"]>> {
+    const { entry, functionNo, now, lease } = params;
+    const allocation = new LeaseAllocation(now, lease);
+    const held = heldEntry.get(entry.no, entry.leaseId);
+    if (!held) return { applied: false, leased: [], refused: undefined };
     const marks = params.marks.map(({ kind, key }) => (readMark.get(functionNo, kind, key)?.value as string | undefined) ?? null);
     const change = params.decide({ marks, isActive, events: (sequences) => states.events(sequences) });
-    if (change.againAt === undefined) removeEntry.run(entryNo);
-    else {
-      moveEntry.run(change.againAt, entryNo);
+    if (change.againAt !== undefined) {
+      moveEntry.run(change.againAt, entry.no);
       entries.announce(TIMER_LANE, change.againAt);
-    }
-    apply(handing, held.environment_id as EnvironmentId, functionNo, change);
-    return { applied: true, handed: handing.handed };
+    } else if (!change.refused) removeEntry.run(entry.no);
+    apply(allocation, held.environment_id as EnvironmentId, functionNo, change);
+    return { applied: true, leased: allocation.leased, refused: change.refused };
   }
 
-  function apply(handing: Handing, environmentId: EnvironmentId, functionNo: FunctionNo, change: FunctionStartChange): void {
-    const { now } = handing;
+  function apply(allocation: LeaseAllocation, environmentId: EnvironmentId, functionNo: FunctionNo, change: FunctionStartChange): void {
+    const { now } = allocation;
     for (const { kind, key, value, expiresAt } of change.marks ?? []) {
       if (value === null) dropMark.run(functionNo, kind, key);
       else writeMark.run(functionNo, kind, key, value, expiresAt);
     }
-    for (const runNo of change.cancels ?? []) runs.advance(handing, runNo, null, (state) => rules.cancel(state, now));
-    for (const batch of change.events ?? []) append(handing, batch);
-    if (change.refused) refuse(handing, change.refused);
-    if (change.gather) gather(handing, environmentId, functionNo, change.gather);
+    for (const runNo of change.cancels ?? []) resumeRuns.cancel(allocation, runNo, null);
+    for (const batch of change.events ?? []) append(allocation, batch);
+    if (change.gather) gather(allocation, environmentId, functionNo, change.gather);
     if (!change.run) return;
-    const runNo = startRuns.start(handing, environmentId, change.run.event.sequence, change.run.run);
+    const runNo = startRuns.start(allocation, environmentId, change.run.event.sequence, change.run.run);
     if (change.holdMark) hold(functionNo, change.holdMark, runNo, now);
   }
 
-  function refuse(handing: Handing, { invoker, value }: NonNullable<FunctionStartChange["refused"]>): void {
-    const step = { id: invoker.stepId, status: "failed", value } as const;
-    runs.advance(handing, invoker.runNo, null, (state) => rules.resolve(state, step, handing.now));
-  }
-
   function gather(
-    handing: Handing,
+    allocation: LeaseAllocation,
     environmentId: EnvironmentId,
     functionNo: FunctionNo,
     { key, dueAt, since }: NonNullable<FunctionStartChange["gather"]>,
   ): void {
-    entries.add(handing, {
+    entries.add(allocation, {
       ...{ environmentId, functionNo, dueAt, rank: dueAt, kind: "gather", lane: TIMER_LANE, subject: key },
       ...{ runNo: null, stepId: null, attempt: 0, eventSequence: since },
     });

@@ -4,25 +4,33 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { StoreRefused } from "../contract/index.ts";
 
-const MIGRATIONS = new URL("./migrations/", import.meta.url);
+const MIGRATIONS = new URL("./schema/", import.meta.url);
+
+/** Schemas up to this number were written by programs that were never released. */
+const UNRELEASED = 100;
 
 export function migrate(db: DatabaseSync, path: string): void {
   const files = migrationFiles();
-  const version = schemaVersion(db);
-  if (version > files.length) {
+  const written = schemaVersion(db);
+  if (written > 0 && written <= UNRELEASED) {
     throw new StoreRefused(
-      `the database ${path} has schema ${version}, this program knows schemas up to ${files.length}: it was written by a newer version of Inlet. Start that version, or restore an older copy of the data folder.`,
+      `the database ${path} was written by a version of Inlet from before its first release, which this program cannot read. Move the data folder away to start empty, or go on with that version.`,
     );
   }
-  for (let next = version; next < files.length; next++) {
+  if (written > schemaKnown()) {
+    throw new StoreRefused(
+      `the database ${path} has schema ${written}, this program knows schemas up to ${schemaKnown()}: it was written by a newer version of Inlet. Start that version, or restore an older copy of the data folder.`,
+    );
+  }
+  for (let next = Math.max(written - UNRELEASED, 0); next < files.length; next++) {
     const sql = readFileSync(new URL(files[next] as string, MIGRATIONS), "utf8");
-    db.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${next + 1}; COMMIT`);
+    db.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${UNRELEASED + next + 1}; COMMIT`);
   }
 }
 
 /** The newest schema this program knows. */
 export function schemaKnown(): number {
-  return migrationFiles().length;
+  return UNRELEASED + migrationFiles().length;
 }
 
 function migrationFiles(): string[] {

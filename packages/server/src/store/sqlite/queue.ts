@@ -1,21 +1,31 @@
 /** Claiming, prolonging and recovering entries of the queue in SQLite. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
-import { type ClaimedEntry, type EntryKind, type Lease, type QueueStore, TIMER_LANE } from "../contract/index.ts";
-import { Handing } from "../rows/entry-writes.ts";
+import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
+import {
+  type ClaimedEntry,
+  type EntryKind,
+  LEASE_WITHOUT_END,
+  type LeasedEntry,
+  type QueueClaimParams,
+  type QueueClaimResult,
+  type QueueStore,
+  TIMER_LANE,
+} from "../contract/index.ts";
+import { LeaseAllocation } from "../policy/lease-allocation.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { Lanes } from "./lanes.ts";
+import type { Limits } from "./limits.ts";
 import type { QueueEntries } from "./queue-entries.ts";
 import type { Reader } from "./reader.ts";
 
 /** How far a low priority may put an entry behind those that come after it. */
 const RANK_AHEAD_MAX_MS = 43_200_000;
 
-/** Leases are shorter than this by far; a clock that was set back further is made up for when they end. */
+/** Leases that end are shorter than this by far; a clock that was set back further is made up for when they end. */
 const LEASE_MS_MAX = 3_600_000;
-/** Others wait for all of a transaction. */
-const RENEWED_AT_ONCE = 500;
+/** Held entries have the end of their lease for rank: those that sleep for longer are not looked at. */
+const HELD_ENTRIES = [`lane_no = 1 AND rank <= ?2 + ${LEASE_MS_MAX}`, `lane_no = 1 AND rank >= ${LEASE_WITHOUT_END}`, "lane_no > 1"];
 
 interface QueueRow {
   entry_no: number;
@@ -33,31 +43,41 @@ interface QueueRow {
   trials: number;
   subject: string | null;
   event_no: number | null;
+  ended_run_no: number | null;
 }
 
-export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, lanes: Lanes, entries: QueueEntries): QueueStore {
+export interface QueueParts {
+  writer: GroupCommit;
+  reader: Reader;
+  lanes: Lanes;
+  limits: Limits;
+  entries: QueueEntries;
+}
+
+export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, entries }: QueueParts): QueueStore {
   const due = db.prepare(`
-    SELECT entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, trials, subject, event_no
-    FROM queue INDEXED BY queue_by_lane
-    WHERE lane_no = ? AND rank <= ? AND due_at <= ? AND leased_by IS NOT ? ORDER BY rank LIMIT ?`);
-  const hold = db.prepare("UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, leased_by = ?, claims = claims + 1 WHERE entry_no = ?");
+    SELECT entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, trials, subject,
+      event_no, ended_run_no
+    FROM queue INDEXED BY queue_by_lane WHERE lane_no = ? AND rank <= ? AND due_at <= ? ORDER BY rank LIMIT ?`);
+  const lease = db.prepare(`
+    UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = claims + 1 WHERE entry_no = ?`);
   const sendHome = db.prepare("UPDATE queue SET lane_no = home_lane_no WHERE entry_no = ?");
   const begin = db.prepare("UPDATE runs SET status = 'running' WHERE run_no = ? AND status = 'queued'");
-  const renew = db.prepare("UPDATE queue SET rank = ?3, due_at = ?3 WHERE entry_no = ?1 AND leased_by = ?2");
-  // Held entries are due when their lease ends: those that sleep for longer are not looked at.
-  const recover = ["lane_no = 1 AND rank <= ?2 + ?3", "lane_no > 1 AND ?3 = ?3"].map((held) =>
-    db.prepare(`UPDATE queue INDEXED BY queue_by_lane SET rank = ?2, due_at = ?2, leased_by = NULL WHERE leased_by = ?1 AND ${held}`),
+  const renew = db.prepare("UPDATE queue SET rank = ?3, due_at = ?3 WHERE entry_no = ?1 AND lease_id = ?2");
+  const recover = HELD_ENTRIES.map((held) =>
+    db.prepare(`
+      UPDATE queue INDEXED BY queue_by_lane SET rank = ?2, due_at = ?2, lease_id = NULL, leased_by = NULL
+      WHERE leased_by = ?1 AND ${held} RETURNING entry_no, run_no`),
   );
   const laneAfter = db.prepare("SELECT lane_no FROM queue WHERE lane_no > ? ORDER BY lane_no LIMIT 1");
   const nextDue = db.prepare("SELECT min(rank) AS due FROM queue WHERE lane_no = 1");
-  const reschedule = db.prepare(
-    "UPDATE queue SET lane_no = 1, rank = ?3, due_at = ?3, leased_by = NULL WHERE entry_no = ?1 AND leased_by = ?2",
-  );
+  const reschedule = db.prepare(`
+    UPDATE queue SET lane_no = 1, rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
   const release = db.prepare(`
-    UPDATE queue SET rank = ?3, due_at = ?3, leased_by = NULL, claims = max(claims - 1, 0), trials = max(trials - 1, 0)
-    WHERE entry_no = ?1 AND leased_by = ?2`);
-  const noteTrial = db.prepare("UPDATE queue SET trials = trials + 1 WHERE entry_no = ? AND leased_by = ?");
-  const remove = db.prepare("DELETE FROM queue WHERE entry_no = ? AND leased_by = ?");
+    UPDATE queue SET rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
+    WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no, lane_no`);
+  const changeTrials = db.prepare("UPDATE queue SET trials = max(trials + ?3, 0) WHERE entry_no = ?1 AND lease_id = ?2");
+  const remove = db.prepare("DELETE FROM queue WHERE entry_no = ? AND lease_id = ? RETURNING run_no");
   const lanesAfter = db.prepare("SELECT lane_no, key FROM lanes WHERE lane_no > max(?, 1) ORDER BY lane_no LIMIT ?");
   // The last number stays, so that none is given out again: runs that have ended still have the number of their lane.
   const forgetLane = db.prepare(`
@@ -65,25 +85,47 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
       AND NOT EXISTS (SELECT 1 FROM queue INDEXED BY queue_by_lane WHERE lane_no = ?1)
       AND NOT EXISTS (SELECT 1 FROM queue INDEXED BY queue_by_home_lane WHERE home_lane_no = ?1 AND lane_no <> home_lane_no)`);
 
-  /** Calls among the timers belong elsewhere: they are taken if their own lane has room, and else wait there. */
-  function take(row: QueueRow, lease: Lease, handing: Handing): ClaimedEntry | null {
-    const lane = lanes.key(row.home_lane_no);
-    if (row.kind === "call" && row.lane_no !== row.home_lane_no && !handing.take(lane)) {
-      sendHome.run(row.entry_no);
-      entries.announce(lane, handing.now);
-      return null;
-    }
-    const laneNo = row.kind === "call" ? row.home_lane_no : row.lane_no;
-    hold.run(laneNo, lease.until, lease.until, lease.node, row.entry_no);
-    if (row.kind === "call" && row.run_no !== null) begin.run(row.run_no);
-    return toClaimed(row, lane);
+  function claim({ lane, limit, now, lease: offered, limits: rules }: QueueClaimParams): QueueClaimResult {
+    const rankMax = lane === TIMER_LANE ? now : now + RANK_AHEAD_MAX_MS;
+    const room = Math.min(limit, ...rules.map((rule) => limits.free(rule, now)));
+    const rows = room > 0 ? (due.all(lanes.no(lane), rankMax, now, room) as unknown as QueueRow[]) : [];
+    const allocation = new LeaseAllocation(now, offered);
+    const claimed = rows.flatMap((row) => take(row, offered, allocation) ?? []);
+    for (const { runNo, no } of claimed) if (runNo !== null) limits.takeForEntry(rules, runNo, no);
+    const fullLimits = rules.filter((rule) => limits.free(rule, now) === 0).map(({ id }) => id);
+    return { claimed, more: rows.length === room, fullLimits };
   }
 
-  function claim(lane: string, limit: number, now: number, lease: Lease): { claimed: ClaimedEntry[]; more: boolean } {
-    const rankMax = lane === TIMER_LANE ? now : now + RANK_AHEAD_MAX_MS;
-    const rows = due.all(lanes.no(lane), rankMax, now, lease.node, limit) as unknown as QueueRow[];
-    const handing = new Handing(now, lease);
-    return { claimed: rows.flatMap((row) => take(row, lease, handing) ?? []), more: rows.length === limit };
+  /** Calls among the timers belong elsewhere: they are leased if their own lane has room, and else wait there. */
+  function take(row: QueueRow, offered: QueueClaimParams["lease"], allocation: LeaseAllocation): ClaimedEntry | null {
+    const lane = lanes.key(row.home_lane_no);
+    if (row.kind === "call" && row.lane_no !== row.home_lane_no && !allocation.take(lane)) {
+      sendHome.run(row.entry_no);
+      entries.announce(lane, allocation.now);
+      return null;
+    }
+    const { until, node } = offered;
+    const laneNo = row.kind === "call" ? row.home_lane_no : row.lane_no;
+    const leaseId = offered.newId();
+    lease.run(laneNo, until, until, leaseId, node, row.entry_no);
+    if (row.kind === "call" && row.run_no !== null) begin.run(row.run_no);
+    return toClaimed(row, lane, leaseId, until);
+  }
+
+  /** What is let go of needs no slot. */
+  function freeSlots(no: EntryNo, row: unknown): void {
+    const runNo = (row as { run_no: RunNo | null } | undefined)?.run_no ?? null;
+    if (runNo !== null) limits.freeEntry(runNo, no);
+  }
+
+  function letGo({ no, leaseId }: LeasedEntry, now: number): void {
+    const row = release.get(no, leaseId, now) as { run_no: number | null; lane_no: number } | undefined;
+    freeSlots(no, row);
+    if (row) entries.announce(lanes.key(row.lane_no), now);
+  }
+
+  function recoverHeld(node: string, now: number): void {
+    for (const row of recover.flatMap((statement) => statement.all(node, now))) freeSlots(row.entry_no as EntryNo, row);
   }
 
   function lanesInUse(): string[] {
@@ -101,44 +143,39 @@ export function queueStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
   }
 
   return {
-    queueClaimMany: ({ lane, limit, now, lease }) => writer.submit(() => claim(lane, limit, now, lease), limit),
-    async queueRenew({ entries: held, node, until }) {
-      for (let n = 0; n < held.length; n += RENEWED_AT_ONCE) {
-        const some = held.slice(n, n + RENEWED_AT_ONCE);
-        await writer.submit(() => {
-          for (const { no } of some) renew.run(no, node, until);
-        }, some.length);
-      }
-    },
-    queueRelease: ({ entries: held, node, now }) =>
+    queueClaimMany: (params) => writer.submit(() => claim(params), params.limit),
+    queueRenew: ({ entries: held, until }) =>
       writer.submit(() => {
-        for (const { no } of held) release.run(no, node, now);
+        const renewed = held.filter(({ no, leaseId }) => renew.run(no, leaseId, until).changes > 0);
+        return new Set(renewed.map(({ leaseId }) => leaseId));
       }, held.length),
-    queueRecover: ({ node, now }) =>
+    queueRelease: ({ entries: held, now }) =>
       writer.submit(() => {
-        for (const statement of recover) statement.run(node, now, LEASE_MS_MAX);
-      }),
+        for (const entry of held) letGo(entry, now);
+      }, held.length),
+    queueRecover: ({ node, now }) => writer.submit(() => recoverHeld(node, now)),
     queueDepths: () => reader.read("queueDepths", undefined),
-    queueTry: ({ no, node }) => writer.submit(() => void noteTrial.run(no, node)),
+    queueTry: ({ no, leaseId }) => writer.submit(() => void changeTrials.run(no, leaseId, 1)),
+    queueAcquit: ({ no, leaseId }) => writer.submit(() => void changeTrials.run(no, leaseId, -1)),
     queueLanes: async () => lanesInUse(),
     queueNextDue: async () => (nextDue.get()?.due as number | null | undefined) ?? null,
-    queueReschedule: ({ no, node, dueAt }) =>
+    queueReschedule: ({ no, leaseId, dueAt }) =>
       writer.submit(() => {
-        reschedule.run(no, node, dueAt);
+        freeSlots(no, reschedule.get(no, leaseId, dueAt));
         entries.announce(TIMER_LANE, dueAt);
       }),
-    // One process at a time: nobody else could have them.
-    queueLimitHold: async () => true,
-    queueLimitRelease: async () => undefined,
     queueWatch: (listener) => entries.watch(listener),
-    queueRemove: ({ no, node }) => writer.submit(() => void remove.run(no, node)),
+    limitWatch: (listener) => limits.watch(listener),
+    queueRemove: ({ no, leaseId }) => writer.submit(() => freeSlots(no, remove.get(no, leaseId))),
     queueLaneForgetMany: ({ after, limit }) => writer.submit(() => forgetLanes(after, limit), limit),
   };
 }
 
-function toClaimed(row: QueueRow, lane: string): ClaimedEntry {
+function toClaimed(row: QueueRow, lane: string, leaseId: LeaseId, leasedUntil: number): ClaimedEntry {
   return {
     no: row.entry_no as EntryNo,
+    leaseId,
+    leasedUntil,
     kind: row.kind as EntryKind,
     environmentId: row.environment_id as EnvironmentId,
     lane,
@@ -152,5 +189,6 @@ function toClaimed(row: QueueRow, lane: string): ClaimedEntry {
     trials: row.trials,
     subject: row.subject,
     eventSequence: row.event_no,
+    endedRunNo: row.ended_run_no as RunNo | null,
   };
 }

@@ -1,11 +1,12 @@
 /** Reads what a decision about a run is made on, and what a call of its function needs. Inside or outside a transaction. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { EntryNo, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
 import {
   type EntryRecord,
-  type EventPlace,
   type RunContext,
+  type RunEnd,
+  type RunError,
   type RunRecord,
   type RunState,
   type StoredEvent,
@@ -17,17 +18,6 @@ import { selectEvents } from "./select-events.ts";
 
 /** Bounds what a wait looks back over. */
 const RECENT_EVENTS_MAX = 10_000;
-/** An event is stored this long after it was received, at most. */
-const STORED_WITHIN_MS = 60_000;
-
-export interface HeldEntry extends EntryRecord {
-  leasedBy: string | null;
-  goesAgain: boolean;
-}
-
-export interface HeldRunState extends RunState {
-  entries: readonly HeldEntry[];
-}
 
 export class RunStates {
   readonly #run;
@@ -37,7 +27,7 @@ export class RunStates {
   readonly #entries;
   readonly #event;
   readonly #eventsSince;
-  readonly #lastSequence;
+  readonly #end;
 
   constructor(db: DatabaseSync) {
     const select = `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)`;
@@ -47,12 +37,12 @@ export class RunStates {
       SELECT step_id, kind, name, status, position, started_at, ended_at, attempts, until, detail
       FROM steps WHERE run_no = ? ORDER BY position`);
     this.#values = db.prepare("SELECT step_id, value FROM steps WHERE run_no = ? AND done_position IS NOT NULL ORDER BY done_position");
-    this.#entries = db.prepare("SELECT entry_no, kind, step_id, attempt, claims, leased_by, again FROM queue WHERE run_no = ?");
+    this.#entries = db.prepare("SELECT entry_no, kind, step_id, attempt, claims, lease_id, again FROM queue WHERE run_no = ?");
     this.#eventsSince = db.prepare(`
       ${selectEvents("events_by_name")}
-      WHERE environment_id = ? AND name_id = (SELECT name_id FROM event_names WHERE name = ?) AND received_at >= ? AND sequence > ?
+      WHERE environment_id = ? AND name_id = (SELECT name_id FROM event_names WHERE name = ?) AND received_at >= ?
       ORDER BY received_at, sequence LIMIT ${RECENT_EVENTS_MAX}`);
-    this.#lastSequence = db.prepare("SELECT max(sequence) AS last FROM events");
+    this.#end = db.prepare("SELECT status, ended_at, output, error FROM runs WHERE run_no = ? AND ended_at IS NOT NULL");
     this.#event = db.prepare(`${selectEvents()} WHERE sequence = ?`);
   }
 
@@ -67,7 +57,7 @@ export class RunStates {
   }
 
   /** Null when the run has ended. */
-  state(runNo: RunNo): HeldRunState | null {
+  state(runNo: RunNo): RunState | null {
     const run = this.run(runNo);
     if (!run || run.endedAt !== null) return null;
     const steps = (this.#steps.all(runNo) as unknown as StepRow[]).map(toStepRecord);
@@ -78,9 +68,8 @@ export class RunStates {
     const run = this.run(runNo);
     if (!run || run.endedAt !== null) return null;
     const steps = this.#values.all(runNo) as { step_id: StepId; value: string }[];
-    const lastSequence = (this.#lastSequence.get()?.last as number | null) ?? 0;
     const events = this.events(sequencesOf(run));
-    return { run, events, steps: steps.map(({ step_id, value }) => ({ id: step_id, value })), lastSequence };
+    return { run, events, steps: steps.map(({ step_id, value }) => ({ id: step_id, value })) };
   }
 
   events(sequences: readonly number[]): StoredEvent[] {
@@ -90,13 +79,23 @@ export class RunStates {
     });
   }
 
-  /** Events of this name that were stored since, oldest first, read as they are asked for. */
-  *eventsSince(run: RunRecord, name: string, { sequence, at }: EventPlace): Generator<StoredEvent> {
-    const rows = this.#eventsSince.iterate(run.environmentId, toStoreText(name), at - STORED_WITHIN_MS, sequence);
+  /** Null when it has not ended, or is gone. */
+  end(runNo: RunNo): RunEnd | null {
+    const row = this.#end.get(runNo) as
+      | { status: RunEnd["status"]; ended_at: number; output: string | null; error: string | null }
+      | undefined;
+    if (!row) return null;
+    const error = row.error === null ? null : (JSON.parse(row.error) as RunError);
+    return { status: row.status, endedAt: row.ended_at, output: row.output, error };
+  }
+
+  /** Events of this name that were received since, oldest first, read as they are asked for. */
+  *eventsSince(environmentId: EnvironmentId, name: string, since: number): Generator<StoredEvent> {
+    const rows = this.#eventsSince.iterate(environmentId, toStoreText(name), since);
     for (const row of rows) yield toStoredEvent(row as unknown as EventRow);
   }
 
-  #entriesOf(runNo: RunNo): HeldEntry[] {
+  #entriesOf(runNo: RunNo): EntryRecord[] {
     const rows = this.#entries.all(runNo) as Record<string, never>[];
     return rows.map((row) => ({
       no: row.entry_no as unknown as EntryNo,
@@ -104,8 +103,7 @@ export class RunStates {
       stepId: ((row.step_id as unknown as string) || null) as StepId | null,
       attempt: row.attempt as unknown as number,
       claims: row.claims as unknown as number,
-      isHeld: row.leased_by !== null,
-      leasedBy: row.leased_by as unknown as string | null,
+      leaseId: row.lease_id as unknown as LeaseId | null,
       goesAgain: (row.again as unknown as number) === 1,
     }));
   }

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunId } from "@inlet/protocol";
 import type { RunRecord, RunStore } from "../contract/index.ts";
-import { Handing } from "../rows/entry-writes.ts";
+import { LeaseAllocation } from "../policy/lease-allocation.ts";
 import type { AdvanceRun } from "./advance-run.ts";
 import type { ChangedRuns } from "./changed-runs.ts";
 import type { GroupCommit } from "./group-commit.ts";
@@ -34,19 +34,19 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
   return {
     runStart: ({ environmentId, eventSequence, run, now, lease }) =>
       writer.submit(() => {
-        const handing = new Handing(now, lease);
-        startRuns.start(handing, environmentId, eventSequence, run);
-        return { handed: handing.handed };
+        const allocation = new LeaseAllocation(now, lease);
+        startRuns.start(allocation, environmentId, eventSequence, run);
+        return { leased: allocation.leased };
       }),
-    runAdvance: ({ runNo, entryNo, now, lease, decide }) =>
+    runAdvance: ({ runNo, entry, now, lease, decide }) =>
       writer.submit(() => {
-        const handing = new Handing(now, lease);
-        const held = entryNo === null ? null : { entryNo, node: lease.node };
-        const applied = runs.advance(handing, runNo, held, decide);
-        return { applied, handed: handing.handed };
+        const allocation = new LeaseAllocation(now, lease);
+        const applied = runs.advance(allocation, runNo, entry, decide);
+        return { applied, leased: allocation.leased };
       }, 4),
     runNoteCall: (late) => writer.submit(() => runs.noteLateCall(late), 2),
     runContext: async ({ runNo }) => states.context(runNo),
+    runEnd: async ({ runNo }) => states.end(runNo),
     runFind: async ({ id }) => find(id),
     runSummaries: (params) => reader.read("runSummaries", params),
     runWatch: (listener) => changed.watch(listener),

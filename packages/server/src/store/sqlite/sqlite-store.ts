@@ -3,8 +3,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { type EventStore, type RunRules, type Store, StoreRefused, type StoreReport } from "../contract/index.ts";
-import { AdvanceRun } from "./advance-run.ts";
+import { type EventStore, type Store, StoreRefused, type StoreReport, type WaitRules } from "../contract/index.ts";
+import { admissionStore } from "./admissions.ts";
+import { AdvanceRun, type AppendInside } from "./advance-run.ts";
 import { type AppendEvents, prepareAppendEvents } from "./append-events.ts";
 import { appStore } from "./apps.ts";
 import { auditStore } from "./audit-log.ts";
@@ -24,9 +25,9 @@ import { idempotencyStore } from "./idempotency-keys.ts";
 import { InsertEvents } from "./insert-events.ts";
 import { keyStore } from "./keys.ts";
 import { Lanes } from "./lanes.ts";
+import { Limits } from "./limits.ts";
 import { migrate, schemaKnown } from "./migrate.ts";
 import { refuseMoved } from "./moved-folder.ts";
-import { placeStore } from "./places.ts";
 import { queueStore } from "./queue.ts";
 import { QueueEntries } from "./queue-entries.ts";
 import { Reader } from "./reader.ts";
@@ -43,8 +44,8 @@ import { webhookStore } from "./webhooks.ts";
 
 export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "onRecovery"> {
   folder: string;
-  /** How events change the runs that wait for them. Not needed by who runs no functions. */
-  rules?: RunRules;
+  /** How waits are found. Not needed by who runs no functions. */
+  rules?: WaitRules;
   /** Of this program, for people to see. */
   version?: string;
 }
@@ -70,6 +71,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
   const onCommit = () => {
     checkpointer.noteCommit();
     changed.tell();
+    limits.tell();
     for (const watcher of watchers) watcher();
   };
   const words = new EventWords(db);
@@ -78,21 +80,21 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
   const lanes = new Lanes(db);
   const waits = new Waits(db);
   const changed = new ChangedRuns();
+  const limits = new Limits(db);
   const onRollback = () => {
-    for (const remembered of [words, rows, sums, lanes, waits, changed]) remembered.forget();
+    for (const remembered of [words, rows, sums, lanes, waits, changed, limits]) remembered.forget();
   };
   const writer = new GroupCommit(db, { ...hooks, writeAppended: () => rows.flush(), onCommit, onRollback });
   const states = new RunStates(db);
   const entries = new QueueEntries(db, lanes);
   const startRuns = new StartRuns(db, { lanes, entries, waits, changed });
-  // A run may give rise to events, and an event may change runs: the two know each other.
-  const events: AppendEvents = prepareAppendEvents(db, { rows, words, sums, startRuns, resumeRuns: () => resumeRuns });
-  const append = (...inside: Parameters<AppendEvents["appendInside"]>) => {
+  const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows });
+  const events = prepareAppendEvents(db, { rows, words, sums, startRuns, resumeRuns });
+  const append: AppendInside = (...inside) => {
     events.appendInside(...inside);
     rows.flush();
   };
-  const runs = new AdvanceRun(db, { states, entries, waits, rules, append, changed });
-  const resumeRuns = new ResumeRuns({ waits, states, runs, rules, rows });
+  const runs = new AdvanceRun(db, { states, entries, waits, limits, resumeRuns, append, changed });
   reader.start();
 
   const startedAt = Date.now();
@@ -120,12 +122,14 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
     ...webhookStore(db, writer),
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),
-    ...queueStore(db, writer, reader, lanes, entries),
-    ...placeStore(db, writer, lanes, entries),
+    ...queueStore(db, { writer, reader, lanes, limits, entries }),
+    ...admissionStore(db, { writer, lanes, limits, entries }),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
     ...retentionStore(db, writer),
-    ...functionStartStore(db, { writer, states, runs, startRuns, entries, rules, append }),
-    // One process at a time: nobody else could change anything.
+    ...functionStartStore(db, { writer, states, startRuns, resumeRuns, entries, append }),
+    // One process at a time: nobody else could change anything, or take a turn.
+    turnTake: async () => true,
+    turnGive: async () => undefined,
     storeNode: NODE,
     storeIsShared: false,
     storeNow: Date.now,
@@ -180,13 +184,7 @@ export function openChecked(path: string): DatabaseSync {
 }
 
 function withoutRules(): never {
-  throw new Error("this store was opened without the rules of runs");
+  throw new Error("this store was opened without the rules of waits");
 }
 
-const NO_RULES: RunRules = {
-  keyAt: withoutRules,
-  matches: withoutRules,
-  eventValue: withoutRules,
-  resolve: withoutRules,
-  cancel: withoutRules,
-};
+const NO_RULES: WaitRules = { keyAt: withoutRules, matches: withoutRules };

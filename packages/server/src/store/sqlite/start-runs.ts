@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo } from "@inlet/protocol";
 import { type NewRun, type NewStart, TIMER_LANE } from "../contract/index.ts";
-import type { Handing } from "../rows/entry-writes.ts";
+import type { LeaseAllocation } from "../policy/lease-allocation.ts";
 import type { ChangedRuns } from "./changed-runs.ts";
 import type { Lanes } from "./lanes.ts";
 import type { QueueEntries } from "./queue-entries.ts";
@@ -36,26 +36,26 @@ export class StartRuns {
     this.#insertBatched = db.prepare("INSERT INTO batched_events (event_no, run_no) VALUES (?, ?)");
   }
 
-  start(handing: Handing, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
+  start(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
     const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, invoker } = run;
-    const status = dueAt <= handing.now && handing.hasRoom(lane) ? "running" : "queued";
+    const status = dueAt <= allocation.now && allocation.hasRoom(lane) ? "running" : "queued";
     const { lastInsertRowid } = this.#insert.run(
       ...[environmentId, id, functionNo, eventSequence, eventSequences ? JSON.stringify(eventSequences) : null, status],
-      ...[this.#lanes.no(lane), handing.now, cron ?? null, originalRunId ?? null, invoker?.runNo ?? null, invoker?.stepId ?? null],
+      ...[this.#lanes.no(lane), allocation.now, cron ?? null, originalRunId ?? null, invoker?.runNo ?? null, invoker?.stepId ?? null],
     );
     const runNo = lastInsertRowid as RunNo;
     this.#changed.note(runNo);
     const first = { environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null, eventSequence: null };
-    this.#entries.add(handing, { ...first, dueAt, kind: "call" });
-    if (run.startBy !== undefined) this.#entries.add(handing, { ...first, dueAt: run.startBy, kind: "start-by" });
+    this.#entries.add(allocation, { ...first, dueAt, kind: "call" });
+    if (run.startBy !== undefined) this.#entries.add(allocation, { ...first, dueAt: run.startBy, kind: "start-by" });
     for (const sequence of eventSequences ?? []) if (sequence !== eventSequence) this.#insertBatched.run(sequence, runNo);
     for (const wait of run.cancels ?? []) this.#waits.add(environmentId, runNo, wait);
     return runNo;
   }
 
   /** A function with rules about its starts: what happens is decided when the entry is worked on. */
-  request(handing: Handing, environmentId: EnvironmentId, eventSequence: number, { functionNo, dueAt }: NewStart): void {
-    this.#entries.add(handing, {
+  request(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, { functionNo, dueAt }: NewStart): void {
+    this.#entries.add(allocation, {
       ...{ environmentId, functionNo, dueAt, eventSequence, kind: "start", lane: TIMER_LANE, rank: dueAt },
       ...{ runNo: null, stepId: null, attempt: 0, subject: null },
     });

@@ -10,6 +10,7 @@ interface WaitRow {
   run_no: number;
   step_id: string | null;
   expression: string | null;
+  since: number;
   expires_at: number;
 }
 
@@ -26,21 +27,21 @@ export class Waits {
   constructor(db: DatabaseSync) {
     this.#any = db.prepare("SELECT 1 FROM waits LIMIT 1");
     this.#insert = db.prepare(`
-      INSERT INTO waits (environment_id, event_name, match_path, match_key, kind, run_no, step_id, expression, expires_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      INSERT INTO waits (environment_id, event_name, match_path, match_key, kind, run_no, step_id, expression, since, expires_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#nextPath = db.prepare(`
       SELECT match_path FROM waits WHERE environment_id = ? AND event_name = ? AND match_path > ? ORDER BY match_path LIMIT 1`);
     this.#find = db.prepare(`
-      SELECT wait_no, kind, run_no, step_id, expression, expires_at FROM waits
+      SELECT wait_no, kind, run_no, step_id, expression, since, expires_at FROM waits
       WHERE environment_id = ? AND event_name = ? AND match_path = ? AND match_key = ? ORDER BY wait_no`);
     this.#dropStep = db.prepare("DELETE FROM waits WHERE run_no = ? AND step_id = ?");
     this.#dropRun = db.prepare("DELETE FROM waits WHERE run_no = ?");
   }
 
-  add(environmentId: EnvironmentId, runNo: RunNo, { eventName, match, kind, stepId, expression, expiresAt }: NewWait): void {
+  add(environmentId: EnvironmentId, runNo: RunNo, { eventName, match, kind, stepId, expression, since, expiresAt }: NewWait): void {
     this.#mayExist = true;
     const found = [environmentId, toStoreText(eventName), match ? match.path : "*", match ? toStoreText(match.key) : ""];
-    this.#insert.run(...found, kind, runNo, stepId, expression, expiresAt);
+    this.#insert.run(...found, kind, runNo, stepId, expression, since, expiresAt);
   }
 
   /** Waits for this event name whose key fits, those without a key among them. */
@@ -78,7 +79,7 @@ export class Waits {
 
 function toWait(row: WaitRow, eventName: string, match: StoredWait["match"]): StoredWait {
   return {
-    ...{ eventName, match, kind: row.kind, expression: row.expression, expiresAt: row.expires_at },
+    ...{ eventName, match, kind: row.kind, expression: row.expression, since: row.since, expiresAt: row.expires_at },
     ...{ runNo: row.run_no as RunNo, stepId: row.step_id as StepId | null },
   };
 }

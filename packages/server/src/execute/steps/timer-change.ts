@@ -1,0 +1,47 @@
+/** What follows when an entry is due that calls no app: a sleep or a wait is over, or a run has taken too long. A pure function. */
+
+import { eventJson } from "@inlet/protocol";
+import type { ClaimedEntry, RunChange, RunEnd, RunState, StepRecord, StoredEvent } from "../../store/contract/index.ts";
+import { cancelRun, type EndEvents, resolveStep, type StepResult } from "./run-changes.ts";
+import { timeoutValue } from "./step-parameters.ts";
+
+export interface TimerFacts {
+  /** The event that the entry names. */
+  event: StoredEvent | null;
+  /** The end of the run that the entry names. */
+  ended: RunEnd | null;
+  now: number;
+  endEvents: EndEvents;
+}
+
+export function timerChange(entry: ClaimedEntry, state: RunState, facts: TimerFacts): RunChange {
+  const { now, endEvents } = facts;
+  const step = state.steps.find(({ id }) => id === entry.stepId);
+  switch (entry.kind) {
+    case "cancel":
+      return cancelRun(state, now, endEvents, entry.eventSequence === null ? "A newer run took its place." : "An event cancelled it.");
+    case "start-by":
+      if (state.run.startedAt !== null) return {};
+      return cancelRun(state, now, endEvents, "It did not start within the time its function allows.");
+    case "finish-by":
+      return cancelRun(state, now, endEvents, "It did not end within the time its function allows.");
+    case "wake":
+      return step ? resolveStep(state, { id: step.id, ...timeoutValue("sleep") }, now) : {};
+    default:
+      // An event ends a wait after it was received, so that the next wait does not take the same event.
+      return step ? resolveStep(state, waitResult(entry, step, facts), Math.max(now, (facts.event?.receivedAt ?? 0) + 1)) : {};
+  }
+}
+
+function waitResult({ eventSequence, endedRunNo }: ClaimedEntry, { id, kind }: StepRecord, { event, ended }: TimerFacts): StepResult {
+  if (eventSequence !== null && event) return { id, status: "completed", value: eventJson(event) };
+  if (endedRunNo !== null) return { id, ...invokedValue(ended) };
+  return { id, ...timeoutValue(kind) };
+}
+
+/** What a step is given that invoked a run. */
+function invokedValue(end: RunEnd | null): Pick<StepResult, "status" | "value"> {
+  if (end?.status === "completed") return { status: "completed", value: `{"data":${end.output}}` };
+  const error = end?.error ?? { name: "InvocationLost", message: "The run that was invoked was removed before its result was read." };
+  return { status: "failed", value: JSON.stringify({ error }) };
+}

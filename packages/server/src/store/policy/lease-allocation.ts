@@ -1,0 +1,74 @@
+/** Which of the entries that one transaction writes are leased to its node at once, and where the others stand. */
+
+import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
+import { type ClaimedEntry, type EntryKind, type Lease, TIMER_LANE } from "../contract/index.ts";
+
+/** An entry on its way into the queue. */
+export interface EntryWrite {
+  environmentId: EnvironmentId;
+  /** Where a call stands when it is due. */
+  lane: string;
+  rank: number;
+  dueAt: number;
+  kind: EntryKind;
+  runNo: RunNo | null;
+  functionNo: FunctionNo;
+  stepId: StepId | null;
+  attempt: number;
+  subject: string | null;
+  eventSequence: number | null;
+}
+
+/** Where an entry stands. One that is leased is due again when its lease is over. */
+export interface EntryPosition {
+  lane: string;
+  rank: number;
+  dueAt: number;
+  lease: { id: LeaseId; node: string } | null;
+}
+
+/** What one transaction leases, and how much room it has used up. */
+export class LeaseAllocation {
+  readonly now: number;
+  leased: ClaimedEntry[] = [];
+  readonly #lease: Lease | undefined;
+  /** Made when it is needed: most transactions lease nothing. */
+  #room: Map<string, number> | null = null;
+
+  constructor(now: number, lease: Lease | undefined) {
+    this.now = now;
+    this.#lease = lease;
+  }
+
+  hasRoom(lane: string): boolean {
+    return (this.#room?.get(lane) ?? this.#lease?.roomIn(lane) ?? 0) > 0;
+  }
+
+  /** The lease for one more entry of this lane, or null when it has to wait in the queue. */
+  take(lane: string): Lease | null {
+    if (!this.#lease) return null;
+    this.#room ??= new Map();
+    const room = this.#room.get(lane) ?? this.#lease.roomIn(lane);
+    this.#room.set(lane, room - 1);
+    return room > 0 ? this.#lease : null;
+  }
+
+  position(entry: Pick<EntryWrite, "kind" | "lane" | "rank" | "dueAt">): EntryPosition {
+    const isDue = entry.dueAt <= this.now;
+    const lane = isDue && entry.kind === "call" ? entry.lane : TIMER_LANE;
+    const lease = isDue ? this.take(lane) : null;
+    if (lease) return { lane, rank: lease.until, dueAt: lease.until, lease: { id: lease.newId(), node: lease.node } };
+    return { lane, rank: isDue ? entry.rank : entry.dueAt, dueAt: entry.dueAt, lease: null };
+  }
+
+  /** The entry was written under this number. Nothing happens unless its position is leased. */
+  noteWritten(entry: EntryWrite, no: EntryNo, { lease, dueAt: leasedUntil }: EntryPosition): void {
+    if (!lease) return;
+    this.leased.push({ ...entry, no, leaseId: lease.id, leasedUntil, claims: 1, trials: 0, endedRunNo: null });
+  }
+
+  /** The run has ended in the same transaction: nobody is to work on it. */
+  withdraw(runNo: RunNo): void {
+    if (this.leased.length > 0) this.leased = this.leased.filter((entry) => entry.runNo !== runNo);
+  }
+}

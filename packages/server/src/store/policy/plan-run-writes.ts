@@ -1,0 +1,172 @@
+/**
+ * What is written for a change of a run: a pure function from the state that was read and what was decided to rows. Both engines
+ * read the state, call this, and write what it returns, in one transaction.
+ *
+ * It holds for every change that
+ * - a step that has ended is never written again, and counts for nothing;
+ * - there is one entry for each step and kind: a discovery under way is asked to go again, any other entry stays as it is;
+ * - the entry worked on is done, goes again, is tried again or is kept, as the change says;
+ * - with the end of a run all its entries, waits and slots go.
+ */
+
+import type { EntryNo, RunNo, StepId } from "@inlet/protocol";
+import type {
+  EntryRecord,
+  Invoker,
+  NewEntry,
+  NewWait,
+  RunChange,
+  RunEnd,
+  RunRecord,
+  RunState,
+  RunStatus,
+  StepWrite,
+} from "../contract/index.ts";
+import type { EntryPosition, EntryWrite, LeaseAllocation } from "./lease-allocation.ts";
+
+export interface RunWrites {
+  runNo: RunNo;
+  run: RunColumns;
+  steps: StepRowWrite[];
+  /** Entries that begin anew, or are moved to a later time. */
+  entriesRenewed: { no: EntryNo; write: EntryWrite; position: EntryPosition }[];
+  entriesAdded: { write: EntryWrite; position: EntryPosition }[];
+  entriesRemoved: EntryNo[];
+  /** Discoveries under way that are to go again. */
+  entriesAgain: EntryNo[];
+  /** The attempts of the discovery are counted anew. */
+  entriesReset: EntryNo[];
+  /** Entries that are let go of: their slots are free. */
+  slotsFreed: EntryNo[];
+  waitsAdded: readonly NewWait[];
+  /** Steps that wait no longer. */
+  waitsRemoved: readonly StepId[];
+  /** Everything the run still has in queue, waits and limits goes. */
+  isEnd: boolean;
+  /** The step that waits for the run, which has ended: its entry is due. */
+  resumed: Invoker | null;
+}
+
+export interface RunColumns {
+  status: RunStatus;
+  startedAt: number | null;
+  endedAt: number | null;
+  requestVersion: number;
+  isParallel: boolean;
+  stateBytes: number;
+  output: string | null;
+  error: RunEnd["error"];
+}
+
+export interface StepRowWrite extends StepWrite {
+  position: number;
+  /** Where it stands in the order in which steps ended; null while it is open. */
+  donePosition: number | null;
+}
+
+/** `entry` is the one that was worked on; null when the change comes from elsewhere. */
+export function planRunWrites(state: RunState, entry: EntryRecord | null, change: RunChange, allocation: LeaseAllocation): RunWrites {
+  const { run } = state;
+  const { steps, stateBytes } = planSteps(state, change.steps ?? []);
+  const { status = run.status, startedAt = run.startedAt, requestVersion = run.requestVersion, isParallel = run.isParallel, end } = change;
+  const kept = { startedAt, requestVersion, isParallel, stateBytes };
+  if (end) {
+    const ended = { status: end.status, endedAt: end.endedAt, output: end.output, error: end.error };
+    return { ...nothing(run.no), run: { ...kept, ...ended }, steps, isEnd: true, resumed: run.invoker };
+  }
+  return {
+    ...nothing(run.no),
+    run: { ...kept, status, endedAt: null, output: null, error: null },
+    steps,
+    ...planEntries(state, entry, change, allocation),
+    waitsAdded: change.waits ?? [],
+    waitsRemoved: change.settled ?? [],
+  };
+}
+
+function nothing(runNo: RunNo): Omit<RunWrites, "run" | "steps"> {
+  return {
+    runNo,
+    ...{ entriesRenewed: [], entriesAdded: [], entriesRemoved: [], entriesAgain: [], entriesReset: [], slotsFreed: [] },
+    ...{ waitsAdded: [], waitsRemoved: [], isEnd: false, resumed: null },
+  };
+}
+
+function planSteps({ run, steps }: RunState, writes: readonly StepWrite[]): { steps: StepRowWrite[]; stateBytes: number } {
+  let found = steps.length;
+  let done = steps.filter(({ endedAt }) => endedAt !== null).length;
+  let stateBytes = run.stateBytes;
+  const known = new Map(steps.map((step) => [step.id, step]));
+  const planned = writes.flatMap((write): StepRowWrite[] => {
+    const before = known.get(write.id);
+    if (before && before.endedAt !== null) return [];
+    const isDone = write.value !== undefined;
+    const position = before?.position ?? found++;
+    stateBytes += write.value?.length ?? 0;
+    const step = { ...write, position, donePosition: isDone ? done++ : null };
+    known.set(write.id, step);
+    return [step];
+  });
+  return { steps: planned, stateBytes };
+}
+
+type EntryWrites = Pick<RunWrites, "entriesRenewed" | "entriesAdded" | "entriesRemoved" | "entriesAgain" | "entriesReset" | "slotsFreed">;
+
+function planEntries(state: RunState, entry: EntryRecord | null, change: RunChange, allocation: LeaseAllocation): EntryWrites {
+  const { run } = state;
+  const settled = new Set(change.settled ?? []);
+  const isSettled = ({ kind, stepId }: EntryRecord) => kind !== "call" && stepId !== null && settled.has(stepId);
+  const added = [...(change.entries ?? [])];
+  const next = entry && nextOf(entry, change, added);
+  const present = state.entries.filter((other) => !isSettled(other) && (other.no !== entry?.no || next !== null || isKept(change)));
+  const fresh: NewEntry[] = [];
+  const again: EntryNo[] = [];
+  for (const wanted of added) {
+    const same = present.find((other) => isSame(other, wanted));
+    if (same?.leaseId && same.stepId === null && same.no !== entry?.no) again.push(same.no);
+    if (!same && !fresh.some((other) => isSame(other, wanted))) fresh.push(wanted);
+  }
+  const isDone = entry !== null && next === null && !isKept(change);
+  return {
+    entriesRenewed: next && entry ? [{ no: entry.no, ...positioned(run, next, allocation) }] : [],
+    entriesAdded: fresh.map((wanted) => positioned(run, wanted, allocation)),
+    entriesRemoved: [...state.entries.filter((other) => isSettled(other) && other.no !== entry?.no), ...(isDone ? [entry] : [])].map(
+      ({ no }) => no,
+    ),
+    entriesAgain: again,
+    entriesReset: change.entry === "reset-attempt" ? state.entries.filter(isDiscovery).map(({ no }) => no) : [],
+    slotsFreed: entry && !isKept(change) ? [entry.no] : [],
+  };
+}
+
+function isKept({ entry }: RunChange): boolean {
+  return entry === "keep" || entry === "reset-attempt";
+}
+
+function isDiscovery({ kind, stepId }: EntryRecord): boolean {
+  return kind === "call" && stepId === null;
+}
+
+function isSame(one: Pick<NewEntry, "stepId"> & { kind: string }, other: Pick<NewEntry, "stepId"> & { kind: string }): boolean {
+  return one.kind === other.kind && one.stepId === other.stepId;
+}
+
+/** What the entry worked on does next; null when it is done, or kept as it is. Takes what it stands for out of `added`. */
+function nextOf(entry: EntryRecord, change: RunChange, added: NewEntry[]): NewEntry | null {
+  if (isKept(change)) return null;
+  if (typeof change.entry === "object") {
+    return { kind: "call", stepId: entry.stepId, attempt: change.entry.attempt, dueAt: change.entry.retryAt };
+  }
+  const same = added.findIndex((wanted) => isSame(wanted, entry));
+  if (same >= 0) return added.splice(same, 1)[0] as NewEntry;
+  return entry.goesAgain ? { kind: "call", stepId: entry.stepId } : null;
+}
+
+function positioned(run: RunRecord, { kind, stepId, attempt = 0, dueAt }: NewEntry, allocation: LeaseAllocation) {
+  const { environmentId, lane, functionNo, no, createdAt } = run;
+  const write: EntryWrite = {
+    ...{ environmentId, lane, functionNo, runNo: no, rank: createdAt, dueAt: dueAt ?? allocation.now },
+    ...{ kind, stepId, attempt, subject: null, eventSequence: null },
+  };
+  return { write, position: allocation.position(write) };
+}

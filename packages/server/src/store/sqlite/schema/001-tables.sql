@@ -1,0 +1,441 @@
+-- All tables: what is needed to accept an event, recognise it when it comes again, find it later, and run functions for it.
+-- The environment leads every key, as in PostgreSQL, where a sharded server distributes by it.
+
+CREATE TABLE environments (
+  environment_id INTEGER PRIMARY KEY,
+  name           TEXT NOT NULL UNIQUE,
+  kind           TEXT NOT NULL CHECK (kind IN ('default', 'custom', 'branch', 'shared')),
+  created_at     INTEGER NOT NULL,
+  archived_at    INTEGER,
+  body_bytes_max INTEGER
+) STRICT;
+
+-- Keys are recognised by their hash. Only signing keys keep their text: signing needs it.
+CREATE TABLE keys (
+  key_id         TEXT PRIMARY KEY,
+  kind           TEXT NOT NULL CHECK (kind IN ('event', 'api', 'signing')),
+  name           TEXT NOT NULL,
+  environment_id INTEGER REFERENCES environments (environment_id),
+  hash           TEXT NOT NULL,
+  prefix         TEXT NOT NULL,
+  secret         TEXT,
+  role           TEXT,
+  event_names    TEXT,
+  -- A JSON array of names, or null for all of them. Names never change.
+  environments   TEXT,
+  ips            TEXT,
+  created_at     INTEGER NOT NULL,
+  revoked_at     INTEGER,
+  UNIQUE (kind, hash),
+  CHECK ((kind = 'event') = (environment_id IS NOT NULL)),
+  CHECK ((kind = 'signing') = (secret IS NOT NULL)),
+  CHECK ((kind = 'api') = (role IS NOT NULL))
+) STRICT;
+
+-- Names and sources repeat in nearly every event. As numbers they make an event a quarter cheaper to store, because the rows
+-- and above all the keys of the indexes are smaller.
+CREATE TABLE event_names (
+  name_id INTEGER PRIMARY KEY,
+  name    TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE event_sources (
+  source_no   INTEGER PRIMARY KEY,
+  source_kind TEXT NOT NULL,
+  source_id   TEXT NOT NULL,
+  UNIQUE (source_kind, source_id)
+) STRICT;
+
+-- `sequence` is the rowid: appending to the end of one tree, and an order of commits that live tails can follow.
+-- `data` and `extras` are the sender's own text. JSON columns would reorder keys and round numbers.
+CREATE TABLE events (
+  sequence       INTEGER PRIMARY KEY,
+  environment_id INTEGER NOT NULL,
+  event_id       TEXT NOT NULL,
+  name_id        INTEGER NOT NULL,
+  ts             INTEGER NOT NULL,
+  received_at    INTEGER NOT NULL,
+  dedup_id       TEXT,
+  source_no      INTEGER NOT NULL,
+  duplicates     INTEGER NOT NULL DEFAULT 0,
+  extras         TEXT,
+  data           TEXT NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX events_by_id ON events (environment_id, event_id);
+CREATE INDEX events_by_time ON events (environment_id, received_at);
+CREATE INDEX events_by_name ON events (environment_id, name_id, received_at);
+CREATE INDEX events_by_dedup_id ON events (environment_id, dedup_id, received_at) WHERE dedup_id IS NOT NULL;
+
+-- Apart from events, so that the guard expires by its own window and not with the payloads.
+CREATE TABLE dedup_keys (
+  environment_id INTEGER NOT NULL,
+  dedup_id       TEXT NOT NULL,
+  event_id       TEXT NOT NULL,
+  first_seen_at  INTEGER NOT NULL,
+  PRIMARY KEY (environment_id, dedup_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX dedup_keys_by_age ON dedup_keys (environment_id, first_seen_at);
+
+-- One row, written to find out whether writing works.
+CREATE TABLE probe (
+  only_row   INTEGER PRIMARY KEY CHECK (only_row = 1),
+  written_at INTEGER NOT NULL
+) STRICT;
+INSERT INTO probe VALUES (1, 0);
+
+-- Webhook consumers.
+CREATE TABLE webhooks (
+  webhook_id     TEXT PRIMARY KEY,
+  environment_id INTEGER NOT NULL REFERENCES environments (environment_id),
+  name           TEXT NOT NULL,
+  version        INTEGER NOT NULL,
+  event_names    TEXT,
+  ips            TEXT,
+  enabled        INTEGER NOT NULL,
+  created_at     INTEGER NOT NULL,
+  updated_at     INTEGER NOT NULL,
+  deleted_at     INTEGER
+) STRICT;
+
+-- Tokens are never forgotten: one that was rotated away must not pass for an unknown key, nor be given out again.
+-- They are kept as they are, because people must be able to read the URL again.
+CREATE TABLE webhook_tokens (
+  token      TEXT PRIMARY KEY,
+  webhook_id TEXT NOT NULL REFERENCES webhooks (webhook_id),
+  created_at INTEGER NOT NULL,
+  retired_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE webhook_versions (
+  webhook_id TEXT NOT NULL REFERENCES webhooks (webhook_id),
+  version    INTEGER NOT NULL,
+  transform  TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (webhook_id, version)
+) STRICT, WITHOUT ROWID;
+
+-- `environment_id` is the webhook's own, which leads the key; `delivered_to` is where the event went, the branch for instance.
+CREATE TABLE webhook_requests (
+  sequence          INTEGER PRIMARY KEY,
+  environment_id    INTEGER NOT NULL,
+  webhook_id        TEXT NOT NULL,
+  request_id        TEXT NOT NULL,
+  received_at       INTEGER NOT NULL,
+  ip                TEXT NOT NULL,
+  method            TEXT NOT NULL,
+  headers           TEXT NOT NULL,
+  query             TEXT NOT NULL,
+  content_type      TEXT,
+  body              TEXT,
+  body_base64       TEXT,
+  status            INTEGER NOT NULL,
+  outcome           TEXT NOT NULL,
+  error             TEXT,
+  event_id          TEXT,
+  delivered_to      INTEGER NOT NULL,
+  transform_version INTEGER NOT NULL,
+  duration_ms       REAL NOT NULL,
+  logs              TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX webhook_requests_by_time ON webhook_requests (environment_id, webhook_id, received_at);
+CREATE UNIQUE INDEX webhook_requests_by_id ON webhook_requests (environment_id, webhook_id, request_id);
+
+CREATE TABLE apps (
+  app_no         INTEGER PRIMARY KEY,
+  app_id         TEXT NOT NULL UNIQUE,
+  environment_id INTEGER NOT NULL REFERENCES environments (environment_id),
+  name           TEXT NOT NULL,
+  url            TEXT NOT NULL,
+  sdk            TEXT NOT NULL,
+  headers        TEXT NOT NULL CHECK (headers IN ('service', 'inngest')),
+  framework      TEXT,
+  checksum       TEXT NOT NULL,
+  created_at     INTEGER NOT NULL,
+  synced_at      INTEGER NOT NULL,
+  error          TEXT,
+  removed_at     INTEGER,
+  UNIQUE (environment_id, name)
+) STRICT;
+
+-- Never deleted: runs of a function that is gone are still shown.
+CREATE TABLE functions (
+  function_no    INTEGER PRIMARY KEY,
+  environment_id INTEGER NOT NULL REFERENCES environments (environment_id),
+  app_no         INTEGER NOT NULL REFERENCES apps (app_no),
+  function_id    TEXT NOT NULL,
+  name           TEXT NOT NULL,
+  config         TEXT NOT NULL,
+  created_at     INTEGER NOT NULL,
+  updated_at     INTEGER NOT NULL,
+  archived_at    INTEGER,
+  UNIQUE (environment_id, function_id)
+) STRICT;
+
+-- `event_no` is the sequence of the event that started the run, `event_nos` a JSON array where there are several.
+CREATE TABLE runs (
+  run_no          INTEGER PRIMARY KEY,
+  environment_id  INTEGER NOT NULL,
+  run_id          TEXT NOT NULL,
+  function_no     INTEGER NOT NULL,
+  event_no        INTEGER NOT NULL,
+  event_nos       TEXT,
+  status          TEXT NOT NULL,
+  lane_no         INTEGER NOT NULL,
+  created_at      INTEGER NOT NULL,
+  started_at      INTEGER,
+  ended_at        INTEGER,
+  request_version INTEGER NOT NULL DEFAULT -1,
+  is_parallel     INTEGER NOT NULL DEFAULT 0,
+  state_bytes     INTEGER NOT NULL DEFAULT 0,
+  cron            TEXT,
+  original_run_id TEXT,
+  invoker_run_no  INTEGER,
+  invoker_step_id TEXT,
+  output          TEXT,
+  error           TEXT
+) STRICT;
+
+CREATE UNIQUE INDEX runs_by_id ON runs (environment_id, run_id);
+CREATE INDEX runs_by_event ON runs (event_no);
+-- A run that has completed is in one of these, any other in the other two: lists are merged from them.
+CREATE INDEX runs_completed_by_function ON runs (environment_id, function_no, run_id) WHERE status = 'completed';
+CREATE INDEX runs_by_function_and_status ON runs (environment_id, function_no, status, run_id) WHERE status <> 'completed';
+CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE status <> 'completed';
+
+-- The events of a batch beside the first, which the run itself names: so that a run is found by each of its events.
+CREATE TABLE batched_events (
+  event_no INTEGER NOT NULL,
+  run_no   INTEGER NOT NULL,
+  PRIMARY KEY (event_no, run_no)
+) STRICT, WITHOUT ROWID;
+
+-- `value` is what the SDK is given for a step that is done; `done_position` is its place in the order of completion.
+CREATE TABLE steps (
+  run_no        INTEGER NOT NULL,
+  step_id       TEXT NOT NULL,
+  kind          TEXT NOT NULL,
+  name          TEXT NOT NULL,
+  status        TEXT NOT NULL,
+  position      INTEGER NOT NULL,
+  done_position INTEGER,
+  started_at    INTEGER NOT NULL,
+  ended_at      INTEGER,
+  attempts      INTEGER NOT NULL,
+  until         INTEGER,
+  detail        TEXT,
+  value         TEXT,
+  PRIMARY KEY (run_no, step_id)
+) STRICT, WITHOUT ROWID;
+
+-- Calls that failed. The others are seen by what they left behind.
+CREATE TABLE failed_attempts (
+  run_no      INTEGER NOT NULL,
+  ended_at    INTEGER NOT NULL,
+  step_id     TEXT,
+  attempt     INTEGER NOT NULL,
+  started_at  INTEGER NOT NULL,
+  http_status INTEGER,
+  error       TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX failed_attempts_by_run ON failed_attempts (run_no, ended_at);
+
+CREATE TABLE lanes (
+  lane_no INTEGER PRIMARY KEY,
+  key     TEXT NOT NULL UNIQUE
+) STRICT;
+INSERT INTO lanes VALUES (1, 'timers');
+
+-- An entry that is held has `lease_id` and `leased_by` set, and is due again when its lease is over. While it waits for its time it
+-- stands in lane 1, and `home_lane_no` says where it goes then. `again` asks for one more discovery after the one under way.
+-- `event_no` and `ended_run_no` say what a wait has come to, before its time was over.
+CREATE TABLE queue (
+  entry_no       INTEGER PRIMARY KEY,
+  environment_id INTEGER NOT NULL,
+  lane_no        INTEGER NOT NULL,
+  home_lane_no   INTEGER NOT NULL,
+  rank           INTEGER NOT NULL,
+  due_at         INTEGER NOT NULL,
+  kind           TEXT NOT NULL,
+  run_no         INTEGER,
+  function_no    INTEGER NOT NULL,
+  step_id        TEXT NOT NULL DEFAULT '',
+  attempt        INTEGER NOT NULL DEFAULT 0,
+  claims         INTEGER NOT NULL DEFAULT 0,
+  trials         INTEGER NOT NULL DEFAULT 0,
+  lease_id       TEXT,
+  leased_by      TEXT,
+  again          INTEGER NOT NULL DEFAULT 0,
+  subject        TEXT,
+  event_no       INTEGER,
+  ended_run_no   INTEGER
+) STRICT;
+
+CREATE INDEX queue_by_lane ON queue (lane_no, rank);
+-- Which lanes are still needed by entries that stand among the timers.
+CREATE INDEX queue_by_home_lane ON queue (home_lane_no) WHERE lane_no <> home_lane_no;
+CREATE UNIQUE INDEX queue_by_run ON queue (run_no, step_id, kind) WHERE run_no IS NOT NULL;
+-- Old events are removed, unless something still needs them.
+CREATE INDEX queue_by_event ON queue (event_no) WHERE event_no IS NOT NULL;
+CREATE UNIQUE INDEX queue_by_subject ON queue (function_no, kind, subject) WHERE subject IS NOT NULL;
+
+-- Events that resume or cancel a run. `match_path` and `match_key` find one of many waits without trying each. Events received
+-- before `since` do not count.
+CREATE TABLE waits (
+  wait_no        INTEGER PRIMARY KEY,
+  environment_id INTEGER NOT NULL,
+  event_name     TEXT NOT NULL,
+  match_path     TEXT NOT NULL,
+  match_key      TEXT NOT NULL,
+  kind           TEXT NOT NULL CHECK (kind IN ('event', 'cancel')),
+  run_no         INTEGER NOT NULL,
+  step_id        TEXT,
+  expression     TEXT,
+  since          INTEGER NOT NULL,
+  expires_at     INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX waits_by_event ON waits (environment_id, event_name, match_path, match_key);
+CREATE INDEX waits_by_run ON waits (run_no);
+
+-- What rate limits, throttles, debounces, batches and singletons remember.
+CREATE TABLE marks (
+  function_no INTEGER NOT NULL,
+  kind        TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  value       TEXT NOT NULL,
+  expires_at  INTEGER NOT NULL,
+  PRIMARY KEY (function_no, kind, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX marks_by_age ON marks (expires_at);
+
+-- Slots of concurrency limits. `entry_no` is the call that holds one while it is leased; 0: the run holds it until it has ended.
+CREATE TABLE limit_slots (
+  limit_id TEXT NOT NULL,
+  run_no   INTEGER NOT NULL,
+  entry_no INTEGER NOT NULL,
+  PRIMARY KEY (limit_id, run_no, entry_no)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX limit_slots_by_run ON limit_slots (run_no, entry_no);
+
+-- Every call of an app, as people look for it when a run puzzles them. Kept as long as the run; what was sent is not kept again,
+-- and of the answer only how it begins. Appended to the end of one tree: half the cost of standing beside the run's steps.
+
+CREATE TABLE calls (
+  call_no       INTEGER PRIMARY KEY,
+  run_no        INTEGER NOT NULL,
+  step_id       TEXT,
+  attempt       INTEGER NOT NULL,
+  started_at    INTEGER NOT NULL,
+  ended_at      INTEGER NOT NULL,
+  http_status   INTEGER,
+  is_error      INTEGER NOT NULL,
+  path          TEXT NOT NULL,
+  steps_given   INTEGER NOT NULL,
+  answer        TEXT,
+  answer_length INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX calls_by_run ON calls (run_no);
+
+-- People signed in to the dashboard. The token itself is only in their browser.
+CREATE TABLE sessions (
+  session_id   TEXT PRIMARY KEY,
+  hash         TEXT NOT NULL UNIQUE,
+  key_id       TEXT,
+  created_at   INTEGER NOT NULL,
+  last_seen_at INTEGER NOT NULL,
+  expires_at   INTEGER NOT NULL,
+  ip           TEXT NOT NULL,
+  user_agent   TEXT
+) STRICT;
+
+-- Names as they were when it happened, so that an entry still tells its story when key or webhook are gone.
+CREATE TABLE audit_log (
+  sequence    INTEGER PRIMARY KEY,
+  at          INTEGER NOT NULL,
+  actor_kind  TEXT NOT NULL,
+  actor_id    TEXT NOT NULL,
+  actor_name  TEXT NOT NULL,
+  action      TEXT NOT NULL,
+  target_kind TEXT NOT NULL,
+  target_id   TEXT NOT NULL,
+  target_name TEXT NOT NULL,
+  environment TEXT,
+  details     TEXT NOT NULL
+) STRICT;
+
+-- People and pipelines change things a few times a minute at most: filters walk this index, and need none of their own.
+CREATE INDEX audit_log_by_time ON audit_log (at);
+
+-- Calls that created something, so that a client that lost the answer can ask again.
+CREATE TABLE idempotency_keys (
+  owner       TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  started_at  INTEGER NOT NULL,
+  status      INTEGER,
+  body        TEXT,
+  PRIMARY KEY (owner, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (started_at);
+
+-- What the overview shows. Kept as sums, because counting ten million events takes seconds, and beside the events, so that accepting
+-- one costs no more.
+CREATE TABLE event_types (
+  environment_id INTEGER NOT NULL,
+  name_id        INTEGER NOT NULL,
+  first_seen_at  INTEGER NOT NULL,
+  last_seen_at   INTEGER NOT NULL,
+  count          INTEGER NOT NULL,
+  PRIMARY KEY (environment_id, name_id)
+) STRICT, WITHOUT ROWID;
+
+-- `hour` is counted from 1970.
+CREATE TABLE event_type_hours (
+  environment_id INTEGER NOT NULL,
+  name_id        INTEGER NOT NULL,
+  hour           INTEGER NOT NULL,
+  count          INTEGER NOT NULL,
+  PRIMARY KEY (environment_id, name_id, hour)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX event_type_hours_by_age ON event_type_hours (hour);
+
+-- One row: the sequence number up to which events are in these sums.
+CREATE TABLE event_types_counted (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  sequence INTEGER NOT NULL
+) STRICT;
+INSERT INTO event_types_counted VALUES (1, 0);
+
+-- `at` is when the minute or hour began.
+CREATE TABLE traffic_minutes (
+  environment_id INTEGER NOT NULL,
+  at             INTEGER NOT NULL,
+  accepted       INTEGER NOT NULL,
+  duplicates     INTEGER NOT NULL,
+  refused        INTEGER NOT NULL,
+  runs_started   INTEGER NOT NULL,
+  runs_completed INTEGER NOT NULL,
+  runs_failed    INTEGER NOT NULL,
+  PRIMARY KEY (environment_id, at)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE traffic_hours (
+  environment_id INTEGER NOT NULL,
+  at             INTEGER NOT NULL,
+  accepted       INTEGER NOT NULL,
+  duplicates     INTEGER NOT NULL,
+  refused        INTEGER NOT NULL,
+  runs_started   INTEGER NOT NULL,
+  runs_completed INTEGER NOT NULL,
+  runs_failed    INTEGER NOT NULL,
+  PRIMARY KEY (environment_id, at)
+) STRICT, WITHOUT ROWID;
