@@ -80,7 +80,7 @@ const NONSENSE: Record<string, { answer: Answer; error: [string, RegExp]; late?:
   },
   "a broken stream": {
     answer: (_request, response) => response.writeHead(201, SDK_HEADERS).end('   {"status":'),
-    error: ["BadAnswer", /not with JSON/],
+    error: ["BadAnswer", /answered 201, but not with a status and a body/],
   },
   "a broken connection": {
     answer: (request) => request.socket.destroy(),

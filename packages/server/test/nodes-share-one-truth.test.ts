@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { LeaseId } from "@inlet/protocol";
 import { Directory } from "../src/receive/directory.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { poll, runsOf, startApp } from "./support/app.ts";
@@ -143,12 +144,12 @@ test("what a dead node held is taken up by another after its lease, and only the
   const at = store.storeNow();
   const event = { id: `01${"0".repeat(24)}`, name: "shop/held", ts: at, dedupId: null, data: "{}", extras: null } as const;
   const run = { id: `02${"0".repeat(24)}`, functionNo: target.no, lane: `app:${target.appNo}`, dueAt: at, rank: at };
-  const lease = { node: "dead", until: at + 2_000, roomIn: () => 1 };
-  const { handed } = await store.eventAppend({
+  const lease = { node: "dead", until: at + 2_000, newId: () => "of the dead" as LeaseId, roomIn: () => 1 };
+  const { leased } = await store.eventAppend({
     ...{ environmentId: home.id, receivedAt: at, source: { kind: "key", id: "k" }, duplicateSince: 0, idsFromSender: false, lease },
     events: [{ ...event, runs: [run] }] as never,
   });
-  assert.equal(handed.length, 1);
+  assert.equal(leased.length, 1);
   await poll(async () => (called.length > 0 ? true : null), "the run of the dead node", 15_000);
   assert.ok(store.storeNow() >= at + 2_000, "not before the lease was over");
   assert.deepEqual(called, [run.id]);

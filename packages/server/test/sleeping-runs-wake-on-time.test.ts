@@ -12,7 +12,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AppId, createEventIdGenerator, type FunctionNo, type RunId, type StepId } from "@inlet/protocol";
+import { type AppId, createEventIdGenerator, type FunctionNo, type LeaseId, type RunId, type StepId } from "@inlet/protocol";
 import { type ClaimedEntry, type Environment, type Lease, type RunChange, type Store, TIMER_LANE } from "../src/store/contract/index.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { onEnd } from "./support/on-end.ts";
@@ -134,8 +134,8 @@ class Filler {
     const wakes = new Map<string, number>();
     for (let at = 0; at < times.length; at += GROUP) {
       const group = times.slice(at, at + GROUP).map((dueAt) => ({ dueAt, id: ids.next(Date.now()) as string as RunId }));
-      const handed = await this.#begin(group.map(({ id }) => id));
-      await Promise.all(group.map(({ dueAt }, i) => this.#putToSleep(handed[i] as (typeof handed)[0], dueAt)));
+      const leased = await this.#begin(group.map(({ id }) => id));
+      await Promise.all(group.map(({ dueAt }, i) => this.#putToSleep(leased[i] as ClaimedEntry, dueAt)));
       for (const { id, dueAt } of group) wakes.set(id, dueAt);
     }
     return wakes;
@@ -148,10 +148,11 @@ class Filler {
     const source = { kind: "internal", id: "test" } as const;
     const batch = { environmentId: this.#environment.id, receivedAt: now, source, duplicateSince: 0, idsFromSender: false };
     const events = runs.map((run) => ({ ...event, id: ids.next(now), runs: [run] }));
-    return (await this.#store.eventAppend({ ...batch, events, lease: this.#lease() })).handed;
+    return (await this.#store.eventAppend({ ...batch, events, lease: this.#lease() })).leased;
   }
 
-  #putToSleep({ environmentId, runNo, no }: Pick<ClaimedEntry, "environmentId" | "runNo" | "no">, until: number) {
+  #putToSleep(entry: ClaimedEntry, until: number) {
+    const { environmentId, runNo } = entry;
     assert.ok(runNo);
     const now = Date.now();
     const step = {
@@ -173,12 +174,13 @@ class Filler {
       steps: [step],
       entries: [{ kind: "wake", stepId: NAP, dueAt: until }],
     };
-    return this.#store.runAdvance({ environmentId, runNo, entryNo: no, now, lease: this.#lease(), decide: () => change });
+    return this.#store.runAdvance({ environmentId, runNo, entry, now, lease: this.#lease(), decide: () => change });
   }
 
-  /** Calls are handed over, timers are not. */
+  /** Calls are leased, timers are not. */
   #lease(): Lease {
-    return { node: "filler", until: Date.now() + 60_000, roomIn: (lane) => (lane === TIMER_LANE ? 0 : Number.POSITIVE_INFINITY) };
+    const newId = () => ids.next(Date.now()) as string as LeaseId;
+    return { node: "filler", until: Date.now() + 60_000, newId, roomIn: (lane) => (lane === TIMER_LANE ? 0 : Number.POSITIVE_INFINITY) };
   }
 }
 
@@ -198,9 +200,10 @@ async function countSleepers(store: Store) {
   }
   const nextDue = await store.queueNextDue();
   let entries = 0;
-  const lease: Lease = { node: "counter", until: Date.now() + 9 * DAY_MS, roomIn: () => Number.POSITIVE_INFINITY };
+  const newId = () => ids.next(Date.now()) as string as LeaseId;
+  const lease: Lease = { node: "counter", until: Date.now() + 9 * DAY_MS, newId, roomIn: () => Number.POSITIVE_INFINITY };
   for (let more = true; more; ) {
-    const batch = await store.queueClaimMany({ lane: TIMER_LANE, limit: 5_000, now: Date.now() + 8 * DAY_MS, lease });
+    const batch = await store.queueClaimMany({ lane: TIMER_LANE, limit: 5_000, now: Date.now() + 8 * DAY_MS, lease, limits: [] });
     entries += batch.claimed.filter(({ kind }) => kind === "wake").length;
     more = batch.more;
   }

@@ -251,7 +251,8 @@ export class Executor {
   async #call(entry: ClaimedEntry, runNo: RunNo, signal: AbortSignal): Promise<void> {
     const { environmentId } = entry;
     const context = await this.#parts.store.runContext({ environmentId, runNo });
-    if (!context) return;
+    // The run has ended. The entry was kept while another node called the app for it.
+    if (!context) return this.#untilWritten(() => this.#parts.store.queueRemove(entry));
     const target = this.#parts.functionOf(entry.functionNo);
     if (!target || target.app.removedAt !== null) return this.#fail(entry, runNo, "Its app was removed.");
     if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
@@ -264,8 +265,10 @@ export class Executor {
     const { environmentId } = entry;
     const outcome = this.#calls.read(call);
     const isApplied = await this.#advance({ environmentId, runNo, entry, decide: outcome.decide });
-    // The run was cancelled while the app worked: nothing follows, but the call is there to be seen.
-    if (!isApplied) await this.#untilWritten(() => this.#parts.store.runNoteCall({ environmentId, runNo, ...outcome.late() }));
+    if (isApplied) return;
+    // The run has ended while the app worked: nothing follows, but the call is there to be seen, and its slots are free now.
+    await this.#untilWritten(() => this.#parts.store.runNoteCall({ environmentId, runNo, ...outcome.late() }));
+    await this.#untilWritten(() => this.#parts.store.queueRemove(entry));
   }
 
   async #fail(entry: ClaimedEntry, runNo: RunNo, message: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** Results an SDK hands in while its call goes on. They count even if the call never ends. */
 
 import type { RunChange, RunError, RunState, StepWrite } from "../../store/contract/index.ts";
-import { errorValue, isResult, isSend, type Operation } from "./operations.ts";
+import { errorValue, isResult, isSend, type Operation, stepTimes } from "./operations.ts";
 import { overLimit } from "./run-limits.ts";
 
 /** Whether the call that hands something in was given up: after a crash or a timeout its function is called anew, under another id. */
@@ -21,13 +21,16 @@ export function decideCheckpoint(state: RunState, operations: readonly Operation
   const known = new Set(state.steps.filter(({ endedAt }) => endedAt !== null).map(({ id }) => id));
   const steps = operations
     .filter((operation) => isResult(operation) && !known.has(operation.id))
-    .map((operation, index) => handedIn(operation, index === 0 ? attempt : 0, now));
+    .map((operation, index) =>
+      handedIn(operation, index === 0 ? attempt : 0, { from: state.run.startedAt ?? state.run.createdAt, to: now }),
+    );
   const refused = overLimit(state, steps);
   // An attempt counts for one step: after this one they are counted anew.
   return refused ? { change: { entry: "keep" }, refused } : { change: { steps, entry: "reset-attempt" }, refused: null };
 }
 
-function handedIn(operation: Operation, attempt: number, now: number): StepWrite {
+/** The call began at some time between `from` and `to`, which is now. */
+function handedIn(operation: Operation, attempt: number, call: { from: number; to: number }): StepWrite {
   const isFailed = operation.op === "stepfailed";
   return {
     ...{
@@ -36,7 +39,8 @@ function handedIn(operation: Operation, attempt: number, now: number): StepWrite
       name: operation.displayName,
       status: isFailed ? "failed" : "completed",
     },
-    ...{ startedAt: now, endedAt: now, attempts: attempt + 1, until: null, detail: null },
+    ...(operation.ran ? stepTimes(operation, call) : { startedAt: call.to, endedAt: call.to }),
+    ...{ attempts: attempt + 1, until: null, detail: null },
     value: isFailed ? errorValue(operation) : `{"data":${operation.data}}`,
   };
 }

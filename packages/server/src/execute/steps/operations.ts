@@ -18,6 +18,8 @@ export interface Operation {
   data: string;
   /** JSON text. */
   error: string | null;
+  /** When the step's code ran, by the app's clock; null when the SDK does not say. */
+  ran: { from: number; to: number } | null;
 }
 
 /** Null when the text is no operation or array of operations. */
@@ -52,7 +54,23 @@ function readOperation(text: string, members: readonly JsonMember[]): Operation 
     optsText: written("opts"),
     data: written("data") ?? "null",
     error: written("error"),
+    ran: readTiming(JSON.parse(written("timing") ?? "null")),
   };
+}
+
+const NANOSECONDS_PER_MS = 1e6;
+
+/** A beginning and a duration, in nanoseconds. */
+function readTiming(timing: unknown): Operation["ran"] {
+  const { a, b } = (typeof timing === "object" && timing !== null ? timing : {}) as { a?: unknown; b?: unknown };
+  if (typeof a !== "number" || typeof b !== "number") return null;
+  return { from: Math.floor(a / NANOSECONDS_PER_MS), to: Math.floor((a + b) / NANOSECONDS_PER_MS) };
+}
+
+/** When a step began and ended: what its SDK says, unless the app's clock is plainly wrong. `from` and `to` hold it for sure. */
+export function stepTimes({ ran }: Operation, { from, to }: { from: number; to: number }): { startedAt: number; endedAt: number } {
+  if (!ran || ran.from < from || ran.to < ran.from || ran.to > to) return { startedAt: from, endedAt: to };
+  return { startedAt: ran.from, endedAt: ran.to };
 }
 
 /** Whether it brings the end of a step. */

@@ -3,7 +3,7 @@
 import type { StepId } from "@inlet/protocol";
 import type { FailedAttempt, NewEntry, NewWait, RunChange, RunError, RunState, StepRecord, StepWrite } from "../../store/contract/index.ts";
 import { type AnswerOf, type CallFacts, entryOf, failedAttempt } from "./answers.ts";
-import { errorValue, isRacing, isResult, isSend, type Operation, readError } from "./operations.ts";
+import { errorValue, isRacing, isResult, isSend, type Operation, readError, stepTimes } from "./operations.ts";
 import { completeRun, DISCOVERY, failRun, goOn, restingStatus } from "./run-changes.ts";
 import { overLimit } from "./run-limits.ts";
 import { waitSince } from "./wait-since.ts";
@@ -96,7 +96,8 @@ export class OperationsReader {
 
   #finish(operation: Operation, status: "completed" | "failed", value: string): void {
     const { attempt } = entryOf(this.#state, this.#facts);
-    this.#write(operation, { status, value, endedAt: this.#facts.now, attempts: attempt + 1 });
+    const { startedAt, now } = this.#facts;
+    this.#write(operation, { status, value, ...stepTimes(operation, { from: startedAt, to: now }), attempts: attempt + 1 });
     this.#done.add(operation.id);
     this.#asksAtOnce ||= isRacing(operation);
   }

@@ -84,6 +84,20 @@ export function limitConformance(engine: Engine): void {
     assert.deepEqual([taken?.no, taken?.claims], [held?.no, 2]);
   });
 
+  test(`${engine.name}: a call that goes on although its run has ended keeps its slot until it is removed`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    await arrive(scene, 2);
+    const [held] = (await claim(scene, 1)).claimed;
+    assert.ok(held?.runNo);
+    await advance(scene, { runNo: held.runNo, entry: held }, { end: sampleEnd({ status: "cancelled" }) }, { entry: null });
+    assert.deepEqual((await claim(scene, 1)).claimed, []);
+    await store.queueRemove(held);
+    const [next, ...others] = (await claim(scene, 1)).claimed;
+    assert.notEqual(next?.runNo, held.runNo);
+    assert.deepEqual(others, []);
+  });
+
   test(`${engine.name}: claims at the same time exceed no limit`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

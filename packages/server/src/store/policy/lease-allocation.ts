@@ -30,7 +30,7 @@ export interface EntryPosition {
 /** What one transaction leases, and how much room it has used up. */
 export class LeaseAllocation {
   readonly now: number;
-  leased: ClaimedEntry[] = [];
+  readonly leased: ClaimedEntry[] = [];
   readonly #lease: Lease | undefined;
   /** Made when it is needed: most transactions lease nothing. */
   #room: Map<string, number> | null = null;
@@ -65,10 +65,5 @@ export class LeaseAllocation {
   noteWritten(entry: EntryWrite, no: EntryNo, { lease, dueAt: leasedUntil }: EntryPosition): void {
     if (!lease) return;
     this.leased.push({ ...entry, no, leaseId: lease.id, leasedUntil, claims: 1, trials: 0, endedRunNo: null });
-  }
-
-  /** The run has ended in the same transaction: nobody is to work on it. */
-  withdraw(runNo: RunNo): void {
-    if (this.leased.length > 0) this.leased = this.leased.filter((entry) => entry.runNo !== runNo);
   }
 }

@@ -6,7 +6,8 @@
  * - a step that has ended is never written again, and counts for nothing;
  * - there is one entry for each step and kind: a discovery under way is asked to go again, any other entry stays as it is;
  * - the entry worked on is done, goes again, is tried again or is kept, as the change says;
- * - with the end of a run all its entries, waits and slots go.
+ * - with the end of a run its entries, waits and slots go, but for calls that are under way: these keep their slots until whoever
+ *   makes them removes their entries.
  */
 
 import type { EntryNo, RunNo, StepId } from "@inlet/protocol";
@@ -41,7 +42,7 @@ export interface RunWrites {
   waitsAdded: readonly NewWait[];
   /** Steps that wait no longer. */
   waitsRemoved: readonly StepId[];
-  /** Everything the run still has in queue, waits and limits goes. */
+  /** All its waits go, and the slots that the run itself holds. */
   isEnd: boolean;
   /** The step that waits for the run, which has ended: its entry is due. */
   resumed: Invoker | null;
@@ -72,7 +73,10 @@ export function planRunWrites(state: RunState, entry: EntryRecord | null, change
   const kept = { startedAt, requestVersion, isParallel, stateBytes };
   if (end) {
     const ended = { status: end.status, endedAt: end.endedAt, output: end.output, error: end.error };
-    return { ...nothing(run.no), run: { ...kept, ...ended }, steps, isEnd: true, resumed: run.invoker };
+    const isUnderWay = ({ no, kind, leaseId }: EntryRecord) => kind === "call" && leaseId !== null && no !== entry?.no;
+    const entriesRemoved = state.entries.filter((other) => !isUnderWay(other)).map(({ no }) => no);
+    const last = { entriesRemoved, slotsFreed: entry ? [entry.no] : [], isEnd: true, resumed: run.invoker };
+    return { ...nothing(run.no), run: { ...kept, ...ended }, steps, ...last };
   }
   return {
     ...nothing(run.no),

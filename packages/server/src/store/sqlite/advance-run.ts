@@ -35,7 +35,6 @@ export class AdvanceRun {
   readonly #removeEntry;
   readonly #goAgain;
   readonly #resetAttempt;
-  readonly #removeEntries;
 
   constructor(db: DatabaseSync, parts: AdvanceRunParts) {
     this.#parts = parts;
@@ -55,7 +54,6 @@ export class AdvanceRun {
     this.#removeEntry = db.prepare("DELETE FROM queue WHERE entry_no = ?");
     this.#goAgain = db.prepare("UPDATE queue SET again = 1 WHERE entry_no = ?");
     this.#resetAttempt = db.prepare("UPDATE queue SET attempt = 0 WHERE entry_no = ?");
-    this.#removeEntries = db.prepare("DELETE FROM queue WHERE run_no = ?");
   }
 
   /** False when the run has ended, or the entry is not held under this lease any more. */
@@ -98,15 +96,11 @@ export class AdvanceRun {
     for (const stepId of writes.waitsRemoved) waits.dropStep(runNo, stepId);
     for (const wait of waitsAdded) waits.add(run.environmentId, runNo, wait);
     for (const wait of waitsAdded) resumeRuns.lookBack(allocation, run, wait);
-    if (isEnd) this.#removeAll(allocation, runNo);
+    if (isEnd) {
+      waits.dropRun(runNo);
+      limits.freeRun(runNo);
+    }
     if (resumed) entries.makeDue(allocation, resumed.runNo, resumed.stepId, { endedRunNo: runNo });
-  }
-
-  #removeAll(allocation: LeaseAllocation, runNo: RunNo): void {
-    this.#removeEntries.run(runNo);
-    this.#parts.waits.dropRun(runNo);
-    this.#parts.limits.freeRun(runNo);
-    allocation.withdraw(runNo);
   }
 
   #writeRunRow(runNo: RunNo, run: RunWrites["run"]): void {

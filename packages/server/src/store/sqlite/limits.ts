@@ -24,7 +24,7 @@ export class Limits {
         AND (entry_no = ${OF_RUN} OR EXISTS (SELECT 1 FROM queue WHERE queue.entry_no = slot.entry_no AND due_at > ?2))`);
     this.#take = db.prepare("INSERT INTO limit_slots (limit_id, run_no, entry_no) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
     this.#freeEntry = db.prepare("DELETE FROM limit_slots WHERE run_no = ? AND entry_no = ? RETURNING limit_id");
-    this.#freeRun = db.prepare("DELETE FROM limit_slots WHERE run_no = ? RETURNING limit_id");
+    this.#freeRun = db.prepare(`DELETE FROM limit_slots WHERE run_no = ? AND entry_no = ${OF_RUN} RETURNING limit_id`);
   }
 
   /** How many slots are free of a limit. */
@@ -44,6 +44,7 @@ export class Limits {
     this.#noteFreed(this.#freeEntry.all(runNo, entryNo));
   }
 
+  /** What the run itself holds. */
   freeRun(runNo: RunNo): void {
     this.#noteFreed(this.#freeRun.all(runNo));
   }

@@ -103,15 +103,15 @@ function waitFunctions(define: Define, client: Client, journal: Journal): unknow
     }),
     define("asker", async (context) => {
       const { step, event } = context;
-      // The step ends after the answer was sent: it is there before the wait is.
-      await step.run("ask", async () => {
-        await client.send({ name: "app/question", data: { key: event.data.key } });
-        await journal.noted(event.data.key, "replied");
-      });
+      await step.run("ask", () => client.send({ name: "app/question", data: { key: event.data.key } }));
+      // The answer is sent after the step has ended, and is there before the wait is.
+      journal.note(context, "asked");
+      await journal.noted(event.data.key, "replied");
       const answer = await step.waitForEvent("reply", { event: "app/reply", timeout: "1m", match: "data.key" });
       return answer?.data ?? null;
     }),
     define("question", async (context) => {
+      await journal.noted(context.event.data.key, "asked");
       await client.send({ name: "app/reply", data: { key: context.event.data.key } });
       journal.note(context, "replied");
     }),
