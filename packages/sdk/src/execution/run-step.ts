@@ -15,10 +15,11 @@ export interface StepOutcome {
 }
 
 export async function runStep(step: FoundStep, call: Pick<RunContext, "runId" | "capture">): Promise<StepOutcome> {
+  const startedAt = Date.now();
   try {
     const context: RunContext = { runId: call.runId, capture: call.capture, stepId: step.id };
     const result = await inRunContext(context, async () => step.run?.(step, step.input ?? []));
-    const operation: StepOperation = { op: "StepRun", ...describe(step), opts: step.opts ?? {}, data: result ?? null };
+    const operation: StepOperation = { op: "StepRun", ...describe(step), opts: step.opts ?? {}, data: result ?? null, timing: since(startedAt) };
     return { operation, text: written(step.id, operation) };
   } catch (thrown) {
     const final = isFinal(thrown);
@@ -28,9 +29,16 @@ export async function runStep(step: FoundStep, call: Pick<RunContext, "runId" | 
       ...describe(step),
       opts: step.opts ?? {},
       error: toWireError(thrown),
+      timing: since(startedAt),
     };
     return { operation, text: JSON.stringify(operation), retry: { isFinal: final, afterSeconds: retryAfterSeconds(thrown) } };
   }
+}
+
+const NANOSECONDS_PER_MS = 1e6;
+
+function since(startedAt: number): { a: number; b: number } {
+  return { a: startedAt * NANOSECONDS_PER_MS, b: (Date.now() - startedAt) * NANOSECONDS_PER_MS };
 }
 
 /** Steps stand beside each other, not inside each other: the inner one would be repeated with the outer. */

@@ -44,8 +44,8 @@ export interface FlowConfig {
     | undefined;
   /** Delays runs beyond the limit. */
   throttle?: { limit: number; period: Duration; burst?: number | undefined; key?: Expression | undefined } | undefined;
-  /** Drops runs beyond the limit. */
-  rateLimit?: { limit: number; period: Duration; key?: Expression | undefined } | undefined;
+  /** Drops runs beyond the limit. Starts are evenly spaced; `burst` more than one may come at once, a tenth of the limit unless given. */
+  rateLimit?: { limit: number; period: Duration; burst?: number | undefined; key?: Expression | undefined } | undefined;
   /** Runs once events have stopped coming for a while, with the last of them. */
   debounce?: { period: Duration; key?: Expression | undefined; timeout?: Duration | undefined } | undefined;
   /** One run for many events. */

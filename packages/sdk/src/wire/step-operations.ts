@@ -13,9 +13,14 @@ interface OperationBase {
   userland: { id: string; index: number };
 }
 
+/** When the step's code began, and how long it ran, in nanoseconds. */
+interface Timing {
+  timing?: { a: number; b: number };
+}
+
 export type StepOperation =
-  | (OperationBase & { op: "StepRun"; data: unknown })
-  | (OperationBase & { op: "StepError" | "StepFailed"; error: WireError })
+  | (OperationBase & Timing & { op: "StepRun"; data: unknown })
+  | (OperationBase & Timing & { op: "StepError" | "StepFailed"; error: WireError })
   | (OperationBase & { op: "StepPlanned" | "Sleep" | "WaitForEvent" | "InvokeFunction" });
 
 /** What the service keeps of steps that ended, by hashed id: the shapes of the wire, told apart by `readMemo`. */
