@@ -36,7 +36,7 @@ const RULES: Rule[] = [
   { folder: ROWS, may: ["@inlet/protocol", CONTRACT], packages: [] },
   {
     folder: `${SERVER}/store/sqlite`,
-    may: ["@inlet/protocol", CONTRACT, ROWS, `${SERVER}/store/conformance`, `${SERVER}/release-memory.ts`],
+    may: ["@inlet/protocol", CONTRACT, ROWS, `${SERVER}/store/conformance`],
   },
   {
     folder: `${SERVER}/store/postgres`,
