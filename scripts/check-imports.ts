@@ -39,7 +39,7 @@ const RULES: Rule[] = [
   { folder: POLICY, may: ["@inlet/protocol", CONTRACT], packages: [], builtins: false },
   {
     folder: `${SERVER}/store/sqlite`,
-    may: ["@inlet/protocol", CONTRACT, ROWS, POLICY, `${SERVER}/store/conformance`, `${SERVER}/release-memory.ts`],
+    may: ["@inlet/protocol", CONTRACT, ROWS, POLICY, `${SERVER}/store/conformance`],
   },
   {
     folder: `${SERVER}/store/postgres`,

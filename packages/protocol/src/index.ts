@@ -12,6 +12,5 @@ export * from "./headers.ts";
 export * from "./ids.ts";
 export * from "./json-scan.ts";
 export * from "./parse-duration.ts";
-export * from "./plain-headers.ts";
 export * from "./read-event.ts";
 export * from "./sign.ts";

@@ -21,7 +21,6 @@ test("a signature is the HMAC of the UTF-8 of body and time, whatever the length
     const [key, body] = ["é0".repeat(length).slice(0, length), "é😀z".repeat(length)];
     const expected = createHmac("sha256", key).update(body).update("1700000000").digest("hex");
     assert.equal(signBody(body, key, 1_700_000_000), `t=1700000000&s=${expected}`, `${length}`);
-    assert.equal(signBody(body, key, 1_700_000_000), `t=1700000000&s=${expected}`, `${length} once more`);
   }
 });
 

@@ -1,9 +1,6 @@
-/**
- * The HTTP server: lets plain requests to `/e/…` be answered on their connections, hands others to the edge and everything else to the
- * framework; holds the limits all of them share.
- */
+/** The HTTP server: hands requests to `/e/…` to the edge and everything else to the framework; holds the limits both share. */
 
-import type { RequestListener, ServerOptions } from "node:http";
+import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { Refusal } from "@inlet/protocol";
 import Fastify, { type FastifyInstance } from "fastify";
@@ -11,10 +8,6 @@ import type { Logger } from "pino";
 import { registerRestErrors, sendRefusal } from "./api/rest-errors.ts";
 import { registerSecurityHeaders } from "./api/security-headers.ts";
 import { createHttpEdge, type HttpEdgeParts, isForEdge } from "./receive/http-edge.ts";
-import { type PassOn, PlainConnections } from "./receive/plain-connections.ts";
-
-// Not imported: an import reads every export, and to give its WebSocket Node would load a client for HTTP, 6 MB nobody asked for.
-const { Server } = process.getBuiltinModule("node:http");
 
 /** A client must deliver its whole request within this time. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -25,13 +18,10 @@ const PATH_PART_UNITS_MAX = 2_048;
 
 export function createHttpServer(parts: HttpEdgeParts, trustProxy: boolean | string[], log: Logger): FastifyInstance {
   const edge = createHttpEdge(parts);
-  const plain = new PlainConnections({ ...parts, times: { requestMs: REQUEST_TIMEOUT_MS, keepAliveMs: KEEP_ALIVE_TIMEOUT_MS } });
   const app = Fastify({
     serverFactory: (framework) =>
-      new EventServer(
-        { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS },
-        (request, response) => (isForEdge(request) ? edge(request, response) : framework(request, response)),
-        plain,
+      createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (request, response) =>
+        isForEdge(request) ? edge(request, response) : framework(request, response),
       ),
     // One log line per request would cost more than accepting it, and paths hold event keys.
     logger: false,
@@ -52,29 +42,6 @@ export function createHttpServer(parts: HttpEdgeParts, trustProxy: boolean | str
     return sendRefusal(reply, new Refusal("route_not_found", `There is nothing at ${request.method} ${path}.`));
   });
   return app;
-}
-
-/** Node's HTTP server, with the connections that it is not shown as long as only plain requests come in on them. */
-class EventServer extends Server {
-  readonly #plain: PlainConnections;
-
-  constructor(options: ServerOptions, listener: RequestListener, plain: PlainConnections) {
-    super(options, listener);
-    this.#plain = plain;
-    const [takeConnection] = this.listeners("connection");
-    const passOn: PassOn = (socket) => takeConnection?.call(this, socket);
-    this.removeAllListeners("connection").on("connection", (socket: Socket) => plain.take(socket, passOn));
-  }
-
-  override closeIdleConnections(): void {
-    super.closeIdleConnections();
-    this.#plain.closeIdle();
-  }
-
-  override closeAllConnections(): void {
-    super.closeAllConnections();
-    this.#plain.closeAll();
-  }
 }
 
 function noCompiler(): never {

@@ -4,7 +4,6 @@ import { flushCompileCache } from "node:module";
 import { pino } from "pino";
 import { ConfigInvalid, readConfig } from "./config/config.ts";
 import type { Mode } from "./config/settings.ts";
-import { releaseMemoryAtRest, releaseMemorySoon } from "./release-memory.ts";
 import { isLoopback, type Service, startService } from "./service.ts";
 import { StoreRefused } from "./store/contract/index.ts";
 import type { CopyReport, CopyStoreOptions } from "./store/copy/copy-store.ts";
@@ -32,8 +31,6 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
     console.log(`listening on ${service.url}`);
     // Node writes compiled code at a proper end only; a process that is killed should start quickly the next time as well.
     flushCompileCache();
-    releaseMemoryAtRest();
-    releaseMemorySoon();
     await untilAsked();
     log.info("stopping: waiting for requests in flight");
     await service.stop();

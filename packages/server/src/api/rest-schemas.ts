@@ -3,22 +3,12 @@
  * query parameters are text, so there a number may be written in digits.
  */
 
-import type { Ajv, ValidateFunction } from "ajv";
+import { Ajv, type ValidateFunction } from "ajv";
 import type { FastifyInstance } from "fastify";
 
-interface Checkers {
-  strict: Ajv;
-  fromText: Ajv;
-}
-
-let checkers: Checkers | undefined;
-
-/** Loaded with the first request: until then nobody pays for it. */
-async function loadCheckers(): Promise<Checkers> {
-  const { Ajv } = await import("ajv");
-  const options = { allErrors: true, removeAdditional: false, useDefaults: true, allowUnionTypes: true };
-  return { strict: new Ajv({ ...options, coerceTypes: false }), fromText: new Ajv({ ...options, coerceTypes: true }) };
-}
+const OPTIONS = { allErrors: true, removeAdditional: false, useDefaults: true, allowUnionTypes: true };
+const strict = new Ajv({ ...OPTIONS, coerceTypes: false });
+const fromText = new Ajv({ ...OPTIONS, coerceTypes: true });
 
 export function registerRequestChecks(app: FastifyInstance): void {
   // A key such as __proto__ in a payload is data like any other; it is never merged into an object of ours.
@@ -31,13 +21,9 @@ export function registerRequestChecks(app: FastifyInstance): void {
   });
   // Schemas of answers describe and are tested; serialising by them would drop what they do not name, and much is text already.
   app.setSerializerCompiler(() => JSON.stringify);
-  app.addHook("onRequest", async () => {
-    checkers ??= await loadCheckers();
-  });
   app.setValidatorCompiler(({ schema, httpPart }) => {
     let validate: ValidateFunction | undefined;
     return (value: unknown) => {
-      const { strict, fromText } = checkers as Checkers;
       validate ??= (httpPart === "body" ? strict : fromText).compile(schema as object);
       return validate(value) ? { value } : { error: validate.errors as never };
     };

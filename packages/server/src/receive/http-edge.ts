@@ -1,7 +1,6 @@
 /**
  * The HTTP edge of `/e/<key>`: turns a request as Node's HTTP server read it into an InboundRequest, hands it on, writes the answer. Requests
- * come here straight from that server, without the framework that serves the REST API. Most do not even come this way: see
- * plain-connections.ts.
+ * come here straight from that server, without the framework that serves the REST API.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";

@@ -44,7 +44,7 @@ export function overloaded(): Refusal {
   return new Refusal("overloaded", "The service holds as many requests as it can. Send again in a moment.");
 }
 
-export function declaredTooLarge(bytesMax: number, declared: number): Refusal {
+function declaredTooLarge(bytesMax: number, declared: number): Refusal {
   return tooLarge(bytesMax, `${declared} bytes were declared`);
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { getHeapSpaceStatistics } from "node:v8";
 import { AppCaller } from "./call-app.ts";
@@ -9,17 +9,21 @@ import { NoAnswer } from "./no-answer.ts";
 
 const LARGE = 8 * 1024 * 1024;
 
-async function start(t: TestContext, listener: RequestListener, timeoutMs = 10_000) {
+async function start(t: TestContext, listener: RequestListener, { timeoutMs = 10_000, connectionsMax = 100 } = {}) {
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const caller = new AppCaller({ timeoutMs, connectionsMax: 100 });
+  const caller = new AppCaller({ timeoutMs, connectionsMax });
   t.after(async () => {
     await caller.stop();
     server.closeAllConnections();
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, call: (path = "/", body = "{}") => caller.call({ method: "POST", url: url + path, headers: { "x-a": "1" }, body }) };
+  return {
+    url,
+    caller,
+    call: (path = "/", body = "{}") => caller.call({ method: "POST", url: url + path, headers: { "x-a": "1" }, body }),
+  };
 }
 
 test("an answer as it was given: status, headers, letters cut in two, in one piece or many", async (t) => {
@@ -47,6 +51,63 @@ test("an empty answer, one that says it is UTF-8, and one that others came befor
   assert.deepEqual([(await call("/hinted")).status, (await call("/hinted")).body], [200, "[1]"]);
 });
 
+const ANSWERS: Readonly<Record<string, [string, { status: number; body: string }]>> = {
+  "in chunks": [
+    "HTTP/1.1 206 Partial\r\ntransfer-encoding: chunked\r\n\r\n3\r\n[1,\r\n2\r\n2]\r\n0\r\n\r\n",
+    { status: 206, body: "[1,2]" },
+  ],
+  "without a length": ["HTTP/1.1 500 Oops\r\n\r\nit ends with the connection", { status: 500, body: "it ends with the connection" }],
+  "without a body": ["HTTP/1.1 204 No Content\r\n\r\n", { status: 204, body: "" }],
+  "of an older version": ["HTTP/1.0 200 OK\r\ncontent-length: 3\r\n\r\nold", { status: 200, body: "old" }],
+};
+
+test("an answer of any kind is read whole and asked for once", async () => {
+  for (const [kind, [text, expected]] of Object.entries(ANSWERS)) {
+    let requests = 0;
+    const server = createTcpServer((socket) => {
+      socket
+        .on("error", () => undefined)
+        .once("data", () => {
+          requests++;
+          socket.end(text);
+        });
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const caller = new AppCaller({ timeoutMs: 10_000, connectionsMax: 1 });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { status, body } = await caller.call({ method: "POST", url, headers: {}, body: "{}" });
+    assert.deepEqual({ status, body }, expected, kind);
+    assert.equal(requests, 1, kind);
+    await caller.stop();
+    server.close();
+  }
+});
+
+test("there are no more connections than allowed, and other calls wait", async (t) => {
+  let waiting: ServerResponse[] = [];
+  let most = 0;
+  const listener: RequestListener = (_request, response) => {
+    most = Math.max(most, waiting.push(response));
+    if (waiting.length < 3) return;
+    for (const each of waiting) each.end("ok");
+    waiting = [];
+  };
+  const { call } = await start(t, listener, { connectionsMax: 3 });
+  await Promise.all(Array.from({ length: 39 }, () => call()));
+  assert.equal(most, 3);
+});
+
+test("a stop ends calls under way and those that wait", async (t) => {
+  const { promise: bothArrived, resolve } = Promise.withResolvers<void>();
+  let requests = 0;
+  const { call, caller } = await start(t, () => void (++requests === 2 && resolve()), { connectionsMax: 2 });
+  const calls = [call(), call(), call()].map((made) => made.catch((error) => error));
+  await bothArrived;
+  await caller.stop();
+  for (const error of await Promise.all(calls)) assert.ok(error instanceof NoAnswer);
+  await assert.rejects(call(), NoAnswer, "nor does one begin");
+});
+
 test("redirects that keep method and body are followed, a few of them", async (t) => {
   const seen: string[] = [];
   const { call } = await start(t, async (request, response) => {
@@ -70,15 +131,17 @@ test("an answer that is too large, late, cut off or not there is no answer, and 
     (request, response) => {
       if (request.url === "/large") return void response.end("x".repeat(LARGE + 1));
       if (request.url === "/cut") return void response.writeHead(200, { "content-length": 10 }).write("half", () => response.destroy());
-      if (request.url !== "/drips") return;
+      if (request.url === "/never") return;
+      if (request.url === "/drips-with-length") response.writeHead(200, { "content-length": 1_000_000 });
       const drip = setInterval(() => response.write("."), 20);
       response.on("close", () => clearInterval(drip));
     },
-    300,
+    { timeoutMs: 300 },
   );
   const reason = (path: string) => assert.rejects(call(path), NoAnswer).then(() => call(path).catch(({ message }) => message));
   assert.match(await reason("/large"), /larger than 8 MiB/);
   assert.match(await reason("/drips"), /did not answer within 0.3 s/);
+  assert.match(await reason("/drips-with-length"), /did not answer within 0.3 s/);
   assert.match(await reason("/never"), /did not answer within 0.3 s/);
   assert.match(await reason("/cut"), /cannot be reached/);
   const gone = new AppCaller({ timeoutMs: 300, connectionsMax: 1 });

@@ -3,8 +3,7 @@
  * its usual extension. `matches` runs on RE2, as CEL wants it: its time grows with the text, never explodes.
  */
 
-import type { RE2JS } from "re2js";
-import { whenNeeded } from "../when-needed.ts";
+import { RE2JS } from "re2js";
 import { TIME_FUNCTIONS } from "./time-functions.ts";
 import { charge, fault, isList, isMap, isNumber, kindOf, type Scope, Span, type Value } from "./values.ts";
 
@@ -15,7 +14,6 @@ export interface CelFunction {
   readonly call: (args: readonly Value[], scope: Scope) => Value;
 }
 
-const re2 = whenNeeded<typeof import("re2js")>("re2js");
 const PATTERN_LENGTH_MAX = 1_000;
 
 export const FUNCTIONS: ReadonlyMap<string, CelFunction> = new Map<string, CelFunction>(
@@ -57,7 +55,7 @@ export const FUNCTIONS: ReadonlyMap<string, CelFunction> = new Map<string, CelFu
 export function compilePattern(pattern: string): RE2JS {
   if (pattern.length > PATTERN_LENGTH_MAX) fault(`a regular expression is at most ${PATTERN_LENGTH_MAX} characters long`);
   try {
-    return re2().RE2JS.compile(pattern);
+    return RE2JS.compile(pattern);
   } catch (error) {
     return fault(`"${pattern}" is not a regular expression RE2 takes: ${error instanceof Error ? error.message : error}`);
   }

@@ -1,9 +1,6 @@
 /** When a schedule is due. */
 
-import type { Cron } from "croner";
-import { whenNeeded } from "../when-needed.ts";
-
-const croner = whenNeeded<typeof import("croner")>("croner");
+import { Cron } from "croner";
 
 /** Null when the schedule is over, or is none. */
 export function nextTick(cron: string, now: number): number | null {
@@ -41,5 +38,5 @@ function scheduleOf(cron: string): Cron | null {
 /** `TZ=Europe/Berlin 0 9 * * *`: SDKs put the time zone before the fields. */
 function parse(cron: string): Cron {
   const [, timezone, fields] = /^(?:(?:CRON_)?TZ=(\S+)\s+)?(.*)$/s.exec(cron.trim()) ?? [];
-  return new (croner().Cron)(fields ?? "", { paused: true, timezone: timezone ?? "UTC" });
+  return new Cron(fields ?? "", { paused: true, timezone: timezone ?? "UTC" });
 }

@@ -2,7 +2,6 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { releaseMemorySoon } from "../../release-memory.ts";
 import { listAudit } from "./audit-log.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
@@ -15,7 +14,6 @@ import { getRun, listRuns, summariseRuns } from "./read-runs.ts";
 import { getRequest, listRequests } from "./read-webhook-requests.ts";
 import { listTraffic } from "./traffic.ts";
 
-releaseMemorySoon();
 const { path } = workerData as { path: string };
 const db = openReader(path);
 /** Writes nothing but checkpoints; opened with the first. */

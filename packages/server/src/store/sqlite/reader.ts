@@ -1,6 +1,5 @@
 /** The main thread's end of the read thread: one promise per call. A thread that dies fails its calls and is replaced. */
 
-import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import { StoreUnavailable } from "../contract/index.ts";
 import { translate } from "./failures.ts";
@@ -13,9 +12,6 @@ interface Pending {
 
 type Params<Name extends keyof ReadOperations> = Parameters<ReadOperations[Name]>[0];
 type Result<Name extends keyof ReadOperations> = Awaited<ReturnType<ReadOperations[Name]>>;
-
-// Threads that begin after this call V8's own functions where they are, not in a copy of their own: 2 MB less for each.
-setFlagsFromString("--no-short-builtin-calls");
 
 /** Reads waiting for the thread, beyond which a further one is refused at once. */
 const PENDING_MAX = 1_000;

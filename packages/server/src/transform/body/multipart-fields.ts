@@ -5,6 +5,7 @@
  * old, where busboy's is years old.
  */
 
+import { Busboy } from "@fastify/busboy";
 import { addField, type FieldLists, newFieldLists, Refusal } from "@inlet/protocol";
 
 const PARTS_MAX = 10_000;
@@ -20,8 +21,6 @@ export async function multipartFields(bytes: Buffer, contentType: string): Promi
 }
 
 async function parse(bytes: Buffer, contentType: string): Promise<FieldLists> {
-  // Loaded with the first such body: few providers send one.
-  const { Busboy } = await import("@fastify/busboy");
   const { promise, resolve, reject } = Promise.withResolvers<FieldLists>();
   const fields = newFieldLists();
   const busboy = new Busboy({

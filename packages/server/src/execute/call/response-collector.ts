@@ -1,0 +1,59 @@
+/**
+ * Collects one response of an app: its status, headers and body, within a limit of bytes and time. Undici calls it for every part as it
+ * arrives, so no stream is made for a body that is wanted whole.
+ */
+
+import type { Dispatcher } from "undici";
+import { ANSWER_BYTES_MAX, tooLarge, tooLate } from "./no-answer.ts";
+import type { AppAnswer } from "./read-answer.ts";
+
+export interface Settle {
+  resolve(answer: AppAnswer): void;
+  reject(error: unknown): void;
+}
+
+export class ResponseCollector implements Dispatcher.DispatchHandler {
+  readonly #settle: Settle;
+  readonly #timeoutMs: number;
+  #status = 0;
+  #headers: AppAnswer["headers"] = {};
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #deadline: NodeJS.Timeout | null = null;
+
+  constructor(settle: Settle, timeoutMs: number) {
+    this.#settle = settle;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  onRequestStart(): void {}
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: AppAnswer["headers"]): void {
+    // Informational: the response itself follows.
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    // Undici limits the time between two chunks only. A body that arrives slowly without end is late as well.
+    this.#deadline = setTimeout(() => controller.abort(tooLate(this.#timeoutMs)), this.#timeoutMs);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes <= ANSWER_BYTES_MAX) this.#chunks.push(chunk);
+    else controller.abort(tooLarge());
+  }
+
+  onResponseEnd(): void {
+    this.#clearDeadline();
+    this.#settle.resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks).toString() });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#clearDeadline();
+    this.#settle.reject(error);
+  }
+
+  #clearDeadline(): void {
+    if (this.#deadline) clearTimeout(this.#deadline);
+  }
+}
