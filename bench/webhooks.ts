@@ -20,7 +20,7 @@ const TYPICAL = `function transform(evt, headers = {}, queryParams = {}, raw = "
 }`;
 const LOOP = "function transform() { for (;;); }";
 const LOOPS = 20;
-const SHARE_GOAL = 0.5;
+const SHARE_GOAL = 0.15;
 const LOOPS_P99_GOAL = 3;
 
 export async function benchWebhooks(options: WebhookOptions): Promise<Row[]> {

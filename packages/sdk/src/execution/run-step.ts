@@ -19,7 +19,13 @@ export async function runStep(step: FoundStep, call: Pick<RunContext, "runId" | 
   try {
     const context: RunContext = { runId: call.runId, capture: call.capture, stepId: step.id };
     const result = await inRunContext(context, async () => step.run?.(step, step.input ?? []));
-    const operation: StepOperation = { op: "StepRun", ...describe(step), opts: step.opts ?? {}, data: result ?? null, timing: since(startedAt) };
+    const operation: StepOperation = {
+      op: "StepRun",
+      ...describe(step),
+      opts: step.opts ?? {},
+      data: result ?? null,
+      timing: since(startedAt),
+    };
     return { operation, text: written(step.id, operation) };
   } catch (thrown) {
     const final = isFinal(thrown);

@@ -73,13 +73,13 @@ it("a table of some size may be built at the top level, but not any", async () =
   assert.deepEqual(await runner.check(table(50_000)), { ok: false, code: outcome.code, message: outcome.message });
 });
 
-it("messages name the limit", async () => {
+it("messages name the limit", async (t) => {
   const small = testRunner({ limits: { timeoutMs: 20, memoryBytes: 4_194_304, resultBytesMax: 100 } });
+  t.after(() => small.runner.stop());
   assert.match((await small.failure("() => { for (;;); }")).message, /20 ms/);
   assert.match((await small.failure(`() => "x".repeat(2 ** 29)`)).message, /4194304 bytes/);
   assert.match((await small.failure(`() => ({ a: "ł".repeat(60) })`)).message, /128 bytes as JSON, more than the limit of 100/);
   assert.equal((await small.run(`() => ({ a: "x".repeat(92) })`)).ok, true);
-  await small.runner.stop();
 });
 
 it("the log is cut in lines and in bytes, and says so", async () => {

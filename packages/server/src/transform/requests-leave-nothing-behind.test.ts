@@ -15,7 +15,7 @@ const SOURCE = `(evt) => ({ name: "a", data: {} })`;
 const REQUEST_BYTES = 8_000;
 const AT_ONCE = 64;
 const REQUESTS = 12_000;
-/** Of the 96 MB that come in. Some 6 MB is what the test itself needs; while jobs were remembered in a Map, it was 30 MB. */
+/** Of the 96 MB that come in. The test itself needs some 6 MB. */
 const OLD_BYTES_MAX = 15_000_000;
 
 it("what was answered does not grow old", async () => {

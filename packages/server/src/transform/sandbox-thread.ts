@@ -6,11 +6,11 @@
  * Reading shared memory instead of counting from the time of sending means a busy main thread never ends a healthy thread.
  */
 
+import assert from "node:assert/strict";
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
 import { LogLines, logMemory } from "./sandbox/log-lines.ts";
 import type { ThreadAnswer, ThreadData, ThreadMessage } from "./sandbox/thread.ts";
-import { forEachAnswer, packJobs } from "./sandbox/thread-messages.ts";
 import type { SandboxLimits } from "./transform-outcome.ts";
 import type { Work } from "./waiting-work.ts";
 
@@ -22,7 +22,7 @@ export interface SandboxThreadOptions {
   module: WebAssembly.Module | null;
   onModule(module: WebAssembly.Module): void;
   onAnswer(work: Work, answer: ThreadAnswer): void;
-  /** Called after answers came in: the thread can take more. */
+  /** Called after an answer came in: the thread can take more. */
   onRoom(): void;
   /** It has had nothing to do for `idleMs`. */
   idleMs: number;
@@ -36,9 +36,6 @@ export type LossReason = "stuck" | "memory" | "crashed";
 /** The thread's own JavaScript holds little more than the texts of a few requests; user code lives in the engine's memory. */
 const HEAP_MB_MAX = 128;
 
-/** So many are sent at once: the thread works at them while we read the requests behind them. */
-const JOBS_TOGETHER = 16;
-
 /** What a job is thought to take before one was seen, and over how many the mean goes. */
 const FIRST_GUESS_MS = 1;
 const USUAL_OF_LAST = 16;
@@ -48,13 +45,8 @@ export class SandboxThread {
   readonly #worker: Worker;
   readonly #current = new Int32Array(new SharedArrayBuffer(4));
   readonly #logMemory: SharedArrayBuffer;
-  /**
-   * Work sent and not answered, in order; the next answer is nearly always for the first. No Map: when the table of a Map is renewed
-   * the old one points to the new one, so that once one is old for V8's collector, all that follow and what was in them outlive
-   * their requests until the next full collection. Measured: 4 KB a request.
-   */
+  /** Work sent and not answered. The thread answers in the order in which it was sent. */
   readonly #sent: Work[] = [];
-  #outbox: Work[] = [];
   #watch: NodeJS.Timeout | null = null;
   /** The job it was at when last looked at, and since when. */
   #seen = 0;
@@ -74,16 +66,17 @@ export class SandboxThread {
       env: threadEnvironment(),
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
-    this.#worker.unref();
     this.#worker.on("message", (message: ThreadMessage) => {
       if ("module" in message) return options.onModule(message.module);
-      forEachAnswer(message, (answer) => this.#settle(answer));
+      this.#settle(message);
       options.onRoom();
     });
     this.#worker.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "ERR_WORKER_OUT_OF_MEMORY") this.#reason = "memory";
     });
     this.#worker.on("exit", () => this.#lose());
+    // Last, because listening for messages keeps the process alive too.
+    this.#worker.unref();
   }
 
   /** How much was sent and not answered. */
@@ -100,16 +93,8 @@ export class SandboxThread {
     // While something runs the process must stay alive to see the answer; an idle thread must not keep it.
     if (this.#sent.length === 0) this.#worker.ref();
     this.#sent.push(work);
-    this.#outbox.push(work);
-    if (this.#outbox.length === JOBS_TOGETHER) this.#post();
-    else if (this.#outbox.length === 1) setImmediate(() => this.#post());
+    this.#worker.postMessage(work.job);
     this.#watch ??= setInterval(() => this.#look(), this.#options.hardMs / 4).unref();
-  }
-
-  /** Jobs are sent together: a message costs some 10 µs on both sides. None waits longer than to the end of this turn of the loop. */
-  #post(): void {
-    if (this.#outbox.length > 0 && !this.#lost) this.#worker.postMessage(packJobs(this.#outbox.map(({ job }) => job)));
-    this.#outbox = [];
   }
 
   async stop(): Promise<void> {
@@ -119,10 +104,10 @@ export class SandboxThread {
   }
 
   #settle(answer: ThreadAnswer): void {
-    const at = this.#sent.findIndex(({ job }) => job.id === answer.id);
-    const [work] = at < 0 ? [] : this.#sent.splice(at, 1);
     // A thread that is being ended may still have answered.
-    if (!work || this.#lost) return;
+    if (this.#lost) return;
+    const work = this.#sent.shift();
+    assert.equal(work?.job.id, answer.id, "a sandbox thread answers its jobs in order");
     if (this.#sent.length === 0) {
       this.#worker.unref();
       this.#idleSince = performance.now();

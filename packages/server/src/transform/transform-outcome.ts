@@ -44,8 +44,6 @@ interface TransformTrace {
 export interface TransformSuccess extends TransformTrace {
   ok: true;
   eventJson: string;
-  /** Start, end and depth of the value of each of its members, one after the other, when they are known. */
-  places: readonly number[] | null;
 }
 export type TransformFailure = TransformTrace & TransformFault & { ok: false };
 export type TransformOutcome = TransformSuccess | TransformFailure;

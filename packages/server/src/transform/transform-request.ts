@@ -1,6 +1,6 @@
 /** The stage itself: a webhook request becomes an event, or a refusal that says why not. */
 
-import { type JsonMember, jsonMembers, Refusal, readEvent, type SentEvent } from "@inlet/protocol";
+import { jsonMembers, Refusal, readEvent, type SentEvent } from "@inlet/protocol";
 import { type RequestBody, type RequestBodyParams, readRequestBody } from "./body/request-body.ts";
 import type { TransformFault, TransformOutcome, TransformSuccess } from "./transform-outcome.ts";
 import type { TransformRunner } from "./transform-runner.ts";
@@ -46,10 +46,9 @@ export function judge(outcome: TransformOutcome): Pick<TransformedRequest, "resu
 }
 
 /** What a transform returns keeps the same rules as what a client sends. */
-function readTransformedEvent({ eventJson: json, places }: TransformSuccess): SentEvent | Refusal {
+function readTransformedEvent({ eventJson: json }: TransformSuccess): SentEvent | Refusal {
   const faults: { field: string; message: string }[] = [];
-  const members = places ? membersAt(json, places) : jsonMembers(json);
-  const event = readEvent(json, members, (field, message) => faults.push({ field, message }));
+  const event = readEvent(json, jsonMembers(json), (field, message) => faults.push({ field, message }));
   if (event) return event;
   const [first] = faults;
   const message = `The transform did not return a valid event: ${first?.field} ${first?.message}.`;
@@ -58,18 +57,4 @@ function readTransformedEvent({ eventJson: json, places }: TransformSuccess): Se
     message,
     faults.map((fault) => ({ index: 0, ...fault })),
   );
-}
-
-/** What `jsonMembers` finds, from places that are known: nothing but a comma, the key and a colon is between one value and the next. */
-function membersAt(json: string, places: readonly number[]): JsonMember[] {
-  const members: JsonMember[] = [];
-  let keyStart = 1;
-  for (let n = 0; n < places.length; n += 3) {
-    const [start, end, depth] = [places[n] as number, places[n + 1] as number, places[n + 2] as number];
-    const written = json.slice(keyStart, start - 1);
-    const key = written.includes("\\") ? (JSON.parse(written) as string) : written.slice(1, -1);
-    members.push({ key, start, end, depth });
-    keyStart = end + 1;
-  }
-  return members;
 }

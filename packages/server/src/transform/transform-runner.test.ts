@@ -1,7 +1,12 @@
 /** The runner's ordinary life: every form a transform may have, what it receives, what may come back, and how faults are told. */
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { promisify } from "node:util";
 import { testRunner } from "./run-for-test.ts";
 import { createTransformRunner } from "./transform-runner.ts";
 
@@ -236,8 +241,23 @@ describe("the runner", () => {
     assert.equal(outcome.ok ? "" : outcome.code, "overloaded");
   });
 
-  it("ends threads that have nothing to do, but for one, and starts others again when they are needed", async () => {
+  it("lets the process end while its threads have nothing to do", async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "inlet-test-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const script = join(folder, "run-once.mjs");
+    writeFileSync(
+      script,
+      `import { createTransformRunner } from ${JSON.stringify(import.meta.resolve("./transform-runner.ts"))};
+      const request = { versionKey: "a", source: "() => ({})", evtJson: "{}", headers: {}, queryParams: {}, raw: "" };
+      console.log((await createTransformRunner().run(request)).eventJson);`,
+    );
+    const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 60_000 });
+    assert.equal(stdout, "{}\n");
+  });
+
+  it("ends threads that have nothing to do, but for one, and starts others again when they are needed", async (t) => {
     const { runner: resting, event: from } = testRunner({ idleMs: 20, quickThreads: 2 });
+    t.after(() => resting.stop());
     const source = "() => ({ n: 1 })";
     for (let round = 0; round < 2; round++) {
       const many = Array.from({ length: 20 }, () => from(source, { versionKey: "same" }));
@@ -245,7 +265,6 @@ describe("the runner", () => {
       while (resting.load.threads > 1) await new Promise((resolve) => setTimeout(resolve, 5));
       assert.equal(resting.load.threads, 1);
     }
-    await resting.stop();
   });
 
   it("lets what runs finish when it stops, and ends what waits", async () => {
@@ -262,11 +281,11 @@ describe("the runner", () => {
     assert.deepEqual(await event("() => ({ v: 2 })", { versionKey: "same" }), { v: 2 });
   });
 
-  it("keeps serving when there are more versions than it remembers", async () => {
+  it("keeps serving when there are more versions than it remembers", async (t) => {
     const { runner: small, event: from } = testRunner({ limits: { versionsMax: 2 } });
+    t.after(() => small.stop());
     for (let round = 0; round < 2; round++) {
       for (let n = 0; n < 5; n++) assert.deepEqual(await from(`() => ({ n: ${n} })`), { n });
     }
-    await small.stop();
   });
 });

@@ -54,21 +54,17 @@ const LIMITS: SandboxLimits = {
 };
 
 const DEFAULTS = {
-  // On two cores, with server and load on the same machine, two did 1.8 times the work of one at 96 KB. At 1 KB one does it all.
   quickThreads: Math.min(4, availableParallelism()),
   waitingMax: 1_000,
   waitingSlowMax: 32,
   slowMs: 100,
   penaltyMs: 10_000,
-  // Each holds some 30 MB; starting one takes 0.1 s.
+  // A thread holds memory, and starting one delays the first request for it.
   idleMs: 60_000,
   now: Date.now,
 };
 
-/**
- * A thread is given so much before another one is woken: where all cores are busy, two threads do no more than one, and take turns in
- * its cache and with the main thread. On two cores with the load on them, 64 connections at 1 KB: as many requests, 4 % less CPU.
- */
+/** A thread is given so much before another one is woken: where all cores are busy, two threads do no more than one. */
 const LITTLE_TO_DO_MS = 3;
 /** Jobs a quick thread holds at once, so that it need not wait for the main thread between two. */
 const QUICK_JOBS_AT_ONCE = 32;
@@ -87,7 +83,7 @@ class Runner implements TransformRunner {
   readonly #waiting: WaitingWork;
   readonly #quickThreads = new Set<SandboxThread>();
   #slowThread: SandboxThread | null = null;
-  /** Compiling it takes 50 ms, using what another thread has compiled next to nothing. */
+  /** Compiled by the first thread, used by all. */
   #module: WebAssembly.Module | null = null;
   #running = 0;
   #lastId = 0;
@@ -229,7 +225,7 @@ class Runner implements TransformRunner {
       hardMs: 4 * this.#options.limits.timeoutMs + 500,
       onAnswer: (work, answer) => {
         this.#settle(work, answer, answer.cpuMs);
-        // A version that has just proved quick will want one; starting it takes 0.1 s.
+        // A version that has just proved quick will want one.
         if (this.#quickThreads.size === 0 && !this.#stopping) this.#addQuickThread();
       },
       onRoom: () => this.#dispatch(),

@@ -32,8 +32,9 @@ describe("lanes", () => {
 });
 
 describe("the runner", () => {
-  it("runs quick versions while twenty others loop for ever", async () => {
+  it("runs quick versions while twenty others loop for ever", async (t) => {
     const { runner, run, event } = testRunner({ waitingSlowMax: 100 });
+    t.after(() => runner.stop());
     assert.deepEqual(await event("() => ({ quick: 1 })"), { quick: 1 });
     let looping = 20;
     const loops = Array.from({ length: 20 }, async (_, i) => {
@@ -45,30 +46,30 @@ describe("the runner", () => {
     assert.ok(looping > 10, `${looping} loops left`);
     // A version nobody knows yet waits for the loops before it in its lane, but not for those already known to loop.
     await Promise.all(loops);
-    await runner.stop();
   });
 
-  it("refuses at once when too many wait", async () => {
+  it("refuses at once when too many wait", async (t) => {
     const { runner, run } = testRunner({ waitingMax: 3 });
+    t.after(() => runner.stop());
     const outcomes = await Promise.all(Array.from({ length: 8 }, (_, i) => run(`() => ({ i: ${i} })`)));
     const codes = outcomes.map((outcome) => (outcome.ok ? "ok" : outcome.code));
     assert.deepEqual(codes.filter((code) => code === "ok").length, 4);
     assert.deepEqual(codes.filter((code) => code === "overloaded").length, 4);
-    await runner.stop();
   });
 
-  it("refuses slow versions earlier than others", async () => {
+  it("refuses slow versions earlier than others", async (t) => {
     const { runner, run, event } = testRunner({ waitingSlowMax: 1 });
+    t.after(() => runner.stop());
     const loop = "() => { for (;;); }";
     await run(loop);
     const outcomes = await Promise.all([run(loop), run(loop), run(loop), event("() => ({ a: 1 })")]);
     const codes = outcomes.map((outcome) => ("code" in outcome ? outcome.code : "ok"));
     assert.deepEqual(codes, ["transform_timeout", "transform_timeout", "overloaded", "ok"]);
-    await runner.stop();
   });
 
-  it("replaces a stuck thread, and runs what it had not begun elsewhere", async () => {
+  it("replaces a stuck thread, and runs what it had not begun elsewhere", async (t) => {
     const { runner, run, event } = testRunner({ slowMs: 1e9 });
+    t.after(() => runner.stop());
     const source = `(evt) => {
       console.log("here");
       return { n: evt.stuck ? new Array(2 ** 32 - 1).join().length : 1 };
@@ -80,6 +81,5 @@ describe("the runner", () => {
     assert.equal(outcome.ok ? "" : outcome.code, "transform_timeout");
     assert.deepEqual(outcome.logs, ["here"], "what it wrote is not lost with the thread");
     for (const after of behind) assert.deepEqual(await after, { n: 1 });
-    await runner.stop();
   });
 });

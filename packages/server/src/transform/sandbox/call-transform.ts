@@ -8,7 +8,6 @@
 import type { TransformFault, TransformSuccess } from "../transform-outcome.ts";
 import { type DescribeOptions, describeException, describeThrown } from "./describe-exception.ts";
 import { type Guest, GuestTrap } from "./guest.ts";
-import type { PlainJson } from "./plain-json.ts";
 import type { Handle } from "./quickjs.ts";
 
 export interface TransformCall {
@@ -24,11 +23,10 @@ export interface CallOptions extends DescribeOptions {
   handle: Handle;
   /** The text that faults of the body name as its file. */
   bodyFileAt: number;
-  plainJson: PlainJson | null;
   resultBytesMax: number;
 }
 
-type Called = Pick<TransformSuccess, "eventJson" | "places">;
+type Called = Pick<TransformSuccess, "eventJson">;
 
 type Step = Handle | { fault: TransformFault };
 
@@ -43,8 +41,6 @@ export function callTransform(guest: Guest, options: CallOptions): Called | { fa
   const values = passArguments(guest, options);
   if (!Array.isArray(values)) return values;
   const returned = guest.call(options.handle, values);
-  const plain = plainText(guest, returned, options);
-  if (plain) return plain;
   if (guest.isException(returned)) return { fault: describeException(guest, options) };
   const event = guest.isPromise(returned) ? settle(guest, returned, options) : returned;
   return typeof event === "object" ? event : eventText(guest, event, options);
@@ -96,8 +92,6 @@ function settle(guest: Guest, promise: Handle, options: CallOptions): Step {
 function eventText(guest: Guest, event: Handle, options: CallOptions): Called | { fault: TransformFault } {
   const kind = guest.kind(event);
   if (kind !== "object") return invalid(RETURNED[kind]);
-  const plain = plainText(guest, event, options);
-  if (plain) return plain;
   const json = orTooDeep(EVENT_TOO_DEEP, () => guest.stringifyJson(event));
   if (guest.isException(json)) return { fault: notJson(describeException(guest, options)) };
   const bytes = guest.textBytes(json);
@@ -107,13 +101,7 @@ function eventText(guest: Guest, event: Handle, options: CallOptions): Called | 
   }
   const eventJson = decoder.decode(bytes);
   // A toJSON method may have put something else in its place.
-  return eventJson.startsWith("{") ? { eventJson, places: null } : invalid("the returned object is not an object once written as JSON");
-}
-
-/** Null for whatever is not a plain object. */
-function plainText(guest: Guest, value: Handle, { plainJson }: CallOptions): Called | null {
-  const plain = plainJson && guest.plainJson(plainJson, value);
-  return plain?.json.startsWith("{") ? { eventJson: plain.json, places: plain.places } : null;
+  return eventJson.startsWith("{") ? { eventJson } : invalid("the returned object is not an object once written as JSON");
 }
 
 const RETURNED = {

@@ -8,11 +8,10 @@
  * The instance is then unusable. `GuestMemoryFull` means an allocation for our own arguments failed.
  */
 
+import { randomInt } from "node:crypto";
 import type { TransformFault } from "../transform-outcome.ts";
 import type { Deadline } from "./deadline.ts";
 import type { LogLines } from "./log-lines.ts";
-import { markWritten } from "./mark-writes.ts";
-import type { PlainJson, PlainText } from "./plain-json.ts";
 import { type Handle, instantiateQuickJs, type QuickJsExports } from "./quickjs.ts";
 
 /** How source text is to be read. The numbers are the engine's. */
@@ -23,6 +22,8 @@ export type PromiseState = "pending" | "fulfilled" | "rejected";
 const PROMISE_STATES: readonly PromiseState[] = ["pending", "fulfilled", "rejected"];
 /** All of JavaScript but `performance`, whose clock would start over with each request. */
 const INTRINSICS = 0xffff_ffff & ~(1 << 10);
+/** Seeds are 32-bit numbers. */
+const SEED_END = 2 ** 32;
 const LETTER_LOG = "l".charCodeAt(0);
 
 const decoder = new TextDecoder();
@@ -42,21 +43,21 @@ export class GuestTrap extends Error {
 export interface GuestContext {
   deadline: Deadline;
   logs: LogLines;
+  /** A run that has made memory larger than this is stopped. */
+  memoryBytesMax: number;
 }
 
 export class Guest {
   readonly #engine: QuickJsExports;
   readonly #context: GuestContext;
-  readonly #marks: Uint8Array;
   #views: Views;
 
   constructor(module: WebAssembly.Module, context: GuestContext) {
     this.#context = context;
     this.#engine = instantiateQuickJs(module, {
-      shouldStop: () => context.deadline.passed,
+      shouldStop: () => context.deadline.passed || this.isTooLarge,
       call: (letter, count, argumentsAt) => this.#hostCall(letter, count, argumentsAt),
     });
-    this.#marks = new Uint8Array(this.#engine.marks.buffer);
     this.#views = viewsOf(this.#engine.memory.buffer);
   }
 
@@ -71,17 +72,18 @@ export class Guest {
     this.#engine.qjs_set_interrupt_handler(1);
   }
 
-  /** Memory in words, and the marks of the pages that were written: see memory-image.ts. */
-  get words(): Int32Array {
-    return this.#memory.words;
-  }
-
-  get marks(): Uint8Array {
-    return this.#marks;
+  /** The whole memory. A view of it, empty as soon as memory grows. */
+  get memory(): Uint8Array {
+    return this.#memory.bytes;
   }
 
   get memoryBytes(): number {
     return this.#engine.memory.buffer.byteLength;
+  }
+
+  /** The engine counts what it allocates, but not what fragmentation wastes. */
+  get isTooLarge(): boolean {
+    return this.memoryBytes > this.#context.memoryBytesMax;
   }
 
   growMemory(pages: number): void {
@@ -118,7 +120,6 @@ export class Guest {
     const { bytes } = this.#memory;
     const written = bytes.write(text, at, room, "utf8");
     bytes[at + written] = 0;
-    markWritten(this.#marks, at, written + 1);
     return { at, bytes: written };
   }
 
@@ -131,7 +132,6 @@ export class Guest {
     const at = this.allocate(values.length * 4 + 4);
     const { view } = this.#memory;
     for (let n = 0; n < values.length; n++) view.setUint32(at + n * 4, values[n] as number, true);
-    markWritten(this.#marks, at, values.length * 4);
     return this.#engine.qjs_call(callee, this.#engine.qjs_get_undefined(), values.length, at);
   }
 
@@ -152,21 +152,6 @@ export class Guest {
   stringifyJson(value: Handle): Handle {
     const nothing = this.#unbox(this.#engine.qjs_get_undefined());
     return this.#box(this.#engine.JS_JSONStringify(this.#engine.qjs_get_context_ptr(), this.#unbox(value), nothing, nothing));
-  }
-
-  /** The same text for plain data, without running anything inside; null for everything else. */
-  plainJson(writer: PlainJson, value: Handle): PlainText | null {
-    const { bytes, words } = this.#memory;
-    return writer.write(bytes, words, value);
-  }
-
-  get runtimeAt(): number {
-    return this.#engine.qjs_get_runtime_ptr();
-  }
-
-  /** Where the object is that a value stands for. */
-  objectAt(value: Handle): number {
-    return this.#memory.view.getUint32(value, true);
   }
 
   property(object: Handle, name: string): Handle {
@@ -224,16 +209,16 @@ export class Guest {
     return this.#engine.qjs_promise_result(promise);
   }
 
-  /** Runs promise jobs until none is left or the time is up. */
+  /** Runs promise jobs until none is left or the run has to stop. */
   runJobs(): void {
-    while (this.#engine.qjs_is_job_pending() !== 0 && !this.#context.deadline.passed) {
+    while (this.#engine.qjs_is_job_pending() !== 0 && !this.#context.deadline.passed && !this.isTooLarge) {
       // A job that throws has nobody to tell; what matters is how the returned promise settles.
       if (this.#engine.qjs_execute_pending_job() < 0) this.#engine.qjs_get_exception();
     }
   }
 
   #hostCall(letter: number, count: number, argumentsAt: number): Handle {
-    if (letter !== LETTER_LOG) return this.#engine.qjs_new_number(randomUint32());
+    if (letter !== LETTER_LOG) return this.#engine.qjs_new_number(randomInt(SEED_END));
     if (this.#context.logs.full) return this.#engine.qjs_get_undefined();
     const line = count > 0 ? this.#memory.view.getUint32(argumentsAt, true) : 0;
     const text = line && this.textBytes(line);
@@ -244,7 +229,6 @@ export class Guest {
   #box(value: bigint): Handle {
     const at = this.allocate(8);
     this.#memory.view.setBigInt64(at, value, true);
-    markWritten(this.#marks, at, 8);
     return at;
   }
 
@@ -261,22 +245,9 @@ export class Guest {
 
 interface Views {
   bytes: Buffer;
-  words: Int32Array;
   view: DataView;
 }
 
 function viewsOf(memory: ArrayBuffer): Views {
-  return { bytes: Buffer.from(memory), words: new Int32Array(memory), view: new DataView(memory) };
-}
-
-/** Fetched for many requests at once: asking for four bytes costs as much as asking for thousands, some 20 µs. */
-const entropy = new Uint32Array(1_024);
-let entropyUsed = entropy.length;
-
-function randomUint32(): number {
-  if (entropyUsed === entropy.length) {
-    crypto.getRandomValues(entropy);
-    entropyUsed = 0;
-  }
-  return entropy[entropyUsed++] ?? 0;
+  return { bytes: Buffer.from(memory), view: new DataView(memory) };
 }

@@ -10,16 +10,12 @@
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { markWritten } from "./mark-writes.ts";
-import { prepareModule } from "./prepare-module.ts";
 
 /** The address of a value inside the engine's memory. */
 export type Handle = number;
 
 export interface QuickJsExports {
   memory: WebAssembly.Memory;
-  /** A byte for each 4 KiB of memory, set when something was written there: see mark-writes.ts. */
-  marks: WebAssembly.Memory;
   /** The only state of the module that is not in its memory. */
   __stack_pointer: WebAssembly.Global<number>;
   _initialize(): void;
@@ -28,7 +24,6 @@ export interface QuickJsExports {
   qjs_set_max_stack_size(bytes: number): void;
   qjs_set_gc_threshold(bytes: number): void;
   qjs_set_interrupt_handler(enabled: number): void;
-  qjs_get_runtime_ptr(): number;
   qjs_get_context_ptr(): number;
   qjs_get_undefined(): Handle;
   qjs_new_string(at: number, bytes: number): Handle;
@@ -58,44 +53,6 @@ export interface QuickJsExports {
   JS_JSONStringify(context: number, value: bigint, replacer: bigint, space: bigint): bigint;
 }
 
-const EXPORTS_USED: Record<Exclude<keyof QuickJsExports, "marks">, true> = {
-  memory: true,
-  __stack_pointer: true,
-  _initialize: true,
-  qjs_init2: true,
-  qjs_set_memory_limit: true,
-  qjs_set_max_stack_size: true,
-  qjs_set_gc_threshold: true,
-  qjs_set_interrupt_handler: true,
-  qjs_get_runtime_ptr: true,
-  qjs_get_context_ptr: true,
-  qjs_get_undefined: true,
-  qjs_new_string: true,
-  qjs_new_number: true,
-  qjs_new_host_function: true,
-  qjs_eval: true,
-  qjs_call: true,
-  qjs_get_prop_string: true,
-  qjs_get_string_len: true,
-  qjs_get_exception: true,
-  qjs_is_exception: true,
-  qjs_is_undefined: true,
-  qjs_is_null: true,
-  qjs_is_object: true,
-  qjs_is_array: true,
-  qjs_is_function: true,
-  qjs_is_error: true,
-  qjs_is_promise: true,
-  qjs_promise_state: true,
-  qjs_promise_result: true,
-  qjs_is_job_pending: true,
-  qjs_execute_pending_job: true,
-  wasm_malloc: true,
-  wasm_free: true,
-  JS_ParseJSON: true,
-  JS_JSONStringify: true,
-};
-
 /** What the engine may ask of the host while it runs. */
 export interface QuickJsHost {
   /** Asked every few thousand steps; true stops the run with an error that code cannot catch. */
@@ -106,14 +63,9 @@ export interface QuickJsHost {
 
 export const WASM_PAGE_BYTES = 65_536;
 
-/** Room for the engine's own stack (1 MiB) and data, and for what its allocator wastes, on top of what user code may allocate. */
-const MEMORY_OVERHEAD_BYTES = 8 * 1_048_576;
-
-/** Takes 50 ms the first time, most of it for marking; other threads are given the module. */
-export function compileQuickJs(memoryBytes: number): WebAssembly.Module {
-  const binary = readFileSync(fileURLToPath(import.meta.resolve("quickjs-wasi/quickjs.wasm")));
-  const memoryPagesMax = Math.ceil((memoryBytes + MEMORY_OVERHEAD_BYTES) / WASM_PAGE_BYTES);
-  return new WebAssembly.Module(prepareModule(binary, { exports: Object.keys(EXPORTS_USED), memoryPagesMax }));
+/** Compiled once; other threads are given the module. */
+export function compileQuickJs(): WebAssembly.Module {
+  return new WebAssembly.Module(readFileSync(fileURLToPath(import.meta.resolve("quickjs-wasi/quickjs.wasm"))));
 }
 
 const DONE = 0;
@@ -134,12 +86,10 @@ export function instantiateQuickJs(module: WebAssembly.Module, host: QuickJsHost
     wasi_snapshot_preview1: {
       clock_time_get: (_clock, _precision, at = 0) => {
         new DataView(exports.memory.buffer).setBigUint64(at, BigInt(Date.now()) * 1_000_000n, true);
-        markWritten(new Uint8Array(exports.marks.buffer), at, 8);
         return DONE;
       },
       random_get: (at = 0, bytes = 0) => {
         crypto.getRandomValues(new Uint8Array(exports.memory.buffer, at, bytes));
-        markWritten(new Uint8Array(exports.marks.buffer), at, bytes);
         return DONE;
       },
       fd_write: () => BAD_DESCRIPTOR,

@@ -3,7 +3,7 @@
  *
  * A version is evaluated once; what memory looks like then is kept. Before each run that image is put back, so a run finds exactly
  * what the version's top level left behind and nothing that any request did. An instance whose memory grew, that reached
- * a limit or trapped is thrown away, and the image is put into a new one (0.2 ms).
+ * a limit or trapped is thrown away, and the image is put into a new one.
  *
  * Everything user code can do ends in an outcome, with one exception: native work inside the engine that never asks whether to
  * go on. The thread it runs in is then ended from outside.
@@ -13,22 +13,29 @@ import type { CheckOutcome, SandboxLimits, TransformFault, TransformOutcome } fr
 import { callTransform, type TransformCall } from "./call-transform.ts";
 import { Deadline } from "./deadline.ts";
 import { memoryFault, timeoutFault } from "./describe-exception.ts";
-import { findPlainData } from "./find-plain-data.ts";
 import { type FoundTransform, findTransform } from "./find-transform.ts";
 import { Guest, GuestMemoryFull, GuestTrap, READ_AS } from "./guest.ts";
 import { GUEST_GLOBALS_SOURCE } from "./guest-globals.ts";
 import { LogLines } from "./log-lines.ts";
 import { MemoryImage } from "./memory-image.ts";
-import type { PlainJson } from "./plain-json.ts";
 import { type Handle, WASM_PAGE_BYTES } from "./quickjs.ts";
 
 /** The engine was linked with a stack of 1 MiB; half of it is left for frames that do not check. */
 const STACK_BYTES_MAX = 524_288;
 
-/** Free memory in the image. A run that needs more makes memory grow, which costs a new instance; a run at 96 KB fits in. */
-const HEAP_RESERVE_BYTES = 2 * 1_048_576;
+/** Room for the engine's own stack (1 MiB) and data, and for what its allocator wastes, on top of what user code may allocate. */
+export const MEMORY_OVERHEAD_BYTES = 8 * 1_048_576;
 
-type NotLoaded = { fault: TransformFault };
+/**
+ * Free memory in an image. A run that needs more makes memory grow, which costs a new instance, so a run at 10 KB has to fit in. More
+ * room would cost every run, since all of memory is cleared before it.
+ */
+const HEAP_RESERVE_BYTES = 524_288;
+
+/** By how much the top level of a transform may make memory grow. */
+const TOP_LEVEL_BYTES_MAX = 2 * 1_048_576;
+
+type Failed = { fault: TransformFault };
 
 interface Version {
   key: string;
@@ -55,20 +62,14 @@ export class Sandbox {
   readonly #module: WebAssembly.Module;
   readonly #deadline = new Deadline();
   readonly #logs: LogLines;
-  /** The memory of an instance that has done nothing yet, and of one that can take a transform. */
-  readonly #fresh: MemoryImage;
+  /** The memory of an instance that can take a transform. */
   readonly #image: MemoryImage;
-  readonly #plainJson: PlainJson | null;
   readonly #bodyFileAt: number;
   readonly #stackTopAt: number;
   readonly #forgetSeed: Handle;
   /** In the order of use: the first is the one to drop. */
   readonly #versions = new Map<string, Version>();
-  /** The last of them: most requests are for the one before them again. */
-  #newest: Version | null = null;
   #guest: Guest | null = null;
-  /** What its memory was made to look like last. */
-  #restored: MemoryImage | null = null;
 
   constructor({ limits, logMemory, module }: SandboxOptions) {
     if (limits.stackBytes > STACK_BYTES_MAX) throw new Error(`the sandbox's stack can have at most ${STACK_BYTES_MAX} bytes`);
@@ -77,15 +78,12 @@ export class Sandbox {
     this.#logs = new LogLines(limits, logMemory);
     this.#deadline.start(Number.POSITIVE_INFINITY);
     const guest = this.#instantiate();
-    this.#fresh = MemoryImage.of(guest.words, 0);
     guest.initialize(limits);
     this.#forgetSeed = addGlobals(guest);
-    this.#plainJson = findPlainData(guest, limits.resultBytesMax);
     this.#bodyFileAt = guest.write("body").at;
-    // What is allocated here is free again in the image, but memory has grown to hold it.
-    guest.free(guest.allocate(HEAP_RESERVE_BYTES));
+    makeRoom(guest);
     this.#stackTopAt = guest.stackPointer;
-    this.#image = MemoryImage.of(guest.words, this.#stackTopAt);
+    this.#image = new MemoryImage(guest.memory, this.#stackTopAt);
     this.#guest = guest;
   }
 
@@ -96,73 +94,72 @@ export class Sandbox {
 
   run(request: SandboxRun): TransformOutcome {
     this.#deadline.start(this.#limits.timeoutMs);
-    const result = this.#guarded((guest) => {
-      const version = this.#load(guest, request);
-      if ("fault" in version) return version;
-      this.#restore(guest, version.image);
-      this.#logs.take();
-      const { memoryBytes, resultBytesMax } = this.#limits;
-      const { handle, linesBefore } = version;
-      const plainJson = this.#plainJson;
-      const bodyFileAt = this.#bodyFileAt;
-      return callTransform(guest, { request, handle, linesBefore, memoryBytes, resultBytesMax, plainJson, bodyFileAt });
-    });
+    const version = this.#load(request);
+    this.#logs.take();
+    const result = "fault" in version ? version : this.#call(version, request);
     const logs = this.#logs.take();
     const durationMs = Math.round(this.#deadline.wallMs * 1_000) / 1_000;
     if ("fault" in result) return { ok: false, ...result.fault, logs, durationMs };
-    return { ok: true, eventJson: result.eventJson, places: result.places, logs, durationMs };
+    return { ok: true, eventJson: result.eventJson, logs, durationMs };
   }
 
   /** Does everything but calling the function. */
   check(source: string): CheckOutcome {
     this.#deadline.start(this.#limits.timeoutMs);
-    const result = this.#guarded((guest) => this.#evaluate(guest, source));
+    const result = this.#inside(this.#image, (guest) => this.#evaluate(guest, source));
     this.#logs.take();
     return "fault" in result ? { ok: false, ...result.fault } : { ok: true };
   }
 
   /** The version's image, made now if it is not known. Its time counts against the first run. */
-  #load(guest: Guest, { versionKey, source }: SandboxRun): Version | NotLoaded {
-    if (this.#newest?.key === versionKey && this.#newest.source === source) return this.#newest;
+  #load({ versionKey, source }: SandboxRun): Version | Failed {
     const known = this.#versions.get(versionKey);
     this.#versions.delete(versionKey);
-    if (known?.source === source) {
-      this.#keep(known);
-      return known;
-    }
-    const found = this.#evaluate(guest, source);
-    if (!("handle" in found)) return found;
-    guest.call(this.#forgetSeed, []);
-    // Describing a syntax error of a form that was tried and did not fit has raised it.
-    guest.setMemoryLimit(this.#limits.memoryBytes);
-    const version = { ...found, key: versionKey, source, image: this.#image.with(guest.words, this.#stackTopAt) };
-    this.#keep(version);
+    const version = known?.source === source ? known : this.#make(versionKey, source);
+    if (!("fault" in version)) this.#keep(version);
     return version;
   }
 
-  #evaluate(guest: Guest, source: string): FoundTransform | NotLoaded {
-    this.#restore(guest, this.#image);
+  #make(key: string, source: string): Version | Failed {
+    return this.#inside(this.#image, (guest) => {
+      const found = this.#evaluate(guest, source);
+      if ("fault" in found) return found;
+      guest.call(this.#forgetSeed, []);
+      // Describing a syntax error of a form that was tried and did not fit has raised it.
+      guest.setMemoryLimit(this.#limits.memoryBytes);
+      if (guest.memoryBytes > this.#image.sizeBytes) makeRoom(guest);
+      return { ...found, key, source, image: new MemoryImage(guest.memory, this.#stackTopAt) };
+    });
+  }
+
+  #evaluate(guest: Guest, source: string): FoundTransform | Failed {
     const found = findTransform(guest, source, this.#limits.memoryBytes);
-    return "handle" in found && guest.memoryBytes > this.#image.sizeBytes ? { fault: TOP_LEVEL_TOO_LARGE } : found;
+    const hasRoom = guest.memoryBytes <= this.#image.sizeBytes + TOP_LEVEL_BYTES_MAX;
+    return "fault" in found || hasRoom ? found : { fault: TOP_LEVEL_TOO_LARGE };
+  }
+
+  #call({ handle, linesBefore, image }: Version, request: TransformCall) {
+    const { memoryBytes, resultBytesMax } = this.#limits;
+    const options = { request, handle, linesBefore, memoryBytes, resultBytesMax, bodyFileAt: this.#bodyFileAt };
+    return this.#inside(image, (guest) => callTransform(guest, options));
   }
 
   #keep(version: Version): void {
-    this.#newest = version;
     this.#versions.set(version.key, version);
     const oldest = this.#versions.keys().next().value;
     if (this.#versions.size > this.#limits.versionsMax && oldest !== undefined) this.#versions.delete(oldest);
   }
 
-  /** Runs work in an instance that is whole, and decides whether it can be used again. */
-  #guarded<Result extends object>(work: (guest: Guest) => Result | { fault: TransformFault }): Result | { fault: TransformFault } {
-    const guest = this.#guest ?? this.#newGuest();
-    this.#guest = guest;
+  /** Runs work in the world of an image, and decides whether the instance can be used again. */
+  #inside<Result extends object>(image: MemoryImage, work: (guest: Guest) => Result | Failed): Result | Failed {
+    const guest = this.#restore(image);
     try {
       const result = work(guest);
       const limitReached = "fault" in result && result.fault.code === "transform_memory";
-      const hasGrown = guest.memoryBytes !== this.#image.sizeBytes;
+      const hasGrown = guest.memoryBytes !== image.sizeBytes;
       if (limitReached || this.#deadline.passed || hasGrown) this.#guest = null;
-      return this.#deadline.passed ? { fault: timeoutFault(this.#limits.timeoutMs) } : result;
+      if (this.#deadline.passed) return { fault: timeoutFault(this.#limits.timeoutMs) };
+      return guest.isTooLarge ? { fault: memoryFault(this.#limits.memoryBytes) } : result;
     } catch (error) {
       this.#guest = null;
       return { fault: this.#trapFault(error) };
@@ -177,29 +174,32 @@ export class Sandbox {
     return { code: "transform_failed", message: `the sandbox gave up: ${error instanceof Error ? error.message : String(error)}` };
   }
 
-  #restore(guest: Guest, image: MemoryImage): void {
-    image.restore(guest.words, guest.marks, this.#restored);
-    this.#restored = image;
+  /** An instance that is what it was when the image was taken: the one before, or a new one if that is gone or of another size. */
+  #restore(image: MemoryImage): Guest {
+    if (this.#guest?.memoryBytes !== image.sizeBytes) this.#guest = null;
+    const guest = this.#guest ?? this.#instantiate();
+    guest.growMemory((image.sizeBytes - guest.memoryBytes) / WASM_PAGE_BYTES);
+    image.restore(guest.memory);
     guest.stackPointer = this.#stackTopAt;
-  }
-
-  #newGuest(): Guest {
-    const guest = this.#instantiate();
-    guest.growMemory((this.#image.sizeBytes - guest.memoryBytes) / WASM_PAGE_BYTES);
-    this.#image.restore(guest.words, guest.marks, this.#fresh);
-    this.#restored = this.#image;
+    this.#guest = guest;
     return guest;
   }
 
   #instantiate(): Guest {
-    return new Guest(this.#module, { deadline: this.#deadline, logs: this.#logs });
+    const memoryBytesMax = this.#limits.memoryBytes + MEMORY_OVERHEAD_BYTES;
+    return new Guest(this.#module, { deadline: this.#deadline, logs: this.#logs, memoryBytesMax });
   }
 }
 
 const TOP_LEVEL_TOO_LARGE: TransformFault = {
   code: "transform_memory",
-  message: `the top level of the transform needs more than ${HEAP_RESERVE_BYTES} bytes; move the work into the function`,
+  message: `the top level of the transform needs more than ${TOP_LEVEL_BYTES_MAX} bytes; move the work into the function`,
 };
+
+/** What is allocated here is free again at once, but memory has grown to hold it. */
+function makeRoom(guest: Guest): void {
+  guest.free(guest.allocate(HEAP_RESERVE_BYTES));
+}
 
 function addGlobals(guest: Guest): Handle {
   const install = guest.evaluate(GUEST_GLOBALS_SOURCE, "inlet", READ_AS.script);

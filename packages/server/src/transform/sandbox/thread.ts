@@ -5,7 +5,6 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { CheckOutcome, SandboxLimits, TransformOutcome } from "../transform-outcome.ts";
 import { compileQuickJs } from "./quickjs.ts";
 import { Sandbox, type SandboxRun } from "./sandbox.ts";
-import { type AnswerList, addAnswer, emptyAnswers, type JobList, unpackJobs } from "./thread-messages.ts";
 
 export interface ThreadData {
   limits: SandboxLimits;
@@ -19,41 +18,24 @@ export interface ThreadData {
   niceness: number;
 }
 
-export type ThreadMessage = AnswerList | { module: WebAssembly.Module };
+export type ThreadMessage = ThreadAnswer | { module: WebAssembly.Module };
 export type ThreadJob = { id: number } & ({ run: SandboxRun } | { check: string });
 export type ThreadAnswer = { id: number; cpuMs: number } & ({ outcome: TransformOutcome } | { checked: CheckOutcome });
 
 const { limits, current, logMemory, module: compiled, niceness } = workerData as ThreadData;
 // On Linux the call concerns the calling thread alone; elsewhere it would slow the whole process.
 if (niceness > 0 && process.platform === "linux") setPriority(niceness);
-const module = compiled ?? compileQuickJs(limits.memoryBytes);
+const module = compiled ?? compileQuickJs();
 if (!compiled) post({ module });
 const sandbox = new Sandbox({ limits, logMemory, module });
 
-/** Answers are sent together, since each message costs the main thread some 10 µs, but none waits longer than this for the next. */
-const ANSWER_WAIT_MS = 2;
-
-parentPort?.on("message", (list: JobList) => {
-  let answers = emptyAnswers();
-  let since = performance.now();
-  for (const job of unpackJobs(list)) {
-    addAnswer(answers, work(job));
-    if (performance.now() - since < ANSWER_WAIT_MS) continue;
-    post(answers);
-    answers = emptyAnswers();
-    since = performance.now();
-  }
-  if (answers.events.length > 0 || answers.others.length > 0) post(answers);
-});
+parentPort?.on("message", (job: ThreadJob) => post(work(job)));
 
 function work(job: ThreadJob): ThreadAnswer {
   Atomics.store(current, 0, job.id);
-  const outcome = "run" in job ? sandbox.run(job.run) : null;
-  const checked = "check" in job ? sandbox.check(job.check) : null;
+  const ended = "run" in job ? { outcome: sandbox.run(job.run) } : { checked: sandbox.check(job.check) };
   Atomics.store(current, 0, 0);
-  const { id } = job;
-  const { cpuMs } = sandbox;
-  return outcome ? { id, cpuMs, outcome } : { id, cpuMs, checked: checked as CheckOutcome };
+  return { id: job.id, cpuMs: sandbox.cpuMs, ...ended };
 }
 
 function post(message: ThreadMessage): void {
