@@ -173,3 +173,23 @@ test("what was answered is garbage at once, for V8's quick collections too", asy
   // Some 1.3 MB; with undici's streams often more than ten times that.
   assert.ok(grown < 6_000_000, `${grown} bytes grew old`);
 });
+
+test("a call that is given up ends at once, also one that waits for a connection", async (t) => {
+  const arrived = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  let requests = 0;
+  const listener: RequestListener = (request) => {
+    requests++;
+    request.socket.once("close", () => closed.resolve());
+    arrived.resolve();
+  };
+  const { url, caller } = await start(t, listener, { connectionsMax: 1 });
+  const given = [new AbortController(), new AbortController()];
+  const calls = given.map(({ signal }) => caller.call({ method: "POST", url, headers: {}, body: "{}", signal }));
+  const outcomes = Promise.all(calls.map((call) => assert.rejects(call, NoAnswer)));
+  await arrived.promise;
+  for (const controller of given.reverse()) controller.abort();
+  await outcomes;
+  await closed.promise;
+  assert.equal(requests, 1, "the second never reached the app");
+});

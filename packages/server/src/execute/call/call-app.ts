@@ -74,12 +74,12 @@ export class AppCaller {
   }
 
   async #ask(request: AppRequest, { origin, path }: AppAddress): Promise<AppAnswer> {
-    const { method, headers, body, timeoutMs = this.#timeoutMs } = request;
+    const { method, headers, body, signal, timeoutMs = this.#timeoutMs } = request;
     this.#agent ??= this.#connect();
     const agent = await this.#agent;
     return new Promise((resolve, reject) => {
       const options = { origin, path, method, headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-      agent.dispatch(options, new ResponseCollector({ resolve, reject }, timeoutMs));
+      agent.dispatch(options, new ResponseCollector({ resolve, reject }, timeoutMs, signal));
     });
   }
 }

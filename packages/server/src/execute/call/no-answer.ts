@@ -13,6 +13,10 @@ export function tooLarge(): NoAnswer {
   return new NoAnswer(`The app's answer is larger than ${ANSWER_BYTES_MAX / 1024 / 1024} MiB.`);
 }
 
+export function givenUp(): NoAnswer {
+  return new NoAnswer("The call was given up: another node may be making it.");
+}
+
 export function unreachable(why: string, cause?: unknown): NoAnswer {
   return new NoAnswer(`The app cannot be reached: ${why}.`, { cause });
 }

@@ -47,6 +47,11 @@ test("a stream is unwrapped: its own status, headers and body count", () => {
   const error = failed(201, stream({ status: 500, body: '{"message":"m"}', headers: { "x-inngest-no-retry": "true" } }));
   assert.deepEqual([error.error.message, error.httpStatus, error.mayRetry], ["m", 500, false]);
   assert.deepEqual(answer(201, stream({ status: 200, body: { a: 1 } })), { kind: "finished", output: '{"a":1}' });
+  const fromGo = answer(201, stream({ status: 206, body: [{ op: "None", id: "x" }], headers: null }));
+  assert.equal(fromGo.kind, "operations", "operations as values, and no headers");
+  for (const envelope of ["", "null", "[]", '"text"', "{}", '{"status":"200"}', '{"status":']) {
+    assert.deepEqual(failed(201, envelope).error.name, "BadAnswer", `${envelope} is no result`);
+  }
 });
 
 test("an error says what went wrong, in the SDK's words where there are any", () => {

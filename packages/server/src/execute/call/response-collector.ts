@@ -4,7 +4,7 @@
  */
 
 import type { Dispatcher } from "undici";
-import { ANSWER_BYTES_MAX, tooLarge, tooLate } from "./no-answer.ts";
+import { ANSWER_BYTES_MAX, givenUp, tooLarge, tooLate } from "./no-answer.ts";
 import type { AppAnswer } from "./read-answer.ts";
 
 export interface Settle {
@@ -21,12 +21,24 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #deadline: NodeJS.Timeout | null = null;
 
-  constructor(settle: Settle, timeoutMs: number) {
+  readonly #signal: AbortSignal | undefined;
+  #stopListening: () => void = () => undefined;
+
+  constructor(settle: Settle, timeoutMs: number, signal: AbortSignal | undefined) {
     this.#settle = settle;
     this.#timeoutMs = timeoutMs;
+    this.#signal = signal;
   }
 
-  onRequestStart(): void {}
+  /** A call that was waiting for a connection may have been given up meanwhile. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    const signal = this.#signal;
+    if (!signal) return;
+    const abort = () => controller.abort(givenUp());
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort);
+    this.#stopListening = () => signal.removeEventListener("abort", abort);
+  }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: AppAnswer["headers"]): void {
     // Informational: the response itself follows.
@@ -44,16 +56,17 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#clearDeadline();
+    this.#release();
     this.#settle.resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks).toString() });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#clearDeadline();
+    this.#release();
     this.#settle.reject(error);
   }
 
-  #clearDeadline(): void {
+  #release(): void {
+    this.#stopListening();
     if (this.#deadline) clearTimeout(this.#deadline);
   }
 }

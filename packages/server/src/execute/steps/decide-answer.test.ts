@@ -183,10 +183,64 @@ test("an answer that leads nowhere is tried again, and fails the run in the end"
   }
 });
 
-test("an SDK that wants to be called again is", () => {
-  assert.deepEqual(brief(decideAnswer(sampleState(), operations([{ op: "DiscoveryRequest", id: "x" }]), sampleFacts())).entries, [
-    "call -",
-  ]);
+test("an SDK that wants to be called again is, as long as it gets somewhere", () => {
+  const answer = operations([{ op: "DiscoveryRequest", id: "x" }]);
+  const state = sampleState({ steps: [sampleStep("a", { status: "completed" })] });
+  assert.deepEqual(brief(decideAnswer(state, answer, sampleFacts({ stepsGiven: 0 }))).entries, ["call -"]);
+  assert.deepEqual(decideAnswer(state, answer, sampleFacts({ stepsGiven: 1 })).entry, { retryAt: NOW + 1_000, attempt: 1 });
+});
+
+test("an answer that repeats what has ended meanwhile is out of date, and costs no attempt", () => {
+  const steps = ["a", "b"].map((id) => sampleStep(id, { status: "completed" }));
+  for (const op of ["StepPlanned", "StepRun"]) {
+    const answer = operations([
+      { op, id: "a", data: 1 },
+      { op, id: "b", data: 1 },
+    ]);
+    const late = decideAnswer(sampleState({ steps, entries: [call(null, 1, 2)] }), answer, sampleFacts({ stepsGiven: 1 }));
+    assert.deepEqual([brief(late).entries, late.entry, late.end, late.attempts], [["call -"], undefined, undefined, []]);
+    const stuck = decideAnswer(sampleState({ steps, entries: [call(null, 1, 2)] }), answer, sampleFacts({ stepsGiven: 2 }));
+    assert.equal(stuck.end?.error?.name, "NothingToDo", "told of both, it should have gone on");
+  }
+});
+
+test("an SDK that cannot fetch what does not fit fails the run at once, and says why", () => {
+  const state = sampleState({ steps: [sampleStep("a", { status: "completed" })] });
+  const change = decideAnswer(state, operations([{ op: "StepRun", id: "a", data: 1 }]), sampleFacts({ stepsGiven: 1, fetchesState: true }));
+  assert.equal(change.end?.error?.name, "StateNotFetched");
+});
+
+test("a call for one step that brings no end of it is tried again, whatever else it brings", () => {
+  const entries = [call("a", 1), call("b", 2)];
+  const steps = [sampleStep("a"), sampleStep("b")];
+  const decide = (answer: object[], attempt = 0) =>
+    decideAnswer(sampleState({ steps, entries: [call("a", 1, attempt), ...entries.slice(1)] }), operations(answer), sampleFacts());
+  for (const answer of [[], [{ op: "StepPlanned", id: "c" }], [{ op: "StepRun", id: "b", data: 1 }]]) {
+    assert.deepEqual(decide(answer).entry, { retryAt: NOW + 1_000, attempt: 1 });
+    assert.equal(decide(answer, 2).end?.error?.name, "NothingToDo");
+  }
+  assert.deepEqual(brief(decide([{ op: "StepPlanned", id: "c" }])).entries, ["call c"]);
+});
+
+test("a run with nothing left that could move it on does not rest for ever", () => {
+  // A step that failed where it was found is open, but only this call was to run it again.
+  const state = sampleState({ steps: [sampleStep("a", { status: "running" })] });
+  assert.deepEqual(decideAnswer(state, operations([]), sampleFacts()).entry, { retryAt: NOW + 1_000, attempt: 1 });
+  const timer: EntryRecord = { ...call(null, 2), kind: "finish-by" };
+  assert.ok(decideAnswer(sampleState({ entries: [call(null), timer] }), operations([]), sampleFacts()).entry, "a deadline moves nothing");
+  const nap: EntryRecord = { ...call("s", 2), kind: "wake" };
+  assert.equal(decideAnswer(sampleState({ entries: [call(null), nap] }), operations([]), sampleFacts()).entry, undefined);
+});
+
+test("the times of a step are the app's, unless its clock is wrong", () => {
+  const timesOf = (timing: unknown) => {
+    const [step] = decideAnswer(sampleState(), operations([{ op: "StepRun", id: "a", data: 1, timing }]), sampleFacts()).steps ?? [];
+    return [step?.startedAt, step?.endedAt];
+  };
+  assert.deepEqual(timesOf({ a: 9_100e6, b: 300e6 }), [9_100, 9_400]);
+  for (const wrong of [undefined, null, "soon", { a: 1 }, { a: 8_999e6, b: 10e6 }, { a: 9_100e6, b: 901e6 }, { a: 9_100e6, b: -1e6 }]) {
+    assert.deepEqual(timesOf(wrong), [9_000, NOW]);
+  }
 });
 
 test("a run with too many steps, or too much in them, is ended with a reason", () => {

@@ -178,7 +178,8 @@ export class OperationsReader {
   /** After a step is done the function is asked again; after operations that only begin something it is left alone. */
   #next(): RunChange {
     const plannedNow = this.#steps.filter(({ status }) => status === "planned").length;
-    if (this.#done.size > 0 || this.#asksAtOnce) {
+    const isProgress = this.#done.size > 0 || this.#entries.length > 0 || this.#isOutdated();
+    if (this.#done.size > 0 || (this.#asksAtOnce && isProgress)) {
       const change = goOn(this.#state, { done: this.#done, added: this.#entries, plannedNow, asksAtOnce: this.#asksAtOnce });
       return { ...change, isParallel: plannedNow > 1 || change.isParallel === true };
     }
