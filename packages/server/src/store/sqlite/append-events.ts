@@ -4,7 +4,6 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
 import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../contract/index.ts";
 import { LeaseAllocation } from "../policy/lease-allocation.ts";
-import type { EventTypeSums } from "./event-type-sums.ts";
 import type { EventWords } from "./event-words.ts";
 import type { InsertEvents } from "./insert-events.ts";
 import type { ResumeRuns } from "./resume-runs.ts";
@@ -20,12 +19,11 @@ export interface AppendEvents {
 export interface AppendParts {
   rows: InsertEvents;
   words: EventWords;
-  sums: EventTypeSums;
   startRuns: StartRuns;
   resumeRuns: ResumeRuns;
 }
 
-export function prepareAppendEvents(db: DatabaseSync, { rows, words, sums, startRuns, resumeRuns }: AppendParts): AppendEvents {
+export function prepareAppendEvents(db: DatabaseSync, { rows, words, startRuns, resumeRuns }: AppendParts): AppendEvents {
   const recordRequest = prepareRecordRequest(db);
   const findEvent = db.prepare("SELECT 1 FROM events WHERE environment_id = ? AND event_id = ?");
   const countDuplicate = db.prepare("UPDATE events SET duplicates = duplicates + 1 WHERE environment_id = ? AND event_id = ?");
@@ -49,7 +47,6 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, words, sums, start
     const { id, ts, extras, data } = event;
     const nameId = words.nameId(event.name);
     const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, extras, data);
-    sums.note(environmentId, nameId, receivedAt, sequence);
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
     if (event.runs) for (const run of event.runs) startRuns.start(allocation, environmentId, sequence, run);
     if (event.starts) for (const start of event.starts) startRuns.request(allocation, environmentId, sequence, start);
@@ -60,8 +57,6 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, words, sums, start
     const ids: EventId[] = [];
     const sourceNo = words.sourceNo(batch.source);
     let duplicates = 0;
-    // The same request may be in this group already. Within one request ids differ, so that its own rows may wait.
-    if (batch.idsFromSender) rows.flush();
     for (const event of batch.events) {
       const dedupId = event.dedupId === null ? null : toStoreText(event.dedupId);
       const first = firstOf(batch, event, dedupId);
@@ -72,6 +67,7 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, words, sums, start
       } else insert(allocation, batch, sourceNo, event, dedupId);
       ids.push(first ?? event.id);
     }
+    rows.flush();
     if (batch.webhookRequest) recordRequest(batch.webhookRequest, ids[0] ?? null);
     return { ids, duplicates, leased: allocation.leased };
   }

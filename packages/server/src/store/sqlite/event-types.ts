@@ -1,19 +1,14 @@
 /**
- * Event types in SQLite. Events are summed in memory as they are written (event-type-sums.ts), and the sums added to the tables
- * together with the sequence number they reach to, in one transaction. What is in no sum, after a start or a rollback, is
- * counted from the events, a stretch of sequence numbers at a time on the read thread. So counts are exact, also after a crash.
+ * Event types in SQLite. Events are counted from their table, a stretch of sequence numbers at a time on the read thread, and the
+ * sums added together with the number they reach to, in one transaction: so counts are exact, also after a crash.
  */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId } from "@inlet/protocol";
 import { type EventType, type EventTypeListParams, type EventTypeStore, toStoreText } from "../contract/index.ts";
 import { type EventTypeHourRow, HOUR_MS, type TypeRow, toEventType } from "../rows/event-type-rows.ts";
-import type { EventTypeSum, EventTypeSums } from "./event-type-sums.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { Reader } from "./reader.ts";
-
-/** What arrived while a stretch was counted is counted by the writer itself, when it is no more than this: about 5 ms. */
-const REST_EVENTS_MAX = 5_000;
 
 /** Events of one stretch of sequence numbers, by environment, name and hour. */
 export interface CountedStretch {
@@ -22,7 +17,16 @@ export interface CountedStretch {
   isLast: boolean;
 }
 
-export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, sums: EventTypeSums): EventTypeStore {
+interface EventTypeSum {
+  environment_id: number;
+  name_id: number;
+  hour: number;
+  count: number;
+  first: number;
+  last: number;
+}
+
+export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): EventTypeStore {
   const progress = db.prepare("SELECT sequence FROM event_types_counted");
   const advance = db.prepare("UPDATE event_types_counted SET sequence = ?");
   const addTotal = db.prepare(`
@@ -38,35 +42,22 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
 
   const counted = () => (progress.get() as { sequence: number }).sequence;
 
-  function add(stretch: { sums: EventTypeSum[]; reached: number }): void {
-    for (const { environment_id, name_id, hour, count, first, last } of stretch.sums) {
+  function add({ sums, reached }: CountedStretch, from: number): void {
+    // Somebody else counted this stretch meanwhile.
+    if (counted() !== from || reached === from) return;
+    for (const { environment_id, name_id, hour, count, first, last } of sums) {
       addTotal.run(environment_id, name_id, first, last, count);
       addHour.run(environment_id, name_id, hour, count);
     }
-    advance.run(stretch.reached);
-  }
-
-  /** Adds what was counted from the events; when nothing is left of them, summing in memory begins. */
-  function addStretch(stretch: CountedStretch, from: number): boolean {
-    // Somebody else counted this stretch meanwhile.
-    if (counted() !== from) return sums.isCurrent;
-    if (stretch.reached > from) add(stretch);
-    if (!stretch.isLast) return false;
-    const rest = countStretch(db, { after: stretch.reached, limit: REST_EVENTS_MAX });
-    if (rest.reached > stretch.reached) add(rest);
-    if (rest.isLast) sums.begin();
-    return rest.isLast;
+    advance.run(reached);
   }
 
   return {
     async eventTypeCount({ limit }) {
-      if (sums.isCurrent) {
-        if (!sums.isEmpty) await writer.submit(() => sums.isEmpty || add(sums.take()));
-        return sums.isCurrent;
-      }
       const from = counted();
       const stretch = await reader.read("eventTypeStretch", { after: from, limit });
-      return writer.submit(() => addStretch(stretch, from), stretch.sums.length * 2 + 1);
+      if (stretch.reached > from) await writer.submit(() => add(stretch, from), stretch.sums.length * 2 + 1);
+      return stretch.isLast;
     },
     eventTypeList: (params) => reader.read("eventTypeList", params),
     eventTypeGet: (params) => reader.read("eventTypeGet", params),

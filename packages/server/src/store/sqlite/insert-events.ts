@@ -1,6 +1,6 @@
 /**
- * Writes the rows of events, many with one statement: running a statement is a third of what a row costs. Rows wait until there
- * are enough of them, until the transaction ends, or until somebody has to find them in the table.
+ * Writes the rows of a batch of events, many with one statement. Rows wait until there are enough of them, until the batch ends, or
+ * until somebody has to find them in the table.
  */
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";

@@ -15,7 +15,6 @@ import { Checkpointer } from "./checkpointer.ts";
 import { DATABASE_FILE, openWriter } from "./database.ts";
 import { dedupKeyStore } from "./dedup-keys.ts";
 import { environmentStore } from "./environments.ts";
-import { EventTypeSums } from "./event-type-sums.ts";
 import { eventTypeStore } from "./event-types.ts";
 import { EventWords } from "./event-words.ts";
 import { lockFolder } from "./folder-lock.ts";
@@ -76,24 +75,20 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
   };
   const words = new EventWords(db);
   const rows = new InsertEvents(db);
-  const sums = new EventTypeSums();
   const lanes = new Lanes(db);
   const waits = new Waits(db);
   const changed = new ChangedRuns();
   const limits = new Limits(db);
   const onRollback = () => {
-    for (const remembered of [words, rows, sums, lanes, waits, changed, limits]) remembered.forget();
+    for (const remembered of [words, rows, lanes, waits, changed, limits]) remembered.forget();
   };
-  const writer = new GroupCommit(db, { ...hooks, writeAppended: () => rows.flush(), onCommit, onRollback });
+  const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
   const states = new RunStates(db);
   const entries = new QueueEntries(db, lanes);
   const startRuns = new StartRuns(db, { lanes, entries, waits, changed });
   const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows });
-  const events = prepareAppendEvents(db, { rows, words, sums, startRuns, resumeRuns });
-  const append: AppendInside = (...inside) => {
-    events.appendInside(...inside);
-    rows.flush();
-  };
+  const events = prepareAppendEvents(db, { rows, words, startRuns, resumeRuns });
+  const append: AppendInside = (allocation, batch) => void events.appendInside(allocation, batch);
   const runs = new AdvanceRun(db, { states, entries, waits, limits, resumeRuns, append, changed });
   reader.start();
 
@@ -117,7 +112,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
     ...sessionStore(db, writer),
     ...auditStore(db, writer, reader),
     ...idempotencyStore(db, writer),
-    ...eventTypeStore(db, writer, reader, sums),
+    ...eventTypeStore(db, writer, reader),
     ...trafficStore(db, writer, reader),
     ...webhookStore(db, writer),
     ...webhookRequestStore(db, writer, reader),
@@ -142,7 +137,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
 
 function eventStore(events: AppendEvents, writer: GroupCommit, reader: Reader, watchers: Set<() => void>): EventStore {
   return {
-    eventAppend: (batch) => writer.submitAppend(() => events.append(batch), batch.events.length),
+    eventAppend: (batch) => writer.submit(() => events.append(batch), batch.events.length),
     eventGet: (params) => reader.read("eventGet", params),
     eventList: (params) => reader.read("eventList", params),
     eventFollow: (params) => reader.read("eventFollow", params),
