@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import { StoreRefused } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
 import { aliveNodes, MIGRATION_LOCK } from "../postgres/nodes.ts";
-import { MOVED_FILE, type Move } from "../sqlite/moved-folder.ts";
+import { MOVED_FILE, type Move } from "../sqlite/folder/moved-folder.ts";
 import { COPIED_TABLES } from "./copied-tables.ts";
 
 /** Rows that migrations put there, and the source brings as well. */
