@@ -1,6 +1,6 @@
 /** Claiming, prolonging and recovering entries of the queue in SQLite. */
 
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
 import {
   type ClaimedEntry,
@@ -11,6 +11,7 @@ import {
   type QueueClaimResult,
   type QueueStore,
   TIMER_LANE,
+  type TrialPhase,
 } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { GroupCommit } from "../group-commit.ts";
@@ -40,7 +41,8 @@ interface QueueRow {
   step_id: string;
   attempt: number;
   claims: number;
-  trials: number;
+  calling_trials: number;
+  concluding_trials: number;
   subject: string | null;
   event_no: number | null;
   ended_run_no: number | null;
@@ -56,7 +58,7 @@ export interface QueueParts {
 
 export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, entries }: QueueParts): QueueStore {
   const due = db.prepare(`
-    SELECT entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, trials, subject,
+    SELECT entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials, concluding_trials, subject,
       event_no, ended_run_no
     FROM queue INDEXED BY queue_by_lane WHERE lane_no = ? AND rank <= ? AND due_at <= ? ORDER BY rank LIMIT ?`);
   const lease = db.prepare(`
@@ -76,7 +78,14 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, en
   const release = db.prepare(`
     UPDATE queue SET rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
     WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no, lane_no`);
-  const changeTrials = db.prepare("UPDATE queue SET trials = max(trials + ?3, 0) WHERE entry_no = ?1 AND lease_id = ?2");
+  const trial = (phase: TrialPhase) => {
+    const column = `${phase}_trials`;
+    const [count, forget] = [`${column} + 1`, "0"].map((value) =>
+      db.prepare(`UPDATE queue SET ${column} = ${value} WHERE entry_no = ? AND lease_id = ?`),
+    ) as [StatementSync, StatementSync];
+    return { count, forget };
+  };
+  const trials = { calling: trial("calling"), concluding: trial("concluding") };
   const remove = db.prepare("DELETE FROM queue WHERE entry_no = ? AND lease_id = ? RETURNING run_no");
   const lanesAfter = db.prepare("SELECT lane_no, key FROM lanes WHERE lane_no > max(?, 1) ORDER BY lane_no LIMIT ?");
   // The last number stays, so that none is given out again: runs that have ended still have the number of their lane.
@@ -155,8 +164,8 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, en
       }, held.length),
     queueRecover: ({ node, now }) => writer.submit(() => recoverHeld(node, now)),
     queueDepths: () => reader.read("queueDepths", undefined),
-    queueTry: ({ no, leaseId }) => writer.submit(() => void changeTrials.run(no, leaseId, 1)),
-    queueAcquit: ({ no, leaseId }) => writer.submit(() => void changeTrials.run(no, leaseId, -1)),
+    queueTry: ({ no, leaseId, phase }) => writer.submit(() => void trials[phase].count.run(no, leaseId)),
+    queueAcquit: ({ no, leaseId, phase }) => writer.submit(() => void trials[phase].forget.run(no, leaseId)),
     queueLanes: async () => lanesInUse(),
     queueNextDue: async () => (nextDue.get()?.due as number | null | undefined) ?? null,
     queueReschedule: ({ no, leaseId, dueAt }) =>
@@ -186,7 +195,7 @@ function toClaimed(row: QueueRow, lane: string, leaseId: LeaseId, leasedUntil: n
     stepId: (row.step_id || null) as StepId | null,
     attempt: row.attempt,
     claims: row.claims + 1,
-    trials: row.trials,
+    trials: { calling: row.calling_trials, concluding: row.concluding_trials },
     subject: row.subject,
     eventSequence: row.event_no,
     endedRunNo: row.ended_run_no as RunNo | null,
