@@ -245,7 +245,9 @@ export class Executor {
     const event = eventSequence === null ? null : await store.eventAt({ environmentId, sequence: eventSequence });
     const ended = endedRunNo === null ? null : await store.runEnd({ environmentId, runNo: endedRunNo });
     const decide = (state: RunState) => timerChange(entry, state, { event, ended, now: clock.now(), endEvents });
-    await this.#advance({ environmentId, runNo, entry, decide });
+    const isApplied = await this.#advance({ environmentId, runNo, entry, decide });
+    // The run has ended at the moment the entry was added.
+    if (!isApplied) await this.#untilWritten(() => store.queueRemove(entry));
   }
 
   async #call(entry: ClaimedEntry, runNo: RunNo, signal: AbortSignal): Promise<void> {
