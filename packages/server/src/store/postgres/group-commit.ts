@@ -1,0 +1,190 @@
+/**
+ * One transaction for everything that waits, as in the embedded store. What arrives while groups are under way gathers for the
+ * next one, so a busy node pays for one commit per group and an idle one waits for nothing.
+ *
+ * A group is of one environment: on a sharded PostgreSQL it works on one shard. Units that share a key, such as the run they are
+ * about, are written one after the other.
+ *
+ * The states of a unit:
+ *
+ *   waiting ── its group is written ──────────────────────────────► settled
+ *      ▲  └── PostgreSQL cannot be used ──────────────────────────► settled (StoreUnavailable)
+ *      ├───── the group met another transaction, or one of its units is at fault: waits again, alone
+ *      └───── the connection broke: waits again; `mayBeWritten` if that was after the commit was sent
+ *
+ * A unit that is written again because the answer to its commit was lost has to find out by itself whether it was written.
+ */
+
+import { setTimeout as pause } from "node:timers/promises";
+import type { EnvironmentId } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import { StoreUnavailable } from "../contract/index.ts";
+import { CommitUnknown, type Database } from "./database.ts";
+import { isCollision, isConnectionLost, serverFault } from "./failures.ts";
+
+/** Bounds how long one transaction takes. */
+const GROUP_ROWS_MAX = 1_000;
+/** While one group is being committed, the next is on its way. More at once only make the groups smaller. */
+const GROUPS_AT_ONCE = 2;
+const COLLISIONS_MAX = 10;
+/** How long a unit whose connection broke is written again before it is given up. */
+const LOST_MS = 10_000;
+const LOST_PAUSE_MS = 100;
+
+export interface UnitTraits {
+  environmentId: EnvironmentId;
+  rows: number;
+  /** Units that share one are never under way at the same time. */
+  keys: readonly string[];
+}
+
+export interface Attempt<Work> {
+  work: Work;
+  /** An earlier attempt may have been committed. */
+  mayBeWritten: boolean;
+}
+
+/** Writes the units of a group. Called again with some of them when the transaction came to nothing. */
+export type WriteGroup<Work, Result> = (
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  attempts: readonly Attempt<Work>[],
+) => Promise<Result[]>;
+
+interface Unit<Work, Result> extends UnitTraits {
+  work: Work;
+  mayBeWritten: boolean;
+  isAlone: boolean;
+  collisions: number;
+  lostAt: number | null;
+  resolve(value: Result): void;
+  reject(error: unknown): void;
+}
+
+export interface GroupCommitParts<Work, Result> {
+  database: Database;
+  /** Before the transaction: what it relies on and may be made ahead. */
+  prepare?(works: readonly Work[]): Promise<void>;
+  write: WriteGroup<Work, Result>;
+  /** After the commit, before anybody is told. */
+  onCommit(results: readonly Result[]): void;
+}
+
+export class GroupCommit<Work, Result> {
+  readonly #parts: GroupCommitParts<Work, Result>;
+  #waiting: Unit<Work, Result>[] = [];
+  readonly #busyKeys = new Set<string>();
+  #groups = 0;
+  /** Submitted and not settled. */
+  #open = 0;
+  #isScheduled = false;
+  #isStopped = false;
+  #whenIdle: (() => void) | null = null;
+
+  constructor(parts: GroupCommitParts<Work, Result>) {
+    this.#parts = parts;
+  }
+
+  submit(work: Work, traits: UnitTraits): Promise<Result> {
+    if (this.#isStopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
+    return new Promise((resolve, reject) => {
+      this.#open++;
+      this.#waiting.push({ ...traits, work, mayBeWritten: false, isAlone: false, collisions: 0, lostAt: null, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Writes what was submitted, and takes nothing more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#open > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting.length === 0 || this.#groups >= GROUPS_AT_ONCE) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      const group = this.#nextGroup();
+      if (group.length === 0) return;
+      void this.#run(group);
+      this.#schedule();
+    });
+  }
+
+  /** Of the environment that has waited longest. What shares a key with a unit under way, or with an earlier one that waits, waits on. */
+  #nextGroup(): Unit<Work, Result>[] {
+    const group: Unit<Work, Result>[] = [];
+    const later: Unit<Work, Result>[] = [];
+    const taken = new Set(this.#busyKeys);
+    let rows = 0;
+    for (const unit of this.#waiting) {
+      const [first] = group;
+      const isFull = rows >= GROUP_ROWS_MAX || first?.isAlone === true || (first !== undefined && unit.isAlone);
+      const fits = !isFull && (first === undefined || first.environmentId === unit.environmentId);
+      if (fits && !unit.keys.some((key) => taken.has(key))) {
+        group.push(unit);
+        rows += unit.rows;
+      } else later.push(unit);
+      for (const key of unit.keys) taken.add(key);
+    }
+    this.#waiting = later;
+    return group;
+  }
+
+  async #run(group: Unit<Work, Result>[]): Promise<void> {
+    this.#groups++;
+    const keys = group.flatMap((unit) => unit.keys);
+    for (const key of keys) this.#busyKeys.add(key);
+    try {
+      await this.#write(group);
+    } catch (error) {
+      await this.#afterFailure(group, error);
+    }
+    for (const key of keys) this.#busyKeys.delete(key);
+    this.#groups--;
+    this.#schedule();
+    if (this.#open === 0) this.#whenIdle?.();
+  }
+
+  async #write(group: readonly Unit<Work, Result>[]): Promise<void> {
+    const { database, prepare, write, onCommit } = this.#parts;
+    await prepare?.(group.map(({ work }) => work));
+    const environmentId = (group[0] as Unit<Work, Result>).environmentId;
+    const results = await database.transaction((client) => write(client, environmentId, group));
+    onCommit(results);
+    this.#open -= group.length;
+    for (const [index, unit] of group.entries()) unit.resolve(results[index] as Result);
+  }
+
+  async #afterFailure(group: Unit<Work, Result>[], error: unknown): Promise<void> {
+    const cause = error instanceof StoreUnavailable ? error.cause : error;
+    if (error instanceof CommitUnknown || isConnectionLost(cause)) return this.#again(group, error);
+    if (serverFault(cause) !== null || error instanceof StoreUnavailable) return this.#fail(group, error);
+    if (isCollision(cause)) for (const unit of group) unit.collisions++;
+    else if (group.length === 1) return this.#fail(group, error);
+    const hopeless = group.filter(({ collisions }) => collisions > COLLISIONS_MAX);
+    this.#fail(hopeless, new StoreUnavailable("other transactions were in the way each time", error));
+    this.#waitAgain(group.filter((unit) => !hopeless.includes(unit)).map((unit) => Object.assign(unit, { isAlone: true })));
+  }
+
+  async #again(group: Unit<Work, Result>[], error: unknown): Promise<void> {
+    for (const unit of group) {
+      unit.lostAt ??= Date.now();
+      unit.mayBeWritten ||= error instanceof CommitUnknown;
+    }
+    const isOver = ({ lostAt }: Unit<Work, Result>) => Date.now() - (lostAt ?? 0) > LOST_MS;
+    this.#fail(group.filter(isOver), error);
+    await pause(LOST_PAUSE_MS);
+    this.#waitAgain(group.filter((unit) => !isOver(unit)));
+  }
+
+  #waitAgain(units: readonly Unit<Work, Result>[]): void {
+    this.#waiting.unshift(...units);
+  }
+
+  #fail(units: readonly Unit<Work, Result>[], error: unknown): void {
+    this.#open -= units.length;
+    for (const unit of units) unit.reject(error);
+  }
+}
