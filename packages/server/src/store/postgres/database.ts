@@ -34,6 +34,9 @@ const TYPES = {
   },
 } as NonNullable<ClientConfig["types"]>;
 
+/** Rows of a statement, inside a transaction or not. */
+export type Read = <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => Promise<Row[]>;
+
 export class Database {
   readonly #options: DatabaseOptions;
   readonly #pool: Pool;

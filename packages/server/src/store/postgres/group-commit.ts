@@ -12,15 +12,16 @@
  *      ├───── the group met another transaction, or one of its units is at fault: waits again, alone
  *      └───── the connection broke: waits again; `mayBeWritten` if that was after the commit was sent
  *
- * A unit that is written again because the answer to its commit was lost has to find out by itself whether it was written.
+ * A unit that is written again because the answer to its commit was lost has to find out by itself whether it was written. What the
+ * lost attempt leased to this node is released: nobody here was told of it.
  */
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { EnvironmentId } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import { StoreUnavailable } from "../contract/index.ts";
+import { type LeasedEntry, StoreUnavailable } from "../contract/index.ts";
 import { CommitUnknown, type Database } from "./database.ts";
-import { isCollision, isConnectionLost, serverFault } from "./failures.ts";
+import { isCollision, isConnectionLost, isUniqueViolation, serverFault } from "./failures.ts";
 
 /** Bounds how long one transaction takes. */
 const GROUP_ROWS_MAX = 1_000;
@@ -49,7 +50,14 @@ export type WriteGroup<Work, Result> = (
   client: PoolClient,
   environmentId: EnvironmentId,
   attempts: readonly Attempt<Work>[],
-) => Promise<Result[]>;
+) => Promise<Written<Result>>;
+
+export interface Written<Result> {
+  /** One for each unit. */
+  results: Result[];
+  /** Others are told. */
+  onCommit(): void;
+}
 
 interface Unit<Work, Result> extends UnitTraits {
   work: Work;
@@ -57,20 +65,20 @@ interface Unit<Work, Result> extends UnitTraits {
   isAlone: boolean;
   collisions: number;
   lostAt: number | null;
+  /** Leased by attempts whose outcome is not known. */
+  lostLeases: readonly LeasedEntry[];
   resolve(value: Result): void;
   reject(error: unknown): void;
 }
 
 export interface GroupCommitParts<Work, Result> {
   database: Database;
-  /** Before the transaction: what it relies on and may be made ahead. */
-  prepare?(works: readonly Work[]): Promise<void>;
   write: WriteGroup<Work, Result>;
-  /** After the commit, before anybody is told. */
-  onCommit(results: readonly Result[]): void;
+  /** Lets go of what a lost attempt may have leased. */
+  release(entries: readonly LeasedEntry[]): Promise<void>;
 }
 
-export class GroupCommit<Work, Result> {
+export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }> {
   readonly #parts: GroupCommitParts<Work, Result>;
   #waiting: Unit<Work, Result>[] = [];
   readonly #busyKeys = new Set<string>();
@@ -89,7 +97,8 @@ export class GroupCommit<Work, Result> {
     if (this.#isStopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
     return new Promise((resolve, reject) => {
       this.#open++;
-      this.#waiting.push({ ...traits, work, mayBeWritten: false, isAlone: false, collisions: 0, lostAt: null, resolve, reject });
+      const fresh = { mayBeWritten: false, isAlone: false, collisions: 0, lostAt: null, lostLeases: [] };
+      this.#waiting.push({ ...traits, ...fresh, work, resolve, reject });
       this.#schedule();
     });
   }
@@ -148,43 +157,65 @@ export class GroupCommit<Work, Result> {
   }
 
   async #write(group: readonly Unit<Work, Result>[]): Promise<void> {
-    const { database, prepare, write, onCommit } = this.#parts;
-    await prepare?.(group.map(({ work }) => work));
-    const environmentId = (group[0] as Unit<Work, Result>).environmentId;
-    const results = await database.transaction((client) => write(client, environmentId, group));
-    onCommit(results);
-    this.#open -= group.length;
-    for (const [index, unit] of group.entries()) unit.resolve(results[index] as Result);
+    const { database, write } = this.#parts;
+    const { environmentId } = group[0] as Unit<Work, Result>;
+    let written: Written<Result> | null = null;
+    try {
+      written = await database.transaction(async (client) => (written = await write(client, environmentId, group)));
+    } catch (error) {
+      if (error instanceof CommitUnknown) noteLost(group, written);
+      throw error;
+    }
+    written.onCommit();
+    for (const [index, unit] of group.entries()) this.#settle(unit, () => unit.resolve(written?.results[index] as Result));
   }
 
   async #afterFailure(group: Unit<Work, Result>[], error: unknown): Promise<void> {
     const cause = error instanceof StoreUnavailable ? error.cause : error;
     if (error instanceof CommitUnknown || isConnectionLost(cause)) return this.#again(group, error);
-    if (serverFault(cause) !== null || error instanceof StoreUnavailable) return this.#fail(group, error);
-    if (isCollision(cause)) for (const unit of group) unit.collisions++;
+    if (error instanceof StoreUnavailable || serverFault(cause) !== null) return this.#fail(group, error);
+    // A lost attempt may still be on its way to its commit: it was there first.
+    const isOurs = isUniqueViolation(cause) && group.some(({ mayBeWritten }) => mayBeWritten);
+    if (isCollision(cause) || isOurs) for (const unit of group) unit.collisions++;
     else if (group.length === 1) return this.#fail(group, error);
-    const hopeless = group.filter(({ collisions }) => collisions > COLLISIONS_MAX);
+    const [hopeless, others] = split(group, ({ collisions }) => collisions > COLLISIONS_MAX);
     this.#fail(hopeless, new StoreUnavailable("other transactions were in the way each time", error));
-    this.#waitAgain(group.filter((unit) => !hopeless.includes(unit)).map((unit) => Object.assign(unit, { isAlone: true })));
+    for (const unit of others) unit.isAlone = true;
+    this.#waiting.unshift(...others);
   }
 
   async #again(group: Unit<Work, Result>[], error: unknown): Promise<void> {
-    for (const unit of group) {
-      unit.lostAt ??= Date.now();
-      unit.mayBeWritten ||= error instanceof CommitUnknown;
-    }
-    const isOver = ({ lostAt }: Unit<Work, Result>) => Date.now() - (lostAt ?? 0) > LOST_MS;
-    this.#fail(group.filter(isOver), error);
+    const now = Date.now();
+    for (const unit of group) unit.lostAt ??= now;
+    const [over, others] = split(group, ({ lostAt }) => this.#isStopped || now - (lostAt ?? now) > LOST_MS);
+    this.#fail(over, error);
+    if (others.length === 0) return;
     await pause(LOST_PAUSE_MS);
-    this.#waitAgain(group.filter((unit) => !isOver(unit)));
-  }
-
-  #waitAgain(units: readonly Unit<Work, Result>[]): void {
-    this.#waiting.unshift(...units);
+    this.#waiting.unshift(...others);
   }
 
   #fail(units: readonly Unit<Work, Result>[], error: unknown): void {
-    this.#open -= units.length;
-    for (const unit of units) unit.reject(error);
+    for (const unit of units) this.#settle(unit, () => unit.reject(error));
   }
+
+  #settle(unit: Unit<Work, Result>, tell: () => void): void {
+    this.#open--;
+    // What cannot be released now is due again when its lease is over.
+    if (unit.lostLeases.length > 0) this.#parts.release(unit.lostLeases).catch(() => {});
+    tell();
+  }
+}
+
+function noteLost<Work, Result extends { leased: readonly LeasedEntry[] }>(
+  group: readonly Unit<Work, Result>[],
+  written: Written<Result> | null,
+): void {
+  for (const [index, unit] of group.entries()) {
+    unit.mayBeWritten = true;
+    unit.lostLeases = [...unit.lostLeases, ...(written?.results[index]?.leased ?? [])];
+  }
+}
+
+function split<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }

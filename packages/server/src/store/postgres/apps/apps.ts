@@ -14,8 +14,8 @@ import {
 import { type AppRow, toApp, toFunction } from "../../rows/app-rows.ts";
 import type { Announced } from "../nodes/announce.ts";
 import type { Database } from "../database.ts";
-import { whenRead } from "./not-read.ts";
-import type { NumberBlocks } from "./number-blocks.ts";
+import type { News } from "../group-writes.ts";
+import { TIMER_LANE_NO } from "../queue/lanes.ts";
 
 const WRITE_APP = `
   INSERT INTO apps (app_id, environment_id, name, url, sdk, headers, framework, checksum, created_at, synced_at)
@@ -30,18 +30,16 @@ const WRITE_FUNCTION = `
   RETURNING function_no`;
 const WRITE_CRON = `
   INSERT INTO queue (entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, function_no, subject)
-  VALUES ($1, $2, 1, 1, $3, $3, 'cron', $4, $5)
+  VALUES (nextval('entry_numbers'), $1, ${TIMER_LANE_NO}, ${TIMER_LANE_NO}, $2, $2, 'cron', $3, $4)
   ON CONFLICT (environment_id, function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO UPDATE SET rank = excluded.rank, due_at = excluded.due_at`;
 
 export interface AppStoreParts {
   database: Database;
   announced: Announced;
-  blocks: NumberBlocks;
-  /** Timers were added. */
-  announceTimers(lane: string, dueAt: number): void;
+  tell(news: News): void;
 }
 
-export function appStore({ database, announced, blocks, announceTimers }: AppStoreParts): AppStore {
+export function appStore({ database, announced, tell }: AppStoreParts): AppStore {
   async function sync(client: PoolClient, params: AppSyncParams): Promise<{ app: App; modified: boolean }> {
     const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt } = params;
     // The app may not exist yet, so there is no row to lock: two nodes that sync the same app wait for each other here.
@@ -80,7 +78,7 @@ export function appStore({ database, announced, blocks, announceTimers }: AppSto
     const { rows } = await client.query<{ function_no: FunctionNo }>(WRITE_FUNCTION, values);
     for (const { cron, dueAt } of crons) {
       if (schedules.delete(`${rows[0]?.function_no} ${cron}`)) continue;
-      await client.query(WRITE_CRON, [await whenRead(() => blocks.next()), environmentId, dueAt, rows[0]?.function_no, toStoreText(cron)]);
+      await client.query(WRITE_CRON, [environmentId, dueAt, rows[0]?.function_no, toStoreText(cron)]);
     }
   }
 
@@ -89,7 +87,9 @@ export function appStore({ database, announced, blocks, announceTimers }: AppSto
     functionList: async () => (await database.query<AppRow>("SELECT * FROM functions ORDER BY function_no")).map(readFunction),
     async appSync(params) {
       const synced = await announced("registry", (client) => sync(client, params));
-      for (const { crons } of params.functions) for (const { dueAt } of crons) announceTimers(TIMER_LANE, dueAt);
+      const dueAts = params.functions.flatMap(({ crons }) => crons.map(({ dueAt }) => dueAt));
+      const lanes = new Map(dueAts.length > 0 ? [[TIMER_LANE, Math.min(...dueAts)]] : []);
+      tell({ hasEvents: false, runNos: new Set(), lanes, limitIds: new Set() });
       return synced;
     },
     async appFault({ environmentId, url, error }) {

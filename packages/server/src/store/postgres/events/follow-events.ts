@@ -4,18 +4,20 @@ import type { EnvironmentId, EventId } from "@inlet/protocol";
 import type { EventFollowParams, StoredEvent } from "../../contract/index.ts";
 import { type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
 import type { Database } from "../database.ts";
-import { SELECT_EVENTS } from "./run-reads.ts";
+import { selectEvents } from "./select-events.ts";
 import { settledSequence } from "./settled-sequence.ts";
 
 /** Rows looked at in one call, so that another environment's traffic bounds nobody's wait. */
 const WINDOW_ROWS = 2_000;
+const BETWEEN = `
+  ${selectEvents("WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence")} WHERE environment_id = $3 ORDER BY sequence LIMIT $4`;
 
 export async function followEvents(
   database: Database,
   { environmentId, after, limit }: EventFollowParams,
 ): Promise<{ events: StoredEvent[]; reached: number }> {
   const until = Math.min(after + WINDOW_ROWS, await settledSequence(database));
-  const rows = await database.query<EventRow>("SELECT * FROM events_between($1, $2, $3, $4)", [after, until, environmentId, limit]);
+  const rows = await database.query<EventRow>(BETWEEN, [after, until, environmentId, limit]);
   const events = rows.map(toStoredEvent);
   const last = events.at(-1);
   return { events, reached: events.length === limit && last ? last.sequence : Math.max(after, until) };
@@ -42,6 +44,6 @@ export async function getEvent(
   database: Database,
   { environmentId, id }: { environmentId: EnvironmentId; id: EventId },
 ): Promise<StoredEvent | null> {
-  const [row] = await database.query<EventRow>(`${SELECT_EVENTS} WHERE environment_id = $1 AND event_id = $2`, [environmentId, id]);
+  const [row] = await database.query<EventRow>(selectEvents("WHERE environment_id = $1 AND event_id = $2"), [environmentId, id]);
   return row ? toStoredEvent(row) : null;
 }

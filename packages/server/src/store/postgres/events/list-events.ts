@@ -8,7 +8,7 @@ import { collect, type EventFilter, mergeStreams, nameFilter, newSearch, payload
 import type { EventRow } from "../../rows/event-rows.ts";
 import { Conditions } from "../conditions.ts";
 import type { Database } from "../database.ts";
-import { SELECT_EVENTS } from "./run-reads.ts";
+import { selectEvents } from "./select-events.ts";
 
 /** A wildcard that matches more names than this is answered by filtering the whole environment. */
 const MERGED_NAMES_MAX = 50;
@@ -69,8 +69,7 @@ function readSlice(
   if (params.to !== undefined) where.add("received_at < ?", params.to);
   // The rows are chosen before their words are looked up: the planner must not begin anywhere but at the events.
   return database.query<EventRow>(
-    `${SELECT_EVENTS.replace("FROM events", `FROM (SELECT * FROM events WHERE ${where.text} ORDER BY received_at DESC, sequence DESC LIMIT ${rows}) AS events`)}
-     ORDER BY received_at DESC, sequence DESC`,
+    `${selectEvents(`WHERE ${where.text} ORDER BY received_at DESC, sequence DESC LIMIT ${rows}`)} ORDER BY received_at DESC, sequence DESC`,
     where.values,
   );
 }

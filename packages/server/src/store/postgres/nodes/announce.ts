@@ -4,6 +4,7 @@ import type { PoolClient } from "pg";
 import type { StoreTopic } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 
+/** Every node listens to it. */
 export const CHANNEL = "inlet";
 
 export type Announced = <Result>(topic: StoreTopic, work: (client: PoolClient) => Promise<Result>) => Promise<Result>;
@@ -12,7 +13,7 @@ export function createAnnounced(database: Database, node: string): Announced {
   return (topic, work) =>
     database.transaction(async (client) => {
       const result = await work(client);
-      await client.query("SELECT pg_notify($1, $2)", [CHANNEL, `${topic} ${node}`]);
+      await client.query("SELECT pg_notify($1, $2)", [CHANNEL, `${node} ${topic}`]);
       return result;
     });
 }

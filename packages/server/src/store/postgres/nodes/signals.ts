@@ -1,60 +1,68 @@
 /**
- * What nodes tell each other: events were stored, entries wait that nobody holds, keys or functions were changed.
+ * What nodes tell each other: events were stored, runs changed, entries wait that nobody holds, slots became free, keys or functions
+ * were changed.
  *
  * Signals go by LISTEN and NOTIFY on a connection of their own, and only make things fast: whoever missed one, or does not listen
- * at all, finds the same by looking every few seconds. Signals about events and entries are sent after the commit: at once when all
- * was quiet, else gathered for a moment, because PostgreSQL commits transactions that notify one at a time.
+ * at all, finds the same by looking every few seconds. Those about events, runs, entries and slots are sent after the commit: at
+ * once when all was quiet, else gathered for a moment, because PostgreSQL commits transactions that notify one at a time. What
+ * only live tails want to know has channels of its own, which a node listens to while somebody watches.
  */
 
 import type { RunNo } from "@inlet/protocol";
 import type { Client } from "pg";
-import { type QueueListener, type StoreTopic, TIMER_LANE } from "../../contract/index.ts";
-import { CHANNEL } from "./announce.ts";
+import { fromStoreText, type QueueListener, type StoreTopic } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
-import { LANE_WALK } from "./lane-walk.ts";
-import { TIMER_LANE_NO, type Words } from "./words.ts";
+import type { News } from "../group-writes.ts";
+import { LANE_WALK } from "../queue/lane-walk.ts";
+import { TIMER_LANE_NO } from "../queue/lanes.ts";
+import { CHANNEL } from "./announce.ts";
+import { Listeners } from "./listeners.ts";
 
+const EVENTS_CHANNEL = "inlet_events";
+const RUNS_CHANNEL = "inlet_runs";
 const GATHER_MS = 10;
 /** A signal holds at most 8,000 bytes. */
 const RUNS_PER_SIGNAL = 400;
+const TEXT_UNITS_MAX = 2_000;
 const LOOK_INTERVAL_MS = 5_000;
-/** A signal that is lost does no harm, so nobody waits for the disk: neither this one, nor those that notify after it. */
-const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload) FROM unnest($2::text[]) AS payload";
 const RECONNECT_MS = 500;
+/** A signal that is lost does no harm, so nobody waits for the disk: neither this one, nor those that notify after it. */
+const NOTIFY = `
+  SELECT set_config('synchronous_commit', 'off', true), pg_notify(signal.channel, signal.payload)
+  FROM unnest($1::text[], $2::text[]) AS signal(channel, payload)`;
 
 /** Lanes with something due that nobody holds, the leases of dead nodes among them. */
 const LANES_DUE = `
   ${LANE_WALK}
-  SELECT lane_no FROM walk WHERE EXISTS (
+  SELECT lanes.key FROM walk JOIN lanes USING (lane_no) WHERE EXISTS (
     SELECT FROM queue WHERE queue.environment_id = walk.environment_id AND queue.lane_no = walk.lane_no AND queue.lane_no <> ${TIMER_LANE_NO}
       AND due_at <= $1)
-  UNION ALL SELECT ${TIMER_LANE_NO} WHERE EXISTS (SELECT FROM queue WHERE lane_no = ${TIMER_LANE_NO} AND rank <= $1 AND due_at <= $1)`;
+  UNION ALL SELECT key FROM lanes WHERE lane_no = ${TIMER_LANE_NO} AND EXISTS (
+    SELECT FROM queue WHERE lane_no = ${TIMER_LANE_NO} AND rank <= $1 AND due_at <= $1)`;
+
+/** What is said on the main channel; `look` stands for what is too long to say. */
+type Signal = { lane: string; dueAt: number } | { limits: readonly string[] } | { look: true };
 
 export class Signals {
-  readonly eventListeners = new Set<() => void>();
-  readonly queueListeners = new Set<QueueListener>();
-  readonly runListeners = new Set<(runNos: readonly RunNo[]) => void>();
-  readonly topicListeners = new Set<(topic: StoreTopic) => void>();
-  /** Told when signals may have been missed. */
-  readonly lossListeners = new Set<() => void>();
+  readonly events = new Listeners<() => void>(() => void this.#subscribe());
+  readonly runs = new Listeners<(runNos: readonly RunNo[]) => void>(() => void this.#subscribe());
+  readonly queue = new Listeners<QueueListener>();
+  readonly limits = new Listeners<(ids: readonly string[]) => void>();
+  readonly topics = new Listeners<(topic: StoreTopic) => void>();
   readonly #database: Database;
-  readonly #words: Words;
   readonly #node: string;
-  readonly #waiting = new Map<string, number>();
-  readonly #changedRuns = new Set<RunNo>();
+  #gathered: News = nothing();
   #client: Client | null = null;
-  #isListening = false;
   #isGathering = false;
-  #gathering: NodeJS.Timeout | null = null;
   /** By `performance.now()`. */
   #sentAt = 0;
+  #gathering: NodeJS.Timeout | null = null;
   #reconnecting: NodeJS.Timeout | null = null;
   #looking: NodeJS.Timeout | null = null;
   #stopped = false;
 
-  constructor(database: Database, words: Words, node: string) {
+  constructor(database: Database, node: string) {
     this.#database = database;
-    this.#words = words;
     this.#node = node;
   }
 
@@ -71,32 +79,18 @@ export class Signals {
     await client?.end().catch(() => {});
   }
 
-  /** Whether this node is told what others do. */
-  get isListening(): boolean {
-    return this.#isListening;
-  }
-
-  eventsStored(): void {
-    for (const listener of this.eventListeners) listener();
-    this.#send("events", 0);
-  }
-
-  runsChanged(runNos: readonly RunNo[]): void {
-    for (const listener of this.runListeners) listener(runNos);
-    for (const runNo of runNos) this.#changedRuns.add(runNo);
-    this.#gather();
-  }
-
-  entryUnheld(lane: string, dueAt: number): void {
-    for (const listener of this.queueListeners) listener(lane, dueAt);
-    const laneNo = this.#words.knownLaneNo(lane);
-    if (laneNo !== undefined) this.#send(`queue ${laneNo}`, dueAt);
-  }
-
-  /** Of several signals about one lane the earliest counts. */
-  #send(what: string, dueAt: number): void {
-    this.#waiting.set(what, Math.min(dueAt, this.#waiting.get(what) ?? dueAt));
-    this.#gather();
+  /** Those who watch here are told at once, the other nodes soon. */
+  tell({ hasEvents, runNos, lanes, limitIds }: News): void {
+    if (hasEvents) this.events.tell();
+    if (runNos.size > 0) this.runs.tell([...runNos]);
+    for (const [lane, dueAt] of lanes) this.queue.tell(lane, dueAt);
+    if (limitIds.size > 0) this.limits.tell([...limitIds]);
+    const gathered = this.#gathered;
+    gathered.hasEvents ||= hasEvents;
+    for (const runNo of runNos) gathered.runNos.add(runNo);
+    for (const [lane, dueAt] of lanes) gathered.lanes.set(lane, Math.min(dueAt, gathered.lanes.get(lane) ?? dueAt));
+    for (const id of limitIds) gathered.limitIds.add(id);
+    if (hasEvents || runNos.size > 0 || lanes.size > 0 || limitIds.size > 0) this.#gather();
   }
 
   #gather(): void {
@@ -111,14 +105,9 @@ export class Signals {
     this.#isGathering = false;
     if (this.#stopped) return;
     this.#sentAt = performance.now();
-    const payloads = [...this.#waiting].map(([key, due]) => `${key.split(" ")[0]} ${this.#node} ${key.split(" ")[1] ?? ""} ${due}`);
-    const runs = [...this.#changedRuns];
-    for (let n = 0; n < runs.length; n += RUNS_PER_SIGNAL) {
-      payloads.push(`runs ${this.#node} ${runs.slice(n, n + RUNS_PER_SIGNAL).join(",")}`);
-    }
-    this.#waiting.clear();
-    this.#changedRuns.clear();
-    this.#database.query(NOTIFY, [CHANNEL, payloads]).catch(() => {});
+    const signals = signalsOf(this.#gathered, this.#node);
+    this.#gathered = nothing();
+    this.#database.query(NOTIFY, [signals.map(([channel]) => channel), signals.map(([, payload]) => payload)]).catch(() => {});
   }
 
   async #connect(): Promise<void> {
@@ -126,36 +115,48 @@ export class Signals {
     if (!client) return;
     client.on("error", () => this.#lose(client));
     client.on("end", () => this.#lose(client));
-    client.on("notification", ({ payload }) => void this.#hear(payload ?? ""));
+    client.on("notification", ({ channel, payload }) => this.#hear(channel, payload ?? ""));
     try {
       this.#client = client;
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
-      this.#isListening = this.#client === client;
+      await this.#subscribe();
     } catch {
       this.#lose(client);
     }
+  }
+
+  /** Listens to what somebody watches. Nothing is lost while that begins: who watches also looks for itself. */
+  async #subscribe(): Promise<void> {
+    const client = this.#client;
+    const wanted = [
+      ...[this.events.size > 0 ? `LISTEN ${EVENTS_CHANNEL}` : `UNLISTEN ${EVENTS_CHANNEL}`],
+      ...[this.runs.size > 0 ? `LISTEN ${RUNS_CHANNEL}` : `UNLISTEN ${RUNS_CHANNEL}`],
+    ];
+    await client?.query(wanted.join("; ")).catch(() => client && this.#lose(client));
   }
 
   /** What was said meanwhile is lost: everybody looks for themselves once the connection is back. */
   #lose(client: Client): void {
     if (this.#client !== client || this.#stopped) return;
     this.#client = null;
-    this.#isListening = false;
-    for (const listener of this.lossListeners) listener();
     client.end().catch(() => {});
     this.#reconnecting = setTimeout(() => void this.#connect().then(() => this.#client && this.#look()), RECONNECT_MS).unref();
   }
 
-  async #hear(payload: string): Promise<void> {
-    const [what = "", node, lane = "", dueAt = "0"] = payload.split(" ");
+  #hear(channel: string, payload: string): void {
+    const [node = "", what = ""] = split(payload);
     if (node === this.#node) return;
-    if (what === "events") for (const listener of this.eventListeners) listener();
-    else if (what === "runs") {
-      const runNos = lane.split(",").map((no) => Number(no) as RunNo);
-      for (const listener of this.runListeners) listener(runNos);
-    } else if (what === "queue") await this.#ringLanes([Number(lane)], Number(dueAt)).catch(() => {});
-    else for (const listener of this.topicListeners) listener(what as StoreTopic);
+    if (channel === EVENTS_CHANNEL) this.events.tell();
+    else if (channel === RUNS_CHANNEL) this.runs.tell(what.split(",").map((no) => Number(no) as RunNo));
+    else if (!what.startsWith("{")) this.topics.tell(what as StoreTopic);
+    else this.#act(JSON.parse(what) as Signal);
+  }
+
+  #act(signal: Signal): void {
+    if ("lane" in signal) this.queue.tell(signal.lane, signal.dueAt);
+    else if ("limits" in signal) this.limits.tell(signal.limits);
+    else void this.#look();
   }
 
   async #look(): Promise<void> {
@@ -164,23 +165,32 @@ export class Signals {
       await this.#client?.query("SELECT 1").catch(() => this.#client && this.#lose(this.#client));
       await this.#database.readClock();
       const now = this.#database.now();
-      const lanes = await this.#database.query<{ lane_no: number }>(LANES_DUE, [now]);
-      await this.#ringLanes(
-        lanes.map(({ lane_no }) => lane_no),
-        now,
-      );
-      for (const listener of this.eventListeners) listener();
-      for (const listener of this.topicListeners) for (const topic of ["directory", "registry"] as const) listener(topic);
+      for (const { key } of await this.#database.query<{ key: string }>(LANES_DUE, [now])) this.queue.tell(fromStoreText(key), now);
+      this.events.tell();
+      for (const topic of ["directory", "registry"] as const) this.topics.tell(topic);
     } catch {
       // The next look will tell.
     }
   }
+}
 
-  async #ringLanes(numbers: readonly number[], dueAt: number): Promise<void> {
-    const keys = await this.#words.laneKeys(numbers);
-    for (const no of numbers) {
-      const lane = keys.get(no) ?? TIMER_LANE;
-      for (const listener of this.queueListeners) listener(lane, dueAt);
-    }
+function signalsOf({ hasEvents, runNos, lanes, limitIds }: News, node: string): [channel: string, payload: string][] {
+  const runs = [...runNos];
+  const signals: [string, string][] = hasEvents ? [[EVENTS_CHANNEL, node]] : [];
+  for (let n = 0; n < runs.length; n += RUNS_PER_SIGNAL) {
+    signals.push([RUNS_CHANNEL, `${node} ${runs.slice(n, n + RUNS_PER_SIGNAL).join(",")}`]);
   }
+  const said = [...[...lanes].map(([lane, dueAt]): Signal => ({ lane, dueAt })), ...[...limitIds].map((id): Signal => ({ limits: [id] }))];
+  const texts = said.map((signal) => JSON.stringify(signal)).map((text) => (text.length > TEXT_UNITS_MAX ? '{"look":true}' : text));
+  for (const text of new Set(texts)) signals.push([CHANNEL, `${node} ${text}`]);
+  return signals;
+}
+
+function split(payload: string): [string, string] {
+  const space = payload.indexOf(" ");
+  return space < 0 ? [payload, ""] : [payload.slice(0, space), payload.slice(space + 1)];
+}
+
+function nothing(): News {
+  return { hasEvents: false, runNos: new Set(), lanes: new Map(), limitIds: new Set() };
 }

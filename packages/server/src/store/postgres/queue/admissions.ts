@@ -1,133 +1,157 @@
-/** Places among the runs of a function, in PostgreSQL. */
+/** Admission of runs that wait at gates, in PostgreSQL. */
 
-import type { EnvironmentId, RunNo } from "@inlet/protocol";
+import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import { GRANTS_MAX, type PlaceGrantParams, type PlaceGrantResult, type PlaceStore } from "../../contract/index.ts";
-import { boundedKey, lockNumber } from "../bounded-key.ts";
+import {
+  ADMISSIONS_MAX,
+  type AdmissionStore,
+  type LimitRule,
+  type RunAdmitParams,
+  type RunAdmitResult,
+  type RunThrottle,
+  toStoreText,
+} from "../../contract/index.ts";
+import { boundedKey } from "../bounded-key.ts";
 import type { Database } from "../database.ts";
-import { whenRead } from "./not-read.ts";
-import { TIMER_LANE_NO, type Words } from "./words.ts";
+import type { News } from "../group-writes.ts";
+import { LANES_LOCK, LockSet, limitLock, markLock } from "../locks.ts";
+import { laneNumbers, TIMER_LANE_NO } from "./lanes.ts";
+import { freeSlotsOf, takeSlots } from "./limits.ts";
 
-export interface PlacesParts {
-  database: Database;
-  words: Words;
-  /** Others are told that this lane holds work. */
-  announce(lane: string, dueAt: number): void;
-}
-
-const IS_OVER = `NOT EXISTS (
-    SELECT FROM runs WHERE runs.environment_id = run_places.environment_id AND runs.run_no = run_places.run_no AND ended_at IS NULL)`;
-
-/** Runs that are just being changed, cancelled perhaps, are passed over: whoever changes them makes this be called again. */
+/** The lanes of one function are in its environment. */
+const ENVIRONMENT = "SELECT environment_id FROM functions WHERE function_no = $1";
 const WAITING = `
-  SELECT queue.run_no, queue.lane_no FROM queue JOIN runs USING (environment_id, run_no)
-  WHERE environment_id = $1 AND queue.lane_no = ANY ($2) AND queue.lane_no <> ${TIMER_LANE_NO} AND ended_at IS NULL
-  ORDER BY rank, entry_no LIMIT $3 FOR UPDATE SKIP LOCKED`;
-
-/** Whoever decides about such a run at this moment decides anew, on the lane it is in now. */
-const MOVE_RUNS = `
-  UPDATE runs SET lane_no = moved.home_no, revision = revision + 1 FROM unnest($2::bigint[], $3::integer[]) AS moved(run_no, home_no)
-  WHERE runs.environment_id = $1 AND runs.run_no = moved.run_no`;
-
+  SELECT run_no, lane_no FROM queue
+  WHERE environment_id = $1 AND lane_no = ANY ($2::integer[]) AND lane_no <> ${TIMER_LANE_NO} AND due_at <= $3
+  ORDER BY rank, entry_no LIMIT $4`;
+/** Runs that are just being changed, cancelled perhaps, are passed over: whoever changes them makes this be called again. */
+const LOCK_RUNS = `
+  SELECT run_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND ended_at IS NULL
+  ORDER BY run_no FOR UPDATE SKIP LOCKED`;
+const MOVE_RUNS = "UPDATE runs SET lane_no = $3 WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
 /** Its timers stay among the timers. */
 const MOVE_ENTRIES = `
-  UPDATE queue SET lane_no = CASE lane_no WHEN moved.gate_no THEN moved.home_no ELSE lane_no END, home_lane_no = moved.home_no
-  FROM unnest($2::bigint[], $3::integer[], $4::integer[]) AS moved(run_no, home_no, gate_no)
-  WHERE queue.environment_id = $1 AND queue.run_no = moved.run_no`;
+  UPDATE queue SET lane_no = CASE lane_no WHEN $4 THEN $3 ELSE lane_no END, home_lane_no = $3
+  WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])`;
+const READ_MARK = "SELECT value FROM marks WHERE environment_id = $1 AND function_no = $2 AND kind = 'throttle' AND key = $3";
+const WRITE_MARK = `
+  INSERT INTO marks (environment_id, function_no, kind, key, value, expires_at) VALUES ($1, $2, 'throttle', $3, $4, $5)
+  ON CONFLICT (environment_id, function_no, kind, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`;
 
-export function placeStore({ database, words, announce }: PlacesParts): PlaceStore {
-  async function grant({ place, cap, gates, now }: PlaceGrantParams): Promise<PlaceGrantResult> {
-    const environmentId = await environmentOf(gates);
-    // Nobody waits, nor goes on in a lane behind a gate.
-    if (environmentId === null) return { holders: [], waiting: [], more: false };
-    const known: Gate[] = [];
-    for (const { lane, home } of gates) {
-      const gateNo = await whenRead(() => words.laneNo(lane, environmentId));
-      known.push({ lane, home, gateNo, homeNo: await whenRead(() => words.laneNo(home, environmentId)) });
-    }
-    const granted = await database.transaction(async (client) => {
-      await client.query("SELECT pg_advisory_xact_lock($1)", [lockNumber("place", place)]);
-      return give(client, { environmentId, place: boundedKey(place) }, cap, known);
-    });
-    if (granted === "lane forgotten") {
-      words.forgetLanes();
-      return grant({ place, cap, gates, now });
-    }
-    const { homes, ...result } = granted;
-    for (const home of homes) announce(home, now);
-    return result;
-  }
-
-  /** The places of a function, and its gates, are in its environment. */
-  async function environmentOf(gates: PlaceGrantParams["gates"]): Promise<EnvironmentId | null> {
-    for (const lane of gates.flatMap((gate) => [gate.lane, gate.home])) {
-      const environmentId = await words.environmentOf(lane);
-      if (environmentId !== null) return environmentId;
-    }
-    return null;
-  }
-
-  return {
-    placeGrantMany: grant,
-    async placeForgetMany({ limit }) {
-      const rows = await database.query(
-        `DELETE FROM run_places WHERE (environment_id, place, run_no) IN (
-           SELECT environment_id, place, run_no FROM run_places WHERE ${IS_OVER} LIMIT $1) RETURNING 1`,
-        [limit],
-      );
-      return rows.length;
-    },
-  };
+export interface AdmissionParts {
+  database: Database;
+  tell(news: News): void;
 }
 
 interface Gate {
   lane: string;
   home: string;
-  gateNo: number;
+  laneNo: number;
   homeNo: number;
 }
 
-type Given = PlaceGrantResult & { homes: ReadonlySet<string> };
+interface Waiting {
+  runNo: RunNo;
+  gate: Gate;
+}
 
-async function give(
-  client: PoolClient,
-  { environmentId, place }: { environmentId: EnvironmentId; place: string },
-  cap: number,
-  gates: readonly Gate[],
-): Promise<Given | "lane forgotten"> {
-  await client.query(`DELETE FROM run_places WHERE environment_id = $1 AND place = $2 AND ${IS_OVER}`, [environmentId, place]);
-  const { rows: held } = await client.query<{ run_no: RunNo }>("SELECT run_no FROM run_places WHERE environment_id = $1 AND place = $2", [
-    environmentId,
-    place,
-  ]);
-  const free = Math.max(Math.min(cap - held.length, GRANTS_MAX), 0);
-  const byNo = new Map(gates.map((gate) => [gate.gateNo, gate]));
-  // One more than there are places shows that somebody is left behind.
-  const { rows: everyone } = await client.query<{ run_no: RunNo; lane_no: number }>(WAITING, [environmentId, [...byNo.keys()], free + 1]);
-  const admitted = everyone.slice(0, free).map(({ run_no, lane_no }) => ({ runNo: run_no, gate: byNo.get(lane_no) as Gate }));
-  const runNos = admitted.map(({ runNo }) => runNo);
-  const homeNos = admitted.map(({ gate }) => gate.homeNo);
-  if (admitted.length > 0) {
-    // Lanes that entries are moved to must not be forgotten meanwhile.
-    const needed = [...new Set(homeNos)];
-    const { rowCount } = await client.query("SELECT 1 FROM lanes WHERE lane_no = ANY ($1) ORDER BY lane_no FOR KEY SHARE", [needed]);
-    if (rowCount !== needed.length) return "lane forgotten";
-    await client.query("INSERT INTO run_places (environment_id, place, run_no) SELECT $1, $2, run_no FROM unnest($3::bigint[]) AS run_no", [
-      environmentId,
-      place,
-      runNos,
-    ]);
-    await client.query(MOVE_RUNS, [environmentId, runNos, homeNos]);
-    await client.query(MOVE_ENTRIES, [environmentId, runNos, homeNos, admitted.map(({ gate }) => gate.gateNo)]);
-  }
-  const holders = [...held.map(({ run_no }) => run_no), ...runNos];
-  const { rows: left } = await client.query<{ lane_no: number }>(
-    `SELECT lane_no FROM unnest($2::integer[]) AS lane_no WHERE EXISTS (
-       SELECT FROM queue WHERE environment_id = $1 AND queue.lane_no = lane_no.lane_no AND queue.lane_no <> ${TIMER_LANE_NO})`,
-    [environmentId, [...byNo.keys()]],
-  );
+export function admissionStore({ database, tell }: AdmissionParts): AdmissionStore {
   return {
-    ...{ holders, more: admitted.length > 0 && left.length > 0 && holders.length < cap },
-    ...{ waiting: left.map(({ lane_no }) => (byNo.get(lane_no) as Gate).lane), homes: new Set(admitted.map(({ gate }) => gate.home)) },
+    async runAdmitMany(params) {
+      const [row] = await database.query<{ environment_id: EnvironmentId }>(ENVIRONMENT, [params.functionNo]);
+      if (!row) return { admitted: 0, waiting: [], more: false, nextAt: null };
+      const { homes, ...result } = await database.transaction((client) => admit(client, row.environment_id, params));
+      tell({ hasEvents: false, runNos: new Set(), lanes: new Map([...homes].map((home) => [home, params.now])), limitIds: new Set() });
+      return result;
+    },
   };
+}
+
+async function admit(
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  { functionNo, limit, throttle, gates: lanes, now }: RunAdmitParams,
+): Promise<RunAdmitResult & { homes: Set<string> }> {
+  await lockRules(client, environmentId, functionNo, limit, throttle);
+  const free = limit ? ((await freeSlotsOf(client, [limit], now)).get(limit.id) ?? 0) : ADMISSIONS_MAX;
+  const room = Math.min(free, ADMISSIONS_MAX);
+  const gates = await numbered(client, environmentId, lanes);
+  // One more than there is room for shows that somebody is left behind.
+  const everyone = await waitingAt(client, environmentId, gates, now, room + 1);
+  const wanted = Math.min(room, everyone.length);
+  const locked = await lockRuns(client, environmentId, everyone.slice(0, wanted));
+  const throttled = throttle && locked.length > 0 ? await ask(client, environmentId, functionNo, throttle, locked.length) : null;
+  const admitted = locked.slice(0, throttled?.count ?? locked.length);
+  await move(client, environmentId, admitted, limit);
+  const insiders = new Set(admitted.map(({ runNo }) => runNo));
+  const left = everyone.filter(({ runNo }) => !insiders.has(runNo));
+  const isFull = limit !== null && free - admitted.length <= 0;
+  const isHeldUp = throttled !== null && throttled.count < locked.length;
+  return {
+    admitted: admitted.length,
+    waiting: [...new Set(left.map(({ gate }) => gate.lane))],
+    more: left.length > 0 && !isHeldUp && !isFull && locked.length === wanted,
+    nextAt: left.length > 0 && isHeldUp ? (throttled?.nextAt ?? null) : null,
+    homes: new Set(admitted.map(({ gate }) => gate.home)),
+  };
+}
+
+async function lockRules(
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  functionNo: FunctionNo,
+  limit: LimitRule | null,
+  throttle: RunThrottle | null,
+): Promise<void> {
+  const locks = new LockSet();
+  if (limit) locks.add(limitLock(limit.id), "alone");
+  if (throttle) locks.add(markLock(environmentId, functionNo, { kind: "throttle", key: throttle.key }), "alone");
+  await locks.take(client);
+}
+
+/** Lanes that runs are moved to are there until they have. */
+async function numbered(client: PoolClient, environmentId: EnvironmentId, lanes: RunAdmitParams["gates"]): Promise<Gate[]> {
+  const locks = new LockSet();
+  locks.add(LANES_LOCK, "shared");
+  await locks.take(client);
+  const numbers = await laneNumbers(client, environmentId, lanes.flatMap(({ lane, home }) => [lane, home]));
+  return lanes.map(({ lane, home }) => ({ lane, home, laneNo: numbers.get(lane) as number, homeNo: numbers.get(home) as number }));
+}
+
+async function waitingAt(client: PoolClient, environmentId: EnvironmentId, gates: readonly Gate[], now: number, limit: number): Promise<Waiting[]> {
+  const byNo = new Map(gates.map((gate) => [gate.laneNo, gate]));
+  const { rows } = await client.query<{ run_no: RunNo; lane_no: number }>(WAITING, [environmentId, [...byNo.keys()], now, limit]);
+  return rows.map(({ run_no, lane_no }) => ({ runNo: run_no, gate: byNo.get(lane_no) as Gate }));
+}
+
+async function lockRuns(client: PoolClient, environmentId: EnvironmentId, waiting: readonly Waiting[]): Promise<Waiting[]> {
+  if (waiting.length === 0) return [];
+  const { rows } = await client.query<{ run_no: RunNo }>(LOCK_RUNS, [environmentId, waiting.map(({ runNo }) => runNo)]);
+  const locked = new Set(rows.map(({ run_no }) => run_no));
+  return waiting.filter(({ runNo }) => locked.has(runNo));
+}
+
+async function ask(
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  functionNo: FunctionNo,
+  { key, admit }: RunThrottle,
+  wanted: number,
+): Promise<{ count: number; nextAt: number }> {
+  const mark = [environmentId, functionNo, boundedKey(key)];
+  const { rows } = await client.query<{ value: string }>(READ_MARK, mark);
+  const { count, remember, expiresAt, nextAt } = admit(rows[0]?.value ?? null, wanted);
+  if (count > 0) await client.query(WRITE_MARK, [...mark, toStoreText(remember), expiresAt]);
+  return { count, nextAt };
+}
+
+async function move(client: PoolClient, environmentId: EnvironmentId, admitted: readonly Waiting[], limit: LimitRule | null): Promise<void> {
+  if (limit) {
+    await takeSlots(client, [limit], admitted.map(({ runNo }) => ({ environmentId, runNo, entryNo: null })));
+  }
+  for (const gate of new Set(admitted.map((one) => one.gate))) {
+    const runNos = admitted.filter((one) => one.gate === gate).map(({ runNo }) => runNo);
+    await client.query(MOVE_RUNS, [environmentId, runNos, gate.homeNo]);
+    await client.query(MOVE_ENTRIES, [environmentId, runNos, gate.homeNo, gate.laneNo]);
+  }
 }

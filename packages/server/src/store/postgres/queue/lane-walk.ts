@@ -1,6 +1,6 @@
 /** Walks from lane to lane through their index instead of reading the whole queue. The timers are no lane in this sense. */
 
-import { TIMER_LANE_NO } from "./words.ts";
+import { TIMER_LANE_NO } from "./lanes.ts";
 
 /** The environment and the number of every lane that holds work, as `walk`. */
 export const LANE_WALK = `

@@ -1,142 +1,161 @@
-/** Drafts what was decided about a run. A run that has ended is never changed. */
+/**
+ * Changes runs: asks what follows from the state that was read, and gathers what is to be written for it. A run that has ended, or
+ * whose entry is not held under the same lease any more, is not changed.
+ */
 
-import type { EntryNo } from "@inlet/protocol";
-import type { EventBatch, NewEntry, NewWait, RunChange, RunKey, RunRules, RunState } from "../../contract/index.ts";
-import { claimed, type EntryWrite, type Handing } from "../../rows/entry-writes.ts";
-import type { RunDraft } from "./run-draft.ts";
-import { type HeldEntry, RECENT_EVENTS_MAX, STORED_WITHIN_MS } from "./run-reads.ts";
-import type { UnitDraft } from "./unit-draft.ts";
+import type { RunNo } from "@inlet/protocol";
+import {
+  type CallRecord,
+  type EventBatch,
+  type FailedAttempt,
+  type LateCall,
+  type RunAdvanceParams,
+  type RunState,
+  toStoreText,
+} from "../../contract/index.ts";
+import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import { planRunWrites, type RunWrites } from "../../policy/plan-run-writes.ts";
+import type { Database } from "../database.ts";
+import { GroupWrites } from "../group-writes.ts";
+import { insertInto, recordset } from "../json-rows.ts";
+import type { Arrival } from "../queue/queue-entries.ts";
 
-export type Decide = (state: RunState) => RunChange;
-/** Events that a change gives rise to are appended by the one who appends events. */
-export type AppendInside = (draft: UnitDraft, handing: Handing, batch: EventBatch) => void;
-
-export class AdvanceRun {
-  readonly #rules: RunRules;
-  readonly #append: AppendInside;
-
-  constructor(rules: RunRules, append: AppendInside) {
-    this.#rules = rules;
-    this.#append = append;
-  }
-
-  /** False when the run has ended, or the entry is not held by `node` any more. */
-  advance(draft: UnitDraft, handing: Handing, key: RunKey, held: { entryNo: EntryNo; node: string } | null, decide: Decide): boolean {
-    const run = draft.run(key);
-    const entry = held && run?.entries.find(({ no, leasedBy }) => no === held.entryNo && leasedBy === held.node);
-    if (!run || (held && !entry)) return false;
-    if (entry) draft.rows.held.push({ environment_id: key.environmentId, entry_no: entry.no, node: held?.node });
-    this.#apply(draft, handing, run, entry ?? null, decide(stateOf(draft, run)));
-    return true;
-  }
-
-  #apply(draft: UnitDraft, handing: Handing, run: RunDraft, entry: HeldEntry | null, change: RunChange): void {
-    for (const attempt of change.attempts ?? []) run.addAttempt(attempt);
-    if (change.call) run.addCall(change.call);
-    for (const step of change.steps ?? []) run.writeStep(step);
-    const { status, startedAt, requestVersion, isParallel } = change;
-    if (change.end) {
-      run.change({ startedAt, requestVersion });
-      run.end(change.end);
-      this.#tellInvoker(draft, handing, run, change.end.invokerValue);
-    } else {
-      run.change({ status, startedAt, requestVersion, isParallel });
-      for (const stepId of change.settled ?? []) {
-        run.removeEntries(({ stepId: own, kind }) => own === stepId && kind !== "call");
-        run.dropWaits(stepId);
-      }
-      for (const wait of change.waits ?? []) run.addWait(wait);
-      this.#moveOn(draft, handing, run, entry, change);
-      for (const wait of change.waits ?? []) this.#catchUp(draft, handing, run, wait);
-    }
-    for (const batch of change.events ?? []) this.#append(draft, handing, batch);
-  }
-
-  /**
-   * An event that came while the wait was on its way here is not missed. Nor is one that is being stored right now: the lock of
-   * its name makes one of the two wait for the other, and what it finds then is compared with what was seen here.
-   */
-  #catchUp(draft: UnitDraft, handing: Handing, run: RunDraft, { kind, stepId, since, ...wait }: NewWait): void {
-    if (kind !== "event" || stepId === null || since === undefined) return;
-    const { environmentId, eventSequence, no } = run.run;
-    const nameId = draft.words.nameId(wait.eventName);
-    const recent = draft.reads.eventsSince(run.run, nameId, since);
-    draft.awaitName(environmentId, wait.eventName);
-    // Of more than are looked back over, the rest does not count: so it cannot have been missed either.
-    if (recent.length < RECENT_EVENTS_MAX) {
-      const [after, seen] = [since.sequence, recent.map(({ sequence }) => sequence)];
-      draft.rows.eventsRead.push({ environment_id: environmentId, name_id: nameId, since: since.at - STORED_WITHIN_MS, after, seen });
-    }
-    const others = recent.filter(({ sequence }) => sequence !== eventSequence);
-    const runEvent = others.length > 0 ? draft.starterOf(run) : null;
-    const event = runEvent && others.find((sent) => this.#rules.matches({ ...wait, kind, stepId, runNo: no }, sent, runEvent));
-    if (!event) return;
-    const step = { id: stepId, status: "completed", value: this.#rules.eventValue(event) } as const;
-    this.advance(draft, handing, { environmentId, runNo: no }, null, (state) => this.#rules.resolve(state, step, handing.now));
-  }
-
-  /** The entry worked on is done, tried again, or goes again; further entries are added. */
-  #moveOn(draft: UnitDraft, handing: Handing, run: RunDraft, entry: HeldEntry | null, change: RunChange): void {
-    const added = [...(change.entries ?? [])];
-    const anew = (worked: HeldEntry, next: NewEntry) => {
-      const write = entryOf(run, next, handing);
-      const place = draft.place(handing, write);
-      run.changeEntry(worked, { change: "anew", place, attempt: write.attempt });
-      if (place.leasedBy !== null) handing.handed.push(claimed(write, worked.no, 1));
-    };
-    if (change.entry === "reset-attempt") {
-      for (const call of run.entries) if (call.kind === "call" && call.stepId === null) run.changeEntry(call, { change: "attempt" });
-    }
-    if (entry && typeof change.entry === "object") {
-      anew(entry, { kind: "call", stepId: entry.stepId, attempt: change.entry.attempt, dueAt: change.entry.retryAt });
-    } else if (entry && change.entry === undefined) {
-      const same = added.findIndex(({ kind, stepId }) => kind === entry.kind && stepId === entry.stepId);
-      if (same >= 0) anew(entry, added.splice(same, 1)[0] as NewEntry);
-      else if (entry.goesAgain) anew(entry, { kind: "call", stepId: entry.stepId });
-      else run.removeEntries(({ no }) => no === entry.no);
-    }
-    for (const next of added) this.#add(draft, handing, run, next);
-  }
-
-  /**
-   * There is one entry for each step of a run. A discovery that is under way is asked to go again, because it may not know of
-   * what came since; any other entry that exists stays as it is.
-   */
-  #add(draft: UnitDraft, handing: Handing, run: RunDraft, next: NewEntry): void {
-    const same = run.entries.find(({ kind, stepId }) => kind === next.kind && stepId === next.stepId);
-    if (same) {
-      if (same.stepId === null && same.leasedBy !== null) run.changeEntry(same, { change: "again" });
-      return;
-    }
-    const write = entryOf(run, next, handing);
-    const { no, leasedBy } = draft.addEntry(handing, write, null);
-    run.noteEntry({
-      no,
-      kind: next.kind,
-      stepId: next.stepId,
-      attempt: write.attempt,
-      claims: leasedBy === null ? 0 : 1,
-      isHeld: leasedBy !== null,
-      leasedBy,
-      goesAgain: false,
-    });
-  }
-
-  #tellInvoker(draft: UnitDraft, handing: Handing, { run }: RunDraft, value: { status: "completed" | "failed"; value: string }): void {
-    if (!run.invoker) return;
-    const { runNo, stepId } = run.invoker;
-    this.advance(draft, handing, { environmentId: run.environmentId, runNo }, null, (state) =>
-      this.#rules.resolve(state, { id: stepId, ...value }, handing.now),
-    );
-  }
+/** What a change leads to beside rows. */
+export interface Advanced {
+  events: readonly EventBatch[];
+  arrivals: readonly Arrival[];
 }
 
-function stateOf(draft: UnitDraft, run: RunDraft): RunState {
-  return { run: run.run, steps: [...run.steps], entries: [...run.entries], events: () => draft.eventsOf(run) };
+/** Null when nothing is changed. */
+export function advanceRun(
+  writes: GroupWrites,
+  allocation: LeaseAllocation,
+  state: RunState | undefined,
+  { entry: held, decide }: Pick<RunAdvanceParams, "entry" | "decide">,
+): Advanced | null {
+  const entry = held && state?.entries.find(({ no, leaseId }) => no === held.no && leaseId === held.leaseId);
+  if (!state || (held && !entry)) return null;
+  const change = decide(state);
+  const runNo = state.run.no;
+  writes.news.runNos.add(runNo);
+  for (const attempt of change.attempts ?? []) writes.attempts.push({ runNo, attempt });
+  if (change.call) writes.calls.push({ runNo, call: change.call });
+  const planned = planRunWrites(state, entry ?? null, change, allocation);
+  gather(writes, allocation, planned);
+  const { resumed } = planned;
+  const arrivals = resumed ? [{ allocation, ...resumed, eventSequence: null, endedRunNo: runNo }] : [];
+  return { events: change.events ?? [], arrivals };
 }
 
-function entryOf({ run }: RunDraft, { kind, stepId, attempt = 0, dueAt }: NewEntry, { now }: Handing): EntryWrite {
-  const { environmentId, lane, functionNo, no, createdAt } = run;
-  const place = { environmentId, lane, functionNo, runNo: no, rank: createdAt, dueAt: dueAt ?? now };
-  return { ...place, kind, stepId, attempt, subject: null, eventSequence: null };
+function gather(writes: GroupWrites, allocation: LeaseAllocation, planned: RunWrites): void {
+  const { runNo } = planned;
+  writes.runsChanged.push({ runNo, run: planned.run });
+  for (const step of planned.steps) writes.steps.push({ runNo, step });
+  for (const entryNo of planned.slotsFreed) writes.slotsFreed.push({ runNo, entryNo });
+  writes.entriesRemoved.push(...planned.entriesRemoved);
+  writes.entriesAgain.push(...planned.entriesAgain);
+  writes.entriesReset.push(...planned.entriesReset);
+  for (const renewed of planned.entriesRenewed) writes.entriesRenewed.push({ allocation, ...renewed });
+  for (const added of planned.entriesAdded) writes.entriesAdded.push({ allocation, ...added });
+  for (const stepId of planned.waitsRemoved) writes.waitsRemoved.push({ runNo, stepId });
+  for (const wait of planned.waitsAdded) writes.waitsAdded.push({ runNo, wait });
+  if (planned.isEnd) writes.runsEnded.push(runNo);
+}
+
+const CHANGED = {
+  ...{ run_no: "bigint", status: "text", started_at: "bigint", ended_at: "bigint", request_version: "integer" },
+  ...{ is_parallel: "smallint", state_bytes: "bigint", output: "text", error: "text" },
+};
+/** The rows are locked, and the numbers name their partitions: see run-state.ts. */
+const UPDATE_RUNS = `
+  UPDATE runs SET status = r.status, started_at = r.started_at, ended_at = r.ended_at, request_version = r.request_version,
+    is_parallel = r.is_parallel, state_bytes = r.state_bytes, output = r.output, error = r.error
+  FROM ${recordset(CHANGED)}
+  WHERE runs.environment_id = $2 AND runs.run_no = ANY ($3::bigint[]) AND runs.run_no = r.run_no`;
+const WRITE_STEPS = `
+  ${insertInto("steps", {
+    ...{ environment_id: "integer", run_no: "bigint", step_id: "text", kind: "text", name: "text", status: "text", position: "integer" },
+    ...{ done_position: "integer", started_at: "bigint", ended_at: "bigint", attempts: "integer", until: "bigint", detail: "text" },
+    value: "text",
+  })}
+  ON CONFLICT (environment_id, run_no, step_id) DO UPDATE SET kind = excluded.kind, status = excluded.status,
+    done_position = excluded.done_position, ended_at = excluded.ended_at, attempts = excluded.attempts, until = excluded.until,
+    detail = excluded.detail, value = excluded.value`;
+const ADD_ATTEMPTS = insertInto("failed_attempts", {
+  ...{ environment_id: "integer", run_no: "bigint", step_id: "text", attempt: "integer", started_at: "bigint", ended_at: "bigint" },
+  ...{ http_status: "integer", error: "text" },
+});
+const ADD_CALLS = insertInto("calls", {
+  ...{ environment_id: "integer", run_no: "bigint", step_id: "text", attempt: "integer", started_at: "bigint", ended_at: "bigint" },
+  ...{ http_status: "integer", is_error: "smallint", path: "text", steps_given: "integer", answer: "text", answer_length: "integer" },
+});
+const FIND_CALL = `
+  SELECT 1 FROM calls WHERE environment_id = $1 AND run_no = $2 AND started_at = $3 AND step_id IS NOT DISTINCT FROM $4 AND attempt = $5`;
+
+/** The rows of the runs themselves, and what is kept with them. */
+export async function writeRuns(writes: GroupWrites): Promise<void> {
+  const { environmentId, runsChanged, steps, attempts, calls } = writes;
+  if (runsChanged.length > 0) {
+    const rows = runsChanged.map(({ runNo, run }) => runColumns(runNo, run));
+    await writes.rows(UPDATE_RUNS, JSON.stringify(rows), environmentId, runsChanged.map(({ runNo }) => runNo));
+  }
+  const insert = async (text: string, rows: readonly object[]) => {
+    if (rows.length > 0) await writes.rows(text, JSON.stringify(rows.map((row) => ({ environment_id: environmentId, ...row }))));
+  };
+  await insert(WRITE_STEPS, lastOfEach(steps).map(stepColumns));
+  await insert(ADD_ATTEMPTS, attempts.map(attemptColumns));
+  await insert(ADD_CALLS, calls.map(callColumns));
+}
+
+/** A change may write a step twice, planned and done: a statement writes a row once. */
+function lastOfEach(steps: GroupWrites["steps"]): GroupWrites["steps"] {
+  return [...new Map(steps.map((one) => [`${one.runNo} ${one.step.id}`, one])).values()];
+}
+
+function runColumns(runNo: RunNo, run: RunWrites["run"]) {
+  const { status, startedAt, endedAt, requestVersion, isParallel, stateBytes, output, error } = run;
+  return {
+    ...{ run_no: runNo, status, started_at: startedAt, ended_at: endedAt, request_version: requestVersion },
+    ...{ is_parallel: isParallel ? 1 : 0, state_bytes: stateBytes, output, error: error && JSON.stringify(error) },
+  };
+}
+
+function stepColumns({ runNo, step }: GroupWrites["steps"][number]) {
+  const { id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail, value = null } = step;
+  return {
+    ...{ run_no: runNo, step_id: toStoreText(id), kind, name: toStoreText(name), status, position, done_position: donePosition },
+    ...{ started_at: startedAt, ended_at: endedAt, attempts, until, detail: detail === null ? null : toStoreText(detail), value },
+  };
+}
+
+function attemptColumns({ runNo, attempt: failed }: { runNo: RunNo; attempt: FailedAttempt }) {
+  const { stepId, attempt, startedAt, endedAt, httpStatus, error } = failed;
+  return {
+    ...{ run_no: runNo, step_id: stepId === null ? null : toStoreText(stepId), attempt, started_at: startedAt, ended_at: endedAt },
+    ...{ http_status: httpStatus, error: JSON.stringify(error) },
+  };
+}
+
+function callColumns({ runNo, call }: { runNo: RunNo; call: CallRecord }) {
+  const { stepId, attempt, startedAt, endedAt, httpStatus, outcome, path, stepsGiven, answer, answerLength } = call;
+  return {
+    ...{ run_no: runNo, step_id: stepId === null ? null : toStoreText(stepId), attempt, started_at: startedAt, ended_at: endedAt },
+    ...{ http_status: httpStatus, is_error: outcome === "error" ? 1 : 0, path: toStoreText(path), steps_given: stepsGiven },
+    ...{ answer: answer === null ? null : toStoreText(answer), answer_length: answerLength },
+  };
+}
+
+/** Keeps a call whose answer came too late for anything to follow from it, once. */
+export async function noteLateCall(database: Database, { environmentId, runNo, call, failure }: LateCall): Promise<GroupWrites["news"]> {
+  return database.transaction(async (client) => {
+    const writes = new GroupWrites(client, environmentId);
+    const step = call.stepId === null ? null : toStoreText(call.stepId);
+    const known = await writes.rows(FIND_CALL, environmentId, runNo, call.startedAt, step, call.attempt);
+    if (known.length > 0) return writes.news;
+    writes.calls.push({ runNo, call });
+    if (failure) writes.attempts.push({ runNo, attempt: failure });
+    writes.news.runNos.add(runNo);
+    await writeRuns(writes);
+    return writes.news;
+  });
 }

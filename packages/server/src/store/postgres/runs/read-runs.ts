@@ -17,9 +17,14 @@ import {
   toStepRecord,
 } from "../../rows/run-rows.ts";
 import type { Database } from "../database.ts";
-import { plain, plainStep } from "./run-reads.ts";
+import { readable, readableStep } from "./run-state.ts";
 
 const SELECT_RUNS = (extra = "") => `SELECT ${RUN_COLUMNS}${extra} FROM runs LEFT JOIN lanes USING (lane_no)`;
+
+/** By their numbers first, then by their environment: PostgreSQL might otherwise read all of the environment. */
+const EVENT_NAMES = `
+  SELECT sequence, event_id, name FROM (SELECT * FROM events WHERE sequence = ANY ($2::bigint[]) OFFSET 0) AS events
+  JOIN event_names USING (name_id) WHERE environment_id = $1`;
 
 /** The environment leads the key, so that each one is looked into. */
 export async function findRun(database: Database, id: RunId): Promise<RunRecord | null> {
@@ -27,15 +32,15 @@ export async function findRun(database: Database, id: RunId): Promise<RunRecord 
     `${SELECT_RUNS()} WHERE (runs.environment_id, run_id) IN (SELECT environment_id, $1::text FROM environments)`,
     [id],
   );
-  return row ? toRunRecord(plain(row)) : null;
+  return row ? toRunRecord(readable(row)) : null;
 }
 
 export async function summariseRuns(
   database: Database,
   { environmentId, runNos }: { environmentId: EnvironmentId; runNos: readonly RunNo[] },
 ): Promise<RunSummary[]> {
-  const rows = await database.query<RunRow>("SELECT * FROM runs_at($1, $2)", [environmentId, runNos]);
-  return (await withEvents(database, environmentId, rows)).map((row) => toRunSummary(plain(row)));
+  const rows = await database.query<RunRow>(`${SELECT_RUNS()} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`, [environmentId, runNos]);
+  return (await withEvents(database, environmentId, rows)).map((row) => toRunSummary(readable(row)));
 }
 
 /** Looked up apart: as a join, PostgreSQL would rather read every partition. An event may be gone before its run. */
@@ -44,7 +49,7 @@ async function withEvents<Row extends RunRow>(
   environmentId: EnvironmentId,
   rows: readonly Row[],
 ): Promise<(Row & RunSummaryRow)[]> {
-  const found = await database.query<{ sequence: number; event_id: string; name: string }>("SELECT * FROM events_named($1, $2)", [
+  const found = await database.query<{ sequence: number; event_id: string; name: string }>(EVENT_NAMES, [
     environmentId,
     [...new Set(rows.map(({ event_no }) => event_no))],
   ]);
@@ -73,19 +78,19 @@ export async function getRun(
     all<AttemptRow>("SELECT * FROM failed_attempts WHERE environment_id = $1 AND run_no = $2 ORDER BY ended_at, attempt_no"),
     all<CallRow>("SELECT * FROM calls WHERE environment_id = $1 AND run_no = $2 ORDER BY call_no"),
   ]);
-  const done = doneSteps(steps.map(plainStep));
+  const done = doneSteps(steps.map(readableStep));
   return {
-    ...toRunSummary(plain(row)),
+    ...toRunSummary(readable(row)),
     output: row.output,
     eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),
     error: row.error === null ? null : (JSON.parse(row.error) as RunError),
-    steps: steps.map((step) => ({ ...toStepRecord(plainStep(step)), value: step.value })),
+    steps: steps.map((step) => ({ ...toStepRecord(readableStep(step)), value: step.value })),
     attempts: attempts.map((attempt) => toFailedAttempt({ ...attempt, step_id: attempt.step_id && fromStoreText(attempt.step_id) })),
-    calls: calls.map((call) => toCallRecord(plainCall(call), done)),
+    calls: calls.map((call) => toCallRecord(readableCall(call), done)),
   };
 }
 
-function plainCall(row: CallRow): CallRow {
+function readableCall(row: CallRow): CallRow {
   const { step_id, path, answer } = row;
   return { ...row, step_id: step_id && fromStoreText(step_id), path: fromStoreText(path), answer: answer && fromStoreText(answer) };
 }

@@ -1,5 +1,7 @@
 /** Numbers of runs begin with the day they are given out on: that is how their partitions are told apart. They stay below 2^53. */
 
+import type { RunNo } from "@inlet/protocol";
+
 export const DAY_MS = 86_400_000;
 const NUMBERS_PER_DAY = 100_000_000_000;
 
@@ -12,7 +14,7 @@ export function dayAt(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
-/** Where a block of numbers begins on a day. Blocks come again after ten million, which is more than a day can use. */
-export function runBlockStart(day: number, block: number, size: number): number {
-  return firstRunNumber(day) + (block % (NUMBERS_PER_DAY / size)) * size;
+/** `no` is the next of one sequence for all days, which comes round after more runs than a day can hold. */
+export function runNumber(nowMs: number, no: number): RunNo {
+  return (firstRunNumber(dayAt(nowMs)) + (no % NUMBERS_PER_DAY)) as RunNo;
 }

@@ -1,47 +1,32 @@
-/** Runs in PostgreSQL: changed by units, read in batches. */
+/** Runs in PostgreSQL: changed in the way of decisions (write-decisions.ts), read in batches. */
 
 import type { RunStore } from "../../contract/index.ts";
-import { Handing } from "../../rows/entry-writes.ts";
-import type { AdvanceRun } from "./advance-run.ts";
-import { handedEntries } from "./append-events.ts";
 import type { Database } from "../database.ts";
-import type { GroupWriter } from "./group-writer.ts";
-import type { KnownRuns } from "./known-runs.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import type { News } from "../group-writes.ts";
+import { noteLateCall } from "./advance-run.ts";
+import type { Decision, DecisionResult } from "./decisions.ts";
 import { listRuns } from "./list-runs.ts";
-import { noteCall } from "./note-call.ts";
 import { findRun, getRun, summariseRuns } from "./read-runs.ts";
-import type { RunReads } from "./run-reads.ts";
-import { startRun } from "./start-runs.ts";
+import { createRunContexts, readRunEnd } from "./run-contexts.ts";
 
 export interface RunStoreParts {
   database: Database;
-  writer: GroupWriter;
-  reads: RunReads;
-  known: KnownRuns;
-  runs: AdvanceRun;
+  writer: GroupCommit<Decision, DecisionResult>;
+  tell(news: News): void;
   watch: RunStore["runWatch"];
 }
 
-export function runStore({ database, writer, reads, known, runs, watch }: RunStoreParts): RunStore {
+export function runStore({ database, writer, tell, watch }: RunStoreParts): RunStore {
+  const contexts = createRunContexts(database);
   return {
-    runStart: ({ environmentId, eventSequence, run, now, lease }) =>
-      writer.submit((draft) => {
-        const handing = new Handing(now, lease);
-        startRun(draft, handing, environmentId, { sequence: eventSequence }, run);
-        return () => ({ handed: handing.handed });
-      }),
-    runAdvance: ({ environmentId, runNo, entryNo, now, lease, decide }) =>
-      writer.submit(
-        (draft) => {
-          const handing = new Handing(now, lease);
-          const held = entryNo === null ? null : { entryNo, node: lease.node };
-          const applied = runs.advance(draft, handing, { environmentId, runNo }, held, decide);
-          return (written) => ({ applied, handed: handedEntries(draft, handing, written) });
-        },
-        { rows: 4, runNo, known: () => (entryNo === null ? null : known.findFor(runNo, entryNo, lease.node)) },
-      ),
-    runNoteCall: (late) => noteCall(database, late),
-    runContext: (key) => reads.context(key),
+    runStart: (params) =>
+      writer.submit({ kind: "start run", params }, { environmentId: params.environmentId, rows: 3, keys: [`start ${params.run.id}`] }),
+    runAdvance: (params) =>
+      writer.submit({ kind: "advance", params }, { environmentId: params.environmentId, rows: 4, keys: [`run ${params.runNo}`] }),
+    runNoteCall: async (late) => tell(await noteLateCall(database, late)),
+    runContext: ({ environmentId, runNo }) => contexts.load(environmentId, runNo),
+    runEnd: (key) => readRunEnd(database, key),
     runFind: ({ id }) => findRun(database, id),
     runGet: (params) => getRun(database, params),
     runSummaries: (params) => summariseRuns(database, params),

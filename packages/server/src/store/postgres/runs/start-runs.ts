@@ -1,94 +1,63 @@
-/** Drafts a run with its first entry. */
+/** Writes runs with their first entries, inside the transaction of the events that start them. */
 
-import type { EntryNo, EnvironmentId, RunNo } from "@inlet/protocol";
-import {
-  type NewRun,
-  type NewStart,
-  type RunRecord,
-  type RunStatus,
-  type StoredEvent,
-  TIMER_LANE,
-  toStoreText,
-} from "../../contract/index.ts";
-import type { Handing } from "../../rows/entry-writes.ts";
-import type { HeldEntry, ReadRun } from "./run-reads.ts";
-import type { UnitDraft } from "./unit-draft.ts";
+import type { RunNo } from "@inlet/protocol";
+import { type NewRun, type NewStart, TIMER_LANE, toStoreText } from "../../contract/index.ts";
+import type { EntryWrite, LeaseAllocation } from "../../policy/lease-allocation.ts";
+import type { GroupWrites, RunInsert } from "../group-writes.ts";
+import { insertInto } from "../json-rows.ts";
 
-/** The event that starts something: its number in this unit, or its place in the store. */
-export type Starter = { number: number; event(): StoredEvent } | { sequence: number };
+const INSERT = insertInto("runs", {
+  ...{ run_no: "bigint", environment_id: "integer", run_id: "text", function_no: "integer", event_no: "bigint", event_nos: "text" },
+  ...{ status: "text", lane_no: "integer", created_at: "bigint", cron: "text", original_run_id: "text", invoker_run_no: "bigint" },
+  invoker_step_id: "text",
+});
+const INSERT_BATCHED = `
+  INSERT INTO batched_events (environment_id, event_no, run_no)
+  SELECT $1, event_no, run_no FROM unnest($2::bigint[], $3::bigint[]) AS batched(event_no, run_no)`;
 
-export function startRun(draft: UnitDraft, handing: Handing, environmentId: EnvironmentId, starter: Starter, run: NewRun): RunNo {
-  const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, invoker } = run;
-  const event = "number" in starter ? starter.number : null;
-  const runNo = draft.reads.nextNumber("runs") as RunNo;
-  draft.changedRuns.add(runNo);
-  const status = dueAt <= handing.now && handing.hasRoom(lane) ? "running" : "queued";
-  draft.rows.newRuns.push({
-    ...{ e: event, run_no: runNo, environment_id: environmentId, run_id: id, function_no: functionNo },
-    ...{ event_no: "sequence" in starter ? starter.sequence : null, event_nos: eventSequences ? JSON.stringify(eventSequences) : null },
-    ...{
-      status,
-      lane_no: draft.words.laneNo(lane, environmentId),
-      created_at: handing.now,
-      cron: cron === undefined ? null : toStoreText(cron),
-    },
-    ...{ original_run_id: originalRunId ?? null, invoker_run_no: invoker?.runNo ?? null },
-    invoker_step_id: invoker ? toStoreText(invoker.stepId) : null,
-  });
-  const first = { environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null, eventSequence: null };
-  const call = entryOf("call", draft.addEntry(handing, { ...first, dueAt, kind: "call" }, event));
-  const entries = [call];
-  if (run.startBy !== undefined) {
-    entries.push(entryOf("start-by", draft.addEntry(handing, { ...first, dueAt: run.startBy, kind: "start-by" }, event)));
-  }
-  for (const wait of run.cancels ?? []) draft.addWait(environmentId, runNo, wait, event);
-  draft.noteStarted(runNo, {
-    environmentId,
-    cancels: run.cancels ?? [],
-    event: "number" in starter ? starter : null,
-    isHeld: call.isHeld,
-    read: () => startedRun(environmentId, starter, run, { no: runNo, status, createdAt: handing.now, entries }),
-  });
-  return runNo;
-}
-
-function entryOf(kind: string, { no, leasedBy }: { no: EntryNo; leasedBy: string | null }): HeldEntry {
-  const isHeld = leasedBy !== null;
-  return { no, kind, stepId: null, attempt: 0, claims: isHeld ? 1 : 0, isHeld, leasedBy, goesAgain: false };
-}
-
-/** As it would be read, were it stored already. The place of an event that is still to be stored is not known. */
-export function startedRun(
-  environmentId: EnvironmentId,
-  starter: Starter,
-  { id, functionNo, lane, eventSequences, cron, originalRunId, invoker }: NewRun,
-  { no, status, createdAt, entries }: { no: RunNo; status: RunStatus; createdAt: number; entries: HeldEntry[] },
-): ReadRun {
-  const run: RunRecord = {
-    no,
-    id,
-    environmentId,
-    functionNo,
-    lane,
-    status,
-    eventSequence: "sequence" in starter ? starter.sequence : 0,
-    createdAt,
-    startedAt: null,
-    endedAt: null,
-    requestVersion: -1,
-    isParallel: false,
-    stateBytes: 0,
-    cron: cron ?? null,
-    originalRunId: originalRunId ?? null,
-    invoker: invoker ?? null,
-  };
-  const eventNos = eventSequences ? JSON.stringify(eventSequences) : null;
-  return { run, revision: 0, eventNos, steps: [], entries, hasWaits: false };
+export function startRun(writes: GroupWrites, allocation: LeaseAllocation, runNo: RunNo, eventSequence: number, run: NewRun): void {
+  const { functionNo, lane, dueAt, rank, startBy, cancels = [] } = run;
+  const { now } = allocation;
+  const status = dueAt <= now && allocation.hasRoom(lane) ? "running" : "queued";
+  writes.runsAdded.push({ runNo, run, eventSequence, status, createdAt: now });
+  writes.news.runNos.add(runNo);
+  const first = { environmentId: writes.environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null };
+  addEntry(writes, allocation, { ...first, eventSequence: null, dueAt, kind: "call" });
+  if (startBy !== undefined) addEntry(writes, allocation, { ...first, eventSequence: null, dueAt: startBy, kind: "start-by" });
+  for (const wait of cancels) writes.waitsAdded.push({ runNo, wait });
 }
 
 /** A function with rules about its starts: what happens is decided when the entry is worked on. */
-export function requestStart(draft: UnitDraft, handing: Handing, environmentId: EnvironmentId, number: number, start: NewStart): void {
-  const { functionNo, dueAt } = start;
-  const entry = { environmentId, functionNo, dueAt, kind: "start", lane: TIMER_LANE, rank: dueAt } as const;
-  draft.addEntry(handing, { ...entry, runNo: null, stepId: null, attempt: 0, subject: null, eventSequence: null }, number);
+export function requestStart(writes: GroupWrites, allocation: LeaseAllocation, eventSequence: number, { functionNo, dueAt }: NewStart): void {
+  addEntry(writes, allocation, {
+    ...{ environmentId: writes.environmentId, functionNo, dueAt, eventSequence, kind: "start", lane: TIMER_LANE, rank: dueAt },
+    ...{ runNo: null, stepId: null, attempt: 0, subject: null },
+  });
+}
+
+export function addEntry(writes: GroupWrites, allocation: LeaseAllocation, write: EntryWrite): void {
+  writes.entriesAdded.push({ allocation, write, position: allocation.position(write) });
+}
+
+export async function insertRuns(writes: GroupWrites, laneNos: ReadonlyMap<string, number>): Promise<void> {
+  const { runsAdded, environmentId } = writes;
+  if (runsAdded.length === 0) return;
+  await writes.rows(INSERT, JSON.stringify(runsAdded.map((added) => runColumns(writes, added, laneNos))));
+  const batched = runsAdded.flatMap(({ runNo, run, eventSequence }) =>
+    (run.eventSequences ?? []).filter((sequence) => sequence !== eventSequence).map((sequence) => ({ runNo, sequence })),
+  );
+  if (batched.length === 0) return;
+  const columns = [batched.map(({ sequence }) => sequence), batched.map(({ runNo }) => runNo)];
+  await writes.rows(INSERT_BATCHED, environmentId, ...columns);
+}
+
+function runColumns({ environmentId }: GroupWrites, added: RunInsert, laneNos: ReadonlyMap<string, number>) {
+  const { runNo, run, eventSequence, status, createdAt } = added;
+  const { id, functionNo, lane, eventSequences, cron, originalRunId, invoker } = run;
+  return {
+    ...{ run_no: runNo, environment_id: environmentId, run_id: id, function_no: functionNo, event_no: eventSequence, status },
+    ...{ event_nos: eventSequences ? JSON.stringify(eventSequences) : null, lane_no: laneNos.get(lane), created_at: createdAt },
+    ...{ cron: cron === undefined ? null : toStoreText(cron), original_run_id: originalRunId ?? null },
+    ...{ invoker_run_no: invoker?.runNo ?? null, invoker_step_id: invoker ? toStoreText(invoker.stepId) : null },
+  };
 }

@@ -394,14 +394,14 @@ CREATE UNIQUE INDEX queue_by_subject ON queue (environment_id, function_no, kind
 CREATE INDEX queue_by_event ON queue (environment_id, event_no) WHERE event_no IS NOT NULL;
 
 -- Slots of concurrency limits. `entry_no` is the call that holds one while it is leased; 0: the run holds it until it has ended. A
--- limit may count for all environments together.
+-- limit may count for all environments together, and its id may be longer than an index holds.
 CREATE TABLE limit_slots (
   limit_id       text COLLATE "C" NOT NULL,
   environment_id integer NOT NULL,
   run_no         bigint NOT NULL,
-  entry_no       bigint NOT NULL,
-  PRIMARY KEY (limit_id, environment_id, run_no, entry_no)
+  entry_no       bigint NOT NULL
 );
+CREATE UNIQUE INDEX limit_slots_by_limit ON limit_slots (md5(limit_id), environment_id, run_no, entry_no);
 CREATE INDEX limit_slots_by_run ON limit_slots (environment_id, run_no, entry_no);
 
 -- Events that resume or cancel a run. `match_path` and `match_key` find one of many waits without trying each; both are bounded

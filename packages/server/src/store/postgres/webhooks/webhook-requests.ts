@@ -1,32 +1,74 @@
 /** The record of webhook requests in PostgreSQL. */
 
+import type { EventId } from "@inlet/protocol";
 import {
   fromStoreText,
+  type NewWebhookRequest,
+  toStoreText,
   type WebhookRequest,
   type WebhookRequestFollowParams,
   type WebhookRequestListParams,
   type WebhookRequestStore,
 } from "../../contract/index.ts";
 import { pageOfRequests, type RequestPage } from "../../rows/request-pages.ts";
-import { type RequestRow, toRequest } from "../../rows/request-rows.ts";
+import { type RequestRow, toRequest, writeQuery } from "../../rows/request-rows.ts";
 import { Conditions } from "../conditions.ts";
 import type { Database } from "../database.ts";
-import type { GroupWriter } from "./group-writer.ts";
+import { FENCES, settledSequence } from "../events/settled-sequence.ts";
+import { GroupWrites, type News } from "../group-writes.ts";
+import { insertInto } from "../json-rows.ts";
 import { tablesUntil } from "../schema/partitions.ts";
-import { settledSequence } from "../events/settled-sequence.ts";
 
 /** Rows looked at in one call, so that another webhook's traffic bounds nobody's wait. */
 const WINDOW_ROWS = 2_000;
 /** A transform may hold a request back this long after it was received, while others overtake it. */
 const OVERTAKEN_MS = 60_000;
 
-export function webhookRequestStore(database: Database, writer: GroupWriter): WebhookRequestStore {
+const INSERT = `
+  ${insertInto("webhook_requests", {
+    ...{ sequence: "bigint", environment_id: "integer", webhook_id: "text", request_id: "text", received_at: "bigint", ip: "text" },
+    ...{ method: "text", headers: "text", query: "text", content_type: "text", body: "text", body_base64: "text", status: "integer" },
+    ...{ outcome: "text", error: "text", event_id: "text", delivered_to: "integer", transform_version: "integer" },
+    ...{ duration_ms: "double precision", logs: "text" },
+  })}
+  ON CONFLICT (environment_id, webhook_id, request_id) DO NOTHING`;
+
+export interface Recorded {
+  request: NewWebhookRequest;
+  eventId: EventId | null;
+}
+
+/** A request that is recorded again, because the answer to its commit was lost, is there already. */
+export async function recordRequests(writes: GroupWrites, recorded: readonly Recorded[]): Promise<void> {
+  if (recorded.length === 0) return;
+  const [row] = await writes.rows<{ sequences: number[] }>("SELECT take_sequences($1, $2, $3) AS sequences", ...FENCES.requests, recorded.length);
+  const rows = recorded.map((one, index) => requestColumns(one, row?.sequences[index] as number));
+  await writes.rows(INSERT, JSON.stringify(rows));
+  writes.news.hasEvents = true;
+}
+
+function requestColumns({ request, eventId }: Recorded, sequence: number) {
+  const { environmentId, webhookId, id, receivedAt, ip, method, headers, query, contentType, body, bodyBase64 } = request;
+  const { status, outcome, error, deliveredTo, transformVersion, durationMs, logs } = request;
+  const text = (value: string | null) => (value === null ? null : toStoreText(value));
   return {
-    webhookRequestInsert: (request) =>
-      writer.submit((draft) => {
-        draft.addRequest(request, null);
-        return () => undefined;
-      }),
+    ...{ sequence, environment_id: environmentId, webhook_id: webhookId, request_id: id, received_at: receivedAt, ip, method, headers },
+    ...{ query: writeQuery(query), content_type: text(contentType), body: text(body), body_base64: bodyBase64, status, outcome },
+    ...{ error: text(error), event_id: eventId, delivered_to: deliveredTo, transform_version: transformVersion },
+    ...{ duration_ms: durationMs, logs },
+  };
+}
+
+export function webhookRequestStore(database: Database, tell: (news: News) => void): WebhookRequestStore {
+  return {
+    async webhookRequestInsert(request) {
+      const news = await database.transaction(async (client) => {
+        const writes = new GroupWrites(client, request.environmentId);
+        await recordRequests(writes, [{ request, eventId: null }]);
+        return writes.news;
+      });
+      tell(news);
+    },
     async webhookRequestGet({ environmentId, webhookId, id }) {
       const [row] = await database.query<RequestRow>(
         "SELECT * FROM webhook_requests WHERE environment_id = $1 AND webhook_id = $2 AND request_id = $3",
