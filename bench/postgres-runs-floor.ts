@@ -17,7 +17,7 @@ import type { AddressInfo } from "node:net";
 import { createEventIdGenerator } from "@inlet/protocol";
 import { Client } from "pg";
 import { Agent } from "undici";
-import { dayAt, firstRunNumber } from "../packages/server/src/store/postgres/run-number.ts";
+import { dayAt, firstRunNumber } from "../packages/server/src/store/postgres/runs/run-number.ts";
 import type { SampledCall } from "./app-server.ts";
 import type { FloorResult } from "./postgres-floor.ts";
 

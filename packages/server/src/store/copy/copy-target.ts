@@ -3,7 +3,7 @@
 import type { PoolClient } from "pg";
 import { StoreRefused } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
-import { aliveNodes, MIGRATION_LOCK } from "../postgres/nodes.ts";
+import { aliveNodes, MIGRATION_LOCK } from "../postgres/nodes/nodes.ts";
 import { MOVED_FILE, type Move } from "../sqlite/folder/moved-folder.ts";
 import { COPIED_TABLES } from "./copied-tables.ts";
 

@@ -41,7 +41,7 @@ export class GroupWrites {
   readonly slotsFreed: { runNo: RunNo; entryNo: EntryNo }[] = [];
   readonly waitsAdded: { runNo: RunNo; wait: NewWait }[] = [];
   readonly waitsRemoved: { runNo: RunNo; stepId: StepId }[] = [];
-  readonly news: News = { hasEvents: false, runNos: new Set(), lanes: new Map(), limitIds: new Set() };
+  readonly news: News = noNews();
 
   constructor(client: PoolClient, environmentId: EnvironmentId) {
     this.client = client;
@@ -50,8 +50,7 @@ export class GroupWrites {
 
   /** Something of a lane can be claimed at that time, by anybody. */
   announce(lane: string, dueAt: number): void {
-    const { lanes } = this.news;
-    lanes.set(lane, Math.min(dueAt, lanes.get(lane) ?? dueAt));
+    noteLane(this.news, lane, dueAt);
   }
 
   async rows<Row>(text: string, ...values: readonly unknown[]): Promise<Row[]> {
@@ -66,7 +65,17 @@ export interface News {
   /** Events or requests were stored. */
   hasEvents: boolean;
   runNos: Set<RunNo>;
-  /** Lanes with entries that nobody holds, and when the first is due. */
-  lanes: Map<string, number>;
+  /** Lanes with entries that nobody holds, and when these are due. */
+  lanes: Map<string, Set<number>>;
   limitIds: Set<string>;
+}
+
+export function noNews(): News {
+  return { hasEvents: false, runNos: new Set(), lanes: new Map(), limitIds: new Set() };
+}
+
+export function noteLane({ lanes }: News, lane: string, dueAt: number): void {
+  const times = lanes.get(lane);
+  if (times) times.add(dueAt);
+  else lanes.set(lane, new Set([dueAt]));
 }

@@ -106,7 +106,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...eventTypeStore(database),
     ...trafficStore(database),
     ...webhookStore(database, announced),
-    ...webhookRequestStore(database, tell),
+    ...webhookRequestStore(database, events),
     ...appStore({ database, announced, tell }),
     ...queue,
     ...admissionStore({ database, tell }),

@@ -1,6 +1,13 @@
 /** The audit log in PostgreSQL. */
 
-import { type AuditEntry, type AuditListParams, type AuditStore, type EventCursor, fromStoreText, toStoreText } from "../../contract/index.ts";
+import {
+  type AuditEntry,
+  type AuditListParams,
+  type AuditStore,
+  type EventCursor,
+  fromStoreText,
+  toStoreText,
+} from "../../contract/index.ts";
 import { type AuditRow, toAuditEntry } from "../../rows/audit-rows.ts";
 import { Conditions } from "../conditions.ts";
 import type { Database } from "../database.ts";

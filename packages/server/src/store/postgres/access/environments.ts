@@ -2,8 +2,8 @@
 
 import type { EnvironmentStore } from "../../contract/index.ts";
 import { type EnvironmentRow, toEnvironment } from "../../rows/environment-rows.ts";
-import type { Announced } from "../nodes/announce.ts";
 import type { Database } from "../database.ts";
+import type { Announced } from "../nodes/announce.ts";
 
 const INSERT = `
   INSERT INTO environments (name, kind, created_at, body_bytes_max) VALUES ($1, $2, $3, $4)

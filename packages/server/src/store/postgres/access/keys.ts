@@ -2,8 +2,8 @@
 
 import type { KeyStore } from "../../contract/index.ts";
 import { type KeyRow, keyColumns, toKey } from "../../rows/key-rows.ts";
-import type { Announced } from "../nodes/announce.ts";
 import type { Database } from "../database.ts";
+import type { Announced } from "../nodes/announce.ts";
 
 const INSERT = `
   INSERT INTO keys (key_id, kind, name, environment_id, hash, prefix, secret, role, environments, event_names, ips, created_at)

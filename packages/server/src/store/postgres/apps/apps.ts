@@ -12,9 +12,9 @@ import {
   toStoreText,
 } from "../../contract/index.ts";
 import { type AppRow, toApp, toFunction } from "../../rows/app-rows.ts";
-import type { Announced } from "../nodes/announce.ts";
 import type { Database } from "../database.ts";
-import type { News } from "../group-writes.ts";
+import { type News, noNews, noteLane } from "../group-writes.ts";
+import type { Announced } from "../nodes/announce.ts";
 import { TIMER_LANE_NO } from "../queue/lanes.ts";
 
 const WRITE_APP = `
@@ -87,9 +87,9 @@ export function appStore({ database, announced, tell }: AppStoreParts): AppStore
     functionList: async () => (await database.query<AppRow>("SELECT * FROM functions ORDER BY function_no")).map(readFunction),
     async appSync(params) {
       const synced = await announced("registry", (client) => sync(client, params));
-      const dueAts = params.functions.flatMap(({ crons }) => crons.map(({ dueAt }) => dueAt));
-      const lanes = new Map(dueAts.length > 0 ? [[TIMER_LANE, Math.min(...dueAts)]] : []);
-      tell({ hasEvents: false, runNos: new Set(), lanes, limitIds: new Set() });
+      const news = noNews();
+      for (const { crons } of params.functions) for (const { dueAt } of crons) noteLane(news, TIMER_LANE, dueAt);
+      tell(news);
       return synced;
     },
     async appFault({ environmentId, url, error }) {

@@ -42,7 +42,11 @@ export async function appendEvents(writes: GroupWrites, words: EventWords, appen
   const all = candidates.flat();
   await judgeIds(writes, all);
   await judgeKeys(writes, all);
-  const stored = await store(writes, words, all.filter(({ verdict }) => verdict.kind === "stored"));
+  const stored = await store(
+    writes,
+    words,
+    all.filter(({ verdict }) => verdict.kind === "stored"),
+  );
   const firsts = all.flatMap(({ verdict }) => (verdict.kind === "duplicate" ? [verdict.first] : []));
   await countDuplicates(writes, firsts);
   const results = candidates.map(resultOf);

@@ -1,7 +1,7 @@
 /** Writes the rows of a group's events, and counts repetitions on the events that came first. */
 
 import type { EventId } from "@inlet/protocol";
-import { toStoreText, type EventBatch, type NewEvent } from "../../contract/index.ts";
+import { type EventBatch, type NewEvent, toStoreText } from "../../contract/index.ts";
 import type { GroupWrites } from "../group-writes.ts";
 import { insertInto } from "../json-rows.ts";
 import type { EventWords } from "./event-words.ts";

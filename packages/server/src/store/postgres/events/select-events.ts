@@ -14,11 +14,7 @@ export function selectEvents(conditions: string): string {
 const AT = `${selectEvents("WHERE sequence = ANY ($2::bigint[])")} WHERE environment_id = $1`;
 
 /** Those that exist, by sequence. */
-export async function eventsAt(
-  read: Read,
-  environmentId: EnvironmentId,
-  sequences: readonly number[],
-): Promise<Map<number, StoredEvent>> {
+export async function eventsAt(read: Read, environmentId: EnvironmentId, sequences: readonly number[]): Promise<Map<number, StoredEvent>> {
   if (sequences.length === 0) return new Map();
   const rows = await read<EventRow>(AT, [environmentId, [...new Set(sequences)]]);
   return new Map(rows.map((row) => [row.sequence, toStoredEvent(row)]));

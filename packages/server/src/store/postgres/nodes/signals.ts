@@ -12,7 +12,7 @@ import type { RunNo } from "@inlet/protocol";
 import type { Client } from "pg";
 import { fromStoreText, type QueueListener, type StoreTopic } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
-import type { News } from "../group-writes.ts";
+import { type News, noNews, noteLane } from "../group-writes.ts";
 import { LANE_WALK } from "../queue/lane-walk.ts";
 import { TIMER_LANE_NO } from "../queue/lanes.ts";
 import { CHANNEL } from "./announce.ts";
@@ -51,7 +51,7 @@ export class Signals {
   readonly topics = new Listeners<(topic: StoreTopic) => void>();
   readonly #database: Database;
   readonly #node: string;
-  #gathered: News = nothing();
+  #gathered: News = noNews();
   #client: Client | null = null;
   #isGathering = false;
   /** By `performance.now()`. */
@@ -83,12 +83,12 @@ export class Signals {
   tell({ hasEvents, runNos, lanes, limitIds }: News): void {
     if (hasEvents) this.events.tell();
     if (runNos.size > 0) this.runs.tell([...runNos]);
-    for (const [lane, dueAt] of lanes) this.queue.tell(lane, dueAt);
+    for (const [lane, times] of lanes) for (const dueAt of times) this.queue.tell(lane, dueAt);
     if (limitIds.size > 0) this.limits.tell([...limitIds]);
     const gathered = this.#gathered;
     gathered.hasEvents ||= hasEvents;
     for (const runNo of runNos) gathered.runNos.add(runNo);
-    for (const [lane, dueAt] of lanes) gathered.lanes.set(lane, Math.min(dueAt, gathered.lanes.get(lane) ?? dueAt));
+    for (const [lane, times] of lanes) noteLane(gathered, lane, Math.min(...times));
     for (const id of limitIds) gathered.limitIds.add(id);
     if (hasEvents || runNos.size > 0 || lanes.size > 0 || limitIds.size > 0) this.#gather();
   }
@@ -106,7 +106,7 @@ export class Signals {
     if (this.#stopped) return;
     this.#sentAt = performance.now();
     const signals = signalsOf(this.#gathered, this.#node);
-    this.#gathered = nothing();
+    this.#gathered = noNews();
     this.#database.query(NOTIFY, [signals.map(([channel]) => channel), signals.map(([, payload]) => payload)]).catch(() => {});
   }
 
@@ -180,7 +180,10 @@ function signalsOf({ hasEvents, runNos, lanes, limitIds }: News, node: string): 
   for (let n = 0; n < runs.length; n += RUNS_PER_SIGNAL) {
     signals.push([RUNS_CHANNEL, `${node} ${runs.slice(n, n + RUNS_PER_SIGNAL).join(",")}`]);
   }
-  const said = [...[...lanes].map(([lane, dueAt]): Signal => ({ lane, dueAt })), ...[...limitIds].map((id): Signal => ({ limits: [id] }))];
+  const said = [
+    ...[...lanes].map(([lane, times]): Signal => ({ lane, dueAt: Math.min(...times) })),
+    ...[...limitIds].map((id): Signal => ({ limits: [id] })),
+  ];
   const texts = said.map((signal) => JSON.stringify(signal)).map((text) => (text.length > TEXT_UNITS_MAX ? '{"look":true}' : text));
   for (const text of new Set(texts)) signals.push([CHANNEL, `${node} ${text}`]);
   return signals;
@@ -189,8 +192,4 @@ function signalsOf({ hasEvents, runNos, lanes, limitIds }: News, node: string): 
 function split(payload: string): [string, string] {
   const space = payload.indexOf(" ");
   return space < 0 ? [payload, ""] : [payload.slice(0, space), payload.slice(space + 1)];
-}
-
-function nothing(): News {
-  return { hasEvents: false, runNos: new Set(), lanes: new Map(), limitIds: new Set() };
 }

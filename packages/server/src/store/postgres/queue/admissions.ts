@@ -13,7 +13,7 @@ import {
 } from "../../contract/index.ts";
 import { boundedKey } from "../bounded-key.ts";
 import type { Database } from "../database.ts";
-import type { News } from "../group-writes.ts";
+import { type News, noNews, noteLane } from "../group-writes.ts";
 import { LANES_LOCK, LockSet, limitLock, markLock } from "../locks.ts";
 import { laneNumbers, TIMER_LANE_NO } from "./lanes.ts";
 import { freeSlotsOf, takeSlots } from "./limits.ts";
@@ -61,7 +61,9 @@ export function admissionStore({ database, tell }: AdmissionParts): AdmissionSto
       const [row] = await database.query<{ environment_id: EnvironmentId }>(ENVIRONMENT, [params.functionNo]);
       if (!row) return { admitted: 0, waiting: [], more: false, nextAt: null };
       const { homes, ...result } = await database.transaction((client) => admit(client, row.environment_id, params));
-      tell({ hasEvents: false, runNos: new Set(), lanes: new Map([...homes].map((home) => [home, params.now])), limitIds: new Set() });
+      const news = noNews();
+      for (const home of homes) noteLane(news, home, params.now);
+      tell(news);
       return result;
     },
   };
@@ -114,11 +116,21 @@ async function numbered(client: PoolClient, environmentId: EnvironmentId, lanes:
   const locks = new LockSet();
   locks.add(LANES_LOCK, "shared");
   await locks.take(client);
-  const numbers = await laneNumbers(client, environmentId, lanes.flatMap(({ lane, home }) => [lane, home]));
+  const numbers = await laneNumbers(
+    client,
+    environmentId,
+    lanes.flatMap(({ lane, home }) => [lane, home]),
+  );
   return lanes.map(({ lane, home }) => ({ lane, home, laneNo: numbers.get(lane) as number, homeNo: numbers.get(home) as number }));
 }
 
-async function waitingAt(client: PoolClient, environmentId: EnvironmentId, gates: readonly Gate[], now: number, limit: number): Promise<Waiting[]> {
+async function waitingAt(
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  gates: readonly Gate[],
+  now: number,
+  limit: number,
+): Promise<Waiting[]> {
   const byNo = new Map(gates.map((gate) => [gate.laneNo, gate]));
   const { rows } = await client.query<{ run_no: RunNo; lane_no: number }>(WAITING, [environmentId, [...byNo.keys()], now, limit]);
   return rows.map(({ run_no, lane_no }) => ({ runNo: run_no, gate: byNo.get(lane_no) as Gate }));
@@ -145,9 +157,18 @@ async function ask(
   return { count, nextAt };
 }
 
-async function move(client: PoolClient, environmentId: EnvironmentId, admitted: readonly Waiting[], limit: LimitRule | null): Promise<void> {
+async function move(
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  admitted: readonly Waiting[],
+  limit: LimitRule | null,
+): Promise<void> {
   if (limit) {
-    await takeSlots(client, [limit], admitted.map(({ runNo }) => ({ environmentId, runNo, entryNo: null })));
+    await takeSlots(
+      client,
+      [limit],
+      admitted.map(({ runNo }) => ({ environmentId, runNo, entryNo: null })),
+    );
   }
   for (const gate of new Set(admitted.map((one) => one.gate))) {
     const runNos = admitted.filter((one) => one.gate === gate).map(({ runNo }) => runNo);

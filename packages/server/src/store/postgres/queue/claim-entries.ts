@@ -84,7 +84,10 @@ export async function claimEntries(
   const free = await freeSlotsOf(client, rules, now);
   const room = Math.min(limit, ...free.values());
   const rows = room > 0 ? await dueEntries(client, lane, now, room) : [];
-  const keys = await laneKeys(client, rows.map(({ home_lane_no }) => home_lane_no));
+  const keys = await laneKeys(
+    client,
+    rows.map(({ home_lane_no }) => home_lane_no),
+  );
   const allocation = new LeaseAllocation(now, lease);
   // Calls among the timers belong elsewhere: they are leased if their own lane has room, and else wait there.
   const sent = rows.filter((row) => isAway(row) && !allocation.take(keys.get(row.home_lane_no) as string));
@@ -93,7 +96,8 @@ export async function claimEntries(
     .map((row) => toClaimed(row, keys.get(row.home_lane_no) as string, { leaseId: lease.newId(), leasedUntil: lease.until }));
   for (const entry of claimed) noteLease(entry);
   await leaseEntries(client, claimed, rows, lease);
-  if (sent.length > 0) await client.query(SEND_HOME, [sent.map(({ environment_id }) => environment_id), sent.map(({ entry_no }) => entry_no)]);
+  if (sent.length > 0)
+    await client.query(SEND_HOME, [sent.map(({ environment_id }) => environment_id), sent.map(({ entry_no }) => entry_no)]);
   const begun = await beginRuns(client, claimed);
   const holders = claimed.flatMap(({ environmentId, runNo, no }) => (runNo === null ? [] : [{ environmentId, runNo, entryNo: no }]));
   await takeSlots(client, rules, holders);

@@ -99,15 +99,14 @@ async function renewEntries(
   for (const { no, ...entry } of renewed) noteWritten(writes, entry, no);
 }
 
-export async function addEntries(
-  writes: GroupWrites,
-  added: readonly EntryAdded[],
-  laneNos: ReadonlyMap<string, number>,
-): Promise<void> {
+export async function addEntries(writes: GroupWrites, added: readonly EntryAdded[], laneNos: ReadonlyMap<string, number>): Promise<void> {
   // Of several with one subject the last one counts: a statement moves a row once.
   const named = new Map(added.filter(({ write }) => write.subject !== null).map((entry) => [keyOf(entry.write), entry]));
   const others = added.filter(({ write }) => write.subject === null);
-  for (const [text, entries] of [[ADD, others], [ADD_OR_MOVE, [...named.values()]]] as const) {
+  for (const [text, entries] of [
+    [ADD, others],
+    [ADD_OR_MOVE, [...named.values()]],
+  ] as const) {
     if (entries.length === 0) continue;
     const rows = entries.map((entry) => entryColumns(entry, laneNos));
     const written = await writes.rows<AddedRow>(text, JSON.stringify(rows), writes.environmentId);
@@ -122,7 +121,14 @@ function noteAdded(writes: GroupWrites, entries: readonly EntryAdded[], rows: re
   for (const row of rows) {
     const { run_no, function_no, kind, event_no } = row;
     const subject = row.subject === null ? null : fromStoreText(row.subject);
-    const write = { runNo: run_no, functionNo: function_no, stepId: fromStoreText(row.step_id) || null, kind, subject, eventSequence: event_no };
+    const write = {
+      runNo: run_no,
+      functionNo: function_no,
+      stepId: fromStoreText(row.step_id) || null,
+      kind,
+      subject,
+      eventSequence: event_no,
+    };
     const entry = byKey.get(keyOf(write))?.shift();
     if (entry) noteWritten(writes, entry, row.entry_no);
   }

@@ -4,7 +4,7 @@ import type { EntryNo, EnvironmentId, LeaseId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import { fromStoreText, type LeasedEntry, type QueueStore, StoreUnavailable, TIMER_LANE } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
-import type { News } from "../group-writes.ts";
+import { type News, noNews, noteLane } from "../group-writes.ts";
 import { claimEntries } from "./claim-entries.ts";
 import { LANE_WALK } from "./lane-walk.ts";
 import { forgetLanes, laneKeys, TIMER_LANE_NO } from "./lanes.ts";
@@ -64,7 +64,9 @@ export function queueStore({ database, tell, watch, watchLimits }: QueueParts): 
         leased = [];
         return claimEntries(client, params, (entry) => leased.push(entry));
       });
-      tell({ ...nothing(), runNos: new Set(begun), lanes: new Map(lanesSent.map((lane) => [lane, params.now])) });
+      const news = { ...noNews(), runNos: new Set(begun) };
+      for (const lane of lanesSent) noteLane(news, lane, params.now);
+      tell(news);
       return result;
     } catch (error) {
       // The claim may have been committed, and nobody was told: what cannot be released now is due when its lease is over.
@@ -77,11 +79,14 @@ export function queueStore({ database, tell, watch, watchLimits }: QueueParts): 
   async function letGo(text: string, values: readonly unknown[], dueAt: number | null): Promise<void> {
     const news = await database.transaction(async (client) => {
       const { rows } = await client.query<LetGoRow>(text, [...values]);
-      const told = nothing();
+      const told = noNews();
       await freeSlotsOfRows(client, told, rows);
       if (dueAt !== null && rows.length > 0) {
-        const keys = await laneKeys(client, rows.map(({ lane_no }) => lane_no));
-        for (const { lane_no } of rows) told.lanes.set(keys.get(lane_no) ?? TIMER_LANE, dueAt);
+        const keys = await laneKeys(
+          client,
+          rows.map(({ lane_no }) => lane_no),
+        );
+        for (const { lane_no } of rows) noteLane(told, keys.get(lane_no) ?? TIMER_LANE, dueAt);
       }
       return told;
     });
@@ -137,8 +142,3 @@ async function freeSlotsOfRows(client: PoolClient, news: News, rows: readonly Le
 function columnsOf(entries: readonly LeasedEntry[]): [EnvironmentId[], EntryNo[], LeaseId[]] {
   return [entries.map(({ environmentId }) => environmentId), entries.map(({ no }) => no), entries.map(({ leaseId }) => leaseId)];
 }
-
-function nothing(): News {
-  return { hasEvents: false, runNos: new Set(), lanes: new Map(), limitIds: new Set() };
-}
-

@@ -97,7 +97,12 @@ export async function writeRuns(writes: GroupWrites): Promise<void> {
   const { environmentId, runsChanged, steps, attempts, calls } = writes;
   if (runsChanged.length > 0) {
     const rows = runsChanged.map(({ runNo, run }) => runColumns(runNo, run));
-    await writes.rows(UPDATE_RUNS, JSON.stringify(rows), environmentId, runsChanged.map(({ runNo }) => runNo));
+    await writes.rows(
+      UPDATE_RUNS,
+      JSON.stringify(rows),
+      environmentId,
+      runsChanged.map(({ runNo }) => runNo),
+    );
   }
   const insert = async (text: string, rows: readonly object[]) => {
     if (rows.length > 0) await writes.rows(text, JSON.stringify(rows.map((row) => ({ environment_id: environmentId, ...row }))));

@@ -25,7 +25,8 @@ interface MarkRow {
 
 export function functionStartStore(database: Database, writer: GroupCommit<Decision, DecisionResult>): FunctionStartStore {
   return {
-    eventAt: async ({ environmentId, sequence }) => (await eventsAt((text, values) => database.query(text, values), environmentId, [sequence])).get(sequence) ?? null,
+    eventAt: async ({ environmentId, sequence }) =>
+      (await eventsAt((text, values) => database.query(text, values), environmentId, [sequence])).get(sequence) ?? null,
     async markGet({ environmentId, functionNo, kind, key }) {
       const [row] = await database.query<{ value: string }>(
         "SELECT value FROM marks WHERE environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4",
@@ -34,7 +35,10 @@ export function functionStartStore(database: Database, writer: GroupCommit<Decis
       return row?.value ?? null;
     },
     functionStart: (params) =>
-      writer.submit({ kind: "start function", params }, { environmentId: params.environmentId, rows: 4, keys: [`entry ${params.entry.no}`] }),
+      writer.submit(
+        { kind: "start function", params },
+        { environmentId: params.environmentId, rows: 4, keys: [`entry ${params.entry.no}`] },
+      ),
     markExpireMany: ({ until, limit }) => expireMarks(database, until, limit),
   };
 }

@@ -21,7 +21,8 @@ const REMOVE = `
   DELETE FROM marks USING unnest($2::integer[], $3::text[], $4::text[]) AS gone(function_no, kind, key)
   WHERE marks.environment_id = $1 AND marks.function_no = gone.function_no AND marks.kind = gone.kind AND marks.key = gone.key`;
 const ACTIVE = "SELECT run_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND ended_at IS NULL";
-const HELD = "SELECT entry_no, lease_id FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[]) ORDER BY entry_no FOR UPDATE";
+const HELD =
+  "SELECT entry_no, lease_id FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[]) ORDER BY entry_no FOR UPDATE";
 
 interface Mark {
   functionNo: FunctionNo;

@@ -39,7 +39,10 @@ export async function summariseRuns(
   database: Database,
   { environmentId, runNos }: { environmentId: EnvironmentId; runNos: readonly RunNo[] },
 ): Promise<RunSummary[]> {
-  const rows = await database.query<RunRow>(`${SELECT_RUNS()} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`, [environmentId, runNos]);
+  const rows = await database.query<RunRow>(`${SELECT_RUNS()} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`, [
+    environmentId,
+    runNos,
+  ]);
   return (await withEvents(database, environmentId, rows)).map((row) => toRunSummary(readable(row)));
 }
 

@@ -41,12 +41,19 @@ interface Match extends Came {
 /** These events were just stored, in this order. */
 export async function resumeRuns(writes: GroupWrites, rules: WaitRules, stored: Appended["stored"]): Promise<void> {
   if (stored.length === 0) return;
-  const paths = await waitPaths(writes, stored.map(({ event }) => event.name));
+  const paths = await waitPaths(
+    writes,
+    stored.map(({ event }) => event.name),
+  );
   if (paths.size === 0) return;
   const came = stored.map(({ batch, ...one }) => ({ ...one, receivedAt: batch.receivedAt, keys: keysOf(one.event, paths, rules) }));
   const keys = new Map(came.flatMap((one) => one.keys.map((key) => [JSON.stringify(key), key] as const)));
   const waits = await findWaits(writes, [...keys.values()]);
-  const starts = await runStarts(writes, waits.map(({ runNo }) => runNo), { withEvents: waits.some(({ expression }) => expression !== null) });
+  const starts = await runStarts(
+    writes,
+    waits.map(({ runNo }) => runNo),
+    { withEvents: waits.some(({ expression }) => expression !== null) },
+  );
   const byKey = new Map<string, FoundWait[]>();
   for (const wait of waits) byKey.set(JSON.stringify(wait.kept), [...(byKey.get(JSON.stringify(wait.kept)) ?? []), wait]);
   const startedHere = new Map(writes.runsAdded.map(({ runNo, eventSequence }) => [runNo, eventSequence]));
@@ -106,9 +113,19 @@ export interface Cancelling {
 }
 
 /** Whoever works on the entry cancels the run. A run has one at most. */
-export async function cancelRuns(writes: GroupWrites, cancelled: readonly Cancelling[], known?: ReadonlyMap<RunNo, RunStart>): Promise<void> {
+export async function cancelRuns(
+  writes: GroupWrites,
+  cancelled: readonly Cancelling[],
+  known?: ReadonlyMap<RunNo, RunStart>,
+): Promise<void> {
   if (cancelled.length === 0) return;
-  const starts = known ?? (await runStarts(writes, cancelled.map(({ runNo }) => runNo), { withEvents: false }));
+  const starts =
+    known ??
+    (await runStarts(
+      writes,
+      cancelled.map(({ runNo }) => runNo),
+      { withEvents: false },
+    ));
   const firsts = new Map(cancelled.toReversed().map((one) => [one.runNo, one]));
   const added = [...firsts.values()].flatMap(({ runNo, allocation, eventSequence }) => {
     const start = starts.get(runNo);
@@ -134,17 +151,31 @@ export interface LookingBack {
 export async function lookBack(writes: GroupWrites, rules: WaitRules, added: readonly LookingBack[]): Promise<void> {
   const waiting = added.filter(({ wait }) => wait.kind === "event");
   if (waiting.length === 0) return;
-  const came = new Map<string, (Omit<Came, "allocation">)[]>();
+  const came = new Map<string, Omit<Came, "allocation">[]>();
   for (const name of new Set(waiting.map(({ wait }) => wait.eventName))) {
     const since = Math.min(...waiting.filter(({ wait }) => wait.eventName === name).map(({ wait }) => wait.since));
-    const rows = await writes.rows<EventRow>(`${EVENTS_SINCE} ORDER BY received_at, sequence`, writes.environmentId, toStoreText(name), since);
-    came.set(name, rows.map(toStoredEvent).map((event) => ({ event, sequence: event.sequence, receivedAt: event.receivedAt })));
+    const rows = await writes.rows<EventRow>(
+      `${EVENTS_SINCE} ORDER BY received_at, sequence`,
+      writes.environmentId,
+      toStoreText(name),
+      since,
+    );
+    came.set(
+      name,
+      rows.map(toStoredEvent).map((event) => ({ event, sequence: event.sequence, receivedAt: event.receivedAt })),
+    );
   }
   if ([...came.values()].every((events) => events.length === 0)) return;
-  const starts = await runStarts(writes, waiting.map(({ runNo }) => runNo), { withEvents: true });
+  const starts = await runStarts(
+    writes,
+    waiting.map(({ runNo }) => runNo),
+    { withEvents: true },
+  );
   const found = waiting.flatMap(({ wait, runNo, allocation }): Arrival[] => {
     const first = came.get(wait.eventName)?.find((one) => isEnded(wait, { ...one, allocation }, starts.get(runNo), rules));
-    return first && wait.stepId !== null ? [{ allocation, runNo, stepId: wait.stepId, eventSequence: first.sequence, endedRunNo: null }] : [];
+    return first && wait.stepId !== null
+      ? [{ allocation, runNo, stepId: wait.stepId, eventSequence: first.sequence, endedRunNo: null }]
+      : [];
   });
   await dropWaits(writes, await makeDue(writes, found));
 }

@@ -48,4 +48,3 @@ export async function readRunEnd(database: Database, { environmentId, runNo }: R
   const error = row.error === null ? null : (JSON.parse(row.error) as RunError);
   return { status: row.status, endedAt: row.ended_at, output: row.output, error };
 }
-

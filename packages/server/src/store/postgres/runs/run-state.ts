@@ -125,4 +125,3 @@ export function readableStep<Row extends StepRow>(row: Row): Row {
   const { step_id, name, detail } = row;
   return { ...row, step_id: fromStoreText(step_id), name: fromStoreText(name), detail: detail && fromStoreText(detail) };
 }
-

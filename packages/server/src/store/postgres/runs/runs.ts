@@ -22,8 +22,11 @@ export function runStore({ database, writer, tell, watch }: RunStoreParts): RunS
   return {
     runStart: (params) =>
       writer.submit({ kind: "start run", params }, { environmentId: params.environmentId, rows: 3, keys: [`start ${params.run.id}`] }),
-    runAdvance: (params) =>
-      writer.submit({ kind: "advance", params }, { environmentId: params.environmentId, rows: 4, keys: [`run ${params.runNo}`] }),
+    async runAdvance(params) {
+      const traits = { environmentId: params.environmentId, rows: 4, keys: [`run ${params.runNo}`] };
+      const { applied, leased } = await writer.submit({ kind: "advance", params }, traits);
+      return { applied, leased };
+    },
     runNoteCall: async (late) => tell(await noteLateCall(database, late)),
     runContext: ({ environmentId, runNo }) => contexts.load(environmentId, runNo),
     runEnd: (key) => readRunEnd(database, key),

@@ -1,5 +1,6 @@
 /** Decides on one start of a function that has rules about it, and gathers what is to be written for it. */
 
+import assert from "node:assert/strict";
 import type { FunctionNo, RunNo } from "@inlet/protocol";
 import { type FunctionStartChange, type FunctionStartParams, TIMER_LANE } from "../../contract/index.ts";
 import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
@@ -30,11 +31,18 @@ export async function startFunction(
   const { entry, functionNo } = params;
   if (!marks.isHeld(entry)) return { applied: false, refused: undefined };
   const values = params.marks.map((mark) => marks.get(functionNo, mark));
-  const events = await eventsAt(writes.read, writes.environmentId, params.eventsNeeded(values));
+  const needed = params.eventsNeeded?.(values) ?? [];
+  const events = await eventsAt(writes.read, writes.environmentId, needed);
   const change = params.decide({
     marks: values,
     isActive: (runNo) => marks.isActive(runNo),
-    events: (sequences) => sequences.flatMap((sequence) => events.get(sequence) ?? []),
+    events(sequences) {
+      assert.ok(
+        sequences.every((sequence) => needed.includes(sequence)),
+        "a decision asks only for events it said it needs",
+      );
+      return sequences.flatMap((sequence) => events.get(sequence) ?? []);
+    },
   });
   if (change.againAt !== undefined) {
     await writes.rows(MOVE, writes.environmentId, entry.no, change.againAt);

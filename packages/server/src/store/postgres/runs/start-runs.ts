@@ -28,7 +28,12 @@ export function startRun(writes: GroupWrites, allocation: LeaseAllocation, runNo
 }
 
 /** A function with rules about its starts: what happens is decided when the entry is worked on. */
-export function requestStart(writes: GroupWrites, allocation: LeaseAllocation, eventSequence: number, { functionNo, dueAt }: NewStart): void {
+export function requestStart(
+  writes: GroupWrites,
+  allocation: LeaseAllocation,
+  eventSequence: number,
+  { functionNo, dueAt }: NewStart,
+): void {
   addEntry(writes, allocation, {
     ...{ environmentId: writes.environmentId, functionNo, dueAt, eventSequence, kind: "start", lane: TIMER_LANE, rank: dueAt },
     ...{ runNo: null, stepId: null, attempt: 0, subject: null },

@@ -89,7 +89,8 @@ export async function insertWaits(writes: GroupWrites): Promise<void> {
 export async function removeWaits(writes: GroupWrites): Promise<void> {
   const { environmentId, runsEnded } = writes;
   await dropWaits(writes, writes.waitsRemoved);
-  if (runsEnded.length > 0) await writes.rows("DELETE FROM waits WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])", environmentId, runsEnded);
+  if (runsEnded.length > 0)
+    await writes.rows("DELETE FROM waits WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])", environmentId, runsEnded);
 }
 
 export async function dropWaits(writes: GroupWrites, steps: readonly { runNo: RunNo; stepId: StepId }[]): Promise<void> {
@@ -121,9 +122,12 @@ export async function lockWaits(writes: GroupWrites, numbers: readonly number[])
 
 function toWait(row: WaitRow): FoundWait {
   return {
-    ...{ no: row.wait_no, kept: { name: row.event_name, path: row.match_path, key: row.match_key }, eventName: fromStoreText(row.event_name) },
+    ...{
+      no: row.wait_no,
+      kept: { name: row.event_name, path: row.match_path, key: row.match_key },
+      eventName: fromStoreText(row.event_name),
+    },
     ...{ kind: row.kind, expression: row.expression, since: row.since, expiresAt: row.expires_at, runNo: row.run_no },
     stepId: row.step_id === null ? null : (fromStoreText(row.step_id) as StepId),
   };
 }
-

@@ -56,7 +56,10 @@ export function createWriteDecisions({ words, rules, tell }: WriteDecisionsParts
 
 /** One after the other: a unit sees what those before it did to the marks they share. */
 async function decide(writes: GroupWrites, units: readonly Unit[], consequences: Consequences): Promise<Omit<DecisionResult, "leased">[]> {
-  const marks = await Marks.lock(writes, units.flatMap(({ work }) => (work.kind === "start function" ? [work.params] : [])));
+  const marks = await Marks.lock(
+    writes,
+    units.flatMap(({ work }) => (work.kind === "start function" ? [work.params] : [])),
+  );
   const advances = units.flatMap(({ work }) => (work.kind === "advance" ? [work.params] : []));
   const states = await lockRunStates(
     writes,
@@ -93,7 +96,9 @@ async function presentRuns(writes: GroupWrites, units: readonly Unit[]): Promise
 
 /** Waits of steps. Those that cancel a run are there as soon as it is. */
 function looksBack(writes: GroupWrites, units: readonly Unit[]): LookingBack[] {
-  const byRun = new Map(units.flatMap(({ work, allocation }) => (work.kind === "advance" ? [[work.params.runNo, allocation] as const] : [])));
+  const byRun = new Map(
+    units.flatMap(({ work, allocation }) => (work.kind === "advance" ? [[work.params.runNo, allocation] as const] : [])),
+  );
   return writes.waitsAdded.flatMap(({ runNo, wait }) => {
     const allocation = byRun.get(runNo);
     return allocation && wait.kind === "event" ? [{ allocation, runNo, wait }] : [];

@@ -2,6 +2,8 @@
 
 import type { EventId } from "@inlet/protocol";
 import {
+  type EventAppendResult,
+  type EventBatch,
   fromStoreText,
   type NewWebhookRequest,
   toStoreText,
@@ -15,7 +17,8 @@ import { type RequestRow, toRequest, writeQuery } from "../../rows/request-rows.
 import { Conditions } from "../conditions.ts";
 import type { Database } from "../database.ts";
 import { FENCES, settledSequence } from "../events/settled-sequence.ts";
-import { GroupWrites, type News } from "../group-writes.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import type { GroupWrites } from "../group-writes.ts";
 import { insertInto } from "../json-rows.ts";
 import { tablesUntil } from "../schema/partitions.ts";
 
@@ -41,7 +44,11 @@ export interface Recorded {
 /** A request that is recorded again, because the answer to its commit was lost, is there already. */
 export async function recordRequests(writes: GroupWrites, recorded: readonly Recorded[]): Promise<void> {
   if (recorded.length === 0) return;
-  const [row] = await writes.rows<{ sequences: number[] }>("SELECT take_sequences($1, $2, $3) AS sequences", ...FENCES.requests, recorded.length);
+  const [row] = await writes.rows<{ sequences: number[] }>(
+    "SELECT take_sequences($1, $2, $3) AS sequences",
+    ...FENCES.requests,
+    recorded.length,
+  );
   const rows = recorded.map((one, index) => requestColumns(one, row?.sequences[index] as number));
   await writes.rows(INSERT, JSON.stringify(rows));
   writes.news.hasEvents = true;
@@ -59,15 +66,19 @@ function requestColumns({ request, eventId }: Recorded, sequence: number) {
   };
 }
 
-export function webhookRequestStore(database: Database, tell: (news: News) => void): WebhookRequestStore {
+export function webhookRequestStore(database: Database, writer: GroupCommit<EventBatch, EventAppendResult>): WebhookRequestStore {
   return {
+    // A batch of no events.
     async webhookRequestInsert(request) {
-      const news = await database.transaction(async (client) => {
-        const writes = new GroupWrites(client, request.environmentId);
-        await recordRequests(writes, [{ request, eventId: null }]);
-        return writes.news;
-      });
-      tell(news);
+      const { environmentId, receivedAt, webhookId } = request;
+      const batch = {
+        environmentId,
+        receivedAt,
+        source: { kind: "webhook", id: webhookId },
+        duplicateSince: 0,
+        idsFromSender: false,
+      } as const;
+      await writer.submit({ ...batch, events: [], webhookRequest: request }, { environmentId, rows: 1, keys: [] });
     },
     async webhookRequestGet({ environmentId, webhookId, id }) {
       const [row] = await database.query<RequestRow>(

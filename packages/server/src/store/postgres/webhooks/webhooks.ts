@@ -13,8 +13,8 @@ import {
 } from "../../contract/index.ts";
 import { listText } from "../../rows/accept-lists.ts";
 import { toWebhook, type WebhookRow } from "../../rows/webhook-rows.ts";
-import type { Announced } from "../nodes/announce.ts";
 import type { Database } from "../database.ts";
+import type { Announced } from "../nodes/announce.ts";
 
 const SELECT = `
   SELECT webhooks.*, webhook_versions.transform, webhook_tokens.token FROM webhooks
