@@ -15,6 +15,7 @@ import { boundedKey } from "../bounded-key.ts";
 import type { Database } from "../database.ts";
 import { type News, noNews, noteLane } from "../group-writes.ts";
 import { LANES_LOCK, LockSet, limitLock, markLock } from "../locks.ts";
+import { goingOn } from "../runs/run-state.ts";
 import { laneNumbers, TIMER_LANE_NO } from "./lanes.ts";
 import { freeSlotsOf, takeSlots } from "./limits.ts";
 
@@ -26,8 +27,7 @@ const WAITING = `
   ORDER BY rank, entry_no LIMIT $4`;
 /** Runs that are just being changed, cancelled perhaps, are passed over: whoever changes them makes this be called again. */
 const LOCK_RUNS = `
-  SELECT run_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND ended_at IS NULL
-  ORDER BY run_no FOR UPDATE SKIP LOCKED`;
+  SELECT run_no, ended_at FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE SKIP LOCKED`;
 const MOVE_RUNS = "UPDATE runs SET lane_no = $3 WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
 /** Its timers stay among the timers. */
 const MOVE_ENTRIES = `
@@ -138,8 +138,9 @@ async function waitingAt(
 
 async function lockRuns(client: PoolClient, environmentId: EnvironmentId, waiting: readonly Waiting[]): Promise<Waiting[]> {
   if (waiting.length === 0) return [];
-  const { rows } = await client.query<{ run_no: RunNo }>(LOCK_RUNS, [environmentId, waiting.map(({ runNo }) => runNo)]);
-  const locked = new Set(rows.map(({ run_no }) => run_no));
+  const runNos = waiting.map(({ runNo }) => runNo);
+  const { rows } = await client.query<{ run_no: RunNo; ended_at: number | null }>(LOCK_RUNS, [environmentId, runNos]);
+  const locked = new Set(goingOn(rows).map(({ run_no }) => run_no));
   return waiting.filter(({ runNo }) => locked.has(runNo));
 }
 

@@ -42,10 +42,9 @@ const LEASE = `
 const SEND_HOME = `
   UPDATE queue SET lane_no = home_lane_no FROM unnest($1::integer[], $2::bigint[]) AS sent(environment_id, entry_no)
   WHERE queue.environment_id = sent.environment_id AND queue.entry_no = sent.entry_no`;
+const STATUSES = "SELECT run_no, status FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
 /** A run that is just being changed is left as it is: who changes it says what becomes of it. */
-const LOCK_QUEUED = `
-  SELECT run_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND status = 'queued'
-  ORDER BY run_no FOR UPDATE SKIP LOCKED`;
+const LOCK_RUNS = `${STATUSES} ORDER BY run_no FOR UPDATE SKIP LOCKED`;
 const BEGIN_RUNS = "UPDATE runs SET status = 'running' WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
 
 interface QueueRow {
@@ -136,13 +135,18 @@ async function beginRuns(client: PoolClient, claimed: readonly ClaimedEntry[]): 
   const calls = claimed.filter(({ kind, runNo }) => kind === "call" && runNo !== null);
   const begun: RunNo[] = [];
   for (const environmentId of new Set(calls.map((entry) => entry.environmentId))) {
-    const runNos = calls.filter((entry) => entry.environmentId === environmentId).map(({ runNo }) => runNo);
-    const { rows } = await client.query<{ run_no: RunNo }>(LOCK_QUEUED, [environmentId, runNos]);
-    const queued = rows.map(({ run_no }) => run_no);
+    const runNos = calls.filter((entry) => entry.environmentId === environmentId).map(({ runNo }) => runNo as RunNo);
+    const queued = await queuedOf(client, LOCK_RUNS, environmentId, await queuedOf(client, STATUSES, environmentId, runNos));
     if (queued.length > 0) await client.query(BEGIN_RUNS, [environmentId, queued]);
     begun.push(...queued);
   }
   return begun;
+}
+
+async function queuedOf(client: PoolClient, text: string, environmentId: EnvironmentId, runNos: readonly RunNo[]): Promise<RunNo[]> {
+  if (runNos.length === 0) return [];
+  const { rows } = await client.query<{ run_no: RunNo; status: string }>(text, [environmentId, runNos]);
+  return rows.filter(({ status }) => status === "queued").map(({ run_no }) => run_no);
 }
 
 function toClaimed(row: QueueRow, lane: string, lease: Pick<ClaimedEntry, "leaseId" | "leasedUntil">): ClaimedEntry {

@@ -21,9 +21,10 @@ const TAKE = `
   SELECT limit_id, environment_id, run_no, entry_no FROM unnest($1::text[]) AS limit_id
   CROSS JOIN unnest($2::integer[], $3::bigint[], $4::bigint[]) AS holder(environment_id, run_no, entry_no)
   ON CONFLICT DO NOTHING`;
-/** $2: runs that have ended, and those of the entries; $3: the former; $4: entries. */
+/** $2: the runs of all slots in question; $3: those that have ended, which hold none themselves any more; $4: entries. */
 const FREE = `
-  DELETE FROM limit_slots WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND (run_no = ANY ($3::bigint[]) OR entry_no = ANY ($4::bigint[]))
+  DELETE FROM limit_slots WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])
+    AND (entry_no = ANY ($4::bigint[]) OR entry_no = ${OF_RUN} AND run_no = ANY ($3::bigint[]))
   RETURNING limit_id`;
 
 export interface SlotHolder {

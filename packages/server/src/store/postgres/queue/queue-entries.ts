@@ -40,6 +40,11 @@ const ADD_OR_MOVE = `${INSERT}
     leased_by = excluded.leased_by, event_no = excluded.event_no
   RETURNING ${RETURNED}`;
 
+/** All entries of runs that have ended, but for calls under way: who makes them removes them. $3: entries that are done. */
+const END = `
+  DELETE FROM queue WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])
+    AND (kind <> 'call' OR lease_id IS NULL OR entry_no = ANY ($3::bigint[]))`;
+
 const RENEWED = {
   ...{ entry_no: "bigint", lane_no: "integer", rank: "bigint", due_at: "bigint", attempt: "integer", claims: "integer" },
   ...{ lease_id: "text", leased_by: "text" },
@@ -79,7 +84,13 @@ export async function writeEntries(writes: GroupWrites, laneNos: ReadonlyMap<str
   const some = async (text: string, numbers: readonly number[]) => {
     if (numbers.length > 0) await writes.rows(text, environmentId, numbers);
   };
-  await some("DELETE FROM queue WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])", runsEnded);
+  if (runsEnded.length > 0)
+    await writes.rows(
+      END,
+      environmentId,
+      runsEnded,
+      writes.slotsFreed.map(({ entryNo }) => entryNo),
+    );
   await some("DELETE FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesRemoved);
   await some("UPDATE queue SET again = 1 WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesAgain);
   await some("UPDATE queue SET attempt = 0 WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesReset);

@@ -52,14 +52,15 @@ function gather(writes: GroupWrites, allocation: LeaseAllocation, planned: RunWr
   writes.runsChanged.push({ runNo, run: planned.run });
   for (const step of planned.steps) writes.steps.push({ runNo, step });
   for (const entryNo of planned.slotsFreed) writes.slotsFreed.push({ runNo, entryNo });
-  writes.entriesRemoved.push(...planned.entriesRemoved);
+  // Those of a run that has ended go by its number: one may have been added since they were read.
+  if (planned.isEnd) writes.runsEnded.push(runNo);
+  else writes.entriesRemoved.push(...planned.entriesRemoved);
   writes.entriesAgain.push(...planned.entriesAgain);
   writes.entriesReset.push(...planned.entriesReset);
   for (const renewed of planned.entriesRenewed) writes.entriesRenewed.push({ allocation, ...renewed });
   for (const added of planned.entriesAdded) writes.entriesAdded.push({ allocation, ...added });
   for (const stepId of planned.waitsRemoved) writes.waitsRemoved.push({ runNo, stepId });
   for (const wait of planned.waitsAdded) writes.waitsAdded.push({ runNo, wait });
-  if (planned.isEnd) writes.runsEnded.push(runNo);
 }
 
 const CHANGED = {

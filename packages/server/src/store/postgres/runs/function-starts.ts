@@ -9,6 +9,7 @@ import { eventsAt } from "../events/select-events.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { Decision, DecisionResult } from "./decisions.ts";
 import { HELD_MARK_MS } from "./marks.ts";
+import { goingOn } from "./run-state.ts";
 
 const EXPIRED = `
   SELECT environment_id, function_no, kind, key, value FROM marks WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`;
@@ -58,6 +59,6 @@ function expireMarks(database: Database, until: number, limit: number): Promise<
 }
 
 async function isActive(client: PoolClient, environmentId: EnvironmentId, runNo: RunNo): Promise<boolean> {
-  const text = "SELECT 1 FROM runs WHERE environment_id = $1 AND run_no = $2 AND ended_at IS NULL";
-  return ((await client.query(text, [environmentId, runNo])).rowCount ?? 0) > 0;
+  const text = "SELECT ended_at FROM runs WHERE environment_id = $1 AND run_no = $2";
+  return goingOn((await client.query<{ ended_at: number | null }>(text, [environmentId, runNo])).rows).length > 0;
 }

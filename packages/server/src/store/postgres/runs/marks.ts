@@ -6,6 +6,7 @@ import { boundedKey } from "../bounded-key.ts";
 import type { GroupWrites } from "../group-writes.ts";
 import { insertInto } from "../json-rows.ts";
 import { LockSet, markLock } from "../locks.ts";
+import { goingOn } from "./run-state.ts";
 
 export const HELD_MARK_MS = 86_400_000;
 
@@ -20,7 +21,7 @@ const WRITE = `
 const REMOVE = `
   DELETE FROM marks USING unnest($2::integer[], $3::text[], $4::text[]) AS gone(function_no, kind, key)
   WHERE marks.environment_id = $1 AND marks.function_no = gone.function_no AND marks.kind = gone.kind AND marks.key = gone.key`;
-const ACTIVE = "SELECT run_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND ended_at IS NULL";
+const RUNS = "SELECT run_no, ended_at FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
 const HELD =
   "SELECT entry_no, lease_id FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[]) ORDER BY entry_no FOR UPDATE";
 
@@ -105,8 +106,8 @@ export class Marks {
     }
     const runNos = rows.flatMap(({ kind, value }) => (kind === "singleton" ? [Number(value)] : []));
     if (runNos.length === 0) return;
-    const active = await writes.rows<{ run_no: RunNo }>(ACTIVE, writes.environmentId, runNos);
-    for (const { run_no } of active) this.#active.add(run_no);
+    const runs = await writes.rows<{ run_no: RunNo; ended_at: number | null }>(RUNS, writes.environmentId, runNos);
+    for (const { run_no } of goingOn(runs)) this.#active.add(run_no);
   }
 }
 

@@ -6,16 +6,16 @@ import { type RunRow, toRunRecord } from "../../rows/run-rows.ts";
 import { BatchedReads } from "../batched-reads.ts";
 import type { Database } from "../database.ts";
 import { eventsAt } from "../events/select-events.ts";
-import { readable, SELECT_RUNS, sequencesOf } from "./run-state.ts";
+import { goingOn, readable, SELECT_RUNS, sequencesOf } from "./run-state.ts";
 
 /** Run and steps in one statement: a call is never made with fewer results than were there when its run was read. */
 const CONTEXTS = `
   SELECT going.*, coalesce((
     SELECT json_agg(json_build_object('id', step_id, 'value', value) ORDER BY done_position) FROM steps
     WHERE steps.environment_id = $1 AND steps.run_no = going.run_no AND steps.run_no = ANY ($2::bigint[]) AND done_position IS NOT NULL), '[]') AS steps
-  FROM (${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[]) AND ended_at IS NULL OFFSET 0) AS going`;
+  FROM (${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[]) OFFSET 0) AS going`;
 const END = `
-  SELECT status, ended_at, output, error FROM runs WHERE environment_id = $1 AND run_no = $2 AND ended_at IS NOT NULL`;
+  SELECT status, ended_at, output, error FROM runs WHERE environment_id = $1 AND run_no = $2`;
 
 type ContextRow = RunRow & { steps: { id: string; value: string }[] };
 
@@ -24,7 +24,7 @@ export function createRunContexts(database: Database): BatchedReads<RunNo, RunCo
 }
 
 async function readContexts(database: Database, environmentId: EnvironmentId, runNos: readonly RunNo[]): Promise<Map<RunNo, RunContext>> {
-  const rows = (await database.query<ContextRow>(CONTEXTS, [environmentId, runNos])).map(readable);
+  const rows = goingOn(await database.query<ContextRow>(CONTEXTS, [environmentId, runNos])).map(readable);
   const events = await eventsAt((text, values) => database.query(text, values), environmentId, rows.flatMap(sequencesOf));
   return new Map(
     rows.map((row) => [
@@ -40,11 +40,11 @@ async function readContexts(database: Database, environmentId: EnvironmentId, ru
 
 /** How a run ended; null when it has not, or is gone. */
 export async function readRunEnd(database: Database, { environmentId, runNo }: RunKey): Promise<RunEnd | null> {
-  const [row] = await database.query<{ status: RunEnd["status"]; ended_at: number; output: string | null; error: string | null }>(END, [
-    environmentId,
-    runNo,
-  ]);
-  if (!row) return null;
+  const [row] = await database.query<{ status: RunEnd["status"]; ended_at: number | null; output: string | null; error: string | null }>(
+    END,
+    [environmentId, runNo],
+  );
+  if (!row || row.ended_at === null) return null;
   const error = row.error === null ? null : (JSON.parse(row.error) as RunError);
   return { status: row.status, endedAt: row.ended_at, output: row.output, error };
 }

@@ -7,11 +7,11 @@ import { eventsAt } from "../events/select-events.ts";
 import type { GroupWrites } from "../group-writes.ts";
 
 /**
- * The numbers stand in the statement itself, which names the partitions to look into. A statement that waits for a locked row and then
- * looks again must not choose partitions as it goes: PostgreSQL 18 crashes on that.
+ * Runs are found by their numbers, and by nothing else: a condition on their state might be looked for in an index that holds all runs
+ * which go on. The numbers stand in the statement itself, which names the partitions to look into. A statement that waits for a locked
+ * row and then looks again must not choose partitions as it goes: PostgreSQL 18 crashes on that.
  */
-const LOCK_RUNS = `
-  SELECT run_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND ended_at IS NULL ORDER BY run_no FOR UPDATE`;
+const LOCK_RUNS = "SELECT run_no, ended_at FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE";
 export const SELECT_RUNS = `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)`;
 const RUNS = `${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`;
 const STEPS = `
@@ -42,7 +42,7 @@ export async function lockRunStates(
 ): Promise<Map<RunNo, RunState>> {
   const { environmentId } = writes;
   if (runNos.length === 0) return new Map();
-  const locked = (await writes.rows<{ run_no: RunNo }>(LOCK_RUNS, environmentId, [...runNos])).map(({ run_no }) => run_no);
+  const locked = goingOn(await writes.rows<EndRow>(LOCK_RUNS, environmentId, [...runNos])).map(({ run_no }) => run_no);
   if (locked.length === 0) return new Map();
   if (held.length > 0) await writes.rows(LOCK_ENTRIES, environmentId, [...held]);
   const runs = (await writes.rows<RunRow>(RUNS, environmentId, locked)).map(readable);
@@ -63,6 +63,15 @@ export async function lockRunStates(
   );
 }
 
+interface EndRow {
+  run_no: RunNo;
+  ended_at: number | null;
+}
+
+export function goingOn<Row extends { ended_at: number | null }>(rows: readonly Row[]): Row[] {
+  return rows.filter(({ ended_at }) => ended_at === null);
+}
+
 export interface RunStart {
   run: Pick<RunRecord, "no" | "functionNo" | "eventSequence">;
   event: StoredEvent | null;
@@ -76,10 +85,12 @@ export async function runStarts(
 ): Promise<Map<RunNo, RunStart>> {
   const { environmentId } = writes;
   if (runNos.length === 0) return new Map();
-  const rows = await writes.rows<{ run_no: RunNo; function_no: RunRecord["functionNo"]; event_no: number }>(
-    "SELECT run_no, function_no, event_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND ended_at IS NULL",
-    environmentId,
-    [...new Set(runNos)],
+  const rows = goingOn(
+    await writes.rows<EndRow & { function_no: RunRecord["functionNo"]; event_no: number }>(
+      "SELECT run_no, ended_at, function_no, event_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])",
+      environmentId,
+      [...new Set(runNos)],
+    ),
   );
   const sequences = withEvents ? rows.map(({ event_no }) => event_no) : [];
   const events = await eventsAt(writes.read, environmentId, sequences);

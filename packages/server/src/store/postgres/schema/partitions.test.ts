@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
-import { createEventIdGenerator, type EnvironmentId, type EventId, type RunId } from "@inlet/protocol";
+import { createEventIdGenerator } from "@inlet/protocol";
 import { freshDatabase, inDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
 import {
   advance,
@@ -59,8 +58,8 @@ async function appendAt(
   runs: ReturnType<typeof sampleRun>[] = [],
 ) {
   const event = sampleEvent({ id: idAt(receivedAt), runs });
-  const { handed } = await store.eventAppend(sampleBatch(environment, [event], { receivedAt, lease: sampleLease() }));
-  return { event, handed };
+  const { leased } = await store.eventAppend(sampleBatch(environment, [event], { receivedAt, lease: sampleLease() }));
+  return { event, leased };
 }
 
 test("partitions are made ahead; what came before its partition was made moves into it", { skip }, async (t) => {
@@ -107,7 +106,7 @@ test("a partition is dropped when all of it may go, and not while a run needs so
   await store.retentionTend({ now: Date.now(), keptMs: day });
   await appendAt(scene, first);
   const run = sampleRun(functions[0]);
-  const { handed } = await appendAt(scene, second, [run]);
+  const { leased } = await appendAt(scene, second, [run]);
   await appendAt(scene, second);
   while (!(await store.eventTypeCount({ limit: 1_000 })));
   const tend = () => store.retentionTend({ now: second + 32 * DAY_MS, keptMs: day });
@@ -117,7 +116,7 @@ test("a partition is dropped when all of it may go, and not while a run needs so
   assert.ok(left.includes(nameOf("events", second)), "its event is needed");
   await store.eventExpireMany({ until: second + DAY_MS, after: `${nameOf("events", second)} -1`, limit: 10 });
   assert.equal((await placesOf(url, "events"))[nameOf("events", second)], 1, "others that are old do not stay with it");
-  const [entry] = handed;
+  const [entry] = leased;
   assert.ok(entry?.runNo);
   await advance(scene, { runNo: entry.runNo, entry }, { end: sampleEnd() });
   await tend();
@@ -143,45 +142,4 @@ test("a partition of runs goes with all that belongs to them, and not while one 
   const again = await beginOne(scene);
   await advance(scene, again, { steps: [doneStep("a")] });
   assert.equal((await detailsOf(scene, again.run.id)).steps.length, 1, "what fits nowhere is kept all the same");
-});
-
-test("what a database held before it had partitions is there afterwards", { skip }, async (t) => {
-  const url = await freshDatabase(t);
-  const migration = (name: string) => readFileSync(new URL(`./migrations/${name}`, import.meta.url), "utf8");
-  const [eventId, futureId] = [idAt(Date.now()), "7ZZZZZZZZZ0000000000000000" as EventId];
-  await inDatabase(url, async (client) => {
-    await client.query(migration("001-tables.sql"));
-    await client.query(migration("002-write-groups.sql"));
-    await client.query("CREATE TABLE schema_version (only_row integer PRIMARY KEY CHECK (only_row = 1), version integer NOT NULL)");
-    await client.query("INSERT INTO schema_version VALUES (1, 2)");
-    await client.query("INSERT INTO environments (name, kind, created_at) VALUES ('production', 'default', 1)");
-    await client.query("INSERT INTO event_names (name) VALUES ('a')");
-    await client.query("INSERT INTO event_sources (source_kind, source_id) VALUES ('key', 'k')");
-    await client.query(
-      `INSERT INTO events (sequence, environment_id, event_id, name_id, ts, received_at, source_no, data)
-       SELECT nextval('event_sequence'), 1, id, 1, 1, 1000, 1, '{}' FROM unnest($1::text[]) AS id`,
-      [[eventId, futureId]],
-    );
-    await client.query(
-      "INSERT INTO runs (run_no, environment_id, run_id, function_no, event_no, status, lane_no, created_at) VALUES (7, 1, $1, 1, 1, 'running', 1, 5)",
-      ["01RUN"],
-    );
-    await client.query(
-      "INSERT INTO steps (run_no, step_id, kind, name, status, position, started_at, attempts) VALUES (7, 's', 'run', 's', 'running', 0, 1, 1)",
-    );
-    await client.query(
-      "INSERT INTO calls (run_no, attempt, started_at, ended_at, is_error, path, steps_given, answer_length) VALUES (7, 0, 1, 2, 0, '/', 0, 0)",
-    );
-  });
-  const store = await open(t, url);
-  const environmentId = 1 as EnvironmentId;
-  for (const id of [eventId, futureId]) assert.ok(await store.eventGet({ environmentId, id }));
-  assert.deepEqual(await placesOf(url, "events"), { events_before: 1, events_rest: 1 });
-  const run = await store.runGet({ environmentId, id: "01RUN" as RunId });
-  assert.deepEqual([run?.event?.id, run?.steps.length, run?.calls.length], [eventId, 1, 1]);
-  const appended = await store.eventAppend({
-    ...{ environmentId, receivedAt: 2_000, source: { kind: "key", id: "k" }, duplicateSince: 0, idsFromSender: true },
-    events: [{ ...sampleEvent(), id: eventId }],
-  });
-  assert.equal(appended.duplicates, 1, "an id that was stored before is known");
 });
