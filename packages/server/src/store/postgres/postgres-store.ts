@@ -76,7 +76,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
   const announced = createAnnounced(database, node);
   const tell = (news: News) => signals.tell(news);
-  const words = new EventWords(database);
+  const words = new EventWords();
   const queue = queueStore({
     ...{ database, tell },
     watch: (listener) => signals.queue.add(listener),

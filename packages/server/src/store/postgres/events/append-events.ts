@@ -11,7 +11,7 @@ import type { GroupWrites } from "../group-writes.ts";
 import { requestStart, startRun } from "../runs/start-runs.ts";
 import { recordRequests } from "../webhooks/webhook-requests.ts";
 import { claimKeys } from "./dedup-keys.ts";
-import type { EventWords } from "./event-words.ts";
+import type { WordNumbers } from "./event-words.ts";
 import { countDuplicates, insertEvents, type StoredNow } from "./insert-events.ts";
 import { takeNumbers } from "./take-numbers.ts";
 
@@ -35,7 +35,7 @@ interface Candidate extends Appending {
   verdict: Verdict;
 }
 
-export async function appendEvents(writes: GroupWrites, words: EventWords, appendings: readonly Appending[]): Promise<Appended> {
+export async function appendEvents(writes: GroupWrites, words: WordNumbers, appendings: readonly Appending[]): Promise<Appended> {
   const candidates = appendings.map((appending) =>
     appending.batch.events.map((event): Candidate => ({ ...appending, event, verdict: { kind: "stored" } })),
   );
@@ -91,7 +91,7 @@ async function judgeKeys(writes: GroupWrites, candidates: readonly Candidate[]):
   }
 }
 
-async function store(writes: GroupWrites, words: EventWords, candidates: readonly Candidate[]): Promise<Appended["stored"]> {
+async function store(writes: GroupWrites, words: WordNumbers, candidates: readonly Candidate[]): Promise<Appended["stored"]> {
   if (candidates.length === 0) return [];
   const runs = candidates.reduce((sum, { event }) => sum + (event.runs?.length ?? 0), 0);
   const numbers = await takeNumbers(writes, { events: candidates.length, runs });

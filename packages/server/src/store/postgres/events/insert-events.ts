@@ -4,7 +4,7 @@ import type { EventId } from "@inlet/protocol";
 import { type EventBatch, type NewEvent, toStoreText } from "../../contract/index.ts";
 import type { GroupWrites } from "../group-writes.ts";
 import { insertInto } from "../json-rows.ts";
-import type { EventWords } from "./event-words.ts";
+import type { WordNumbers } from "./event-words.ts";
 
 const INSERT = insertInto("events", {
   ...{ sequence: "bigint", environment_id: "integer", event_id: "text", name_id: "integer", ts: "bigint", received_at: "bigint" },
@@ -19,7 +19,7 @@ export interface StoredNow {
   sequence: number;
 }
 
-export async function insertEvents(writes: GroupWrites, words: EventWords, stored: readonly StoredNow[]): Promise<void> {
+export async function insertEvents(writes: GroupWrites, words: WordNumbers, stored: readonly StoredNow[]): Promise<void> {
   if (stored.length === 0) return;
   const rows = stored.map(({ batch, event, sequence }) => {
     const { id, name, ts, dedupId, extras, data } = event;

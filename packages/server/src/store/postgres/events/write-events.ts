@@ -19,7 +19,10 @@ export interface WriteEventsParts {
 export function createWriteEvents({ words, rules, tell }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {
   return async (client, environmentId, attempts) => {
     const writes = new GroupWrites(client, environmentId);
-    await words.ensure(attempts.map(({ work }) => work));
+    const numbers = await words.numbersFor(
+      writes.read,
+      attempts.map(({ work }) => work),
+    );
     const locks = new LockSet();
     locks.add(LANES_LOCK, "shared");
     for (const { work } of attempts) for (const { name } of work.events) locks.add(nameLock(environmentId, name), "shared");
@@ -27,7 +30,7 @@ export function createWriteEvents({ words, rules, tell }: WriteEventsParts): Wri
     const appendings = attempts.map(({ work: batch, mayBeWritten }) => {
       return { batch, mayBeWritten, allocation: new LeaseAllocation(batch.receivedAt, batch.lease) };
     });
-    const { results, stored } = await appendEvents(writes, words, appendings);
+    const { results, stored } = await appendEvents(writes, numbers, appendings);
     await writeGathered(writes);
     await resumeRuns(writes, rules, stored);
     return {

@@ -4,7 +4,7 @@
  */
 
 import type { RunId, RunNo } from "@inlet/protocol";
-import type { WaitRules } from "../../contract/index.ts";
+import type { EventBatch, WaitRules } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { appendEvents } from "../events/append-events.ts";
 import type { EventWords } from "../events/event-words.ts";
@@ -40,8 +40,10 @@ export function createWriteDecisions({ words, rules, tell }: WriteDecisionsParts
     const consequences: Consequences = { appendings: [], arrivals: [], cancelled: [] };
     const decided = await decide(writes, units, consequences);
     const looking = looksBack(writes, units);
-    await lockNames(writes, looking, consequences, words);
-    const { stored } = await appendEvents(writes, words, consequences.appendings);
+    const batches = consequences.appendings.map(({ batch }) => batch);
+    const numbers = await words.numbersFor(writes.read, batches);
+    await lockNames(writes, looking, batches);
+    const { stored } = await appendEvents(writes, numbers, consequences.appendings);
     await writeGathered(writes);
     await lookBack(writes, rules, looking);
     await resumeRuns(writes, rules, stored);
@@ -108,11 +110,8 @@ function looksBack(writes: GroupWrites, units: readonly Unit[]): LookingBack[] {
 async function lockNames(
   { client, environmentId }: GroupWrites,
   looking: readonly LookingBack[],
-  { appendings }: Consequences,
-  words: EventWords,
+  batches: readonly EventBatch[],
 ): Promise<void> {
-  const batches = appendings.map(({ batch }) => batch);
-  await words.ensure(batches);
   const locks = new LockSet();
   locks.add(LANES_LOCK, "shared");
   for (const { wait } of looking) locks.add(nameLock(environmentId, wait.eventName), "alone");
