@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { StoreRefused } from "../contract/index.ts";
 import { Database } from "../postgres/database.ts";
-import { migrate } from "../postgres/migrate.ts";
+import { migrate } from "../postgres/schema/migrate.ts";
 import { DATABASE_FILE } from "../sqlite/database.ts";
 import { refuseBadFile } from "../sqlite/folder/check-file.ts";
 import { lockFolder } from "../sqlite/folder/folder-lock.ts";
