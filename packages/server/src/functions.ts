@@ -59,7 +59,6 @@ export interface FunctionsParts {
   eventIds: EventIdGenerator;
   defaultEnvironment: string;
   signingKey(): string | null;
-  isSigned(bearer: string): boolean;
   liveLog: LiveLog | null;
   traffic: Traffic;
   log: Logger;

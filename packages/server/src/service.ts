@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { createEventIdGenerator, type Refusal, signingKeyBearers } from "@inlet/protocol";
+import { createEventIdGenerator, type Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageFile from "../package.json" with { type: "json" };
@@ -101,7 +101,7 @@ async function serve(
   useEndEvents: (endEvents: EndEvents) => void,
   showLine: ServiceSurroundings["showLine"],
 ): Promise<Service> {
-  const newKeys = await bootstrap(store, config, now);
+  const newKeys = await bootstrap(store, config, log, now);
   const directory = new Directory(store);
   await directory.refresh();
 
@@ -140,7 +140,6 @@ async function serve(
   const functions = createFunctions({
     ...{ config, store, directory, eventIds: ids, defaultEnvironment, liveLog, traffic, log, now },
     signingKey: () => (config.mode === "dev" ? null : newestSigningKey(directory)),
-    isSigned: (bearer) => directory.signingKeys().some((key) => signingKeyBearers(key).includes(bearer)),
   });
   useEndEvents(functions.endEvents);
   const receive = createEventLife({
@@ -165,7 +164,14 @@ async function serve(
   const clientIp = createClientIp(config.trustProxy);
   const app = createHttpServer({ receive, budget, clientIp, log, isDraining }, config.trustProxy, log);
   registerHealthRoutes(app, { store, isDraining, now });
-  registerSdkRoutes(app, { isDev: config.mode === "dev", version: packageFile.version, sdk: functions.sdk });
+  const audit = new AuditTrail(store, log, now);
+  registerSdkRoutes(app, {
+    isDev: config.mode === "dev",
+    version: packageFile.version,
+    signingKeyOf: (bearer) => directory.signingKeyOf(bearer),
+    sdk: functions.sdk,
+    audit,
+  });
   registerRestApi(app, {
     runs: functions.runs,
     registry: functions.registry,
@@ -179,7 +185,7 @@ async function serve(
       sessions: new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId: () => ids.next(now()), log, now }),
     },
     loginTokens,
-    audit: new AuditTrail(store, log, now),
+    audit,
     store,
     directory,
     sourceName: (source) => (source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source)),

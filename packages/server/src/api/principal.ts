@@ -5,7 +5,7 @@ import type { ApiRole, Environment } from "../store/contract/index.ts";
 import { RestRefusal } from "./rest-errors.ts";
 
 export interface Principal {
-  kind: "api-key" | "session" | "dev";
+  kind: "api-key" | "session" | "signing-key" | "dev";
   /** Of the key or the session. */
   id: string;
   name: string;

@@ -1,7 +1,7 @@
 /** How the text of a setting becomes its value. A reading throws a SettingFault whose message completes "--flag …". */
 
 import { BlockList, isIP } from "node:net";
-import { parseDuration } from "@inlet/protocol";
+import { isPlaceholderKey, isSigningKey, PLACEHOLDER_RULE, parseDuration, SIGNING_KEY_RULE } from "@inlet/protocol";
 
 export interface Reading<Value> {
   /** What `--help` shows in the value's place. */
@@ -24,6 +24,33 @@ export function text(placeholder: string): Reading<string> {
     parse(given) {
       if (given.trim() === "") throw new SettingFault("must not be empty");
       return given.trim();
+    },
+  };
+}
+
+/** As long as any key need be; what is longer is refused before it is looked up. */
+const KEY_UNITS_MAX = 512;
+
+/** The text of a key that a person chose. */
+export function key(): Reading<string> {
+  return {
+    placeholder: "key",
+    parse(given) {
+      const chosen = text("key").parse(given);
+      if (chosen.length > KEY_UNITS_MAX) throw new SettingFault(`must have at most ${KEY_UNITS_MAX} characters`);
+      if (isPlaceholderKey(chosen)) throw new SettingFault(PLACEHOLDER_RULE);
+      return chosen;
+    },
+  };
+}
+
+export function signingKey(): Reading<string> {
+  return {
+    placeholder: "key",
+    parse(given) {
+      const chosen = key().parse(given);
+      if (!isSigningKey(chosen)) throw new SettingFault(SIGNING_KEY_RULE);
+      return chosen;
     },
   };
 }

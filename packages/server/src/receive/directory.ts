@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { EnvironmentId } from "@inlet/protocol";
+import { type EnvironmentId, isBearerOf } from "@inlet/protocol";
 import type { Environment, EnvironmentStore, EventSource, Key, KeyKind, KeyStore, Webhook, WebhookStore } from "../store/contract/index.ts";
 
 /** Keys already hashed. Bounded, because a dev server accepts any text as a key. */
@@ -90,6 +90,11 @@ export class Directory {
   /** The texts of those that calls to apps may be signed with, oldest first. Asked for by every call. */
   signingKeys(): readonly string[] {
     return this.#signingKeys;
+  }
+
+  /** The signing key that this bearer text belongs to, or null. */
+  signingKeyOf(bearer: string): Key | null {
+    return this.keys().find(({ kind, secret }) => kind === "signing" && secret !== null && isBearerOf(secret, bearer)) ?? null;
   }
 
   /** The key with this id, unless it was revoked. */

@@ -1,0 +1,10 @@
+/** Texts that stand in documentation where a key belongs. Whoever copies one has a key that everybody knows. */
+
+const PLACEHOLDER = /(?:replace|change)[-_ ]?(?:me|this)|placeholder|your[-_ ](?:\w+[-_ ])?key|<[^>]*>|…|\.\.\.|x{8,}/i;
+
+/** Completes a sentence that begins with what was given. */
+export const PLACEHOLDER_RULE = 'is a placeholder from an example, which everybody knows; make a key with "inlet keys new"';
+
+export function isPlaceholderKey(text: string): boolean {
+  return PLACEHOLDER.test(text);
+}
