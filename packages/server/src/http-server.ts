@@ -1,13 +1,13 @@
 /** The HTTP server: hands requests to `/e/…` to the edge and everything else to the framework; holds the limits both share. */
 
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Refusal } from "@inlet/protocol";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { registerRestErrors, sendRefusal } from "./api/rest-errors.ts";
 import { registerSecurityHeaders } from "./api/security-headers.ts";
-import { createHttpEdge, type HttpEdgeParts, isForEdge } from "./receive/http-edge.ts";
+import { createHttpEdge, type HttpEdgeParts, isForEdge, writeRefusal } from "./receive/http-edge.ts";
 
 /** A client must deliver its whole request within this time. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -18,10 +18,16 @@ const PATH_PART_UNITS_MAX = 2_048;
 
 export function createHttpServer(parts: HttpEdgeParts, trustProxy: boolean | string[], log: Logger): FastifyInstance {
   const edge = createHttpEdge(parts);
+  function handle(request: IncomingMessage, response: ServerResponse, framework: RequestListener): void {
+    const refused = parts.guard?.(request);
+    if (refused) writeRefusal(request, response, refused);
+    else if (isForEdge(request)) edge(request, response);
+    else framework(request, response);
+  }
   const app = Fastify({
     serverFactory: (framework) =>
       createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (request, response) =>
-        isForEdge(request) ? edge(request, response) : framework(request, response),
+        handle(request, response, framework),
       ),
     // One log line per request would cost more than accepting it, and paths hold event keys.
     logger: false,

@@ -41,6 +41,7 @@ import { RefusalLog } from "./observe/refusal-log.ts";
 import { Traffic } from "./observe/traffic.ts";
 import { BodyBudget } from "./receive/body-budget.ts";
 import { createClientIp } from "./receive/client-ip.ts";
+import { createDevGuard } from "./receive/dev-guard.ts";
 import { Directory } from "./receive/directory.ts";
 import type { Accepted } from "./receive/inbound-request.ts";
 import { isIpRange } from "./receive/ip-list.ts";
@@ -162,7 +163,11 @@ async function serve(
   const loginTokens = new LoginTokens(now);
   const budget = new BodyBudget(config.queueLimit);
   const clientIp = createClientIp(config.trustProxy);
-  const app = createHttpServer({ receive, budget, clientIp, log, isDraining }, config.trustProxy, log);
+  const guard =
+    config.mode === "dev"
+      ? createDevGuard({ loopbackOnly: isLoopback(config.host), publicUrl: config.publicUrl, allowedOrigins: config.allowOrigin })
+      : null;
+  const app = createHttpServer({ receive, budget, clientIp, log, isDraining, guard }, config.trustProxy, log);
   registerHealthRoutes(app, { store, isDraining, now });
   const audit = new AuditTrail(store, log, now);
   registerSdkRoutes(app, {
@@ -178,7 +183,6 @@ async function serve(
     access: {
       directory,
       open: config.mode === "dev",
-      loopbackOnly: isLoopback(config.host),
       publicUrl: config.publicUrl,
       defaultEnvironment,
       attempts: new AttemptBudget(now),

@@ -118,6 +118,20 @@ export function url(): Reading<string> {
   };
 }
 
+/** What a browser sends in `Origin` for pages of this address. */
+export function origin(): Reading<string> {
+  return {
+    placeholder: "origin",
+    parse(given) {
+      const parsed = URL.parse(given.trim());
+      const isOrigin =
+        parsed && /^https?:$/.test(parsed.protocol) && parsed.pathname === "/" && parsed.search + parsed.hash + parsed.username === "";
+      if (!isOrigin) throw new SettingFault("must be the origin of a page, such as http://localhost:3000");
+      return parsed.origin;
+    },
+  };
+}
+
 export function trustedProxies(): Reading<boolean | string[]> {
   return {
     placeholder: "true|CIDR[,…]",

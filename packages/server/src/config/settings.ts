@@ -13,6 +13,7 @@ import {
   list,
   MIB,
   oneOf,
+  origin,
   postgresUrl,
   type Reading,
   signingKey,
@@ -44,6 +45,11 @@ export const SETTINGS = {
     reading: url(),
     default: null,
     sentence: "Address under which the world reaches the service, for the URLs of webhooks; otherwise that of the request is used.",
+  }),
+  allowOrigin: setting<string[]>({
+    reading: list(origin()),
+    default: [],
+    sentence: "Origin of a page that may call a dev server from a browser, such as http://localhost:3000; several are separated by commas.",
   }),
   dataDir: setting<string>({ reading: text("folder"), default: ".inlet", sentence: "Folder of the embedded store." }),
   databaseUrl: setting<string | null>({

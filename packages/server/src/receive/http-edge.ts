@@ -8,6 +8,7 @@ import { Refusal } from "@inlet/protocol";
 import type { BodyBudget, BodyShare } from "./body-budget.ts";
 import type { ClientIp } from "./client-ip.ts";
 import { closeLingering } from "./close-lingering.ts";
+import type { DevGuard } from "./dev-guard.ts";
 import { type AnswerParts, answerTo, type HttpAnswer, refusedAnswer } from "./http-answer.ts";
 import type { Body, InboundRequest } from "./inbound-request.ts";
 import { overloaded, readBody } from "./read-body.ts";
@@ -16,6 +17,8 @@ import { keyTextOf, queryOf, TARGET_START } from "./target.ts";
 export interface HttpEdgeParts extends AnswerParts {
   budget: BodyBudget;
   clientIp: ClientIp;
+  /** Of a dev server: refuses what pages of other sites ask for. Null: keys do that. */
+  guard: DevGuard | null;
   /** True while the service drains: connections are closed after their answer. */
   isDraining: () => boolean;
 }
@@ -79,6 +82,10 @@ class EdgeRequest implements InboundRequest {
   readBody(bytesMax: number): Promise<Body> {
     return readBody(this.#request, bytesMax, this.#share);
   }
+}
+
+export function writeRefusal(request: IncomingMessage, response: ServerResponse, refused: Refusal): void {
+  write(request, response, refusedAnswer(refused));
 }
 
 function write(request: IncomingMessage, response: ServerResponse, answer: HttpAnswer, more: readonly string[] = []): void {

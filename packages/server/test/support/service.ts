@@ -19,6 +19,7 @@ export interface TestServiceOptions {
   mode?: Mode;
   flags?: string[];
   now?: () => number;
+  host?: string;
   dataDir?: string;
   /** A database that several services share. */
   databaseUrl?: string;
@@ -48,7 +49,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     "--port",
     "0",
     "--host",
-    "127.0.0.1",
+    options.host ?? "127.0.0.1",
     "--data-dir",
     dataDir,
     "--event-key",
