@@ -25,10 +25,12 @@ export function createHttpServer(parts: HttpEdgeParts, trustProxy: boolean | str
     else framework(request, response);
   }
   const app = Fastify({
-    serverFactory: (framework) =>
-      createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (request, response) =>
-        handle(request, response, framework),
-      ),
+    serverFactory: (framework) => {
+      const limits = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS };
+      const server = createServer(limits, (request, response) => handle(request, response, framework));
+      // A client may end its side once its request is written: it still gets its answer.
+      return Object.assign(server, { httpAllowHalfOpen: true });
+    },
     // One log line per request would cost more than accepting it, and paths hold event keys.
     logger: false,
     trustProxy,
