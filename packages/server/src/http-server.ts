@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { registerRestErrors, sendRefusal } from "./api/rest-errors.ts";
 import { registerSecurityHeaders } from "./api/security-headers.ts";
+import { registerBodyBudget } from "./framework-bodies.ts";
 import { createHttpEdge, type HttpEdgeParts, isForEdge, writeRefusal } from "./receive/http-edge.ts";
 
 /** A client must deliver its whole request within this time. */
@@ -44,6 +45,7 @@ export function createHttpServer(parts: HttpEdgeParts, trustProxy: boolean | str
     frameworkErrors: (error, _request, reply) => void sendRefusal(reply, new Refusal("request_invalid", error.message)),
   });
   registerSecurityHeaders(app);
+  registerBodyBudget(app, parts.budget);
   registerRestErrors(app, log);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0];

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Refusal } from "@inlet/protocol";
 import type { BodyBudget, BodyShare } from "./body-budget.ts";
 import type { ClientIp } from "./client-ip.ts";
-import { closeLingering } from "./close-lingering.ts";
+import { closeLingering, hasLargeRest } from "./close-lingering.ts";
 import type { DevGuard } from "./dev-guard.ts";
 import { type AnswerParts, answerTo, type HttpAnswer, refusedAnswer } from "./http-answer.ts";
 import type { Body, InboundRequest } from "./inbound-request.ts";
@@ -27,7 +27,6 @@ export type HttpHandler = (request: IncomingMessage, response: ServerResponse) =
 
 const METHODS_ALLOWED = "POST, OPTIONS";
 const CLOSE = ["connection", "close"];
-const SMALL_BODY_BYTES = 64 * 1024;
 
 export function isForEdge({ url = "" }: IncomingMessage): boolean {
   return url.startsWith(TARGET_START);
@@ -93,13 +92,6 @@ function write(request: IncomingMessage, response: ServerResponse, answer: HttpA
   response.writeHead(answer.status, [...answer.headers, ...(leave ? CLOSE : more)]);
   response.end(answer.body);
   if (leave) closeLingering(request);
-}
-
-/** What is left of a small body costs less to read than a new connection: Node throws it away by itself. */
-function hasLargeRest(request: IncomingMessage): boolean {
-  if (request.complete) return false;
-  const declared = request.headers["content-length"];
-  return declared === undefined ? request.headers["transfer-encoding"] !== undefined : Number(declared) > SMALL_BODY_BYTES;
 }
 
 /** Any page may send events, with whatever headers it asks for; the key in the path is what counts. */
