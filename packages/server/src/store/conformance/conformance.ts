@@ -11,6 +11,7 @@ import { eventTypeConformance } from "./event-types.ts";
 import { functionStartConformance } from "./function-starts.ts";
 import { idempotencyConformance } from "./idempotency-keys.ts";
 import { keyConformance } from "./keys.ts";
+import { pageBytesConformance } from "./page-bytes.ts";
 import { placeConformance } from "./places.ts";
 import { queueConformance } from "./queue.ts";
 import { retentionConformance } from "./retention.ts";
@@ -26,6 +27,7 @@ import { webhookConformance } from "./webhooks.ts";
 export function storeConformance(engine: Engine): void {
   eventAppendConformance(engine);
   eventReadConformance(engine);
+  pageBytesConformance(engine);
   dedupConformance(engine);
   environmentConformance(engine);
   keyConformance(engine);
