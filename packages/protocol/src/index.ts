@@ -1,6 +1,7 @@
 /** The words Inlet's server, SDK and CLI share. No I/O, no dependencies. */
 
 export * from "./accept-list.ts";
+export * from "./address-group.ts";
 export * from "./canonical-headers.ts";
 export * from "./canonical-json.ts";
 export * from "./error-codes.ts";

@@ -7,7 +7,9 @@ import Fastify, { type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { registerRestErrors, sendRefusal } from "./api/rest-errors.ts";
 import { registerSecurityHeaders } from "./api/security-headers.ts";
-import { registerBodyBudget } from "./framework-bodies.ts";
+import { registerAnswerBudget, registerBodyBudget } from "./framework-bodies.ts";
+import { BadRequests } from "./receive/bad-requests.ts";
+import { type ConnectionRules, guardConnections } from "./receive/guard-connections.ts";
 import { createHttpEdge, type HttpEdgeParts, isForEdge, writeRefusal } from "./receive/http-edge.ts";
 
 /** A client must deliver its whole request within this time. */
@@ -17,9 +19,15 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const REST_BODY_BYTES_MAX = 1024 * 1024;
 const PATH_PART_UNITS_MAX = 2_048;
 
-export function createHttpServer(parts: HttpEdgeParts, trustProxy: boolean | string[], log: Logger): FastifyInstance {
+export interface HttpServerParts extends HttpEdgeParts {
+  connections: ConnectionRules;
+}
+
+export function createHttpServer(parts: HttpServerParts, trustProxy: boolean | string[], log: Logger): FastifyInstance {
   const edge = createHttpEdge(parts);
+  const badRequests = new BadRequests();
   function handle(request: IncomingMessage, response: ServerResponse, framework: RequestListener): void {
+    badRequests.note(request, response);
     const refused = parts.guard?.(request);
     if (refused) writeRefusal(request, response, refused);
     else if (isForEdge(request)) edge(request, response);
@@ -29,6 +37,7 @@ export function createHttpServer(parts: HttpEdgeParts, trustProxy: boolean | str
     serverFactory: (framework) => {
       const limits = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS };
       const server = createServer(limits, (request, response) => handle(request, response, framework));
+      guardConnections(server, parts.connections);
       // A client may end its side once its request is written: it still gets its answer.
       return Object.assign(server, { httpAllowHalfOpen: true });
     },
@@ -38,7 +47,7 @@ export function createHttpServer(parts: HttpEdgeParts, trustProxy: boolean | str
     bodyLimit: REST_BODY_BYTES_MAX,
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    clientErrorHandler: answerBadRequest,
+    clientErrorHandler: (error, socket) => badRequests.answer(error, socket as Socket),
     // Requests are checked by compilers of the REST API's own, and answers by none: the usual ones need not be loaded.
     schemaController: { compilersFactory: { buildValidator: () => noCompiler, buildSerializer: () => noCompiler } },
     routerOptions: { maxParamLength: PATH_PART_UNITS_MAX },
@@ -46,6 +55,7 @@ export function createHttpServer(parts: HttpEdgeParts, trustProxy: boolean | str
   });
   registerSecurityHeaders(app);
   registerBodyBudget(app, parts.budget);
+  registerAnswerBudget(app);
   registerRestErrors(app, log);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0];
@@ -57,15 +67,3 @@ export function createHttpServer(parts: HttpEdgeParts, trustProxy: boolean | str
 function noCompiler(): never {
   throw new Error("a route outside the REST API has a schema");
 }
-
-/** What the HTTP parser itself refuses has no request to answer: a bare status line has to do. */
-function answerBadRequest(error: { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
-  const status = STATUS_LINES[error.code ?? ""] ?? "400 Bad Request";
-  socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
-}
-
-const STATUS_LINES: Readonly<Record<string, string>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
-  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
-};

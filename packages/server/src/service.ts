@@ -15,6 +15,7 @@ import { LoginTokens } from "./api/login-tokens.ts";
 import { registerRestApi } from "./api/rest-api.ts";
 import { registerSdkRoutes } from "./api/sdk-routes.ts";
 import { Sessions } from "./api/sessions.ts";
+import { StreamSlots } from "./api/stream-slots.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
 import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
@@ -40,9 +41,10 @@ import { QueueHistory } from "./observe/queue-history.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
 import { Traffic } from "./observe/traffic.ts";
 import { BodyBudget } from "./receive/body-budget.ts";
-import { createClientIp } from "./receive/client-ip.ts";
+import { createClientIp, createProxyCheck } from "./receive/client-ip.ts";
 import { createDevGuard } from "./receive/dev-guard.ts";
 import { Directory } from "./receive/directory.ts";
+import type { ConnectionRules } from "./receive/guard-connections.ts";
 import type { Accepted } from "./receive/inbound-request.ts";
 import { isIpRange } from "./receive/ip-list.ts";
 import { issueKey, issueWebhookToken } from "./receive/issue-key.ts";
@@ -167,7 +169,14 @@ async function serve(
     config.mode === "dev"
       ? createDevGuard({ loopbackOnly: isLoopback(config.host), publicUrl: config.publicUrl, allowedOrigins: config.allowOrigin })
       : null;
-  const app = createHttpServer({ receive, budget, clientIp, log, isDraining, guard }, config.trustProxy, log);
+  const connections: ConnectionRules = {
+    firstByteMs: config.firstByteTimeout,
+    stallMs: config.stallTimeout,
+    connectionsMax: config.addressConnections,
+    isProxy: createProxyCheck(config.trustProxy),
+    log,
+  };
+  const app = createHttpServer({ receive, budget, clientIp, log, isDraining, guard, connections }, config.trustProxy, log);
   registerHealthRoutes(app, { store, isDraining, now });
   const audit = new AuditTrail(store, log, now);
   registerSdkRoutes(app, {
@@ -194,6 +203,7 @@ async function serve(
     directory,
     sourceName: (source) => (source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source)),
     drained: draining.signal,
+    slots: new StreamSlots(),
     issueKey,
     issueWebhookToken,
     isIpRange,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AttemptBudget, addressGroup } from "./attempt-budget.ts";
+import { addressGroup } from "@inlet/protocol";
+import { AttemptBudget } from "./attempt-budget.ts";
 
 const isRefused = (attempt: () => void): boolean => {
   try {

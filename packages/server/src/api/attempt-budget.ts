@@ -6,7 +6,7 @@
  * Bounded: what is remembered about addresses is forgotten oldest first.
  */
 
-import { isIPv6 } from "node:net";
+import { addressGroup } from "@inlet/protocol";
 import { RestRefusal } from "./rest-errors.ts";
 
 const FAILURES_MAX = 10;
@@ -58,17 +58,4 @@ function keep(memory: Map<string, unknown> | Set<string>, add: () => void): void
   if (memory.size <= REMEMBERED_MAX) return;
   const [oldest = ""] = memory.keys();
   memory.delete(oldest);
-}
-
-/** One customer has 2^64 addresses of IPv6 at least: they count as one. */
-export function addressGroup(ip: string): string {
-  if (!isIPv6(ip) || ip.toLowerCase().startsWith("::ffff:")) return ip.replace(/^::ffff:/i, "");
-  const [head = "", tail] = ip.split("%", 1)[0]?.split("::") ?? [];
-  const [before, after] = [head, tail ?? ""].map((part) => (part === "" ? [] : part.split(":")));
-  const zeros = tail === undefined ? 0 : 8 - (before?.length ?? 0) - (after?.length ?? 0);
-  const groups = [...(before ?? []), ...Array<string>(zeros).fill("0"), ...(after ?? [])];
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(":");
 }

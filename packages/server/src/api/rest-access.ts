@@ -82,7 +82,7 @@ function principalWithKey({ directory, attempts }: AccessRules, request: Fastify
   attempts.judge(request.ip, key?.id ?? null);
   if (!key) throw new RestRefusal("api_key_invalid", "This API key is unknown or was revoked.");
   const { id, name, role, environments } = key;
-  return { kind: "api-key", id, name, role: role ?? "read", environments, isValid: () => directory.workingKey(id) !== null };
+  return { kind: "api-key", id, keyId: id, name, role: role ?? "read", environments, isValid: () => directory.workingKey(id) !== null };
 }
 
 function fromElsewhere(): RestRefusal {

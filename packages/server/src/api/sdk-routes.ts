@@ -107,7 +107,7 @@ function principalOfSdk({ isDev, signingKeyOf }: SdkRoutesParts, request: Fastif
   if (isDev) return DEV_PRINCIPAL;
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
   const key = bearer === undefined ? null : signingKeyOf(bearer);
-  if (key) return { kind: "signing-key", id: key.id, name: key.name, role: "read", environments: null, isValid: () => true };
+  if (key) return { kind: "signing-key", id: key.id, keyId: key.id, name: key.name, role: "read", environments: null, isValid: () => true };
   throw new RestRefusal(
     "signing_key_invalid",
     "The app's signing key is missing, unknown or revoked: set SERVICE_SIGNING_KEY (for Inngest's SDKs INNGEST_SIGNING_KEY).",

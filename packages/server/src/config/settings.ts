@@ -106,6 +106,23 @@ export const SETTINGS = {
     shown: "64mb",
     sentence: "Most bytes of request bodies held at once; beyond it requests are answered with 503.",
   }),
+  firstByteTimeout: setting({
+    reading: duration(100, 600_000),
+    default: 10_000,
+    shown: "10s",
+    sentence: "How long a new connection may take to send its first byte.",
+  }),
+  stallTimeout: setting({
+    reading: duration(100, 600_000),
+    default: 30_000,
+    shown: "30s",
+    sentence: "How long a client may leave what it was sent unread before its connection is cut.",
+  }),
+  addressConnections: setting({
+    reading: integer(0, 1_000_000),
+    default: 1_000,
+    sentence: "Most connections of one address, trusted proxies excepted; 0: no limit.",
+  }),
   trustProxy: setting<boolean | string[]>({
     reading: trustedProxies(),
     default: false,
