@@ -12,7 +12,7 @@ export * from "./field-lists.ts";
 export * from "./headers.ts";
 export * from "./ids.ts";
 export * from "./json-scan.ts";
-export * from "./key-placeholder.ts";
+export * from "./key-texts.ts";
 export * from "./parse-duration.ts";
 export * from "./read-event.ts";
 export * from "./sign.ts";

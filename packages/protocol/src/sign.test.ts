@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
 import { test } from "node:test";
-import { isPlaceholderKey } from "./key-placeholder.ts";
+import { isPlaceholderKey } from "./key-texts.ts";
 import { isBearerOf, isSigningKey, signBody, signingKeyBearers } from "./sign.ts";
 
 // Computed with OpenSSL: printf '%s' '{"a":1}1700000000' | openssl dgst -sha256 -hmac deadbeef

@@ -14,6 +14,7 @@ import {
   type EventIdGenerator,
   type EventIdSeed,
   environmentNamed,
+  KEY_UNITS_MAX,
   parseEventIdSeed,
   parseQuery,
   Refusal,
@@ -81,6 +82,7 @@ export type EventLife = (request: InboundRequest) => Promise<Answer>;
 
 export function createEventLife(parts: EventLifeParts): EventLife {
   return async (request) => {
+    if (request.keyText.length > KEY_UNITS_MAX) return keyTooLong(parts);
     const webhook = parts.directory.webhookWithToken(request.keyText);
     const outcome = await (webhook ? fromWebhook(parts, request, webhook) : fromClient(parts, request));
     if (outcome instanceof Refusal) {
@@ -89,6 +91,13 @@ export function createEventLife(parts: EventLifeParts): EventLife {
     }
     return outcome;
   };
+}
+
+/** Refused before any work: no key and no token is as long. */
+function keyTooLong({ refusals }: EventLifeParts): Refusal {
+  const refused = new Refusal("event_key_invalid", `An event key has at most ${KEY_UNITS_MAX} characters.`);
+  refusals.note(refused.code);
+  return refused;
 }
 
 /** The Event API: the body holds the events themselves. */
@@ -172,6 +181,7 @@ async function transform(
     transform: webhook.transform,
     bytes,
     bytesMax,
+    memory: request.memory,
     contentType: seen.contentType,
     contentEncoding,
     headers: canonicalHeaders(seen.rawHeaders),

@@ -9,6 +9,7 @@ import type { SdkRoutesParts } from "./api/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
 import { AppSync } from "./execute/apps/app-sync.ts";
 import { AppWatch } from "./execute/apps/app-watch.ts";
+import { AppAddresses } from "./execute/call/app-addresses.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { Executor } from "./execute/executor.ts";
 import { createBackoff } from "./execute/queue/backoff.ts";
@@ -98,7 +99,11 @@ export function createFunctions(parts: FunctionsParts): Functions & { endEvents:
     parts.liveLog?.ended(functionId(state.run.functionNo), state.run.id, end);
     return events;
   };
-  const caller = new AppCaller({ timeoutMs: config.callTimeout, connectionsMax: config.appCalls });
+  const caller = new AppCaller({
+    timeoutMs: config.callTimeout,
+    connectionsMax: config.appCalls,
+    addresses: new AppAddresses(config.appAddresses),
+  });
   const lease = () => executor.lease();
   const starts = new FunctionStarts({ store, registry, fanOut, eventIds, lease, now });
   const invokeParts: InvokeParts = {

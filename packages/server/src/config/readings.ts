@@ -1,7 +1,7 @@
 /** How the text of a setting becomes its value. A reading throws a SettingFault whose message completes "--flag …". */
 
 import { BlockList, isIP } from "node:net";
-import { isPlaceholderKey, isSigningKey, PLACEHOLDER_RULE, parseDuration, SIGNING_KEY_RULE } from "@inlet/protocol";
+import { isPlaceholderKey, isSigningKey, KEY_UNITS_MAX, PLACEHOLDER_RULE, parseDuration, SIGNING_KEY_RULE } from "@inlet/protocol";
 
 export interface Reading<Value> {
   /** What `--help` shows in the value's place. */
@@ -27,9 +27,6 @@ export function text(placeholder: string): Reading<string> {
     },
   };
 }
-
-/** As long as any key need be; what is longer is refused before it is looked up. */
-const KEY_UNITS_MAX = 512;
 
 /** The text of a key that a person chose. */
 export function key(): Reading<string> {
@@ -141,6 +138,24 @@ export function trustedProxies(): Reading<boolean | string[]> {
       const wrong = ranges.find((range) => !isRange(range));
       if (wrong !== undefined) throw new SettingFault(`must be true, false or a list of addresses and CIDR ranges; "${wrong}" is neither`);
       return ranges;
+    },
+  };
+}
+
+export interface AddressList {
+  mode: "allow" | "deny";
+  ranges: string[];
+}
+
+export function addressList(): Reading<AddressList> {
+  return {
+    placeholder: "allow:CIDR[,…]|deny:CIDR[,…]",
+    parse(given) {
+      const [, mode, list = ""] = /^(allow|deny):(.*)$/.exec(given.trim()) ?? [];
+      const ranges = list.split(",").map((part) => part.trim());
+      if (mode === undefined || !ranges.every(isRange))
+        throw new SettingFault('must be "allow:" or "deny:" and a list of addresses and CIDR ranges, such as allow:10.0.0.0/8,fd00::/8');
+      return { mode: mode as AddressList["mode"], ranges };
     },
   };
 }

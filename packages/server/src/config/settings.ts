@@ -5,6 +5,8 @@
 
 import { BODY_BYTES_MAX_DEFAULT, DEDUP_WINDOW_MS_DEFAULT } from "@inlet/protocol";
 import {
+  type AddressList,
+  addressList,
   DAY_MS,
   duration,
   integer,
@@ -127,7 +129,8 @@ export const SETTINGS = {
     reading: trustedProxies(),
     default: false,
     shown: "false",
-    sentence: "Take the client's address from X-Forwarded-For: true, or the addresses and CIDR ranges of your proxies.",
+    sentence:
+      "Take the client's address from X-Forwarded-For, as written by these proxies: their addresses and CIDR ranges. true believes anybody who connects, so any sender can claim any address.",
   }),
   transformTimeout: setting({
     reading: duration(1, 60_000),
@@ -166,6 +169,13 @@ export const SETTINGS = {
     reading: list(url()),
     default: [],
     sentence: "Address of an app to sync when the service starts; several are separated by commas.",
+  }),
+  appAddresses: setting<AddressList | null>({
+    reading: addressList(),
+    default: null,
+    shown: "all",
+    sentence:
+      "Addresses that apps may have: allow: or deny: and a list of addresses and CIDR ranges, such as allow:10.0.0.0/8. Link-local and cloud metadata addresses are always refused.",
   }),
   discover: setting<"on" | "off">({
     reading: oneOf("on", "off"),
@@ -221,6 +231,7 @@ export function defaultOf<Value>({ default: value }: Setting<Value>, mode: Mode)
 /** The default as a person would write it. */
 export function shownDefault(setting: Setting<unknown>, mode: Mode): string {
   const value = defaultOf(setting, mode);
+  if (value === null && setting.shown !== undefined) return setting.shown;
   if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
   return setting.shown ?? String(value);
 }

@@ -15,8 +15,10 @@ import { appAddress } from "./call/app-address.ts";
 import type { AppCaller, AppRequest } from "./call/call-app.ts";
 import { CallPlaces, placeForWait } from "./call/call-places.ts";
 import { type CallTarget, functionRequest, type SigningKey } from "./call/function-request.ts";
+import { HEADER_NAMES } from "./call/header-names.ts";
 import { NoAnswer } from "./call/no-answer.ts";
 import { type AppAnswer, failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
+import { shownAnswer } from "./call/shown-answer.ts";
 import type { Backoff } from "./queue/backoff.ts";
 import type { Answer, CallFacts } from "./steps/answers.ts";
 import { decideAnswer } from "./steps/decide-answer.ts";
@@ -137,7 +139,7 @@ function errorIn(answer: Answer): RunError | null {
 const ANSWER_UNITS_KEPT = 4_000;
 
 function callRecord(
-  { entry, context }: FunctionCall,
+  { entry, context, target }: FunctionCall,
   { url }: AppRequest,
   received: AppAnswer | NoAnswer,
   startedAt: number,
@@ -146,8 +148,10 @@ function callRecord(
   const path = appAddress(url)?.path ?? url;
   const request = { stepId: entry.stepId, attempt: entry.attempt, path, stepsGiven: context.steps.length };
   if (received instanceof NoAnswer) return { ...request, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0 };
-  const { status, body } = received;
+  const { status, body, headers } = received;
+  const isSdk = headers[HEADER_NAMES[target.app.headers].sdk] !== undefined;
   // Cutting a pair of surrogates in two leaves half a character.
-  const answer = body.length > ANSWER_UNITS_KEPT ? body.slice(0, ANSWER_UNITS_KEPT).toWellFormed() : body;
+  const kept = body.length > ANSWER_UNITS_KEPT ? body.slice(0, ANSWER_UNITS_KEPT).toWellFormed() : body;
+  const answer = isSdk ? kept : shownAnswer(body);
   return { ...request, startedAt, endedAt, httpStatus: status, answer, answerLength: body.length };
 }

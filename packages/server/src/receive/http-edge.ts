@@ -56,8 +56,8 @@ class EdgeRequest implements InboundRequest {
   readonly keyText: string;
   readonly query: string;
   readonly headers: IncomingMessage["headers"];
+  readonly memory: BodyShare;
   readonly #request: IncomingMessage;
-  readonly #share: BodyShare;
   readonly #clientIp: ClientIp;
 
   constructor(request: IncomingMessage, share: BodyShare, clientIp: ClientIp) {
@@ -66,7 +66,7 @@ class EdgeRequest implements InboundRequest {
     this.query = queryOf(url);
     this.headers = request.headers;
     this.#request = request;
-    this.#share = share;
+    this.memory = share;
     this.#clientIp = clientIp;
   }
 
@@ -79,7 +79,7 @@ class EdgeRequest implements InboundRequest {
   }
 
   readBody(bytesMax: number): Promise<Body> {
-    return readBody(this.#request, bytesMax, this.#share);
+    return readBody(this.#request, bytesMax, this.memory);
   }
 }
 

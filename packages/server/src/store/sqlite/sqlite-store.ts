@@ -1,9 +1,8 @@
 /** The embedded store: one SQLite file in the data folder, one writer on this thread, readers on another. */
 
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { type EventStore, type RunRules, type Store, StoreRefused, type StoreReport } from "../contract/index.ts";
+import type { EventStore, RunRules, Store, StoreReport } from "../contract/index.ts";
 import { AdvanceRun } from "./advance-run.ts";
 import { type AppendEvents, prepareAppendEvents } from "./append-events.ts";
 import { appStore } from "./apps.ts";
@@ -27,6 +26,7 @@ import { Lanes } from "./lanes.ts";
 import { migrate, schemaKnown } from "./migrate.ts";
 import { refuseMoved } from "./moved-folder.ts";
 import { placeStore } from "./places.ts";
+import { makePrivateFolder } from "./private-folder.ts";
 import { queueStore } from "./queue.ts";
 import { QueueEntries } from "./queue-entries.ts";
 import { Reader } from "./reader.ts";
@@ -53,7 +53,7 @@ const NODE = "local";
 
 /** Throws StoreRefused when the folder is in use, cannot be written, or holds a file that must not be used. */
 export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown", ...hooks }: SqliteStoreOptions): Store {
-  makeFolder(folder);
+  makePrivateFolder(folder);
   const lock = lockFolder(folder);
   const path = join(folder, DATABASE_FILE);
   let db: DatabaseSync;
@@ -155,15 +155,6 @@ function eventStore(events: AppendEvents, writer: GroupCommit, reader: Reader, w
 function report(version: string, startedAt: number): StoreReport {
   const node = { name: NODE, version, since: startedAt, lastSeenAt: Date.now(), isGone: false };
   return { engine: "sqlite", schema: schemaKnown(), schemaKnown: schemaKnown(), answerMs: 0, nodes: [node] };
-}
-
-/** Payloads are private: nobody but the owner may read a folder made here. */
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new StoreRefused(`the data folder ${folder} cannot be made: ${(error as Error).message}`, error);
-  }
 }
 
 /** The file brought to the schema of this program. Throws what `refuseBadFile` understands. */

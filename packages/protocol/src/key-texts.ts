@@ -1,4 +1,6 @@
-/** Texts that stand in documentation where a key belongs. Whoever copies one has a key that everybody knows. */
+/** Texts that are no keys: placeholders from documentation, which everybody knows, and what is longer than any key. */
+
+export const KEY_UNITS_MAX = 512;
 
 const PLACEHOLDER = /(?:replace|change)[-_ ]?(?:me|this)|placeholder|your[-_ ](?:\w+[-_ ])?key|<[^>]*>|…|\.\.\.|x{8,}/i;
 
