@@ -13,7 +13,6 @@ import {
   EVENT_ID_SEED_HEADER,
   type EventIdGenerator,
   type EventIdSeed,
-  environmentNamed,
   KEY_UNITS_MAX,
   parseEventIdSeed,
   parseQuery,
@@ -102,7 +101,7 @@ function keyTooLong({ refusals }: EventLifeParts): Refusal {
 
 /** The Event API: the body holds the events themselves. */
 async function fromClient(parts: EventLifeParts, request: InboundRequest): Promise<Answer> {
-  const sender = identifySender(parts.senders, request.keyText, environmentNamed(request.headers));
+  const sender = identifySender(parts.senders, request);
   if (sender instanceof Refusal) return sender;
   if (sender.key?.ips && !ipAdmitted(sender.key.ips, request.ip)) return ipDenied(request.ip);
 

@@ -35,6 +35,7 @@ import { tendStore } from "./execute/maintenance/tend-store.ts";
 import type { EndEvents } from "./execute/steps/run-changes.ts";
 import { createFunctions, createRunRules } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
+import { createProofKeeper, readProofs } from "./kept-proofs.ts";
 import { EventTypeCounter } from "./observe/event-type-counter.ts";
 import { createLiveLog } from "./observe/live-log.ts";
 import { QueueHistory } from "./observe/queue-history.ts";
@@ -54,6 +55,8 @@ import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { createTransformRunner, readProviderTemplates, tryTransform } from "./transform/index.ts";
 
 const IDLE_CHECK_MS = 20;
+/** Senders that were given a wrong key go on sending, many of them from one address: they are told so for longer than a person who signs in. */
+const SENDER_LIMITS = { failuresMax: 100, forgivenEveryMs: 1_000 };
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../../dashboard/dist", import.meta.url));
 
 export interface Service {
@@ -145,12 +148,17 @@ async function serve(
     signingKey: () => (config.mode === "dev" ? null : newestSigningKey(directory)),
   });
   useEndEvents(functions.endEvents);
+  const keep = createProofKeeper({ store, workingKey: (id) => directory.workingKey(id), log, now });
+  const proofs = await readProofs(store);
+  const attempts = new AttemptBudget({ now, keep });
+  const senderAttempts = new AttemptBudget({ now, keep, limits: SENDER_LIMITS });
+  for (const budget of [attempts, senderAttempts]) budget.restore(proofs);
   const receive = createEventLife({
     directory,
     functions,
     transforms,
     maskedHeaders: new Set(config.maskHeaders.map((name) => name.toLowerCase())),
-    senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null },
+    senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null, attempts: senderAttempts },
     bodyBytesMax: config.bodyLimit,
     dedupWindow,
     store,
@@ -182,6 +190,7 @@ async function serve(
   registerSdkRoutes(app, {
     isDev: config.mode === "dev",
     version: packageFile.version,
+    attempts,
     signingKeyOf: (bearer) => directory.signingKeyOf(bearer),
     sdk: functions.sdk,
     audit,
@@ -194,7 +203,7 @@ async function serve(
       open: config.mode === "dev",
       publicUrl: config.publicUrl,
       defaultEnvironment,
-      attempts: new AttemptBudget(now),
+      attempts,
       sessions: new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId: () => ids.next(now()), log, now }),
     },
     loginTokens,

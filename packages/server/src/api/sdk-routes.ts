@@ -3,6 +3,7 @@
 import { environmentNamed, errorBody, isEventId, Refusal, type RunId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { App, Environment, HeaderSet, Key } from "../store/contract/index.ts";
+import type { AttemptBudget } from "./attempt-budget.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { DEV_PRINCIPAL, type Principal } from "./principal.ts";
 import { RestRefusal } from "./rest-errors.ts";
@@ -13,6 +14,7 @@ export interface SdkRoutesParts {
   version: string;
   /** The signing key that this bearer text belongs to, or null. */
   signingKeyOf(bearer: string): Key | null;
+  attempts: AttemptBudget;
   audit: AuditTrail;
   sdk: {
     /** The environment of that name; a branch environment is made if there is none. Null: the default one. */
@@ -103,10 +105,13 @@ async function sendState(request: FastifyRequest, reply: FastifyReply, read: (id
 }
 
 /** A service that checks keys takes registrations and results from apps that hold a signing key. */
-function principalOfSdk({ isDev, signingKeyOf }: SdkRoutesParts, request: FastifyRequest): Principal {
+function principalOfSdk(parts: SdkRoutesParts, request: FastifyRequest): Principal {
+  const { isDev, signingKeyOf } = parts;
   if (isDev) return DEV_PRINCIPAL;
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
   const key = bearer === undefined ? null : signingKeyOf(bearer);
+  // Nobody guesses 128 bits: a right key is never made to wait for the wrong ones of others.
+  if (bearer !== undefined && !key) parts.attempts.judge(request.ip, null);
   if (key) return { kind: "signing-key", id: key.id, keyId: key.id, name: key.name, role: "read", environments: null, isValid: () => true };
   throw new RestRefusal(
     "signing_key_invalid",
