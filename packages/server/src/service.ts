@@ -177,11 +177,12 @@ async function serve(
     config.mode === "dev"
       ? createDevGuard({ loopbackOnly: isLoopback(config.host), publicUrl: config.publicUrl, allowedOrigins: config.allowOrigin })
       : null;
+  const isProxy = createProxyCheck(config.trustProxy);
   const connections: ConnectionRules = {
     firstByteMs: config.firstByteTimeout,
     stallMs: config.stallTimeout,
     connectionsMax: config.addressConnections,
-    isProxy: createProxyCheck(config.trustProxy),
+    isProxy,
     log,
   };
   const app = createHttpServer({ receive, budget, clientIp, log, isDraining, guard, connections }, config.trustProxy, log);
@@ -218,6 +219,7 @@ async function serve(
     isIpRange,
     newId: () => ids.next(now()),
     publicUrl: config.publicUrl,
+    isProxy,
     version: packageFile.version,
     checkTransform: async (source) => {
       const checked = await transforms.check(source);

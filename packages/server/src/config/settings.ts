@@ -46,7 +46,8 @@ export const SETTINGS = {
   publicUrl: setting<string | null>({
     reading: url(),
     default: null,
-    sentence: "Address under which the world reaches the service, for the URLs of webhooks; otherwise that of the request is used.",
+    sentence:
+      "Address under which the world reaches the service, for the URLs of webhooks; otherwise the address that a connection was made to is used.",
   }),
   allowOrigin: setting<string[]>({
     reading: list(origin()),
