@@ -33,6 +33,11 @@ export const CREATE_FLAGS = {
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;
 
+export const NEW_FLAGS = {
+  kind: { type: "string", choices: KINDS, fallback: "event", sentence: "What the key is for." },
+  json: CONNECTION_FLAGS.json,
+} as const satisfies Flags;
+
 export const REVOKE_FLAGS = CONNECTION_FLAGS;
 
 export const KEYS_ROWS: readonly CommandRow[] = [
@@ -61,6 +66,16 @@ export const KEYS_ROWS: readonly CommandRow[] = [
     ],
     flags: CREATE_FLAGS,
     run: async (call) => (await import("./keys-commands.ts")).createKey(call),
+  }),
+  command({
+    words: ["keys", "new"],
+    sentence: "Prints a new random key for a setting such as SERVICE_SIGNING_KEY. Asks no server, and no server knows it yet.",
+    examples: [
+      ["inlet keys new --kind signing", "for --signing-key, and for the variable of the apps"],
+      ["inlet keys new --kind api", "for --api-key"],
+    ],
+    flags: NEW_FLAGS,
+    run: async (call) => (await import("./new-key.ts")).newKey(call),
   }),
   command({
     words: ["keys", "revoke"],
