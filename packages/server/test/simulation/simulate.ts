@@ -7,6 +7,7 @@ import { checkCancels } from "./model/check-cancels.ts";
 import { checkRuns } from "./model/check-runs.ts";
 import { checkStarts } from "./model/check-starts.ts";
 import { Evidence } from "./model/evidence.ts";
+import { readInline, readOnThreads } from "./read-inline.ts";
 import type { Scenario } from "./scenario.ts";
 import { type Played, World } from "./world.ts";
 
@@ -19,12 +20,14 @@ export interface Outcome {
 
 export async function simulate(scenario: Scenario): Promise<Outcome> {
   beginVirtualTime(scenario.seed);
+  readInline();
   const stores = createFolders();
   try {
     const played = await new World(scenario, stores).play();
     return { faults: await check(played), runs: played.runs.length, calls: played.journal.calls.length, played };
   } finally {
     endVirtualTime();
+    readOnThreads();
     await stores.remove();
   }
 }
