@@ -3,7 +3,7 @@
 import type { CallNote, Journal } from "./journal.ts";
 import { fullId, type SimFunction, type SimLimit } from "./scenario.ts";
 
-export const CALLS_PER_APP = 30;
+export const CALLS_PER_APP = 60;
 
 export class Limits {
   readonly #journal: Journal;

@@ -12,7 +12,7 @@ export interface ShrinkOptions {
 export function kindOf(fault: string): string {
   return fault
     .replace(/^at \d+ ms: /, "")
-    .replace(/run 0\w{25} of \S+ for event \d+/g, "run")
+    .replace(/run 0\w{25} of \S+ for event \d+:?/g, "run")
     .replace(/^(own|v3|v4)-f\d+: /, "")
     .split(/[:(]/)[0]
     ?.replace(/\S*\d\S*/g, "#")
