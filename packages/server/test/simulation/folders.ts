@@ -4,11 +4,12 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EnvironmentId, RunId } from "@inlet/protocol";
-import type { RunDetails, RunRules, Store, StoredEvent } from "../../src/store/contract/index.ts";
+import { waitRules } from "../../src/fan-out/waits.ts";
+import type { RunDetails, Store, StoredEvent } from "../../src/store/contract/index.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 
 export interface SimStores {
-  open(rules: RunRules): Promise<Store>;
+  open(): Promise<Store>;
   /** What is there now is all that is left. */
   crash(store: Store): void;
   close(store: Store): Promise<void>;
@@ -26,8 +27,8 @@ export function createFolders(): SimStores {
   let opened = 0;
   let folder = join(root, "0");
   return {
-    async open(rules) {
-      return openSqliteStore({ folder, rules, onFault: () => undefined, onRecovery: () => undefined });
+    async open() {
+      return openSqliteStore({ folder, rules: waitRules, onFault: () => undefined, onRecovery: () => undefined });
     },
     crash(store) {
       const next = join(root, String(++opened));

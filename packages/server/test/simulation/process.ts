@@ -9,20 +9,19 @@ import { bootstrap, defaultEnvironmentOf } from "../../src/bootstrap.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";
 import { createEventLife, type EventLife } from "../../src/event-life.ts";
-import type { EndEvents } from "../../src/execute/steps/run-changes.ts";
-import { createFunctions, createRunRules, type Functions } from "../../src/functions.ts";
+import { createFunctions, type Functions } from "../../src/functions.ts";
 import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
 import { Directory } from "../../src/receive/directory.ts";
-import type { RunRules, Store } from "../../src/store/contract/index.ts";
+import type { Store } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { CALLS_PER_APP } from "./limits.ts";
 import type { SimCaller } from "./network.ts";
 import { type CommittedSteps, tapStore } from "./store-tap.ts";
-import { type Life, lives, now } from "./virtual-time.ts";
+import { type Life, lives, now, after } from "./virtual-time.ts";
 
 export interface ProcessParts {
-  openStore(rules: RunRules): Promise<Store>;
+  openStore(): Promise<Store>;
   caller: SimCaller;
   callTimeoutMs: number;
   committed: CommittedSteps;
@@ -42,12 +41,11 @@ export class SimProcess {
   static async start(parts: ProcessParts): Promise<SimProcess> {
     const life: Life = { isDead: false };
     return lives.run(life, async () => {
-      let endEvents: EndEvents = () => [];
-      const store = await parts.openStore(createRunRules(() => endEvents));
+      const store = await parts.openStore();
       // What goes wrong while it starts is not simulated: the process would be started again until it works.
       let isUp = false;
       const tapped = tapStore({ store, life, committed: parts.committed, isRefusing: () => isUp && parts.isRefusing() });
-      const process = new SimProcess(life, store, tapped, parts, (known) => (endEvents = known));
+      const process = new SimProcess(life, store, tapped, parts);
       await bootstrap(tapped, configOf(parts), now);
       await process.#directory.refresh();
       await process.functions.open();
@@ -57,7 +55,7 @@ export class SimProcess {
     });
   }
 
-  private constructor(life: Life, store: Store, tapped: Store, parts: ProcessParts, useEndEvents: (known: EndEvents) => void) {
+  private constructor(life: Life, store: Store, tapped: Store, parts: ProcessParts) {
     const config = configOf(parts);
     const log = pino({ level: "warn" }, { write: (line: string) => parts.onLog(line) });
     const defaultEnvironment = defaultEnvironmentOf(config);
@@ -65,11 +63,11 @@ export class SimProcess {
     const eventIds = createEventIdGenerator();
     const directory = new Directory(tapped);
     const functions = createFunctions({
-      ...{ config, store: tapped, directory, eventIds, defaultEnvironment, liveLog: null, traffic, log, now, caller: parts.caller },
+      ...{ config, store: tapped, directory, eventIds, defaultEnvironment, liveLog: null, traffic, log, caller: parts.caller },
+      clock: { now, after },
       signingKey: () => null,
       isSigned: () => true,
     });
-    useEndEvents(functions.endEvents);
     this.life = life;
     this.store = store;
     this.functions = functions;

@@ -120,7 +120,7 @@ export class World {
     this.#isStartDue = false;
     const no = ++this.#processes;
     this.#process = await SimProcess.start({
-      openStore: (rules) => this.#stores.open(rules),
+      openStore: () => this.#stores.open(),
       caller: this.#network.callerOf(no),
       callTimeoutMs: this.scenario.callTimeoutMs,
       committed: this.#committed,
