@@ -27,8 +27,6 @@ export interface Played {
   runs: RunDetails[];
   events: StoredEvent[];
   functionIds: ReadonlyMap<number, string>;
-  /** When there was no service. */
-  downtimes: { from: number; to: number }[];
   startedAt: number;
   endedAt: number;
 }
@@ -42,7 +40,6 @@ export class World {
   readonly #committed: CommittedSteps;
   readonly #random: Random;
   readonly #asks = new Set<(error: Error) => void>();
-  readonly #downtimes: { from: number; to: number }[] = [];
   readonly #startedAt = now();
   #process: SimProcess | null = null;
   #processes = 0;
@@ -84,7 +81,7 @@ export class World {
     const functions = await store.functionList();
     const functionIds = new Map(functions.map(({ no, id }) => [no as number, id]));
     const read = await this.#stores.read({ store, environmentId });
-    return { functionIds, scenario, journal, ...read, downtimes: this.#downtimes, startedAt: this.#startedAt, endedAt };
+    return { functionIds, scenario, journal, ...read, startedAt: this.#startedAt, endedAt };
   }
 
   async #drive(): Promise<void> {
@@ -127,8 +124,6 @@ export class World {
       isRefusing: () => this.#isRefusing(0),
       onLog: (line) => this.#noteLog(line),
     });
-    const down = this.#downtimes.at(-1);
-    if (down) down.to = now();
   }
 
   /** What the service calls an error of its own is one. */
@@ -175,7 +170,6 @@ export class World {
     if (isLost) this.journal.loseSince(Math.min(this.#settledAt, refusedSince ?? this.#settledAt), fate);
     for (const reject of this.#asks) reject(new Error("socket hang up"));
     this.#asks.clear();
-    this.#downtimes.push({ from: now(), to: Number.POSITIVE_INFINITY });
     after(downMs, () => (this.#isStartDue = true));
   }
 

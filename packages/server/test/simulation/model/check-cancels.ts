@@ -2,13 +2,10 @@
 
 import { dataOf, type Evidence, durationMs } from "./evidence.ts";
 
-/** Within one instant the order is open; what was down or refused has to come back first. */
-const SLACK_MS = 2;
-const SLACK_WITH_FAULTS_MS = 60_000;
+/** Within one instant the order is open. */
+const INSTANT_MS = 2;
 
 export function checkCancels(evidence: Evidence, fault: (message: string) => void): void {
-  const { outages, refusals } = evidence.played.scenario;
-  const slackMs = outages.length + refusals.length > 0 ? SLACK_WITH_FAULTS_MS : SLACK_MS;
   for (const run of evidence.played.runs) {
     const { cancelOn } = evidence.functionOf(run) ?? {};
     if (!cancelOn || run.status === "cancelled" || run.event?.name === "inngest/function.invoked") continue;
@@ -16,9 +13,9 @@ export function checkCancels(evidence: Evidence, fault: (message: string) => voi
     const cause = evidence.played.events.find(
       (event) =>
         event.name === cancelOn.event &&
-        event.receivedAt > run.createdAt + SLACK_MS &&
-        event.receivedAt < run.createdAt + lasts - SLACK_MS &&
-        event.receivedAt < (run.endedAt ?? Number.POSITIVE_INFINITY) - slackMs &&
+        event.receivedAt > run.createdAt + INSTANT_MS &&
+        event.receivedAt < run.createdAt + lasts - INSTANT_MS &&
+        event.receivedAt < (run.endedAt ?? Number.POSITIVE_INFINITY) - evidence.slackMs &&
         (cancelOn.by === "any" || dataOf(event).k === evidence.dataOf(run).k),
     );
     if (cause) fault(`${evidence.describe(run)} went on for ${(run.endedAt ?? 0) - cause.receivedAt} ms after event ${dataOf(cause).n}, which cancels it`);

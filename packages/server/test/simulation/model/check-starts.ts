@@ -9,7 +9,6 @@ import { dataOf, durationMs, type Evidence, FAILURE_SUFFIX } from "./evidence.ts
 
 type Fault = (message: string) => void;
 const INVOKED = "inngest/function.invoked";
-const JUMBLE_SLACK_MS = 300;
 const FAILED = "inngest/function.failed";
 
 export function checkStarts(evidence: Evidence, fault: Fault): void {
@@ -35,7 +34,9 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   // A run that was let in may have to wait for its first call all the same.
   if (throttle && !concurrency) checkRate(evidence, runs, throttle, throttle.burst ?? 0, (run) => firstCallAt(evidence, run), fault);
   if (rateLimit && !batchEvents) checkRate(evidence, runs, rateLimit, Math.floor(rateLimit.limit / 10), ({ createdAt }) => createdAt, fault);
-  if (singleton) checkOverlap(evidence, runs, 1, singleton.key, ({ createdAt }) => createdAt, fault);
+  if (singleton?.mode === "skip") checkOverlap(evidence, runs, 1, singleton.key, ({ createdAt }) => createdAt, fault);
+  // The run that gives way does so a moment later.
+  if (singleton?.mode === "cancel") checkOverlap(evidence, runs, 1, singleton.key, ({ createdAt }) => createdAt + evidence.slackMs, fault);
   if (concurrency && !Array.isArray(concurrency) && "fn" in concurrency) {
     const [{ limit, key }] = concurrency.fn;
     checkOverlap(evidence, runs, limit, key, (run) => firstCallAt(evidence, run) ?? Number.POSITIVE_INFINITY, fault);
@@ -73,8 +74,7 @@ function checkRate(
   fault: Fault,
 ): void {
   const intervalMs = (durationMs(period) ?? 1_000) / limit;
-  // While timers are jumbled, time passes between a decision and what follows from it.
-  const slackMs = evidence.played.scenario.jumble > 0 ? JUMBLE_SLACK_MS : 1;
+  const slackMs = evidence.jumbleMs;
   for (const group of keyed(evidence, runs, key)) {
     const starts = group.flatMap((run) => startOf(run) ?? []).sort((a, b) => a - b);
     for (let from = 0; from < starts.length; from++) {
@@ -99,7 +99,8 @@ function checkOverlap(
   for (const group of keyed(evidence, runs, key)) {
     const points = group.flatMap((run) => {
       const start = startOf(run);
-      return Number.isFinite(start) ? [{ at: start, by: 1 }, { at: Math.max(run.endedAt ?? Number.POSITIVE_INFINITY, start), by: -1 }] : [];
+      const end = run.endedAt ?? Number.POSITIVE_INFINITY;
+      return Number.isFinite(start) && start < end ? [{ at: start, by: 1 }, { at: end, by: -1 }] : [];
     });
     let active = 0;
     for (const { at, by } of points.sort((a, b) => a.at - b.at || a.by - b.by)) {

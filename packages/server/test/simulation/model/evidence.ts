@@ -9,6 +9,9 @@ import type { Played } from "../world.ts";
 
 export const FAILURE_SUFFIX = "-failure";
 
+const JUMBLE_MS = 300;
+const OUTAGE_MS = 60_000;
+
 export interface EventData {
   k: number;
   n: number;
@@ -70,9 +73,15 @@ export class Evidence {
     return this.played.journal.callsOf.get(run.id) ?? [];
   }
 
-  /** Whether there was no service at some time in between. */
-  wasDown(from: number, to: number): boolean {
-    return this.played.downtimes.some((down) => down.from <= to && down.to >= from);
+  /** While timers are jumbled, time passes between a decision and what follows from it. */
+  get jumbleMs(): number {
+    return this.played.scenario.jumble > 0 ? JUMBLE_MS : 1;
+  }
+
+  /** How long what follows from an event may take. What was down or refused has to come back first. */
+  get slackMs(): number {
+    const { outages, refusals } = this.played.scenario;
+    return outages.length + refusals.length > 0 ? OUTAGE_MS : this.jumbleMs + 1;
   }
 
   describe(run: RunDetails): string {
