@@ -32,7 +32,7 @@ async function checkRun(evidence: Evidence, run: RunDetails, fault: Fault): Prom
   const byHash = new Map([...replayed.demands.values()].map((demand) => [hashOf(demand.name), demand]));
   for (const step of run.steps) {
     const demand = byHash.get(step.id);
-    if (demand) checkStep(evidence, run, step, demand, fault);
+    if (demand) checkStep(evidence, run, step, demand, { ...replayed, fault });
     else if (run.status === "completed") fault(`holds the step ${step.name} (${step.status}), which its code does not come to`);
   }
 }
@@ -89,14 +89,20 @@ function checkCancelled(evidence: Evidence, run: RunDetails, fault: Fault): void
   if (!cause) fault(`was cancelled by nothing: ${run.error?.message}`);
 }
 
-function checkStep(evidence: Evidence, run: RunDetails, step: StepDetails, demand: Demand, fault: Fault): void {
+function checkStep(
+  evidence: Evidence,
+  run: RunDetails,
+  step: StepDetails,
+  demand: Demand,
+  { demands, fault }: Replay & { fault: Fault },
+): void {
   const { code } = demand;
-  if (step.endedAt === null) return run.status === "completed" ? undefined : undefined;
+  if (step.endedAt === null) return;
   const told = (message: string) => fault(`${message} (step ${demand.name}: ${step.status} ${step.value})`);
   if (code.kind === "run") return checkRunStep(evidence, run, step, code, told);
   if (code.kind === "sleep") {
     if (step.endedAt < step.startedAt + code.ms) told(`woke ${step.startedAt + code.ms - step.endedAt} ms too early`);
-  } else if (code.kind === "wait") checkWait(evidence, run, step, { ...demand, code }, told);
+  } else if (code.kind === "wait") checkWait(evidence, run, step, { ...demand, code }, demands, told);
   else if (code.kind === "invoke") checkInvocation(evidence, run, step, told);
   else if (step.status === "completed") checkSent(evidence, run, demand.name, code.event, told);
 }

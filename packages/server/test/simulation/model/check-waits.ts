@@ -2,7 +2,7 @@
 
 import type { RunDetails, StoredEvent } from "../../../src/store/contract/index.ts";
 import { dataOf, type Evidence } from "./evidence.ts";
-import type { Demand } from "./replay.ts";
+import type { Demand, KeptStep, Replay } from "./replay.ts";
 
 type WaitDemand = Demand & { code: Extract<Demand["code"], { kind: "wait" }> };
 
@@ -11,13 +11,12 @@ export function checkWait(
   run: RunDetails,
   step: RunDetails["steps"][number],
   { code, after }: WaitDemand,
+  demands: Replay["demands"],
   fault: (message: string) => void,
 ): void {
   const { k } = evidence.dataOf(run);
   const matches = (event: StoredEvent) => event.name === code.event && (code.by === "any" || dataOf(event).k === k);
-  const before = after && run.steps.find(({ endedAt, value }) => endedAt === after.endedAt && value === after.value);
-  // A step that sends may be answered before it is known to have ended.
-  const since = before ? (before.name.startsWith("send") ? before.startedAt : (before.endedAt as number)) : run.createdAt;
+  const since = stepBefore(after, demands)?.endedAt ?? run.createdAt;
   const until = step.until ?? Number.POSITIVE_INFINITY;
   const value = JSON.parse(step.value ?? "null") as { id: string } | null;
   if (value !== null) {
@@ -35,4 +34,11 @@ export function checkWait(
     (event) => matches(event) && event.receivedAt > from && event.receivedAt < until && event.id !== run.event?.id,
   );
   if (missed) fault(`a wait missed event ${dataOf(missed).n}, which came ${missed.receivedAt - from} ms after it began and ${until - missed.receivedAt} ms before its end`);
+}
+
+/** What a step sent may be answered before it is known to have ended: after one of those, events count since the step before it. */
+function stepBefore(after: KeptStep | null, demands: Replay["demands"]): KeptStep | null {
+  let before = after;
+  for (let demand = before && demands.get(before.name); demand?.code.kind === "send"; demand = before && demands.get(before.name)) before = demand.after;
+  return before;
 }
