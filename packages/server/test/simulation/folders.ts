@@ -5,19 +5,29 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EnvironmentId, RunId } from "@inlet/protocol";
 import { waitRules } from "../../src/fan-out/waits.ts";
+import { addInvariants, brokenInvariants } from "./invariants.ts";
 import type { RunDetails, Store, StoredEvent } from "../../src/store/contract/index.ts";
+import { DATABASE_FILE } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+
+export interface StoreContent {
+  /** Oldest first. */
+  runs: RunDetails[];
+  events: StoredEvent[];
+  /** Invariants that a transaction broke. */
+  broken: string[];
+}
 
 export interface SimStores {
   open(): Promise<Store>;
   /** What is there now is all that is left. */
   crash(store: Store): void;
   close(store: Store): Promise<void>;
-  read(at: { store: Store; environmentId: EnvironmentId }): Promise<{ runs: RunDetails[]; events: StoredEvent[] }>;
+  read(at: { store: Store; environmentId: EnvironmentId }): Promise<StoreContent>;
   remove(): Promise<void>;
 }
 
-const FILES = ["inlet.db", "inlet.db-wal"];
+const FILES = [DATABASE_FILE, `${DATABASE_FILE}-wal`];
 const MEMORY = "/dev/shm";
 const PAGE = 500;
 
@@ -28,7 +38,9 @@ export function createFolders(): SimStores {
   let folder = join(root, "0");
   return {
     async open() {
-      return openSqliteStore({ folder, rules: waitRules, onFault: () => undefined, onRecovery: () => undefined });
+      const store = openSqliteStore({ folder, rules: waitRules, onFault: () => undefined, onRecovery: () => undefined });
+      addInvariants(join(folder, DATABASE_FILE));
+      return store;
     },
     crash(store) {
       const next = join(root, String(++opened));
@@ -41,7 +53,7 @@ export function createFolders(): SimStores {
     async read({ store, environmentId }) {
       const read = await readAll(store, environmentId);
       left.push(store.stop());
-      return read;
+      return { ...read, broken: brokenInvariants(join(folder, DATABASE_FILE)) };
     },
     async remove() {
       await Promise.all(left);
@@ -50,7 +62,7 @@ export function createFolders(): SimStores {
   };
 }
 
-export async function readAll(store: Store, environmentId: EnvironmentId): Promise<{ runs: RunDetails[]; events: StoredEvent[] }> {
+export async function readAll(store: Store, environmentId: EnvironmentId): Promise<Omit<StoreContent, "broken">> {
   const ids: RunId[] = [];
   for (let after: RunId | null | undefined; after !== null; ) {
     const page: { runs: { id: RunId }[]; next: RunId | null } = await store.runList({ environmentId, limit: PAGE, ...(after && { after }) });

@@ -45,6 +45,7 @@ export class Journal {
   readonly calls: CallNote[] = [];
   readonly bodies = new Map<string, BodyNote[]>();
   readonly callsOf = new Map<string, CallNote[]>();
+  readonly endedRuns = new Set<string>();
   readonly faults: string[] = [];
 
   fault(message: string): void {

@@ -1,4 +1,7 @@
-/** Counts calls under way by concurrency limit, as the apps see them. Calls of a process that was killed do not count: nobody can call them back. */
+/**
+ * Counts calls under way by concurrency limit, as the apps see them. Calls of a process that was killed do not count: nobody can call
+ * them back. Calls of a run that has ended meanwhile do, until they end.
+ */
 
 import type { CallNote, Journal } from "./journal.ts";
 import { fullId, type SimFunction, type SimLimit } from "./scenario.ts";
@@ -25,13 +28,18 @@ export class Limits {
     for (const { id, cap } of held) {
       const inUse = (this.#inUse.get(id) ?? 0) + 1;
       this.#inUse.set(id, inUse);
-      if (inUse > cap) this.#journal.fault(`limit exceeded: ${inUse} calls under way where ${cap} may be (${id})`);
+      if (inUse > cap) this.#journal.fault(`limit exceeded${this.#ofEnded(id)}: ${inUse} calls under way where ${cap} may be (${id})`);
     }
   }
 
   end(call: CallNote): void {
     for (const id of this.#heldBy.get(call) ?? []) this.#inUse.set(id, (this.#inUse.get(id) ?? 1) - 1);
     this.#heldBy.delete(call);
+  }
+
+  #ofEnded(limit: string): string {
+    const ended = [...this.#heldBy].some(([{ runId }, ids]) => ids.includes(limit) && this.#journal.endedRuns.has(runId));
+    return ended ? " beside a call of a run that has ended" : "";
   }
 
   #limitsOf(functionId: string, key: number): { id: string; cap: number }[] {

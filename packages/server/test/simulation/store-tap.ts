@@ -17,7 +17,8 @@ export class CommittedSteps {
     this.#journal = journal;
   }
 
-  note(runId: string, { steps = [] }: RunChange, state: RunState): void {
+  note(runId: string, { steps = [], end }: RunChange, state: RunState): void {
+    if (end) this.#journal.endedRuns.add(runId);
     for (const { id, status, endedAt, value } of steps) {
       if (endedAt === null) continue;
       const key = `${runId}/${id}`;

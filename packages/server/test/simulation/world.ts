@@ -80,8 +80,9 @@ export class World {
     process.end();
     const functions = await store.functionList();
     const functionIds = new Map(functions.map(({ no, id }) => [no as number, id]));
-    const read = await this.#stores.read({ store, environmentId });
-    return { functionIds, scenario, journal, ...read, startedAt: this.#startedAt, endedAt };
+    const { runs, events, broken } = await this.#stores.read({ store, environmentId });
+    for (const fault of broken) journal.fault(fault);
+    return { functionIds, scenario, journal, runs, events, startedAt: this.#startedAt, endedAt };
   }
 
   async #drive(): Promise<void> {
