@@ -3,12 +3,11 @@
  * it returns tells the path it took, so that two runs of one function that went differently never look the same.
  */
 
-import type { Code } from "./scenario.ts";
+import type { Code, RunCode } from "./scenario.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 export type StepCode = Extract<Code, { id: string }>;
-export type RunCode = Extract<Code, { kind: "run" }>;
 
 export interface Tools {
   run(code: RunCode): Promise<Json>;
@@ -79,8 +78,8 @@ function thrown({ fails, final }: Extract<Code, { kind: "throw" }>, { attempt, f
 }
 
 /** What a step's body returns in a run that was started by event `n`. */
-export function bodyValue({ id }: RunCode, n: number): string {
-  return `${id} of ${n}`;
+export function bodyValue({ id, bytes = 0 }: RunCode, n: number): string {
+  return `${id} of ${n}`.padEnd(bytes, ".");
 }
 
 export function bodyError({ id }: RunCode, n: number): string {

@@ -11,7 +11,7 @@ import type { SimApp } from "./apps/serve-app.ts";
 import type { CallNote, Journal } from "./journal.ts";
 import type { Limits } from "./limits.ts";
 import { Random } from "./random.ts";
-import type { NetworkFaults, SdkName } from "./scenario.ts";
+import type { NetworkFaults, Scenario, SdkName } from "./scenario.ts";
 import { after, now, pass } from "./virtual-time.ts";
 
 export interface NetworkParts {
@@ -21,6 +21,7 @@ export interface NetworkParts {
   apps: ReadonlyMap<SdkName, SimApp>;
   journal: Journal;
   limits: Limits;
+  cuts: NonNullable<Scenario["cuts"]>;
 }
 
 interface Pending {
@@ -101,7 +102,7 @@ export class Network {
     note: CallNote,
     { answered, failed }: { answered(answer: AppAnswer): void; failed(fate: "lost" | "cut" | "hung", error: NoAnswer): void },
   ): void {
-    const { seed, faults, timeoutMs } = this.#parts;
+    const { seed, faults, timeoutMs, cuts } = this.#parts;
     const name = callName(note, request.body);
     const nth = this.#asked.get(name) ?? 0;
     this.#asked.set(name, nth + 1);
@@ -113,10 +114,10 @@ export class Network {
       after(outward, () => failed("lost", unreachable("nothing listens at its address")));
       return;
     }
-    const isCut = random.chance(faults.cut);
+    const isCut = random.chance(faults.cut) || cuts[name] !== undefined;
     const isSilent = random.chance(faults.hang);
     const homeward = latency();
-    const cutAfter = random.pick([0, 5, 50, 3_000]);
+    const cutAfter = cuts[name] ?? random.pick([0, 5, 50, 3_000]);
     note.wasDoubled = random.chance(faults.twice);
     const firstCounts = random.chance(0.5);
     const work = async (counts: boolean) => {

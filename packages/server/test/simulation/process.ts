@@ -110,12 +110,21 @@ export class SimProcess {
   async #answerTo(path: string, headers: Record<string, string>, body: string): Promise<EdgeAnswer> {
     const checkpoint = /^\/v1\/checkpoint\/([^/]+)\/async$/.exec(path);
     if (checkpoint) return said(await this.functions.sdk.checkpoint(checkpoint[1] as RunId, body), "{}");
+    const state = /^\/v0\/runs\/([^/]+)\/(batch|actions)$/.exec(path);
+    if (state) return this.#state(state[1] as RunId, state[2] as "batch" | "actions");
     if (path.startsWith("/fn/register")) return this.#register(body, headers["x-simulated-sdk"] ?? "service");
     const keyText = path.slice("/e/".length);
     const readBody = () => Buffer.from(body);
     const outcome = await this.#eventLife({ keyText, query: "", headers, rawHeaders: [], ip: "127.0.0.1", readBody });
     if (typeof outcome === "symbol") throw new Error("a send was aborted");
     return outcome instanceof Refusal ? said(outcome, "") : said(null, JSON.stringify({ ids: outcome.ids, status: 200 }));
+  }
+
+  /** What a call could not carry. */
+  async #state(id: RunId, part: "batch" | "actions"): Promise<EdgeAnswer> {
+    const { runEvents, runSteps } = this.functions.sdk;
+    const text = await (part === "batch" ? runEvents(id) : runSteps(id));
+    return text === null ? said(new Refusal("run_state_gone", "It has ended."), "") : said(null, text);
   }
 
   async #register(body: string, sdk: string): Promise<EdgeAnswer> {

@@ -6,7 +6,7 @@ export type SdkName = (typeof SDKS)[number];
 
 /** A function's code. Both the apps and the model run it; every node has a JSON value. */
 export type Code =
-  | { kind: "run"; id: string; fails: number; error: "plain" | "final" | "retry-after"; tookMs: number }
+  | RunCode
   | { kind: "sleep"; id: string; ms: number }
   | { kind: "wait"; id: string; event: string; by: "match" | "if" | "any"; timeoutMs: number }
   | { kind: "invoke"; id: string; fn: string; timeoutMs: number | null }
@@ -17,6 +17,19 @@ export type Code =
   | { kind: "try"; part: Code; otherwise: Code }
   /** Throws in every call whose attempt is lower; 99: always. */
   | { kind: "throw"; fails: number; final: boolean };
+
+export interface RunCode {
+  kind: "run";
+  id: string;
+  /** Fails in every attempt before this one; 99: always. */
+  fails: number;
+  error: "plain" | "final" | "retry-after";
+  tookMs: number;
+  /** How long it takes the first time it runs, where that differs. */
+  firstTookMs?: number;
+  /** How large its result is made. */
+  bytes?: number;
+}
 
 export interface Flow {
   concurrency?: SimLimit | [SimLimit, SimLimit] | { fn: [{ limit: number; key?: string }]; step?: SimLimit[] };
@@ -87,6 +100,10 @@ export interface Scenario {
   /** How likely several timers go off before what the first led to has happened. */
   jumble: number;
   callTimeoutMs: number;
+  /** Calls whose connection is cut for sure, by name (see callName), and after how long. */
+  cuts?: Readonly<Record<string, number>>;
+  /** Apps that take no notice when the service tells them to fetch what a call could not carry. */
+  ignoreUseApi?: boolean;
 }
 
 export const QUIET_NETWORK: NetworkFaults = { lost: 0, cut: 0, hang: 0, twice: 0, latencyMs: 3 };

@@ -59,11 +59,11 @@ export class World {
     const idOf = (id: string) => fullId(functions.find((fn) => fn.id === id) ?? { sdk: "own", id });
     const app = (sdk: SdkName): [SdkName, SimApp] => {
       const own = functions.filter((fn) => fn.sdk === sdk);
-      return [sdk, serveApp({ sdk, functions: own, idOf, journal: this.journal, edge: (url, init) => this.#ask(sdk, url, init) })];
+      return [sdk, serveApp({ sdk, functions: own, idOf, journal: this.journal, ignoresUseApi: scenario.ignoreUseApi === true, edge: (url, init) => this.#ask(sdk, url, init) })];
     };
     this.#apps = new Map(SDKS.filter((sdk) => functions.some((fn) => fn.sdk === sdk)).map(app));
     const limits = new Limits(functions, this.journal);
-    this.#network = new Network({ seed, faults, timeoutMs, apps: this.#apps, journal: this.journal, limits });
+    this.#network = new Network({ seed, faults, timeoutMs, apps: this.#apps, journal: this.journal, limits, cuts: scenario.cuts ?? {} });
     this.#unsent = scenario.events.length;
   }
 

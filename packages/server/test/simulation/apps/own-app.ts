@@ -3,9 +3,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Inlet, type InletFunction, NonRetriableError, RetryAfterError } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/fetch";
-import { bodyError, bodyValue, interpret, type Json, type RunCode, type Tools } from "../interpret.ts";
+import { bodyError, bodyValue, interpret, type Json, type Tools } from "../interpret.ts";
 import type { BodyNote, CallNote, Journal } from "../journal.ts";
-import { fullId, type SdkName, type SimFunction } from "../scenario.ts";
+import { fullId, type RunCode, type SdkName, type SimFunction } from "../scenario.ts";
 import { pass } from "../virtual-time.ts";
 
 /** The call whose code is running: the SDK hands on only the run. */
@@ -33,6 +33,7 @@ export interface AppParts {
   idOf(fn: string): string;
   edge: Edge;
   journal: Journal;
+  ignoresUseApi: boolean;
 }
 
 interface Context {
@@ -130,7 +131,9 @@ async function runBody(code: RunCode, step: string, n: number, { runId, attempt 
   if (!scope) throw new Error("a body ran outside any call");
   const note = journal.noteBody({ call: scope.call, runId, step, attempt, permittedAt: scope.permittedAt });
   scope.bodies.push(note);
-  if (code.tookMs > 0) await pass(code.tookMs);
+  const isFirst = journal.bodies.get(`${runId}/${step}`)?.length === 1;
+  const tookMs = (isFirst ? code.firstTookMs : undefined) ?? code.tookMs;
+  if (tookMs > 0) await pass(tookMs);
   if (attempt >= code.fails) return bodyValue(code, n);
   note.failed = true;
   const message = bodyError(code, n);

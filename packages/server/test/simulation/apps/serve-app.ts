@@ -42,7 +42,8 @@ const CHECKPOINT_DELAY_MS = 100;
 export function serveApp(parts: AppParts): SimApp {
   const handler = createOwnApp(parts);
   const ask = async ({ url, method, headers, body }: AppRequest, text = body): Promise<AppAnswer> => {
-    const response = await handler(new Request(url, { method, headers, body: text }));
+    const told = parts.ignoresUseApi ? text.replaceAll('"use_api":true', '"use_api":false') : text;
+    const response = await handler(new Request(url, { method, headers, body: told }));
     return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
   };
   const answerTo = (request: AppRequest, scope: CallScope): Promise<AppAnswer> => {

@@ -4,9 +4,8 @@
  */
 
 import type { RunDetails } from "../../../src/store/contract/index.ts";
-import type { RunCode } from "../interpret.ts";
 import type { BodyNote } from "../journal.ts";
-import { codeNodes } from "../scenario.ts";
+import { codeNodes, type RunCode } from "../scenario.ts";
 import type { Evidence } from "./evidence.ts";
 
 export function checkBodies(evidence: Evidence, fault: (message: string) => void): void {
