@@ -20,8 +20,9 @@ export const CASES: readonly Case[] = [
   ...(["own", "v3", "v4"] as const).map((sdk) => ({
     name: `twenty parallel steps and one after them, without retries (${sdk})`,
     scenario: scenario({
-      functions: [fn({ sdk, code: sequence(all(Array.from({ length: 20 }, (_, i) => run(`p${i}`, (i * 7) % 40))), run("after", 0)) })],
-      events: events("t/0", 60, () => 1_000),
+      // Each in a function of its own, so that our SDK, too, has to ask after each of them.
+      functions: [fn({ sdk, code: sequence(all(Array.from({ length: 20 }, (_, i) => sequence(run(`p${i}`, (i * 7) % 40)))), run("after", 0)) })],
+      events: events("t/0", 20, () => 1_000),
       network: { ...QUIET_NETWORK, latencyMs: 10 },
       jumble: 0.5,
     }),
@@ -31,8 +32,8 @@ export const CASES: readonly Case[] = [
     name: "a call that was superseded hands nothing in (v4)",
     scenario: scenario({
       functions: [fn({ sdk: "v4", retries: 3, code: sequence(run("a", 0), { ...run("b", 10), firstTookMs: 120_000 }, run("c", 150_000), run("d", 0)) })],
-      events: events("t/0", 6, (i) => 1_000 + i),
-      cuts: Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`v4-f/${n}/-/0`, 1_000])),
+      events: events("t/0", 1, () => 1_000),
+      cuts: { "v4-f/0/-/0": 1_000 },
       callTimeoutMs: 600_000,
     }),
     expect: allCompleted,

@@ -114,10 +114,11 @@ export class Network {
       after(outward, () => failed("lost", unreachable("nothing listens at its address")));
       return;
     }
-    const isCut = random.chance(faults.cut) || cuts[name] !== undefined;
+    const cut = nth === 0 ? cuts[name] : undefined;
+    const isCut = random.chance(faults.cut) || cut !== undefined;
     const isSilent = random.chance(faults.hang);
     const homeward = latency();
-    const cutAfter = cuts[name] ?? random.pick([0, 5, 50, 3_000]);
+    const cutAfter = cut ?? random.pick([0, 5, 50, 3_000]);
     note.wasDoubled = random.chance(faults.twice);
     const firstCounts = random.chance(0.5);
     const work = async (counts: boolean) => {

@@ -100,7 +100,7 @@ export interface Scenario {
   /** How likely several timers go off before what the first led to has happened. */
   jumble: number;
   callTimeoutMs: number;
-  /** Calls whose connection is cut for sure, by name (see callName), and after how long. */
+  /** Calls whose connection is cut for sure, the first of each name (see callName), and after how long. */
   cuts?: Readonly<Record<string, number>>;
   /** Apps that take no notice when the service tells them to fetch what a call could not carry. */
   ignoreUseApi?: boolean;

@@ -20,6 +20,8 @@ const RESEND_MS = 500;
 /** An answer that could not be written is tried again within this time after the store works. */
 const REWRITE_MS = 6_000;
 const LOOKS_EVERY = 40;
+/** Far more than any scenario needs. */
+const CALLS_MAX = 20_000;
 
 export interface Played {
   scenario: Scenario;
@@ -94,6 +96,7 @@ export class World {
       if (this.#isStartDue) await this.#start();
       if (looks % LOOKS_EVERY === 0 && (await this.#isDone())) return;
       const next = nextTimerAt();
+      if (this.journal.calls.length > CALLS_MAX) return this.journal.fault(`apps are called without end: ${CALLS_MAX} times by now`);
       if (next === null || next > lastAt + REST_MAX_MS) return this.journal.fault("something rests for ever: see the runs that have not ended");
       await this.#goOn();
     }
