@@ -7,7 +7,7 @@ import type { AppRequest } from "../../src/execute/call/call-app.ts";
 import { NoAnswer, tooLate, unreachable } from "../../src/execute/call/no-answer.ts";
 import type { AppAnswer } from "../../src/execute/call/read-answer.ts";
 import type { CallScope } from "./apps/own-app.ts";
-import type { SimApp } from "./apps/serve-app.ts";
+import { type SimApp, stepIdOf } from "./apps/serve-app.ts";
 import type { CallNote, Journal } from "./journal.ts";
 import type { Limits } from "./limits.ts";
 import { Random } from "./random.ts";
@@ -156,7 +156,7 @@ export class Network {
     return this.#parts.journal.noteCall({
       runId: ctx.run_id,
       functionId: target.get("fnId") ?? "",
-      stepId: target.get("stepId"),
+      stepId: stepIdOf(url),
       attempt: ctx.attempt,
       dispatchId: ctx.qi_id,
       process,

@@ -8,8 +8,8 @@ import { syncBuiltinESMExports } from "node:module";
 import type { DatabaseSync } from "node:sqlite";
 import workerThreads from "node:worker_threads";
 import { openReader } from "../../src/store/sqlite/database.ts";
-import { followEvents } from "../../src/store/sqlite/follow-events.ts";
-import { getRun, listRuns } from "../../src/store/sqlite/read-runs.ts";
+import { followEvents } from "../../src/store/sqlite/events/follow-events.ts";
+import { getRun, listRuns } from "../../src/store/sqlite/runs/read-runs.ts";
 import type { ReadRequest } from "../../src/store/sqlite/read-thread.ts";
 
 const READ_THREAD = "/read-thread.ts";

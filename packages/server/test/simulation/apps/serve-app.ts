@@ -53,6 +53,12 @@ export function serveApp(parts: AppParts): SimApp {
   return { handle: (request, scope) => callScopes.run(scope, () => answerTo(request, scope)) };
 }
 
+/** The planned step a call is for; null: the function itself. */
+export function stepIdOf(url: string): string | null {
+  const stepId = new URL(url).searchParams.get("stepId");
+  return stepId === "step" ? null : stepId;
+}
+
 type Ask = (request: AppRequest, text?: string) => Promise<AppAnswer>;
 
 async function askAsV3(ask: Ask, request: AppRequest): Promise<AppAnswer> {
@@ -63,8 +69,7 @@ async function askAsV3(ask: Ask, request: AppRequest): Promise<AppAnswer> {
 async function askAsV4(ask: Ask, request: AppRequest, scope: CallScope, edge: Edge): Promise<AppAnswer> {
   const body = JSON.parse(request.body) as CallBody;
   const { ctx } = body;
-  const isStep = new URL(request.url).searchParams.has("stepId");
-  if (isStep || ctx.disable_immediate_execution) return inngestAnswer(await ask(request), ctx, null);
+  if (stepIdOf(request.url) !== null || ctx.disable_immediate_execution) return inngestAnswer(await ask(request), ctx, null);
   for (;;) {
     const answer = inngestAnswer(await ask(request, JSON.stringify(body)), ctx, null);
     if (answer.status === 200) return { ...answer, status: 206, body: `[{"op":"RunComplete","id":"complete","data":${answer.body}}]` };
