@@ -68,6 +68,14 @@ export const CASES: readonly Case[] = [
     expect: allCompleted,
   },
   {
+    name: "a call that outlives its run keeps its slot",
+    scenario: scenario({
+      functions: [fn({ code: { kind: "race", parts: [run("quick", 0), run("slow", 5_000)] }, flow: { concurrency: { limit: 2 } } })],
+      events: [1_000, 2_000, 3_000].map((atMs, n) => ({ atMs, name: "t/0", key: 0, n })),
+    }),
+    expect: allCompleted,
+  },
+  {
     name: "an app that cannot fetch large state is not called without end",
     scenario: scenario({
       functions: [fn({ sdk: "v3", code: sequence(...Array.from({ length: 6 }, (_, i) => ({ ...run(`large${i}`, 0), bytes: 1_000_000 })), run("after", 0)) })],

@@ -63,11 +63,14 @@ export class Network {
   }
 
   #stop(process: number): void {
-    for (const pending of this.#pending) {
-      if (pending.process !== process) continue;
-      this.#end(pending, "stopped");
-      pending.reject(unreachable("the service stops"));
-    }
+    for (const pending of this.#pending) if (pending.process === process) this.#giveUp(pending);
+  }
+
+  /** The service closes the connection. */
+  #giveUp(pending: Pending): void {
+    if (!this.#pending.has(pending)) return;
+    this.#end(pending, "stopped");
+    pending.reject(unreachable("the service stops"));
   }
 
   #call(request: AppRequest, process: number): Promise<AppAnswer> {
@@ -80,6 +83,7 @@ export class Network {
     return new Promise((resolve, reject) => {
       const pending: Pending = { note: noted, reject, process };
       this.#pending.add(pending);
+      request.signal?.addEventListener("abort", () => this.#giveUp(pending));
       const answered = (answer: AppAnswer) => {
         if (!this.#pending.has(pending)) return;
         noted.status = answer.status;
