@@ -71,12 +71,13 @@ export class Journal {
   }
 
   /** The process died, or stopped, and what it was answered since then may not have been written. */
-  loseSince(at: number, fate: "killed" | "stopped"): void {
-    for (let i = this.calls.length - 1; i >= 0; i--) {
-      const call = this.calls[i] as CallNote;
-      if (call.fate === "answered" && (call.endedAt ?? 0) >= at) call.fate = fate;
+  loseSince(at: number, fate: "killed" | "stopped", process: number): void {
+    for (const call of this.calls) {
+      if (call.process === process && call.fate === "answered" && (call.endedAt ?? 0) >= at) call.fate = fate;
     }
-    for (const notes of this.bodies.values()) for (const note of notes) if (note.keptAt !== null && note.keptAt >= at) note.keptAt = null;
+    for (const note of [...this.bodies.values()].flat()) {
+      if (note.call.process === process && note.keptAt !== null && note.keptAt >= at) note.keptAt = null;
+    }
   }
 
   endCall(call: CallNote, fate: Exclude<Fate, "under-way">): void {

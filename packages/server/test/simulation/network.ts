@@ -40,6 +40,8 @@ export class Network {
   readonly #parts: NetworkParts;
   readonly #pending = new Set<Pending>();
   readonly #asked = new Map<string, number>();
+  /** Processes that may be unable to write what they are answered, and until when. */
+  readonly #distrusted = new Map<number, number>();
 
   constructor(parts: NetworkParts) {
     this.#parts = parts;
@@ -60,6 +62,11 @@ export class Network {
       this.#parts.journal.endCall(pending.note, "killed");
       this.#parts.limits.end(pending.note);
     }
+  }
+
+  /** What this process is answered until then may never be written. */
+  distrust(process: number, until: number): void {
+    this.#distrusted.set(process, until);
   }
 
   #stop(process: number): void {
@@ -131,7 +138,8 @@ export class Network {
       await pass(homeward);
       if (!counts || isSilent) return;
       // The service has it from here on, unless the process dies before it is written: see Journal.
-      if (note.fate === "under-way") for (const body of scope.bodies) body.keptAt ??= now();
+      const isTrusted = now() >= (this.#distrusted.get(note.process) ?? 0);
+      if (note.fate === "under-way" && isTrusted) for (const body of scope.bodies) body.keptAt ??= now();
       answered(answer);
     };
     after(outward, () => {

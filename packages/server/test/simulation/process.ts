@@ -24,6 +24,8 @@ export interface ProcessParts {
   openStore(): Promise<Store>;
   caller: SimCaller;
   callTimeoutMs: number;
+  /** Null: by the backoff table. */
+  retryMs: number | null;
   committed: CommittedSteps;
   isRefusing(): boolean;
   onLog(line: string): void;
@@ -147,8 +149,9 @@ function said(refusal: Refusal | null, text: string): EdgeAnswer {
   return { status, headers: { get: (name) => (name === "taken-at" ? takenAt : null) }, text: async () => body };
 }
 
-function configOf({ callTimeoutMs }: ProcessParts) {
-  const flags = ["--call-timeout", `${callTimeoutMs}ms`, "--app-calls", String(CALLS_PER_APP), "--discover", "off"];
+function configOf({ callTimeoutMs, retryMs }: ProcessParts) {
+  const retries = retryMs === null ? [] : ["--retry-interval", `${retryMs}ms`];
+  const flags = [...retries, "--call-timeout", `${callTimeoutMs}ms`, "--app-calls", String(CALLS_PER_APP), "--discover", "off"];
   const keys = ["--event-key", "event-key", "--signing-key", `signkey-test-${"0a".repeat(32)}`, "--api-key", "api-key"];
   return readConfig("start", [...flags, ...keys], {});
 }

@@ -70,7 +70,10 @@ export interface SimEvent {
 
 export interface Outage {
   atMs: number;
-  kind: "kill" | "stop";
+  /** Which node; the first one if absent. */
+  node?: number;
+  /** `cut-off`: the node cannot reach its store for that long. */
+  kind: "kill" | "stop" | "cut-off";
   /** Turns of the event loop into what happens at that instant. */
   turns: number;
   downMs: number;
@@ -104,6 +107,12 @@ export interface Scenario {
   cuts?: Readonly<Record<string, number>>;
   /** Apps that take no notice when the service tells them to fetch what a call could not carry. */
   ignoreUseApi?: boolean;
+  /** How many nodes share the store; one if absent. */
+  nodes?: number;
+  /** Time is not virtual: stores that are reached over a network need that. */
+  isRealTime?: boolean;
+  /** Delay before a failed call is tried again, instead of the backoff table. */
+  retryMs?: number;
 }
 
 export const QUIET_NETWORK: NetworkFaults = { lost: 0, cut: 0, hang: 0, twice: 0, latencyMs: 3 };

@@ -1,7 +1,7 @@
 /** One seed: a scenario is played, and everything about it is checked. */
 
 import { beginVirtualTime, endVirtualTime } from "./virtual-time.ts";
-import { createFolders } from "./folders.ts";
+import { createFolders, type SimStores } from "./folders.ts";
 import { checkBodies } from "./model/check-bodies.ts";
 import { checkCancels } from "./model/check-cancels.ts";
 import { checkRuns } from "./model/check-runs.ts";
@@ -32,7 +32,17 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
   }
 }
 
-export async function check(played: Played): Promise<string[]> {
+/** The same in real time, over a store that the caller provides. */
+export async function simulateInRealTime(scenario: Scenario, stores: SimStores): Promise<Outcome> {
+  try {
+    const played = await new World(scenario, stores).play();
+    return { faults: await check(played), runs: played.runs.length, calls: played.journal.calls.length, played };
+  } finally {
+    await stores.remove();
+  }
+}
+
+async function check(played: Played): Promise<string[]> {
   const faults = [...played.journal.faults];
   const fault = (message: string) => void faults.push(message);
   const evidence = new Evidence(played);

@@ -89,12 +89,20 @@ export function now(): number {
 
 /** Returns how to call it off. */
 export function after(delayMs: number, work: () => void): () => void {
+  if (!isVirtual) return afterReal(delayMs, work);
   const timer = schedule(delayMs, work);
   return () => cancel(timer);
 }
 
+/** The same where time is real: nobody is called in the name of a process that was killed. */
+function afterReal(delayMs: number, work: () => void): () => void {
+  const life = lives.getStore();
+  const timer = real.setTimeout(() => !life?.isDead && work(), delayMs);
+  return () => real.clearTimeout(timer);
+}
+
 export function pass(delayMs: number): Promise<void> {
-  return new Promise((resolve) => void schedule(delayMs, resolve));
+  return new Promise((resolve) => void after(delayMs, resolve));
 }
 
 /** When the next timer is due; null when there is none. */

@@ -7,18 +7,20 @@ import type { SimStores } from "./folders.ts";
 import { Journal } from "./journal.ts";
 import { Limits } from "./limits.ts";
 import { Network } from "./network.ts";
-import { SimProcess } from "./process.ts";
+import { SimNode } from "./node.ts";
 import { Random } from "./random.ts";
-import { fullId, type Outage, type Scenario, SDKS, type SdkName, type SimEvent } from "./scenario.ts";
+import { fullId, type Scenario, SDKS, type SdkName, type SimEvent } from "./scenario.ts";
 import { CommittedSteps } from "./store-tap.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
 
-/** After the last event everything must have ended within this time. */
+/** After the last event everything must have ended within this time; in real time, nobody waits that long. */
 const REST_MAX_MS = 6 * 3_600_000;
+const REAL_REST_MAX_MS = 150_000;
+const REAL_LOOK_MS = 25;
+/** What was answered so long ago has been written, if the store works. */
+const REAL_SETTLE_MS = 1_000;
 const NEAR_MS = 50;
 const RESEND_MS = 500;
-/** An answer that could not be written is tried again within this time after the store works. */
-const REWRITE_MS = 6_000;
 const LOOKS_EVERY = 40;
 /** Far more than any scenario needs. */
 const CALLS_MAX = 20_000;
@@ -29,171 +31,120 @@ export interface Played {
   runs: RunDetails[];
   events: StoredEvent[];
   functionIds: ReadonlyMap<number, string>;
-  startedAt: number;
-  endedAt: number;
 }
 
 export class World {
   readonly scenario: Scenario;
   readonly journal = new Journal();
   readonly #stores: SimStores;
-  readonly #network: Network;
   readonly #apps: ReadonlyMap<SdkName, SimApp>;
-  readonly #committed: CommittedSteps;
+  readonly #nodes: readonly SimNode[];
   readonly #random: Random;
-  readonly #asks = new Set<(error: Error) => void>();
   readonly #startedAt = now();
-  #process: SimProcess | null = null;
-  #processes = 0;
-  #outage: Outage | null = null;
-  #isDraining = false;
-  #isDrained = false;
-  #isStartDue = false;
   #unsent: number;
   #settledAt = now();
+  #asked = 0;
 
   constructor(scenario: Scenario, stores: SimStores) {
     const { seed, functions, network: faults, callTimeoutMs: timeoutMs } = scenario;
+    const { journal } = this;
     this.scenario = scenario;
     this.#stores = stores;
-    this.#committed = new CommittedSteps(this.journal);
     this.#random = new Random(seed, "order");
-    const idOf = (id: string) => fullId(functions.find((fn) => fn.id === id) ?? { sdk: "own", id });
-    const app = (sdk: SdkName): [SdkName, SimApp] => {
-      const own = functions.filter((fn) => fn.sdk === sdk);
-      return [sdk, serveApp({ sdk, functions: own, idOf, journal: this.journal, ignoresUseApi: scenario.ignoreUseApi === true, edge: (url, init) => this.#ask(sdk, url, init) })];
-    };
-    this.#apps = new Map(SDKS.filter((sdk) => functions.some((fn) => fn.sdk === sdk)).map(app));
-    const limits = new Limits(functions, this.journal);
-    this.#network = new Network({ seed, faults, timeoutMs, apps: this.#apps, journal: this.journal, limits, cuts: scenario.cuts ?? {} });
+    this.#apps = new Map(SDKS.filter((sdk) => functions.some((fn) => fn.sdk === sdk)).map((sdk) => [sdk, this.#serve(sdk)]));
+    const limits = new Limits(functions, journal);
+    const network = new Network({ seed, faults, timeoutMs, apps: this.#apps, journal, limits, cuts: scenario.cuts ?? {} });
+    let processes = 0;
+    const settledAt = () => (scenario.isRealTime ? now() - REAL_SETTLE_MS : this.#settledAt);
+    const node = { scenario, stores, network, journal, committed: new CommittedSteps(journal), startedAt: this.#startedAt, settledAt };
+    this.#nodes = Array.from({ length: scenario.nodes ?? 1 }, () => new SimNode({ ...node, newProcessNo: () => ++processes }));
     this.#unsent = scenario.events.length;
   }
 
   async play(): Promise<Played> {
-    await this.#start();
+    const [first, ...others] = this.#nodes as [SimNode, ...SimNode[]];
+    await first.start();
     for (const [sdk, app] of this.#apps) await this.#register(sdk, app);
+    for (const node of others) await node.start();
     for (const event of this.scenario.events) after(event.atMs, () => void this.#send(event));
-    for (const outage of this.scenario.outages) after(outage.atMs, () => (this.#outage ??= outage));
-    await this.#drive();
-    const { journal, scenario } = this;
-    const process = this.#process as SimProcess;
-    const { environmentId, store } = process;
-    const endedAt = now();
-    process.end();
-    const functions = await store.functionList();
-    const functionIds = new Map(functions.map(({ no, id }) => [no as number, id]));
-    const { runs, events, broken } = await this.#stores.read({ store, environmentId });
-    for (const fault of broken) journal.fault(fault);
-    return { functionIds, scenario, journal, runs, events, startedAt: this.#startedAt, endedAt };
+    for (const outage of this.scenario.outages) after(outage.atMs, () => (this.#nodes[outage.node ?? 0] as SimNode).plan(outage));
+    await (this.scenario.isRealTime ? this.#watch() : this.#drive());
+    return this.#end();
   }
 
+  async #end(): Promise<Played> {
+    const { journal, scenario } = this;
+    const processes = this.#nodes.flatMap(({ process }) => process ?? []);
+    const [reading] = processes;
+    if (!reading) throw new Error("no process was left");
+    for (const process of processes) process.end();
+    const { store, environmentId } = reading;
+    const functionIds = new Map((await store.functionList()).map(({ no, id }) => [no as number, id]));
+    const { runs, events, broken } = await this.#stores.read({ store, environmentId });
+    for (const process of processes) if (process !== reading) this.#stores.crash(process.store);
+    for (const fault of broken) journal.fault(fault);
+    return { functionIds, scenario, journal, runs, events };
+  }
+
+  /** Virtual time: on to the next timer, whenever nothing else is left to happen. */
   async #drive(): Promise<void> {
-    const lastAt = this.#startedAt + Math.max(0, ...this.scenario.events.map(({ atMs }) => atMs), ...this.scenario.outages.map(({ atMs, downMs }) => atMs + downMs));
     for (let looks = 0; ; looks++) {
       await settle();
       this.#settledAt = now();
-      if (this.#isDrained) await this.#stopped();
-      if (this.#isStartDue) await this.#start();
+      for (const node of this.#nodes) await node.tend();
       if (looks % LOOKS_EVERY === 0 && (await this.#isDone())) return;
-      const next = nextTimerAt();
-      if (this.journal.calls.length > CALLS_MAX) return this.journal.fault(`apps are called without end: ${CALLS_MAX} times by now`);
-      if (next === null || next > lastAt + REST_MAX_MS) return this.journal.fault("something rests for ever: see the runs that have not ended");
-      await this.#goOn();
+      if (this.#isEndless(REST_MAX_MS)) return;
+      fireNext();
+      await this.#jumble();
     }
   }
 
-  /** The next timer, and perhaps some more before all that follows from it has happened. */
-  async #goOn(): Promise<void> {
-    fireNext();
+  /** Real time: it passes by itself. */
+  async #watch(): Promise<void> {
+    for (;;) {
+      for (const node of this.#nodes) await node.tend();
+      if ((await this.#isDone()) || this.#isEndless(REAL_REST_MAX_MS)) return;
+      await pass(REAL_LOOK_MS);
+    }
+  }
+
+  /** Some more timers go off before all that follows from the first has happened. */
+  async #jumble(): Promise<void> {
     while (this.#random.chance(this.scenario.jumble) && (nextTimerAt() ?? Number.POSITIVE_INFINITY) <= now() + NEAR_MS) {
       for (let turns = this.#random.int(0, 4); turns > 0; turns--) await turn();
       fireNext();
     }
-    if (this.#outage) await this.#fail(this.#outage);
   }
 
   async #isDone(): Promise<boolean> {
-    if (this.#unsent > 0 || !this.#process || this.#isDraining || this.#outage) return false;
-    return (await this.#process.store.queueLanes()).length === 0;
+    if (this.#unsent > 0 || !this.#nodes.every(({ isSteady }) => isSteady)) return false;
+    const lanes = await this.#nodes[0]?.process?.store.queueLanes();
+    return lanes?.length === 0;
   }
 
-  async #start(): Promise<void> {
-    this.#isStartDue = false;
-    const no = ++this.#processes;
-    this.#process = await SimProcess.start({
-      openStore: () => this.#stores.open(),
-      caller: this.#network.callerOf(no),
-      callTimeoutMs: this.scenario.callTimeoutMs,
-      committed: this.#committed,
-      isRefusing: () => this.#isRefusing(0),
-      onLog: (line) => this.#noteLog(line),
-    });
+  #isEndless(restMs: number): boolean {
+    const { events, outages } = this.scenario;
+    const lastMs = Math.max(0, ...events.map(({ atMs }) => atMs), ...outages.map(({ atMs, downMs }) => atMs + downMs));
+    const at = this.scenario.isRealTime ? now() : nextTimerAt();
+    if (this.journal.calls.length > CALLS_MAX) this.journal.fault(`apps are called without end: ${CALLS_MAX} times by now`);
+    else if (at === null || at > this.#startedAt + lastMs + restMs) this.journal.fault("something rests for ever: see the runs that have not ended");
+    else return false;
+    return true;
   }
 
-  /** What the service calls an error of its own is one. */
-  #noteLog(line: string): void {
-    const { level, msg, err } = JSON.parse(line) as { level: number; msg: string; err?: { message: string; stack: string; type: string } };
-    if (level < 50 || err?.type === "StoreUnavailable") return;
-    this.journal.fault(`the service logged an error: ${msg} ${err?.stack ?? ""}`);
+  #serve(sdk: SdkName): SimApp {
+    const { functions, ignoreUseApi = false } = this.scenario;
+    const idOf = (id: string) => fullId(functions.find((fn) => fn.id === id) ?? { sdk: "own", id });
+    const own = functions.filter((fn) => fn.sdk === sdk);
+    const edge = (url: string, init: { headers: Record<string, string>; body?: string }) => this.#ask(sdk, url, init);
+    return serveApp({ sdk, functions: own, idOf, journal: this.journal, ignoresUseApi: ignoreUseApi, edge });
   }
 
-  async #fail({ kind, turns, downMs }: Outage): Promise<void> {
-    const process = this.#process;
-    this.#outage = null;
-    if (!process || this.#isDraining) return;
-    if (kind === "stop") {
-      this.#isDraining = true;
-      void process.drain().then(() => (this.#isDrained = true));
-      after(downMs, () => undefined);
-      this.#downMs = downMs;
-      return;
-    }
-    for (let n = 0; n < turns; n++) await turn();
-    this.#stores.crash(process.store);
-    process.end();
-    this.#gone("killed", downMs);
-  }
-
-  #downMs = 0;
-
-  async #stopped(): Promise<void> {
-    const process = this.#process as SimProcess;
-    this.#isDraining = false;
-    this.#isDrained = false;
-    process.end();
-    await this.#stores.close(process.store);
-    this.#gone("stopped", this.#downMs);
-  }
-
-  #gone(fate: "killed" | "stopped", downMs: number): void {
-    this.#process = null;
-    this.#network.kill(this.#processes);
-    const isLost = fate === "killed" || this.#isRefusing(REWRITE_MS);
-    const { refusals } = this.scenario;
-    const refusedSince = refusals.map(({ atMs }) => this.#startedAt + atMs).find(() => this.#isRefusing(REWRITE_MS));
-    if (isLost) this.journal.loseSince(Math.min(this.#settledAt, refusedSince ?? this.#settledAt), fate);
-    for (const reject of this.#asks) reject(new Error("socket hang up"));
-    this.#asks.clear();
-    after(downMs, () => (this.#isStartDue = true));
-  }
-
-  #isRefusing(afterMs: number): boolean {
-    const at = now() - this.#startedAt;
-    return this.scenario.refusals.some(({ atMs, forMs }) => at >= atMs && at < atMs + forMs + afterMs);
-  }
-
-  /** Resolves with what the service says; rejects when it is not there, or dies. */
+  /** Of the nodes that are up, one after the other. */
   #ask(sdk: string, url: string, { headers, body = "" }: { headers: Record<string, string>; body?: string }): Promise<EdgeAnswer> {
-    const process = this.#process;
-    if (!process) return Promise.reject(new Error("connect ECONNREFUSED"));
-    const path = new URL(url).pathname;
-    return new Promise((resolve, reject) => {
-      this.#asks.add(reject);
-      process
-        .ask(path, { ...headers, "x-simulated-sdk": sdk === "own" ? "service" : "inngest" }, body)
-        .then(resolve, reject)
-        .finally(() => this.#asks.delete(reject));
-    });
+    const up = this.#nodes.filter(({ process }) => process !== null);
+    const node = up[this.#asked++ % Math.max(up.length, 1)] ?? (this.#nodes[0] as SimNode);
+    return node.ask(new URL(url).pathname, { ...headers, "x-simulated-sdk": sdk === "own" ? "service" : "inngest" }, body);
   }
 
   async #register(sdk: SdkName, app: SimApp): Promise<void> {
