@@ -28,6 +28,11 @@ describe("headers", () => {
     assert.deepEqual({ ...headers }, { "X-A": "1, 2", "Content-Type": "a/b, c/d", Empty: "" });
   });
 
+  it("without a value at the end of the list are left out", () => {
+    assert.deepEqual({ ...canonicalHeaders(["a", "1", "b"]) }, { A: "1" });
+    assert.deepEqual({ ...canonicalHeaders([]) }, {});
+  });
+
   it("named __proto__ are harmless and kept", () => {
     const headers = canonicalHeaders(["__proto__", "x", "constructor", "y", "__proto__", "z"]);
     assert.equal(JSON.stringify(headers), `{"__proto__":"x, z","Constructor":"y"}`);

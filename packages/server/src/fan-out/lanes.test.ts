@@ -1,33 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AppNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
-import type { App, AppStore, StoredFunction } from "../store/contract/index.ts";
 import type { EventValue } from "./expressions.ts";
 import { gateOfLane, keyText, laneOf, limitsOfLane } from "./lanes.ts";
-import { type RegisteredFunction, Registry } from "./registry.ts";
+import type { Registry } from "./registry.ts";
+import { sampleFunction, sampleRegistry } from "./sample-registry.ts";
 
 const CALLS_PER_APP = 50;
 const EVENT = { name: "x/y", data: { user: "ada", n: 1 }, ts: 1 } as EventValue;
 
 /** A function in each of two environments, with the same settings: number 1 in environment 1, number 2 in environment 2. */
-async function registryOf(concurrency?: object): Promise<Registry> {
-  const step = { id: "step", name: "step", runtime: { type: "http", url: "http://127.0.0.1/x" } };
-  const settings = { id: "app-fn", name: "fn", triggers: [{ event: "x/y" }], steps: { step }, ...(concurrency && { concurrency }) };
-  const apps = [1, 2].map((n) => ({ no: n as AppNo, environmentId: n as EnvironmentId, removedAt: null }) as App);
-  const functions = [1, 2].map(
-    (n) =>
-      ({
-        ...{ no: n as FunctionNo, appNo: n as AppNo, environmentId: n as EnvironmentId, id: "app-fn", name: "fn" },
-        ...{ config: JSON.stringify(settings), archivedAt: null },
-      }) as StoredFunction,
-  );
-  const registry = new Registry({ appList: async () => apps, functionList: async () => functions } as unknown as AppStore);
-  await registry.refresh();
-  return registry;
+function registryOf(concurrency?: object): Promise<Registry> {
+  const settings = concurrency ? { concurrency } : {};
+  return sampleRegistry(settings, settings);
 }
 
 function laneIn(registry: Registry, environment: number, event = EVENT): string {
-  return laneOf(registry.function(environment as FunctionNo) as RegisteredFunction, () => event);
+  return laneOf(sampleFunction(registry, environment), () => event);
 }
 
 function limitsIn(registry: Registry, environment: number, event = EVENT) {

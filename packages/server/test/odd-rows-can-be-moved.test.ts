@@ -6,8 +6,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunNo } from "@inlet/protocol";
-import { freshDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
-import { temporaryFolder } from "../../../test/support/service.ts";
 import {
   advance,
   begin,
@@ -21,11 +19,13 @@ import {
   sampleRun,
   sampleStep,
   stepId,
-} from "../conformance/run-samples.ts";
-import { sampleBatch, sampleEvent } from "../conformance/samples.ts";
-import { openPostgresStore } from "../postgres/postgres-store.ts";
-import { openSqliteStore } from "../sqlite/sqlite-store.ts";
-import { copyStore } from "./copy-store.ts";
+} from "../src/store/conformance/run-samples.ts";
+import { sampleBatch, sampleEvent } from "../src/store/conformance/samples.ts";
+import { copyStore } from "../src/store/copy/copy-store.ts";
+import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
+import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { temporaryFolder } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
 const HOOKS = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
