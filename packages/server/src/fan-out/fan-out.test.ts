@@ -48,6 +48,8 @@ test("a condition decides; one that has no value starts nothing, and its owner i
   assert.deepEqual([faulty.runs.length, faulty.faults.map(([id]) => id)], [0, ["app-fn"]]);
   const either = await planned({ triggers: [{ event: "x/y", expression: "false" }, { event: "x/*" }] });
   assert.equal(either.runs.length, 1, "a trigger without a condition is enough");
+  const settled = await planned({ triggers: [{ event: "x/y", expression: "event.data.none > 5" }, { event: "x/*" }] });
+  assert.deepEqual([settled.runs.length, settled.faults], [1, []], "then the others are not asked");
 });
 
 test("an event of the future starts its runs then, unless that is more than a year away", async () => {
@@ -101,10 +103,10 @@ test("where a function has rules about its starts, a request is kept instead of 
     assert.equal(hasStartRules(sampleFunction(registry)), true);
     assert.deepEqual(fanOut.begin(sampleFunction(registry), eventOf(), NOW + 9, NOW), { start: { functionNo: 1, dueAt: NOW + 9 } });
   }
-  const { fanOut, registry } = await planned({ concurrency: { limit: 1 } });
+  const { fanOut, registry } = await planned({ concurrency: { limit: 1, key: "event.data.n" } });
   const begun = fanOut.begin(sampleFunction(registry), eventOf(), NOW + 9, NOW);
   assert.ok("run" in begun);
-  assert.deepEqual([begun.run.dueAt, begun.run.rank, begun.run.lane], [NOW + 9, NOW + 9, "fn:1:[null]"]);
+  assert.deepEqual([begun.run.dueAt, begun.run.rank, begun.run.lane], [NOW + 9, NOW + 9, 'fn:1:["5"]']);
 });
 
 test("a payload is parsed once, however often it is asked for", () => {

@@ -28,6 +28,8 @@ test("a function without limits stands in the lane of its app", async () => {
   const registry = await registryOf();
   assert.equal(laneIn(registry, 1), "app:1");
   assert.deepEqual(limitsIn(registry, 1), [APP_LIMIT]);
+  const limited = await registryOf({ limit: 3 });
+  assert.deepEqual(limitsOfLane(limited, "app:1", CALLS_PER_APP), [APP_LIMIT], "whatever functions of the same number limit");
 });
 
 test("a limit of an environment is one for its functions, and another one in every other environment", async () => {
@@ -39,7 +41,7 @@ test("a limit of an environment is one for its functions, and another one in eve
 
 test("a limit of the account is one for functions of every environment", async () => {
   const registry = await registryOf({ limit: 3, scope: "account", key: '"mail"' });
-  assert.equal(limitsIn(registry, 1)[0]?.id, limitsIn(registry, 2)[0]?.id);
+  assert.deepEqual([limitsIn(registry, 1)[0], limitsIn(registry, 2)[0]], Array(2).fill({ id: 'account:"mail":"mail"', cap: 3 }));
 });
 
 test("a limit of a function is its own, by the value of its key", async () => {
@@ -71,7 +73,14 @@ test("a limit of runs makes a gate, with a place for each value of its key, befo
 
 test("a gate whose function has no limit of runs any more lets everyone in", async () => {
   const lane = laneIn(await registryOf({ fn: [{ limit: 2 }] }), 1);
-  assert.equal(gateOfLane(await registryOf(), lane)?.cap, Number.MAX_SAFE_INTEGER);
+  for (const now of [await registryOf(), await registryOf({ limit: 1 })]) assert.equal(gateOfLane(now, lane)?.cap, Number.MAX_SAFE_INTEGER);
+  const { cap, place } = gateOfLane(await registryOf(), "gate:9:[null]") ?? {};
+  assert.deepEqual([cap, place], [Number.MAX_SAFE_INTEGER, "9::"], "nor is a function that is gone in the way");
+});
+
+test("runs of a limit without a key share one place", async () => {
+  const registry = await registryOf({ fn: [{ limit: 2 }] });
+  assert.equal(gateOfLane(registry, laneIn(registry, 1))?.place, "1::");
 });
 
 test("a lane of a function that is gone has no limits", async () => {
