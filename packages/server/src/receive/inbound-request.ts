@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { EventId, Refusal } from "@inlet/protocol";
-import type { ABORTED } from "./read-body.ts";
+import type { ABORTED, Body } from "./read-body.ts";
 
 export interface InboundRequest {
   /** The text after `/e/`. */
@@ -15,8 +15,6 @@ export interface InboundRequest {
   ip: string;
   readBody(bytesMax: number): Body | Promise<Body>;
 }
-
-export type Body = Buffer | Refusal | typeof ABORTED;
 
 export type Answer = Accepted | Refusal | typeof ABORTED;
 

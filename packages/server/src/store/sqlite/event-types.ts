@@ -10,17 +10,11 @@ import { type EventType, type EventTypeListParams, type EventTypeStore, toStoreT
 import { type EventTypeHourRow, HOUR_MS, type TypeRow, toEventType } from "../rows/event-type-rows.ts";
 import type { EventTypeSum, EventTypeSums } from "./event-type-sums.ts";
 import type { GroupCommit } from "./group-commit.ts";
+import type { CountedStretch } from "./read-operations.ts";
 import type { Reader } from "./reader.ts";
 
 /** What arrived while a stretch was counted is counted by the writer itself, when it is no more than this: about 5 ms. */
 const REST_EVENTS_MAX = 5_000;
-
-/** Events of one stretch of sequence numbers, by environment, name and hour. */
-export interface CountedStretch {
-  sums: EventTypeSum[];
-  reached: number;
-  isLast: boolean;
-}
 
 export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Reader, sums: EventTypeSums): EventTypeStore {
   const progress = db.prepare("SELECT sequence FROM event_types_counted");
