@@ -2,7 +2,6 @@
 
 import type { Store } from "../contract/index.ts";
 import type { CheckpointResult } from "./checkpointer.ts";
-import type { EventTypeSum } from "./event-type-sums.ts";
 
 type ContractReads =
   | "eventList"
@@ -34,6 +33,15 @@ export interface CountedStretch {
   sums: EventTypeSum[];
   reached: number;
   isLast: boolean;
+}
+
+export interface EventTypeSum {
+  environment_id: number;
+  name_id: number;
+  hour: number;
+  count: number;
+  first: number;
+  last: number;
 }
 
 export type ReadParams<Name extends keyof ReadOperations> = Parameters<ReadOperations[Name]>[0];
