@@ -36,7 +36,7 @@ export interface RunsOptions {
 }
 
 const IDLE_SENDS = 200;
-/** Until all that a run needs is compiled and the heap has its size, which takes some 20,000: before that a run costs half as much again. */
+/** Until all that a run needs is compiled and the heap has its size, which takes some 20,000: before that a run costs more. */
 const WARM_RUNS = 30_000;
 /** As many times longer for a run, and a signed call may be repeated for five minutes only. */
 export const PUBLISHED_TAKES = 5;

@@ -1,7 +1,7 @@
 /**
  * Turns the tree of a parsed expression into functions that compute it.
  *
- * Parsing is the library's; evaluation is ours, for reasons that were measured. The library's evaluator keeps every type of nested
+ * Parsing is the library's; evaluation is ours. The library's evaluator keeps every type of nested
  * list and map it meets for ever, so events could fill the memory; it does not bound the work of loops; it knows a list by its
  * first element, so that `1 in ["a", 1]` fails; and it refuses `event.data.amount * 2`.
  */
