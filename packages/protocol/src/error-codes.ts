@@ -37,7 +37,10 @@ export const ERRORS = {
   session_not_found: terminal(404, "No session with that id is open."),
   login_token_invalid: terminal(401, "The login link was used before, or is older than 15 minutes."),
   too_many_attempts: retryable(429, "Too many attempts from this address have failed; wait as long as Retry-After says."),
-  origin_forbidden: terminal(403, "The call comes from a page of another site, or calls a dev server by another name than localhost."),
+  origin_forbidden: terminal(
+    403,
+    "The call comes from a page of another site (for a dev server, --allow-origin lets one in), or calls a dev server by another name than localhost.",
+  ),
   role_forbidden: terminal(403, "The role of this API key does not allow the call."),
   request_invalid: terminal(400, "A parameter, header or field of the request breaks a rule; `details` names each fault."),
   route_not_found: terminal(404, "There is nothing at this path."),

@@ -136,3 +136,18 @@ test("what could be read in two ways is refused, and nothing of it is stored", a
   }
   assert.deepEqual(await stored(service), []);
 });
+
+test("requests followed by garbage get their own answers before the garbage is refused", async (t) => {
+  const service = await startTestService(t);
+  const garbage = "no HTTP at all\r\n\r\n";
+  for (const requests of [[post(event(0))], [post(event(1)), OTHER, post(event(2))], [OTHER], []]) {
+    const connection = new RawConnection(t, service.url);
+    await connection.write(requests.join("") + garbage);
+    assert.deepEqual(await statuses(connection, requests.length + 1), [...requests.map(() => 200), 400]);
+    await connection.closed;
+  }
+  const broken = new RawConnection(t, service.url);
+  await broken.write(post(event(3)) + chunked("x").replace("1\r\nx", "zz"));
+  assert.deepEqual(await statuses(broken, 2), [200, 400], "a request that breaks off has no answer of its own");
+  assert.deepEqual(await stored(service), upTo(4));
+});

@@ -5,15 +5,20 @@
 
 import { BODY_BYTES_MAX_DEFAULT, DEDUP_WINDOW_MS_DEFAULT } from "@inlet/protocol";
 import {
+  type AddressList,
+  addressList,
   DAY_MS,
   duration,
   integer,
   KIB,
+  key,
   list,
   MIB,
   oneOf,
+  origin,
   postgresUrl,
   type Reading,
+  signingKey,
   size,
   text,
   trustedProxies,
@@ -41,7 +46,13 @@ export const SETTINGS = {
   publicUrl: setting<string | null>({
     reading: url(),
     default: null,
-    sentence: "Address under which the world reaches the service, for the URLs of webhooks; otherwise that of the request is used.",
+    sentence:
+      "Address under which the world reaches the service, for the URLs of webhooks; otherwise the address that a connection was made to is used.",
+  }),
+  allowOrigin: setting<string[]>({
+    reading: list(origin()),
+    default: [],
+    sentence: "Origin of a page that may call a dev server from a browser, such as http://localhost:3000; several are separated by commas.",
   }),
   dataDir: setting<string>({ reading: text("folder"), default: ".inlet", sentence: "Folder of the embedded store." }),
   databaseUrl: setting<string | null>({
@@ -63,19 +74,19 @@ export const SETTINGS = {
     sentence: "Most connections of this node to PostgreSQL, beside one that listens.",
   }),
   eventKey: setting<string[]>({
-    reading: list(text("key")),
+    reading: list(key()),
     default: [],
     secret: true,
     sentence: "Event key of the production environment, instead of a generated one; several are separated by commas.",
   }),
   signingKey: setting<string[]>({
-    reading: list(text("key")),
+    reading: list(signingKey()),
     default: [],
     secret: true,
-    sentence: "Signing key, instead of a generated one; of several, the last one signs.",
+    sentence: "Signing key, `signkey-<environment>-<hex>` or hexadecimal, instead of a generated one; of several, the last one signs.",
   }),
   apiKey: setting<string[]>({
-    reading: list(text("key")),
+    reading: list(key()),
     default: [],
     secret: true,
     sentence: "API key with the role admin, instead of a generated one; several are separated by commas.",
@@ -98,11 +109,29 @@ export const SETTINGS = {
     shown: "64mb",
     sentence: "Most bytes of request bodies held at once; beyond it requests are answered with 503.",
   }),
+  firstByteTimeout: setting({
+    reading: duration(100, 600_000),
+    default: 10_000,
+    shown: "10s",
+    sentence: "How long a new connection may take to send its first byte.",
+  }),
+  stallTimeout: setting({
+    reading: duration(100, 600_000),
+    default: 30_000,
+    shown: "30s",
+    sentence: "How long a client may leave what it was sent unread before its connection is cut.",
+  }),
+  addressConnections: setting({
+    reading: integer(0, 1_000_000),
+    default: 1_000,
+    sentence: "Most connections of one address, trusted proxies excepted; 0: no limit.",
+  }),
   trustProxy: setting<boolean | string[]>({
     reading: trustedProxies(),
     default: false,
     shown: "false",
-    sentence: "Take the client's address from X-Forwarded-For: true, or the addresses and CIDR ranges of your proxies.",
+    sentence:
+      "Take the client's address from X-Forwarded-For, as written by these proxies: their addresses and CIDR ranges. true believes anybody who connects, so any sender can claim any address.",
   }),
   transformTimeout: setting({
     reading: duration(1, 60_000),
@@ -141,6 +170,13 @@ export const SETTINGS = {
     reading: list(url()),
     default: [],
     sentence: "Address of an app to sync when the service starts; several are separated by commas.",
+  }),
+  appAddresses: setting<AddressList | null>({
+    reading: addressList(),
+    default: null,
+    shown: "all",
+    sentence:
+      "Addresses that apps may have: allow: or deny: and a list of addresses and CIDR ranges, such as allow:10.0.0.0/8. Link-local and cloud metadata addresses are always refused.",
   }),
   discover: setting<"on" | "off">({
     reading: oneOf("on", "off"),
@@ -201,6 +237,7 @@ export function defaultOf<Value>({ default: value }: Setting<Value>, mode: Mode)
 /** The default as a person would write it. */
 export function shownDefault(setting: Setting<unknown>, mode: Mode): string {
   const value = defaultOf(setting, mode);
+  if (value === null && setting.shown !== undefined) return setting.shown;
   if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
   return setting.shown ?? String(value);
 }

@@ -13,7 +13,9 @@ export interface InboundRequest {
   /** Names and values in turn, as they came, repetitions included. */
   rawHeaders: readonly string[];
   ip: string;
-  readBody(bytesMax: number): Body | Promise<Body>;
+  readBody(bytesMax: number): Promise<Body>;
+  /** For what a body becomes beside itself: its part of what all requests may hold. */
+  memory: { take(bytes: number): boolean; give(bytes: number): void };
 }
 
 export type Answer = Accepted | Refusal | typeof ABORTED;
