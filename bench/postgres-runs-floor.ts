@@ -95,7 +95,7 @@ async function end(client: Client, runs: readonly Run[]): Promise<void> {
 }
 
 async function writeAlone(seconds: number): Promise<void> {
-  // While PostgreSQL knows nothing of young tables it may choose a plan that costs twice as much.
+  // While PostgreSQL knows nothing of young tables it may choose a bad plan.
   await clients[0]?.query("ANALYZE events, runs, queue, calls");
   const measureFrom = performance.now() + WARM_UP_MS;
   const endAt = measureFrom + seconds * 1_000;

@@ -10,8 +10,8 @@ import type { ClientIp } from "./client-ip.ts";
 import { closeLingering, hasLargeRest } from "./close-lingering.ts";
 import type { DevGuard } from "./dev-guard.ts";
 import { type AnswerParts, answerTo, type HttpAnswer, refusedAnswer } from "./http-answer.ts";
-import type { Body, InboundRequest } from "./inbound-request.ts";
-import { overloaded, readBody } from "./read-body.ts";
+import type { InboundRequest } from "./inbound-request.ts";
+import { type Body, overloaded, readBody } from "./read-body.ts";
 import { keyTextOf, queryOf, TARGET_START } from "./target.ts";
 
 export interface HttpEdgeParts extends AnswerParts {

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { EventId, Refusal } from "@inlet/protocol";
-import type { ABORTED } from "./read-body.ts";
+import type { ABORTED, Body } from "./read-body.ts";
 
 export interface InboundRequest {
   /** The text after `/e/`. */
@@ -17,8 +17,6 @@ export interface InboundRequest {
   /** For what a body becomes beside itself: its part of what all requests may hold. */
   memory: { take(bytes: number): boolean; give(bytes: number): void };
 }
-
-export type Body = Buffer | Refusal | typeof ABORTED;
 
 export type Answer = Accepted | Refusal | typeof ABORTED;
 

@@ -2,8 +2,8 @@
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import type { EventCursor } from "./event-cursor.ts";
+import type { NewRun, NewStart } from "./new-runs.ts";
 import type { ClaimedEntry, Lease } from "./queue.ts";
-import type { NewRun, NewStart } from "./runs.ts";
 import type { NewWebhookRequest } from "./webhook-requests.ts";
 
 export const SOURCE_KINDS = ["key", "webhook", "function", "internal"] as const;
