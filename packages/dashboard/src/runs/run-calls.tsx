@@ -38,8 +38,13 @@ export function RunCalls({ run }: { run: Run }) {
 /** What the call was for: the requested step, or the steps that the function reached. */
 function aboutCall({ steps }: Run, call: RunCall): string {
   if (call.stepId !== null) return steps.find(({ id }) => id === call.stepId)?.name ?? call.stepId;
-  const found = steps.filter(({ startedAt }) => startedAt === call.startedAt).map(({ name }) => name);
+  const found = steps.filter(({ startedAt }) => isDuring(startedAt, call)).map(({ name }) => name);
   return found.length === 0 ? "Function" : found.join(", ");
+}
+
+/** The times of a step are within those of the call that ran it. A step that starts as the call ends belongs to the next call. */
+function isDuring(at: string | null, call: RunCall): boolean {
+  return at !== null && (at === call.startedAt || (at > call.startedAt && at < call.endedAt));
 }
 
 interface CallRowProps {

@@ -47,7 +47,7 @@ export function firstLoadCases(browser: () => Browser): void {
     });
     await page.reload();
     await until("the dark again", async () => (await background()) === dark);
-    await page.getByRole("button", { name: "System" }).click();
+    await page.getByRole("button", { name: "System", exact: true }).click();
     await until("the light", async () => (await background()) === light);
   });
 }
