@@ -17,7 +17,7 @@ import type { AddressInfo } from "node:net";
 import { createEventIdGenerator } from "@inlet/protocol";
 import { Client } from "pg";
 import { Agent } from "undici";
-import { dayAt, firstRunNumber } from "../packages/server/src/store/postgres/run-number.ts";
+import { dayAt, firstRunNumber } from "../packages/server/src/store/postgres/runs/run-number.ts";
 import type { SampledCall } from "./app-server.ts";
 import type { FloorResult } from "./postgres-floor.ts";
 
@@ -46,7 +46,7 @@ const BEGIN = `
 const END = `
   WITH ended AS (SELECT * FROM unnest($1::bigint[], $3::text[]) AS e(no, answer)),
   completed AS (
-    UPDATE runs SET revision = 1, status = 'completed', started_at = $2, ended_at = $2, output = ended.answer
+    UPDATE runs SET status = 'completed', started_at = $2, ended_at = $2, output = ended.answer
     FROM ended WHERE runs.environment_id = 1 AND runs.run_no = ended.no AND runs.run_no BETWEEN $4 AND $5),
   called AS (
     INSERT INTO calls (environment_id, run_no, attempt, started_at, ended_at, http_status, is_error, path, steps_given, answer, answer_length)

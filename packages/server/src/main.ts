@@ -14,7 +14,7 @@ export { settingsHelp, settingsMarkdown, settingsNames } from "./config/help.ts"
 export { StoreRefused, StoreUnavailable } from "./store/contract/index.ts";
 
 export type { CopyProgress, CopyReport, CopyStoreOptions } from "./store/copy/copy-store.ts";
-export { type FolderInspection, inspectFolder } from "./store/sqlite/inspect-folder.ts";
+export { type FolderInspection, inspectFolder } from "./store/sqlite/folder/inspect-folder.ts";
 
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;

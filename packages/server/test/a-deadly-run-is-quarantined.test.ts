@@ -57,3 +57,18 @@ test("a run that kills the service whenever it is called is quarantined, and no 
     }
   }
 });
+
+test("a long step of a service that is killed for other reasons, however often, is not given up", async (t) => {
+  const scene = await startOneRun(t);
+  await scene.begin();
+  for (let deaths = 0; deaths < 10; deaths++) {
+    await scene.app.next();
+    // The service has outlived the beginning of the call: what it dies of is something else.
+    await sleep(1_200);
+    await scene.inlet.end("SIGKILL");
+    await scene.restart();
+  }
+  const last = await scene.app.next();
+  await last.finish("done");
+  assert.equal((await scene.ended()).status, "completed");
+});

@@ -139,7 +139,6 @@ test("SQLite's own word for a full disk fails the group, keeps nothing of it, an
   const writer = new GroupCommit(db, {
     onFault: (reason) => log.push(reason),
     onRecovery: () => log.push("recovered"),
-    writeAppended: () => undefined,
     onCommit: () => undefined,
     onRollback: () => undefined,
   });

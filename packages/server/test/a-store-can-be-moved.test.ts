@@ -12,7 +12,7 @@ import { StoreRefused } from "../src/store/contract/index.ts";
 import { COPIED_TABLES } from "../src/store/copy/copied-tables.ts";
 import { copyStore } from "../src/store/copy/copy-store.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
-import { MOVED_FILE } from "../src/store/sqlite/moved-folder.ts";
+import { MOVED_FILE } from "../src/store/sqlite/folder/moved-folder.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { poll, type RunView, runsOf, startApp } from "./support/app.ts";
 import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";

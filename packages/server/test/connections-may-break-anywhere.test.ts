@@ -15,6 +15,9 @@ const skip = whyNoPostgres() ?? false;
 /** A claim whose answer was lost is made good when its lease is over. */
 const LEASE_IS_OVER_MS = 60_000;
 
+const EVENT_WRITTEN = /INSERT INTO events[\s\S]*label/;
+const RUN_ENDED = /UPDATE runs SET status = r\.status[\s\S]*completed/;
+
 interface World {
   proxy: CuttingProxy;
   node: TestService;
@@ -83,13 +86,26 @@ test("accepting an event, and going on with its run", { skip }, async (t) => {
     [`before ${point} arrives`, { statement, when: "before" }],
     [`after ${point}, before its answer`, { statement, when: "after" }],
   ];
+  const around = (point: string, statement: RegExp): [string, Cut][] => [
+    [`before COMMIT arrives, after ${point}`, { statement: /^COMMIT/, when: "before", following: statement }],
+    [`after COMMIT, before its answer, after ${point}`, { statement: /^COMMIT/, when: "after", following: statement }],
+  ];
   const points = [
-    ...both("the look for the event's name", /SELECT name_id/),
+    ...both("the look for the event's name", /SELECT name AS word/),
     ...both("the name is added", /INSERT INTO event_names/),
-    ...both("the write of the event", /write_units[\s\S]*label/),
-    ...both("the write of the step's result", /write_answers[\s\S]*"done_position":0/),
-    ...both("the write of the run's end", /write_answers[\s\S]*completed/),
-    ...both("the read of the run", /FROM runs[\s\S]*run_no = ANY/),
+    ...both("the lock of the name", /pg_advisory_xact_lock_shared/),
+    ...both("the numbers are taken", /take_sequences/),
+    ...both("the write of the event", EVENT_WRITTEN),
+    ...both("the write of the run", /INSERT INTO runs/),
+    ...both("the write of its entry", /INSERT INTO queue/),
+    ...both("the look for waits", /match_path FROM waits/),
+    ...around("the write of the event", EVENT_WRITTEN),
+    ...both("the read of the run", /json_agg[\s\S]*FROM runs/),
+    ...both("the lock of the run", /FROM runs[\s\S]*FOR UPDATE/),
+    ...both("the write of the step's result", /INSERT INTO steps/),
+    ...around("the write of the step's result", /INSERT INTO steps/),
+    ...both("the write of the run's end", RUN_ENDED),
+    ...around("the write of the run's end", RUN_ENDED),
   ];
   for (const [n, [point, cut]] of points.entries()) {
     await t.test(point, async () => {
@@ -103,41 +119,27 @@ test("accepting an event, and going on with its run", { skip }, async (t) => {
   }
 });
 
-test("an event in a batch, and one with an id", { skip }, async (t) => {
+test("events in a batch, some of them with an id", { skip }, async (t) => {
   const world = await startWorld(t);
-  for (const when of ["before", "after"] as const) {
-    await t.test(`${when} the write`, async () => {
-      const made = world.proxy.cut({ statement: /write_units[\s\S]*label/, when });
-      // A name that was seen before would take the short way.
-      const name = `break/steps.batch-${when}`;
-      const labels = [1, 2, 3].map((n) => `${when}-${n}`);
-      const { status, body, text } = await world.node.send(labels.map((label) => ({ name, id: label, data: { label } })));
-      assert.equal(status, 200, text);
-      await made;
-      for (const [n, label] of labels.entries()) await storedOnce(world, name, label, body.ids[n]);
-      for (const id of body.ids) {
-        assert.equal(
-          (await world.node.rest("GET", `/events/${id}`)).body.data.duplicates,
-          0,
-          "writing it again was no duplicate of the sender's",
-        );
-      }
-    });
-  }
-});
-
-test("events that start runs, by a name that is known", { skip }, async (t) => {
-  const world = await startWorld(t);
-  await storedOnce(world, "break/steps.known", "first", await send(world.node, { name: "break/steps.known", data: { label: "first" } }));
-  for (const when of ["before", "after"] as const) {
-    await t.test(`${when} the write`, async () => {
-      const made = world.proxy.cut({ statement: /write_starting_events[\s\S]*label/, when });
-      const labels = [1, 2, 3].map((n) => `${when}-${n}`);
-      const sent = labels.map((label, n) => ({ name: "break/steps.known", ...(n > 0 && { id: label }), data: { label } }));
+  const points: [string, Cut][] = [
+    ["before-the-write", { statement: EVENT_WRITTEN, when: "before" }],
+    ["after-the-write", { statement: EVENT_WRITTEN, when: "after" }],
+    ["before-the-commit", { statement: /^COMMIT/, when: "before", following: EVENT_WRITTEN }],
+    ["after-the-commit", { statement: /^COMMIT/, when: "after", following: EVENT_WRITTEN }],
+  ];
+  for (const [point, cut] of points) {
+    await t.test(point, async () => {
+      const made = world.proxy.cut(cut);
+      const labels = [1, 2, 3].map((n) => `${point}-${n}`);
+      const sent = labels.map((label, n) => ({ name: "break/steps.batch", ...(n > 0 && { id: label }), data: { label } }));
       const { status, body, text } = await world.node.send(sent);
       assert.equal(status, 200, text);
       await made;
-      for (const [n, label] of labels.entries()) await storedOnce(world, "break/steps.known", label, body.ids[n]);
+      for (const [n, label] of labels.entries()) await storedOnce(world, "break/steps.batch", label, body.ids[n]);
+      for (const id of body.ids) {
+        const { duplicates } = (await world.node.rest("GET", `/events/${id}`)).body.data;
+        assert.equal(duplicates, 0, "writing it again was no duplicate of the sender's");
+      }
     });
   }
 });
@@ -147,7 +149,7 @@ test("events from which nothing follows", { skip }, async (t) => {
   await send(node, { name: "break/nothing", data: {} });
   for (const when of ["before", "after"] as const) {
     await t.test(`${when} the write`, async () => {
-      const made = proxy.cut({ statement: /write_plain_events[\s\S]*label/, when });
+      const made = proxy.cut({ statement: EVENT_WRITTEN, when });
       const labels = [1, 2, 3].map((n) => `${when}-${n}`);
       const sent = labels.map((label, n) => ({ name: "break/nothing", ...(n > 0 && { id: label }), data: { label } }));
       const { status, body, text } = await node.send(sent);
@@ -165,18 +167,20 @@ test("events from which nothing follows", { skip }, async (t) => {
 });
 
 test("claiming: a sleep that is over, a run that waited for its turn, a start at a later time", { skip, concurrency: true }, async (t) => {
-  const claim = /claim_(entries|timers)/;
-  const home = /WITH moved AS/;
+  const claim = /FROM queue[\s\S]*SKIP LOCKED/;
+  const leased = /UPDATE queue SET lane_no = r\.lane_no/;
+  const slot = /INSERT INTO limit_slots/;
   const points: [string, Cut, (world: World, label: string) => Promise<string>][] = [
     ["before a sleep is claimed", { statement: claim, when: "before" }, nap],
     ["after a sleep was claimed", { statement: claim, when: "after", answer: /wake/ }, nap],
-    ["before a late start is sent home", { statement: home, when: "before" }, startLater],
-    ["after a late start was sent home", { statement: home, when: "after" }, startLater],
-    ["before a limit is held", { statement: /INSERT INTO limit_holders/, when: "before" }, waitForTurn],
-    ["after a limit was held", { statement: /INSERT INTO limit_holders/, when: "after" }, waitForTurn],
+    ["before a sleep is leased", { statement: leased, when: "before" }, nap],
+    ["before the commit of a claim", { statement: /^COMMIT/, when: "before", following: leased }, nap],
+    ["after the commit of a claim", { statement: /^COMMIT/, when: "after", following: leased }, nap],
+    ["after the commit of the claim of a late start", { statement: /^COMMIT/, when: "after", following: leased }, startLater],
+    ["before a slot is taken", { statement: slot, when: "before" }, waitForTurn],
+    ["after a slot was taken", { statement: slot, when: "after" }, waitForTurn],
     ["after a call was claimed", { statement: claim, when: "after", answer: /call/ }, waitForTurn],
-    ["before a claimed run is read", { statement: /whole_runs/, when: "before" }, waitForTurn],
-    ["after a claimed run was read", { statement: /whole_runs/, when: "after" }, waitForTurn],
+    ["after the commit of the claim of a call", { statement: /^COMMIT/, when: "after", following: slot }, waitForTurn],
   ];
   // Each with a node of its own, side by side: a claim whose answer was lost takes its time.
   await Promise.all(

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { StoreRefused } from "../src/store/contract/index.ts";
-import { MIGRATIONS } from "../src/store/postgres/migrate.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { SCHEMA_FOLDER } from "../src/store/postgres/schema/migrate.ts";
 import { poll, runsOf, startApp } from "./support/app.ts";
 import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { call, startTestService, temporaryFolder } from "./support/service.ts";
@@ -23,13 +23,13 @@ const TAKES_AWAY = "DROP TABLE of_the_next_release; UPDATE schema_version SET ol
 /** The migrations of a later release. */
 function migrationsWith(t: TestContext, more: Record<string, string>): URL {
   const folder = temporaryFolder(t);
-  cpSync(MIGRATIONS, folder, { recursive: true });
+  cpSync(SCHEMA_FOLDER, folder, { recursive: true });
   for (const [file, sql] of Object.entries(more)) writeFileSync(join(folder, file), sql);
   return pathToFileURL(`${folder}/`);
 }
 
-function openStore(url: string, migrations: URL, version: string) {
-  return openPostgresStore({ url, migrations, version, onFault: () => undefined, onRecovery: () => undefined });
+function openStore(url: string, schemaFolder: URL, version: string) {
+  return openPostgresStore({ url, schemaFolder, version, onFault: () => undefined, onRecovery: () => undefined });
 }
 
 test("a migration that adds: nodes of both releases accept, start and work, and a node of the old one may still start", {

@@ -80,8 +80,8 @@ export class Executor {
       clock,
     });
     this.#suspects = new Suspects({
-      begin: (entry) => this.#untilWritten(() => store.queueTry(entry)),
-      acquit: (entry) => store.queueAcquit(entry),
+      begin: (entry, phase) => this.#untilWritten(() => store.queueTry({ ...entry, phase })),
+      acquit: (entry, phase) => store.queueAcquit({ ...entry, phase }),
       clock,
     });
     this.#timers = new Timers({ store, clock, lease: () => this.lease(), work: (entries) => this.#workTimers(entries) });
@@ -233,10 +233,10 @@ export class Executor {
 
   async #work(entry: ClaimedEntry, signal: AbortSignal): Promise<void> {
     const { runNo } = entry;
-    if (runNo === null) return this.take(await this.#suspects.watch(entry, () => this.#parts.starts.work(entry)));
+    if (runNo === null) return this.take(await this.#suspects.watch(entry, "concluding", () => this.#parts.starts.work(entry)));
     if (this.#suspects.isGuilty(entry)) return this.#fail(entry, runNo, QUARANTINED);
     if (entry.kind === "call") return this.#call(entry, runNo, signal);
-    await this.#suspects.watch(entry, () => this.#workRunTimer(entry, runNo));
+    await this.#suspects.watch(entry, "concluding", () => this.#workRunTimer(entry, runNo));
   }
 
   async #workRunTimer(entry: ClaimedEntry, runNo: RunNo): Promise<void> {
@@ -245,7 +245,9 @@ export class Executor {
     const event = eventSequence === null ? null : await store.eventAt({ environmentId, sequence: eventSequence });
     const ended = endedRunNo === null ? null : await store.runEnd({ environmentId, runNo: endedRunNo });
     const decide = (state: RunState) => timerChange(entry, state, { event, ended, now: clock.now(), endEvents });
-    await this.#advance({ environmentId, runNo, entry, decide });
+    const isApplied = await this.#advance({ environmentId, runNo, entry, decide });
+    // The run has ended at the moment the entry was added.
+    if (!isApplied) await this.#untilWritten(() => store.queueRemove(entry));
   }
 
   async #call(entry: ClaimedEntry, runNo: RunNo, signal: AbortSignal): Promise<void> {
@@ -256,9 +258,9 @@ export class Executor {
     const target = this.#parts.functionOf(entry.functionNo);
     if (!target || target.app.removedAt !== null) return this.#fail(entry, runNo, "Its app was removed.");
     if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
-    const call = await this.#suspects.watch(entry, () => this.#calls.ask({ entry, context, target }, signal));
+    const call = await this.#suspects.watch(entry, "calling", () => this.#calls.ask({ entry, context, target }, signal));
     if (signal.aborted || (this.#isStopping && !call.hasAnswer)) return this.#letGo([entry]);
-    await this.#suspects.watch(entry, () => this.#conclude(entry, runNo, call));
+    await this.#suspects.watch(entry, "concluding", () => this.#conclude(entry, runNo, call));
   }
 
   async #conclude(entry: ClaimedEntry, runNo: RunNo, call: Awaited<ReturnType<FunctionCalls["ask"]>>): Promise<void> {

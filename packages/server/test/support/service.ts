@@ -19,6 +19,8 @@ export interface TestServiceOptions {
   mode?: Mode;
   flags?: string[];
   now?: () => number;
+  /** Absent: any that is free. */
+  port?: number;
   dataDir?: string;
   /** A database that several services share. */
   databaseUrl?: string;
@@ -46,7 +48,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
   const { mode = "start", flags = [] } = options;
   const argv = [
     "--port",
-    "0",
+    String(options.port ?? 0),
     "--host",
     "127.0.0.1",
     "--data-dir",

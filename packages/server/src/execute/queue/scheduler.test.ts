@@ -1,13 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo } from "@inlet/protocol";
-import type { ClaimedEntry, LimitRule } from "../../store/contract/index.ts";
+import { type ClaimedEntry, type LimitRule, NO_TRIALS } from "../../store/contract/index.ts";
 import { Scheduler } from "./scheduler.ts";
 
 function entry(lane: string, no: number, rank = no, leasedUntil = 1_000_000): ClaimedEntry {
   return {
     ...{ no: no as EntryNo, leaseId: `${lane}${no}` as LeaseId, leasedUntil, kind: "call", environmentId: 1 as EnvironmentId, lane, rank },
-    ...{ dueAt: rank, runNo: no as RunNo, functionNo: 1 as FunctionNo, stepId: null, attempt: 0, claims: 1, trials: 0, subject: null },
+    ...{
+      dueAt: rank,
+      runNo: no as RunNo,
+      functionNo: 1 as FunctionNo,
+      stepId: null,
+      attempt: 0,
+      claims: 1,
+      trials: NO_TRIALS,
+      subject: null,
+    },
     ...{ eventSequence: null, endedRunNo: null },
   };
 }

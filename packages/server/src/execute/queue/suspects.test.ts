@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ClaimedEntry } from "../../store/contract/index.ts";
+import { type ClaimedEntry, NO_TRIALS } from "../../store/contract/index.ts";
 import type { Clock } from "../clock.ts";
 import { Suspects } from "./suspects.ts";
 
 function entry(changes: Partial<ClaimedEntry>): ClaimedEntry {
-  return { no: 1, kind: "call", lane: "app:1", claims: 4, trials: 0, ...changes } as ClaimedEntry;
+  return { no: 1, kind: "call", lane: "app:1", claims: 4, trials: NO_TRIALS, ...changes } as ClaimedEntry;
 }
 
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const settled = async () => {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
 
 /** Trials that are open, by entry; time passes when the test says so. */
 class Court {
@@ -30,7 +32,7 @@ class Court {
   });
 
   watch(no: number, changes: Partial<ClaimedEntry> = {}): Promise<string> {
-    return this.suspects.watch(entry({ no: no as ClaimedEntry["no"], ...changes }), () => {
+    return this.suspects.watch(entry({ no: no as ClaimedEntry["no"], ...changes }), "calling", () => {
       this.begun.push(String(no));
       return new Promise((resolve) => this.#ends.set(String(no), () => resolve(`done ${no}`)));
     });
@@ -47,12 +49,13 @@ class Court {
   }
 }
 
-test("an entry is guilty only after several deaths during its trials", () => {
+test("an entry is guilty only after several deaths doing the same", () => {
   const { suspects } = new Court();
   assert.deepEqual(
-    [0, 4, 5].map((trials) => suspects.isGuilty(entry({ claims: 50, trials }))),
+    [0, 4, 5].map((calling) => suspects.isGuilty(entry({ claims: 50, trials: { calling, concluding: 4 } }))),
     [false, false, true],
   );
+  assert.ok(suspects.isGuilty(entry({ trials: { calling: 0, concluding: 5 } })));
 });
 
 test("an entry that few deaths were seen by is not tried", async () => {
@@ -75,6 +78,16 @@ test("suspects are tried one after the other, noted before they begin and acquit
   assert.deepEqual([await Promise.all(both), court.open], [["done 1", "done 2"], []]);
 });
 
+test("the one with most trials goes first", async () => {
+  const court = new Court();
+  const both = [court.watch(1), court.watch(2, { trials: { calling: 1, concluding: 0 } })];
+  await settled();
+  assert.deepEqual(court.begun, ["2"]);
+  await court.end(2);
+  await court.end(1);
+  await Promise.all(both);
+});
+
 test("one that takes long is acquitted, goes on, and does not hold up the next", async () => {
   const court = new Court();
   const both = [court.watch(1), court.watch(2)];
@@ -89,7 +102,7 @@ test("one that takes long is acquitted, goes on, and does not hold up the next",
 test("one that fails is acquitted too: the node lives", async () => {
   const court = new Court();
   await assert.rejects(
-    court.suspects.watch(entry({}), () => Promise.reject(new Error("no"))),
+    court.suspects.watch(entry({}), "concluding", () => Promise.reject(new Error("no"))),
     /no/,
   );
   assert.deepEqual(court.open, []);

@@ -134,17 +134,34 @@ function debounced(keys: readonly MarkKey[], state: FunctionStartState, { config
 
 function batched(keys: readonly MarkKey[], state: FunctionStartState, facts: StartFacts): FunctionStartChange {
   const { config, event, now } = facts;
-  const { maxSize, timeoutMs } = config.batch as NonNullable<FunctionConfig["batch"]>;
+  const { timeoutMs } = config.batch as NonNullable<FunctionConfig["batch"]>;
   const key = keys[BATCH] as MarkKey;
-  const before = gatheringIn(state.marks[BATCH]);
-  const sequences = [...(before?.sequences ?? []), event.sequence];
-  const bytes = (before?.bytes ?? 0) + event.data.length;
-  if (sequences.length >= maxSize || bytes >= BATCH_BYTES_MAX) {
-    return withMarks([forgotten(key)], begin(keys, state, facts, state.events(sequences)));
-  }
+  const { before, sequences, bytes, isFull } = batchWith(state.marks, facts);
+  if (isFull) return withMarks([forgotten(key)], begin(keys, state, facts, state.events(sequences)));
   const dueAt = before?.dueAt ?? now + timeoutMs;
   const marks = [gatheringMark(key, { sequences, bytes, ts: event.ts, dueAt, deadline: null }, now)];
   return before ? { marks } : { marks, gather: { key: subjectOf(key), dueAt, since: event.sequence } };
+}
+
+/** The batch once the event is in it. */
+function batchWith(marks: FunctionStartState["marks"], { config, event }: StartFacts) {
+  const before = gatheringIn(marks[BATCH]);
+  const sequences = [...(before?.sequences ?? []), event.sequence];
+  const bytes = (before?.bytes ?? 0) + event.data.length;
+  const isFull = sequences.length >= (config.batch?.maxSize ?? 0) || bytes >= BATCH_BYTES_MAX;
+  return { before, sequences, bytes, isFull };
+}
+
+/** The events that decideStart asks for: those of a batch that the event makes full. */
+export function eventsToStart(marks: FunctionStartState["marks"], facts: StartFacts): readonly number[] {
+  if (!facts.config.batch) return [];
+  const { isFull, sequences } = batchWith(marks, facts);
+  return isFull ? sequences : [];
+}
+
+/** The events that decideGathered asks for; decideLostGathering the first of them. */
+export function eventsGathered(markValue: string | null | undefined): readonly number[] {
+  return gatheringIn(markValue)?.sequences ?? [];
 }
 
 /** A run is started, unless another one of its key is active, now or when its turn comes. */

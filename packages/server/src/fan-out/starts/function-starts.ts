@@ -4,9 +4,9 @@ import type { EnvironmentId, EventIdGenerator, RunId, StepId } from "@inlet/prot
 import type {
   ClaimedEntry,
   EventSource,
+  FunctionStartParams,
   Invoker,
   Lease,
-  MarkKey,
   NewEvent,
   NewRun,
   Store,
@@ -21,6 +21,8 @@ import {
   decideGathered,
   decideLostGathering,
   decideStart,
+  eventsGathered,
+  eventsToStart,
   firstGathered,
   gatheringNamed,
   marksOf,
@@ -62,7 +64,7 @@ export class FunctionStarts {
   async #drop(entry: ClaimedEntry): Promise<ClaimedEntry[]> {
     const event = await this.#eventOf(entry);
     const invoker = event && (await this.#invokerOf(event));
-    return this.#start(entry, [], () => notStarted({ invoker }, "it is not there any more"));
+    return this.#start(entry, { marks: [], decide: () => notStarted({ invoker }, "it is not there any more") });
   }
 
   async #eventOf({ environmentId, eventSequence }: ClaimedEntry): Promise<StoredEvent | null> {
@@ -75,7 +77,11 @@ export class FunctionStarts {
     const value = eventValue(event);
     const marks = marksOf(registered.config, value);
     const facts = { ...this.#facts(registered, event, value), invoker: await this.#invokerOf(event) };
-    return this.#start(entry, marks, (state) => decideStart(marks, state, facts));
+    return this.#start(entry, {
+      marks,
+      eventsNeeded: (values) => eventsToStart(values, facts),
+      decide: (state) => decideStart(marks, state, facts),
+    });
   }
 
   /** The step that an invocation came from; its event says which. */
@@ -92,20 +98,26 @@ export class FunctionStarts {
     const mark = gatheringNamed(entry.subject ?? "");
     const sequence = firstGathered(await store.markGet({ environmentId, functionNo, ...mark }));
     const event = sequence === null ? null : await store.eventAt({ environmentId, sequence });
-    if (!event) return this.#start(entry, [mark], (state) => decideLostGathering(mark, state));
+    if (!event) {
+      return this.#start(entry, {
+        marks: [mark],
+        eventsNeeded: ([gathered]) => eventsGathered(gathered).slice(0, 1),
+        decide: (state) => decideLostGathering(mark, state),
+      });
+    }
     const value = eventValue(event);
     const keys = marksOf(registered.config, value).map((other) => (other.kind === mark.kind ? mark : other));
-    return this.#start(entry, keys, (state) => decideGathered(mark.kind, keys, state, this.#facts(registered, event, value)));
+    return this.#start(entry, {
+      marks: keys,
+      eventsNeeded: (values) => eventsGathered(values[keys.indexOf(mark)]),
+      decide: (state) => decideGathered(mark.kind, keys, state, this.#facts(registered, event, value)),
+    });
   }
 
-  async #start(
-    entry: ClaimedEntry,
-    marks: readonly MarkKey[],
-    decide: Parameters<Store["functionStart"]>[0]["decide"],
-  ): Promise<ClaimedEntry[]> {
+  async #start(entry: ClaimedEntry, start: Pick<FunctionStartParams, "marks" | "eventsNeeded" | "decide">): Promise<ClaimedEntry[]> {
     const { store, now, lease, refuse } = this.#parts;
     const { environmentId, functionNo } = entry;
-    const { leased, refused } = await store.functionStart({ environmentId, entry, functionNo, marks, now: now(), lease: lease(), decide });
+    const { leased, refused } = await store.functionStart({ environmentId, entry, functionNo, ...start, now: now(), lease: lease() });
     if (refused) {
       // The entry stays until the step knows: after a crash in between it is told again, which changes nothing.
       await refuse(environmentId, refused.invoker, refused.value);
@@ -135,7 +147,7 @@ export class FunctionStarts {
     const events = [{ ...batch, events: [this.#tickEvent(cron, registered, receivedAt)] }];
     const next = nextTick(cron, receivedAt);
     // In one transaction with the entry's next time: a crash in between would make one tick two.
-    return this.#start(entry, [], () => ({ events, ...(next !== null && { againAt: next }) }));
+    return this.#start(entry, { marks: [], decide: () => ({ events, ...(next !== null && { againAt: next }) }) });
   }
 
   #tickEvent(cron: string, registered: RegisteredFunction, now: number): NewEvent {

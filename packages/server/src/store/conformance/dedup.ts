@@ -41,6 +41,34 @@ export function dedupConformance(engine: Engine): void {
     assert.equal((await store.eventGet({ environmentId: environment.id, id: winner }))?.duplicates, 5);
   });
 
+  test(`${engine.name}: duplicates are one in each environment, though one id seed reaches two of them at once`, async (t) => {
+    const { store } = await engine.open(t);
+    const environments = [await makeEnvironment(store), await makeEnvironment(store, "staging")] as const;
+    const [holding, other] = environments;
+    const firsts = new Map<string, string>();
+    for (let n = 0; n < 20; n++) {
+      const { ids } = await store.eventAppend(sampleBatch(holding, [sampleEvent({ dedupId: `d-${n}` })]));
+      firsts.set(`d-${n}`, ids[0] as string);
+    }
+    // A seed makes the same Event IDs wherever it is sent.
+    const seeded = Array.from({ length: 20 }, (_, n) => sampleEvent({ dedupId: `d-${n}` }));
+    const send = (environment: typeof holding) =>
+      Promise.all(seeded.map((event) => store.eventAppend(sampleBatch(environment, [event], { idsFromSender: true }))));
+    const sent = await Promise.all([send(holding), send(other), send(holding), send(other)]);
+    for (const [n, { dedupId, id }] of seeded.entries()) {
+      for (const results of [sent[0], sent[2]]) {
+        assert.deepEqual([results[n]?.ids, results[n]?.duplicates], [[firsts.get(dedupId as string)], 1], "it was held before");
+      }
+      assert.deepEqual([sent[1][n]?.ids, sent[3][n]?.ids], [[id], [id]]);
+      assert.equal((sent[1][n]?.duplicates ?? 0) + (sent[3][n]?.duplicates ?? 0), 1, "of two one is the first");
+    }
+    for (const environment of environments) {
+      const { events } = await store.eventList({ environmentId: environment.id, limit: 100 });
+      assert.equal(events.length, 20, environment.name);
+      assert.equal(new Set(events.map(({ dedupId }) => dedupId)).size, 20);
+    }
+  });
+
   test(`${engine.name}: dedup ids of different environments are apart`, async (t) => {
     const { store } = await engine.open(t);
     const environments = [await makeEnvironment(store), await makeEnvironment(store, "staging")];

@@ -36,10 +36,12 @@ function start(
   entry: ClaimedEntry,
   decide: FunctionStartChange | ((state: FunctionStartState) => FunctionStartChange),
   marks: MarkKey[] = [KEY],
+  needed: number[] = [],
 ) {
   const { environmentId, functionNo } = entry;
   const decided = typeof decide === "function" ? decide : () => decide;
-  return store.functionStart({ environmentId, entry, functionNo, marks, now: 2_000, lease: sampleLease(), decide: decided });
+  const asked = { environmentId, entry, functionNo, marks, eventsNeeded: () => needed };
+  return store.functionStart({ ...asked, now: 2_000, lease: sampleLease(), decide: decided });
 }
 
 function markOf({ store, environment, functions }: Scene, { kind, key }: MarkKey, functionNo = functions[0]): Promise<string | null> {
@@ -63,14 +65,20 @@ export function functionStartConformance(engine: Engine): void {
     const scene = await makeScene(store);
     const { entry, event } = await request(scene);
     const run = sampleRun(scene.functions[0]);
-    const { applied, leased } = await start(scene, entry, (state) => {
-      assert.deepEqual(state.marks, [null]);
-      assert.deepEqual(
-        state.events([event.sequence, 999]).map(({ id }) => id),
-        [event.id],
-      );
-      return { marks: [{ ...KEY, value: "17", expiresAt: 9_000 }], run: { run, event } };
-    });
+    const { applied, leased } = await start(
+      scene,
+      entry,
+      (state) => {
+        assert.deepEqual(state.marks, [null]);
+        assert.deepEqual(
+          state.events([event.sequence, 999]).map(({ id }) => id),
+          [event.id],
+        );
+        return { marks: [{ ...KEY, value: "17", expiresAt: 9_000 }], run: { run, event } };
+      },
+      [KEY],
+      [event.sequence, 999],
+    );
     assert.deepEqual([applied, leased.length], [true, 1]);
     assert.equal((await detailsOf(scene, run.id)).event?.id, event.id);
     assert.equal(await markOf(scene, KEY), "17");
@@ -129,19 +137,21 @@ export function functionStartConformance(engine: Engine): void {
     const far = 400 * 86_400_000;
     assert.equal(await store.markExpireMany({ until: far, limit: 10 }), 1);
     assert.equal(await value(), String(runNo), "the run goes on");
-    const replaced = await start(scene, (await request(scene)).entry, (state) => {
+    const replace = (state: FunctionStartState) => {
       assert.equal(state.isActive(runNo), true);
       return { cancels: [runNo, runNo] };
-    });
+    };
+    const replaced = await start(scene, (await request(scene)).entry, replace, [mark]);
     const [cancel, ...others] = replaced.leased;
     assert.deepEqual(others, []);
     assert.deepEqual([cancel?.kind, cancel?.runNo, cancel?.eventSequence], ["cancel", runNo, null]);
     assert.ok(cancel);
     await advance(scene, { runNo, entry: cancel }, { end: sampleEnd({ status: "cancelled" }) });
-    await start(scene, (await request(scene)).entry, (state) => {
+    const lookAgain = (state: FunctionStartState) => {
       assert.equal(state.isActive(runNo), false);
       return {};
-    });
+    };
+    await start(scene, (await request(scene)).entry, lookAgain, [mark]);
     assert.equal(await store.markExpireMany({ until: 2 * far, limit: 10 }), 1);
     assert.equal(await value(), null);
   });

@@ -25,8 +25,9 @@ export interface MarkWrite extends MarkKey {
 export interface FunctionStartState {
   /** The values of the marks asked for, in order; null where there is none. */
   marks: readonly (string | null)[];
-  /** Events by their place in the store; those that are gone are left out. */
+  /** Events by their sequence; those that are gone are left out. */
   events(sequences: readonly number[]): StoredEvent[];
+  /** Whether a run goes on that one of the singleton's marks asked for names. */
   isActive(runNo: RunNo): boolean;
 }
 
@@ -55,6 +56,8 @@ export interface FunctionStartParams {
   marks: readonly MarkKey[];
   now: number;
   lease: Lease;
+  /** The events that `decide` asks for, which follow from the values of the marks. Absent: none. */
+  eventsNeeded?(marks: readonly (string | null)[]): readonly number[];
   decide(state: FunctionStartState): FunctionStartChange;
 }
 

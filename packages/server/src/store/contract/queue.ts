@@ -53,8 +53,8 @@ export interface ClaimedEntry extends LeasedEntry {
   attempt: number;
   /** How often it was leased without an outcome. */
   claims: number;
-  /** How often of these its node may have died of it (queueTry). */
-  trials: number;
+  /** How often of these its node may have died of it, by what it was doing (queueTry). */
+  trials: Readonly<Record<TrialPhase, number>>;
   /** What the entry is about, where it is neither a run nor a step: the cron text, the key of a gathering. */
   subject: string | null;
   /** The event of a `start`, the first one of a `gather`; the event that a `timeout` waited for, or that caused a `cancel`. */
@@ -64,6 +64,11 @@ export interface ClaimedEntry extends LeasedEntry {
   /** Until when it is leased. */
   leasedUntil: number;
 }
+
+/** What a node might die of: beginning a call, or dealing with what came back. */
+export type TrialPhase = "calling" | "concluding";
+
+export const NO_TRIALS: Readonly<Record<TrialPhase, number>> = { calling: 0, concluding: 0 };
 
 export interface QueueDepth {
   environmentId: EnvironmentId;
@@ -129,9 +134,9 @@ export interface QueueStore {
   /** Lanes that hold work. */
   queueLanes(): Promise<string[]>;
   /** Counts a trial before it begins, for work that its node may die of. */
-  queueTry(params: LeasedEntry): Promise<void>;
-  /** The node lives: the last trial is taken back. */
-  queueAcquit(params: LeasedEntry): Promise<void>;
+  queueTry(params: LeasedEntry & { phase: TrialPhase }): Promise<void>;
+  /** The node lives: all trials of this phase are forgotten. */
+  queueAcquit(params: LeasedEntry & { phase: TrialPhase }): Promise<void>;
   /** When the next timer is due, or null. */
   queueNextDue(): Promise<number | null>;
   queueRemove(params: LeasedEntry): Promise<void>;

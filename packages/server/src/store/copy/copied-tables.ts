@@ -5,7 +5,8 @@
  */
 
 import { toStoreText } from "../contract/index.ts";
-import { boundedKey, boundText } from "../postgres/bounded-key.ts";
+import { boundedKey, boundText, isShort } from "../postgres/bounded-key.ts";
+import { ANY_PATH } from "../postgres/runs/waits.ts";
 
 export type Value = string | number | null;
 export type SourceRow = Record<string, Value>;
@@ -29,7 +30,7 @@ export interface CopiedTable {
 export const SOURCE_LEFT_OUT: readonly string[] = ["probe"];
 /** What nodes and migrations say of themselves, and what only several nodes need. */
 export const TARGET_OWN: readonly string[] = [
-  ...["probe", "schema_version", "nodes", "limit_holders", "time_partitions"],
+  ...["probe", "schema_version", "nodes", "turns", "time_partitions"],
   ...["store_copy", "store_copy_tables"],
 ];
 
@@ -137,14 +138,13 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["invoker_run_no", "invoker_step_id", "output", "error"],
     ),
     convert: escaped("cron", "invoker_step_id"),
-    defaults: ["revision"],
   },
   {
-    name: "run_places",
-    key: ["place", "run_no"],
-    columns: same("place", "run_no"),
-    looked: ofRun("run_places"),
-    convert: { place: (text) => boundedKey(text as string) },
+    name: "limit_slots",
+    key: ["limit_id", "run_no", "entry_no"],
+    columns: same("limit_id", "run_no", "entry_no"),
+    looked: ofRun("limit_slots"),
+    convert: escaped("limit_id"),
   },
   { name: "batched_events", key: ["event_no", "run_no"], columns: same("event_no", "run_no"), looked: ofRun("batched_events") },
   {
@@ -179,19 +179,23 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["entry_no"],
     columns: same(
       ...["entry_no", "environment_id", "lane_no", "home_lane_no", "rank", "due_at", "kind", "run_no", "function_no"],
-      ...["step_id", "attempt", "claims", "trials", "leased_by", "again", "subject", "event_no"],
+      ...["step_id", "attempt", "claims", "trials", "lease_id", "leased_by", "again", "subject", "event_no", "ended_run_no"],
     ),
     // What the embedded store's one node held when it ended is due again, as after any end of it.
-    convert: { ...escaped("step_id", "subject"), leased_by: () => null, rank: unheld, due_at: unheld },
+    convert: { ...escaped("step_id", "subject"), lease_id: () => null, leased_by: () => null, rank: unheld, due_at: unheld },
   },
   {
     name: "waits",
     key: ["wait_no"],
     columns: same(
       ...["wait_no", "environment_id", "event_name", "match_path", "match_key", "kind", "run_no", "step_id"],
-      ...["expression", "expires_at"],
+      ...["expression", "since", "expires_at"],
     ),
-    convert: { ...escaped("step_id"), match_key: (text) => boundText(text as string) },
+    convert: {
+      ...escaped("step_id"),
+      match_path: pathOf,
+      match_key: (text, row) => (pathOf(row.match_path ?? "") === ANY_PATH ? "" : boundText(text as string)),
+    },
   },
   {
     name: "marks",
@@ -239,6 +243,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
 function traffic(name: string): CopiedTable {
   const sums = same("accepted", "duplicates", "refused", "runs_started", "runs_completed", "runs_failed");
   return { name, key: ["environment_id", "at"], columns: { ...same("environment_id", "at"), ...sums } };
+}
+
+/** A path that is too long for an index stands for every one. */
+function pathOf(path: Value): string {
+  const kept = toStoreText(path as string);
+  return isShort(kept) ? kept : ANY_PATH;
 }
 
 /** 0, which is no environment, for what a run left behind that is gone: nobody can reach it, and it goes like everything old. */

@@ -3,8 +3,8 @@
 import type { PoolClient } from "pg";
 import { StoreRefused } from "../contract/index.ts";
 import type { Database } from "../postgres/database.ts";
-import { aliveNodes, MIGRATION_LOCK } from "../postgres/nodes.ts";
-import { MOVED_FILE, type Move } from "../sqlite/moved-folder.ts";
+import { aliveNodes, MIGRATION_LOCK } from "../postgres/nodes/nodes.ts";
+import { MOVED_FILE, type Move } from "../sqlite/folder/moved-folder.ts";
 import { COPIED_TABLES } from "./copied-tables.ts";
 
 /** Rows that migrations put there, and the source brings as well. */
@@ -12,11 +12,7 @@ const SEEDS = ["lanes", "event_types_counted"];
 /** Sequences that no column names as its default, and the numbers that are taken: the next one must lie beyond them. */
 const OTHER_SEQUENCES: readonly (readonly [sequence: string, taken: string])[] = [
   ["event_sequence", "SELECT max(sequence) FROM events"],
-  // In blocks of ten thousand, see number-blocks.ts. Numbers of runs that are made now are larger by far, or of the same blocks.
-  [
-    "number_blocks",
-    "SELECT max(no) / 10000 + 1 FROM (SELECT max(run_no) AS no FROM runs UNION ALL SELECT max(entry_no) FROM queue) AS taken",
-  ],
+  ["entry_numbers", "SELECT max(entry_no) FROM queue"],
 ];
 /** The sequences that number the rows of these tables, as their column's identity or as its default. */
 const SEQUENCES = `

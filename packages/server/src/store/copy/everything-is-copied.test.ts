@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { freshDatabase, inDatabase, whyNoPostgres } from "../../../test/support/postgres.ts";
 import { openPostgresStore } from "../postgres/postgres-store.ts";
-import { migrate } from "../sqlite/migrate.ts";
+import { migrate } from "../sqlite/schema/migrate.ts";
 import { COPIED_TABLES, SOURCE_LEFT_OUT, TARGET_OWN } from "./copied-tables.ts";
 
 const skip = whyNoPostgres() ?? false;

@@ -1,7 +1,7 @@
 /** Which of the entries that one transaction writes are leased to its node at once, and where the others stand. */
 
 import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
-import { type ClaimedEntry, type EntryKind, type Lease, TIMER_LANE } from "../contract/index.ts";
+import { type ClaimedEntry, type EntryKind, type Lease, NO_TRIALS, TIMER_LANE } from "../contract/index.ts";
 
 /** An entry on its way into the queue. */
 export interface EntryWrite {
@@ -64,6 +64,6 @@ export class LeaseAllocation {
   /** The entry was written under this number. Nothing happens unless its position is leased. */
   noteWritten(entry: EntryWrite, no: EntryNo, { lease, dueAt: leasedUntil }: EntryPosition): void {
     if (!lease) return;
-    this.leased.push({ ...entry, no, leaseId: lease.id, leasedUntil, claims: 1, trials: 0, endedRunNo: null });
+    this.leased.push({ ...entry, no, leaseId: lease.id, leasedUntil, claims: 1, trials: NO_TRIALS, endedRunNo: null });
   }
 }

@@ -12,12 +12,10 @@ export function boundedKey(text: string): string {
 
 /** The same for a text that is escaped already. */
 export function boundText(kept: string): string {
-  if (kept.length * 3 <= BYTES_MAX || Buffer.byteLength(kept) <= BYTES_MAX) return kept;
-  return `sha256 ${createHash("sha256").update(kept).digest("hex")}`;
+  return isShort(kept) ? kept : `sha256 ${createHash("sha256").update(kept).digest("hex")}`;
 }
 
-/** A number for an advisory lock. Two keys that share one only wait for each other without need. */
-export function lockNumber(...parts: readonly (string | number)[]): string {
-  const digest = createHash("sha256").update(JSON.stringify(parts)).digest();
-  return digest.readBigInt64BE().toString();
+/** Whether a text can stand in an index as it is. */
+export function isShort(kept: string): boolean {
+  return kept.length * 3 <= BYTES_MAX || Buffer.byteLength(kept) <= BYTES_MAX;
 }

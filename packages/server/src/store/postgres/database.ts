@@ -2,7 +2,7 @@
 
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow, types } from "pg";
 import { StoreUnavailable } from "../contract/index.ts";
-import { isDeadlock, serverFault, translate } from "./failures.ts";
+import { isCollision, isConnectionLost, serverFault, translate } from "./failures.ts";
 
 export interface DatabaseOptions {
   url: string;
@@ -21,7 +21,7 @@ const BIGINT_ARRAY = 1016;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement of ours takes long; one that does is better ended than waited for. */
 const STATEMENT_TIMEOUT_MS = 60_000;
-const DEADLOCKS_MAX = 5;
+const COLLISIONS_MAX = 5;
 
 /** Numbers of ours stay below 2^53. */
 const TYPES = {
@@ -33,6 +33,9 @@ const TYPES = {
       : parse;
   },
 } as NonNullable<ClientConfig["types"]>;
+
+/** Rows of a statement, inside a transaction or not. */
+export type Read = <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => Promise<Row[]>;
 
 export class Database {
   readonly #options: DatabaseOptions;
@@ -54,16 +57,16 @@ export class Database {
 
   /** Rows of one statement, which is a transaction of its own: when PostgreSQL ends it to resolve a deadlock, it is done again. */
   async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    for (let deadlocks = 1; ; deadlocks++) {
+    for (let collisions = 1; ; collisions++) {
       try {
         return (await this.#watched(() => this.#pool.query<Row>(text, values as unknown[]))).rows;
       } catch (error) {
-        if (!isDeadlock(error) || deadlocks >= DEADLOCKS_MAX) throw error;
+        if (!isCollision(error) || collisions >= COLLISIONS_MAX) throw error;
       }
     }
   }
 
-  /** Several statements that have their effect together, or none. */
+  /** Several statements that have their effect together, or none. Throws CommitUnknown when only the answer to the commit is missing. */
   transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     return this.#watched(async () => {
       const client = await this.#pool.connect();
@@ -71,12 +74,15 @@ export class Database {
       try {
         await client.query("BEGIN");
         const result = await work(client);
-        await client.query("COMMIT");
+        await commit(client);
         return result;
       } catch (error) {
-        await client.query("ROLLBACK").catch((failure) => {
-          broken = failure as Error;
-        });
+        if (isConnectionLost(error) || error instanceof CommitUnknown) broken = error as Error;
+        else {
+          await client.query("ROLLBACK").catch((failure) => {
+            broken = failure as Error;
+          });
+        }
         throw error;
       } finally {
         client.release(broken);
@@ -130,11 +136,22 @@ export class Database {
       this.#faulty = false;
       return result;
     } catch (error) {
-      const fault = serverFault(error);
+      const fault = error instanceof CommitUnknown ? error.message : serverFault(error);
       if (fault && !this.#faulty) this.#options.onFault(fault);
       this.#faulty ||= fault !== null;
-      throw fault ? translate(error) : error;
+      throw error instanceof CommitUnknown ? error : translate(error);
     }
+  }
+}
+
+/** The connection broke before PostgreSQL could say whether it had committed. */
+export class CommitUnknown extends StoreUnavailable {}
+
+async function commit(client: PoolClient): Promise<void> {
+  try {
+    await client.query("COMMIT");
+  } catch (error) {
+    throw isConnectionLost(error) ? new CommitUnknown(serverFault(error) ?? String(error), error) : error;
   }
 }
 

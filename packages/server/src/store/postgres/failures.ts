@@ -1,4 +1,8 @@
-/** Tells apart what PostgreSQL and its connections throw: it cannot be used for the moment, two transactions met, or our own fault. */
+/**
+ * Tells apart what PostgreSQL and its connections throw: PostgreSQL cannot be used for the moment, two transactions met, or the
+ * fault is ours. Only codes count, SQLSTATE and those of Node; the few errors that `pg` throws without one are listed by their exact
+ * text. Whatever else is thrown is a fault of ours, and surfaces.
+ */
 
 import { StoreUnavailable } from "../contract/index.ts";
 
@@ -15,39 +19,55 @@ const UNAVAILABLE: readonly [prefix: string, meaning: string][] = [
   ["XX", "PostgreSQL met an internal error"],
 ];
 
+/** Codes of Node for a connection that was not made: nothing was sent. */
+const NOT_CONNECTED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENOENT", "EACCES"]);
+/** Codes of Node for a connection that broke. */
+const BROKEN = new Set(["ECONNRESET", "EPIPE", "ETIMEDOUT", "ECONNABORTED", "ENETDOWN", "ENETRESET", "ENOTCONN", "ERR_STREAM_DESTROYED"]);
+
+/** Errors of pg and pg-pool without a code; failures.test.ts provokes each. */
+const NOT_CONNECTED_TEXTS = new Set([
+  "timeout exceeded when trying to connect",
+  "timeout expired",
+  "Connection terminated due to connection timeout",
+]);
+const BROKEN_TEXTS = new Set([
+  "Connection terminated",
+  "Connection terminated unexpectedly",
+  "Client has encountered a connection error and is not queryable",
+  "Client was closed and is not queryable",
+  "Query read timeout",
+]);
+
+type Fault = "not connected" | "broken";
+
 /** What a person can be told, or null when the fault lies with the statement. */
 export function serverFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
-  const code = codeOf(error);
-  if (code === null) return isConnectionFault(error) ? `PostgreSQL cannot be reached (${error.message})` : null;
-  const known = UNAVAILABLE.find(([prefix]) => code.startsWith(prefix));
+  if (connectionFault(error) !== null) return `PostgreSQL cannot be reached (${error.message})`;
+  const state = sqlStateOf(error);
+  const known = state === null ? undefined : UNAVAILABLE.find(([prefix]) => state.startsWith(prefix));
   return known ? `${known[1]} (${error.message})` : null;
 }
 
-/** What was decided on no longer holds, or a deadlock had to be resolved: nothing was written. */
+/** A deadlock had to be resolved, or what a statement relied on had changed: nothing was written, and the same again will do. */
 export function isCollision(error: unknown): boolean {
-  return isDeadlock(error) || (error instanceof Error && codeOf(error) === "40001");
-}
-
-/** The same again will do. */
-export function isDeadlock(error: unknown): boolean {
-  return error instanceof Error && codeOf(error) === "40P01";
+  return ["40P01", "40001"].includes(sqlStateOf(error) ?? "");
 }
 
 export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && codeOf(error) === "23505";
+  return sqlStateOf(error) === "23505";
 }
 
 /** Somebody else had the lock for longer than we wanted to wait. */
 export function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && codeOf(error) === "55P03";
+  return sqlStateOf(error) === "55P03";
 }
 
-/** The connection broke: whether PostgreSQL had committed by then is not known. */
-export function isOutcomeUnknown(error: unknown): boolean {
+/** The connection broke: what was sent last may have been done. */
+export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = codeOf(error);
-  return code === null ? isConnectionFault(error) && !isRefused(error) : code.startsWith("08") || code.startsWith("57P");
+  const state = sqlStateOf(error);
+  return state === null ? connectionFault(error) === "broken" : state.startsWith("08") || state.startsWith("57P");
 }
 
 /** StoreUnavailable when the server is at fault, else the error itself. */
@@ -56,20 +76,25 @@ export function translate(error: unknown): unknown {
   return fault ? new StoreUnavailable(fault, error) : error;
 }
 
-function codeOf(error: Error): string | null {
-  const { code } = error as { code?: unknown };
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : null;
+function sqlStateOf(error: unknown): string | null {
+  const code = codeOf(error);
+  return code !== null && /^[0-9A-Z]{5}$/.test(code) && !BROKEN.has(code) ? code : null;
 }
 
-/** Errors of sockets carry a code such as ECONNREFUSED, those of the client only a sentence. */
-function isConnectionFault(error: Error): boolean {
-  const { code } = error as { code?: unknown };
-  if (typeof code === "string" && /^E[A-Z_]+$/.test(code)) return true;
-  return /connection|timeout exceeded|read timeout|timed out|not queryable|was closed|ended/i.test(error.message);
+function connectionFault(error: Error): Fault | null {
+  const code = codeOf(error);
+  if (code !== null) return NOT_CONNECTED.has(code) ? "not connected" : BROKEN.has(code) ? "broken" : null;
+  // Of several addresses of one host each failed: one error for all of them.
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isNotConnected) ? "not connected" : null;
+  if (NOT_CONNECTED_TEXTS.has(error.message)) return "not connected";
+  return BROKEN_TEXTS.has(error.message) ? "broken" : null;
 }
 
-/** Nothing was sent. */
-function isRefused(error: Error): boolean {
-  const { code } = error as { code?: unknown };
-  return ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"].includes(String(code)) || /when trying to connect/.test(error.message);
+function isNotConnected(error: unknown): boolean {
+  return error instanceof Error && connectionFault(error) !== null;
+}
+
+function codeOf(error: unknown): string | null {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  return typeof code === "string" ? code : null;
 }

@@ -2,66 +2,69 @@
 
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { type EntryKey, type EventStore, type RunRules, type Store, StoreRefused, StoreUnavailable } from "../contract/index.ts";
-import { Handing } from "../rows/entry-writes.ts";
-import { AdvanceRun, type AppendInside } from "./advance-run.ts";
-import { createAnnounced } from "./announce.ts";
-import { AppendEvents, appendResult, handedEntries } from "./append-events.ts";
-import { appStore } from "./apps.ts";
-import { auditStore } from "./audit-log.ts";
+import {
+  type EventAppendResult,
+  type EventBatch,
+  type EventStore,
+  type LeasedEntry,
+  type Store,
+  StoreRefused,
+  StoreUnavailable,
+  type WaitRules,
+} from "../contract/index.ts";
+import { auditStore } from "./access/audit-log.ts";
+import { environmentStore } from "./access/environments.ts";
+import { idempotencyStore } from "./access/idempotency-keys.ts";
+import { keyStore } from "./access/keys.ts";
+import { sessionStore } from "./access/sessions.ts";
+import { appStore } from "./apps/apps.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
-import { dedupKeyStore } from "./dedup-keys.ts";
-import { environmentStore } from "./environments.ts";
-import { eventTypeStore } from "./event-types.ts";
-import { followEvents, getEvent, sequenceBefore } from "./follow-events.ts";
-import { functionStartStore } from "./function-starts.ts";
-import { GroupWriter } from "./group-writer.ts";
-import { idempotencyStore } from "./idempotency-keys.ts";
-import { keyStore } from "./keys.ts";
-import { KnownRuns } from "./known-runs.ts";
-import { listEvents } from "./list-events.ts";
-import { MIGRATIONS, migrate, schemaKnown } from "./migrate.ts";
-import { NodeBeat } from "./nodes.ts";
-import { NumberBlocks } from "./number-blocks.ts";
-import { placeStore } from "./places.ts";
-import { type AppendOtherwise, PlainEvents } from "./plain-events.ts";
-import { queueStore } from "./queue.ts";
-import { ResumeRuns } from "./resume-runs.ts";
-import { retentionStore } from "./retention.ts";
-import type { WrittenRuns } from "./run-columns.ts";
-import { RunReads } from "./run-reads.ts";
-import { runStore } from "./runs.ts";
-import { sessionStore } from "./sessions.ts";
-import { settledSequence } from "./settled-sequence.ts";
-import { Signals } from "./signals.ts";
-import { trafficStore } from "./traffic.ts";
-import type { UnitDraft } from "./unit-draft.ts";
-import { webhookRequestStore } from "./webhook-requests.ts";
-import { webhookStore } from "./webhooks.ts";
-import { Words } from "./words.ts";
+import { dedupKeyStore } from "./events/dedup-keys.ts";
+import { eventTypeStore } from "./events/event-types.ts";
+import { EventWords } from "./events/event-words.ts";
+import { followEvents, getEvent, sequenceBefore } from "./events/follow-events.ts";
+import { listEvents } from "./events/list-events.ts";
+import { settledSequence } from "./events/settled-sequence.ts";
+import { trafficStore } from "./events/traffic.ts";
+import { createWriteEvents } from "./events/write-events.ts";
+import { GroupCommit } from "./group-commit.ts";
+import type { News } from "./group-writes.ts";
+import { createAnnounced } from "./nodes/announce.ts";
+import { NodeBeat } from "./nodes/nodes.ts";
+import { Signals } from "./nodes/signals.ts";
+import { turnStore } from "./nodes/turns.ts";
+import { admissionStore } from "./queue/admissions.ts";
+import { queueStore } from "./queue/queue.ts";
+import type { Decision, DecisionResult } from "./runs/decisions.ts";
+import { functionStartStore } from "./runs/function-starts.ts";
+import { runStore } from "./runs/runs.ts";
+import { createWriteDecisions } from "./runs/write-decisions.ts";
+import { migrate, SCHEMA_FOLDER, schemaKnown } from "./schema/migrate.ts";
+import { retentionStore } from "./schema/retention.ts";
+import { webhookRequestStore } from "./webhooks/webhook-requests.ts";
+import { webhookStore } from "./webhooks/webhooks.ts";
 
 export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "onFault" | "onRecovery"> {
   connectionsMax?: number;
   /** Where to listen, if not at the same address: no proxy that pools transactions can do that. "off": nowhere. */
   listenUrl?: string;
-  /** How events change the runs that wait for them. Not needed by who runs no functions. */
-  rules?: RunRules;
+  /** How waits are found. Not needed by who runs no functions. */
+  rules?: WaitRules;
   /** Of this program, for people to see. */
   version?: string;
   /** The schema this program knows; another one only where two releases are tried side by side. */
-  migrations?: URL;
+  schemaFolder?: URL;
 }
 
 /** Throws StoreRefused when the database must not be used, or cannot be reached. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { rules = NO_RULES, connectionsMax = 10, listenUrl = options.url, version = "unknown", migrations = MIGRATIONS } = options;
+  const { rules = NO_RULES, connectionsMax = 10, listenUrl = options.url, version = "unknown", schemaFolder = SCHEMA_FOLDER } = options;
   const database = new Database({ ...options, connectionsMax, listenUrl: listenUrl === "off" ? null : listenUrl });
   const node = `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
-  const words = new Words(database);
-  const signals = new Signals(database, words, node);
-  const beat = new NodeBeat(database, { node, version, schemaKnown: schemaKnown(migrations) });
+  const signals = new Signals(database, node);
+  const beat = new NodeBeat(database, { node, version, schemaKnown: schemaKnown(schemaFolder) });
   try {
-    await migrate(database, migrations);
+    await migrate(database, schemaFolder);
     await database.readClock();
     await beat.start();
     await signals.start();
@@ -71,39 +74,29 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (!(error instanceof StoreUnavailable)) throw error;
     throw new StoreRefused(`the database cannot be used: ${error.message}. See --database-url.`, error);
   }
-  const known = new KnownRuns(() => signals.isListening);
-  signals.runListeners.add((runNos) => known.forget(runNos));
-  signals.lossListeners.add(() => known.forgetAll());
-  const reads = new RunReads(database, known);
-  const blocks = { runs: new NumberBlocks(database, "runs"), entries: new NumberBlocks(database, "entries") };
   const announced = createAnnounced(database, node);
-  // A run may give rise to events, and an event may change runs: the two know each other.
-  const events = new AppendEvents(new ResumeRuns(() => runs, rules));
-  const append: AppendInside = (draft, handing, batch) => void events.append(draft, handing, batch);
-  const runs: AdvanceRun = new AdvanceRun(rules, append);
-  const announce = (lane: string, dueAt: number) => signals.entryUnheld(lane, dueAt);
-  const queue = queueStore({ database, words, reads, announce, watch: (listener) => watch(signals.queueListeners, listener) });
-  const letGo = (entries: readonly EntryKey[]) => queue.queueRelease({ entries, node, now: database.now() });
-  const onCommit = (drafts: readonly UnitDraft[]) => signalDrafts(signals, drafts);
-  const writer = new GroupWriter({ database, reads, known, words, blocks, onCommit, letGo });
-  const appendOtherwise = appendAsUnit(writer, events);
-  const plain = new PlainEvents({
-    ...{ database, words, blocks, events, known, appendOtherwise },
-    onCommit: (started) => signalCommit(signals, started, true),
-    noteLost: (entries) => writer.noteLost(entries),
+  const tell = (news: News) => signals.tell(news);
+  const words = new EventWords();
+  const queue = queueStore({
+    ...{ database, tell },
+    watch: (listener) => signals.queue.add(listener),
+    watchLimits: (listener) => signals.limits.add(listener),
   });
+  const release = (entries: readonly LeasedEntry[]) => queue.queueRelease({ entries, now: database.now() });
+  const ways = { words, rules, tell };
+  const events = new GroupCommit<EventBatch, EventAppendResult>({ database, write: createWriteEvents(ways), release });
+  const decisions = new GroupCommit<Decision, DecisionResult>({ database, write: createWriteDecisions(ways), release });
   let stopped: Promise<void> | null = null;
 
   async function close(): Promise<void> {
-    await plain.stop();
-    await writer.stop();
+    await Promise.all([events.stop(), decisions.stop()]);
     await signals.stop();
     await beat.stop();
     await database.stop();
   }
 
   return {
-    ...eventStore(database, (batch) => plain.append(batch) ?? appendOtherwise(batch, false), signals),
+    ...eventStore(database, events, signals),
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
     ...keyStore(database, announced),
@@ -113,17 +106,18 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...eventTypeStore(database),
     ...trafficStore(database),
     ...webhookStore(database, announced),
-    ...webhookRequestStore(database, writer),
-    ...appStore({ database, announced, blocks: blocks.entries, announceTimers: announce }),
+    ...webhookRequestStore(database, events),
+    ...appStore({ database, announced, tell }),
     ...queue,
-    ...placeStore({ database, words, announce }),
-    ...runStore({ database, writer, reads, known, runs, watch: (listener) => watch(signals.runListeners, listener) }),
+    ...admissionStore({ database, tell }),
+    ...runStore({ database, writer: decisions, tell, watch: (listener) => signals.runs.add(listener) }),
     ...retentionStore(database),
-    ...functionStartStore({ database, writer, reads, runs, rules, append }),
+    ...functionStartStore(database, decisions),
+    ...turnStore(database),
     storeNode: node,
     storeIsShared: true,
     storeNow: () => database.now(),
-    storeWatch: (listener) => watch(signals.topicListeners, listener),
+    storeWatch: (listener) => signals.topics.add(listener),
     async storeProbe() {
       beat.refuseTooOld();
       await database.query("UPDATE probe SET written_at = written_at + 1");
@@ -133,63 +127,20 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
 }
 
-function appendAsUnit(writer: GroupWriter, events: AppendEvents): AppendOtherwise {
-  return (batch, wasLost) =>
-    writer.submit(
-      (draft) => {
-        const handing = new Handing(batch.receivedAt, batch.lease);
-        const appended = events.append(draft, handing, batch);
-        return (written, isWrittenAgain) => ({
-          ...appendResult(batch, appended, written, isWrittenAgain),
-          handed: handedEntries(draft, handing, written),
-        });
-      },
-      { rows: batch.events.length, wasLost },
-    );
-}
-
-function eventStore(database: Database, eventAppend: EventStore["eventAppend"], signals: Signals): EventStore {
+function eventStore(database: Database, writer: GroupCommit<EventBatch, EventAppendResult>, signals: Signals): EventStore {
   return {
-    eventAppend,
+    eventAppend: (batch) => writer.submit(batch, { environmentId: batch.environmentId, rows: batch.events.length, keys: [] }),
     eventGet: (params) => getEvent(database, params),
     eventList: (params) => listEvents(database, params),
     eventFollow: (params) => followEvents(database, params),
     eventSequence: () => settledSequence(database),
     eventSequenceBefore: (params) => sequenceBefore(database, params),
-    eventWatch: (listener) => watch(signals.eventListeners, listener),
+    eventWatch: (listener) => signals.events.add(listener),
   };
 }
 
-function watch<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function signalDrafts(signals: Signals, drafts: readonly UnitDraft[]): void {
-  const runNos = drafts.flatMap(({ changedRuns }) => [...changedRuns]);
-  const unheld = drafts.flatMap(({ unheld }) => unheld);
-  signalCommit(signals, { runNos, unheld }, hasEvents(drafts));
-}
-
-/** Requests are followed as events are. */
-function hasEvents(drafts: readonly UnitDraft[]): boolean {
-  return drafts.some(({ events, rows }) => events.length > 0 || rows.requests.length > 0);
-}
-
-function signalCommit(signals: Signals, { runNos, unheld }: Pick<WrittenRuns, "runNos" | "unheld">, areEventsStored: boolean): void {
-  if (areEventsStored) signals.eventsStored();
-  if (runNos.length > 0) signals.runsChanged(runNos);
-  for (const { lane, dueAt } of unheld) signals.entryUnheld(lane, dueAt);
-}
-
 function withoutRules(): never {
-  throw new Error("this store was opened without the rules of runs");
+  throw new Error("this store was opened without the rules of waits");
 }
 
-const NO_RULES: RunRules = {
-  keyAt: withoutRules,
-  matches: withoutRules,
-  eventValue: withoutRules,
-  resolve: withoutRules,
-  cancel: withoutRules,
-};
+const NO_RULES: WaitRules = { keyAt: withoutRules, matches: withoutRules };

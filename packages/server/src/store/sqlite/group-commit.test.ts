@@ -9,7 +9,6 @@ function open(hooks: Partial<GroupCommitHooks> = {}) {
   const writer = new GroupCommit(db, {
     onFault: () => undefined,
     onRecovery: () => undefined,
-    writeAppended: () => undefined,
     onCommit: () => undefined,
     onRollback: () => undefined,
     ...hooks,
@@ -34,15 +33,6 @@ test("work of the next turn of the event loop shares it too", async () => {
   assert.equal(commits, 0);
   await Promise.all([first, insert(2)]);
   assert.equal(commits, 1);
-});
-
-test("what was appended is written before other work looks for it, and before the commit", async () => {
-  const order: string[] = [];
-  const note = (what: string) => () => void order.push(what);
-  const { writer } = open({ writeAppended: note("write"), onCommit: note("commit") });
-  const append = (what: string) => writer.submitAppend(note(what), 1);
-  await Promise.all([append("a"), append("b"), writer.submit(note("look")), append("c")]);
-  assert.deepEqual(order, ["a", "b", "write", "look", "c", "write", "commit"]);
 });
 
 test("nothing is answered before its commit", async () => {

@@ -13,12 +13,11 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { StoreUnavailable } from "../contract/index.ts";
 import { diskFault, translate } from "./failures.ts";
 
-/** Bounds how long one commit keeps the event loop: about 10 ms. */
+/** Bounds how long one commit keeps the event loop. */
 const GROUP_ROWS_MAX = 2_000;
 
 interface Unit {
   rows: number;
-  isAppend: boolean;
   run(): unknown;
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -28,8 +27,6 @@ export interface GroupCommitHooks {
   /** Called when writing begins to fail, and when it works again. */
   onFault(reason: string): void;
   onRecovery(): void;
-  /** Rows of units that only append may wait to be written together; whatever comes next may want to find them. */
-  writeAppended(): void;
   onCommit(): void;
   /** Nothing of the last group was kept. */
   onRollback(): void;
@@ -54,18 +51,9 @@ export class GroupCommit {
 
   /** Runs `work` in the next transaction; resolves with its result once that is on disk. */
   submit<Result>(work: () => Result, rows = 1): Promise<Result> {
-    return this.#submit(work, rows, false);
-  }
-
-  /** The same for work that only appends, and sees to it itself that it finds what it looks for. */
-  submitAppend<Result>(work: () => Result, rows: number): Promise<Result> {
-    return this.#submit(work, rows, true);
-  }
-
-  #submit<Result>(work: () => Result, rows: number, isAppend: boolean): Promise<Result> {
     if (this.#stopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
     return new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ rows, isAppend, run: work, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.push({ rows, run: work, resolve: resolve as (value: unknown) => void, reject });
       this.#schedule();
     });
   }
@@ -80,7 +68,7 @@ export class GroupCommit {
     if (this.#scheduled) return;
     this.#scheduled = true;
     // Not at the end of this turn: what comes next is often there already, above all answers of the sandbox, which come in small
-    // groups. With 64 connections a group holds 29 webhook requests instead of 24, or 50 single events instead of 40.
+    // groups.
     setImmediate(() => setImmediate(() => this.#commitNext()));
   }
 
@@ -116,11 +104,7 @@ export class GroupCommit {
   #transact(group: Unit[]): unknown[] {
     this.#begin.run();
     try {
-      const results = group.map((unit) => {
-        if (!unit.isAppend) this.#hooks.writeAppended();
-        return unit.run();
-      });
-      this.#hooks.writeAppended();
+      const results = group.map((unit) => unit.run());
       this.#commit.run();
       return results;
     } catch (error) {

@@ -2,17 +2,17 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { listAudit } from "./audit-log.ts";
+import { listAudit } from "./access/audit-log.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
-import { countStretch, getEventType, listEventTypes } from "./event-types.ts";
-import { followEvents, getEvent, lastSequence, sequenceBefore } from "./follow-events.ts";
-import { followRequests, lastRequestSequence, requestSequenceBefore } from "./follow-webhook-requests.ts";
-import { listEvents } from "./list-events.ts";
-import { queueDepths } from "./queue-depths.ts";
-import { getRun, listRuns, summariseRuns } from "./read-runs.ts";
-import { getRequest, listRequests } from "./read-webhook-requests.ts";
-import { listTraffic } from "./traffic.ts";
+import { countStretch, getEventType, listEventTypes } from "./events/event-types.ts";
+import { followEvents, getEvent, lastSequence, sequenceBefore } from "./events/follow-events.ts";
+import { listEvents } from "./events/list-events.ts";
+import { listTraffic } from "./events/traffic.ts";
+import { queueDepths } from "./queue/queue-depths.ts";
+import { getRun, listRuns, summariseRuns } from "./runs/read-runs.ts";
+import { followRequests, lastRequestSequence, requestSequenceBefore } from "./webhooks/follow-webhook-requests.ts";
+import { getRequest, listRequests } from "./webhooks/read-webhook-requests.ts";
 
 const { path } = workerData as { path: string };
 const db = openReader(path);

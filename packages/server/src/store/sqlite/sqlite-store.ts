@@ -4,43 +4,42 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { type EventStore, type Store, StoreRefused, type StoreReport, type WaitRules } from "../contract/index.ts";
-import { admissionStore } from "./admissions.ts";
-import { AdvanceRun, type AppendInside } from "./advance-run.ts";
-import { type AppendEvents, prepareAppendEvents } from "./append-events.ts";
-import { appStore } from "./apps.ts";
-import { auditStore } from "./audit-log.ts";
-import { ChangedRuns } from "./changed-runs.ts";
-import { checkFile, refuseBadFile } from "./check-file.ts";
+import { auditStore } from "./access/audit-log.ts";
+import { environmentStore } from "./access/environments.ts";
+import { idempotencyStore } from "./access/idempotency-keys.ts";
+import { keyStore } from "./access/keys.ts";
+import { sessionStore } from "./access/sessions.ts";
+import { appStore } from "./apps/apps.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { DATABASE_FILE, openWriter } from "./database.ts";
-import { dedupKeyStore } from "./dedup-keys.ts";
-import { environmentStore } from "./environments.ts";
-import { EventTypeSums } from "./event-type-sums.ts";
-import { eventTypeStore } from "./event-types.ts";
-import { EventWords } from "./event-words.ts";
-import { lockFolder } from "./folder-lock.ts";
-import { functionStartStore } from "./function-starts.ts";
+import { type AppendEvents, prepareAppendEvents } from "./events/append-events.ts";
+import { dedupKeyStore } from "./events/dedup-keys.ts";
+import { eventTypeStore } from "./events/event-types.ts";
+import { EventWords } from "./events/event-words.ts";
+import { InsertEvents } from "./events/insert-events.ts";
+import { trafficStore } from "./events/traffic.ts";
+import { checkFile, refuseBadFile } from "./folder/check-file.ts";
+import { lockFolder } from "./folder/folder-lock.ts";
+import { refuseMoved } from "./folder/moved-folder.ts";
 import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
-import { idempotencyStore } from "./idempotency-keys.ts";
-import { InsertEvents } from "./insert-events.ts";
-import { keyStore } from "./keys.ts";
-import { Lanes } from "./lanes.ts";
-import { Limits } from "./limits.ts";
-import { migrate, schemaKnown } from "./migrate.ts";
-import { refuseMoved } from "./moved-folder.ts";
-import { queueStore } from "./queue.ts";
-import { QueueEntries } from "./queue-entries.ts";
+import { admissionStore } from "./queue/admissions.ts";
+import { Lanes } from "./queue/lanes.ts";
+import { Limits } from "./queue/limits.ts";
+import { queueStore } from "./queue/queue.ts";
+import { QueueEntries } from "./queue/queue-entries.ts";
 import { Reader } from "./reader.ts";
-import { ResumeRuns } from "./resume-runs.ts";
-import { retentionStore } from "./retention.ts";
-import { RunStates } from "./run-state.ts";
-import { runStore } from "./runs.ts";
-import { sessionStore } from "./sessions.ts";
-import { StartRuns } from "./start-runs.ts";
-import { trafficStore } from "./traffic.ts";
-import { Waits } from "./waits.ts";
-import { webhookRequestStore } from "./webhook-requests.ts";
-import { webhookStore } from "./webhooks.ts";
+import { AdvanceRun, type AppendInside } from "./runs/advance-run.ts";
+import { ChangedRuns } from "./runs/changed-runs.ts";
+import { functionStartStore } from "./runs/function-starts.ts";
+import { ResumeRuns } from "./runs/resume-runs.ts";
+import { RunStates } from "./runs/run-state.ts";
+import { runStore } from "./runs/runs.ts";
+import { StartRuns } from "./runs/start-runs.ts";
+import { Waits } from "./runs/waits.ts";
+import { migrate, schemaKnown } from "./schema/migrate.ts";
+import { retentionStore } from "./schema/retention.ts";
+import { webhookRequestStore } from "./webhooks/webhook-requests.ts";
+import { webhookStore } from "./webhooks/webhooks.ts";
 
 export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "onRecovery"> {
   folder: string;
@@ -76,24 +75,20 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
   };
   const words = new EventWords(db);
   const rows = new InsertEvents(db);
-  const sums = new EventTypeSums();
   const lanes = new Lanes(db);
   const waits = new Waits(db);
   const changed = new ChangedRuns();
   const limits = new Limits(db);
   const onRollback = () => {
-    for (const remembered of [words, rows, sums, lanes, waits, changed, limits]) remembered.forget();
+    for (const remembered of [words, rows, lanes, waits, changed, limits]) remembered.forget();
   };
-  const writer = new GroupCommit(db, { ...hooks, writeAppended: () => rows.flush(), onCommit, onRollback });
+  const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
   const states = new RunStates(db);
   const entries = new QueueEntries(db, lanes);
   const startRuns = new StartRuns(db, { lanes, entries, waits, changed });
   const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows });
-  const events = prepareAppendEvents(db, { rows, words, sums, startRuns, resumeRuns });
-  const append: AppendInside = (...inside) => {
-    events.appendInside(...inside);
-    rows.flush();
-  };
+  const events = prepareAppendEvents(db, { rows, words, startRuns, resumeRuns });
+  const append: AppendInside = (allocation, batch) => void events.appendInside(allocation, batch);
   const runs = new AdvanceRun(db, { states, entries, waits, limits, resumeRuns, append, changed });
   reader.start();
 
@@ -117,7 +112,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
     ...sessionStore(db, writer),
     ...auditStore(db, writer, reader),
     ...idempotencyStore(db, writer),
-    ...eventTypeStore(db, writer, reader, sums),
+    ...eventTypeStore(db, writer, reader),
     ...trafficStore(db, writer, reader),
     ...webhookStore(db, writer),
     ...webhookRequestStore(db, writer, reader),
@@ -142,7 +137,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
 
 function eventStore(events: AppendEvents, writer: GroupCommit, reader: Reader, watchers: Set<() => void>): EventStore {
   return {
-    eventAppend: (batch) => writer.submitAppend(() => events.append(batch), batch.events.length),
+    eventAppend: (batch) => writer.submit(() => events.append(batch), batch.events.length),
     eventGet: (params) => reader.read("eventGet", params),
     eventList: (params) => reader.read("eventList", params),
     eventFollow: (params) => reader.read("eventFollow", params),

@@ -1,9 +1,0 @@
-/** Sweeper: removes events that are older than they shall be kept, unless something still needs them. */
-
-import type { RetentionStore } from "../../store/contract/index.ts";
-import { type ExpireOldParts, expireOld } from "./expire-old.ts";
-import type { Sweeper } from "./sweeper.ts";
-
-export function expireEvents({ store, ...parts }: ExpireOldParts & { store: Pick<RetentionStore, "eventExpireMany"> }): Sweeper {
-  return expireOld({ ...parts, what: "old events", perTransaction: 100, removeSome: store.eventExpireMany });
-}

@@ -1,0 +1,27 @@
+/** Sweeper: removes figures nobody looks at any more: minutes and types' hours after eight days, hours after four hundred. */
+
+import type { EventTypeStore, TrafficStore } from "../store/contract/index.ts";
+import { Sweeper, type SweeperSettings } from "./sweeper.ts";
+
+const DAY_MS = 86_400_000;
+const MINUTES_KEPT_MS = 8 * DAY_MS;
+const HOURS_KEPT_MS = 400 * DAY_MS;
+const TYPE_HOURS_KEPT_MS = 8 * DAY_MS;
+
+export interface ExpireFiguresParts extends SweeperSettings {
+  store: EventTypeStore & TrafficStore;
+  now: () => number;
+}
+
+export function expireFigures({ store, now, ...parts }: ExpireFiguresParts): Sweeper {
+  return new Sweeper({
+    ...parts,
+    what: "old figures",
+    async removeSome(limit) {
+      const removed = await store.eventTypeHourExpireMany({ endedUntil: now() - TYPE_HOURS_KEPT_MS, limit });
+      if (removed === limit) return removed;
+      const [minutesUntil, hoursUntil] = [now() - MINUTES_KEPT_MS, now() - HOURS_KEPT_MS];
+      return removed + (await store.trafficExpireMany({ minutesUntil, hoursUntil, limit: limit - removed }));
+    },
+  });
+}

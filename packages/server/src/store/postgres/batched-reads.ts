@@ -1,0 +1,60 @@
+/** Reads that come one by one and are answered together: what is asked for while reads are under way waits for the next. */
+
+import type { EnvironmentId } from "@inlet/protocol";
+
+const READS_AT_ONCE = 2;
+const KEYS_MAX = 500;
+
+interface Asked<Key, Value> {
+  environmentId: EnvironmentId;
+  key: Key;
+  resolve(value: Value | null): void;
+  reject(error: unknown): void;
+}
+
+export class BatchedReads<Key, Value> {
+  readonly #read: (environmentId: EnvironmentId, keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
+  #waiting: Asked<Key, Value>[] = [];
+  #underWay = 0;
+  #isScheduled = false;
+
+  /** `read` reads some of one environment; those it does not find are left out. */
+  constructor(read: (environmentId: EnvironmentId, keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>) {
+    this.#read = read;
+  }
+
+  /** Null when there is none. What is read is read after this was called. */
+  load(environmentId: EnvironmentId, key: Key): Promise<Value | null> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ environmentId, key, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting.length === 0 || this.#underWay >= READS_AT_ONCE) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      void this.#readNext();
+      this.#schedule();
+    });
+  }
+
+  async #readNext(): Promise<void> {
+    const environmentId = this.#waiting[0]?.environmentId;
+    if (environmentId === undefined) return;
+    const group = this.#waiting.filter((asked) => asked.environmentId === environmentId).slice(0, KEYS_MAX);
+    const taken = new Set(group);
+    this.#waiting = this.#waiting.filter((asked) => !taken.has(asked));
+    this.#underWay++;
+    try {
+      const found = await this.#read(environmentId, [...new Set(group.map(({ key }) => key))]);
+      for (const { key, resolve } of group) resolve(found.get(key) ?? null);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+    this.#underWay--;
+    this.#schedule();
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Writes batches of events with everything that follows from them, inside the transaction of the group they belong to. The caller
+ * holds the locks of their names (locks.ts).
+ */
+
+import type { EventId, RunNo } from "@inlet/protocol";
+import type { EventAppendResult, EventBatch, NewEvent } from "../../contract/index.ts";
+import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import { boundedKey } from "../bounded-key.ts";
+import type { GroupWrites } from "../group-writes.ts";
+import { requestStart, startRun } from "../runs/start-runs.ts";
+import { recordRequests } from "../webhooks/webhook-requests.ts";
+import { claimKeys } from "./dedup-keys.ts";
+import type { WordNumbers } from "./event-words.ts";
+import { countDuplicates, insertEvents, type StoredNow } from "./insert-events.ts";
+import { takeNumbers } from "./take-numbers.ts";
+
+export interface Appending {
+  batch: EventBatch;
+  allocation: LeaseAllocation;
+  /** It may have been written before: then its ids are there, and it is not a duplicate. */
+  mayBeWritten: boolean;
+}
+
+export interface Appended {
+  results: Omit<EventAppendResult, "leased">[];
+  stored: (StoredNow & { allocation: LeaseAllocation })[];
+}
+
+/** What becomes of an event: it is stored, it repeats another one, or it was written by an earlier attempt. */
+type Verdict = { kind: "stored" } | { kind: "duplicate"; first: EventId } | { kind: "written" };
+
+interface Candidate extends Appending {
+  event: NewEvent;
+  verdict: Verdict;
+}
+
+export async function appendEvents(writes: GroupWrites, words: WordNumbers, appendings: readonly Appending[]): Promise<Appended> {
+  const candidates = appendings.map((appending) =>
+    appending.batch.events.map((event): Candidate => ({ ...appending, event, verdict: { kind: "stored" } })),
+  );
+  const all = candidates.flat();
+  await judgeIds(writes, all);
+  await judgeKeys(writes, all);
+  const stored = await store(
+    writes,
+    words,
+    all.filter(({ verdict }) => verdict.kind === "stored"),
+  );
+  const firsts = all.flatMap(({ verdict }) => (verdict.kind === "duplicate" ? [verdict.first] : []));
+  await countDuplicates(writes, firsts);
+  const results = candidates.map(resultOf);
+  await recordRequests(
+    writes,
+    appendings.flatMap(({ batch }, index) => {
+      const request = batch.webhookRequest;
+      return request ? [{ request, eventId: results[index]?.ids[0] ?? null }] : [];
+    }),
+  );
+  return { results, stored };
+}
+
+/** Ids that senders chose, and those of batches that may have been written before. */
+async function judgeIds(writes: GroupWrites, candidates: readonly Candidate[]): Promise<void> {
+  const asked = candidates.filter(({ batch, mayBeWritten }) => batch.idsFromSender || mayBeWritten);
+  if (asked.length === 0) return;
+  const rows = await writes.rows<{ event_id: EventId }>(
+    "SELECT event_id FROM events WHERE environment_id = $1 AND event_id = ANY ($2::text[])",
+    writes.environmentId,
+    asked.map(({ event }) => event.id),
+  );
+  const present = new Set(rows.map(({ event_id }) => event_id));
+  for (const candidate of asked) {
+    const { event, batch } = candidate;
+    if (present.has(event.id)) candidate.verdict = batch.idsFromSender ? { kind: "duplicate", first: event.id } : { kind: "written" };
+    // Further down the group it is the same event, sent again.
+    present.add(event.id);
+  }
+}
+
+async function judgeKeys(writes: GroupWrites, candidates: readonly Candidate[]): Promise<void> {
+  const keyed = candidates.filter(({ event, verdict }) => event.dedupId !== null && verdict.kind === "stored");
+  const claims = keyed.map(({ event, batch }) => ({
+    ...{ key: boundedKey(event.dedupId as string), eventId: event.id },
+    ...{ receivedAt: batch.receivedAt, duplicateSince: batch.duplicateSince },
+  }));
+  const firsts = await claimKeys(writes, claims);
+  for (const [index, candidate] of keyed.entries()) {
+    const first = firsts[index] ?? null;
+    if (first !== null) candidate.verdict = { kind: "duplicate", first };
+  }
+}
+
+async function store(writes: GroupWrites, words: WordNumbers, candidates: readonly Candidate[]): Promise<Appended["stored"]> {
+  if (candidates.length === 0) return [];
+  const runs = candidates.reduce((sum, { event }) => sum + (event.runs?.length ?? 0), 0);
+  const numbers = await takeNumbers(writes, { events: candidates.length, runs });
+  const stored = candidates.map(({ batch, event, allocation }, index) => ({
+    ...{ batch, event, allocation },
+    sequence: numbers.events[index] as number,
+  }));
+  await insertEvents(writes, words, stored);
+  writes.news.hasEvents = true;
+  for (const { event, allocation, sequence } of stored) {
+    for (const run of event.runs ?? []) startRun(writes, allocation, numbers.runs.shift() as RunNo, sequence, run);
+    for (const start of event.starts ?? []) requestStart(writes, allocation, sequence, start);
+  }
+  return stored;
+}
+
+function resultOf(candidates: readonly Candidate[]): Omit<EventAppendResult, "leased"> {
+  const ids = candidates.map(({ event, verdict }) => (verdict.kind === "duplicate" ? verdict.first : event.id));
+  return { ids, duplicates: candidates.filter(({ verdict }) => verdict.kind === "duplicate").length };
+}

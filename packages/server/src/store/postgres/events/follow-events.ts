@@ -1,0 +1,49 @@
+/** Reads events in the order of their numbers, for live tails, without ever passing one that is still to be committed. */
+
+import type { EnvironmentId, EventId } from "@inlet/protocol";
+import type { EventFollowParams, StoredEvent } from "../../contract/index.ts";
+import { type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
+import type { Database } from "../database.ts";
+import { selectEvents } from "./select-events.ts";
+import { settledSequence } from "./settled-sequence.ts";
+
+/** Rows looked at in one call, so that another environment's traffic bounds nobody's wait. */
+const WINDOW_ROWS = 2_000;
+const BETWEEN = `
+  ${selectEvents("WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence")} WHERE environment_id = $3 ORDER BY sequence LIMIT $4`;
+
+export async function followEvents(
+  database: Database,
+  { environmentId, after, limit }: EventFollowParams,
+): Promise<{ events: StoredEvent[]; reached: number }> {
+  const until = Math.min(after + WINDOW_ROWS, await settledSequence(database));
+  const rows = await database.query<EventRow>(BETWEEN, [after, until, environmentId, limit]);
+  const events = rows.map(toStoredEvent);
+  const last = events.at(-1);
+  return { events, reached: events.length === limit && last ? last.sequence : Math.max(after, until) };
+}
+
+/** A transform may hold an event back this long after it was received, while others overtake it. */
+const OVERTAKEN_MS = 60_000;
+
+export async function sequenceBefore(
+  database: Database,
+  { environmentId, receivedFrom }: { environmentId: EnvironmentId; receivedFrom: number },
+): Promise<number> {
+  const settled = await settledSequence(database);
+  // Numbers are given out on many nodes: one that was received later may have a smaller one.
+  const [row] = await database.query<{ first: number | null }>(
+    `SELECT min(sequence) AS first FROM (
+       SELECT sequence FROM events WHERE environment_id = $1 AND received_at >= $2 ORDER BY received_at, sequence LIMIT 1000) AS oldest`,
+    [environmentId, receivedFrom - OVERTAKEN_MS],
+  );
+  return row?.first == null ? settled : Math.min(row.first - 1, settled);
+}
+
+export async function getEvent(
+  database: Database,
+  { environmentId, id }: { environmentId: EnvironmentId; id: EventId },
+): Promise<StoredEvent | null> {
+  const [row] = await database.query<EventRow>(selectEvents("WHERE environment_id = $1 AND event_id = $2"), [environmentId, id]);
+  return row ? toStoredEvent(row) : null;
+}

@@ -1,0 +1,42 @@
+/** Writes the rows of a group's events, and counts repetitions on the events that came first. */
+
+import type { EventId } from "@inlet/protocol";
+import { type EventBatch, type NewEvent, toStoreText } from "../../contract/index.ts";
+import type { GroupWrites } from "../group-writes.ts";
+import { insertInto } from "../json-rows.ts";
+import type { WordNumbers } from "./event-words.ts";
+
+const INSERT = insertInto("events", {
+  ...{ sequence: "bigint", environment_id: "integer", event_id: "text", name_id: "integer", ts: "bigint", received_at: "bigint" },
+  ...{ dedup_id: "text", source_no: "integer", extras: "text", data: "text" },
+});
+const COUNT = "UPDATE events SET duplicates = duplicates + $3 WHERE environment_id = $1 AND event_id = ANY ($2::text[])";
+
+/** An event that is stored by this transaction. */
+export interface StoredNow {
+  batch: EventBatch;
+  event: NewEvent;
+  sequence: number;
+}
+
+export async function insertEvents(writes: GroupWrites, words: WordNumbers, stored: readonly StoredNow[]): Promise<void> {
+  if (stored.length === 0) return;
+  const rows = stored.map(({ batch, event, sequence }) => {
+    const { id, name, ts, dedupId, extras, data } = event;
+    return {
+      ...{ sequence, environment_id: writes.environmentId, event_id: id, name_id: words.nameId(name), ts, received_at: batch.receivedAt },
+      ...{ dedup_id: dedupId === null ? null : toStoreText(dedupId), source_no: words.sourceNo(batch.source), extras, data },
+    };
+  });
+  await writes.rows(INSERT, JSON.stringify(rows));
+}
+
+/** By how often: mostly once. The ids stand in the statement itself, which names the partitions to look into. */
+export async function countDuplicates(writes: GroupWrites, firsts: readonly EventId[]): Promise<void> {
+  const counts = new Map<EventId, number>();
+  for (const id of firsts) counts.set(id, (counts.get(id) ?? 0) + 1);
+  for (const times of new Set(counts.values())) {
+    const ids = [...counts].filter(([, count]) => count === times).map(([id]) => id);
+    await writes.rows(COUNT, writes.environmentId, ids.sort(), times);
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Lists events newest first. As in the embedded store, a list walks index ranges ("streams"), filters that no index answers are
+ * applied to slices of them, and the whole call has a time budget: past it the page ends early and says where to go on.
+ */
+
+import { type EventCursor, type EventListParams, type EventPage, toStoreText } from "../../contract/index.ts";
+import { collect, type EventFilter, mergeStreams, nameFilter, newSearch, payloadFilters } from "../../rows/event-pages.ts";
+import type { EventRow } from "../../rows/event-rows.ts";
+import { Conditions } from "../conditions.ts";
+import type { Database } from "../database.ts";
+import { selectEvents } from "./select-events.ts";
+
+/** A wildcard that matches more names than this is answered by filtering the whole environment. */
+const MERGED_NAMES_MAX = 50;
+
+/** What narrows a stream beside its environment. */
+type Stream = { condition: string; values: readonly unknown[] } | null;
+
+export async function listEvents(database: Database, params: EventListParams): Promise<EventPage> {
+  const { streams, filters } = await plan(database, params);
+  const search = newSearch(params, filters, streams.length);
+  const collected = await Promise.all(
+    streams.map((stream) => collect(params, search, (after, rows) => readSlice(database, params, stream, after, rows))),
+  );
+  return mergeStreams(collected, params.limit);
+}
+
+/** Chooses the narrowest streams; what they do not settle becomes a filter. */
+async function plan(database: Database, params: EventListParams): Promise<{ streams: Stream[]; filters: EventFilter[] }> {
+  const { name, dedupId } = params;
+  const filters = payloadFilters(params);
+  if (dedupId !== undefined) {
+    if (name !== undefined) filters.push(nameFilter(name));
+    const text = toStoreText(dedupId);
+    return { streams: [{ condition: "md5(dedup_id) = md5(?::text) AND dedup_id = ?", values: [text, text] }], filters };
+  }
+  if (name === undefined) return { streams: [null], filters };
+  const nameIds = await namesLike(database, name);
+  if (nameIds) return { streams: nameIds.map((id) => ({ condition: "name_id = ?", values: [id] })), filters };
+  return { streams: [null], filters: [nameFilter(name), ...filters] };
+}
+
+/** The names that the pattern matches, in any environment; null when there are too many to walk one by one. */
+async function namesLike(database: Database, pattern: string): Promise<number[] | null> {
+  const isPrefix = pattern.endsWith("*");
+  const text = toStoreText(isPrefix ? pattern.slice(0, -1) : pattern);
+  const rows = await database.query<{ name_id: number; name: string }>(
+    isPrefix
+      ? "SELECT name_id, name FROM event_names WHERE name >= $1 ORDER BY name LIMIT $2"
+      : "SELECT name_id, name FROM event_names WHERE name = $1 LIMIT $2",
+    [text, MERGED_NAMES_MAX + 1],
+  );
+  const matching = rows.filter(({ name }) => name.startsWith(text));
+  return matching.length > MERGED_NAMES_MAX ? null : matching.map(({ name_id }) => name_id);
+}
+
+function readSlice(
+  database: Database,
+  params: EventListParams,
+  stream: Stream,
+  after: EventCursor | undefined,
+  rows: number,
+): Promise<EventRow[]> {
+  const where = new Conditions();
+  where.add("environment_id = ?", params.environmentId);
+  if (stream) where.add(stream.condition, ...stream.values);
+  if (after) where.add("(received_at, sequence) < (?, ?)", after.receivedAt, after.sequence);
+  if (params.from !== undefined) where.add("received_at >= ?", params.from);
+  if (params.to !== undefined) where.add("received_at < ?", params.to);
+  // The rows are chosen before their words are looked up: the planner must not begin anywhere but at the events.
+  return database.query<EventRow>(
+    `${selectEvents(`WHERE ${where.text} ORDER BY received_at DESC, sequence DESC LIMIT ${rows}`)} ORDER BY received_at DESC, sequence DESC`,
+    where.values,
+  );
+}

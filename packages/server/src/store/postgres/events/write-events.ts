@@ -1,0 +1,41 @@
+/** The way of events: what arrives from outside, with the runs it starts and the waits it ends. One transaction for a group of batches. */
+
+import type { EventAppendResult, EventBatch, WaitRules } from "../../contract/index.ts";
+import { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import type { WriteGroup } from "../group-commit.ts";
+import { GroupWrites, type News } from "../group-writes.ts";
+import { LANES_LOCK, LockSet, nameLock } from "../locks.ts";
+import { resumeRuns } from "../runs/resume-runs.ts";
+import { writeGathered } from "../write-group.ts";
+import { appendEvents } from "./append-events.ts";
+import type { EventWords } from "./event-words.ts";
+
+export interface WriteEventsParts {
+  words: EventWords;
+  rules: WaitRules;
+  tell(news: News): void;
+}
+
+export function createWriteEvents({ words, rules, tell }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {
+  return async (client, environmentId, attempts) => {
+    const writes = new GroupWrites(client, environmentId);
+    const numbers = await words.numbersFor(
+      writes.read,
+      attempts.map(({ work }) => work),
+    );
+    const locks = new LockSet();
+    locks.add(LANES_LOCK, "shared");
+    for (const { work } of attempts) for (const { name } of work.events) locks.add(nameLock(environmentId, name), "shared");
+    await locks.take(client);
+    const appendings = attempts.map(({ work: batch, mayBeWritten }) => {
+      return { batch, mayBeWritten, allocation: new LeaseAllocation(batch.receivedAt, batch.lease) };
+    });
+    const { results, stored } = await appendEvents(writes, numbers, appendings);
+    await writeGathered(writes);
+    await resumeRuns(writes, rules, stored);
+    return {
+      results: results.map((result, index) => ({ ...result, leased: appendings[index]?.allocation.leased ?? [] })),
+      onCommit: () => tell(writes.news),
+    };
+  };
+}

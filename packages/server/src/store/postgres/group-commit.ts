@@ -1,0 +1,221 @@
+/**
+ * One transaction for everything that waits, as in the embedded store. What arrives while groups are under way gathers for the
+ * next one, so a busy node pays for one commit per group and an idle one waits for nothing.
+ *
+ * A group is of one environment: on a sharded PostgreSQL it works on one shard. Units that share a key, such as the run they are
+ * about, are written one after the other.
+ *
+ * The states of a unit:
+ *
+ *   waiting ── its group is written ──────────────────────────────► settled
+ *      ▲  └── PostgreSQL cannot be used ──────────────────────────► settled (StoreUnavailable)
+ *      ├───── the group met another transaction, or one of its units is at fault: waits again, alone
+ *      └───── the connection broke: waits again; `mayBeWritten` if that was after the commit was sent
+ *
+ * A unit that is written again because the answer to its commit was lost has to find out by itself whether it was written. What the
+ * lost attempt leased to this node is released: nobody here was told of it.
+ */
+
+import { setTimeout as pause } from "node:timers/promises";
+import type { EnvironmentId } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import { type LeasedEntry, StoreUnavailable } from "../contract/index.ts";
+import { CommitUnknown, type Database } from "./database.ts";
+import { isCollision, isConnectionLost, isUniqueViolation, serverFault } from "./failures.ts";
+
+/** Bounds how long one transaction takes. */
+const GROUP_ROWS_MAX = 1_000;
+/** While one group is being committed, the next is on its way. More at once only make the groups smaller. */
+const GROUPS_AT_ONCE = 2;
+const COLLISIONS_MAX = 10;
+/** How long a unit whose connection broke is written again before it is given up. */
+const LOST_MS = 10_000;
+const LOST_PAUSE_MS = 100;
+
+export interface UnitTraits {
+  environmentId: EnvironmentId;
+  rows: number;
+  /** Units that share one are never under way at the same time. */
+  keys: readonly string[];
+}
+
+export interface Attempt<Work> {
+  work: Work;
+  /** An earlier attempt may have been committed. */
+  mayBeWritten: boolean;
+}
+
+/** Writes the units of a group. Called again with some of them when the transaction came to nothing. */
+export type WriteGroup<Work, Result> = (
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  attempts: readonly Attempt<Work>[],
+) => Promise<Written<Result>>;
+
+export interface Written<Result> {
+  /** One for each unit. */
+  results: Result[];
+  /** Others are told. */
+  onCommit(): void;
+}
+
+interface Unit<Work, Result> extends UnitTraits {
+  work: Work;
+  mayBeWritten: boolean;
+  isAlone: boolean;
+  collisions: number;
+  lostAt: number | null;
+  /** Leased by attempts whose outcome is not known. */
+  lostLeases: readonly LeasedEntry[];
+  resolve(value: Result): void;
+  reject(error: unknown): void;
+}
+
+export interface GroupCommitParts<Work, Result> {
+  database: Database;
+  write: WriteGroup<Work, Result>;
+  /** Lets go of what a lost attempt may have leased. */
+  release(entries: readonly LeasedEntry[]): Promise<void>;
+}
+
+export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }> {
+  readonly #parts: GroupCommitParts<Work, Result>;
+  #waiting: Unit<Work, Result>[] = [];
+  readonly #busyKeys = new Set<string>();
+  #groups = 0;
+  /** Submitted and not settled. */
+  #open = 0;
+  #isScheduled = false;
+  #isStopped = false;
+  #whenIdle: (() => void) | null = null;
+
+  constructor(parts: GroupCommitParts<Work, Result>) {
+    this.#parts = parts;
+  }
+
+  submit(work: Work, traits: UnitTraits): Promise<Result> {
+    if (this.#isStopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
+    return new Promise((resolve, reject) => {
+      this.#open++;
+      const fresh = { mayBeWritten: false, isAlone: false, collisions: 0, lostAt: null, lostLeases: [] };
+      this.#waiting.push({ ...traits, ...fresh, work, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Writes what was submitted, and takes nothing more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#open > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting.length === 0 || this.#groups >= GROUPS_AT_ONCE) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      const group = this.#nextGroup();
+      if (group.length === 0) return;
+      void this.#run(group);
+      this.#schedule();
+    });
+  }
+
+  /** Of the environment that has waited longest. What shares a key with a unit under way, or with an earlier one that waits, waits on. */
+  #nextGroup(): Unit<Work, Result>[] {
+    const group: Unit<Work, Result>[] = [];
+    const later: Unit<Work, Result>[] = [];
+    const taken = new Set(this.#busyKeys);
+    let rows = 0;
+    for (const unit of this.#waiting) {
+      const [first] = group;
+      const isFull = rows >= GROUP_ROWS_MAX || first?.isAlone === true || (first !== undefined && unit.isAlone);
+      const fits = !isFull && (first === undefined || first.environmentId === unit.environmentId);
+      if (fits && !unit.keys.some((key) => taken.has(key))) {
+        group.push(unit);
+        rows += unit.rows;
+      } else later.push(unit);
+      for (const key of unit.keys) taken.add(key);
+    }
+    this.#waiting = later;
+    return group;
+  }
+
+  async #run(group: Unit<Work, Result>[]): Promise<void> {
+    this.#groups++;
+    const keys = group.flatMap((unit) => unit.keys);
+    for (const key of keys) this.#busyKeys.add(key);
+    try {
+      await this.#write(group);
+    } catch (error) {
+      await this.#afterFailure(group, error);
+    }
+    for (const key of keys) this.#busyKeys.delete(key);
+    this.#groups--;
+    this.#schedule();
+    if (this.#open === 0) this.#whenIdle?.();
+  }
+
+  async #write(group: readonly Unit<Work, Result>[]): Promise<void> {
+    const { database, write } = this.#parts;
+    const { environmentId } = group[0] as Unit<Work, Result>;
+    let written: Written<Result> | null = null;
+    try {
+      written = await database.transaction(async (client) => (written = await write(client, environmentId, group)));
+    } catch (error) {
+      if (error instanceof CommitUnknown) noteLost(group, written);
+      throw error;
+    }
+    written.onCommit();
+    for (const [index, unit] of group.entries()) this.#settle(unit, () => unit.resolve(written?.results[index] as Result));
+  }
+
+  async #afterFailure(group: Unit<Work, Result>[], error: unknown): Promise<void> {
+    const cause = error instanceof StoreUnavailable ? error.cause : error;
+    if (error instanceof CommitUnknown || isConnectionLost(cause)) return this.#again(group, error);
+    if (error instanceof StoreUnavailable || serverFault(cause) !== null) return this.#fail(group, error);
+    // A lost attempt may still be on its way to its commit: it was there first.
+    const isOurs = isUniqueViolation(cause) && group.some(({ mayBeWritten }) => mayBeWritten);
+    if (isCollision(cause) || isOurs) for (const unit of group) unit.collisions++;
+    else if (group.length === 1) return this.#fail(group, error);
+    const [hopeless, others] = split(group, ({ collisions }) => collisions > COLLISIONS_MAX);
+    this.#fail(hopeless, new StoreUnavailable("other transactions were in the way each time", error));
+    for (const unit of others) unit.isAlone = true;
+    this.#waiting.unshift(...others);
+  }
+
+  async #again(group: Unit<Work, Result>[], error: unknown): Promise<void> {
+    const now = Date.now();
+    for (const unit of group) unit.lostAt ??= now;
+    const [over, others] = split(group, ({ lostAt }) => this.#isStopped || now - (lostAt ?? now) > LOST_MS);
+    this.#fail(over, error);
+    if (others.length === 0) return;
+    await pause(LOST_PAUSE_MS);
+    this.#waiting.unshift(...others);
+  }
+
+  #fail(units: readonly Unit<Work, Result>[], error: unknown): void {
+    for (const unit of units) this.#settle(unit, () => unit.reject(error));
+  }
+
+  #settle(unit: Unit<Work, Result>, tell: () => void): void {
+    this.#open--;
+    // What cannot be released now is due again when its lease is over.
+    if (unit.lostLeases.length > 0) this.#parts.release(unit.lostLeases).catch(() => {});
+    tell();
+  }
+}
+
+function noteLost<Work, Result extends { leased: readonly LeasedEntry[] }>(
+  group: readonly Unit<Work, Result>[],
+  written: Written<Result> | null,
+): void {
+  for (const [index, unit] of group.entries()) {
+    unit.mayBeWritten = true;
+    unit.lostLeases = [...unit.lostLeases, ...(written?.results[index]?.leased ?? [])];
+  }
+}
+
+function split<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}

@@ -1,0 +1,81 @@
+/**
+ * What the units of one group are going to write, gathered so that each table is written by one statement, and what others are to be
+ * told once it is committed. Everything is of one environment.
+ */
+
+import type { EntryNo, EnvironmentId, RunNo, StepId } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import type { CallRecord, FailedAttempt, NewRun, NewWait } from "../contract/index.ts";
+import type { EntryPosition, EntryWrite, LeaseAllocation } from "../policy/lease-allocation.ts";
+import type { RunColumns, StepRowWrite } from "../policy/plan-run-writes.ts";
+import type { Read } from "./database.ts";
+
+export interface RunInsert {
+  runNo: RunNo;
+  run: NewRun;
+  eventSequence: number;
+  status: "running" | "queued";
+  createdAt: number;
+}
+
+export interface EntryAdded {
+  allocation: LeaseAllocation;
+  write: EntryWrite;
+  position: EntryPosition;
+}
+
+export class GroupWrites {
+  readonly client: PoolClient;
+  readonly environmentId: EnvironmentId;
+  readonly runsAdded: RunInsert[] = [];
+  readonly runsChanged: { runNo: RunNo; run: RunColumns }[] = [];
+  readonly runsEnded: RunNo[] = [];
+  readonly steps: { runNo: RunNo; step: StepRowWrite }[] = [];
+  readonly attempts: { runNo: RunNo; attempt: FailedAttempt }[] = [];
+  readonly calls: { runNo: RunNo; call: CallRecord }[] = [];
+  readonly entriesAdded: EntryAdded[] = [];
+  readonly entriesRenewed: (EntryAdded & { no: EntryNo })[] = [];
+  readonly entriesRemoved: EntryNo[] = [];
+  readonly entriesAgain: EntryNo[] = [];
+  readonly entriesReset: EntryNo[] = [];
+  readonly slotsFreed: { runNo: RunNo; entryNo: EntryNo }[] = [];
+  readonly waitsAdded: { runNo: RunNo; wait: NewWait }[] = [];
+  readonly waitsRemoved: { runNo: RunNo; stepId: StepId }[] = [];
+  readonly news: News = noNews();
+
+  constructor(client: PoolClient, environmentId: EnvironmentId) {
+    this.client = client;
+    this.environmentId = environmentId;
+  }
+
+  /** Something of a lane can be claimed at that time, by anybody. */
+  announce(lane: string, dueAt: number): void {
+    noteLane(this.news, lane, dueAt);
+  }
+
+  async rows<Row>(text: string, ...values: readonly unknown[]): Promise<Row[]> {
+    return (await this.client.query(text, values as unknown[])).rows as Row[];
+  }
+
+  readonly read: Read = (text, values) => this.rows(text, ...values);
+}
+
+/** What others are told after the commit. */
+export interface News {
+  /** Events or requests were stored. */
+  hasEvents: boolean;
+  runNos: Set<RunNo>;
+  /** Lanes with entries that nobody holds, and when these are due. */
+  lanes: Map<string, Set<number>>;
+  limitIds: Set<string>;
+}
+
+export function noNews(): News {
+  return { hasEvents: false, runNos: new Set(), lanes: new Map(), limitIds: new Set() };
+}
+
+export function noteLane({ lanes }: News, lane: string, dueAt: number): void {
+  const times = lanes.get(lane);
+  if (times) times.add(dueAt);
+  else lanes.set(lane, new Set([dueAt]));
+}

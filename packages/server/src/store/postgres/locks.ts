@@ -1,0 +1,55 @@
+/**
+ * Advisory locks, all of them held until the transaction ends. Everybody takes locks in one order, so that nobody waits in a circle:
+ *
+ *   marks and limits → rows of runs, and entries worked on → new words → lanes and names → dedup keys → waits → rows of the queue,
+ *
+ * and within each kind by number or key. Where that cannot be kept, PostgreSQL ends one of the two transactions, and what it was
+ * to write is written again (group-commit.ts).
+ */
+
+import { createHash } from "node:crypto";
+import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import { type MarkKey, toStoreText } from "../contract/index.ts";
+
+/** An event shares the lock of its name; a step that begins to wait for that name has it alone: so neither misses the other. */
+export type LockMode = "shared" | "alone";
+
+/** Two keys that have the same number only wait for each other without need. */
+function lockNumber(...parts: readonly (string | number)[]): bigint {
+  return createHash("sha256").update(JSON.stringify(parts)).digest().readBigInt64BE();
+}
+
+export function nameLock(environmentId: EnvironmentId, eventName: string): bigint {
+  return lockNumber("name", environmentId, toStoreText(eventName));
+}
+
+export function markLock(environmentId: EnvironmentId, functionNo: FunctionNo, { kind, key }: MarkKey): bigint {
+  return lockNumber("mark", environmentId, functionNo, kind, toStoreText(key));
+}
+
+export function limitLock(limitId: string): bigint {
+  return lockNumber("limit", toStoreText(limitId));
+}
+
+/** Shared by everybody who writes entries; had alone by who removes lanes. */
+export const LANES_LOCK = lockNumber("lanes");
+
+export class LockSet {
+  readonly #modes = new Map<bigint, LockMode>();
+
+  add(lock: bigint, mode: LockMode): void {
+    if (mode === "alone" || !this.#modes.has(lock)) this.#modes.set(lock, mode);
+  }
+
+  /** One after the other, in the order of their numbers. */
+  async take(client: PoolClient): Promise<void> {
+    if (this.#modes.size === 0) return;
+    const locks = [...this.#modes].sort(([one], [other]) => (one < other ? -1 : 1));
+    await client.query(
+      `SELECT CASE WHEN l.is_shared THEN pg_advisory_xact_lock_shared(l.no) ELSE pg_advisory_xact_lock(l.no) END
+       FROM unnest($1::bigint[], $2::boolean[]) AS l(no, is_shared)`,
+      [locks.map(([lock]) => lock.toString()), locks.map(([, mode]) => mode === "shared")],
+    );
+  }
+}

@@ -1,0 +1,19 @@
+/** Changes of what every node keeps in memory are announced in the transaction that makes them: no node misses one that holds. */
+
+import type { PoolClient } from "pg";
+import type { StoreTopic } from "../../contract/index.ts";
+import type { Database } from "../database.ts";
+
+/** Every node listens to it. */
+export const CHANNEL = "inlet";
+
+export type Announced = <Result>(topic: StoreTopic, work: (client: PoolClient) => Promise<Result>) => Promise<Result>;
+
+export function createAnnounced(database: Database, node: string): Announced {
+  return (topic, work) =>
+    database.transaction(async (client) => {
+      const result = await work(client);
+      await client.query("SELECT pg_notify($1, $2)", [CHANNEL, `${node} ${topic}`]);
+      return result;
+    });
+}

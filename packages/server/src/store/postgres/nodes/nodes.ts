@@ -1,0 +1,108 @@
+/**
+ * Which nodes share the database: each says every few seconds that it is there, by the clock of PostgreSQL. It is for people to
+ * see and for migrations to know; who holds which work is the business of leases.
+ */
+
+import type { PoolClient } from "pg";
+import { type NodeReport, type StoreReport, StoreUnavailable } from "../../contract/index.ts";
+import type { Database } from "../database.ts";
+import { refuseHalfCopy } from "../schema/half-copy.ts";
+
+/** Of nodes that start together one migrates, and the others wait for it; a copy of an embedded store begins under it too. */
+export const MIGRATION_LOCK = 7_263;
+const BEAT_INTERVAL_MS = 5_000;
+/** Three beats and a little: a node that is only slow is not called gone. */
+const GONE_AFTER_MS = 17_000;
+/** How long a node that died is still shown. */
+const SHOWN_MS = 3_600_000;
+
+const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+const BEAT = `
+  INSERT INTO nodes AS n (node, version, schema_known, started_at, last_seen_at) VALUES ($1, $2, $3, ${NOW}, ${NOW})
+  ON CONFLICT (node) DO UPDATE SET last_seen_at = excluded.last_seen_at
+  RETURNING (SELECT oldest_program FROM schema_version) AS oldest`;
+/** Nodes may forget at the same time: each takes what the other has not locked. */
+const FORGET = `
+  DELETE FROM nodes WHERE node IN (SELECT node FROM nodes WHERE last_seen_at < ${NOW} - ${SHOWN_MS} LIMIT 100 FOR UPDATE SKIP LOCKED)`;
+const ALIVE = `SELECT node, version, schema_known FROM nodes WHERE last_seen_at >= ${NOW} - ${GONE_AFTER_MS} ORDER BY node`;
+const REPORT = `
+  SELECT s.version AS schema, (SELECT json_agg(n ORDER BY n.started_at, n.node) FROM (
+    SELECT node, version, started_at, last_seen_at, last_seen_at < ${NOW} - ${GONE_AFTER_MS} AS is_gone FROM nodes) AS n) AS nodes
+  FROM schema_version AS s`;
+
+interface ReportRow {
+  schema: number;
+  nodes: { node: string; version: string; started_at: number; last_seen_at: number; is_gone: boolean }[] | null;
+}
+
+export interface NodeFacts {
+  node: string;
+  version: string;
+  schemaKnown: number;
+}
+
+export class NodeBeat {
+  readonly #database: Database;
+  readonly #facts: NodeFacts;
+  #timer: NodeJS.Timeout | null = null;
+  #oldestProgram = 0;
+  #stopped: Promise<void> | null = null;
+
+  constructor(database: Database, facts: NodeFacts) {
+    this.#database = database;
+    this.#facts = facts;
+  }
+
+  /** Throws StoreRefused when no node may work here. A copy that begins at the same moment sees this node, or this node sees it. */
+  async start(): Promise<void> {
+    const { node, version, schemaKnown } = this.#facts;
+    await this.#database.transaction(async (client) => {
+      await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+      await refuseHalfCopy(client);
+      await client.query(BEAT, [node, version, schemaKnown]);
+    });
+    // A beat that fails is made up for by the next: whatever else fails tells of it.
+    this.#timer = setInterval(() => void this.#beat().catch(() => {}), BEAT_INTERVAL_MS).unref();
+  }
+
+  /** Idempotent, and safe before start. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#leave();
+    return this.#stopped;
+  }
+
+  /** A node that stood still while others were renewed must not be sent anything any more: it would write what nobody reads. */
+  refuseTooOld(): void {
+    if (this.#oldestProgram <= this.#facts.schemaKnown) return;
+    throw new StoreUnavailable("the database was migrated beyond what this program knows: it has to be replaced by a newer one");
+  }
+
+  async report(): Promise<StoreReport> {
+    const begun = performance.now();
+    const [row] = await this.#database.query<ReportRow>(REPORT);
+    const answerMs = Math.round((performance.now() - begun) * 10) / 10;
+    const nodes = (row?.nodes ?? []).map(toNode);
+    return { engine: "postgres", schema: row?.schema ?? 0, schemaKnown: this.#facts.schemaKnown, answerMs, nodes };
+  }
+
+  async #beat(): Promise<void> {
+    const { node, version, schemaKnown } = this.#facts;
+    const [row] = await this.#database.query<{ oldest: number }>(BEAT, [node, version, schemaKnown]);
+    this.#oldestProgram = row?.oldest ?? 0;
+    await this.#database.query(FORGET);
+  }
+
+  async #leave(): Promise<void> {
+    if (this.#timer === null) return;
+    clearInterval(this.#timer);
+    await this.#database.query("DELETE FROM nodes WHERE node = $1", [this.#facts.node]).catch(() => {});
+  }
+}
+
+export async function aliveNodes(client: PoolClient): Promise<{ node: string; version: string; schema_known: number }[]> {
+  return (await client.query(ALIVE)).rows;
+}
+
+function toNode({ node, version, started_at, last_seen_at, is_gone }: NonNullable<ReportRow["nodes"]>[number]): NodeReport {
+  return { name: node, version, since: started_at, lastSeenAt: last_seen_at, isGone: is_gone };
+}

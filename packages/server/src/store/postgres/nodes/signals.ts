@@ -1,0 +1,195 @@
+/**
+ * What nodes tell each other: events were stored, runs changed, entries wait that nobody holds, slots became free, keys or functions
+ * were changed.
+ *
+ * Signals go by LISTEN and NOTIFY on a connection of their own, and only make things fast: whoever missed one, or does not listen
+ * at all, finds the same by looking every few seconds. Those about events, runs, entries and slots are sent after the commit: at
+ * once when all was quiet, else gathered for a moment, because PostgreSQL commits transactions that notify one at a time. What
+ * only live tails want to know has channels of its own, which a node listens to while somebody watches.
+ */
+
+import type { RunNo } from "@inlet/protocol";
+import type { Client } from "pg";
+import { fromStoreText, type QueueListener, type StoreTopic } from "../../contract/index.ts";
+import type { Database } from "../database.ts";
+import { type News, noNews, noteLane } from "../group-writes.ts";
+import { LANE_WALK } from "../queue/lane-walk.ts";
+import { TIMER_LANE_NO } from "../queue/lanes.ts";
+import { CHANNEL } from "./announce.ts";
+import { Listeners } from "./listeners.ts";
+
+const EVENTS_CHANNEL = "inlet_events";
+const RUNS_CHANNEL = "inlet_runs";
+const GATHER_MS = 10;
+/** A signal holds at most 8,000 bytes. */
+const RUNS_PER_SIGNAL = 400;
+const TEXT_UNITS_MAX = 2_000;
+const LOOK_INTERVAL_MS = 5_000;
+const RECONNECT_MS = 500;
+/** A signal that is lost does no harm, so nobody waits for the disk: neither this one, nor those that notify after it. */
+const NOTIFY = `
+  SELECT set_config('synchronous_commit', 'off', true), pg_notify(signal.channel, signal.payload)
+  FROM unnest($1::text[], $2::text[]) AS signal(channel, payload)`;
+
+/** Lanes with something due that nobody holds, the leases of dead nodes among them. */
+const LANES_DUE = `
+  ${LANE_WALK}
+  SELECT lanes.key FROM walk JOIN lanes USING (lane_no) WHERE EXISTS (
+    SELECT FROM queue WHERE queue.environment_id = walk.environment_id AND queue.lane_no = walk.lane_no AND queue.lane_no <> ${TIMER_LANE_NO}
+      AND due_at <= $1)
+  UNION ALL SELECT key FROM lanes WHERE lane_no = ${TIMER_LANE_NO} AND EXISTS (
+    SELECT FROM queue WHERE lane_no = ${TIMER_LANE_NO} AND rank <= $1 AND due_at <= $1)`;
+
+/** What is said on the main channel; `look` stands for what is too long to say. */
+type Signal = { lane: string; dueAt: number } | { limits: readonly string[] } | { look: true };
+
+export class Signals {
+  readonly events = new Listeners<() => void>(() => void this.#subscribe());
+  readonly runs = new Listeners<(runNos: readonly RunNo[]) => void>(() => void this.#subscribe());
+  readonly queue = new Listeners<QueueListener>();
+  readonly limits = new Listeners<(ids: readonly string[]) => void>();
+  readonly topics = new Listeners<(topic: StoreTopic) => void>();
+  readonly #database: Database;
+  readonly #node: string;
+  #gathered: News = noNews();
+  #client: Client | null = null;
+  #isGathering = false;
+  /** By `performance.now()`. */
+  #sentAt = 0;
+  #gathering: NodeJS.Timeout | null = null;
+  #reconnecting: NodeJS.Timeout | null = null;
+  #looking: NodeJS.Timeout | null = null;
+  #stopped = false;
+
+  constructor(database: Database, node: string) {
+    this.#database = database;
+    this.#node = node;
+  }
+
+  async start(): Promise<void> {
+    this.#looking = setInterval(() => void this.#look(), LOOK_INTERVAL_MS).unref();
+    await this.#connect();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const timer of [this.#gathering, this.#reconnecting, this.#looking]) if (timer) clearTimeout(timer);
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => {});
+  }
+
+  /** Those who watch here are told at once, the other nodes soon. */
+  tell({ hasEvents, runNos, lanes, limitIds }: News): void {
+    if (hasEvents) this.events.tell();
+    if (runNos.size > 0) this.runs.tell([...runNos]);
+    for (const [lane, times] of lanes) for (const dueAt of times) this.queue.tell(lane, dueAt);
+    if (limitIds.size > 0) this.limits.tell([...limitIds]);
+    const gathered = this.#gathered;
+    gathered.hasEvents ||= hasEvents;
+    for (const runNo of runNos) gathered.runNos.add(runNo);
+    for (const [lane, times] of lanes) noteLane(gathered, lane, Math.min(...times));
+    for (const id of limitIds) gathered.limitIds.add(id);
+    if (hasEvents || runNos.size > 0 || lanes.size > 0 || limitIds.size > 0) this.#gather();
+  }
+
+  #gather(): void {
+    if (this.#stopped || this.#isGathering) return;
+    this.#isGathering = true;
+    const restMs = GATHER_MS - (performance.now() - this.#sentAt);
+    if (restMs <= 0) setImmediate(() => this.#notify());
+    else this.#gathering = setTimeout(() => this.#notify(), restMs);
+  }
+
+  #notify(): void {
+    this.#isGathering = false;
+    if (this.#stopped) return;
+    this.#sentAt = performance.now();
+    const signals = signalsOf(this.#gathered, this.#node);
+    this.#gathered = noNews();
+    this.#database.query(NOTIFY, [signals.map(([channel]) => channel), signals.map(([, payload]) => payload)]).catch(() => {});
+  }
+
+  async #connect(): Promise<void> {
+    const client = this.#database.dedicated();
+    if (!client) return;
+    client.on("error", () => this.#lose(client));
+    client.on("end", () => this.#lose(client));
+    client.on("notification", ({ channel, payload }) => this.#hear(channel, payload ?? ""));
+    try {
+      this.#client = client;
+      await client.connect();
+      await client.query(`LISTEN ${CHANNEL}`);
+      await this.#subscribe();
+    } catch {
+      this.#lose(client);
+    }
+  }
+
+  /** Listens to what somebody watches. Nothing is lost while that begins: who watches also looks for itself. */
+  async #subscribe(): Promise<void> {
+    const client = this.#client;
+    const wanted = [
+      ...[this.events.size > 0 ? `LISTEN ${EVENTS_CHANNEL}` : `UNLISTEN ${EVENTS_CHANNEL}`],
+      ...[this.runs.size > 0 ? `LISTEN ${RUNS_CHANNEL}` : `UNLISTEN ${RUNS_CHANNEL}`],
+    ];
+    await client?.query(wanted.join("; ")).catch(() => client && this.#lose(client));
+  }
+
+  /** What was said meanwhile is lost: everybody looks for themselves once the connection is back. */
+  #lose(client: Client): void {
+    if (this.#client !== client || this.#stopped) return;
+    this.#client = null;
+    client.end().catch(() => {});
+    this.#reconnecting = setTimeout(() => void this.#connect().then(() => this.#client && this.#look()), RECONNECT_MS).unref();
+  }
+
+  #hear(channel: string, payload: string): void {
+    const [node = "", what = ""] = split(payload);
+    if (node === this.#node) return;
+    if (channel === EVENTS_CHANNEL) this.events.tell();
+    else if (channel === RUNS_CHANNEL) this.runs.tell(what.split(",").map((no) => Number(no) as RunNo));
+    else if (!what.startsWith("{")) this.topics.tell(what as StoreTopic);
+    else this.#act(JSON.parse(what) as Signal);
+  }
+
+  #act(signal: Signal): void {
+    if ("lane" in signal) this.queue.tell(signal.lane, signal.dueAt);
+    else if ("limits" in signal) this.limits.tell(signal.limits);
+    else void this.#look();
+  }
+
+  async #look(): Promise<void> {
+    try {
+      // A connection that hangs without an error is noticed by this.
+      await this.#client?.query("SELECT 1").catch(() => this.#client && this.#lose(this.#client));
+      await this.#database.readClock();
+      const now = this.#database.now();
+      for (const { key } of await this.#database.query<{ key: string }>(LANES_DUE, [now])) this.queue.tell(fromStoreText(key), now);
+      this.events.tell();
+      for (const topic of ["directory", "registry"] as const) this.topics.tell(topic);
+    } catch {
+      // The next look will tell.
+    }
+  }
+}
+
+function signalsOf({ hasEvents, runNos, lanes, limitIds }: News, node: string): [channel: string, payload: string][] {
+  const runs = [...runNos];
+  const signals: [string, string][] = hasEvents ? [[EVENTS_CHANNEL, node]] : [];
+  for (let n = 0; n < runs.length; n += RUNS_PER_SIGNAL) {
+    signals.push([RUNS_CHANNEL, `${node} ${runs.slice(n, n + RUNS_PER_SIGNAL).join(",")}`]);
+  }
+  const said = [
+    ...[...lanes].map(([lane, times]): Signal => ({ lane, dueAt: Math.min(...times) })),
+    ...[...limitIds].map((id): Signal => ({ limits: [id] })),
+  ];
+  const texts = said.map((signal) => JSON.stringify(signal)).map((text) => (text.length > TEXT_UNITS_MAX ? '{"look":true}' : text));
+  for (const text of new Set(texts)) signals.push([CHANNEL, `${node} ${text}`]);
+  return signals;
+}
+
+function split(payload: string): [string, string] {
+  const space = payload.indexOf(" ");
+  return space < 0 ? [payload, ""] : [payload.slice(0, space), payload.slice(space + 1)];
+}

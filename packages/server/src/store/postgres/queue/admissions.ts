@@ -1,0 +1,179 @@
+/** Admission of runs that wait at gates, in PostgreSQL. */
+
+import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import {
+  ADMISSIONS_MAX,
+  type AdmissionStore,
+  type LimitRule,
+  type RunAdmitParams,
+  type RunAdmitResult,
+  type RunThrottle,
+  toStoreText,
+} from "../../contract/index.ts";
+import { boundedKey } from "../bounded-key.ts";
+import type { Database } from "../database.ts";
+import { type News, noNews, noteLane } from "../group-writes.ts";
+import { LANES_LOCK, LockSet, limitLock, markLock } from "../locks.ts";
+import { goingOn } from "../runs/run-state.ts";
+import { laneNumbers, TIMER_LANE_NO } from "./lanes.ts";
+import { freeSlotsOf, takeSlots } from "./limits.ts";
+
+/** The lanes of one function are in its environment. */
+const ENVIRONMENT = "SELECT environment_id FROM functions WHERE function_no = $1";
+const WAITING = `
+  SELECT run_no, lane_no FROM queue
+  WHERE environment_id = $1 AND lane_no = ANY ($2::integer[]) AND lane_no <> ${TIMER_LANE_NO} AND due_at <= $3
+  ORDER BY rank, entry_no LIMIT $4`;
+/** Runs that are just being changed, cancelled perhaps, are passed over: whoever changes them makes this be called again. */
+const LOCK_RUNS = `
+  SELECT run_no, ended_at FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE SKIP LOCKED`;
+const MOVE_RUNS = "UPDATE runs SET lane_no = $3 WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
+/** Its timers stay among the timers. */
+const MOVE_ENTRIES = `
+  UPDATE queue SET lane_no = CASE lane_no WHEN $4 THEN $3 ELSE lane_no END, home_lane_no = $3
+  WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])`;
+const READ_MARK = "SELECT value FROM marks WHERE environment_id = $1 AND function_no = $2 AND kind = 'throttle' AND key = $3";
+const WRITE_MARK = `
+  INSERT INTO marks (environment_id, function_no, kind, key, value, expires_at) VALUES ($1, $2, 'throttle', $3, $4, $5)
+  ON CONFLICT (environment_id, function_no, kind, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`;
+
+export interface AdmissionParts {
+  database: Database;
+  tell(news: News): void;
+}
+
+interface Gate {
+  lane: string;
+  home: string;
+  laneNo: number;
+  homeNo: number;
+}
+
+interface Waiting {
+  runNo: RunNo;
+  gate: Gate;
+}
+
+export function admissionStore({ database, tell }: AdmissionParts): AdmissionStore {
+  return {
+    async runAdmitMany(params) {
+      const [row] = await database.query<{ environment_id: EnvironmentId }>(ENVIRONMENT, [params.functionNo]);
+      if (!row) return { admitted: 0, waiting: [], more: false, nextAt: null };
+      const { homes, ...result } = await database.transaction((client) => admit(client, row.environment_id, params));
+      const news = noNews();
+      for (const home of homes) noteLane(news, home, params.now);
+      tell(news);
+      return result;
+    },
+  };
+}
+
+async function admit(
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  { functionNo, limit, throttle, gates: lanes, now }: RunAdmitParams,
+): Promise<RunAdmitResult & { homes: Set<string> }> {
+  await lockRules(client, environmentId, functionNo, limit, throttle);
+  const free = limit ? ((await freeSlotsOf(client, [limit], now)).get(limit.id) ?? 0) : ADMISSIONS_MAX;
+  const room = Math.min(free, ADMISSIONS_MAX);
+  const gates = await numbered(client, environmentId, lanes);
+  // One more than there is room for shows that somebody is left behind.
+  const everyone = await waitingAt(client, environmentId, gates, now, room + 1);
+  const wanted = Math.min(room, everyone.length);
+  const locked = await lockRuns(client, environmentId, everyone.slice(0, wanted));
+  const throttled = throttle && locked.length > 0 ? await ask(client, environmentId, functionNo, throttle, locked.length) : null;
+  const admitted = locked.slice(0, throttled?.count ?? locked.length);
+  await move(client, environmentId, admitted, limit);
+  const insiders = new Set(admitted.map(({ runNo }) => runNo));
+  const left = everyone.filter(({ runNo }) => !insiders.has(runNo));
+  const isFull = limit !== null && free - admitted.length <= 0;
+  const isHeldUp = throttled !== null && throttled.count < locked.length;
+  return {
+    admitted: admitted.length,
+    waiting: [...new Set(left.map(({ gate }) => gate.lane))],
+    more: left.length > 0 && !isHeldUp && !isFull && locked.length === wanted,
+    nextAt: left.length > 0 && isHeldUp ? (throttled?.nextAt ?? null) : null,
+    homes: new Set(admitted.map(({ gate }) => gate.home)),
+  };
+}
+
+async function lockRules(
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  functionNo: FunctionNo,
+  limit: LimitRule | null,
+  throttle: RunThrottle | null,
+): Promise<void> {
+  const locks = new LockSet();
+  if (limit) locks.add(limitLock(limit.id), "alone");
+  if (throttle) locks.add(markLock(environmentId, functionNo, { kind: "throttle", key: throttle.key }), "alone");
+  await locks.take(client);
+}
+
+/** Lanes that runs are moved to are there until they have. */
+async function numbered(client: PoolClient, environmentId: EnvironmentId, lanes: RunAdmitParams["gates"]): Promise<Gate[]> {
+  const locks = new LockSet();
+  locks.add(LANES_LOCK, "shared");
+  await locks.take(client);
+  const numbers = await laneNumbers(
+    client,
+    environmentId,
+    lanes.flatMap(({ lane, home }) => [lane, home]),
+  );
+  return lanes.map(({ lane, home }) => ({ lane, home, laneNo: numbers.get(lane) as number, homeNo: numbers.get(home) as number }));
+}
+
+async function waitingAt(
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  gates: readonly Gate[],
+  now: number,
+  limit: number,
+): Promise<Waiting[]> {
+  const byNo = new Map(gates.map((gate) => [gate.laneNo, gate]));
+  const { rows } = await client.query<{ run_no: RunNo; lane_no: number }>(WAITING, [environmentId, [...byNo.keys()], now, limit]);
+  return rows.map(({ run_no, lane_no }) => ({ runNo: run_no, gate: byNo.get(lane_no) as Gate }));
+}
+
+async function lockRuns(client: PoolClient, environmentId: EnvironmentId, waiting: readonly Waiting[]): Promise<Waiting[]> {
+  if (waiting.length === 0) return [];
+  const runNos = waiting.map(({ runNo }) => runNo);
+  const { rows } = await client.query<{ run_no: RunNo; ended_at: number | null }>(LOCK_RUNS, [environmentId, runNos]);
+  const locked = new Set(goingOn(rows).map(({ run_no }) => run_no));
+  return waiting.filter(({ runNo }) => locked.has(runNo));
+}
+
+async function ask(
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  functionNo: FunctionNo,
+  { key, admit }: RunThrottle,
+  wanted: number,
+): Promise<{ count: number; nextAt: number }> {
+  const mark = [environmentId, functionNo, boundedKey(key)];
+  const { rows } = await client.query<{ value: string }>(READ_MARK, mark);
+  const { count, remember, expiresAt, nextAt } = admit(rows[0]?.value ?? null, wanted);
+  if (count > 0) await client.query(WRITE_MARK, [...mark, toStoreText(remember), expiresAt]);
+  return { count, nextAt };
+}
+
+async function move(
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  admitted: readonly Waiting[],
+  limit: LimitRule | null,
+): Promise<void> {
+  if (limit) {
+    await takeSlots(
+      client,
+      [limit],
+      admitted.map(({ runNo }) => ({ environmentId, runNo, entryNo: null })),
+    );
+  }
+  for (const gate of new Set(admitted.map((one) => one.gate))) {
+    const runNos = admitted.filter((one) => one.gate === gate).map(({ runNo }) => runNo);
+    await client.query(MOVE_RUNS, [environmentId, runNos, gate.homeNo]);
+    await client.query(MOVE_ENTRIES, [environmentId, runNos, gate.homeNo, gate.laneNo]);
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * Claims entries of a lane. Entries that somebody else is just claiming or finishing are passed over, not waited for. Limits are
+ * locked before entries are looked at, so that no two nodes take the same free slot.
+ */
+
+import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import {
+  type ClaimedEntry,
+  type EntryKind,
+  fromStoreText,
+  type QueueClaimParams,
+  type QueueClaimResult,
+  TIMER_LANE,
+  toStoreText,
+} from "../../contract/index.ts";
+import { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import { recordset } from "../json-rows.ts";
+import { laneKeys, TIMER_LANE_NO } from "./lanes.ts";
+import { freeSlotsOf, lockLimits, takeSlots } from "./limits.ts";
+
+/** How far a low priority may put an entry behind those that come after it. */
+const RANK_AHEAD_MAX_MS = 43_200_000;
+
+const COLUMNS = `
+  entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, trials, subject,
+  event_no, ended_run_no`;
+/** Of a lane, in the environment it belongs to: the first of them along its index. */
+const DUE = `
+  SELECT ${COLUMNS} FROM queue
+  WHERE environment_id = $1 AND lane_no = $2 AND lane_no <> ${TIMER_LANE_NO} AND rank <= $3 AND due_at <= $4
+  ORDER BY rank, entry_no LIMIT $5 FOR UPDATE SKIP LOCKED`;
+/** In every environment: of a sharded PostgreSQL each shard would be asked for its own. */
+const DUE_TIMERS = `
+  SELECT ${COLUMNS} FROM queue WHERE lane_no = ${TIMER_LANE_NO} AND rank <= $1 AND due_at <= $1
+  ORDER BY rank, entry_no LIMIT $2 FOR UPDATE SKIP LOCKED`;
+const LANE = "SELECT lane_no, environment_id FROM lanes WHERE md5(key) = md5($1::text) AND key = $1 AND environment_id IS NOT NULL";
+const LEASED = { environment_id: "integer", entry_no: "bigint", lane_no: "integer", lease_id: "text" };
+const LEASE = `
+  UPDATE queue SET lane_no = r.lane_no, rank = $2, due_at = $2, lease_id = r.lease_id, leased_by = $3, claims = claims + 1
+  FROM ${recordset(LEASED)} WHERE queue.environment_id = r.environment_id AND queue.entry_no = r.entry_no`;
+const SEND_HOME = `
+  UPDATE queue SET lane_no = home_lane_no FROM unnest($1::integer[], $2::bigint[]) AS sent(environment_id, entry_no)
+  WHERE queue.environment_id = sent.environment_id AND queue.entry_no = sent.entry_no`;
+const STATUSES = "SELECT run_no, status FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
+/** A run that is just being changed is left as it is: who changes it says what becomes of it. */
+const LOCK_RUNS = `${STATUSES} ORDER BY run_no FOR UPDATE SKIP LOCKED`;
+const BEGIN_RUNS = "UPDATE runs SET status = 'running' WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
+
+interface QueueRow {
+  entry_no: EntryNo;
+  environment_id: EnvironmentId;
+  lane_no: number;
+  home_lane_no: number;
+  rank: number;
+  due_at: number;
+  kind: EntryKind;
+  run_no: RunNo | null;
+  function_no: FunctionNo;
+  step_id: string;
+  attempt: number;
+  claims: number;
+  trials: number;
+  subject: string | null;
+  event_no: number | null;
+  ended_run_no: RunNo | null;
+}
+
+export interface Claim extends QueueClaimResult {
+  /** Runs that begin. */
+  begun: RunNo[];
+  /** Lanes that entries were sent to, for anybody. */
+  lanesSent: string[];
+}
+
+/** `noteLease` is told of every lease before it is written. */
+export async function claimEntries(
+  client: PoolClient,
+  { lane, limit, now, lease, limits: rules }: QueueClaimParams,
+  noteLease: (entry: { environmentId: EnvironmentId; no: EntryNo; leaseId: LeaseId }) => void,
+): Promise<Claim> {
+  await lockLimits(client, rules);
+  const free = await freeSlotsOf(client, rules, now);
+  const room = Math.min(limit, ...free.values());
+  const rows = room > 0 ? await dueEntries(client, lane, now, room) : [];
+  const keys = await laneKeys(
+    client,
+    rows.map(({ home_lane_no }) => home_lane_no),
+  );
+  const allocation = new LeaseAllocation(now, lease);
+  // Calls among the timers belong elsewhere: they are leased if their own lane has room, and else wait there.
+  const sent = rows.filter((row) => isAway(row) && !allocation.take(keys.get(row.home_lane_no) as string));
+  const claimed = rows
+    .filter((row) => !sent.includes(row))
+    .map((row) => toClaimed(row, keys.get(row.home_lane_no) as string, { leaseId: lease.newId(), leasedUntil: lease.until }));
+  for (const entry of claimed) noteLease(entry);
+  await leaseEntries(client, claimed, rows, lease);
+  if (sent.length > 0)
+    await client.query(SEND_HOME, [sent.map(({ environment_id }) => environment_id), sent.map(({ entry_no }) => entry_no)]);
+  const begun = await beginRuns(client, claimed);
+  const holders = claimed.flatMap(({ environmentId, runNo, no }) => (runNo === null ? [] : [{ environmentId, runNo, entryNo: no }]));
+  await takeSlots(client, rules, holders);
+  const fullLimits = rules.filter(({ id }) => (free.get(id) ?? 0) - holders.length <= 0).map(({ id }) => id);
+  const lanesSent = [...new Set(sent.map(({ home_lane_no }) => keys.get(home_lane_no) as string))];
+  return { claimed, more: rows.length === room, fullLimits, begun, lanesSent };
+}
+
+function isAway({ kind, lane_no, home_lane_no }: QueueRow): boolean {
+  return kind === "call" && lane_no !== home_lane_no;
+}
+
+async function dueEntries(client: PoolClient, lane: string, now: number, limit: number): Promise<QueueRow[]> {
+  if (lane === TIMER_LANE) return (await client.query<QueueRow>(DUE_TIMERS, [now, limit])).rows;
+  const { rows: found } = await client.query<{ lane_no: number; environment_id: EnvironmentId }>(LANE, [toStoreText(lane)]);
+  if (!found[0]) return [];
+  const { lane_no, environment_id } = found[0];
+  return (await client.query<QueueRow>(DUE, [environment_id, lane_no, now + RANK_AHEAD_MAX_MS, now, limit])).rows;
+}
+
+async function leaseEntries(
+  client: PoolClient,
+  claimed: readonly ClaimedEntry[],
+  rows: readonly QueueRow[],
+  { until, node }: QueueClaimParams["lease"],
+): Promise<void> {
+  if (claimed.length === 0) return;
+  const lanes = new Map(rows.map((row) => [row.entry_no, row.kind === "call" ? row.home_lane_no : row.lane_no]));
+  const leased = claimed.map(({ environmentId, no, leaseId }) => ({
+    ...{ environment_id: environmentId, entry_no: no, lane_no: lanes.get(no), lease_id: leaseId },
+  }));
+  await client.query(LEASE, [JSON.stringify(leased), until, node]);
+}
+
+async function beginRuns(client: PoolClient, claimed: readonly ClaimedEntry[]): Promise<RunNo[]> {
+  const calls = claimed.filter(({ kind, runNo }) => kind === "call" && runNo !== null);
+  const begun: RunNo[] = [];
+  for (const environmentId of new Set(calls.map((entry) => entry.environmentId))) {
+    const runNos = calls.filter((entry) => entry.environmentId === environmentId).map(({ runNo }) => runNo as RunNo);
+    const queued = await queuedOf(client, LOCK_RUNS, environmentId, await queuedOf(client, STATUSES, environmentId, runNos));
+    if (queued.length > 0) await client.query(BEGIN_RUNS, [environmentId, queued]);
+    begun.push(...queued);
+  }
+  return begun;
+}
+
+async function queuedOf(client: PoolClient, text: string, environmentId: EnvironmentId, runNos: readonly RunNo[]): Promise<RunNo[]> {
+  if (runNos.length === 0) return [];
+  const { rows } = await client.query<{ run_no: RunNo; status: string }>(text, [environmentId, runNos]);
+  return rows.filter(({ status }) => status === "queued").map(({ run_no }) => run_no);
+}
+
+function toClaimed(row: QueueRow, lane: string, lease: Pick<ClaimedEntry, "leaseId" | "leasedUntil">): ClaimedEntry {
+  return {
+    ...lease,
+    ...{ no: row.entry_no, kind: row.kind, environmentId: row.environment_id, lane, rank: row.rank, dueAt: row.due_at },
+    ...{ runNo: row.run_no, functionNo: row.function_no, stepId: (fromStoreText(row.step_id) || null) as StepId | null },
+    ...{ attempt: row.attempt, claims: row.claims + 1, trials: row.trials },
+    ...{ subject: row.subject === null ? null : fromStoreText(row.subject), eventSequence: row.event_no, endedRunNo: row.ended_run_no },
+  };
+}

@@ -1,0 +1,24 @@
+/** How much waits in the queue: asked for every few seconds, so it must stay cheap when a million calls wait. */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import type { QueueDepth } from "../../contract/index.ts";
+import type { Database } from "../database.ts";
+import { TIMER_LANE_NO } from "./lanes.ts";
+
+/**
+ * Lanes are counted from the index alone; of each only the first entry is looked at. What is held has the end of its lease for
+ * rank, so if anything waits that nobody has taken, the first entry is one of that kind.
+ */
+const DEPTHS = `
+  SELECT environment_id, sum(counted.waiting)::bigint AS waiting, min(first.due_at) FILTER (WHERE first.lease_id IS NULL) AS oldest
+  FROM (SELECT environment_id, lane_no, count(*) AS waiting FROM queue WHERE lane_no <> ${TIMER_LANE_NO} GROUP BY 1, 2) AS counted
+  CROSS JOIN LATERAL (
+    SELECT lease_id, due_at FROM queue
+    WHERE queue.environment_id = counted.environment_id AND queue.lane_no = counted.lane_no AND queue.lane_no <> ${TIMER_LANE_NO}
+    ORDER BY rank LIMIT 1) AS first
+  GROUP BY environment_id`;
+
+export async function queueDepths(database: Database): Promise<QueueDepth[]> {
+  const rows = await database.query<{ environment_id: EnvironmentId; waiting: number; oldest: number | null }>(DEPTHS);
+  return rows.map(({ environment_id, waiting, oldest }) => ({ environmentId: environment_id, waiting, oldestDueAt: oldest }));
+}

@@ -1,0 +1,209 @@
+/**
+ * Entries of the queue, written inside the transaction of what they belong to, and leased at once where there is room.
+ *
+ * Rows of waits are always locked before rows of the queue: whoever ends a wait, an event or the end of its run, has its row, and the
+ * other finds it gone.
+ */
+
+import type { EntryNo, FunctionNo, RunNo, StepId } from "@inlet/protocol";
+import { fromStoreText, TIMER_LANE, toStoreText } from "../../contract/index.ts";
+import type { EntryPosition, EntryWrite, LeaseAllocation } from "../../policy/lease-allocation.ts";
+import type { EntryAdded, GroupWrites } from "../group-writes.ts";
+import { recordset } from "../json-rows.ts";
+import { freeSlots } from "./limits.ts";
+
+/** Something that a step waited for. */
+export interface Arrival {
+  allocation: LeaseAllocation;
+  runNo: RunNo;
+  stepId: StepId;
+  eventSequence: number | null;
+  endedRunNo: RunNo | null;
+}
+
+const COLUMNS = {
+  ...{ lane_no: "integer", home_lane_no: "integer", rank: "bigint", due_at: "bigint", kind: "text", run_no: "bigint" },
+  ...{ function_no: "integer", step_id: "text", attempt: "integer", claims: "integer", lease_id: "text", leased_by: "text" },
+  ...{ subject: "text", event_no: "bigint" },
+};
+const NAMES = Object.keys(COLUMNS);
+const RETURNED = "entry_no, run_no, function_no, step_id, kind, subject, event_no";
+const INSERT = `
+  INSERT INTO queue (environment_id, entry_no, ${NAMES.join(", ")})
+  SELECT $2, nextval('entry_numbers'), ${NAMES.map((name) => `r.${name}`).join(", ")} FROM ${recordset(COLUMNS)}`;
+/** One of the same run, step and kind stays as it is. */
+const ADD = `${INSERT} ON CONFLICT DO NOTHING RETURNING ${RETURNED}`;
+/** One of the same subject is moved. */
+const ADD_OR_MOVE = `${INSERT}
+  ON CONFLICT (environment_id, function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO UPDATE SET
+    rank = excluded.rank, due_at = excluded.due_at, claims = excluded.claims, trials = 0, lease_id = excluded.lease_id,
+    leased_by = excluded.leased_by, event_no = excluded.event_no
+  RETURNING ${RETURNED}`;
+
+/** All entries of runs that have ended, but for calls under way: who makes them removes them. $3: entries that are done. */
+const END = `
+  DELETE FROM queue WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])
+    AND (kind <> 'call' OR lease_id IS NULL OR entry_no = ANY ($3::bigint[]))`;
+
+const RENEWED = {
+  ...{ entry_no: "bigint", lane_no: "integer", rank: "bigint", due_at: "bigint", attempt: "integer", claims: "integer" },
+  ...{ lease_id: "text", leased_by: "text" },
+};
+const RENEW = `
+  UPDATE queue SET lane_no = r.lane_no, rank = r.rank, due_at = r.due_at, attempt = r.attempt, claims = r.claims, trials = 0,
+    lease_id = r.lease_id, leased_by = r.leased_by, again = 0
+  FROM ${recordset(RENEWED)} WHERE queue.environment_id = $2 AND queue.entry_no = r.entry_no`;
+
+const DUE = {
+  ...{ run_no: "bigint", step_id: "text", rank: "bigint", due_at: "bigint", claims: "integer", lease_id: "text", leased_by: "text" },
+  ...{ event_no: "bigint", ended_run_no: "bigint" },
+};
+/** An entry that is held, because the time is over, or that something else came for, is left alone. */
+const MAKE_DUE = `
+  UPDATE queue SET rank = r.rank, due_at = r.due_at, claims = r.claims, lease_id = r.lease_id, leased_by = r.leased_by,
+    event_no = r.event_no, ended_run_no = r.ended_run_no
+  FROM ${recordset(DUE)}
+  WHERE queue.environment_id = $2 AND queue.run_no = r.run_no AND queue.step_id = r.step_id AND queue.kind = 'timeout'
+    AND queue.lease_id IS NULL AND queue.event_no IS NULL AND queue.ended_run_no IS NULL
+  RETURNING queue.entry_no, queue.run_no, queue.step_id, queue.function_no, queue.attempt`;
+
+interface AddedRow {
+  entry_no: EntryNo;
+  run_no: number | null;
+  function_no: number;
+  step_id: string;
+  kind: string;
+  subject: string | null;
+  event_no: number | null;
+}
+
+/** In the order: removed, changed, added. Waits were removed before. */
+export async function writeEntries(writes: GroupWrites, laneNos: ReadonlyMap<string, number>): Promise<void> {
+  const { environmentId, entriesRemoved, runsEnded, entriesAgain, entriesReset, entriesRenewed } = writes;
+  await freeSlots(writes, { entries: writes.slotsFreed, runs: runsEnded });
+  const some = async (text: string, numbers: readonly number[]) => {
+    if (numbers.length > 0) await writes.rows(text, environmentId, numbers);
+  };
+  if (runsEnded.length > 0)
+    await writes.rows(
+      END,
+      environmentId,
+      runsEnded,
+      writes.slotsFreed.map(({ entryNo }) => entryNo),
+    );
+  await some("DELETE FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesRemoved);
+  await some("UPDATE queue SET again = 1 WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesAgain);
+  await some("UPDATE queue SET attempt = 0 WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesReset);
+  await renewEntries(writes, entriesRenewed, laneNos);
+  await addEntries(writes, writes.entriesAdded, laneNos);
+}
+
+/** Entries begin anew: another attempt, or one more discovery. */
+async function renewEntries(
+  writes: GroupWrites,
+  renewed: GroupWrites["entriesRenewed"],
+  laneNos: ReadonlyMap<string, number>,
+): Promise<void> {
+  if (renewed.length === 0) return;
+  const rows = renewed.map(({ no, write, position }) => ({ entry_no: no, attempt: write.attempt, ...positionColumns(position, laneNos) }));
+  await writes.rows(RENEW, JSON.stringify(rows), writes.environmentId);
+  for (const { no, ...entry } of renewed) noteWritten(writes, entry, no);
+}
+
+export async function addEntries(writes: GroupWrites, added: readonly EntryAdded[], laneNos: ReadonlyMap<string, number>): Promise<void> {
+  // Of several with one subject the last one counts: a statement moves a row once.
+  const named = new Map(added.filter(({ write }) => write.subject !== null).map((entry) => [keyOf(entry.write), entry]));
+  const others = added.filter(({ write }) => write.subject === null);
+  for (const [text, entries] of [
+    [ADD, others],
+    [ADD_OR_MOVE, [...named.values()]],
+  ] as const) {
+    if (entries.length === 0) continue;
+    const rows = entries.map((entry) => entryColumns(entry, laneNos));
+    const written = await writes.rows<AddedRow>(text, JSON.stringify(rows), writes.environmentId);
+    noteAdded(writes, entries, written);
+  }
+}
+
+/** Numbers are given by the database: which row stands for which entry is told by what makes entries differ. */
+function noteAdded(writes: GroupWrites, entries: readonly EntryAdded[], rows: readonly AddedRow[]): void {
+  const byKey = new Map<string, EntryAdded[]>();
+  for (const entry of entries) byKey.set(keyOf(entry.write), [...(byKey.get(keyOf(entry.write)) ?? []), entry]);
+  for (const row of rows) {
+    const { run_no, function_no, kind, event_no } = row;
+    const subject = row.subject === null ? null : fromStoreText(row.subject);
+    const write = {
+      runNo: run_no,
+      functionNo: function_no,
+      stepId: fromStoreText(row.step_id) || null,
+      kind,
+      subject,
+      eventSequence: event_no,
+    };
+    const entry = byKey.get(keyOf(write))?.shift();
+    if (entry) noteWritten(writes, entry, row.entry_no);
+  }
+}
+
+type EntryIdentity = Record<"runNo" | "functionNo" | "stepId" | "kind" | "subject" | "eventSequence", string | number | null>;
+
+/** The first event of a gathering does not tell it from others: its subject does. */
+function keyOf({ runNo, functionNo, stepId, kind, subject, eventSequence }: EntryIdentity): string {
+  return JSON.stringify([runNo, functionNo, stepId, kind, subject, subject === null ? eventSequence : null]);
+}
+
+function noteWritten(writes: GroupWrites, { allocation, write, position }: EntryAdded, no: EntryNo): void {
+  if (position.lease) allocation.noteWritten(write, no, position);
+  else writes.announce(position.lane, write.dueAt);
+}
+
+function positionColumns({ lane, rank, dueAt, lease }: EntryPosition, laneNos: ReadonlyMap<string, number>) {
+  const leased = { claims: lease ? 1 : 0, lease_id: lease?.id ?? null, leased_by: lease?.node ?? null };
+  return { lane_no: laneNos.get(lane), rank, due_at: dueAt, ...leased };
+}
+
+function entryColumns({ write, position }: EntryAdded, laneNos: ReadonlyMap<string, number>) {
+  const { lane, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = write;
+  return {
+    ...positionColumns(position, laneNos),
+    ...{ home_lane_no: laneNos.get(lane), kind, run_no: runNo, function_no: functionNo, step_id: toStoreText(stepId ?? "") },
+    ...{ attempt, subject: subject === null ? null : toStoreText(subject), event_no: eventSequence },
+  };
+}
+
+/** What steps waited for has come: their entries are due. Returns the arrivals that counted; of several for one step, the first. */
+export async function makeDue(writes: GroupWrites, arrivals: readonly Arrival[]): Promise<Arrival[]> {
+  const firsts = new Map<string, Arrival & { position: EntryPosition }>();
+  for (const arrival of arrivals) {
+    const key = `${arrival.runNo} ${arrival.stepId}`;
+    if (!firsts.has(key)) firsts.set(key, { ...arrival, position: duePosition(arrival.allocation) });
+  }
+  if (firsts.size === 0) return [];
+  const rows = [...firsts.values()].map(({ runNo, stepId, eventSequence, endedRunNo, position: { rank, dueAt, lease } }) => ({
+    ...{ run_no: runNo, step_id: toStoreText(stepId), rank, due_at: dueAt, claims: lease ? 1 : 0 },
+    ...{ lease_id: lease?.id ?? null, leased_by: lease?.node ?? null, event_no: eventSequence, ended_run_no: endedRunNo },
+  }));
+  const moved = await writes.rows<AddedRow & { attempt: number }>(MAKE_DUE, JSON.stringify(rows), writes.environmentId);
+  return moved.flatMap((row) => {
+    const arrival = firsts.get(`${row.run_no} ${fromStoreText(row.step_id)}`);
+    if (!arrival) return [];
+    noteDue(writes, arrival, row);
+    return [arrival];
+  });
+}
+
+function duePosition(allocation: LeaseAllocation): EntryPosition {
+  return allocation.position({ kind: "timeout", lane: TIMER_LANE, rank: allocation.now, dueAt: allocation.now });
+}
+
+function noteDue(writes: GroupWrites, arrival: Arrival & { position: EntryPosition }, row: AddedRow & { attempt: number }): void {
+  const { allocation, runNo, stepId, eventSequence, endedRunNo, position } = arrival;
+  const { now } = allocation;
+  if (!position.lease) return writes.announce(TIMER_LANE, now);
+  const write: EntryWrite = {
+    ...{ environmentId: writes.environmentId, functionNo: row.function_no as FunctionNo, attempt: row.attempt, runNo, stepId },
+    ...{ kind: "timeout", lane: TIMER_LANE, rank: now, dueAt: now, subject: null, eventSequence },
+  };
+  const held = { no: row.entry_no, leaseId: position.lease.id, leasedUntil: position.dueAt, claims: 1, trials: 0 };
+  allocation.leased.push({ ...write, endedRunNo, ...held });
+}

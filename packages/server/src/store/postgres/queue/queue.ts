@@ -1,0 +1,144 @@
+/** Claiming, prolonging and recovering entries of the queue in PostgreSQL. */
+
+import type { EntryNo, EnvironmentId, LeaseId, RunNo } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import { fromStoreText, type LeasedEntry, type QueueStore, StoreUnavailable, TIMER_LANE } from "../../contract/index.ts";
+import type { Database } from "../database.ts";
+import { type News, noNews, noteLane } from "../group-writes.ts";
+import { claimEntries } from "./claim-entries.ts";
+import { LANE_WALK } from "./lane-walk.ts";
+import { forgetLanes, laneKeys, TIMER_LANE_NO } from "./lanes.ts";
+import { freeSlots } from "./limits.ts";
+import { queueDepths } from "./queue-depths.ts";
+
+const LANES_IN_USE = `
+  ${LANE_WALK}
+  SELECT lanes.key FROM walk JOIN lanes USING (lane_no)
+  UNION ALL
+  SELECT key FROM lanes WHERE lane_no = ${TIMER_LANE_NO} AND EXISTS (SELECT FROM queue WHERE queue.lane_no = ${TIMER_LANE_NO})`;
+
+/** Who finishes one of them waits for all of a statement. */
+const RENEWED_AT_ONCE = 500;
+/** The rows are locked in the order of their numbers, as everybody does. */
+const HELD = `
+  SELECT q.environment_id, q.entry_no FROM unnest($1::integer[], $2::bigint[], $3::text[]) AS held(environment_id, entry_no, lease_id)
+  JOIN queue AS q USING (environment_id, entry_no) WHERE q.lease_id = held.lease_id ORDER BY q.entry_no FOR UPDATE OF q`;
+const isHeld = "FROM held WHERE queue.environment_id = held.environment_id AND queue.entry_no = held.entry_no";
+const RENEW = `WITH held AS MATERIALIZED (${HELD}) UPDATE queue SET rank = $4, due_at = $4 ${isHeld} RETURNING queue.lease_id`;
+const RELEASE = `
+  WITH held AS MATERIALIZED (${HELD})
+  UPDATE queue SET rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0) ${isHeld}
+  RETURNING queue.environment_id, queue.entry_no, queue.run_no, queue.lane_no`;
+const RESCHEDULE = `
+  WITH held AS MATERIALIZED (${HELD})
+  UPDATE queue SET lane_no = ${TIMER_LANE_NO}, rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL ${isHeld}
+  RETURNING queue.environment_id, queue.entry_no, queue.run_no, queue.lane_no`;
+const REMOVE = `
+  DELETE FROM queue WHERE environment_id = ANY ($1::integer[]) AND entry_no = ANY ($2::bigint[]) AND lease_id = ANY ($3::text[])
+  RETURNING environment_id, entry_no, run_no, lane_no`;
+const CHANGE_TRIALS = `
+  UPDATE queue SET trials = greatest(trials + $4, 0) WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3`;
+const RECOVER = `
+  UPDATE queue SET rank = $2, due_at = $2, lease_id = NULL, leased_by = NULL WHERE leased_by = $1
+  RETURNING environment_id, entry_no, run_no, lane_no`;
+
+interface LetGoRow {
+  environment_id: EnvironmentId;
+  entry_no: EntryNo;
+  run_no: RunNo | null;
+  lane_no: number;
+}
+
+export interface QueueParts {
+  database: Database;
+  tell(news: News): void;
+  watch: QueueStore["queueWatch"];
+  watchLimits: QueueStore["limitWatch"];
+}
+
+export function queueStore({ database, tell, watch, watchLimits }: QueueParts): QueueStore {
+  const claimMany: QueueStore["queueClaimMany"] = async (params) => {
+    let leased: LeasedEntry[] = [];
+    try {
+      const { begun, lanesSent, ...result } = await database.transaction((client) => {
+        leased = [];
+        return claimEntries(client, params, (entry) => leased.push(entry));
+      });
+      const news = { ...noNews(), runNos: new Set(begun) };
+      for (const lane of lanesSent) noteLane(news, lane, params.now);
+      tell(news);
+      return result;
+    } catch (error) {
+      // The claim may have been committed, and nobody was told: what cannot be released now is due when its lease is over.
+      if (error instanceof StoreUnavailable && leased.length > 0) void release({ entries: leased, now: params.now }).catch(() => {});
+      throw error;
+    }
+  };
+
+  /** Entries that are let go of need no slots. Lanes that hold them now are announced. */
+  async function letGo(text: string, values: readonly unknown[], dueAt: number | null): Promise<void> {
+    const news = await database.transaction(async (client) => {
+      const { rows } = await client.query<LetGoRow>(text, [...values]);
+      const told = noNews();
+      await freeSlotsOfRows(client, told, rows);
+      if (dueAt !== null && rows.length > 0) {
+        const keys = await laneKeys(
+          client,
+          rows.map(({ lane_no }) => lane_no),
+        );
+        for (const { lane_no } of rows) noteLane(told, keys.get(lane_no) ?? TIMER_LANE, dueAt);
+      }
+      return told;
+    });
+    tell(news);
+  }
+
+  const release: QueueStore["queueRelease"] = ({ entries, now }) => letGo(RELEASE, [...columnsOf(entries), now], now);
+
+  return {
+    queueClaimMany: claimMany,
+    async queueRenew({ entries, until }) {
+      const renewed = new Set<LeaseId>();
+      for (let n = 0; n < entries.length; n += RENEWED_AT_ONCE) {
+        const some = entries.slice(n, n + RENEWED_AT_ONCE);
+        const rows = await database.query<{ lease_id: LeaseId }>(RENEW, [...columnsOf(some), until]);
+        for (const { lease_id } of rows) renewed.add(lease_id);
+      }
+      return renewed;
+    },
+    queueRelease: release,
+    queueRecover: ({ node, now }) => letGo(RECOVER, [node, now], now),
+    queueDepths: () => queueDepths(database),
+    async queueLanes() {
+      return (await database.query<{ key: string }>(LANES_IN_USE)).map(({ key }) => fromStoreText(key));
+    },
+    async queueTry({ environmentId, no, leaseId }) {
+      await database.query(CHANGE_TRIALS, [environmentId, no, leaseId, 1]);
+    },
+    async queueAcquit({ environmentId, no, leaseId }) {
+      await database.query(CHANGE_TRIALS, [environmentId, no, leaseId, -1]);
+    },
+    async queueNextDue() {
+      const [row] = await database.query<{ due: number | null }>(`SELECT min(rank) AS due FROM queue WHERE lane_no = ${TIMER_LANE_NO}`);
+      return row?.due ?? null;
+    },
+    queueRemove: (entry) => letGo(REMOVE, columnsOf([entry]), null),
+    queueReschedule: ({ dueAt, ...entry }) => letGo(RESCHEDULE, [...columnsOf([entry]), dueAt], dueAt),
+    queueLaneForgetMany: (params) => forgetLanes(database, params),
+    queueWatch: watch,
+    limitWatch: watchLimits,
+  };
+}
+
+async function freeSlotsOfRows(client: PoolClient, news: News, rows: readonly LetGoRow[]): Promise<void> {
+  for (const environmentId of new Set(rows.map(({ environment_id }) => environment_id))) {
+    const entries = rows.flatMap(({ environment_id, run_no, entry_no }) =>
+      environment_id === environmentId && run_no !== null ? [{ runNo: run_no, entryNo: entry_no }] : [],
+    );
+    await freeSlots({ client, environmentId, news }, { entries });
+  }
+}
+
+function columnsOf(entries: readonly LeasedEntry[]): [EnvironmentId[], EntryNo[], LeaseId[]] {
+  return [entries.map(({ environmentId }) => environmentId), entries.map(({ no }) => no), entries.map(({ leaseId }) => leaseId)];
+}

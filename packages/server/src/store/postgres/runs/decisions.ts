@@ -1,0 +1,24 @@
+/** The units of work that change runs, and what comes of them. */
+
+import type { ClaimedEntry, FunctionStartChange, FunctionStartParams, RunAdvanceParams, RunStartParams } from "../../contract/index.ts";
+import type { Appending } from "../events/append-events.ts";
+import type { Arrival } from "../queue/queue-entries.ts";
+import type { Cancelling } from "./resume-runs.ts";
+
+export type Decision =
+  | { kind: "advance"; params: RunAdvanceParams }
+  | { kind: "start run"; params: RunStartParams }
+  | { kind: "start function"; params: FunctionStartParams };
+
+export interface DecisionResult {
+  applied: boolean;
+  leased: ClaimedEntry[];
+  refused: FunctionStartChange["refused"];
+}
+
+/** What units lead to that is done once all of them are decided. */
+export interface Consequences {
+  appendings: Appending[];
+  arrivals: Arrival[];
+  cancelled: Cancelling[];
+}

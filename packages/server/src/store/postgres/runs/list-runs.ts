@@ -1,0 +1,78 @@
+/**
+ * Lists runs newest first. Run ids are ULIDs: their order is the order of creation, and a time is a prefix. A list merges ranges
+ * of indexes, one for each function and status asked for, so it costs the same whatever else there is.
+ */
+
+import { firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
+import { RUN_STATUSES, type RunListParams, type RunSummary } from "../../contract/index.ts";
+import { Conditions } from "../conditions.ts";
+import type { Database } from "../database.ts";
+import { summariseRuns } from "./read-runs.ts";
+
+/** Each sequence is looked up once: as a join, PostgreSQL would look it up for every run while it knows little of the tables. */
+const RUNS_OF_EVENT = `
+  SELECT run_no FROM runs WHERE environment_id = $1 AND event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)
+  UNION SELECT run_no FROM batched_events
+  WHERE environment_id = $1 AND event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)`;
+
+/** Ids first, then what is shown of them: so each statement has one way to be answered, whatever PostgreSQL thinks of the tables. */
+export async function listRuns(database: Database, params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }> {
+  const { environmentId, status, functionNos, eventId, limit } = params;
+  const where = new Conditions();
+  const isMerged = eventId === undefined && (functionNos || status === "completed");
+  const ids = isMerged ? idsOfFunctions(where, params) : await idsInOneRange(database, where, params);
+  const found = await database.query<{ run_id: RunId; run_no: RunNo }>(`${ids} ORDER BY run_id DESC LIMIT ${limit + 1}`, where.values);
+  const shown = found.slice(0, limit);
+  const runs = await summariseRuns(database, { environmentId, runNos: shown.map(({ run_no }) => run_no) });
+  runs.sort((a, b) => (a.id < b.id ? 1 : -1));
+  return { runs, next: found.length > limit ? (shown.at(-1)?.run_id ?? null) : null };
+}
+
+async function idsInOneRange(database: Database, where: Conditions, params: RunListParams): Promise<string> {
+  const { environmentId, status, functionNos, eventId } = params;
+  where.add("environment_id = ?", environmentId);
+  if (eventId !== undefined) {
+    const runs = await database.query<{ run_no: number }>(RUNS_OF_EVENT, [environmentId, eventId]);
+    where.add(
+      "run_no = ANY (?::bigint[])",
+      runs.map(({ run_no }) => run_no),
+    );
+  }
+  if (functionNos) where.add("function_no = ANY (?::integer[])", functionNos);
+  if (status !== undefined) where.add("status = ?", status);
+  // What the partial index was made with: PostgreSQL takes it only when the statement says so.
+  if (status !== undefined && status !== "completed") where.add("status <> 'completed'");
+  addTimes(where, params);
+  return `SELECT run_id, run_no FROM runs WHERE ${where.text}`;
+}
+
+/** The newest of each range; the newest of these are the page. */
+function idsOfFunctions(where: Conditions, params: RunListParams): string {
+  const { environmentId, status, functionNos, limit } = params;
+  const environment = where.bind(environmentId);
+  const functions = functionNos
+    ? `unnest(${where.bind(functionNos)}::integer[]) AS f(function_no)`
+    : `(SELECT function_no FROM functions WHERE environment_id = ${environment}) AS f`;
+  const wanted = (status === undefined ? RUN_STATUSES : [status]).filter((one) => one !== "completed");
+  addTimes(where, params);
+  const newest = (condition: string) =>
+    `LATERAL (SELECT run_id, run_no FROM runs WHERE environment_id = ${environment} AND runs.function_no = f.function_no AND ${condition}
+       ${where.text && `AND ${where.text}`} ORDER BY run_id DESC LIMIT ${limit + 1}) AS r`;
+  const ranges: string[] = [];
+  if (status === undefined || status === "completed") {
+    ranges.push(`SELECT r.run_id, r.run_no FROM ${functions}, ${newest("status = 'completed'")}`);
+  }
+  if (wanted.length > 0) {
+    const statuses = `unnest(${where.bind(wanted)}::text[]) AS s(status)`;
+    ranges.push(
+      `SELECT r.run_id, r.run_no FROM ${functions}, ${statuses}, ${newest("runs.status = s.status AND runs.status <> 'completed'")}`,
+    );
+  }
+  return `SELECT run_id, run_no FROM (${ranges.join(" UNION ALL ")}) AS ranges`;
+}
+
+function addTimes(where: Conditions, { after, from, to }: RunListParams): void {
+  if (after !== undefined) where.add("run_id < ?", after);
+  if (from !== undefined) where.add("run_id >= ?", firstIdAt(from));
+  if (to !== undefined) where.add("run_id < ?", firstIdAt(to));
+}

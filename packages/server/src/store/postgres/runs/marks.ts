@@ -1,0 +1,120 @@
+/** What rules about starts remember: locked, read, changed in memory by one start after the other, and written together. */
+
+import type { EntryNo, FunctionNo, LeaseId, RunNo } from "@inlet/protocol";
+import type { FunctionStartParams, MarkKey } from "../../contract/index.ts";
+import { boundedKey } from "../bounded-key.ts";
+import type { GroupWrites } from "../group-writes.ts";
+import { insertInto } from "../json-rows.ts";
+import { LockSet, markLock } from "../locks.ts";
+import { goingOn } from "./run-state.ts";
+
+export const HELD_MARK_MS = 86_400_000;
+
+const READ = `
+  SELECT function_no, kind, key, value FROM marks
+  WHERE environment_id = $1 AND (function_no, kind, key) IN (SELECT * FROM unnest($2::integer[], $3::text[], $4::text[]))`;
+const WRITE = `
+  ${insertInto("marks", {
+    ...{ environment_id: "integer", function_no: "integer", kind: "text", key: "text", value: "text", expires_at: "bigint" },
+  })}
+  ON CONFLICT (environment_id, function_no, kind, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`;
+const REMOVE = `
+  DELETE FROM marks USING unnest($2::integer[], $3::text[], $4::text[]) AS gone(function_no, kind, key)
+  WHERE marks.environment_id = $1 AND marks.function_no = gone.function_no AND marks.kind = gone.kind AND marks.key = gone.key`;
+const RUNS = "SELECT run_no, ended_at FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
+const HELD =
+  "SELECT entry_no, lease_id FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[]) ORDER BY entry_no FOR UPDATE";
+
+interface Mark {
+  functionNo: FunctionNo;
+  kind: MarkKey["kind"];
+  /** As it is kept. */
+  key: string;
+  value: string | null;
+  expiresAt: number;
+}
+
+/** The marks that the units of a group share, as those before left them, with what else starts are decided on. */
+export class Marks {
+  readonly #marks = new Map<string, Mark>();
+  readonly #changed = new Set<Mark>();
+  readonly #held: ReadonlyMap<EntryNo, LeaseId | null>;
+  readonly #active = new Set<RunNo>();
+
+  private constructor(held: ReadonlyMap<EntryNo, LeaseId | null>) {
+    this.#held = held;
+  }
+
+  /** Nobody else reads or writes the marks of these starts until the transaction ends. */
+  static async lock(writes: GroupWrites, starts: readonly FunctionStartParams[]): Promise<Marks> {
+    if (starts.length === 0) return new Marks(new Map());
+    const keys = starts.flatMap(({ functionNo, marks }) => marks.map((mark) => ({ ...mark, functionNo })));
+    const locks = new LockSet();
+    for (const mark of keys) locks.add(markLock(writes.environmentId, mark.functionNo, mark), "alone");
+    await locks.take(writes.client);
+    const numbers = starts.map(({ entry }) => entry.no);
+    const held = await writes.rows<{ entry_no: EntryNo; lease_id: LeaseId | null }>(HELD, writes.environmentId, numbers);
+    const marks = new Marks(new Map(held.map(({ entry_no, lease_id }) => [entry_no, lease_id])));
+    await marks.#read(writes, keys);
+    return marks;
+  }
+
+  isHeld({ no, leaseId }: FunctionStartParams["entry"]): boolean {
+    return this.#held.get(no) === leaseId;
+  }
+
+  isActive(runNo: RunNo): boolean {
+    return this.#active.has(runNo);
+  }
+
+  get(functionNo: FunctionNo, mark: MarkKey): string | null {
+    return this.#marks.get(markName(functionNo, mark))?.value ?? null;
+  }
+
+  set(functionNo: FunctionNo, mark: MarkKey, value: string | null, expiresAt: number): void {
+    const changed = { functionNo, kind: mark.kind, key: boundedKey(mark.key), value, expiresAt };
+    this.#marks.set(markName(functionNo, mark), changed);
+    this.#changed.add(changed);
+  }
+
+  /** The mark of a singleton is the number of the run that was started last; whether that is active is what counts about it. */
+  hold(functionNo: FunctionNo, mark: MarkKey, runNo: RunNo, now: number): void {
+    this.set(functionNo, mark, String(runNo), now + HELD_MARK_MS);
+    this.#active.add(runNo);
+  }
+
+  async write(writes: GroupWrites): Promise<void> {
+    const last = [...this.#marks.values()].filter((mark) => this.#changed.has(mark));
+    const gone = last.filter(({ value }) => value === null);
+    if (gone.length > 0) await writes.rows(REMOVE, writes.environmentId, ...columnsOf(gone));
+    const rows = last
+      .filter(({ value }) => value !== null)
+      .map(({ functionNo, kind, key, value, expiresAt }) => ({
+        ...{ environment_id: writes.environmentId, function_no: functionNo, kind, key, value, expires_at: expiresAt },
+      }));
+    if (rows.length > 0) await writes.rows(WRITE, JSON.stringify(rows));
+  }
+
+  async #read(writes: GroupWrites, keys: readonly (MarkKey & { functionNo: FunctionNo })[]): Promise<void> {
+    const kept = keys.map((mark) => ({ ...mark, key: boundedKey(mark.key) }));
+    if (kept.length === 0) return;
+    const rows = await writes.rows<{ function_no: FunctionNo; kind: MarkKey["kind"]; key: string; value: string }>(
+      ...([READ, writes.environmentId, ...columnsOf(kept)] as const),
+    );
+    for (const { function_no, kind, key, value } of rows) {
+      this.#marks.set(JSON.stringify([function_no, kind, key]), { functionNo: function_no, kind, key, value, expiresAt: 0 });
+    }
+    const runNos = rows.flatMap(({ kind, value }) => (kind === "singleton" ? [Number(value)] : []));
+    if (runNos.length === 0) return;
+    const runs = await writes.rows<{ run_no: RunNo; ended_at: number | null }>(RUNS, writes.environmentId, runNos);
+    for (const { run_no } of goingOn(runs)) this.#active.add(run_no);
+  }
+}
+
+function markName(functionNo: FunctionNo, { kind, key }: MarkKey): string {
+  return JSON.stringify([functionNo, kind, boundedKey(key)]);
+}
+
+function columnsOf(marks: readonly Pick<Mark, "functionNo" | "kind" | "key">[]): [number[], string[], string[]] {
+  return [marks.map(({ functionNo }) => functionNo), marks.map(({ kind }) => kind), marks.map(({ key }) => key)];
+}

@@ -1,0 +1,50 @@
+/** What calls need to know of their runs, read for many calls at once. */
+
+import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
+import { fromStoreText, type RunContext, type RunEnd, type RunError, type RunKey } from "../../contract/index.ts";
+import { type RunRow, toRunRecord } from "../../rows/run-rows.ts";
+import { BatchedReads } from "../batched-reads.ts";
+import type { Database } from "../database.ts";
+import { eventsAt } from "../events/select-events.ts";
+import { goingOn, readable, SELECT_RUNS, sequencesOf } from "./run-state.ts";
+
+/** Run and steps in one statement: a call is never made with fewer results than were there when its run was read. */
+const CONTEXTS = `
+  SELECT going.*, coalesce((
+    SELECT json_agg(json_build_object('id', step_id, 'value', value) ORDER BY done_position) FROM steps
+    WHERE steps.environment_id = $1 AND steps.run_no = going.run_no AND steps.run_no = ANY ($2::bigint[]) AND done_position IS NOT NULL), '[]') AS steps
+  FROM (${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[]) OFFSET 0) AS going`;
+const END = `
+  SELECT status, ended_at, output, error FROM runs WHERE environment_id = $1 AND run_no = $2`;
+
+type ContextRow = RunRow & { steps: { id: string; value: string }[] };
+
+export function createRunContexts(database: Database): BatchedReads<RunNo, RunContext> {
+  return new BatchedReads((environmentId, runNos) => readContexts(database, environmentId, runNos));
+}
+
+async function readContexts(database: Database, environmentId: EnvironmentId, runNos: readonly RunNo[]): Promise<Map<RunNo, RunContext>> {
+  const rows = goingOn(await database.query<ContextRow>(CONTEXTS, [environmentId, runNos])).map(readable);
+  const events = await eventsAt((text, values) => database.query(text, values), environmentId, rows.flatMap(sequencesOf));
+  return new Map(
+    rows.map((row) => [
+      row.run_no as RunNo,
+      {
+        run: toRunRecord(row),
+        events: sequencesOf(row).flatMap((sequence) => events.get(sequence) ?? []),
+        steps: row.steps.map(({ id, value }) => ({ id: fromStoreText(id) as StepId, value })),
+      },
+    ]),
+  );
+}
+
+/** How a run ended; null when it has not, or is gone. */
+export async function readRunEnd(database: Database, { environmentId, runNo }: RunKey): Promise<RunEnd | null> {
+  const [row] = await database.query<{ status: RunEnd["status"]; ended_at: number | null; output: string | null; error: string | null }>(
+    END,
+    [environmentId, runNo],
+  );
+  if (!row || row.ended_at === null) return null;
+  const error = row.error === null ? null : (JSON.parse(row.error) as RunError);
+  return { status: row.status, endedAt: row.ended_at, output: row.output, error };
+}

@@ -1,0 +1,138 @@
+/** Reads what decisions about runs are made on, for all runs of a group at once. The rows of the runs are locked until the group is written. */
+
+import type { EntryNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
+import { type EntryRecord, fromStoreText, type RunRecord, type RunState, type StepRecord, type StoredEvent } from "../../contract/index.ts";
+import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../../rows/run-rows.ts";
+import { eventsAt } from "../events/select-events.ts";
+import type { GroupWrites } from "../group-writes.ts";
+
+/**
+ * Runs are found by their numbers, and by nothing else: a condition on their state might be looked for in an index that holds all runs
+ * which go on. The numbers stand in the statement itself, which names the partitions to look into. A statement that waits for a locked
+ * row and then looks again must not choose partitions as it goes: PostgreSQL 18 crashes on that.
+ */
+const LOCK_RUNS = "SELECT run_no, ended_at FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE";
+export const SELECT_RUNS = `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)`;
+const RUNS = `${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`;
+const STEPS = `
+  SELECT run_no, step_id, kind, name, status, position, started_at, ended_at, attempts, until, detail
+  FROM steps WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no, position`;
+/** Entries worked on are locked, so that nobody claims one whose lease ends at this moment. */
+const LOCK_ENTRIES = "SELECT entry_no FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[]) ORDER BY entry_no FOR UPDATE";
+const ENTRIES = `
+  SELECT run_no, entry_no, kind, step_id, attempt, claims, lease_id, again FROM queue
+  WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])`;
+
+interface EntryRow {
+  run_no: RunNo;
+  entry_no: EntryNo;
+  kind: string;
+  step_id: string;
+  attempt: number;
+  claims: number;
+  lease_id: LeaseId | null;
+  again: number;
+}
+
+/** The states of those that have not ended, by run. `held` are the entries worked on. */
+export async function lockRunStates(
+  writes: GroupWrites,
+  runNos: readonly RunNo[],
+  held: readonly EntryNo[],
+): Promise<Map<RunNo, RunState>> {
+  const { environmentId } = writes;
+  if (runNos.length === 0) return new Map();
+  const locked = goingOn(await writes.rows<EndRow>(LOCK_RUNS, environmentId, [...runNos])).map(({ run_no }) => run_no);
+  if (locked.length === 0) return new Map();
+  if (held.length > 0) await writes.rows(LOCK_ENTRIES, environmentId, [...held]);
+  const runs = (await writes.rows<RunRow>(RUNS, environmentId, locked)).map(readable);
+  const steps = groupBy(await writes.rows<StepRow & { run_no: RunNo }>(STEPS, environmentId, locked), ({ run_no }) => run_no);
+  const entries = groupBy(await writes.rows<EntryRow>(ENTRIES, environmentId, locked), ({ run_no }) => run_no);
+  const events = await eventsAt(writes.read, environmentId, runs.flatMap(sequencesOf));
+  return new Map(
+    runs.map((row) => {
+      const run = toRunRecord(row);
+      const state: RunState = {
+        run,
+        steps: (steps.get(run.no) ?? []).map((step): StepRecord => toStepRecord(readableStep(step))),
+        entries: (entries.get(run.no) ?? []).map(toEntry),
+        events: () => sequencesOf(row).flatMap((sequence) => events.get(sequence) ?? []),
+      };
+      return [run.no, state];
+    }),
+  );
+}
+
+interface EndRow {
+  run_no: RunNo;
+  ended_at: number | null;
+}
+
+export function goingOn<Row extends { ended_at: number | null }>(rows: readonly Row[]): Row[] {
+  return rows.filter(({ ended_at }) => ended_at === null);
+}
+
+export interface RunStart {
+  run: Pick<RunRecord, "no" | "functionNo" | "eventSequence">;
+  event: StoredEvent | null;
+}
+
+/** Which event and function each run is of, those that have ended left out. The events only if they are wanted. */
+export async function runStarts(
+  writes: GroupWrites,
+  runNos: readonly RunNo[],
+  { withEvents }: { withEvents: boolean },
+): Promise<Map<RunNo, RunStart>> {
+  const { environmentId } = writes;
+  if (runNos.length === 0) return new Map();
+  const rows = goingOn(
+    await writes.rows<EndRow & { function_no: RunRecord["functionNo"]; event_no: number }>(
+      "SELECT run_no, ended_at, function_no, event_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])",
+      environmentId,
+      [...new Set(runNos)],
+    ),
+  );
+  const sequences = withEvents ? rows.map(({ event_no }) => event_no) : [];
+  const events = await eventsAt(writes.read, environmentId, sequences);
+  return new Map(
+    rows.map(({ run_no, function_no, event_no }) => {
+      const run = { no: run_no, functionNo: function_no, eventSequence: event_no };
+      return [run_no, { run, event: events.get(event_no) ?? null }];
+    }),
+  );
+}
+
+export function sequencesOf({ event_nos, event_no }: Pick<RunRow, "event_nos" | "event_no">): number[] {
+  return event_nos === null ? [event_no] : (JSON.parse(event_nos) as number[]);
+}
+
+export function groupBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
+  const groups = new Map<Key, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group) group.push(row);
+    else groups.set(keyOf(row), [row]);
+  }
+  return groups;
+}
+
+function toEntry({ entry_no, kind, step_id, attempt, claims, lease_id, again }: EntryRow): EntryRecord {
+  const stepId = (fromStoreText(step_id) || null) as StepId | null;
+  return { no: entry_no, kind, stepId, attempt, claims, leaseId: lease_id, goesAgain: again === 1 };
+}
+
+/** Texts that people choose may hold what PostgreSQL cannot: see store-text.ts. */
+export function readable<Row extends RunRow>(row: Row): Row {
+  const { lane, cron, invoker_step_id } = row;
+  return {
+    ...row,
+    lane: fromStoreText(lane),
+    cron: cron && fromStoreText(cron),
+    invoker_step_id: invoker_step_id && fromStoreText(invoker_step_id),
+  };
+}
+
+export function readableStep<Row extends StepRow>(row: Row): Row {
+  const { step_id, name, detail } = row;
+  return { ...row, step_id: fromStoreText(step_id), name: fromStoreText(name), detail: detail && fromStoreText(detail) };
+}

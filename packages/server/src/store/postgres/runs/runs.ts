@@ -1,0 +1,39 @@
+/** Runs in PostgreSQL: changed in the way of decisions (write-decisions.ts), read in batches. */
+
+import type { RunStore } from "../../contract/index.ts";
+import type { Database } from "../database.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import type { News } from "../group-writes.ts";
+import { noteLateCall } from "./advance-run.ts";
+import type { Decision, DecisionResult } from "./decisions.ts";
+import { listRuns } from "./list-runs.ts";
+import { findRun, getRun, summariseRuns } from "./read-runs.ts";
+import { createRunContexts, readRunEnd } from "./run-contexts.ts";
+
+export interface RunStoreParts {
+  database: Database;
+  writer: GroupCommit<Decision, DecisionResult>;
+  tell(news: News): void;
+  watch: RunStore["runWatch"];
+}
+
+export function runStore({ database, writer, tell, watch }: RunStoreParts): RunStore {
+  const contexts = createRunContexts(database);
+  return {
+    runStart: (params) =>
+      writer.submit({ kind: "start run", params }, { environmentId: params.environmentId, rows: 3, keys: [`start ${params.run.id}`] }),
+    async runAdvance(params) {
+      const traits = { environmentId: params.environmentId, rows: 4, keys: [`run ${params.runNo}`] };
+      const { applied, leased } = await writer.submit({ kind: "advance", params }, traits);
+      return { applied, leased };
+    },
+    runNoteCall: async (late) => tell(await noteLateCall(database, late)),
+    runContext: ({ environmentId, runNo }) => contexts.load(environmentId, runNo),
+    runEnd: (key) => readRunEnd(database, key),
+    runFind: ({ id }) => findRun(database, id),
+    runGet: (params) => getRun(database, params),
+    runSummaries: (params) => summariseRuns(database, params),
+    runWatch: watch,
+    runList: (params) => listRuns(database, params),
+  };
+}

@@ -1,0 +1,68 @@
+/** Writes runs with their first entries, inside the transaction of the events that start them. */
+
+import type { RunNo } from "@inlet/protocol";
+import { type NewRun, type NewStart, TIMER_LANE, toStoreText } from "../../contract/index.ts";
+import type { EntryWrite, LeaseAllocation } from "../../policy/lease-allocation.ts";
+import type { GroupWrites, RunInsert } from "../group-writes.ts";
+import { insertInto } from "../json-rows.ts";
+
+const INSERT = insertInto("runs", {
+  ...{ run_no: "bigint", environment_id: "integer", run_id: "text", function_no: "integer", event_no: "bigint", event_nos: "text" },
+  ...{ status: "text", lane_no: "integer", created_at: "bigint", cron: "text", original_run_id: "text", invoker_run_no: "bigint" },
+  invoker_step_id: "text",
+});
+const INSERT_BATCHED = `
+  INSERT INTO batched_events (environment_id, event_no, run_no)
+  SELECT $1, event_no, run_no FROM unnest($2::bigint[], $3::bigint[]) AS batched(event_no, run_no)`;
+
+export function startRun(writes: GroupWrites, allocation: LeaseAllocation, runNo: RunNo, eventSequence: number, run: NewRun): void {
+  const { functionNo, lane, dueAt, rank, startBy, cancels = [] } = run;
+  const { now } = allocation;
+  const status = dueAt <= now && allocation.hasRoom(lane) ? "running" : "queued";
+  writes.runsAdded.push({ runNo, run, eventSequence, status, createdAt: now });
+  writes.news.runNos.add(runNo);
+  const first = { environmentId: writes.environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null };
+  addEntry(writes, allocation, { ...first, eventSequence: null, dueAt, kind: "call" });
+  if (startBy !== undefined) addEntry(writes, allocation, { ...first, eventSequence: null, dueAt: startBy, kind: "start-by" });
+  for (const wait of cancels) writes.waitsAdded.push({ runNo, wait });
+}
+
+/** A function with rules about its starts: what happens is decided when the entry is worked on. */
+export function requestStart(
+  writes: GroupWrites,
+  allocation: LeaseAllocation,
+  eventSequence: number,
+  { functionNo, dueAt }: NewStart,
+): void {
+  addEntry(writes, allocation, {
+    ...{ environmentId: writes.environmentId, functionNo, dueAt, eventSequence, kind: "start", lane: TIMER_LANE, rank: dueAt },
+    ...{ runNo: null, stepId: null, attempt: 0, subject: null },
+  });
+}
+
+export function addEntry(writes: GroupWrites, allocation: LeaseAllocation, write: EntryWrite): void {
+  writes.entriesAdded.push({ allocation, write, position: allocation.position(write) });
+}
+
+export async function insertRuns(writes: GroupWrites, laneNos: ReadonlyMap<string, number>): Promise<void> {
+  const { runsAdded, environmentId } = writes;
+  if (runsAdded.length === 0) return;
+  await writes.rows(INSERT, JSON.stringify(runsAdded.map((added) => runColumns(writes, added, laneNos))));
+  const batched = runsAdded.flatMap(({ runNo, run, eventSequence }) =>
+    (run.eventSequences ?? []).filter((sequence) => sequence !== eventSequence).map((sequence) => ({ runNo, sequence })),
+  );
+  if (batched.length === 0) return;
+  const columns = [batched.map(({ sequence }) => sequence), batched.map(({ runNo }) => runNo)];
+  await writes.rows(INSERT_BATCHED, environmentId, ...columns);
+}
+
+function runColumns({ environmentId }: GroupWrites, added: RunInsert, laneNos: ReadonlyMap<string, number>) {
+  const { runNo, run, eventSequence, status, createdAt } = added;
+  const { id, functionNo, lane, eventSequences, cron, originalRunId, invoker } = run;
+  return {
+    ...{ run_no: runNo, environment_id: environmentId, run_id: id, function_no: functionNo, event_no: eventSequence, status },
+    ...{ event_nos: eventSequences ? JSON.stringify(eventSequences) : null, lane_no: laneNos.get(lane), created_at: createdAt },
+    ...{ cron: cron === undefined ? null : toStoreText(cron), original_run_id: originalRunId ?? null },
+    ...{ invoker_run_no: invoker?.runNo ?? null, invoker_step_id: invoker ? toStoreText(invoker.stepId) : null },
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * Events that runs wait for: written, found by an event, and removed with the step or the run they belong to. A wait is found by the
+ * name of the event, a path into it, and the key of its value there, each step of that a look into one index.
+ */
+
+import type { RunNo, StepId } from "@inlet/protocol";
+import { fromStoreText, type NewWait, type StoredWait, toStoreText } from "../../contract/index.ts";
+import { boundedKey, isShort } from "../bounded-key.ts";
+import type { GroupWrites } from "../group-writes.ts";
+import { insertInto } from "../json-rows.ts";
+
+/** In place of a path: every event of the name is tried. */
+export const ANY_PATH = "*";
+
+const INSERT = insertInto("waits", {
+  ...{ environment_id: "integer", event_name: "text", match_path: "text", match_key: "text", kind: "text", run_no: "bigint" },
+  ...{ step_id: "text", expression: "text", since: "bigint", expires_at: "bigint" },
+});
+/** Walks from path to path: most names have one or two, however many waits they have. */
+const PATHS = `
+  SELECT asked.name, path.match_path FROM unnest($2::text[]) AS asked(name) CROSS JOIN LATERAL (
+    WITH RECURSIVE walk AS (
+      (SELECT match_path FROM waits WHERE environment_id = $1 AND event_name = asked.name ORDER BY match_path LIMIT 1)
+      UNION ALL
+      SELECT next.match_path FROM walk CROSS JOIN LATERAL (
+        SELECT w.match_path FROM waits AS w
+        WHERE w.environment_id = $1 AND w.event_name = asked.name AND w.match_path > walk.match_path
+        ORDER BY w.match_path LIMIT 1) AS next)
+    SELECT match_path FROM walk) AS path`;
+/** The order, which is not needed, keeps each look apart: one look into the index for each key, whatever PostgreSQL thinks of the table. */
+const FIND = `
+  SELECT found.* FROM unnest($2::text[], $3::text[], $4::text[]) AS asked(name, path, key) CROSS JOIN LATERAL (
+    SELECT wait_no, event_name, match_path, match_key, kind, run_no, step_id, expression, since, expires_at FROM waits
+    WHERE environment_id = $1 AND event_name = asked.name AND match_path = asked.path AND match_key = asked.key ORDER BY wait_no) AS found`;
+const DROP = `
+  DELETE FROM waits USING unnest($2::bigint[], $3::text[]) AS gone(run_no, step_id)
+  WHERE waits.environment_id = $1 AND waits.run_no = gone.run_no AND waits.step_id = gone.step_id`;
+const LOCK = "SELECT wait_no FROM waits WHERE environment_id = $1 AND wait_no = ANY ($2::bigint[]) ORDER BY wait_no FOR UPDATE";
+
+/** Name, path and key, as they are kept. */
+export interface WaitKey {
+  name: string;
+  path: string;
+  key: string;
+}
+
+export interface FoundWait extends Omit<StoredWait, "match"> {
+  no: number;
+  kept: WaitKey;
+}
+
+interface WaitRow {
+  wait_no: number;
+  event_name: string;
+  match_path: string;
+  match_key: string;
+  kind: "event" | "cancel";
+  run_no: RunNo;
+  step_id: string | null;
+  expression: string | null;
+  since: number;
+  expires_at: number;
+}
+
+/** As an event's value at this path is looked for. */
+export function waitKey(eventName: string, match: NewWait["match"]): WaitKey {
+  const name = toStoreText(eventName);
+  const path = match && toStoreText(match.path);
+  // A path too long for the index: all such waits are tried.
+  if (!match || !path || !isShort(path)) return { name, path: ANY_PATH, key: "" };
+  return { name, path, key: boundedKey(match.key) };
+}
+
+export async function insertWaits(writes: GroupWrites): Promise<void> {
+  const { waitsAdded, environmentId } = writes;
+  if (waitsAdded.length === 0) return;
+  const rows = waitsAdded.map(({ runNo, wait }) => {
+    const { name, path, key } = waitKey(wait.eventName, wait.match);
+    const { kind, stepId, expression, since, expiresAt } = wait;
+    return {
+      ...{ environment_id: environmentId, event_name: name, match_path: path, match_key: key, kind, run_no: runNo },
+      ...{ step_id: stepId === null ? null : toStoreText(stepId), expression, since, expires_at: expiresAt },
+    };
+  });
+  await writes.rows(INSERT, JSON.stringify(rows));
+}
+
+/** Those of steps that wait no longer, and of runs that have ended. */
+export async function removeWaits(writes: GroupWrites): Promise<void> {
+  const { environmentId, runsEnded } = writes;
+  await dropWaits(writes, writes.waitsRemoved);
+  if (runsEnded.length > 0)
+    await writes.rows("DELETE FROM waits WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])", environmentId, runsEnded);
+}
+
+export async function dropWaits(writes: GroupWrites, steps: readonly { runNo: RunNo; stepId: StepId }[]): Promise<void> {
+  if (steps.length === 0) return;
+  const columns = [steps.map(({ runNo }) => runNo), steps.map(({ stepId }) => toStoreText(stepId))];
+  await writes.rows(DROP, writes.environmentId, ...columns);
+}
+
+/** The paths that waits for these names look at, by name as it is kept. */
+export async function waitPaths(writes: GroupWrites, names: Iterable<string>): Promise<Map<string, string[]>> {
+  const kept = [...new Set(names)].map(toStoreText);
+  const rows = await writes.rows<{ name: string; match_path: string }>(PATHS, writes.environmentId, kept);
+  const paths = new Map<string, string[]>();
+  for (const { name, match_path } of rows) paths.set(name, [...(paths.get(name) ?? []), match_path]);
+  return paths;
+}
+
+export async function findWaits(writes: GroupWrites, keys: readonly WaitKey[]): Promise<FoundWait[]> {
+  if (keys.length === 0) return [];
+  const columns = [keys.map(({ name }) => name), keys.map(({ path }) => path), keys.map(({ key }) => key)];
+  return (await writes.rows<WaitRow>(FIND, writes.environmentId, ...columns)).map(toWait);
+}
+
+/** Those that are still there, which nobody else can end until this transaction does. */
+export async function lockWaits(writes: GroupWrites, numbers: readonly number[]): Promise<Set<number>> {
+  const rows = await writes.rows<{ wait_no: number }>(LOCK, writes.environmentId, numbers);
+  return new Set(rows.map(({ wait_no }) => wait_no));
+}
+
+function toWait(row: WaitRow): FoundWait {
+  return {
+    ...{
+      no: row.wait_no,
+      kept: { name: row.event_name, path: row.match_path, key: row.match_key },
+      eventName: fromStoreText(row.event_name),
+    },
+    ...{ kind: row.kind, expression: row.expression, since: row.since, expiresAt: row.expires_at, runNo: row.run_no },
+    stepId: row.step_id === null ? null : (fromStoreText(row.step_id) as StepId),
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * The way of decisions: answers of apps, timers, and starts of functions with what follows from them. One transaction for a group of
+ * units: their rows are locked and read together, each unit is decided on in turn, and what they decide is written together.
+ */
+
+import type { RunId, RunNo } from "@inlet/protocol";
+import type { EventBatch, WaitRules } from "../../contract/index.ts";
+import { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import { appendEvents } from "../events/append-events.ts";
+import type { EventWords } from "../events/event-words.ts";
+import { takeNumbers } from "../events/take-numbers.ts";
+import type { Attempt, WriteGroup } from "../group-commit.ts";
+import { GroupWrites, type News } from "../group-writes.ts";
+import { LANES_LOCK, LockSet, nameLock } from "../locks.ts";
+import { makeDue } from "../queue/queue-entries.ts";
+import { writeGathered } from "../write-group.ts";
+import { advanceRun } from "./advance-run.ts";
+import type { Consequences, Decision, DecisionResult } from "./decisions.ts";
+import { Marks } from "./marks.ts";
+import { cancelRuns, type LookingBack, lookBack, resumeRuns } from "./resume-runs.ts";
+import { lockRunStates } from "./run-state.ts";
+import { startFunction } from "./start-function.ts";
+import { startRun } from "./start-runs.ts";
+
+export interface WriteDecisionsParts {
+  words: EventWords;
+  rules: WaitRules;
+  tell(news: News): void;
+}
+
+type Unit = Attempt<Decision> & { allocation: LeaseAllocation };
+
+export function createWriteDecisions({ words, rules, tell }: WriteDecisionsParts): WriteGroup<Decision, DecisionResult> {
+  return async (client, environmentId, attempts) => {
+    const writes = new GroupWrites(client, environmentId);
+    const units = attempts.map((attempt): Unit => {
+      const { now, lease } = attempt.work.params;
+      return { ...attempt, allocation: new LeaseAllocation(now, lease) };
+    });
+    const consequences: Consequences = { appendings: [], arrivals: [], cancelled: [] };
+    const decided = await decide(writes, units, consequences);
+    const looking = looksBack(writes, units);
+    const batches = consequences.appendings.map(({ batch }) => batch);
+    const numbers = await words.numbersFor(writes.read, batches);
+    await lockNames(writes, looking, batches);
+    const { stored } = await appendEvents(writes, numbers, consequences.appendings);
+    await writeGathered(writes);
+    await lookBack(writes, rules, looking);
+    await resumeRuns(writes, rules, stored);
+    await makeDue(writes, consequences.arrivals);
+    await cancelRuns(writes, consequences.cancelled);
+    return {
+      results: decided.map((result, index) => ({ ...result, leased: units[index]?.allocation.leased ?? [] })),
+      onCommit: () => tell(writes.news),
+    };
+  };
+}
+
+/** One after the other: a unit sees what those before it did to the marks they share. */
+async function decide(writes: GroupWrites, units: readonly Unit[], consequences: Consequences): Promise<Omit<DecisionResult, "leased">[]> {
+  const marks = await Marks.lock(
+    writes,
+    units.flatMap(({ work }) => (work.kind === "start function" ? [work.params] : [])),
+  );
+  const advances = units.flatMap(({ work }) => (work.kind === "advance" ? [work.params] : []));
+  const states = await lockRunStates(
+    writes,
+    advances.map(({ runNo }) => runNo),
+    advances.flatMap(({ entry }) => entry?.no ?? []),
+  );
+  const starting = units.filter(({ work }) => work.kind !== "advance").length;
+  const numbers = starting > 0 ? (await takeNumbers(writes, { events: 0, runs: starting })).runs : [];
+  const present = await presentRuns(writes, units);
+  const results: Omit<DecisionResult, "leased">[] = [];
+  for (const { work, allocation } of units) {
+    if (work.kind === "advance") {
+      const advanced = advanceRun(writes, allocation, states.get(work.params.runNo), work.params);
+      for (const batch of advanced?.events ?? []) consequences.appendings.push({ batch, allocation, mayBeWritten: false });
+      consequences.arrivals.push(...(advanced?.arrivals ?? []));
+      results.push({ applied: advanced !== null, refused: undefined });
+    } else if (work.kind === "start run") {
+      const { run, eventSequence } = work.params;
+      if (!present.has(run.id)) startRun(writes, allocation, numbers.pop() as RunNo, eventSequence, run);
+      results.push({ applied: true, refused: undefined });
+    } else results.push(await startFunction(writes, { allocation, marks, consequences, runNo: numbers.pop() as RunNo }, work.params));
+  }
+  await marks.write(writes);
+  return results;
+}
+
+/** Runs that an earlier attempt started. */
+async function presentRuns(writes: GroupWrites, units: readonly Unit[]): Promise<Set<RunId>> {
+  const ids = units.flatMap(({ work, mayBeWritten }) => (work.kind === "start run" && mayBeWritten ? [work.params.run.id] : []));
+  if (ids.length === 0) return new Set();
+  const text = "SELECT run_id FROM runs WHERE environment_id = $1 AND run_id = ANY ($2::text[])";
+  return new Set((await writes.rows<{ run_id: RunId }>(text, writes.environmentId, ids)).map(({ run_id }) => run_id));
+}
+
+/** Waits of steps. Those that cancel a run are there as soon as it is. */
+function looksBack(writes: GroupWrites, units: readonly Unit[]): LookingBack[] {
+  const byRun = new Map(
+    units.flatMap(({ work, allocation }) => (work.kind === "advance" ? [[work.params.runNo, allocation] as const] : [])),
+  );
+  return writes.waitsAdded.flatMap(({ runNo, wait }) => {
+    const allocation = byRun.get(runNo);
+    return allocation && wait.kind === "event" ? [{ allocation, runNo, wait }] : [];
+  });
+}
+
+async function lockNames(
+  { client, environmentId }: GroupWrites,
+  looking: readonly LookingBack[],
+  batches: readonly EventBatch[],
+): Promise<void> {
+  const locks = new LockSet();
+  locks.add(LANES_LOCK, "shared");
+  for (const { wait } of looking) locks.add(nameLock(environmentId, wait.eventName), "alone");
+  for (const { events } of batches) for (const { name } of events) locks.add(nameLock(environmentId, name), "shared");
+  await locks.take(client);
+}

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { createEventIdGenerator } from "@inlet/protocol";
+import { freshDatabase, inDatabase, whyNoPostgres } from "../../../../test/support/postgres.ts";
+import {
+  advance,
+  beginOne,
+  detailsOf,
+  doneStep,
+  makeScene,
+  SAMPLE_RULES,
+  sampleEnd,
+  sampleLease,
+  sampleRun,
+} from "../../conformance/run-samples.ts";
+import { sampleBatch, sampleEvent } from "../../conformance/samples.ts";
+import type { RetentionTendParams, Store } from "../../contract/index.ts";
+import { openPostgresStore } from "../postgres-store.ts";
+
+const skip = whyNoPostgres() ?? false;
+const DAY_MS = 86_400_000;
+const KEEP_ALL: RetentionTendParams["keptMs"] = { events: null, runs: null, requests: null };
+const hooks = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
+/** A generator never goes back in time. */
+const idAt = (ms: number) => createEventIdGenerator().next(ms);
+
+async function open(t: TestContext, url: string): Promise<Store> {
+  const store = await openPostgresStore({ url, ...hooks });
+  t.after(() => store.stop());
+  return store;
+}
+
+/** How many rows of a table stand in which of its partitions. */
+async function placesOf(url: string, table: string): Promise<Record<string, number>> {
+  const { rows } = await inDatabase(url, (client) =>
+    client.query<{ place: string; count: string }>(`SELECT tableoid::regclass::text AS place, count(*) FROM ${table} GROUP BY 1`),
+  );
+  return Object.fromEntries(rows.map(({ place, count }) => [place, Number(count)]));
+}
+
+async function partitionsOf(url: string, table: string): Promise<string[]> {
+  const { rows } = await inDatabase(url, (client) =>
+    client.query<{ name: string }>("SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = $1::regclass ORDER BY 1", [
+      table,
+    ]),
+  );
+  return rows.map(({ name }) => name);
+}
+
+function nameOf(table: string, at: number): string {
+  return `${table}_${new Date(at).toISOString().slice(0, 10).replaceAll("-", "")}`;
+}
+
+/** An event received at an instant, whose id says so. */
+async function appendAt(
+  { store, environment }: Awaited<ReturnType<typeof makeScene>>,
+  receivedAt: number,
+  runs: ReturnType<typeof sampleRun>[] = [],
+) {
+  const event = sampleEvent({ id: idAt(receivedAt), runs });
+  const { leased } = await store.eventAppend(sampleBatch(environment, [event], { receivedAt, lease: sampleLease() }));
+  return { event, leased };
+}
+
+test("partitions are made ahead; what came before its partition was made moves into it", { skip }, async (t) => {
+  const url = await freshDatabase(t);
+  const scene = await makeScene(await open(t, url));
+  const [today, far] = [Date.now(), Date.now() + 40 * DAY_MS];
+  await appendAt(scene, today);
+  await appendAt(scene, far);
+  assert.deepEqual(await placesOf(url, "events"), { events_before: 1, events_rest: 1 });
+  const day = { events: 30 * DAY_MS, runs: 30 * DAY_MS, requests: 30 * DAY_MS };
+  await Promise.all([1, 2, 3].map(() => scene.store.retentionTend({ now: today, keptMs: day })));
+  const ahead = [1, 2, 3].map((days) => nameOf("events", today + days * DAY_MS));
+  assert.deepEqual(await partitionsOf(url, "events"), [...ahead, "events_before", "events_rest"].sort());
+  await appendAt(scene, today + DAY_MS);
+  await scene.store.retentionTend({ now: far, keptMs: { ...KEEP_ALL } });
+  assert.deepEqual(await placesOf(url, "events"), { events_before: 1, [ahead[0] as string]: 1, [nameOf("events", far)]: 1 });
+  const { events } = await scene.store.eventList({ environmentId: scene.environment.id, limit: 10 });
+  assert.equal(events.length, 3);
+});
+
+test("partitions are made in spite of those who use the tables in another order, and none of them is ended for it", { skip }, async (t) => {
+  const url = await freshDatabase(t);
+  const { store } = await makeScene(await open(t, url));
+  const today = Date.now();
+  await inDatabase(url, async (other) => {
+    await other.query("BEGIN");
+    await other.query("SELECT FROM steps_rest");
+    const tended = store.retentionTend({ now: today, keptMs: KEEP_ALL });
+    const locked = "SELECT FROM pg_locks WHERE relation = 'runs_rest'::regclass AND mode = 'AccessExclusiveLock' AND granted";
+    while ((await other.query(locked)).rowCount === 0);
+    await other.query("SELECT FROM runs_rest");
+    await other.query("COMMIT");
+    await tended;
+  });
+  assert.ok((await partitionsOf(url, "runs")).includes(nameOf("runs", today + DAY_MS)));
+});
+
+test("a partition is dropped when all of it may go, and not while a run needs something of it", { skip }, async (t) => {
+  const url = await freshDatabase(t);
+  const scene = await makeScene(await open(t, url));
+  const { store, functions } = scene;
+  const day = { events: 30 * DAY_MS, runs: null, requests: null };
+  const [first, second] = [Date.now() + DAY_MS, Date.now() + 2 * DAY_MS];
+  await store.retentionTend({ now: Date.now(), keptMs: day });
+  await appendAt(scene, first);
+  const run = sampleRun(functions[0]);
+  const { leased } = await appendAt(scene, second, [run]);
+  await appendAt(scene, second);
+  while (!(await store.eventTypeCount({ limit: 1_000 })));
+  const tend = () => store.retentionTend({ now: second + 32 * DAY_MS, keptMs: day });
+  await tend();
+  const left = await partitionsOf(url, "events");
+  assert.ok(!left.includes(nameOf("events", first)), "dropped");
+  assert.ok(left.includes(nameOf("events", second)), "its event is needed");
+  await store.eventExpireMany({ until: second + DAY_MS, after: `${nameOf("events", second)} -1`, limit: 10 });
+  assert.equal((await placesOf(url, "events"))[nameOf("events", second)], 1, "others that are old do not stay with it");
+  const [entry] = leased;
+  assert.ok(entry?.runNo);
+  await advance(scene, { runNo: entry.runNo, entry }, { end: sampleEnd() });
+  await tend();
+  assert.ok(!(await partitionsOf(url, "events")).includes(nameOf("events", second)));
+});
+
+test("a partition of runs goes with all that belongs to them, and not while one goes on", { skip }, async (t) => {
+  const url = await freshDatabase(t);
+  const scene = await makeScene(await open(t, url));
+  const { store } = scene;
+  const begun = await beginOne(scene, {}, {});
+  const done = await beginOne(scene, {}, {});
+  await advance(scene, done, { steps: [doneStep("a")], end: sampleEnd() });
+  const tables = ["runs", "batched_events", "steps", "failed_attempts", "calls"];
+  const before = async () =>
+    (await Promise.all(tables.map((table) => partitionsOf(url, table)))).filter((names) => names.some((name) => name.endsWith("_before")));
+  const tend = () => store.retentionTend({ now: Date.now() + 40 * DAY_MS, keptMs: { ...KEEP_ALL, runs: 30 * DAY_MS } });
+  await tend();
+  assert.equal((await before()).length, tables.length, "a run goes on");
+  await advance(scene, begun, { end: sampleEnd() });
+  await tend();
+  assert.equal((await before()).length, 0);
+  const again = await beginOne(scene);
+  await advance(scene, again, { steps: [doneStep("a")] });
+  assert.equal((await detailsOf(scene, again.run.id)).steps.length, 1, "what fits nowhere is kept all the same");
+});

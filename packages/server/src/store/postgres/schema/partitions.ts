@@ -1,0 +1,192 @@
+/**
+ * Partitions by time: made ahead, and dropped when everything in them may go. One node does it at a time; the others find
+ * nothing left to do. Why tables are divided as they are is told in 001-tables.sql.
+ */
+
+import { setTimeout as pause } from "node:timers/promises";
+import { firstIdAt } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import type { RetentionTendParams } from "../../contract/index.ts";
+import type { Database } from "../database.ts";
+import { isLockTimeout } from "../failures.ts";
+import { DAY_MS, dayAt, firstRunNumber } from "../runs/run-number.ts";
+
+export type PartitionKind = "events" | "runs" | "requests";
+
+/** The tables of a kind are divided alike, and their partitions made and dropped together. */
+const TABLES: Record<PartitionKind, readonly string[]> = {
+  events: ["events"],
+  runs: ["runs", "batched_events", "steps", "failed_attempts", "calls"],
+  requests: ["webhook_requests"],
+};
+const KEYS: Record<PartitionKind, string> = { events: "event_id", runs: "run_no", requests: "request_id" };
+const TEND_LOCK = 7_266;
+/** As long as this nobody need come by, and rows still find their partition. */
+const AHEAD_DAYS = 3;
+/** Enough that what is kept too long, since partitions go whole, is a small part; few enough that there are never many. */
+const PARTITIONS_PER_RETENTION = 30;
+const DAYS_MAX = 30;
+/** More than passes between the two looks at what a partition holds. */
+const LOOK_BACK_MS = 60_000;
+/**
+ * Whoever wants a table to itself waits for all who use it, and everybody else waits meanwhile: it is given up soon, and tried again.
+ * Several tables are locked, and others use them in whatever order: all of it must be over before PostgreSQL looks for deadlocks, which
+ * it does after a second, and might find in favour of the wrong one.
+ */
+const LOCK_TIMEOUT_MS = 100;
+const LOCK_TRIES = 10;
+const LOCK_PAUSE_MS = 200;
+
+type Outcome = "done" | "nothing to do" | "in use";
+
+interface PartitionRow {
+  from_day: number;
+  to_day: number;
+}
+
+/** Partitions that are past, and those of no particular time: what is old there goes row by row, unless they are dropped whole. */
+export async function tablesUntil(database: Database, kind: PartitionKind, until: number): Promise<string[]> {
+  const table = TABLES[kind][0] as string;
+  const rows = await database.query<PartitionRow>(
+    "SELECT from_day, to_day FROM time_partitions WHERE kind = $1 AND (from_day = 0 OR to_day <= $2) ORDER BY from_day",
+    [kind, dayAt(until)],
+  );
+  return [...rows.map(({ from_day }) => partitionName(table, from_day)), `${table}_rest`];
+}
+
+export async function tendPartitions(database: Database, { now, keptMs }: RetentionTendParams): Promise<void> {
+  for (const kind of ["events", "runs", "requests"] as const) {
+    const days = daysPerPartition(keptMs[kind]);
+    while (await whenFree(() => database.transaction((client) => makeNext(client, kind, dayAt(now), days))));
+    const kept = keptMs[kind];
+    if (kept !== null) await dropOld(database, kind, now - kept);
+  }
+}
+
+/** Tables in use are tried again, for a while: another time, then. Says whether anything was done. */
+async function whenFree(work: () => Promise<Outcome>): Promise<boolean> {
+  for (let tries = 0; tries < LOCK_TRIES; tries++) {
+    const outcome = await work();
+    if (outcome !== "in use") return outcome === "done";
+    await pause(LOCK_PAUSE_MS);
+  }
+  return false;
+}
+
+async function isMine(client: PoolClient): Promise<boolean> {
+  const { rows } = await client.query<{ mine: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS mine", [TEND_LOCK]);
+  return rows[0]?.mine === true;
+}
+
+function daysPerPartition(keptMs: number | null): number {
+  if (keptMs === null) return DAYS_MAX;
+  return Math.min(DAYS_MAX, Math.max(1, Math.floor(keptMs / DAY_MS / PARTITIONS_PER_RETENTION)));
+}
+
+/** Days on which nobody was here have no partition: what came then is in the rest. */
+async function makeNext(client: PoolClient, kind: PartitionKind, today: number, days: number): Promise<Outcome> {
+  await client.query("SELECT pg_advisory_xact_lock($1)", [TEND_LOCK]);
+  const { rows } = await client.query<{ last: number | null }>("SELECT max(to_day) AS last FROM time_partitions WHERE kind = $1", [kind]);
+  const day = Math.max(rows[0]?.last ?? 0, today);
+  if (day > today + AHEAD_DAYS) return "nothing to do";
+  // What came before its partition was made is in the rest, which nobody else may look at meanwhile.
+  const rest = TABLES[kind].map((table) => `${table}_rest`);
+  if (!(await lockTables(client, rest))) return "in use";
+  await makeOne(client, kind, day, day + days);
+  return "done";
+}
+
+async function makeOne(client: PoolClient, kind: PartitionKind, fromDay: number, toDay: number): Promise<void> {
+  const [from, to] = [boundOf(kind, fromDay), boundOf(kind, toDay)];
+  for (const table of TABLES[kind]) {
+    const name = partitionName(table, fromDay);
+    const [rest, key] = [`${table}_rest`, KEYS[kind]];
+    await client.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS)${table === "runs" ? " WITH (fillfactor = 80)" : ""}`);
+    if (table === "runs") await client.query(`CREATE UNIQUE INDEX ON ${name} (environment_id, run_id)`);
+    await client.query(
+      `WITH moved AS (DELETE FROM ${rest} WHERE ${key} >= ${from} AND ${key} < ${to} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
+    );
+    await client.query(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
+  }
+  await client.query("INSERT INTO time_partitions (kind, from_day, to_day) VALUES ($1, $2, $3)", [kind, fromDay, toDay]);
+}
+
+/** As it is written in a statement: bounds of partitions cannot be parameters. */
+function boundOf(kind: PartitionKind, day: number): string {
+  if (kind === "runs") return String(firstRunNumber(day));
+  return `'${kind === "requests" ? "req_" : ""}${firstIdAt(day * DAY_MS)}'`;
+}
+
+function partitionName(table: string, fromDay: number): string {
+  return fromDay === 0 ? `${table}_before` : `${table}_${new Date(fromDay * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
+}
+
+async function dropOld(database: Database, kind: PartitionKind, until: number): Promise<void> {
+  const old = await database.query<PartitionRow>(
+    "SELECT from_day, to_day FROM time_partitions WHERE kind = $1 AND to_day <= $2 ORDER BY from_day",
+    [kind, dayAt(until)],
+  );
+  for (const { from_day } of old) {
+    const tables = TABLES[kind].map((table) => partitionName(table, from_day));
+    // Looked through while nobody has to wait; what may have changed since is asked again under the lock.
+    const [needed] = await database.query<{ stays: boolean }>(STAYS[kind](tables[0] as string), [until]);
+    if (!needed?.stays) await whenFree(() => dropOne(database, kind, from_day, tables));
+  }
+}
+
+function dropOne(database: Database, kind: PartitionKind, fromDay: number, tables: readonly string[]): Promise<Outcome> {
+  return database.transaction(async (client) => {
+    if (!(await isMine(client))) return "nothing to do";
+    if (!(await lockTables(client, TABLES[kind]))) return "in use";
+    const { rows } = await client.query<{ stays: boolean }>(STAYS_SINCE[kind](tables[0] as string), [database.now() - LOOK_BACK_MS]);
+    if (rows[0]?.stays) return "nothing to do";
+    for (const table of tables) await client.query(`DROP TABLE ${table}`);
+    await client.query("DELETE FROM time_partitions WHERE kind = $1 AND from_day = $2", [kind, fromDay]);
+    return "done";
+  });
+}
+
+/** False when somebody uses them. The transaction has failed with that, and nothing else is in it. */
+async function lockTables(client: PoolClient, tables: readonly string[]): Promise<boolean> {
+  await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+  try {
+    for (const table of tables) await client.query(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
+    return true;
+  } catch (error) {
+    if (isLockTimeout(error)) return false;
+    throw error;
+  }
+}
+
+/** Whether anything in a partition must stay: it is younger after all, not counted yet, or needed by what goes on. */
+const STAYS: Record<PartitionKind, (table: string) => string> = {
+  events: (table) => `
+    SELECT coalesce((SELECT max(sequence) FROM ${table}), 0) > (SELECT sequence FROM event_types_counted)
+      OR EXISTS (
+        SELECT FROM environments AS e,
+          LATERAL (SELECT FROM ${table} AS p WHERE p.environment_id = e.environment_id AND p.received_at > $1 LIMIT 1) AS younger)
+      OR EXISTS (
+        SELECT FROM runs JOIN ${table} AS p ON p.environment_id = runs.environment_id AND p.sequence = runs.event_no
+        WHERE runs.ended_at IS NULL)
+      OR EXISTS (
+        SELECT FROM runs CROSS JOIN json_array_elements_text(runs.event_nos::json) AS n(no)
+        JOIN ${table} AS p ON p.environment_id = runs.environment_id AND p.sequence = n.no::bigint
+        WHERE runs.ended_at IS NULL AND runs.event_nos IS NOT NULL)
+      OR EXISTS (SELECT FROM queue JOIN ${table} AS p ON p.environment_id = queue.environment_id AND p.sequence = queue.event_no)
+      OR EXISTS (SELECT FROM queue WHERE queue.kind = 'gather' AND queue.event_no <= (SELECT max(sequence) FROM ${table})) AS stays`,
+  runs: (table) => `SELECT EXISTS (SELECT FROM ${table} WHERE ended_at IS NULL OR ended_at > $1) AS stays`,
+  // Their ids are made by the service, of the time they were received at.
+  requests: () => "SELECT false AND $1::bigint IS NULL AS stays",
+};
+
+/** What may have begun to matter since: a function was run anew with an old event. */
+const STAYS_SINCE: Record<PartitionKind, (table: string) => string> = {
+  events: (table) => `
+    SELECT EXISTS (
+      SELECT FROM environments AS e,
+        LATERAL (
+          SELECT FROM runs JOIN ${table} AS p ON p.environment_id = runs.environment_id AND p.sequence = runs.event_no
+          WHERE runs.environment_id = e.environment_id AND runs.run_id >= first_id_at($1) LIMIT 1) AS anew) AS stays`,
+  runs: (table) => `SELECT EXISTS (SELECT FROM ${table} WHERE ended_at IS NULL) AND $1::bigint IS NOT NULL AS stays`,
+  requests: STAYS.requests,
+};

@@ -1,0 +1,107 @@
+/**
+ * Removes old events and runs row by row, where their partition could not be dropped: because something in it must stay, or
+ * because it is of no particular time. In a partition that is not past nothing is removed: it will be dropped, which costs nothing.
+ */
+
+import type { Removal, RemovalParams, RetentionStore } from "../../contract/index.ts";
+import type { Database } from "../database.ts";
+import { tablesUntil, tendPartitions } from "./partitions.ts";
+
+interface WalkRow {
+  looked: number;
+  removed: number;
+  /** Of the last one looked at; absent where the walk goes through all environments at once. */
+  last_environment?: number | null;
+  last: number | null;
+  last_at: number | null;
+}
+
+/** Beyond every number that is in use. */
+const LAST_NUMBER = Number.MAX_SAFE_INTEGER;
+
+/** In the order they were stored. What is not counted yet is kept until it is (event-types.ts). */
+const REMOVE_EVENTS = (table: string) => `
+  WITH walked AS MATERIALIZED (
+    SELECT sequence, environment_id, event_id, received_at FROM ${table} WHERE sequence > $1 ORDER BY sequence LIMIT $2
+  ), old AS MATERIALIZED (
+    SELECT environment_id, event_id FROM walked
+    WHERE received_at <= $3 AND sequence <= (SELECT sequence FROM event_types_counted)
+      AND NOT EXISTS (
+        SELECT FROM runs WHERE runs.environment_id = walked.environment_id AND runs.event_no = walked.sequence AND runs.ended_at IS NULL)
+      AND NOT EXISTS (
+        SELECT FROM batched_events AS b JOIN runs USING (environment_id, run_no)
+        WHERE b.environment_id = walked.environment_id AND b.event_no = walked.sequence AND runs.ended_at IS NULL)
+      AND NOT EXISTS (SELECT FROM queue WHERE queue.environment_id = walked.environment_id AND queue.event_no = walked.sequence)
+      AND NOT EXISTS (
+        SELECT FROM queue WHERE queue.environment_id = walked.environment_id AND queue.event_no <= walked.sequence AND queue.kind = 'gather')
+  ), gone AS (
+    DELETE FROM ${table} AS events USING old
+    WHERE events.environment_id = old.environment_id AND events.event_id = old.event_id RETURNING 1
+  )
+  SELECT count(*) AS looked, (SELECT count(*) FROM gone) AS removed, max(sequence) AS last,
+    (SELECT received_at FROM walked ORDER BY sequence DESC LIMIT 1) AS last_at
+  FROM walked`;
+
+/** Environment by environment, in the order of their key. Waits and entries of the queue went when the run ended. */
+const REMOVE_RUNS = (table: string) => `
+  WITH walked AS MATERIALIZED (
+    SELECT environment_id, run_no, event_nos, created_at, ended_at FROM ${table}
+    WHERE (environment_id, run_no) > ($4, $1) ORDER BY environment_id, run_no LIMIT $2
+  ), old AS MATERIALIZED (
+    SELECT environment_id, run_no, event_nos FROM walked WHERE ended_at <= $3
+  ), gone AS (
+    DELETE FROM ${table} AS runs USING old WHERE runs.environment_id = old.environment_id AND runs.run_no = old.run_no RETURNING 1
+  ), steps_gone AS (
+    DELETE FROM steps USING old WHERE steps.environment_id = old.environment_id AND steps.run_no = old.run_no
+  ), attempts_gone AS (
+    DELETE FROM failed_attempts AS a USING old WHERE a.environment_id = old.environment_id AND a.run_no = old.run_no
+  ), calls_gone AS (
+    DELETE FROM calls USING old WHERE calls.environment_id = old.environment_id AND calls.run_no = old.run_no
+  ), events_gone AS (
+    DELETE FROM batched_events AS b USING old, json_array_elements_text(old.event_nos::json) AS e(event_no)
+    WHERE old.event_nos IS NOT NULL AND b.environment_id = old.environment_id AND b.event_no = e.event_no::bigint AND b.run_no = old.run_no
+  ), last AS MATERIALIZED (
+    SELECT environment_id, run_no, created_at FROM walked ORDER BY environment_id DESC, run_no DESC LIMIT 1
+  )
+  SELECT (SELECT count(*) FROM walked) AS looked, (SELECT count(*) FROM gone) AS removed, last.environment_id AS last_environment,
+    last.run_no AS last, last.created_at AS last_at
+  FROM (SELECT 1) AS always LEFT JOIN last ON true`;
+
+interface Walk {
+  statement(table: string): string;
+  /** Each environment has an order of its own. */
+  isByEnvironment: boolean;
+}
+
+const WALKS: Record<"events" | "runs", Walk> = {
+  events: { statement: REMOVE_EVENTS, isByEnvironment: false },
+  runs: { statement: REMOVE_RUNS, isByEnvironment: true },
+};
+
+export function retentionStore(database: Database): RetentionStore {
+  /**
+   * A place is a partition, a number in it, and the environment where each has an order of its own. When the last one looked at is too
+   * young, so are all after it in that order.
+   */
+  async function remove(kind: keyof typeof WALKS, { until, after, limit }: RemovalParams): Promise<Removal> {
+    const { statement, isByEnvironment } = WALKS[kind];
+    const tables = await tablesUntil(database, kind, until);
+    const [place, number = "0", environment = "0"] = after?.split(" ") ?? [];
+    const table = place !== undefined && tables.includes(place) ? place : tables[0];
+    if (table === undefined) return { removed: 0, next: null };
+    const [from, ofEnvironment] = table === place ? [Number(number), Number(environment)] : [-1, 0];
+    const values = [from, limit, until, ...(isByEnvironment ? [ofEnvironment] : [])];
+    const [row] = await database.query<WalkRow>(statement(table), values);
+    const { looked = 0, removed = 0, last_environment: lastOf = 0, last = null, last_at = null } = row ?? {};
+    const isTooYoung = last_at !== null && last_at > until;
+    if (looked === limit && !isTooYoung) return { removed, next: `${table} ${last} ${lastOf}` };
+    if (looked === limit && isByEnvironment) return { removed, next: `${table} ${LAST_NUMBER} ${lastOf}` };
+    const following = tables[tables.indexOf(table) + 1];
+    return { removed, next: following === undefined ? null : `${following} -1` };
+  }
+  return {
+    retentionTend: (params) => tendPartitions(database, params),
+    eventExpireMany: (params) => remove("events", params),
+    runExpireMany: (params) => remove("runs", params),
+  };
+}

@@ -1,0 +1,126 @@
+/** Webhooks in PostgreSQL. Few rows, read whole; the service finds a webhook by its token in memory. */
+
+import type { WebhookId } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import {
+  fromStoreText,
+  toStoreText,
+  type Webhook,
+  type WebhookChanges,
+  type WebhookKey,
+  type WebhookStore,
+  type WebhookVersion,
+} from "../../contract/index.ts";
+import { listText } from "../../rows/accept-lists.ts";
+import { toWebhook, type WebhookRow } from "../../rows/webhook-rows.ts";
+import type { Database } from "../database.ts";
+import type { Announced } from "../nodes/announce.ts";
+
+const SELECT = `
+  SELECT webhooks.*, webhook_versions.transform, webhook_tokens.token FROM webhooks
+  JOIN webhook_versions USING (environment_id, webhook_id, version)
+  JOIN webhook_tokens ON webhook_tokens.environment_id = webhooks.environment_id AND webhook_tokens.webhook_id = webhooks.webhook_id
+    AND webhook_tokens.retired_at IS NULL`;
+const VERSIONS = `
+  SELECT version, transform, created_at FROM webhook_versions WHERE environment_id = $1 AND webhook_id = $2 ORDER BY version DESC`;
+const INSERT_VERSION = `
+  INSERT INTO webhook_versions (environment_id, webhook_id, version, transform, created_at) VALUES ($1, $2, $3, $4, $5)`;
+const INSERT_TOKEN = "INSERT INTO webhook_tokens (environment_id, webhook_id, token, created_at) VALUES ($1, $2, $3, $4)";
+const RETIRE_TOKEN = "UPDATE webhook_tokens SET retired_at = $3 WHERE environment_id = $1 AND webhook_id = $2 AND retired_at IS NULL";
+
+export function webhookStore(database: Database, announced: Announced): WebhookStore {
+  return {
+    webhookList: async () => (await database.query<WebhookRow>(`${SELECT} ORDER BY webhook_no`)).map(readWebhook),
+    async webhookRetiredTokenList() {
+      const rows = await database.query<{ token: string; webhook_id: string }>(
+        "SELECT token, webhook_id FROM webhook_tokens WHERE retired_at IS NOT NULL",
+      );
+      return rows.map(({ token, webhook_id }) => ({ token, webhookId: webhook_id as WebhookId }));
+    },
+    webhookInsert: (webhook) => announced("directory", (client) => insert(client, webhook)),
+    webhookUpdate: ({ changes, updatedAt, ...key }) => announced("directory", (client) => change(client, key, changes, updatedAt)),
+    webhookRotate: ({ token, rotatedAt, ...key }) =>
+      announced("directory", async (client) => {
+        if (!(await find(client, key))) return null;
+        await client.query(RETIRE_TOKEN, [key.environmentId, key.id, rotatedAt]);
+        await client.query(INSERT_TOKEN, [key.environmentId, key.id, token, rotatedAt]);
+        return change(client, key, {}, rotatedAt);
+      }),
+    webhookDelete: ({ deletedAt, ...key }) =>
+      announced("directory", async (client) => {
+        const webhook = await find(client, key);
+        if (webhook) {
+          await client.query("UPDATE webhooks SET deleted_at = $3, updated_at = $3 WHERE environment_id = $1 AND webhook_id = $2", [
+            ...[key.environmentId, key.id, deletedAt],
+          ]);
+        }
+        return webhook && { ...webhook, deletedAt, updatedAt: deletedAt };
+      }),
+    webhookVersionList: async ({ environmentId, id }) => (await database.query<VersionRow>(VERSIONS, [environmentId, id])).map(toVersion),
+  };
+}
+
+/** Locks the webhook, so that two nodes change it one after the other. */
+async function find(client: PoolClient, { environmentId, id }: WebhookKey): Promise<Webhook | null> {
+  const isThis = "webhooks.environment_id = $1 AND webhooks.webhook_id = $2";
+  await client.query(`SELECT 1 FROM webhooks WHERE ${isThis} FOR UPDATE`, [environmentId, id]);
+  const { rows } = await client.query<WebhookRow>(`${SELECT} WHERE ${isThis} AND deleted_at IS NULL`, [environmentId, id]);
+  return rows[0] ? readWebhook(rows[0]) : null;
+}
+
+async function insert(client: PoolClient, webhook: Parameters<WebhookStore["webhookInsert"]>[0]): Promise<Webhook> {
+  const { id, environmentId, name, eventNames, ips, enabled, createdAt } = webhook;
+  await client.query(
+    `INSERT INTO webhooks (webhook_id, environment_id, name, version, event_names, ips, enabled, created_at, updated_at)
+     VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $7)`,
+    [id, environmentId, toStoreText(name), listText(eventNames), listText(ips), Number(enabled), createdAt],
+  );
+  await client.query(INSERT_TOKEN, [environmentId, id, webhook.token, createdAt]);
+  await client.query(INSERT_VERSION, [environmentId, id, 1, toStoreText(webhook.transform), createdAt]);
+  return (await find(client, webhook)) as Webhook;
+}
+
+async function change(client: PoolClient, key: WebhookKey, changes: WebhookChanges, now: number): Promise<Webhook | null> {
+  const webhook = await find(client, key);
+  if (!webhook) return null;
+  const version = await versionInForce(client, webhook, changes, now);
+  if (version === null) return null;
+  const { name, eventNames, ips, enabled } = { ...webhook, ...changes };
+  await client.query(
+    `UPDATE webhooks SET name = $3, version = $4, event_names = $5, ips = $6, enabled = $7, updated_at = $8
+     WHERE environment_id = $1 AND webhook_id = $2`,
+    [key.environmentId, key.id, toStoreText(name), version, listText(eventNames), listText(ips), Number(enabled), now],
+  );
+  return find(client, key);
+}
+
+/** The version that shall be in force, made first if its text is new; null when an older one is asked for that never was. */
+async function versionInForce(
+  client: PoolClient,
+  webhook: Webhook,
+  { transform, version }: WebhookChanges,
+  now: number,
+): Promise<number | null> {
+  const known = (await client.query<VersionRow>(VERSIONS, [webhook.environmentId, webhook.id])).rows.map(toVersion);
+  if (version !== undefined && !known.some((one) => one.version === version)) return null;
+  if (transform === undefined) return version ?? webhook.version;
+  const current = known.find((one) => one.version === (version ?? webhook.version));
+  if (current?.transform === transform) return current.version;
+  const next = (known[0]?.version ?? 0) + 1;
+  await client.query(INSERT_VERSION, [webhook.environmentId, webhook.id, next, toStoreText(transform), now]);
+  return next;
+}
+
+interface VersionRow {
+  version: number;
+  transform: string;
+  created_at: number;
+}
+
+function toVersion({ version, transform, created_at }: VersionRow): WebhookVersion {
+  return { version, transform: fromStoreText(transform), createdAt: created_at };
+}
+
+function readWebhook(row: WebhookRow): Webhook {
+  return toWebhook({ ...row, name: fromStoreText(row.name), transform: fromStoreText(row.transform) });
+}

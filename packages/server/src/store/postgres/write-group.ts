@@ -1,0 +1,20 @@
+/** Writes what the units of a group gathered, table by table, in the order in which locks are taken (locks.ts). */
+
+import type { GroupWrites } from "./group-writes.ts";
+import { laneNumbers } from "./queue/lanes.ts";
+import { writeEntries } from "./queue/queue-entries.ts";
+import { writeRuns } from "./runs/advance-run.ts";
+import { insertRuns } from "./runs/start-runs.ts";
+import { insertWaits, removeWaits } from "./runs/waits.ts";
+
+/** The lock of lanes is held. */
+export async function writeGathered(writes: GroupWrites): Promise<void> {
+  const entries = [...writes.entriesAdded, ...writes.entriesRenewed];
+  const lanes = entries.flatMap(({ write, position }) => [write.lane, position.lane]);
+  const laneNos = await laneNumbers(writes.client, writes.environmentId, lanes);
+  await insertRuns(writes, laneNos);
+  await writeRuns(writes);
+  await removeWaits(writes);
+  await insertWaits(writes);
+  await writeEntries(writes, laneNos);
+}

@@ -1,0 +1,32 @@
+/** Sessions in SQLite. Few rows; looked up by hash on every call that carries the cookie. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { Session, SessionStore } from "../../contract/index.ts";
+import { type SessionRow, toSession } from "../../rows/session-rows.ts";
+import type { GroupCommit } from "../group-commit.ts";
+
+export function sessionStore(db: DatabaseSync, writer: GroupCommit): SessionStore {
+  const list = db.prepare("SELECT * FROM sessions ORDER BY created_at DESC, session_id DESC");
+  const find = db.prepare("SELECT * FROM sessions WHERE hash = ?");
+  const insert = db.prepare(`
+    INSERT INTO sessions (session_id, hash, key_id, created_at, last_seen_at, expires_at, ip, user_agent)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+  const touch = db.prepare("UPDATE sessions SET last_seen_at = ?, expires_at = ? WHERE session_id = ?");
+  const remove = db.prepare("DELETE FROM sessions WHERE session_id = ? RETURNING *");
+  const expire = db.prepare(`
+    DELETE FROM sessions WHERE session_id IN (SELECT session_id FROM sessions WHERE expires_at <= ? LIMIT ?)`);
+
+  return {
+    sessionList: async () => (list.all() as unknown as SessionRow[]).map(toSession),
+    sessionFind: async ({ hash }) => maybe(find.get(hash)),
+    sessionInsert: ({ id, hash, keyId, createdAt, lastSeenAt, expiresAt, ip, userAgent }) =>
+      writer.submit(() => void insert.run(id, hash, keyId, createdAt, lastSeenAt, expiresAt, ip, userAgent)),
+    sessionTouch: ({ id, lastSeenAt, expiresAt }) => writer.submit(() => void touch.run(lastSeenAt, expiresAt, id)),
+    sessionDelete: ({ id }) => writer.submit(() => maybe(remove.get(id))),
+    sessionExpireMany: ({ expiredUntil, limit }) => writer.submit(() => Number(expire.run(expiredUntil, limit).changes), limit),
+  };
+}
+
+function maybe(row: unknown): Session | null {
+  return row ? toSession(row as SessionRow) : null;
+}

@@ -1,0 +1,76 @@
+/** Writes one batch of events with everything that follows from them, inside the transaction of the group it belongs to. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EventId } from "@inlet/protocol";
+import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } from "../../contract/index.ts";
+import { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import type { ResumeRuns } from "../runs/resume-runs.ts";
+import type { StartRuns } from "../runs/start-runs.ts";
+import { prepareRecordRequest } from "../webhooks/webhook-requests.ts";
+import type { EventWords } from "./event-words.ts";
+import type { InsertEvents } from "./insert-events.ts";
+
+export interface AppendEvents {
+  append(batch: EventBatch): EventAppendResult;
+  /** Inside the transaction of something else, which leases what follows. */
+  appendInside(allocation: LeaseAllocation, batch: EventBatch): EventAppendResult;
+}
+
+export interface AppendParts {
+  rows: InsertEvents;
+  words: EventWords;
+  startRuns: StartRuns;
+  resumeRuns: ResumeRuns;
+}
+
+export function prepareAppendEvents(db: DatabaseSync, { rows, words, startRuns, resumeRuns }: AppendParts): AppendEvents {
+  const recordRequest = prepareRecordRequest(db);
+  const findEvent = db.prepare("SELECT 1 FROM events WHERE environment_id = ? AND event_id = ?");
+  const countDuplicate = db.prepare("UPDATE events SET duplicates = duplicates + 1 WHERE environment_id = ? AND event_id = ?");
+  const findKey = db.prepare("SELECT event_id FROM dedup_keys WHERE environment_id = ? AND dedup_id = ? AND first_seen_at > ?");
+  const keepKey = db.prepare(`
+    INSERT INTO dedup_keys (environment_id, dedup_id, event_id, first_seen_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET event_id = excluded.event_id, first_seen_at = excluded.first_seen_at`);
+
+  /** The event this one repeats, if any. Earlier events of the same group are seen too: their rows are in the transaction. */
+  function firstOf(batch: EventBatch, event: NewEvent, dedupId: string | null): EventId | null {
+    const { environmentId } = batch;
+    if (dedupId !== null) {
+      const key = findKey.get(environmentId, dedupId, batch.duplicateSince);
+      if (key) return key.event_id as EventId;
+    }
+    return batch.idsFromSender && findEvent.get(environmentId, event.id) ? event.id : null;
+  }
+
+  function insert(allocation: LeaseAllocation, batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
+    const { environmentId, receivedAt } = batch;
+    const { id, ts, extras, data } = event;
+    const nameId = words.nameId(event.name);
+    const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, extras, data);
+    if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
+    if (event.runs) for (const run of event.runs) startRuns.start(allocation, environmentId, sequence, run);
+    if (event.starts) for (const start of event.starts) startRuns.request(allocation, environmentId, sequence, start);
+    resumeRuns.resume(allocation, environmentId, event, receivedAt, sequence);
+  }
+
+  function appendInside(allocation: LeaseAllocation, batch: EventBatch): EventAppendResult {
+    const ids: EventId[] = [];
+    const sourceNo = words.sourceNo(batch.source);
+    let duplicates = 0;
+    for (const event of batch.events) {
+      const dedupId = event.dedupId === null ? null : toStoreText(event.dedupId);
+      const first = firstOf(batch, event, dedupId);
+      if (first) {
+        rows.flush();
+        countDuplicate.run(batch.environmentId, first);
+        duplicates++;
+      } else insert(allocation, batch, sourceNo, event, dedupId);
+      ids.push(first ?? event.id);
+    }
+    rows.flush();
+    if (batch.webhookRequest) recordRequest(batch.webhookRequest, ids[0] ?? null);
+    return { ids, duplicates, leased: allocation.leased };
+  }
+
+  return { append: (batch) => appendInside(new LeaseAllocation(batch.receivedAt, batch.lease), batch), appendInside };
+}

@@ -1,0 +1,48 @@
+/** Reads events in the order of their commits, for live tails. Single reads of the read thread live here too. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EnvironmentId, EventId } from "@inlet/protocol";
+import type { EventFollowParams, StoredEvent } from "../../contract/index.ts";
+import { type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
+import { selectEvents } from "./select-events.ts";
+
+/** Rows looked at in one call, so that another environment's traffic bounds nobody's wait. */
+const WINDOW_ROWS = 2_000;
+
+export function followEvents(
+  db: DatabaseSync,
+  { environmentId, after, limit }: EventFollowParams,
+): { events: StoredEvent[]; reached: number } {
+  const until = Math.min(after + WINDOW_ROWS, lastSequence(db));
+  const rows = db
+    .prepare(`${selectEvents()} WHERE sequence > ? AND sequence <= ? AND +environment_id = ? ORDER BY sequence LIMIT ?`)
+    .all(after, until, environmentId, limit) as unknown as EventRow[];
+  const events = rows.map(toStoredEvent);
+  const last = events.at(-1);
+  return { events, reached: events.length === limit && last ? last.sequence : Math.max(after, until) };
+}
+
+export function lastSequence(db: DatabaseSync): number {
+  const row = db.prepare("SELECT max(sequence) AS last FROM events").get() as { last: number | null };
+  return row.last ?? 0;
+}
+
+/** A transform may hold an event back this long after it was received, while others overtake it. */
+const OVERTAKEN_MS = 60_000;
+
+export function sequenceBefore(
+  db: DatabaseSync,
+  { environmentId, receivedFrom }: { environmentId: EnvironmentId; receivedFrom: number },
+): number {
+  const row = db
+    .prepare(
+      "SELECT sequence FROM events INDEXED BY events_by_time WHERE environment_id = ? AND received_at >= ? ORDER BY received_at LIMIT 1",
+    )
+    .get(environmentId, receivedFrom - OVERTAKEN_MS) as { sequence: number } | undefined;
+  return row ? row.sequence - 1 : lastSequence(db);
+}
+
+export function getEvent(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: EventId }): StoredEvent | null {
+  const row = db.prepare(`${selectEvents()} WHERE environment_id = ? AND event_id = ?`).get(environmentId, id);
+  return row ? toStoredEvent(row as unknown as EventRow) : null;
+}

@@ -1,0 +1,72 @@
+/** Slots of concurrency limits: taken and freed inside transactions; who waits for one is told once it is committed. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EntryNo, RunNo } from "@inlet/protocol";
+import type { LimitRule } from "../../contract/index.ts";
+
+type Listener = (ids: readonly string[]) => void;
+
+/** In place of an entry: the run itself holds the slot, until it has ended. */
+const OF_RUN = 0;
+
+export class Limits {
+  readonly #count;
+  readonly #take;
+  readonly #freeEntry;
+  readonly #freeRun;
+  readonly #listeners = new Set<Listener>();
+  readonly #freed = new Set<string>();
+
+  constructor(db: DatabaseSync) {
+    // What is held is due when its lease is over. After that it holds no slot.
+    this.#count = db.prepare(`
+      SELECT count(*) AS used FROM limit_slots AS slot WHERE limit_id = ?1
+        AND (entry_no = ${OF_RUN} OR EXISTS (SELECT 1 FROM queue WHERE queue.entry_no = slot.entry_no AND due_at > ?2))`);
+    this.#take = db.prepare("INSERT INTO limit_slots (limit_id, run_no, entry_no) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+    this.#freeEntry = db.prepare("DELETE FROM limit_slots WHERE run_no = ? AND entry_no = ? RETURNING limit_id");
+    this.#freeRun = db.prepare(`DELETE FROM limit_slots WHERE run_no = ? AND entry_no = ${OF_RUN} RETURNING limit_id`);
+  }
+
+  /** How many slots are free of a limit. */
+  free({ id, cap }: LimitRule, now: number): number {
+    return Math.max(cap - (this.#count.get(id, now)?.used as number), 0);
+  }
+
+  takeForEntry(limits: readonly LimitRule[], runNo: RunNo, entryNo: EntryNo): void {
+    for (const { id } of limits) this.#take.run(id, runNo, entryNo);
+  }
+
+  takeForRun(limit: LimitRule, runNo: RunNo): void {
+    this.#take.run(limit.id, runNo, OF_RUN);
+  }
+
+  freeEntry(runNo: RunNo, entryNo: EntryNo): void {
+    this.#noteFreed(this.#freeEntry.all(runNo, entryNo));
+  }
+
+  /** What the run itself holds. */
+  freeRun(runNo: RunNo): void {
+    this.#noteFreed(this.#freeRun.all(runNo));
+  }
+
+  watch(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  tell(): void {
+    if (this.#freed.size === 0) return;
+    const ids = [...this.#freed];
+    this.#freed.clear();
+    for (const listener of this.#listeners) listener(ids);
+  }
+
+  /** What was rolled back did not happen. */
+  forget(): void {
+    this.#freed.clear();
+  }
+
+  #noteFreed(rows: readonly unknown[]): void {
+    for (const { limit_id } of rows as readonly { limit_id: string }[]) this.#freed.add(limit_id);
+  }
+}

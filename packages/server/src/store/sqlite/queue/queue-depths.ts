@@ -1,0 +1,27 @@
+/** How much waits in the queue, on the read thread: asked for every few seconds, so it must stay cheap when a million calls wait. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EnvironmentId } from "@inlet/protocol";
+import type { QueueDepth } from "../../contract/index.ts";
+
+/**
+ * Lanes are counted from the index alone; of each only the first entry is looked at. What is held has the end of its lease for
+ * rank, so if anything waits that nobody has taken, the first entry is one of that kind.
+ */
+const DEPTHS = `
+  SELECT first.environment_id, sum(counted.waiting) AS waiting, min(iif(first.leased_by IS NULL, first.due_at, NULL)) AS oldest
+  FROM (SELECT lane_no, count(*) AS waiting FROM queue INDEXED BY queue_by_lane WHERE lane_no > 1 GROUP BY lane_no) AS counted
+  CROSS JOIN queue AS first ON first.entry_no = (
+    SELECT entry_no FROM queue INDEXED BY queue_by_lane WHERE lane_no = counted.lane_no ORDER BY rank LIMIT 1)
+  GROUP BY first.environment_id`;
+
+export function queueDepths(db: DatabaseSync): QueueDepth[] {
+  return db
+    .prepare(DEPTHS)
+    .all()
+    .map(({ environment_id, waiting, oldest }) => ({
+      environmentId: environment_id as EnvironmentId,
+      waiting: waiting as number,
+      oldestDueAt: oldest as number | null,
+    }));
+}

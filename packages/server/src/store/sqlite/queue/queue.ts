@@ -1,0 +1,203 @@
+/** Claiming, prolonging and recovering entries of the queue in SQLite. */
+
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
+import {
+  type ClaimedEntry,
+  type EntryKind,
+  LEASE_WITHOUT_END,
+  type LeasedEntry,
+  type QueueClaimParams,
+  type QueueClaimResult,
+  type QueueStore,
+  TIMER_LANE,
+  type TrialPhase,
+} from "../../contract/index.ts";
+import { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import type { Reader } from "../reader.ts";
+import type { Lanes } from "./lanes.ts";
+import type { Limits } from "./limits.ts";
+import type { QueueEntries } from "./queue-entries.ts";
+
+/** How far a low priority may put an entry behind those that come after it. */
+const RANK_AHEAD_MAX_MS = 43_200_000;
+
+/** Leases that end are shorter than this by far; a clock that was set back further is made up for when they end. */
+const LEASE_MS_MAX = 3_600_000;
+/** Held entries have the end of their lease for rank: those that sleep for longer are not looked at. */
+const HELD_ENTRIES = [`lane_no = 1 AND rank <= ?2 + ${LEASE_MS_MAX}`, `lane_no = 1 AND rank >= ${LEASE_WITHOUT_END}`, "lane_no > 1"];
+
+interface QueueRow {
+  entry_no: number;
+  environment_id: number;
+  lane_no: number;
+  home_lane_no: number;
+  rank: number;
+  due_at: number;
+  kind: string;
+  run_no: number | null;
+  function_no: number;
+  step_id: string;
+  attempt: number;
+  claims: number;
+  calling_trials: number;
+  concluding_trials: number;
+  subject: string | null;
+  event_no: number | null;
+  ended_run_no: number | null;
+}
+
+export interface QueueParts {
+  writer: GroupCommit;
+  reader: Reader;
+  lanes: Lanes;
+  limits: Limits;
+  entries: QueueEntries;
+}
+
+export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, entries }: QueueParts): QueueStore {
+  const due = db.prepare(`
+    SELECT entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials, concluding_trials, subject,
+      event_no, ended_run_no
+    FROM queue INDEXED BY queue_by_lane WHERE lane_no = ? AND rank <= ? AND due_at <= ? ORDER BY rank LIMIT ?`);
+  const lease = db.prepare(`
+    UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = claims + 1 WHERE entry_no = ?`);
+  const sendHome = db.prepare("UPDATE queue SET lane_no = home_lane_no WHERE entry_no = ?");
+  const begin = db.prepare("UPDATE runs SET status = 'running' WHERE run_no = ? AND status = 'queued'");
+  const renew = db.prepare("UPDATE queue SET rank = ?3, due_at = ?3 WHERE entry_no = ?1 AND lease_id = ?2");
+  const recover = HELD_ENTRIES.map((held) =>
+    db.prepare(`
+      UPDATE queue INDEXED BY queue_by_lane SET rank = ?2, due_at = ?2, lease_id = NULL, leased_by = NULL
+      WHERE leased_by = ?1 AND ${held} RETURNING entry_no, run_no`),
+  );
+  const laneAfter = db.prepare("SELECT lane_no FROM queue WHERE lane_no > ? ORDER BY lane_no LIMIT 1");
+  const nextDue = db.prepare("SELECT min(rank) AS due FROM queue WHERE lane_no = 1");
+  const reschedule = db.prepare(`
+    UPDATE queue SET lane_no = 1, rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
+  const release = db.prepare(`
+    UPDATE queue SET rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
+    WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no, lane_no`);
+  const trial = (phase: TrialPhase) => {
+    const column = `${phase}_trials`;
+    const [count, forget] = [`${column} + 1`, "0"].map((value) =>
+      db.prepare(`UPDATE queue SET ${column} = ${value} WHERE entry_no = ? AND lease_id = ?`),
+    ) as [StatementSync, StatementSync];
+    return { count, forget };
+  };
+  const trials = { calling: trial("calling"), concluding: trial("concluding") };
+  const remove = db.prepare("DELETE FROM queue WHERE entry_no = ? AND lease_id = ? RETURNING run_no");
+  const lanesAfter = db.prepare("SELECT lane_no, key FROM lanes WHERE lane_no > max(?, 1) ORDER BY lane_no LIMIT ?");
+  // The last number stays, so that none is given out again: runs that have ended still have the number of their lane.
+  const forgetLane = db.prepare(`
+    DELETE FROM lanes WHERE lane_no = ?1 AND lane_no < (SELECT max(lane_no) FROM lanes)
+      AND NOT EXISTS (SELECT 1 FROM queue INDEXED BY queue_by_lane WHERE lane_no = ?1)
+      AND NOT EXISTS (SELECT 1 FROM queue INDEXED BY queue_by_home_lane WHERE home_lane_no = ?1 AND lane_no <> home_lane_no)`);
+
+  function claim({ lane, limit, now, lease: offered, limits: rules }: QueueClaimParams): QueueClaimResult {
+    const rankMax = lane === TIMER_LANE ? now : now + RANK_AHEAD_MAX_MS;
+    const room = Math.min(limit, ...rules.map((rule) => limits.free(rule, now)));
+    const rows = room > 0 ? (due.all(lanes.no(lane), rankMax, now, room) as unknown as QueueRow[]) : [];
+    const allocation = new LeaseAllocation(now, offered);
+    const claimed = rows.flatMap((row) => take(row, offered, allocation) ?? []);
+    for (const { runNo, no } of claimed) if (runNo !== null) limits.takeForEntry(rules, runNo, no);
+    const fullLimits = rules.filter((rule) => limits.free(rule, now) === 0).map(({ id }) => id);
+    return { claimed, more: rows.length === room, fullLimits };
+  }
+
+  /** Calls among the timers belong elsewhere: they are leased if their own lane has room, and else wait there. */
+  function take(row: QueueRow, offered: QueueClaimParams["lease"], allocation: LeaseAllocation): ClaimedEntry | null {
+    const lane = lanes.key(row.home_lane_no);
+    if (row.kind === "call" && row.lane_no !== row.home_lane_no && !allocation.take(lane)) {
+      sendHome.run(row.entry_no);
+      entries.announce(lane, allocation.now);
+      return null;
+    }
+    const { until, node } = offered;
+    const laneNo = row.kind === "call" ? row.home_lane_no : row.lane_no;
+    const leaseId = offered.newId();
+    lease.run(laneNo, until, until, leaseId, node, row.entry_no);
+    if (row.kind === "call" && row.run_no !== null) begin.run(row.run_no);
+    return toClaimed(row, lane, leaseId, until);
+  }
+
+  /** What is let go of needs no slot. */
+  function freeSlots(no: EntryNo, row: unknown): void {
+    const runNo = (row as { run_no: RunNo | null } | undefined)?.run_no ?? null;
+    if (runNo !== null) limits.freeEntry(runNo, no);
+  }
+
+  function letGo({ no, leaseId }: LeasedEntry, now: number): void {
+    const row = release.get(no, leaseId, now) as { run_no: number | null; lane_no: number } | undefined;
+    freeSlots(no, row);
+    if (row) entries.announce(lanes.key(row.lane_no), now);
+  }
+
+  function recoverHeld(node: string, now: number): void {
+    for (const row of recover.flatMap((statement) => statement.all(node, now))) freeSlots(row.entry_no as EntryNo, row);
+  }
+
+  function lanesInUse(): string[] {
+    const found: string[] = [];
+    for (let row = laneAfter.get(0); row; row = laneAfter.get(row.lane_no as number)) found.push(lanes.key(row.lane_no as number));
+    return found;
+  }
+
+  /** Runs that have ended no longer say which lane they stood in; all others have an entry that does. */
+  function forgetLanes(after: number, limit: number): { forgotten: number; reached: number | null } {
+    const rows = lanesAfter.all(after, limit) as { lane_no: number; key: string }[];
+    const forgotten = rows.filter(({ lane_no }) => forgetLane.run(lane_no).changes > 0).length;
+    if (forgotten > 0) lanes.forget();
+    return { forgotten, reached: rows.length < limit ? null : (rows.at(-1)?.lane_no ?? null) };
+  }
+
+  return {
+    queueClaimMany: (params) => writer.submit(() => claim(params), params.limit),
+    queueRenew: ({ entries: held, until }) =>
+      writer.submit(() => {
+        const renewed = held.filter(({ no, leaseId }) => renew.run(no, leaseId, until).changes > 0);
+        return new Set(renewed.map(({ leaseId }) => leaseId));
+      }, held.length),
+    queueRelease: ({ entries: held, now }) =>
+      writer.submit(() => {
+        for (const entry of held) letGo(entry, now);
+      }, held.length),
+    queueRecover: ({ node, now }) => writer.submit(() => recoverHeld(node, now)),
+    queueDepths: () => reader.read("queueDepths", undefined),
+    queueTry: ({ no, leaseId, phase }) => writer.submit(() => void trials[phase].count.run(no, leaseId)),
+    queueAcquit: ({ no, leaseId, phase }) => writer.submit(() => void trials[phase].forget.run(no, leaseId)),
+    queueLanes: async () => lanesInUse(),
+    queueNextDue: async () => (nextDue.get()?.due as number | null | undefined) ?? null,
+    queueReschedule: ({ no, leaseId, dueAt }) =>
+      writer.submit(() => {
+        freeSlots(no, reschedule.get(no, leaseId, dueAt));
+        entries.announce(TIMER_LANE, dueAt);
+      }),
+    queueWatch: (listener) => entries.watch(listener),
+    limitWatch: (listener) => limits.watch(listener),
+    queueRemove: ({ no, leaseId }) => writer.submit(() => freeSlots(no, remove.get(no, leaseId))),
+    queueLaneForgetMany: ({ after, limit }) => writer.submit(() => forgetLanes(after, limit), limit),
+  };
+}
+
+function toClaimed(row: QueueRow, lane: string, leaseId: LeaseId, leasedUntil: number): ClaimedEntry {
+  return {
+    no: row.entry_no as EntryNo,
+    leaseId,
+    leasedUntil,
+    kind: row.kind as EntryKind,
+    environmentId: row.environment_id as EnvironmentId,
+    lane,
+    rank: row.rank,
+    dueAt: row.due_at,
+    runNo: row.run_no as RunNo | null,
+    functionNo: row.function_no as FunctionNo,
+    stepId: (row.step_id || null) as StepId | null,
+    attempt: row.attempt,
+    claims: row.claims + 1,
+    trials: { calling: row.calling_trials, concluding: row.concluding_trials },
+    subject: row.subject,
+    eventSequence: row.event_no,
+    endedRunNo: row.ended_run_no as RunNo | null,
+  };
+}

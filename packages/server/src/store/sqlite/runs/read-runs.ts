@@ -1,0 +1,144 @@
+/**
+ * Lists and shows runs, on the read thread. Run ids are ULIDs: their order is the order of creation, and a time is a prefix.
+ * A list merges ranges of indexes, one for each function and status asked for, so it costs the same whatever else there is.
+ */
+
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
+import { RUN_STATUSES, type RunDetails, type RunError, type RunListParams, type RunStatus, type RunSummary } from "../../contract/index.ts";
+import {
+  type AttemptRow,
+  type CallRow,
+  doneSteps,
+  RUN_COLUMNS,
+  type RunSummaryRow,
+  type StepRow,
+  toCallRecord,
+  toFailedAttempt,
+  toRunSummary,
+  toStepRecord,
+} from "../../rows/run-rows.ts";
+
+const SELECT = (extra = "") => `
+  SELECT ${RUN_COLUMNS}${extra}, events.event_id, event_names.name AS event_name
+  FROM runs LEFT JOIN lanes USING (lane_no) LEFT JOIN events ON events.sequence = runs.event_no LEFT JOIN event_names USING (name_id)`;
+
+/** A range of an index, newest first. */
+interface Stream {
+  index: string;
+  where: string;
+  values: SQLInputValue[];
+}
+
+/** The second conditions are those the partial indexes were made with. */
+const OF_FUNCTION = "function_no = ? AND status = ? AND status <> 'completed'";
+const OF_FUNCTION_COMPLETED = "function_no = ? AND status = 'completed'";
+const OF_STATUS = "status = ? AND status <> 'completed'";
+
+export function listRuns(db: DatabaseSync, params: RunListParams): { runs: RunSummary[]; next: RunId | null } {
+  const found = streamsOf(db, params).flatMap((stream) => idsIn(db, params, stream));
+  const ids = [...new Set(found)].sort().reverse();
+  const shown = ids.slice(0, params.limit);
+  return { runs: summaries(db, params.environmentId, shown), next: ids.length > params.limit ? (shown.at(-1) ?? null) : null };
+}
+
+function streamsOf(db: DatabaseSync, params: RunListParams): Stream[] {
+  const { environmentId, status, functionNos, eventId } = params;
+  if (eventId !== undefined) return [ofEvent(params, eventId)];
+  if (functionNos) return ofFunctions(functionNos, status);
+  if (status === undefined) return [{ index: "runs_by_id", where: "true", values: [] }];
+  if (status !== "completed") return [{ index: "runs_by_status", where: OF_STATUS, values: [status] }];
+  const rows = db.prepare("SELECT function_no FROM functions WHERE environment_id = ?").all(environmentId);
+  return ofFunctions(
+    rows.map(({ function_no }) => function_no as FunctionNo),
+    status,
+  );
+}
+
+function ofFunctions(functionNos: readonly FunctionNo[], status: RunStatus | undefined): Stream[] {
+  return functionNos.flatMap((no) => (status === undefined ? RUN_STATUSES : [status]).map((one) => ofFunction(no, one)));
+}
+
+function ofFunction(no: FunctionNo, status: RunStatus): Stream {
+  if (status === "completed") return { index: "runs_completed_by_function", where: OF_FUNCTION_COMPLETED, values: [no] };
+  return { index: "runs_by_function_and_status", where: OF_FUNCTION, values: [no, status] };
+}
+
+/** What one event started is little: further filters need no index. */
+function ofEvent({ environmentId, status, functionNos }: RunListParams, eventId: EventId): Stream {
+  const sequence = "SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?";
+  const where = [
+    `run_no IN (
+      SELECT run_no FROM runs WHERE event_no = (${sequence}) UNION ALL SELECT run_no FROM batched_events WHERE event_no = (${sequence}))`,
+  ];
+  const values: SQLInputValue[] = [environmentId, eventId, environmentId, eventId];
+  if (status !== undefined) {
+    where.push("status = ?");
+    values.push(status);
+  }
+  if (functionNos) {
+    where.push(`function_no IN (${functionNos.map(() => "?").join(",")})`);
+    values.push(...functionNos);
+  }
+  return { index: "", where: where.join(" AND "), values };
+}
+
+/** Ids alone are in the index: an environment may have many functions, and most of what their streams give is not shown. */
+function idsIn(db: DatabaseSync, params: RunListParams, { index, where, values }: Stream): RunId[] {
+  const conditions = ["environment_id = ?", where];
+  const bound: SQLInputValue[] = [params.environmentId, ...values];
+  const require = (condition: string, value: SQLInputValue) => {
+    conditions.push(condition);
+    bound.push(value);
+  };
+  if (params.after !== undefined) require("run_id < ?", params.after);
+  if (params.from !== undefined) require("run_id >= ?", firstIdAt(params.from));
+  if (params.to !== undefined) require("run_id < ?", firstIdAt(params.to));
+  const indexed = index && ` INDEXED BY ${index}`;
+  return db
+    .prepare(`SELECT run_id FROM runs${indexed} WHERE ${conditions.join(" AND ")} ORDER BY run_id DESC LIMIT ?`)
+    .all(...bound, params.limit + 1)
+    .map(({ run_id }) => run_id as RunId);
+}
+
+function summaries(db: DatabaseSync, environmentId: EnvironmentId, ids: readonly RunId[]): RunSummary[] {
+  const select = db.prepare(`${SELECT()} WHERE runs.environment_id = ? AND run_id = ?`);
+  return ids.flatMap((id) => {
+    const row = select.get(environmentId, id) as RunSummaryRow | undefined;
+    return row ? [toRunSummary(row)] : [];
+  });
+}
+
+export function summariseRuns(db: DatabaseSync, params: { environmentId: EnvironmentId; runNos: readonly RunNo[] }): RunSummary[] {
+  const select = db.prepare(`${SELECT()} WHERE run_no = ? AND runs.environment_id = ?`);
+  return params.runNos.flatMap((runNo) => {
+    const row = select.get(runNo, params.environmentId) as RunSummaryRow | undefined;
+    return row ? [toRunSummary(row)] : [];
+  });
+}
+
+export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: RunId }): RunDetails | null {
+  const row = db.prepare(`${SELECT(", output, error")} WHERE runs.environment_id = ? AND run_id = ?`).get(environmentId, id) as
+    | (RunSummaryRow & { output: string | null; error: string | null })
+    | undefined;
+  if (!row) return null;
+  const all = <Row>(sql: string) => db.prepare(sql).all(row.run_no) as Row[];
+  const steps = all<DetailedStepRow>("SELECT * FROM steps WHERE run_no = ? ORDER BY position");
+  const attempts = all<AttemptRow>("SELECT * FROM failed_attempts WHERE run_no = ? ORDER BY ended_at, rowid");
+  const calls = all<CallRow>("SELECT * FROM calls WHERE run_no = ? ORDER BY call_no");
+  const done = doneSteps(steps);
+  return {
+    ...toRunSummary(row),
+    output: row.output,
+    eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),
+    error: row.error === null ? null : (JSON.parse(row.error) as RunError),
+    steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
+    attempts: attempts.map(toFailedAttempt),
+    calls: calls.map((call) => toCallRecord(call, done)),
+  };
+}
+
+interface DetailedStepRow extends StepRow {
+  done_position: number | null;
+  value: string | null;
+}

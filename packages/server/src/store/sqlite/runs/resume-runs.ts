@@ -1,0 +1,78 @@
+/**
+ * Events and the waits they end. The run itself is not changed here: the entry of the step that waits is made due and told which event
+ * came, and whoever works on it resumes the run. A run that the event cancels gets an entry for that.
+ */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import { type NewEvent, type NewWait, type RunRecord, type StoredWait, TIMER_LANE, type WaitRules } from "../../contract/index.ts";
+import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import type { InsertEvents } from "../events/insert-events.ts";
+import type { QueueEntries } from "../queue/queue-entries.ts";
+import type { RunStates } from "./run-state.ts";
+import type { Waits } from "./waits.ts";
+
+export interface ResumeRunsParts {
+  waits: Waits;
+  states: RunStates;
+  entries: QueueEntries;
+  rules: WaitRules;
+  rows: InsertEvents;
+}
+
+export class ResumeRuns {
+  readonly #parts: ResumeRunsParts;
+
+  constructor(parts: ResumeRunsParts) {
+    this.#parts = parts;
+  }
+
+  /** The event was just stored. */
+  resume(allocation: LeaseAllocation, environmentId: EnvironmentId, event: NewEvent, receivedAt: number, sequence: number): void {
+    const { waits, rules, rows } = this.#parts;
+    const candidates = waits.candidates(environmentId, event.name, (path) => rules.keyAt(event, path));
+    const open = candidates.filter(({ since, expiresAt }) => since <= receivedAt && expiresAt > allocation.now);
+    if (open.length === 0) return;
+    // The event that started a run is looked up, and may be this one.
+    rows.flush();
+    for (const wait of open) if (this.#matches(wait, event, sequence)) this.#end(allocation, wait, sequence);
+  }
+
+  /** The wait was just stored: an event that came while it was on its way here is not missed. */
+  lookBack(allocation: LeaseAllocation, run: RunRecord, wait: NewWait): void {
+    if (wait.kind !== "event") return;
+    const stored = { ...wait, runNo: run.no };
+    for (const event of this.#parts.states.eventsSince(run.environmentId, wait.eventName, wait.since)) {
+      if (!this.#matches(stored, event, event.sequence)) continue;
+      this.#end(allocation, stored, event.sequence);
+      return;
+    }
+  }
+
+  /** The event that started a run neither resumes nor cancels it. */
+  #matches(wait: StoredWait, event: NewEvent, sequence: number): boolean {
+    const { states, rules } = this.#parts;
+    const run = states.run(wait.runNo);
+    if (!run || run.eventSequence === sequence) return false;
+    if (wait.expression === null) return true;
+    const [runEvent] = states.events([run.eventSequence]);
+    return runEvent !== undefined && rules.matches(wait, event, runEvent);
+  }
+
+  #end(allocation: LeaseAllocation, { kind, runNo, stepId }: StoredWait, sequence: number): void {
+    if (kind === "cancel") return this.cancel(allocation, runNo, sequence);
+    if (stepId === null) return;
+    if (this.#parts.entries.makeDue(allocation, runNo, stepId, { eventSequence: sequence })) this.#parts.waits.dropStep(runNo, stepId);
+  }
+
+  /** Whoever works on the entry cancels the run. A run has one at most. */
+  cancel(allocation: LeaseAllocation, runNo: RunRecord["no"], sequence: number | null): void {
+    const run = this.#parts.states.run(runNo);
+    if (!run || run.endedAt !== null) return;
+    const { environmentId, functionNo } = run;
+    const due = { rank: allocation.now, dueAt: allocation.now };
+    this.#parts.entries.add(allocation, {
+      ...{ environmentId, functionNo, runNo, ...due, kind: "cancel", lane: TIMER_LANE },
+      ...{ stepId: null, attempt: 0, subject: null, eventSequence: sequence },
+    });
+  }
+}

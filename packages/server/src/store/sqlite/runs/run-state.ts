@@ -1,0 +1,114 @@
+/** Reads what a decision about a run is made on, and what a call of its function needs. Inside or outside a transaction. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EntryNo, EnvironmentId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
+import {
+  type EntryRecord,
+  type RunContext,
+  type RunEnd,
+  type RunError,
+  type RunRecord,
+  type RunState,
+  type StoredEvent,
+  toStoreText,
+} from "../../contract/index.ts";
+import { type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
+import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../../rows/run-rows.ts";
+import { selectEvents } from "../events/select-events.ts";
+
+/** Bounds what a wait looks back over. */
+const RECENT_EVENTS_MAX = 10_000;
+
+export class RunStates {
+  readonly #run;
+  readonly #runById;
+  readonly #steps;
+  readonly #values;
+  readonly #entries;
+  readonly #event;
+  readonly #eventsSince;
+  readonly #end;
+
+  constructor(db: DatabaseSync) {
+    const select = `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)`;
+    this.#run = db.prepare(`${select} WHERE run_no = ?`);
+    this.#runById = db.prepare(`${select} WHERE environment_id = ? AND run_id = ?`);
+    this.#steps = db.prepare(`
+      SELECT step_id, kind, name, status, position, started_at, ended_at, attempts, until, detail
+      FROM steps WHERE run_no = ? ORDER BY position`);
+    this.#values = db.prepare("SELECT step_id, value FROM steps WHERE run_no = ? AND done_position IS NOT NULL ORDER BY done_position");
+    this.#entries = db.prepare("SELECT entry_no, kind, step_id, attempt, claims, lease_id, again FROM queue WHERE run_no = ?");
+    this.#eventsSince = db.prepare(`
+      ${selectEvents("events_by_name")}
+      WHERE environment_id = ? AND name_id = (SELECT name_id FROM event_names WHERE name = ?) AND received_at >= ?
+      ORDER BY received_at, sequence LIMIT ${RECENT_EVENTS_MAX}`);
+    this.#end = db.prepare("SELECT status, ended_at, output, error FROM runs WHERE run_no = ? AND ended_at IS NOT NULL");
+    this.#event = db.prepare(`${selectEvents()} WHERE sequence = ?`);
+  }
+
+  run(runNo: RunNo): (RunRecord & { eventNos: string | null }) | null {
+    const row = this.#run.get(runNo) as RunRow | undefined;
+    return row ? { ...toRunRecord(row), eventNos: row.event_nos } : null;
+  }
+
+  runById(environmentId: number, id: RunId): RunRecord | null {
+    const row = this.#runById.get(environmentId, id) as RunRow | undefined;
+    return row ? toRunRecord(row) : null;
+  }
+
+  /** Null when the run has ended. */
+  state(runNo: RunNo): RunState | null {
+    const run = this.run(runNo);
+    if (!run || run.endedAt !== null) return null;
+    const steps = (this.#steps.all(runNo) as unknown as StepRow[]).map(toStepRecord);
+    return { run, steps, entries: this.#entriesOf(runNo), events: () => this.events(sequencesOf(run)) };
+  }
+
+  context(runNo: RunNo): RunContext | null {
+    const run = this.run(runNo);
+    if (!run || run.endedAt !== null) return null;
+    const steps = this.#values.all(runNo) as { step_id: StepId; value: string }[];
+    const events = this.events(sequencesOf(run));
+    return { run, events, steps: steps.map(({ step_id, value }) => ({ id: step_id, value })) };
+  }
+
+  events(sequences: readonly number[]): StoredEvent[] {
+    return sequences.flatMap((sequence) => {
+      const row = this.#event.get(sequence) as EventRow | undefined;
+      return row ? [toStoredEvent(row)] : [];
+    });
+  }
+
+  /** Null when it has not ended, or is gone. */
+  end(runNo: RunNo): RunEnd | null {
+    const row = this.#end.get(runNo) as
+      | { status: RunEnd["status"]; ended_at: number; output: string | null; error: string | null }
+      | undefined;
+    if (!row) return null;
+    const error = row.error === null ? null : (JSON.parse(row.error) as RunError);
+    return { status: row.status, endedAt: row.ended_at, output: row.output, error };
+  }
+
+  /** Events of this name that were received since, oldest first, read as they are asked for. */
+  *eventsSince(environmentId: EnvironmentId, name: string, since: number): Generator<StoredEvent> {
+    const rows = this.#eventsSince.iterate(environmentId, toStoreText(name), since);
+    for (const row of rows) yield toStoredEvent(row as unknown as EventRow);
+  }
+
+  #entriesOf(runNo: RunNo): EntryRecord[] {
+    const rows = this.#entries.all(runNo) as Record<string, never>[];
+    return rows.map((row) => ({
+      no: row.entry_no as unknown as EntryNo,
+      kind: row.kind as unknown as string,
+      stepId: ((row.step_id as unknown as string) || null) as StepId | null,
+      attempt: row.attempt as unknown as number,
+      claims: row.claims as unknown as number,
+      leaseId: row.lease_id as unknown as LeaseId | null,
+      goesAgain: (row.again as unknown as number) === 1,
+    }));
+  }
+}
+
+function sequencesOf({ eventNos, eventSequence }: { eventNos: string | null; eventSequence: number }): number[] {
+  return eventNos === null ? [eventSequence] : (JSON.parse(eventNos) as number[]);
+}

@@ -1,0 +1,56 @@
+/** Runs in SQLite: changed by the writer, listed on the read thread. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EnvironmentId, RunId } from "@inlet/protocol";
+import type { RunRecord, RunStore } from "../../contract/index.ts";
+import { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import type { Reader } from "../reader.ts";
+import type { AdvanceRun } from "./advance-run.ts";
+import type { ChangedRuns } from "./changed-runs.ts";
+import type { RunStates } from "./run-state.ts";
+import type { StartRuns } from "./start-runs.ts";
+
+export interface RunStoreParts {
+  writer: GroupCommit;
+  reader: Reader;
+  runs: AdvanceRun;
+  startRuns: StartRuns;
+  states: RunStates;
+  changed: ChangedRuns;
+}
+
+export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, states, changed }: RunStoreParts): RunStore {
+  const environments = db.prepare("SELECT environment_id FROM environments");
+
+  function find(id: RunId): RunRecord | null {
+    for (const { environment_id } of environments.all() as { environment_id: EnvironmentId }[]) {
+      const run = states.runById(environment_id, id);
+      if (run) return run;
+    }
+    return null;
+  }
+
+  return {
+    runStart: ({ environmentId, eventSequence, run, now, lease }) =>
+      writer.submit(() => {
+        const allocation = new LeaseAllocation(now, lease);
+        startRuns.start(allocation, environmentId, eventSequence, run);
+        return { leased: allocation.leased };
+      }),
+    runAdvance: ({ runNo, entry, now, lease, decide }) =>
+      writer.submit(() => {
+        const allocation = new LeaseAllocation(now, lease);
+        const applied = runs.advance(allocation, runNo, entry, decide);
+        return { applied, leased: allocation.leased };
+      }, 4),
+    runNoteCall: (late) => writer.submit(() => runs.noteLateCall(late), 2),
+    runContext: async ({ runNo }) => states.context(runNo),
+    runEnd: async ({ runNo }) => states.end(runNo),
+    runFind: async ({ id }) => find(id),
+    runSummaries: (params) => reader.read("runSummaries", params),
+    runWatch: (listener) => changed.watch(listener),
+    runGet: (params) => reader.read("runGet", params),
+    runList: (params) => reader.read("runList", params),
+  };
+}

@@ -1,0 +1,63 @@
+/** Writes a run with its first entry, inside the transaction of the event that starts it. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EnvironmentId, RunNo } from "@inlet/protocol";
+import { type NewRun, type NewStart, TIMER_LANE } from "../../contract/index.ts";
+import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import type { Lanes } from "../queue/lanes.ts";
+import type { QueueEntries } from "../queue/queue-entries.ts";
+import type { ChangedRuns } from "./changed-runs.ts";
+import type { Waits } from "./waits.ts";
+
+export interface StartRunsParts {
+  lanes: Lanes;
+  entries: QueueEntries;
+  waits: Waits;
+  changed: ChangedRuns;
+}
+
+export class StartRuns {
+  readonly #changed: ChangedRuns;
+  readonly #lanes: Lanes;
+  readonly #entries: QueueEntries;
+  readonly #waits: Waits;
+  readonly #insert;
+  readonly #insertBatched;
+
+  constructor(db: DatabaseSync, { lanes, entries, waits, changed }: StartRunsParts) {
+    this.#changed = changed;
+    this.#lanes = lanes;
+    this.#entries = entries;
+    this.#waits = waits;
+    this.#insert = db.prepare(`
+      INSERT INTO runs (
+        environment_id, run_id, function_no, event_no, event_nos, status, lane_no, created_at, cron, original_run_id, invoker_run_no, invoker_step_id
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insertBatched = db.prepare("INSERT INTO batched_events (event_no, run_no) VALUES (?, ?)");
+  }
+
+  start(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
+    const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, invoker } = run;
+    const status = dueAt <= allocation.now && allocation.hasRoom(lane) ? "running" : "queued";
+    const { lastInsertRowid } = this.#insert.run(
+      ...[environmentId, id, functionNo, eventSequence, eventSequences ? JSON.stringify(eventSequences) : null, status],
+      ...[this.#lanes.no(lane), allocation.now, cron ?? null, originalRunId ?? null, invoker?.runNo ?? null, invoker?.stepId ?? null],
+    );
+    const runNo = lastInsertRowid as RunNo;
+    this.#changed.note(runNo);
+    const first = { environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null, eventSequence: null };
+    this.#entries.add(allocation, { ...first, dueAt, kind: "call" });
+    if (run.startBy !== undefined) this.#entries.add(allocation, { ...first, dueAt: run.startBy, kind: "start-by" });
+    for (const sequence of eventSequences ?? []) if (sequence !== eventSequence) this.#insertBatched.run(sequence, runNo);
+    for (const wait of run.cancels ?? []) this.#waits.add(environmentId, runNo, wait);
+    return runNo;
+  }
+
+  /** A function with rules about its starts: what happens is decided when the entry is worked on. */
+  request(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, { functionNo, dueAt }: NewStart): void {
+    this.#entries.add(allocation, {
+      ...{ environmentId, functionNo, dueAt, eventSequence, kind: "start", lane: TIMER_LANE, rank: dueAt },
+      ...{ runNo: null, stepId: null, attempt: 0, subject: null },
+    });
+  }
+}

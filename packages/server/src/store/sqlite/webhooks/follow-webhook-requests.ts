@@ -1,0 +1,46 @@
+/** Reads the record of webhook requests in the order of their commits, on the read thread. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EnvironmentId, WebhookId } from "@inlet/protocol";
+import type { WebhookRequest, WebhookRequestFollowParams } from "../../contract/index.ts";
+import { type RequestRow, toRequest } from "../../rows/request-rows.ts";
+
+/** Rows looked at in one call, so that another webhook's traffic bounds nobody's wait. */
+const WINDOW_ROWS = 2_000;
+/** A transform may hold a request back this long after it was received, while others overtake it. */
+const OVERTAKEN_MS = 60_000;
+
+export function followRequests(
+  db: DatabaseSync,
+  { environmentId, webhookId, after, limit }: WebhookRequestFollowParams,
+): { requests: WebhookRequest[]; reached: number } {
+  const last = lastRequestSequence(db);
+  // Records expire; when all of them have, SQLite counts from the beginning again.
+  const from = after > last ? 0 : after;
+  const until = Math.min(from + WINDOW_ROWS, last);
+  const rows = db
+    .prepare(`
+      SELECT * FROM webhook_requests NOT INDEXED
+      WHERE sequence > ? AND sequence <= ? AND environment_id = ? AND webhook_id = ? ORDER BY sequence LIMIT ?`)
+    .all(from, until, environmentId, webhookId, limit) as unknown as RequestRow[];
+  const requests = rows.map(toRequest);
+  const lastRead = requests.at(-1);
+  return { requests, reached: requests.length === limit && lastRead ? lastRead.sequence : until };
+}
+
+export function lastRequestSequence(db: DatabaseSync): number {
+  const row = db.prepare("SELECT max(sequence) AS last FROM webhook_requests").get() as { last: number | null };
+  return row.last ?? 0;
+}
+
+export function requestSequenceBefore(
+  db: DatabaseSync,
+  { environmentId, webhookId, receivedFrom }: { environmentId: EnvironmentId; webhookId: WebhookId; receivedFrom: number },
+): number {
+  const row = db
+    .prepare(`
+      SELECT sequence FROM webhook_requests INDEXED BY webhook_requests_by_time
+      WHERE environment_id = ? AND webhook_id = ? AND received_at >= ? ORDER BY received_at LIMIT 1`)
+    .get(environmentId, webhookId, receivedFrom - OVERTAKEN_MS) as { sequence: number } | undefined;
+  return row ? row.sequence - 1 : lastRequestSequence(db);
+}

@@ -1,0 +1,92 @@
+/** Webhooks in SQLite. Few rows, read whole; the service finds a webhook by its token in memory. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { WebhookId } from "@inlet/protocol";
+import type { Webhook, WebhookChanges, WebhookStore, WebhookVersion } from "../../contract/index.ts";
+import { listText } from "../../rows/accept-lists.ts";
+import { toWebhook, type WebhookRow } from "../../rows/webhook-rows.ts";
+import type { GroupCommit } from "../group-commit.ts";
+
+const SELECT = `
+  SELECT webhooks.*, webhook_versions.transform, webhook_tokens.token FROM webhooks
+  JOIN webhook_versions USING (webhook_id, version)
+  JOIN webhook_tokens ON webhook_tokens.webhook_id = webhooks.webhook_id AND webhook_tokens.retired_at IS NULL`;
+
+export function webhookStore(db: DatabaseSync, writer: GroupCommit): WebhookStore {
+  const list = db.prepare(`${SELECT} ORDER BY webhooks.rowid`);
+  const get = db.prepare(`${SELECT} WHERE webhooks.webhook_id = ? AND deleted_at IS NULL`);
+  const retired = db.prepare("SELECT token, webhook_id FROM webhook_tokens WHERE retired_at IS NOT NULL");
+  const insertWebhook = db.prepare(`
+    INSERT INTO webhooks (webhook_id, environment_id, name, version, event_names, ips, enabled, created_at, updated_at)
+    VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?)`);
+  const insertToken = db.prepare("INSERT INTO webhook_tokens (token, webhook_id, created_at) VALUES (?, ?, ?)");
+  const retireToken = db.prepare("UPDATE webhook_tokens SET retired_at = ? WHERE webhook_id = ? AND retired_at IS NULL");
+  const insertVersion = db.prepare("INSERT INTO webhook_versions (webhook_id, version, transform, created_at) VALUES (?, ?, ?, ?)");
+  const versions = db.prepare("SELECT version, transform, created_at FROM webhook_versions WHERE webhook_id = ? ORDER BY version DESC");
+  const update = db.prepare(`
+    UPDATE webhooks SET name = ?, version = ?, event_names = ?, ips = ?, enabled = ?, updated_at = ? WHERE webhook_id = ?`);
+  const remove = db.prepare("UPDATE webhooks SET deleted_at = ?, updated_at = ? WHERE webhook_id = ?");
+
+  const find = (id: WebhookId): Webhook | null => {
+    const row = get.get(id);
+    return row ? toWebhook(row as unknown as WebhookRow) : null;
+  };
+  const versionsOf = (id: WebhookId): WebhookVersion[] =>
+    (versions.all(id) as unknown as { version: number; transform: string; created_at: number }[]).map(
+      ({ version, transform, created_at }) => ({ version, transform, createdAt: created_at }),
+    );
+
+  /** The version that shall be in force, made first if its text is new; null when an older one is asked for that never was. */
+  function versionInForce(webhook: Webhook, { transform, version }: WebhookChanges, now: number): number | null {
+    const known = versionsOf(webhook.id);
+    if (version !== undefined && !known.some((one) => one.version === version)) return null;
+    if (transform === undefined) return version ?? webhook.version;
+    const current = known.find((one) => one.version === (version ?? webhook.version));
+    if (current?.transform === transform) return current.version;
+    const next = (known[0]?.version ?? 0) + 1;
+    insertVersion.run(webhook.id, next, transform, now);
+    return next;
+  }
+
+  function change(id: WebhookId, changes: WebhookChanges, now: number): Webhook | null {
+    const webhook = find(id);
+    if (!webhook) return null;
+    const version = versionInForce(webhook, changes, now);
+    if (version === null) return null;
+    const { name, eventNames, ips, enabled } = { ...webhook, ...changes };
+    update.run(name, version, listText(eventNames), listText(ips), Number(enabled), now, id);
+    return find(id);
+  }
+
+  return {
+    webhookList: async () => (list.all() as unknown as WebhookRow[]).map(toWebhook),
+    webhookRetiredTokenList: async () =>
+      (retired.all() as { token: string; webhook_id: string }[]).map((row) => ({
+        token: row.token,
+        webhookId: row.webhook_id as WebhookId,
+      })),
+    webhookInsert: (webhook) =>
+      writer.submit(() => {
+        const { id, environmentId, name, eventNames, ips, enabled, createdAt } = webhook;
+        insertWebhook.run(id, environmentId, name, listText(eventNames), listText(ips), Number(enabled), createdAt, createdAt);
+        insertToken.run(webhook.token, id, createdAt);
+        insertVersion.run(id, 1, webhook.transform, createdAt);
+        return find(id) as Webhook;
+      }),
+    webhookUpdate: ({ id, changes, updatedAt }) => writer.submit(() => change(id, changes, updatedAt)),
+    webhookRotate: ({ id, token, rotatedAt }) =>
+      writer.submit(() => {
+        if (!find(id)) return null;
+        retireToken.run(rotatedAt, id);
+        insertToken.run(token, id, rotatedAt);
+        return change(id, {}, rotatedAt);
+      }),
+    webhookDelete: ({ id, deletedAt }) =>
+      writer.submit(() => {
+        const webhook = find(id);
+        if (webhook) remove.run(deletedAt, deletedAt, id);
+        return webhook && { ...webhook, deletedAt, updatedAt: deletedAt };
+      }),
+    webhookVersionList: async ({ id }) => versionsOf(id),
+  };
+}
