@@ -179,7 +179,19 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["entry_no"],
     columns: same(
       ...["entry_no", "environment_id", "lane_no", "home_lane_no", "rank", "due_at", "kind", "run_no", "function_no"],
-      ...["step_id", "attempt", "claims", "trials", "lease_id", "leased_by", "again", "subject", "event_no", "ended_run_no"],
+      ...[
+        "step_id",
+        "attempt",
+        "claims",
+        "calling_trials",
+        "concluding_trials",
+        "lease_id",
+        "leased_by",
+        "again",
+        "subject",
+        "event_no",
+        "ended_run_no",
+      ],
     ),
     // What the embedded store's one node held when it ended is due again, as after any end of it.
     convert: { ...escaped("step_id", "subject"), lease_id: () => null, leased_by: () => null, rank: unheld, due_at: unheld },

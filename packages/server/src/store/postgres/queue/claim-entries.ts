@@ -23,7 +23,7 @@ import { freeSlotsOf, lockLimits, takeSlots } from "./limits.ts";
 const RANK_AHEAD_MAX_MS = 43_200_000;
 
 const COLUMNS = `
-  entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, trials, subject,
+  entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials, concluding_trials, subject,
   event_no, ended_run_no`;
 /** Of a lane, in the environment it belongs to: the first of them along its index. */
 const DUE = `
@@ -60,7 +60,8 @@ interface QueueRow {
   step_id: string;
   attempt: number;
   claims: number;
-  trials: number;
+  calling_trials: number;
+  concluding_trials: number;
   subject: string | null;
   event_no: number | null;
   ended_run_no: RunNo | null;
@@ -154,7 +155,7 @@ function toClaimed(row: QueueRow, lane: string, lease: Pick<ClaimedEntry, "lease
     ...lease,
     ...{ no: row.entry_no, kind: row.kind, environmentId: row.environment_id, lane, rank: row.rank, dueAt: row.due_at },
     ...{ runNo: row.run_no, functionNo: row.function_no, stepId: (fromStoreText(row.step_id) || null) as StepId | null },
-    ...{ attempt: row.attempt, claims: row.claims + 1, trials: row.trials },
+    ...{ attempt: row.attempt, claims: row.claims + 1, trials: { calling: row.calling_trials, concluding: row.concluding_trials } },
     ...{ subject: row.subject === null ? null : fromStoreText(row.subject), eventSequence: row.event_no, endedRunNo: row.ended_run_no },
   };
 }

@@ -2,7 +2,7 @@
 
 import type { EntryNo, EnvironmentId, LeaseId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import { fromStoreText, type LeasedEntry, type QueueStore, StoreUnavailable, TIMER_LANE } from "../../contract/index.ts";
+import { fromStoreText, type LeasedEntry, type QueueStore, StoreUnavailable, TIMER_LANE, type TrialPhase } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 import { type News, noNews, noteLane } from "../group-writes.ts";
 import { claimEntries } from "./claim-entries.ts";
@@ -36,8 +36,9 @@ const RESCHEDULE = `
 const REMOVE = `
   DELETE FROM queue WHERE environment_id = ANY ($1::integer[]) AND entry_no = ANY ($2::bigint[]) AND lease_id = ANY ($3::text[])
   RETURNING environment_id, entry_no, run_no, lane_no`;
-const CHANGE_TRIALS = `
-  UPDATE queue SET trials = greatest(trials + $4, 0) WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3`;
+const TRIAL_COLUMNS: Readonly<Record<TrialPhase, string>> = { calling: "calling_trials", concluding: "concluding_trials" };
+const setTrials = (phase: TrialPhase, value: string) => `
+  UPDATE queue SET ${TRIAL_COLUMNS[phase]} = ${value} WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3`;
 const RECOVER = `
   UPDATE queue SET rank = $2, due_at = $2, lease_id = NULL, leased_by = NULL WHERE leased_by = $1
   RETURNING environment_id, entry_no, run_no, lane_no`;
@@ -112,11 +113,11 @@ export function queueStore({ database, tell, watch, watchLimits }: QueueParts): 
     async queueLanes() {
       return (await database.query<{ key: string }>(LANES_IN_USE)).map(({ key }) => fromStoreText(key));
     },
-    async queueTry({ environmentId, no, leaseId }) {
-      await database.query(CHANGE_TRIALS, [environmentId, no, leaseId, 1]);
+    async queueTry({ environmentId, no, leaseId, phase }) {
+      await database.query(setTrials(phase, `${TRIAL_COLUMNS[phase]} + 1`), [environmentId, no, leaseId]);
     },
-    async queueAcquit({ environmentId, no, leaseId }) {
-      await database.query(CHANGE_TRIALS, [environmentId, no, leaseId, -1]);
+    async queueAcquit({ environmentId, no, leaseId, phase }) {
+      await database.query(setTrials(phase, "0"), [environmentId, no, leaseId]);
     },
     async queueNextDue() {
       const [row] = await database.query<{ due: number | null }>(`SELECT min(rank) AS due FROM queue WHERE lane_no = ${TIMER_LANE_NO}`);

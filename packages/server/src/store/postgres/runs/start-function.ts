@@ -11,7 +11,7 @@ import type { Marks } from "./marks.ts";
 import { addEntry, startRun } from "./start-runs.ts";
 
 const MOVE = `
-  UPDATE queue SET rank = $3, due_at = $3, lease_id = NULL, leased_by = NULL, claims = 0, trials = 0
+  UPDATE queue SET rank = $3, due_at = $3, lease_id = NULL, leased_by = NULL, claims = 0, calling_trials = 0, concluding_trials = 0
   WHERE environment_id = $1 AND entry_no = $2`;
 
 export interface StartParts {

@@ -1,0 +1,55 @@
+/** ARCHITECTURE.md is a map: every path and every test it names is there. */
+
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const TEXT = readFileSync(`${ROOT}ARCHITECTURE.md`, "utf8");
+/** Where a path may begin. */
+const BASES = ["", "packages/", "packages/server/", "packages/server/src/", "packages/server/test/"];
+
+function section(title: string): string {
+  const from = TEXT.indexOf(`\n## ${title}\n`);
+  assert.ok(from >= 0, `there is a section "${title}"`);
+  const end = TEXT.indexOf("\n## ", from + 1);
+  return TEXT.slice(from, end < 0 ? undefined : end);
+}
+
+const quoted = (text: string) => [...text.matchAll(/`([^`\n]+)`/g)].map(([, inside]) => inside as string);
+/** A folder named alone is beside the one its row names. */
+const isThere = (path: string) =>
+  BASES.some((base) => existsSync(`${ROOT}${base}${path}`)) ||
+  existsSync(`${ROOT}packages/${path.replace("/", "/src/")}`) ||
+  (path.endsWith("/") && globSync(`packages/server/{src/*,test}/${path}`, { cwd: ROOT }).length > 0);
+
+test("every path is there", () => {
+  const paths = quoted(TEXT).filter((text) => /^[\w.@/-]+\/[\w./-]*$/.test(text) && !text.startsWith("/") && !text.startsWith("@"));
+  assert.ok(paths.length > 60, `${paths.length}`);
+  const missing = paths.filter((path) => !isThere(path) && globSync(`packages/server/src/store/*/${path}`, { cwd: ROOT }).length !== 2);
+  assert.deepEqual(missing, ["inngest/function.finished"], "what is missing");
+});
+
+test("every test that proves a guarantee is there", () => {
+  const tests = new Set(
+    globSync("packages/**/*.test.ts", { cwd: ROOT, exclude: ["**/node_modules/**"] }).map((file) => basename(file, ".test.ts")),
+  );
+  const rows = section("Guarantees, and where each is proved")
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !line.startsWith("| guarantee"));
+  assert.ok(rows.length > 25);
+  for (const row of rows) {
+    const proofs = quoted(row.split("|").at(-2) ?? "");
+    for (const proof of proofs) assert.ok(tests.has(basename(proof, ".test.ts")), `${proof} proves: ${row}`);
+  }
+});
+
+test("the index tells where at least thirty everyday changes are made", () => {
+  const rows = section("To change X, open Y")
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !line.startsWith("| to change"));
+  assert.ok(rows.length >= 30, `${rows.length}`);
+  for (const row of rows) assert.ok(quoted(row.split("|").at(-2) ?? "").length > 0, row);
+});
