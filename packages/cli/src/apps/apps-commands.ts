@@ -2,9 +2,9 @@
 
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
+import type { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { listResult } from "../rest/list-result.ts";
 import { createRestClient } from "../rest/rest-client.ts";
-import type { APP_FLAGS } from "./apps-rows.ts";
 
 export interface App {
   id: string;
@@ -26,7 +26,7 @@ interface AppFunction {
   config: { retries?: number | null };
 }
 
-type AppCall = Call<typeof APP_FLAGS>;
+type AppCall = Call<typeof CONNECTION_FLAGS>;
 
 export async function listApps({ options, io }: AppCall): Promise<CommandResult> {
   const apps = await createRestClient(options).data<App[]>({ path: "/apps" });

@@ -3,14 +3,12 @@
 import { type CommandRow, command } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 
-export const APP_FLAGS = CONNECTION_FLAGS;
-
 export const APPS_ROWS: readonly CommandRow[] = [
   command({
     words: ["apps", "list"],
     sentence: "Lists the apps whose functions the service calls.",
     examples: [["inlet apps list", "with what went wrong at the last sync, if anything"]],
-    flags: APP_FLAGS,
+    flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./apps-commands.ts")).listApps(call),
   }),
   command({
@@ -24,7 +22,7 @@ export const APPS_ROWS: readonly CommandRow[] = [
       ["inlet apps sync https://shop.example.com/api/inlet", "after each deployment"],
       ["inlet apps sync https://preview-7.example.com/api/inlet --env feature/cart", "a preview, to its branch environment"],
     ],
-    flags: APP_FLAGS,
+    flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./apps-commands.ts")).syncApp(call),
   }),
   command({
@@ -34,14 +32,14 @@ export const APPS_ROWS: readonly CommandRow[] = [
     namesMin: 1,
     namesMax: 1,
     examples: [["inlet apps remove shop", "by id or name"]],
-    flags: APP_FLAGS,
+    flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./apps-commands.ts")).removeApp(call),
   }),
   command({
     words: ["functions", "list"],
     sentence: "Lists functions and what triggers them.",
     examples: [["inlet functions list", "those of the default environment"]],
-    flags: APP_FLAGS,
+    flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./apps-commands.ts")).listFunctions(call),
   }),
 ];

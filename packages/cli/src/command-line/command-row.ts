@@ -54,6 +54,8 @@ export interface Call<Known extends Flags> {
   /** What stands beside the flags. */
   names: string[];
   io: Io;
+  /** Every command there is. */
+  table: CommandTable;
 }
 
 export type Exits = readonly (readonly [code: number, meaning: string])[];
@@ -96,6 +98,11 @@ export function command<const Known extends Flags>(
 export interface CommandGroup {
   word: string;
   sentence: string;
+}
+
+export interface CommandTable {
+  rows: readonly CommandRow[];
+  groups: readonly CommandGroup[];
 }
 
 export const USUAL_EXITS: Exits = [

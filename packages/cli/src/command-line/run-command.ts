@@ -2,22 +2,18 @@
 
 import { CommandFault } from "./command-fault.ts";
 import { type CommandResult, EXIT, JsonText } from "./command-result.ts";
-import { type CommandGroup, type CommandRow, exitsOf, type Io } from "./command-row.ts";
+import { type CommandGroup, type CommandRow, type CommandTable, exitsOf, type Io } from "./command-row.ts";
 import { commandHelp, groupHelp, overview, serviceHelp } from "./help.ts";
 import { readOptions } from "./read-options.ts";
 
-export interface CommandTable {
-  rows: readonly CommandRow[];
-  groups: readonly CommandGroup[];
-}
-
 const HELP_WORDS: ReadonlySet<string> = new Set(["--help", "-h"]);
 
-export async function runCommand({ rows, groups }: CommandTable, argv: readonly string[], io: Io): Promise<number> {
+export async function runCommand(table: CommandTable, argv: readonly string[], io: Io): Promise<number> {
+  const { rows, groups } = table;
   // `inlet help events list` is `inlet events list --help`.
   const words = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
   const row = rows.find((candidate) => candidate.words.every((word, i) => words[i] === word));
-  if (row) return runRow(row, words.slice(row.words.length), io);
+  if (row) return runRow(row, words.slice(row.words.length), io, table);
   const group = groups.find(({ word }) => word === words[0]);
   const unknown = words[group ? 1 : 0];
   const help = group ? groupHelp(group, rows) : overview(rows, groups);
@@ -27,11 +23,11 @@ export async function runCommand({ rows, groups }: CommandTable, argv: readonly 
   return rows.find((known) => known.words[0] === group?.word)?.usageExit ?? EXIT.usage;
 }
 
-async function runRow(row: CommandRow, argv: readonly string[], io: Io): Promise<number> {
+async function runRow(row: CommandRow, argv: readonly string[], io: Io, table: CommandTable): Promise<number> {
   if (argv.some((word) => HELP_WORDS.has(word))) return print(io, await helpOf(row));
   try {
     const call = row.settings ? { options: {}, names: [...argv] } : readOptions(row, argv, io.variables);
-    const { exitCode, text, json } = await row.run({ ...call, io });
+    const { exitCode, text, json } = await row.run({ ...call, io, table });
     if (text !== null) print(io, (call.options as { json?: boolean }).json ? jsonText(json) : text);
     return exitCode;
   } catch (error) {

@@ -2,15 +2,13 @@
 
 import { type CommandRow, command } from "../command-line/command-row.ts";
 
-export const SHELLS = ["bash", "zsh", "fish"] as const;
-
 export const COMPLETION: CommandRow = command({
   words: ["completion"],
   operands: "<bash|zsh|fish>",
   sentence: "Prints a script that completes commands and flags in a shell.",
   namesMin: 1,
   namesMax: 1,
-  nameChoices: SHELLS,
+  nameChoices: ["bash", "zsh", "fish"],
   examples: [
     ["inlet completion bash > ~/.local/share/bash-completion/completions/inlet", "bash, from the next shell on"],
     ['inlet completion zsh > "$HOME/.zsh/completions/_inlet"', "zsh, in a folder of $fpath"],

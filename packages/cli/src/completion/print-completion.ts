@@ -3,17 +3,15 @@
 import { settingsNames } from "@inlet/server";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call, CommandRow, Flags } from "../command-line/command-row.ts";
-import { GROUPS, ROWS } from "../commands.ts";
 import { bashScript } from "./bash.ts";
-import type { SHELLS } from "./completion-row.ts";
 import { completionTree } from "./completion-tree.ts";
 import { fishScript } from "./fish.ts";
 import { zshScript } from "./zsh.ts";
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
-export async function printCompletion({ names }: Call<Flags>): Promise<CommandResult> {
-  const script = SCRIPTS[names[0] as (typeof SHELLS)[number]](completionTree(ROWS.map(withSettings), GROUPS));
+export async function printCompletion({ names, table }: Call<Flags>): Promise<CommandResult> {
+  const script = SCRIPTS[names[0] as keyof typeof SCRIPTS](completionTree(table.rows.map(withSettings), table.groups));
   return { exitCode: EXIT.ok, text: script.trimEnd(), json: null };
 }
 

@@ -5,7 +5,7 @@ import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
 import { checkFolder, checkNode, checkPort, checkSettings } from "./check-machine.ts";
 import { checkService, isInlet, look } from "./check-service.ts";
-import type { DOCTOR_FLAGS } from "./doctor-row.ts";
+import type { DOCTOR_FLAGS } from "./doctor-flags.ts";
 import type { Finding } from "./finding.ts";
 
 const COLOURS = { ok: "green", warning: "yellow", problem: "red", skipped: "dim" } as const;

@@ -5,7 +5,7 @@ import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
 import { listResult } from "../rest/list-result.ts";
 import { createRestClient, type RestClient } from "../rest/rest-client.ts";
-import type { CREATE_FLAGS, PLAIN_FLAGS } from "./environments-rows.ts";
+import type { CREATE_FLAGS, PLAIN_FLAGS } from "./environments-flags.ts";
 
 interface Environment {
   name: string;

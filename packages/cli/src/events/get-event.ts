@@ -2,12 +2,12 @@
 
 import { type CommandResult, EXIT, JsonText } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
+import type { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { fieldsText, statusText, visible } from "../command-line/write-table.ts";
 import { createRestClient } from "../rest/rest-client.ts";
 import { type EventFields, memberText } from "./event-text.ts";
-import type { GET_FLAGS } from "./events-rows.ts";
 
-export async function getEvent({ options, names }: Call<typeof GET_FLAGS>): Promise<CommandResult> {
+export async function getEvent({ options, names }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
   const { text, value } = await createRestClient(options).call<{ data: EventFields }>({
     path: `/events/${encodeURIComponent(names[0] as string)}`,
   });

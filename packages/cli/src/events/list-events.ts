@@ -6,7 +6,7 @@ import { instant } from "../command-line/list-flags.ts";
 import { listResult } from "../rest/list-result.ts";
 import { createRestClient } from "../rest/rest-client.ts";
 import { type EventFields, itemTexts, memberText, onOneLine } from "./event-text.ts";
-import type { LIST_FLAGS } from "./events-rows.ts";
+import type { LIST_FLAGS } from "./events-flags.ts";
 
 const PAGE_MAX = 100;
 

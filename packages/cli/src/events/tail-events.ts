@@ -6,7 +6,7 @@ import { instant } from "../command-line/list-flags.ts";
 import { followStream } from "../rest/follow-stream.ts";
 import { createRestClient } from "../rest/rest-client.ts";
 import { eventLine, onOneLine } from "./event-text.ts";
-import type { TAIL_FLAGS } from "./events-rows.ts";
+import type { TAIL_FLAGS } from "./events-flags.ts";
 
 export async function tailEvents({ options, io }: Call<typeof TAIL_FLAGS>): Promise<CommandResult> {
   const { name, since, json } = options;

@@ -2,9 +2,10 @@
 
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
+import type { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { listResult } from "../rest/list-result.ts";
 import { createRestClient } from "../rest/rest-client.ts";
-import type { CREATE_FLAGS, LIST_FLAGS, REVOKE_FLAGS } from "./keys-rows.ts";
+import type { CREATE_FLAGS, LIST_FLAGS } from "./keys-flags.ts";
 
 interface Key {
   id: string;
@@ -40,7 +41,7 @@ export async function createKey({ options, names, io }: Call<typeof CREATE_FLAGS
   return { exitCode: EXIT.ok, text: made.key, json: made };
 }
 
-export async function revokeKey({ options, names }: Call<typeof REVOKE_FLAGS>): Promise<CommandResult> {
+export async function revokeKey({ options, names }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
   const path = `/keys/${encodeURIComponent(names[0] as string)}`;
   const revoked = await createRestClient(options).data<Key>({ method: "DELETE", path });
   return { exitCode: EXIT.ok, text: `Revoked the ${revoked.kind} key ${revoked.name} (${revoked.id}).`, json: revoked };

@@ -1,29 +1,7 @@
 /** `inlet migrate-store`. */
 
-import { type CommandRow, command, type Flags } from "../command-line/command-row.ts";
-import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
-
-export const MIGRATE_STORE_FLAGS = {
-  from: {
-    type: "string",
-    placeholder: "folder",
-    variable: "SERVICE_DATA_DIR",
-    fallback: ".inlet",
-    sentence: "The data folder of the embedded store.",
-  },
-  to: {
-    type: "string",
-    placeholder: "url",
-    variable: "SERVICE_DATABASE_URL",
-    secret: true,
-    fault: (text: string) =>
-      /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")
-        ? null
-        : "--to must be an address such as postgres://user:password@host:5432/name",
-    sentence: "The PostgreSQL database, which must be empty.",
-  },
-  json: CONNECTION_FLAGS.json,
-} as const satisfies Flags;
+import { type CommandRow, command } from "../command-line/command-row.ts";
+import { MIGRATE_STORE_FLAGS } from "./migrate-store-flags.ts";
 
 export const MIGRATE_STORE: CommandRow = command({
   words: ["migrate-store"],

@@ -5,7 +5,7 @@ import { CommandFault } from "../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
 import { barText, createProgressBar, perSecond } from "../command-line/progress-bar.ts";
-import type { MIGRATE_STORE_FLAGS } from "./migrate-store-row.ts";
+import type { MIGRATE_STORE_FLAGS } from "./migrate-store-flags.ts";
 
 export async function migrateStoreCommand({ options, io }: Call<typeof MIGRATE_STORE_FLAGS>): Promise<CommandResult> {
   const { from, to } = options;

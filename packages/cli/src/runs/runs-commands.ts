@@ -2,12 +2,13 @@
 
 import { type CommandResult, EXIT, JsonText } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
+import type { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { instant } from "../command-line/list-flags.ts";
 import { memberText } from "../events/event-text.ts";
 import { listResult } from "../rest/list-result.ts";
 import { type Connection, createRestClient } from "../rest/rest-client.ts";
 import { durationText, type RunDetails, type RunFields, runText } from "./run-text.ts";
-import type { LIST_FLAGS, RUN_FLAGS } from "./runs-rows.ts";
+import type { LIST_FLAGS } from "./runs-flags.ts";
 
 export async function listRuns({ options, io }: Call<typeof LIST_FLAGS>): Promise<CommandResult> {
   const { status, function: functionId, from, to, cursor, limit } = options;
@@ -18,17 +19,17 @@ export async function listRuns({ options, io }: Call<typeof LIST_FLAGS>): Promis
   return listResult({ headings, rows, empty: "No runs." }, items, next, io);
 }
 
-export async function getRun({ options, names }: Call<typeof RUN_FLAGS>): Promise<CommandResult> {
+export async function getRun({ options, names }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
   const { run, text } = await callRun(options, "GET", names[0] ?? "");
   return { exitCode: EXIT.ok, text: runText(run, text), json: new JsonText(text) };
 }
 
-export async function cancelRun({ options, names }: Call<typeof RUN_FLAGS>): Promise<CommandResult> {
+export async function cancelRun({ options, names }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
   const { run, text } = await callRun(options, "POST", names[0] ?? "", "/cancel");
   return { exitCode: EXIT.ok, text: `Cancelled ${run.id} of ${run.function.id}.`, json: new JsonText(text) };
 }
 
-export async function rerunRun({ options, names }: Call<typeof RUN_FLAGS>): Promise<CommandResult> {
+export async function rerunRun({ options, names }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
   const { run, text } = await callRun(options, "POST", names[0] ?? "", "/rerun");
   const told = `${run.id} runs ${run.function.id} again; "inlet runs watch ${run.id}" follows it.`;
   return { exitCode: EXIT.ok, text: told, json: new JsonText(text) };

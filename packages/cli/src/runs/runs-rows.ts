@@ -1,24 +1,8 @@
 /** `inlet runs …`. */
 
-import { type CommandRow, command, type Flags } from "../command-line/command-row.ts";
+import { type CommandRow, command } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
-import { PAGE_FLAGS, TIME_FLAGS } from "../command-line/list-flags.ts";
-
-const STATUSES = ["queued", "running", "sleeping", "waiting", "completed", "failed", "cancelled"] as const;
-
-export const LIST_FLAGS = {
-  status: { type: "string", choices: STATUSES, sentence: "Only runs with this status." },
-  function: { type: "string", placeholder: "function id", sentence: "Only runs of this function." },
-  ...TIME_FLAGS,
-  ...PAGE_FLAGS,
-  ...CONNECTION_FLAGS,
-} as const satisfies Flags;
-
-export const RUN_FLAGS = CONNECTION_FLAGS;
-export const WATCH_FLAGS = {
-  function: { type: "string", placeholder: "function id", sentence: "Without a run: only runs of this function." },
-  ...CONNECTION_FLAGS,
-} as const satisfies Flags;
+import { LIST_FLAGS, WATCH_FLAGS } from "./runs-flags.ts";
 
 const one = { operands: "<run id>", namesMin: 1, namesMax: 1 } as const;
 
@@ -38,7 +22,7 @@ export const RUNS_ROWS: readonly CommandRow[] = [
     ...one,
     sentence: "Shows one run: its steps, every call of its app, its output or error.",
     examples: [["inlet runs get 01JCQ7V8Z0ABCDEFGHJKMNPQRS", 'by the id that "inlet runs list" shows']],
-    flags: RUN_FLAGS,
+    flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./runs-commands.ts")).getRun(call),
   }),
   command({
@@ -46,7 +30,7 @@ export const RUNS_ROWS: readonly CommandRow[] = [
     ...one,
     sentence: "Cancels a run that has not ended.",
     examples: [["inlet runs cancel 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "no further step of it is run"]],
-    flags: RUN_FLAGS,
+    flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./runs-commands.ts")).cancelRun(call),
   }),
   command({
@@ -54,7 +38,7 @@ export const RUNS_ROWS: readonly CommandRow[] = [
     ...one,
     sentence: "Runs the function again with the same event, as a new run.",
     examples: [["inlet runs rerun 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "prints the new run"]],
-    flags: RUN_FLAGS,
+    flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./runs-commands.ts")).rerunRun(call),
   }),
   command({

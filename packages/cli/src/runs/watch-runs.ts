@@ -10,7 +10,7 @@ import { createRestClient } from "../rest/rest-client.ts";
 import { MissedRuns } from "./missed-runs.ts";
 import { ENDED, errorText, type RunDetails, type RunFields, stepText } from "./run-text.ts";
 import { callRun } from "./runs-commands.ts";
-import type { WATCH_FLAGS } from "./runs-rows.ts";
+import type { WATCH_FLAGS } from "./runs-flags.ts";
 
 const LOOK_MS = 300;
 

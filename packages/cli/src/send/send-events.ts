@@ -8,7 +8,7 @@ import { createProgressBar } from "../command-line/progress-bar.ts";
 import { type EventTarget, newSeed, postBatch } from "./post-batch.ts";
 import { progressText } from "./progress-text.ts";
 import { type EventText, type Input, readInput } from "./read-input.ts";
-import type { SEND_FLAGS } from "./send-row.ts";
+import type { SEND_FLAGS } from "./send-flags.ts";
 
 /** More ids than these are counted, not listed. */
 const IDS_SHOWN_MAX = 20;

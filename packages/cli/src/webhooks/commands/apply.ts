@@ -18,7 +18,7 @@ import type { Entry } from "../folder/entry.ts";
 import { readFolder, readText } from "../folder/read-folder.ts";
 import { withId } from "../folder/webhook-file.ts";
 import { createWebhooksClient, type WebhooksClient } from "../webhooks-client.ts";
-import type { APPLY_FLAGS } from "../webhooks-rows.ts";
+import type { APPLY_FLAGS } from "../webhooks-flags.ts";
 import { indented } from "../write-difference.ts";
 import { fixturesResult } from "./test.ts";
 

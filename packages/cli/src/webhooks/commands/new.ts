@@ -10,7 +10,7 @@ import { filesOf } from "../folder/entry.ts";
 import { folderName } from "../folder/folder-name.ts";
 import { namesIn } from "../folder/read-folder.ts";
 import { webhookFileText } from "../folder/webhook-file.ts";
-import type { NEW_FLAGS } from "../webhooks-rows.ts";
+import type { NEW_FLAGS } from "../webhooks-flags.ts";
 
 export async function newWebhook({ names, options: { dir, from, list, env } }: Call<typeof NEW_FLAGS>): Promise<CommandResult> {
   if (list) return providerList();

@@ -9,7 +9,7 @@ import { planJson, planText } from "../compare/write-plan.ts";
 import { checkTransforms } from "../fixtures/run-fixtures.ts";
 import { readFolder } from "../folder/read-folder.ts";
 import { createWebhooksClient } from "../webhooks-client.ts";
-import type { PLAN_FLAGS } from "../webhooks-rows.ts";
+import type { PLAN_FLAGS } from "../webhooks-flags.ts";
 
 export async function planWebhooks({ options }: Call<typeof PLAN_FLAGS>): Promise<CommandResult> {
   const entries = inEnvironment(readFolder(options.dir), options);

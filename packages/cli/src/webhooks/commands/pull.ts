@@ -20,7 +20,7 @@ import { freeFolderName } from "../folder/folder-name.ts";
 import { namesIn, readFolderIfAny, readText } from "../folder/read-folder.ts";
 import { readWebhookFile, webhookFileText, withId } from "../folder/webhook-file.ts";
 import { createWebhooksClient } from "../webhooks-client.ts";
-import type { PULL_FLAGS } from "../webhooks-rows.ts";
+import type { PULL_FLAGS } from "../webhooks-flags.ts";
 import { changeLines, indented } from "../write-difference.ts";
 
 interface Pulled {

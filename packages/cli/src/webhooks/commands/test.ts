@@ -8,7 +8,7 @@ import { eventDiff } from "../fixtures/event-diff.ts";
 import { type EntryReport, type FixtureReport, hasFailed, runFixtures } from "../fixtures/run-fixtures.ts";
 import type { Entry } from "../folder/entry.ts";
 import { readFolder } from "../folder/read-folder.ts";
-import type { TEST_FLAGS } from "../webhooks-rows.ts";
+import type { TEST_FLAGS } from "../webhooks-flags.ts";
 import { diffLine, indented } from "../write-difference.ts";
 
 export async function testWebhooks({ names, options: { dir } }: Call<typeof TEST_FLAGS>): Promise<CommandResult> {

@@ -1,0 +1,19 @@
+/** The flags of `inlet env …`. */
+
+import type { Flags } from "../command-line/command-row.ts";
+import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
+
+/** These are about environments, not within one. */
+const { env: _, ...INSTALLATION_FLAGS } = CONNECTION_FLAGS;
+
+export const PLAIN_FLAGS = INSTALLATION_FLAGS satisfies Flags;
+export const CREATE_FLAGS = {
+  kind: {
+    type: "string",
+    choices: ["branch", "custom"],
+    fallback: "branch",
+    sentence: "A branch environment for a preview, which shares keys and webhooks with all branches; or a custom one with its own.",
+  },
+  "if-missing": { type: "boolean", sentence: "An environment that exists already is fine; an archived one is put back." },
+  ...INSTALLATION_FLAGS,
+} as const satisfies Flags;

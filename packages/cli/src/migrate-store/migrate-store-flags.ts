@@ -1,0 +1,26 @@
+/** The flags of `inlet migrate-store`. */
+
+import type { Flags } from "../command-line/command-row.ts";
+import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
+
+export const MIGRATE_STORE_FLAGS = {
+  from: {
+    type: "string",
+    placeholder: "folder",
+    variable: "SERVICE_DATA_DIR",
+    fallback: ".inlet",
+    sentence: "The data folder of the embedded store.",
+  },
+  to: {
+    type: "string",
+    placeholder: "url",
+    variable: "SERVICE_DATABASE_URL",
+    secret: true,
+    fault: (text: string) =>
+      /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")
+        ? null
+        : "--to must be an address such as postgres://user:password@host:5432/name",
+    sentence: "The PostgreSQL database, which must be empty.",
+  },
+  json: CONNECTION_FLAGS.json,
+} as const satisfies Flags;
