@@ -4,8 +4,8 @@
  */
 
 import assert from "node:assert/strict";
-import type { Outcome } from "./simulate.ts";
 import { type Code, QUIET_NETWORK, type RunCode, type Scenario, type SdkName, type SimEvent, type SimFunction } from "./scenario.ts";
+import type { Outcome } from "./simulate.ts";
 
 export interface Case {
   name: string;
@@ -21,7 +21,9 @@ export const CASES: readonly Case[] = [
     name: `twenty parallel steps and one after them, without retries (${sdk})`,
     scenario: scenario({
       // Each in a function of its own, so that our SDK, too, has to ask after each of them.
-      functions: [fn({ sdk, code: sequence(all(Array.from({ length: 20 }, (_, i) => sequence(run(`p${i}`, (i * 7) % 40)))), run("after", 0)) })],
+      functions: [
+        fn({ sdk, code: sequence(all(Array.from({ length: 20 }, (_, i) => sequence(run(`p${i}`, (i * 7) % 40)))), run("after", 0)) }),
+      ],
       events: events("t/0", 20, () => 1_000),
       network: { ...QUIET_NETWORK, latencyMs: 10 },
       jumble: 0.5,
@@ -31,7 +33,13 @@ export const CASES: readonly Case[] = [
   {
     name: "a call that was superseded hands nothing in (v4)",
     scenario: scenario({
-      functions: [fn({ sdk: "v4", retries: 3, code: sequence(run("a", 0), { ...run("b", 10), firstTookMs: 120_000 }, run("c", 150_000), run("d", 0)) })],
+      functions: [
+        fn({
+          sdk: "v4",
+          retries: 3,
+          code: sequence(run("a", 0), { ...run("b", 10), firstTookMs: 120_000 }, run("c", 150_000), run("d", 0)),
+        }),
+      ],
       events: events("t/0", 1, () => 1_000),
       cuts: { "v4-f/0/-/0": 1_000 },
       callTimeoutMs: 600_000,
@@ -50,11 +58,14 @@ export const CASES: readonly Case[] = [
   {
     name: "a wait takes no event from before it (v4)",
     scenario: scenario({
-      functions: [fn({ sdk: "v4", code: sequence(run("a", 5_000), { kind: "wait", id: "w", event: "w/a", by: "any", timeoutMs: 20_000 }) })],
+      functions: [
+        fn({ sdk: "v4", code: sequence(run("a", 5_000), { kind: "wait", id: "w", event: "w/a", by: "any", timeoutMs: 20_000 }) }),
+      ],
       events: [...events("t/0", 3, () => 1_000), { atMs: 3_000, name: "w/a", key: 0, n: 3 }],
     }),
     expect({ played }) {
-      for (const { output } of played.runs) assert.equal(output, '["a of 0","w timed out"]'.replace("0", output?.match(/of (\d+)/)?.[1] ?? "?"));
+      for (const { output } of played.runs)
+        assert.equal(output, '["a of 0","w timed out"]'.replace("0", output?.match(/of (\d+)/)?.[1] ?? "?"));
     },
   },
   {
@@ -78,7 +89,12 @@ export const CASES: readonly Case[] = [
   {
     name: "an app that cannot fetch large state is not called without end",
     scenario: scenario({
-      functions: [fn({ sdk: "v3", code: sequence(...Array.from({ length: 6 }, (_, i) => ({ ...run(`large${i}`, 0), bytes: 1_000_000 })), run("after", 0)) })],
+      functions: [
+        fn({
+          sdk: "v3",
+          code: sequence(...Array.from({ length: 6 }, (_, i) => ({ ...run(`large${i}`, 0), bytes: 1_000_000 })), run("after", 0)),
+        }),
+      ],
       events: events("t/0", 1, () => 1_000),
       ignoreUseApi: true,
     }),
@@ -102,7 +118,16 @@ function scenario(given: Partial<Scenario> & Pick<Scenario, "functions" | "event
 }
 
 function fn(given: Partial<SimFunction> & { sdk?: SdkName }): SimFunction {
-  const usual = { id: "f", sdk: "own", trigger: { event: "t/0", onlyOdd: false }, retries: 0, code: run("a", 0), onFailure: false, cancelOn: null, flow: {} } as const;
+  const usual = {
+    id: "f",
+    sdk: "own",
+    trigger: { event: "t/0", onlyOdd: false },
+    retries: 0,
+    code: run("a", 0),
+    onFailure: false,
+    cancelOn: null,
+    flow: {},
+  } as const;
   return { ...usual, ...given };
 }
 

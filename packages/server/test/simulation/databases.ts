@@ -10,7 +10,8 @@ const CONNECTIONS_MAX = 4;
 export function createDatabaseStores(url: string): SimStores {
   const left: Promise<void>[] = [];
   return {
-    open: () => openPostgresStore({ url, rules: waitRules, connectionsMax: CONNECTIONS_MAX, onFault: () => undefined, onRecovery: () => undefined }),
+    open: () =>
+      openPostgresStore({ url, rules: waitRules, connectionsMax: CONNECTIONS_MAX, onFault: () => undefined, onRecovery: () => undefined }),
     // What it had begun to write may still be written, as after a connection that broke.
     crash: (store: Store) => void left.push(store.stop()),
     close: (store) => store.stop(),

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EnvironmentId, RunId } from "@inlet/protocol";
 import { waitRules } from "../../src/fan-out/waits.ts";
-import { addInvariants, brokenInvariants } from "./invariants.ts";
 import type { RunDetails, Store, StoredEvent } from "../../src/store/contract/index.ts";
 import { DATABASE_FILE } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { addInvariants, brokenInvariants } from "./invariants.ts";
 
 export interface StoreContent {
   /** Oldest first. */
@@ -65,7 +65,11 @@ export function createFolders(): SimStores {
 export async function readAll(store: Store, environmentId: EnvironmentId): Promise<Omit<StoreContent, "broken">> {
   const ids: RunId[] = [];
   for (let after: RunId | null | undefined; after !== null; ) {
-    const page: { runs: { id: RunId }[]; next: RunId | null } = await store.runList({ environmentId, limit: PAGE, ...(after && { after }) });
+    const page: { runs: { id: RunId }[]; next: RunId | null } = await store.runList({
+      environmentId,
+      limit: PAGE,
+      ...(after && { after }),
+    });
     ids.push(...page.runs.map(({ id }) => id));
     after = page.next;
   }

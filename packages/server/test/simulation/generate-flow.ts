@@ -18,7 +18,8 @@ export function generateFlow(random: Random): Flow {
   });
   const flow = generateOne(random, kind);
   const isGathering = kind === "batchEvents" || kind === "debounce";
-  if (random.chance(0.25)) return { ...flow, ...generateOne(random, isGathering ? "concurrency" : random.pick(["concurrency", "throttle"])) };
+  if (random.chance(0.25))
+    return { ...flow, ...generateOne(random, isGathering ? "concurrency" : random.pick(["concurrency", "throttle"])) };
   return flow;
 }
 

@@ -2,7 +2,16 @@
 
 import { generateFlow } from "./generate-flow.ts";
 import { Random } from "./random.ts";
-import { type Code, type NetworkFaults, type Outage, QUIET_NETWORK, type Scenario, SDKS, type SimEvent, type SimFunction } from "./scenario.ts";
+import {
+  type Code,
+  type NetworkFaults,
+  type Outage,
+  QUIET_NETWORK,
+  type Scenario,
+  SDKS,
+  type SimEvent,
+  type SimFunction,
+} from "./scenario.ts";
 
 const DEPTH_MAX = 3;
 const WAITED = ["w/a", "w/b"] as const;

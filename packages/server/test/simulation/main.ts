@@ -27,7 +27,8 @@ const { generateScenario } = await import("./generate.ts");
 const { simulate } = await import("./simulate.ts");
 const { kindOf, shrink } = await import("./shrink.ts");
 const size = { starts: Number(values.events), functions: Number(values.functions) };
-const seeds = values.seed !== undefined ? [Number(values.seed)] : Array.from({ length: Number(values.seeds) }, (_, i) => Number(values.from) + i);
+const seeds =
+  values.seed !== undefined ? [Number(values.seed)] : Array.from({ length: Number(values.seeds) }, (_, i) => Number(values.from) + i);
 
 const play = values.store === "postgres" ? await onPostgres(Number(values.nodes)) : { simulate, end: async () => undefined };
 const begun = performance.now();
@@ -53,7 +54,9 @@ for (const seed of seeds) {
   }
 }
 const seconds = (performance.now() - begun) / 1_000;
-console.log(`${seeds.length} seeds, ${failing} failing, ${runs} runs, ${calls} calls, ${seconds.toFixed(1)} s (${Math.round(runs / seconds)} runs/s)`);
+console.log(
+  `${seeds.length} seeds, ${failing} failing, ${runs} runs, ${calls} calls, ${seconds.toFixed(1)} s (${Math.round(runs / seconds)} runs/s)`,
+);
 await play.end();
 
 /** A server of its own, and a database for each seed. */

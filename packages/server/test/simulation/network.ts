@@ -4,7 +4,7 @@
  */
 
 import type { AppRequest } from "../../src/execute/call/call-app.ts";
-import { NoAnswer, tooLate, unreachable } from "../../src/execute/call/no-answer.ts";
+import { type NoAnswer, tooLate, unreachable } from "../../src/execute/call/no-answer.ts";
 import type { AppAnswer } from "../../src/execute/call/read-answer.ts";
 import type { CallScope } from "./apps/own-app.ts";
 import { type SimApp, stepIdOf } from "./apps/serve-app.ts";

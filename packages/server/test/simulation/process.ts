@@ -18,7 +18,7 @@ import type { EdgeAnswer } from "./apps/own-app.ts";
 import { CALLS_PER_APP } from "./limits.ts";
 import type { SimCaller } from "./network.ts";
 import { type CommittedSteps, tapStore } from "./store-tap.ts";
-import { type Life, lives, now, after } from "./virtual-time.ts";
+import { after, type Life, lives, now } from "./virtual-time.ts";
 
 export interface ProcessParts {
   openStore(): Promise<Store>;

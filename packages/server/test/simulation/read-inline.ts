@@ -9,8 +9,8 @@ import type { DatabaseSync } from "node:sqlite";
 import workerThreads from "node:worker_threads";
 import { openReader } from "../../src/store/sqlite/database.ts";
 import { followEvents } from "../../src/store/sqlite/events/follow-events.ts";
-import { getRun, listRuns } from "../../src/store/sqlite/runs/read-runs.ts";
 import type { ReadRequest } from "../../src/store/sqlite/read-thread.ts";
+import { getRun, listRuns } from "../../src/store/sqlite/runs/read-runs.ts";
 
 const READ_THREAD = "/read-thread.ts";
 const RealWorker = workerThreads.Worker;
@@ -52,7 +52,9 @@ class InlineReader extends EventEmitter {
 class WorkerHere {
   constructor(url: URL, options: { workerData: { path: string } }) {
     // biome-ignore lint/correctness/noConstructorReturn: whoever asks for the read thread gets something that answers like it
-    return (url.pathname.endsWith(READ_THREAD) ? new InlineReader(options.workerData.path) : new RealWorker(url, options)) as unknown as WorkerHere;
+    return (url.pathname.endsWith(READ_THREAD)
+      ? new InlineReader(options.workerData.path)
+      : new RealWorker(url, options)) as unknown as WorkerHere;
   }
 }
 

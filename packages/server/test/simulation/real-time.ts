@@ -12,7 +12,12 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
     ...scenario,
     functions: scenario.functions.map((fn) => ({ ...fn, code: quicker(fn.code) })),
     events: scenario.events.map((event) => ({ ...event, atMs: quick(event.atMs) })),
-    outages: scenario.outages.map((outage, index) => ({ ...outage, atMs: quick(outage.atMs), downMs: quick(outage.downMs), node: index % nodes })),
+    outages: scenario.outages.map((outage, index) => ({
+      ...outage,
+      atMs: quick(outage.atMs),
+      downMs: quick(outage.downMs),
+      node: index % nodes,
+    })),
     refusals: [],
     callTimeoutMs: CALL_TIMEOUT_MS,
     retryMs: RETRY_MS,

@@ -29,14 +29,31 @@ export async function shrink(scenario: Scenario, kind: string, { kindsOf, triesM
   };
   for (let before: Scenario | null = null; before !== best && tries < triesMax; ) {
     before = best;
-    await dropMany((events) => ({ ...best, events }), () => best.events, attempt);
-    await dropMany((functions) => ({ ...best, functions }), () => best.functions, attempt);
-    await dropMany((outages) => ({ ...best, outages }), () => best.outages, attempt);
-    await dropMany((refusals) => ({ ...best, refusals }), () => best.refusals, attempt);
+    await dropMany(
+      (events) => ({ ...best, events }),
+      () => best.events,
+      attempt,
+    );
+    await dropMany(
+      (functions) => ({ ...best, functions }),
+      () => best.functions,
+      attempt,
+    );
+    await dropMany(
+      (outages) => ({ ...best, outages }),
+      () => best.outages,
+      attempt,
+    );
+    await dropMany(
+      (refusals) => ({ ...best, refusals }),
+      () => best.refusals,
+      attempt,
+    );
     for (const name of ["lost", "cut", "hang", "twice"] as const) {
       if (best.network[name] > 0) await attempt({ ...best, network: { ...best.network, [name]: 0 } });
     }
-    if (best.network.latencyMs !== QUIET_NETWORK.latencyMs) await attempt({ ...best, network: { ...best.network, latencyMs: QUIET_NETWORK.latencyMs } });
+    if (best.network.latencyMs !== QUIET_NETWORK.latencyMs)
+      await attempt({ ...best, network: { ...best.network, latencyMs: QUIET_NETWORK.latencyMs } });
     if (best.jumble > 0) await attempt({ ...best, jumble: 0 });
     for (let index = 0; index < best.functions.length; index++) await simplify(() => best, index, attempt);
   }
@@ -79,10 +96,20 @@ function simplerThan(code: Code): Code[] {
   const shorter = (parts: readonly Code[]) => parts.map((_, out) => parts.filter((_part, at) => at !== out));
   switch (code.kind) {
     case "sequence":
-      return [...(code.parts.length === 1 ? code.parts : []), ...shorter(code.parts).filter((parts) => parts.length > 0).map((parts) => ({ ...code, parts }))];
+      return [
+        ...(code.parts.length === 1 ? code.parts : []),
+        ...shorter(code.parts)
+          .filter((parts) => parts.length > 0)
+          .map((parts) => ({ ...code, parts })),
+      ];
     case "all":
     case "race":
-      return [...code.parts, ...shorter(code.parts).filter((parts) => parts.length > 1).map((parts) => ({ ...code, parts }))];
+      return [
+        ...code.parts,
+        ...shorter(code.parts)
+          .filter((parts) => parts.length > 1)
+          .map((parts) => ({ ...code, parts })),
+      ];
     case "loop":
       return [code.part];
     case "try":

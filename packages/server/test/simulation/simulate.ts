@@ -1,6 +1,5 @@
 /** One seed: a scenario is played, and everything about it is checked. */
 
-import { beginVirtualTime, endVirtualTime } from "./virtual-time.ts";
 import { createFolders, type SimStores } from "./folders.ts";
 import { checkBodies } from "./model/check-bodies.ts";
 import { checkCancels } from "./model/check-cancels.ts";
@@ -9,6 +8,7 @@ import { checkStarts } from "./model/check-starts.ts";
 import { Evidence } from "./model/evidence.ts";
 import { readInline, readOnThreads } from "./read-inline.ts";
 import type { Scenario } from "./scenario.ts";
+import { beginVirtualTime, endVirtualTime } from "./virtual-time.ts";
 import { type Played, World } from "./world.ts";
 
 export interface Outcome {

@@ -75,4 +75,11 @@ export function tapStore({ store, life, committed, isRefusing }: TapParts): Stor
 }
 
 /** These return no promise. */
-const SYNCHRONOUS: ReadonlySet<keyof Store> = new Set<keyof Store>(["storeNow", "storeWatch", "queueWatch", "limitWatch", "runWatch", "eventWatch"]);
+const SYNCHRONOUS: ReadonlySet<keyof Store> = new Set<keyof Store>([
+  "storeNow",
+  "storeWatch",
+  "queueWatch",
+  "limitWatch",
+  "runWatch",
+  "eventWatch",
+]);

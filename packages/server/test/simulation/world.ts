@@ -127,7 +127,8 @@ export class World {
     const lastMs = Math.max(0, ...events.map(({ atMs }) => atMs), ...outages.map(({ atMs, downMs }) => atMs + downMs));
     const at = this.scenario.isRealTime ? now() : nextTimerAt();
     if (this.journal.calls.length > CALLS_MAX) this.journal.fault(`apps are called without end: ${CALLS_MAX} times by now`);
-    else if (at === null || at > this.#startedAt + lastMs + restMs) this.journal.fault("something rests for ever: see the runs that have not ended");
+    else if (at === null || at > this.#startedAt + lastMs + restMs)
+      this.journal.fault("something rests for ever: see the runs that have not ended");
     else return false;
     return true;
   }

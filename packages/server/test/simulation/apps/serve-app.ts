@@ -78,7 +78,8 @@ async function askAsV4(ask: Ask, request: AppRequest, scope: CallScope, edge: Ed
     // An attempt that is a repetition ends with its step.
     if (operations.length !== 1 || only?.op !== "StepRun" || ctx.attempt > 0) return answer;
     const outcome = await checkpoint(edge, ctx, operations);
-    if (outcome === "superseded") return inngest(400, '{"name":"StaleDispatchError","message":"the call was given up"}', { "no-retry": "true" });
+    if (outcome === "superseded")
+      return inngest(400, '{"name":"StaleDispatchError","message":"the call was given up"}', { "no-retry": "true" });
     if (outcome === "failed") return answer;
     scope.permittedAt = outcome;
     for (const note of scope.bodies) note.keptAt ??= now();
@@ -106,7 +107,11 @@ async function checkpoint(edge: Edge, ctx: CallBody["ctx"], steps: readonly Oper
 }
 
 /** In the words of the published SDKs. On its last attempt a step that throws has failed. */
-function inngestAnswer({ status, headers, body }: AppAnswer, { attempt, max_attempts }: CallBody["ctx"], version: string | null): AppAnswer {
+function inngestAnswer(
+  { status, headers, body }: AppAnswer,
+  { attempt, max_attempts }: CallBody["ctx"],
+  version: string | null,
+): AppAnswer {
   const told = (name: string) => headers[`x-service-${name}`] as string | undefined;
   const isLast = attempt + 1 >= max_attempts;
   const text = status === 206 && isLast ? body.replaceAll('"op":"StepError"', '"op":"StepFailed"') : body;
@@ -114,7 +119,9 @@ function inngestAnswer({ status, headers, body }: AppAnswer, { attempt, max_atte
   const noRetry = told("no-retry");
   if (noRetry !== undefined) given["no-retry"] = noRetry;
   const answer = inngest(status, text, given);
-  return headers["retry-after"] === undefined ? answer : { ...answer, headers: { ...answer.headers, "retry-after": headers["retry-after"] } };
+  return headers["retry-after"] === undefined
+    ? answer
+    : { ...answer, headers: { ...answer.headers, "retry-after": headers["retry-after"] } };
 }
 
 function inngest(status: number, body: string, given: Record<string, string>): AppAnswer {

@@ -17,15 +17,29 @@ export function checkBodies(evidence: Evidence, fault: (message: string) => void
   }
 }
 
-function checkStepBodies(evidence: Evidence, run: RunDetails, step: string, bodies: readonly BodyNote[], fault: (message: string) => void): void {
+function checkStepBodies(
+  evidence: Evidence,
+  run: RunDetails,
+  step: string,
+  bodies: readonly BodyNote[],
+  fault: (message: string) => void,
+): void {
   const hits = bodies.filter(wasHit);
   const good = bodies.filter(({ failed }) => !failed);
   const goodHits = hits.filter(({ failed }) => !failed);
-  const shown = () => bodies.map(({ attempt, failed, call, startedAt }) => `#${call.no} ${startedAt % 86_400_000} a${attempt} ${failed ? "failed" : "ok"} (${call.fate})`).join("; ");
-  if (good.length > 1 + goodHits.length) fault(`the body of ${step} ran ${good.length} times to its end, ${goodHits.length} of them disturbed: ${shown()}`);
+  const shown = () =>
+    bodies
+      .map(
+        ({ attempt, failed, call, startedAt }) =>
+          `#${call.no} ${startedAt % 86_400_000} a${attempt} ${failed ? "failed" : "ok"} (${call.fate})`,
+      )
+      .join("; ");
+  if (good.length > 1 + goodHits.length)
+    fault(`the body of ${step} ran ${good.length} times to its end, ${goodHits.length} of them disturbed: ${shown()}`);
   for (const [attempt, all] of Map.groupBy(bodies, (body) => body.attempt)) {
     const disturbed = all.filter(wasHit).length;
-    if (all.length > 1 + disturbed) fault(`the body of ${step} ran ${all.length} times as attempt ${attempt}, ${disturbed} of them disturbed: ${shown()}`);
+    if (all.length > 1 + disturbed)
+      fault(`the body of ${step} ran ${all.length} times as attempt ${attempt}, ${disturbed} of them disturbed: ${shown()}`);
     if (attempt > evidence.retriesOf(run)) fault(`the body of ${step} saw attempt ${attempt} with ${evidence.retriesOf(run)} retries`);
   }
   const networkFaults = evidence.callsOf(run).filter(({ fate }) => ["lost", "cut", "hung"].includes(fate)).length;
@@ -33,11 +47,20 @@ function checkStepBodies(evidence: Evidence, run: RunDetails, step: string, bodi
 }
 
 /** Without the network's doing, attempts are those the body itself used up. */
-function checkAttempts(evidence: Evidence, run: RunDetails, step: string, bodies: readonly BodyNote[], fault: (message: string) => void): void {
-  const codes = codeNodes(evidence.codeOf(run)).filter((code): code is RunCode => code.kind === "run" && (step === code.id || step.startsWith(`${code.id}:`)));
+function checkAttempts(
+  evidence: Evidence,
+  run: RunDetails,
+  step: string,
+  bodies: readonly BodyNote[],
+  fault: (message: string) => void,
+): void {
+  const codes = codeNodes(evidence.codeOf(run)).filter(
+    (code): code is RunCode => code.kind === "run" && (step === code.id || step.startsWith(`${code.id}:`)),
+  );
   const fails = Math.max(...codes.map((code) => (code.error === "final" ? Math.min(code.fails, 1) : code.fails)));
   const seen = [...new Set(bodies.map(({ attempt }) => attempt))].sort((a, b) => a - b);
-  if (seen.some((attempt, index) => attempt !== index)) fault(`the body of ${step} saw attempts ${seen.join(", ")}, though no call of the run was lost`);
+  if (seen.some((attempt, index) => attempt !== index))
+    fault(`the body of ${step} saw attempts ${seen.join(", ")}, though no call of the run was lost`);
   const most = Math.min(fails, evidence.retriesOf(run));
   if (seen.length > most + 1) fault(`the body of ${step} saw attempts ${seen.join(", ")}, though it needs ${most + 1}`);
 }

@@ -1,6 +1,6 @@
 /** An event that cancels a run does so while the run goes on: it must not go on for long after it. */
 
-import { dataOf, type Evidence, durationMs } from "./evidence.ts";
+import { dataOf, durationMs, type Evidence } from "./evidence.ts";
 
 /** Within one instant the order is open. */
 const INSTANT_MS = 2;
@@ -18,6 +18,9 @@ export function checkCancels(evidence: Evidence, fault: (message: string) => voi
         event.receivedAt < (run.endedAt ?? Number.POSITIVE_INFINITY) - evidence.slackMs &&
         (cancelOn.by === "any" || dataOf(event).k === evidence.dataOf(run).k),
     );
-    if (cause) fault(`${evidence.describe(run)} went on for ${(run.endedAt ?? 0) - cause.receivedAt} ms after event ${dataOf(cause).n}, which cancels it`);
+    if (cause)
+      fault(
+        `${evidence.describe(run)} went on for ${(run.endedAt ?? 0) - cause.receivedAt} ms after event ${dataOf(cause).n}, which cancels it`,
+      );
   }
 }

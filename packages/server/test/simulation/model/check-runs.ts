@@ -7,7 +7,7 @@ import type { RunDetails } from "../../../src/store/contract/index.ts";
 import { bodyError, bodyValue } from "../interpret.ts";
 import { checkWait } from "./check-waits.ts";
 import { type Evidence, FAILURE_SUFFIX, hashOf } from "./evidence.ts";
-import { type KeptStep, type Demand, type Replay, replay } from "./replay.ts";
+import { type Demand, type KeptStep, type Replay, replay } from "./replay.ts";
 
 type Fault = (message: string) => void;
 type StepDetails = RunDetails["steps"][number];
@@ -68,7 +68,9 @@ function checkEnd(evidence: Evidence, run: RunDetails, { end }: Replay, fault: F
     return output === expected ? undefined : fault(`returned ${output}, but its steps lead to ${expected}`);
   }
   if (end.kind === "threw" && end.message === error?.message) return;
-  const lost = evidence.callsOf(run).some(({ fate, attempt }) => ["lost", "cut", "hung"].includes(fate) && attempt >= evidence.retriesOf(run));
+  const lost = evidence
+    .callsOf(run)
+    .some(({ fate, attempt }) => ["lost", "cut", "hung"].includes(fate) && attempt >= evidence.retriesOf(run));
   if (error?.name === "NoAnswer" && lost) return;
   fault(`failed with ${error?.name}: ${error?.message}, but its steps lead to: ${JSON.stringify(end)}`);
 }
@@ -107,7 +109,13 @@ function checkStep(
   else if (step.status === "completed") checkSent(evidence, run, demand.name, code.event, told);
 }
 
-function checkRunStep(evidence: Evidence, run: RunDetails, step: StepDetails, code: Extract<Demand["code"], { kind: "run" }>, fault: Fault): void {
+function checkRunStep(
+  evidence: Evidence,
+  run: RunDetails,
+  step: StepDetails,
+  code: Extract<Demand["code"], { kind: "run" }>,
+  fault: Fault,
+): void {
   const isFailureCode = evidence.functionId(run).endsWith(FAILURE_SUFFIX);
   const n = isFailureCode ? 0 : evidence.dataOf(run).n;
   const mustFail = code.fails > 0 && (code.error === "final" || code.fails > evidence.retriesOf(run));
@@ -117,7 +125,8 @@ function checkRunStep(evidence: Evidence, run: RunDetails, step: StepDetails, co
     if (mustFail && !mayPass) fault("a step completed that always fails");
     if (step.value !== JSON.stringify({ data: bodyValue(code, n) })) fault("a step has a result that its body does not return");
   } else if (!mustFail) fault("a step failed that succeeds within its retries");
-  else if ((JSON.parse(step.value ?? "{}") as { error?: { message?: string } }).error?.message !== bodyError(code, n)) fault("a step failed otherwise");
+  else if ((JSON.parse(step.value ?? "{}") as { error?: { message?: string } }).error?.message !== bodyError(code, n))
+    fault("a step failed otherwise");
 }
 
 /** What the invoked run came to is what the step holds. */

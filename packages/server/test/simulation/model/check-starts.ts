@@ -33,7 +33,8 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   const { throttle, rateLimit, debounce, batchEvents, singleton, concurrency } = fn.flow;
   // A run that was let in may have to wait for its first call all the same.
   if (throttle && !concurrency) checkRate(evidence, runs, throttle, throttle.burst ?? 0, (run) => firstCallAt(evidence, run), fault);
-  if (rateLimit && !batchEvents) checkRate(evidence, runs, rateLimit, Math.floor(rateLimit.limit / 10), ({ createdAt }) => createdAt, fault);
+  if (rateLimit && !batchEvents)
+    checkRate(evidence, runs, rateLimit, Math.floor(rateLimit.limit / 10), ({ createdAt }) => createdAt, fault);
   if (singleton?.mode === "skip") checkOverlap(evidence, runs, 1, singleton.key, ({ createdAt }) => createdAt, fault);
   // The run that gives way does so a moment later.
   if (singleton?.mode === "cancel") checkOverlap(evidence, runs, 1, singleton.key, ({ createdAt }) => createdAt + evidence.slackMs, fault);
@@ -81,7 +82,9 @@ function checkRate(
       const to = starts.findLastIndex((start) => start < (starts[from] as number) + (durationMs(period) ?? 1_000));
       const allowed = burst + 1 + Math.floor(((starts[to] as number) - (starts[from] as number) + slackMs) / intervalMs);
       if (to - from + 1 > allowed) {
-        return fault(`${to - from + 1} runs started within ${(starts[to] as number) - (starts[from] as number)} ms, where ${limit} each ${period} (burst ${burst}) may`);
+        return fault(
+          `${to - from + 1} runs started within ${(starts[to] as number) - (starts[from] as number)} ms, where ${limit} each ${period} (burst ${burst}) may`,
+        );
       }
     }
   }
@@ -100,7 +103,12 @@ function checkOverlap(
     const points = group.flatMap((run) => {
       const start = startOf(run);
       const end = run.endedAt ?? Number.POSITIVE_INFINITY;
-      return Number.isFinite(start) && start < end ? [{ at: start, by: 1 }, { at: end, by: -1 }] : [];
+      return Number.isFinite(start) && start < end
+        ? [
+            { at: start, by: 1 },
+            { at: end, by: -1 },
+          ]
+        : [];
     });
     let active = 0;
     for (const { at, by } of points.sort((a, b) => a.at - b.at || a.by - b.by)) {
@@ -111,12 +119,19 @@ function checkOverlap(
 }
 
 /** Every event is in one run, and no run has too many. */
-function checkBatches(evidence: Evidence, runs: readonly RunDetails[], triggering: readonly StoredEvent[], maxSize: number, fault: Fault): void {
+function checkBatches(
+  evidence: Evidence,
+  runs: readonly RunDetails[],
+  triggering: readonly StoredEvent[],
+  maxSize: number,
+  fault: Fault,
+): void {
   const sequences = runs.filter(({ event }) => event?.name !== INVOKED).map((run) => run.eventSequences ?? [run.eventSequence]);
   for (const some of sequences) if (some.length > maxSize) fault(`a run has ${some.length} events, where ${maxSize} may be`);
   const all = sequences.flat();
   const missing = triggering.filter(({ sequence }) => all.filter((other) => other === sequence).length !== 1);
-  for (const event of missing.slice(0, 3)) fault(`event ${dataOf(event).n} is in ${all.filter((other) => other === event.sequence).length} batches`);
+  for (const event of missing.slice(0, 3))
+    fault(`event ${dataOf(event).n} is in ${all.filter((other) => other === event.sequence).length} batches`);
   void evidence;
 }
 
@@ -130,7 +145,8 @@ function checkDebounced(
 ): void {
   for (const group of Map.groupBy(triggering, (event) => (key === undefined ? "" : String(dataOf(event).k))).values()) {
     const latest = Math.max(...group.map(({ ts }) => ts));
-    if (!group.some(({ ts, id }) => ts === latest && runs.some(({ event }) => event?.id === id))) fault("the last event of a key started nothing");
+    if (!group.some(({ ts, id }) => ts === latest && runs.some(({ event }) => event?.id === id)))
+      fault("the last event of a key started nothing");
   }
   const ids = runs.map(({ event }) => event?.id);
   if (new Set(ids).size !== ids.length) fault("an event that was debounced started two runs");
@@ -140,7 +156,9 @@ function checkDebounced(
 /** For each run that failed, one run of its onFailure. */
 function checkFailures(evidence: Evidence, fn: SimFunction, fault: Fault): void {
   const failed = evidence.runsOf(fullId(fn)).filter(({ status }) => status === "failed");
-  const told = evidence.played.events.filter(({ name }) => name === FAILED).map((event) => [event, JSON.parse(event.data) as { run_id: string }] as const);
+  const told = evidence.played.events
+    .filter(({ name }) => name === FAILED)
+    .map((event) => [event, JSON.parse(event.data) as { run_id: string }] as const);
   const handlers = fn.onFailure ? evidence.runsOf(`${fullId(fn)}${FAILURE_SUFFIX}`) : [];
   for (const run of failed) {
     const events = told.filter(([, { run_id }]) => run_id === run.id);

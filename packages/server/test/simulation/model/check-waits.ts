@@ -33,12 +33,16 @@ export function checkWait(
   const missed = evidence.played.events.find(
     (event) => matches(event) && event.receivedAt > from && event.receivedAt < until && event.id !== run.event?.id,
   );
-  if (missed) fault(`a wait missed event ${dataOf(missed).n}, which came ${missed.receivedAt - from} ms after it began and ${until - missed.receivedAt} ms before its end`);
+  if (missed)
+    fault(
+      `a wait missed event ${dataOf(missed).n}, which came ${missed.receivedAt - from} ms after it began and ${until - missed.receivedAt} ms before its end`,
+    );
 }
 
 /** What a step sent may be answered before it is known to have ended: after one of those, events count since the step before it. */
 function stepBefore(after: KeptStep | null, demands: Replay["demands"]): KeptStep | null {
   let before = after;
-  for (let demand = before && demands.get(before.name); demand?.code.kind === "send"; demand = before && demands.get(before.name)) before = demand.after;
+  for (let demand = before && demands.get(before.name); demand?.code.kind === "send"; demand = before && demands.get(before.name))
+    before = demand.after;
   return before;
 }

@@ -3,10 +3,10 @@
  * that leads. Whatever happened on the way, this is what the run must have come to.
  */
 
+import { StepNames } from "../apps/own-app.ts";
 import { interpret, type Json, type StepCode, type Tools } from "../interpret.ts";
 import type { Code } from "../scenario.ts";
 import { turn } from "../virtual-time.ts";
-import { StepNames } from "../apps/own-app.ts";
 
 export interface KeptStep {
   /** As the SDK names it. */
