@@ -58,6 +58,17 @@ test("a limit of a function is its own, by the value of its key", async () => {
   });
 });
 
+test("of two limits of the same thing the lower one holds", async () => {
+  const registry = await registryOf([
+    { limit: 2, key: "event.data.user" },
+    { limit: 1, key: "event.data.user" },
+  ]);
+  assert.deepEqual(
+    limitsIn(registry, 1).map(({ cap }) => cap),
+    [1],
+  );
+});
+
 test("a limit of runs makes a gate, with slots for each value of its key, before the function's own lane", async () => {
   const registry = await registryOf({ fn: [{ limit: 2, key: "event.data.user" }], step: [{ limit: 5 }] });
   const lane = laneIn(registry, 1);
