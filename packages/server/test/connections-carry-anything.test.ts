@@ -170,4 +170,9 @@ test("a client that breaks off inside a body harms nobody, whichever the route",
     connection.socket.resetAndDestroy();
     assert.equal((await call(`${service.url}/health`)).status, 200, line);
   }
+  // The body breaks off while its request is being refused for its type.
+  const broken = new RawConnection(t, service.url);
+  await broken.write('POST /health HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n16;a=b":\r\n15\r\ndata\r\n0\r\n\r\n');
+  while (await broken.answer());
+  assert.equal((await call(`${service.url}/health`)).status, 200);
 });
