@@ -19,6 +19,8 @@ export function registerBodyBudget(app: FastifyInstance, budget: BodyBudget): vo
     if (!share) throw overloaded();
     reply.raw.once("close", () => share.release());
     const counted = new CountedBody(share);
+    // Where no route reads the body, nobody else listens.
+    counted.on("error", () => undefined);
     payload.once("error", (error) => counted.destroy(error));
     return payload.pipe(counted);
   });

@@ -151,3 +151,28 @@ test("requests followed by garbage get their own answers before the garbage is r
   assert.deepEqual(await statuses(broken, 2), [200, 400], "a request that breaks off has no answer of its own");
   assert.deepEqual(await stored(service), upTo(4));
 });
+
+test("a client that breaks off inside a body harms nobody, whichever the route", async (t) => {
+  const service = await startTestService(t);
+  for (const line of [
+    "GET /health",
+    "POST /health",
+    "DELETE /v1/keys/x",
+    "POST /fn/register",
+    "GET /v1/events",
+    "POST /v1/session",
+    `POST /e/${EVENT_KEY}`,
+  ]) {
+    const connection = new RawConnection(t, service.url);
+    await connection.write(`${line} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`);
+    // What was written before is read before.
+    for (let n = 0; n < 3; n++) await call(`${service.url}/health`);
+    connection.socket.resetAndDestroy();
+    assert.equal((await call(`${service.url}/health`)).status, 200, line);
+  }
+  // The body breaks off while its request is being refused for its type.
+  const broken = new RawConnection(t, service.url);
+  await broken.write('POST /health HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n16;a=b":\r\n15\r\ndata\r\n0\r\n\r\n');
+  while (await broken.answer());
+  assert.equal((await call(`${service.url}/health`)).status, 200);
+});
