@@ -49,7 +49,7 @@ export async function appendEvents(writes: GroupWrites, words: WordNumbers, appe
     all.filter(({ verdict }) => verdict.kind === "stored"),
   );
   const firsts = all.flatMap(({ verdict }) => (verdict.kind === "duplicate" ? [verdict.first] : []));
-  await countDuplicates(writes, firsts);
+  countDuplicates(writes, firsts);
   const results = candidates.map(resultOf);
   await recordRequests(
     writes,
@@ -109,7 +109,7 @@ async function store(writes: GroupWrites, words: WordNumbers, candidates: readon
     ...{ batch, event, allocation },
     sequence: numbers.events[index] as number,
   }));
-  await insertEvents(writes, words, stored);
+  insertEvents(writes, words, stored);
   writes.news.hasEvents = true;
   for (const { event, allocation, sequence } of stored) {
     for (const run of event.runs ?? []) startRun(writes, allocation, numbers.runs.shift() as RunNo, sequence, run);

@@ -53,7 +53,7 @@ export async function recordRequests(writes: GroupWrites, recorded: readonly Rec
     recorded.length,
   );
   const rows = recorded.map((one, index) => requestColumns(one, row?.sequences[index] as number));
-  await writes.rows(INSERT, JSON.stringify(rows));
+  writes.send(INSERT, JSON.stringify(rows));
   writes.news.hasEvents = true;
 }
 
