@@ -73,7 +73,11 @@ export async function readAll(store: Store, environmentId: EnvironmentId): Promi
     ids.push(...page.runs.map(({ id }) => id));
     after = page.next;
   }
-  const runs = (await Promise.all(ids.map((id) => store.runGet({ environmentId, id })))).filter((run) => run !== null);
+  const runs: RunDetails[] = [];
+  for (let from = 0; from < ids.length; from += PAGE) {
+    const page = await Promise.all(ids.slice(from, from + PAGE).map((id) => store.runGet({ environmentId, id })));
+    runs.push(...page.filter((run) => run !== null));
+  }
   const events: StoredEvent[] = [];
   for (let after = 0; ; ) {
     const page = await store.eventFollow({ environmentId, after, limit: PAGE });

@@ -70,7 +70,7 @@ function generateFunction(random: Random, index: number, count: number): SimFunc
   const sdk = random.pick(SDKS);
   const later = Array.from({ length: count - index - 1 }, (_, offset) => index + 1 + offset);
   const writer = new CodeWriter(random, later);
-  const parts = Array.from({ length: random.int(1, 3) }, () => writer.code(0));
+  const parts = Array.from({ length: random.int(1, random.pick([2, 3])) }, () => writer.code(0));
   if (random.chance(0.1)) parts.push({ kind: "throw", fails: random.pick([1, 2, 99]), final: random.chance(0.3) });
   const flow = random.chance(0.45) ? generateFlow(random) : {};
   return {

@@ -30,6 +30,11 @@ interface Pending {
   process: number;
 }
 
+interface CallBody {
+  ctx: { run_id: string; attempt: number; qi_id: string };
+  event?: { data?: { k?: number; n?: number } };
+}
+
 /** What one process of the service calls apps with. */
 export interface SimCaller {
   call(request: AppRequest): Promise<AppAnswer>;
@@ -84,8 +89,8 @@ export class Network {
     const { limits } = this.#parts;
     const app = this.#appOf(request);
     if (request.method === "PUT") return app.handle(request, undefined as never);
-    const noted = this.#note(request, process);
-    const { event } = JSON.parse(request.body) as { event?: { data?: { k?: number } } };
+    const { ctx, event } = JSON.parse(request.body) as CallBody;
+    const noted = this.#note(request, ctx, process);
     limits.begin(noted, event?.data?.k ?? 0);
     return new Promise((resolve, reject) => {
       const pending: Pending = { note: noted, reject, process };
@@ -103,18 +108,19 @@ export class Network {
         this.#end(pending, fate);
         reject(error);
       };
-      this.#carry(request, app, noted, { answered, failed });
+      const name = callName(noted, event?.data?.n);
+      this.#carry(name, request, app, noted, { answered, failed });
     });
   }
 
   #carry(
+    name: string,
     request: AppRequest,
     app: SimApp,
     note: CallNote,
     { answered, failed }: { answered(answer: AppAnswer): void; failed(fate: "lost" | "cut" | "hung", error: NoAnswer): void },
   ): void {
     const { seed, faults, timeoutMs, cuts } = this.#parts;
-    const name = callName(note, request.body);
     const nth = this.#asked.get(name) ?? 0;
     this.#asked.set(name, nth + 1);
     const random = new Random(seed, "call", name, nth);
@@ -162,9 +168,8 @@ export class Network {
     return app;
   }
 
-  #note({ url, body }: AppRequest, process: number): CallNote {
+  #note({ url }: AppRequest, ctx: CallBody["ctx"], process: number): CallNote {
     const target = new URL(url).searchParams;
-    const { ctx } = JSON.parse(body) as { ctx: { run_id: string; attempt: number; qi_id: string } };
     return this.#parts.journal.noteCall({
       runId: ctx.run_id,
       functionId: target.get("fnId") ?? "",
@@ -178,7 +183,6 @@ export class Network {
 }
 
 /** The same for the same call in every replay, and in every scenario this one is cut down to. */
-function callName({ functionId, stepId, attempt }: CallNote, body: string): string {
-  const { event } = JSON.parse(body) as { event?: { data?: { n?: number } } };
-  return `${functionId}/${event?.data?.n ?? "-"}/${stepId ?? "-"}/${attempt}`;
+function callName({ functionId, stepId, attempt }: CallNote, n: number | undefined): string {
+  return `${functionId}/${n ?? "-"}/${stepId ?? "-"}/${attempt}`;
 }

@@ -38,7 +38,8 @@ class InlineReader extends EventEmitter {
     return 0;
   }
 
-  #answer(operation: ReadRequest["operation"], params: never): unknown {
+  #answer(operation: ReadRequest["operation"], asked: unknown): unknown {
+    const params = asked as never;
     if (operation === "checkpoint") return { log: 0, checkpointed: 0 };
     this.#db ??= openReader(this.#path);
     if (operation === "runGet") return getRun(this.#db, params);

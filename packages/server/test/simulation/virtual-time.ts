@@ -25,7 +25,7 @@ export const lives = new AsyncLocalStorage<Life>();
 
 const START_MS = Date.UTC(2030, 0, 1);
 /** Turns of the event loop without anything scheduled after which nothing is going on. */
-const IDLE_TURNS = 3;
+const IDLE_TURNS = 2;
 
 const real = {
   setTimeout: globalThis.setTimeout,
