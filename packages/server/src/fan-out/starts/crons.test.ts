@@ -37,3 +37,17 @@ test("what is no schedule is said to be none", () => {
   assert.notEqual(cronFault("every minute"), null);
   assert.equal(nextTick("every minute", 0), null);
 });
+
+test("a schedule that is never due has no next tick, and what is none is due when it is asked for", () => {
+  const never = "0 0 30 2 *";
+  assert.equal(nextTick(never, 5_000), null);
+  assert.equal(tickAt(never, 5_000), 5_000);
+  assert.equal(tickAt("every minute", 5_000), 5_000);
+});
+
+test("a fault is told without the name of the library, and spaces around a schedule are none", () => {
+  for (const cron of ["every minute", "61 * * * *"]) assert.doesNotMatch(cronFault(cron) ?? "", /CronPattern/);
+  assert.equal(cronFault("  TZ=Europe/Berlin   0 12 * * * \n"), null);
+  assert.equal(iso(nextTick(" TZ=Europe/Berlin  0 12 * * * ", at("2026-03-28T10:30:00Z"))), "2026-03-28T11:00:00.000Z");
+  assert.notEqual(cronFault("xTZ=Europe/Berlin 0 12 * * *"), null);
+});

@@ -4,7 +4,16 @@ import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@
 import type { FunctionStartChange, StoredEvent } from "../../store/contract/index.ts";
 import { type FunctionConfig, readFunctionConfig } from "../function-config.ts";
 import { eventValue } from "../waits.ts";
-import { decideGathered, decideLostGathering, decideStart, gatheringNamed, marksOf, type StartFacts, subjectOf } from "./decide-start.ts";
+import {
+  decideGathered,
+  decideLostGathering,
+  decideStart,
+  firstGathered,
+  gatheringNamed,
+  marksOf,
+  type StartFacts,
+  subjectOf,
+} from "./decide-start.ts";
 
 const NOW = 1_000_000;
 
@@ -215,4 +224,58 @@ test("an invocation is started by itself; one that is not started tells its invo
   single.hold(single.ask(eventOf(1)), 7);
   single.invoker = invoker;
   assert.match(single.ask(eventOf(2)).refused?.value ?? "", /another run of it is active/);
+});
+
+test("what rules remember is named by their kind and the value of their key", () => {
+  const key = "event.data.key";
+  const all = { rateLimit: { limit: 1, period: "1h", key } };
+  const kinds = (settings: object) => marksOf(configOf(settings), eventValue(eventOf(1, { key: "a" })));
+  assert.deepEqual(kinds(all), [
+    { kind: "rate", key: '"a"' },
+    { kind: "debounce", key: "" },
+    { kind: "batch", key: "" },
+    { kind: "singleton", key: "" },
+  ]);
+  assert.deepEqual(kinds({ singleton: { mode: "skip", key } })[3], { kind: "singleton", key: '"a"' });
+  assert.deepEqual(kinds({ debounce: { period: "10s", key } })[1], { kind: "debounce", key: '"a"' });
+  assert.deepEqual(kinds({ batchEvents: { maxSize: 2, timeout: "10s", key } })[2], { kind: "batch", key: '"a"' });
+});
+
+test("a start is remembered by the rules that ask for it, and one that is dropped by none", () => {
+  const limited = new Marks({ rateLimit: { limit: 1, period: "1h" } });
+  assert.deepEqual(
+    limited.ask(eventOf(1)).marks?.map(({ kind, key }) => [kind, key]),
+    [["rate", ""]],
+  );
+  assert.deepEqual(limited.ask(eventOf(2)), {});
+  const only = new Marks({ singleton: { mode: "skip" } });
+  const first = only.ask(eventOf(1));
+  assert.deepEqual(first.marks, []);
+  only.hold(first, 5);
+  assert.deepEqual(only.ask(eventOf(2)).run, undefined);
+});
+
+test("what is gathered is remembered for a month, and its first event is found by it", () => {
+  const marks = new Marks({ batchEvents: { maxSize: 3, timeout: "10s" } });
+  const [mark] = marks.ask(eventOf(7)).marks ?? [];
+  assert.equal(mark?.expiresAt, NOW + 30 * 86_400_000);
+  assert.equal(firstGathered(mark?.value ?? null), 7);
+  assert.equal(firstGathered(null), null);
+});
+
+test("a batch begins with its last event, and is full with exactly 10 MiB", () => {
+  const one = new Marks({ batchEvents: { maxSize: 3, timeout: "10s" } });
+  const data = (bytes: number) => ({ text: "x".repeat(bytes - '{"text":""}'.length) });
+  const half = 5 * 1024 * 1024;
+  assert.equal(one.ask(eventOf(1, data(half))).run, undefined);
+  assert.deepEqual(eventsOf(one.ask(eventOf(2, data(half)))), [1, 2]);
+  assert.equal(one.ask(eventOf(3, data(half))).run, undefined);
+  assert.equal(one.ask(eventOf(4, data(half - 1))).run, undefined, "a byte less is not");
+});
+
+test("a run for one event says nothing of a batch", () => {
+  const marks = new Marks({ batchEvents: { maxSize: 2, timeout: "10s" } });
+  marks.ask(eventOf(1));
+  const due = marks.due("batch:", eventOf(1), NOW + 10_000);
+  assert.deepEqual([due.run?.event.sequence, due.run && "eventSequences" in due.run.run], [1, false]);
 });
