@@ -1,4 +1,4 @@
-/** docs/rest-api.md, from the OpenAPI document a real service answers with. */
+/** docs/rest-api.md, generated from the OpenAPI document of a running service. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,14 +39,14 @@ interface OpenApi {
   components: { schemas: Record<string, Schema> };
 }
 
-/** Refusals any call may get: told once, not with each of them. */
+/** Errors that any call can return. They are described once, not with each call. */
 const SHARED_CODES = new Set([
   ...["api_key_missing", "api_key_invalid", "session_missing", "too_many_attempts", "role_forbidden", "environment_forbidden"],
   ...["origin_forbidden", "environment_not_found", "request_invalid", "body_invalid", "body_too_large", "content_type_unsupported"],
   ...["store_unavailable", "internal_error"],
 ]);
 
-export async function restReference(made: string): Promise<string> {
+export async function restReference(header: string): Promise<string> {
   const { info, paths, components } = await openApi();
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
@@ -56,20 +56,20 @@ export async function restReference(made: string): Promise<string> {
     [`## ${tag}`, ...members.map(({ name, operation }) => operationText(name, operation))].join("\n\n"),
   );
   const schemas = Object.entries(components.schemas).map(([name, schema]) => schemaText(name, schema));
-  return `${made}
+  return `${header}
 
 # REST API
 
 ${info.description.replaceAll('\\"', '"')}
 
-Calls carry \`Authorization: Bearer <API key>\`, or the session cookie of the dashboard; a dev server asks for neither. The header
-\`x-service-env\` chooses the environment. \`GET /v1/openapi.json\` is this page for machines (OpenAPI 3.1). Any call may be refused
-for its key, role, environment, parameters or body, or while the store is out of reach: [errors](errors.md) lists every code, and
-each call below those that are its own.
+Authenticate with \`Authorization: Bearer <API key>\` or the session cookie of the dashboard. A dev server requires neither. Select the
+environment with the header \`x-service-env\`. \`GET /v1/openapi.json\` returns this reference as an OpenAPI 3.1 document. Any call can fail
+because of its key, role, environment, parameters or body, or while the store is unreachable. [Errors](errors.md) lists all codes. Each call
+below lists only its specific ones.
 
 ${sections.join("\n\n")}
 
-# Shapes
+# Objects
 
 ${schemas.join("\n\n")}
 `;
@@ -90,8 +90,8 @@ async function openApi(): Promise<OpenApi> {
 function operationText(name: string, { summary, description, security, parameters, requestBody, responses }: Operation): string {
   const body = Object.values(requestBody?.content ?? {})[0]?.schema;
   const inputs = [
-    ...parameters.map(({ name: parameter, in: place, required, description: meaning, schema }) =>
-      row(`\`${parameter}\``, place, schema, required, meaning ?? ""),
+    ...parameters.map(({ name: parameter, in: location, required, description: meaning, schema }) =>
+      row(`\`${parameter}\``, location, schema, required, meaning ?? ""),
     ),
     ...fieldRows(body, "body"),
   ];
@@ -100,20 +100,20 @@ function operationText(name: string, { summary, description, security, parameter
     .filter((code) => !SHARED_CODES.has(code));
   return [
     `### \`${name}\``,
-    [`${summary}.`, description, security?.length === 0 ? "Open to all." : null].filter(Boolean).join(" "),
+    [`${summary}.`, description, security?.length === 0 ? "No authentication required." : null].filter(Boolean).join(" "),
     ...(inputs.length > 0 ? [["| | in | value | meaning |", "|---|---|---|---|", ...inputs].join("\n")] : []),
-    answerText(responses),
-    ...(codes.length > 0 ? [`Refused with ${codes.map((code) => `\`${code}\``).join(", ")}.`] : []),
+    responseText(responses),
+    ...(codes.length > 0 ? [`Errors: ${codes.map((code) => `\`${code}\``).join(", ")}.`] : []),
   ].join("\n\n");
 }
 
-function answerText(responses: Operation["responses"]): string {
-  const [status = "", answer] = Object.entries(responses).find(([code]) => code.startsWith("2")) ?? [];
-  const [[contentType, { schema }] = ["", { schema: {} as Schema }]] = Object.entries(answer?.content ?? {});
-  if (contentType !== "application/json") return `Answers ${status} with \`${contentType}\`: ${answer?.description}`;
-  if (!schema.properties?.data) return `Answers ${status}: ${answer?.description}`;
+function responseText(responses: Operation["responses"]): string {
+  const [status = "", response] = Object.entries(responses).find(([code]) => code.startsWith("2")) ?? [];
+  const [[contentType, { schema }] = ["", { schema: {} as Schema }]] = Object.entries(response?.content ?? {});
+  if (contentType !== "application/json") return `Returns ${status} with \`${contentType}\`: ${response?.description}`;
+  if (!schema.properties?.data) return `Returns ${status}: ${response?.description}`;
   const { data } = schema.properties;
-  return `Answers ${status} with \`data\`: ${valueText(data)}${schema.properties.page ? ", in pages" : ""}.`;
+  return `Returns ${status} with \`data\`: ${valueText(data)}${schema.properties.page ? ", paginated" : ""}.`;
 }
 
 function schemaText(name: string, schema: Schema): string {
@@ -124,16 +124,16 @@ function schemaText(name: string, schema: Schema): string {
   ].join("\n\n");
 }
 
-function fieldRows(schema: Schema | undefined, place?: string): string[] {
+function fieldRows(schema: Schema | undefined, location?: string): string[] {
   return Object.entries(schema?.properties ?? {}).map(([field, value]) => {
     const required = schema?.required?.includes(field) ?? false;
-    if (place) return row(`\`${field}\``, place, value, required, value.description ?? "");
+    if (location) return row(`\`${field}\``, location, value, required, value.description ?? "");
     return `| \`${field}\` | ${valueText(value)}${required ? "" : ", optional"} | ${value.description ?? ""} |`;
   });
 }
 
-function row(name: string, place: string, schema: Schema, required: boolean, meaning: string): string {
-  return `| ${name} | ${place} | ${valueText(schema)}${required ? ", required" : ""} | ${meaning} |`;
+function row(name: string, location: string, schema: Schema, required: boolean, meaning: string): string {
+  return `| ${name} | ${location} | ${valueText(schema)}${required ? ", required" : ""} | ${meaning} |`;
 }
 
 /** A type in a few words: `integer, 1 to 100, default 20`. */

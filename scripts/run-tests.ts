@@ -31,6 +31,8 @@ const LONG = [
   "accepted-events-survive-a-crash.test.ts",
   "postgres-may-restart.test.ts",
   "postgres-store.test.ts",
+  // It waits for a lease to end.
+  "leases-are-renewed.test.ts",
   "apply-makes-the-server-match.test.ts",
   "nodes-may-be-killed.test.ts",
   "listen-misses-nothing.test.ts",

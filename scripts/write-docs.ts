@@ -1,4 +1,4 @@
-/** Writes the references that come from the code: configuration, errors, REST and CLI. A test fails while they differ. */
+/** Writes the generated references: configuration, errors, REST and CLI. A test fails if they are out of date. */
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

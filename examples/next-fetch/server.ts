@@ -1,4 +1,4 @@
-/** Stands in for Next: hands requests to the route as Next would, with the standard Request and Response. */
+/** Replaces Next in this example: passes standard Request objects to the route, as Next does. */
 
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,9 +9,9 @@ const METHODS = new Map(Object.entries({ GET, POST, PUT }));
 
 const server = createServer(async (incoming, outgoing) => {
   const handler = incoming.url?.startsWith("/api/inlet") ? METHODS.get(incoming.method ?? "") : undefined;
-  const answer = handler ? await handler(requestOf(incoming)) : new Response("not found", { status: 404 });
-  outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
-  outgoing.end(await answer.text());
+  const response = handler ? await handler(requestOf(incoming)) : new Response("not found", { status: 404 });
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.end(await response.text());
 });
 
 function requestOf(incoming: IncomingMessage): Request {

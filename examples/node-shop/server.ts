@@ -1,4 +1,4 @@
-/** The shop's web server: takes orders, and lets the service run the functions. */
+/** The shop's web server: accepts orders and serves the functions. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-/** A shop: one event, "shop/order.created", runs two functions; what one of them sends runs a third. */
+/** A shop: the event "shop/order.created" starts two functions. One of them sends an event that starts a third. */
 
 import { Inlet, NonRetriableError } from "@inlet/sdk";
 
@@ -8,7 +8,7 @@ const ship = inlet.createFunction(
   { id: "ship", retries: 3, onFailure: ({ error, logger }) => logger.error(`could not ship: ${error.message}`) },
   { event: "shop/order.created" },
   async ({ event, step }) => {
-    if (!event.data.orderId) throw new NonRetriableError("An order without an id cannot be shipped");
+    if (!event.data.orderId) throw new NonRetriableError("The order has no id");
     const [label, box] = await Promise.all([
       step.run("buy label", () => ({ tracking: `T-${event.data.orderId}` })),
       step.run("pack", () => ({ boxes: Math.ceil((event.data.items?.length ?? 1) / 3) })),

@@ -1,4 +1,4 @@
-/** How the dashboard is built: one entry, pages and the editor on demand, every file also compressed, so that serving costs nothing. */
+/** The dashboard build: one entry, pages and editor loaded on demand, and every file also compressed, so that serving is cheap. */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,9 +6,9 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 
-/** Below this a compressed file saves less than a packet. */
+/** Smaller files are not worth compressing. */
 const WORTH_COMPRESSING_BYTES = 1_024;
-/** 9 of 11: within 3 % of the smallest size, ten times as quick. The build runs before every first start. */
+/** 9 of 11: nearly the smallest size at a fraction of the time. The build runs before the first start. */
 const BROTLI_QUALITY = 9;
 
 function compressed(): Plugin {
@@ -33,7 +33,7 @@ function compressed(): Plugin {
   };
 }
 
-/** `npm run dev:dashboard` serves the sources, and asks this service for data. */
+/** `npm run dev:dashboard` serves the sources and proxies API calls to this service. */
 const SERVICE = "http://localhost:8288";
 
 export default defineConfig({

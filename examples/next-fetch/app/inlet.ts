@@ -1,4 +1,4 @@
-/** The client and the functions, as a Next app would keep them beside its routes. */
+/** The client and the functions of the app. */
 
 import { Inlet } from "@inlet/sdk";
 

@@ -1,4 +1,4 @@
-/** Starts the dashboard. */
+/** The entry point of the dashboard. */
 
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
@@ -28,7 +28,7 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       refetchOnWindowFocus: false,
-      // What was refused is refused again; only a service that did not answer is asked again.
+      // Retry only if the service did not respond or failed; a refused request would be refused again.
       retry: (failures, error) => failures < RETRIES_MAX && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
     },
   },
@@ -43,7 +43,7 @@ whenSignedOut(() => {
   void router.navigate({ to: "/login", search: { next: href, ...(wasSignedIn && { expired: true }) } });
 });
 
-/** Long enough for the first page to have its data. */
+/** Gives the first page time to load its data. */
 const PRELOAD_AFTER_MS = 1_500;
 setTimeout(preloadPages, PRELOAD_AFTER_MS);
 

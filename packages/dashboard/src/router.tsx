@@ -1,4 +1,4 @@
-/** Every page and its address. Pages load when they are first visited; events, the page most visited, come with the frame. */
+/** All routes. Pages are loaded on demand, except the events page, which is part of the main bundle. */
 
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
@@ -9,7 +9,7 @@ import { readEventSearch } from "./events/event-search.ts";
 import { EventsPage } from "./events/events-page.tsx";
 import { readRunSearch } from "./runs/run-search.ts";
 import { AppShell } from "./shell/app-shell.tsx";
-import { NotFound, PageError } from "./shell/page-faults.tsx";
+import { NotFound, PageError } from "./shell/page-errors.tsx";
 import { readWebhookSearch } from "./webhooks/webhook-search.ts";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
@@ -18,7 +18,7 @@ const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
   validateSearch: (search: Record<string, unknown>): { next?: string; expired?: boolean } => ({
-    // Only a path of this dashboard: an address elsewhere would be a trap.
+    // Only paths of this dashboard, to prevent open redirects.
     ...(typeof search.next === "string" && /^\/(?![/\\])/.test(search.next) && { next: search.next }),
     ...(search.expired === true && { expired: true }),
   }),
@@ -118,16 +118,16 @@ export function createDashboardRouter(queries: QueryClient) {
   });
   const pages = [overview, events.addChildren([event]), eventTypes, eventType, runs, run, functions, fn, apps];
   const ofEnvironment = [...pages, webhooks, webhookNew, webhook, keys, environments, auditLog, settings];
-  const names = new Set(ofEnvironment.map(({ options }) => firstName("path" in options ? options.path : "")));
-  /** `/events`, typed or remembered without an environment, is the page of the default one. */
+  const names = new Set(ofEnvironment.map(({ options }) => firstSegment("path" in options ? options.path : "")));
+  /** A path without an environment, such as `/events`, redirects to the default environment. */
   const withoutEnvironment = createRoute({
     getParentRoute: () => root,
     path: "$",
     component: NotFound,
     beforeLoad: async ({ params: { _splat: path = "" }, location }) => {
-      if (firstName(path) === "" || !names.has(firstName(path))) return;
-      const usual = encodeURIComponent(await defaultEnvironment(queries));
-      throw redirect({ href: `/env/${usual}${location.pathname}${location.searchStr}`, replace: true });
+      if (firstSegment(path) === "" || !names.has(firstSegment(path))) return;
+      const env = encodeURIComponent(await defaultEnvironment(queries));
+      throw redirect({ href: `/env/${env}${location.pathname}${location.searchStr}`, replace: true });
     },
   });
   const routeTree = root.addChildren([home, login, env.addChildren(ofEnvironment), withoutEnvironment]);
@@ -135,8 +135,8 @@ export function createDashboardRouter(queries: QueryClient) {
 }
 
 /**
- * Fetches the pages not visited yet, without the editor: they open at once, and also when the service is away, to say so. A page
- * that cannot be fetched would reload the whole dashboard.
+ * Preloads all pages except the editor, so that they open immediately, even while the service is down. A page
+ * that cannot be loaded would reload the whole dashboard.
  */
 export function preloadPages(): void {
   for (const { options } of [
@@ -160,15 +160,15 @@ export function preloadPages(): void {
     void (options.component as { preload?: () => Promise<unknown> } | undefined)?.preload?.().catch(() => {});
 }
 
-function firstName(path: string): string {
+function firstSegment(path: string): string {
   return path.split("/")[0] ?? "";
 }
 
 async function defaultEnvironment(queries: QueryClient): Promise<string> {
-  const { defaultEnvironment: usual } = await queries.ensureQueryData(sessionQuery);
-  // A key may be limited to other environments.
+  const { defaultEnvironment: preferred } = await queries.ensureQueryData(sessionQuery);
+  // The key may be restricted to other environments.
   const all = await queries.ensureQueryData(environmentsQuery).catch(() => []);
-  return all.length === 0 || all.some(({ name }) => name === usual) ? usual : (all[0]?.name ?? usual);
+  return all.length === 0 || all.some(({ name }) => name === preferred) ? preferred : (all[0]?.name ?? preferred);
 }
 
 declare module "@tanstack/react-router" {

@@ -1,4 +1,4 @@
-/** The dashboard in a real browser, against real services. One browser serves all cases: starting one costs more than most of them. */
+/** The dashboard in a real browser, against real services. All cases share one browser, because starting one is slow. */
 
 import { after, before, describe } from "node:test";
 import type { Browser } from "playwright-core";
@@ -6,12 +6,12 @@ import { accessibilityCases } from "./cases/accessibility.ts";
 import { branchCases } from "./cases/branches.ts";
 import { devServerCases } from "./cases/dev-server.ts";
 import { eventCases } from "./cases/events.ts";
-import { figureCases } from "./cases/figures.ts";
 import { firstLoadCases } from "./cases/first-load.ts";
 import { keyCases } from "./cases/keys.ts";
 import { restartCases } from "./cases/restart.ts";
 import { runCases } from "./cases/runs.ts";
 import { signInCases } from "./cases/sign-in.ts";
+import { statsCases } from "./cases/stats.ts";
 import { webhookCases } from "./cases/webhooks.ts";
 import { launchBrowser } from "./support/browser.ts";
 
@@ -27,7 +27,7 @@ describe("the dashboard", () => {
   webhookCases(get);
   branchCases(get);
   runCases(get);
-  figureCases(get);
+  statsCases(get);
   keyCases(get);
   signInCases(get);
   restartCases(get);

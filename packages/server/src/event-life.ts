@@ -177,6 +177,7 @@ async function transform(
   if (shut) return { result: shut, body: seenBody(bytes, null, contentEncoding), logs: [], durationMs: 0 };
   const { result, body, logs, durationMs } = await transformRequest(parts.transforms, {
     versionKey,
+    owner: { webhook: webhook.id, environment: String(webhook.environmentId) },
     transform: webhook.transform,
     bytes,
     bytesMax,

@@ -1,4 +1,4 @@
-// Passes the provider's signature and the raw body on, so that the function can check one against the other.
+// Includes the signature and the raw body, so that the function can verify them.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `payments/${evt.type}`,

@@ -1,4 +1,4 @@
-/** Calls of the REST API. Answers come as text, so that payloads can be shown as they are; errors carry the server's own sentence. */
+/** REST API client. Responses are kept as text, so that payloads are shown exactly as stored. Errors carry the server's message. */
 
 import { entriesOf, type JsonText, membersOf } from "./json-text.ts";
 
@@ -25,7 +25,7 @@ export class ApiError extends Error {
 
 export interface CallOptions {
   method?: "GET" | "POST" | "PUT" | "DELETE";
-  /** The environment the call is about; null: the service's default. */
+  /** The environment of the call; null for the default. */
   env?: string | null;
   body?: unknown;
   query?: Record<string, string | number | undefined>;
@@ -37,7 +37,7 @@ export interface Page<Item> {
   next: string | null;
 }
 
-/** Told of every answer that says the session is missing or over. */
+/** Called when a response says that the session is missing or has ended. */
 let onSignedOut = () => {};
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
@@ -45,19 +45,19 @@ export function whenSignedOut(listener: () => void): void {
 
 const SIGNED_OUT_CODES = new Set(["session_missing", "api_key_missing", "api_key_invalid"]);
 
-/** The text of an answer's `data`. */
+/** The text of a response's `data`. */
 export async function callForText(path: string, options: CallOptions = {}): Promise<JsonText> {
-  return membersOf(await answerText(path, options)).get("data") ?? "null";
+  return membersOf(await responseText(path, options)).get("data") ?? "null";
 }
 
-/** The answer's `data` as a value, where no payload is in it. */
+/** The response's `data`, parsed. Not for responses that contain payloads. */
 export async function call<Data>(path: string, options: CallOptions = {}): Promise<Data> {
   return JSON.parse(await callForText(path, options)) as Data;
 }
 
-/** One page of a list, each item read from its own text. */
+/** One page of a list. Each item is read from its own text. */
 export async function callForPage<Item>(path: string, read: (text: JsonText) => Item, options: CallOptions = {}): Promise<Page<Item>> {
-  const members = membersOf(await answerText(path, options));
+  const members = membersOf(await responseText(path, options));
   const page = JSON.parse(members.get("page") ?? "null") as { next: string | null } | null;
   return { items: entriesOf(members.get("data") ?? "[]").map(({ text }) => read(text)), next: page?.next ?? null };
 }
@@ -66,10 +66,10 @@ export function parsed<Item>(text: JsonText): Item {
   return JSON.parse(text) as Item;
 }
 
-/** Beyond this a list is not short by nature any more, and nobody reads it to its end. */
+/** The limit for lists that are loaded whole. */
 export const ALL_ITEMS_MAX = 2_000;
 
-/** Every item of a list that is short by nature: environments, keys, functions. */
+/** All items of a short list, such as environments, keys or functions. */
 export async function callForAll<Item>(path: string, options: CallOptions = {}): Promise<Item[]> {
   const all: Item[] = [];
   let cursor: string | undefined;
@@ -100,13 +100,13 @@ export function requestOf(path: string, { method = "GET", env, body, query = {},
   ];
 }
 
-async function answerText(path: string, options: CallOptions): Promise<string> {
+async function responseText(path: string, options: CallOptions): Promise<string> {
   let response: Response;
   try {
     response = await fetch(...requestOf(path, options));
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, "unreachable", "The service does not answer. Is it running?");
+    throw new ApiError(0, "unreachable", "The service is not responding. Check that it is running.");
   }
   const text = await response.text();
   if (response.ok) return text;
@@ -119,7 +119,7 @@ export function errorOf(status: number, text: string): ApiError {
     const body = JSON.parse(text) as { error: string; code: string; details?: Fault[] };
     error = new ApiError(status, body.code, body.error, body.details);
   } catch {
-    error = new ApiError(status, "unknown", `The service answered with status ${status} and no explanation.`);
+    error = new ApiError(status, "unknown", `The service returned status ${status} without an error message.`);
   }
   if (status === 401 && SIGNED_OUT_CODES.has(error.code)) onSignedOut();
   return error;

@@ -1,6 +1,6 @@
 /**
- * Reads JSON without changing it: finds the values in a text and hands out the slices as they were written. Payloads are shown
- * from these, so a number beyond double precision, the order of keys and a key given twice appear as the sender wrote them.
+ * Reads JSON without changing it: finds values in a text and returns slices of that text. Payloads are rendered
+ * from these slices, so large numbers, key order and duplicate keys appear as they were sent.
  */
 
 /** The text of one JSON value. */
@@ -32,7 +32,7 @@ export function kindOf(text: JsonText): JsonKind {
   }
 }
 
-/** The members of an object or the elements of an array. The text must be JSON, which everything the service stores is. */
+/** The members of an object or the elements of an array. The text must be valid JSON. */
 export function entriesOf(text: JsonText): JsonEntry[] {
   const isObject = text[0] === "{";
   const entries: JsonEntry[] = [];
@@ -53,12 +53,12 @@ export function entriesOf(text: JsonText): JsonEntry[] {
   return entries;
 }
 
-/** The members of an object by name; of a name given twice the last. */
+/** The members of an object by name. For a duplicate name, the last one. */
 export function membersOf(text: JsonText): Map<string, JsonText> {
   return new Map(entriesOf(text).map(({ key, text: value }) => [key ?? "", value]));
 }
 
-/** A whole text as one value, without the space around it; null when it is not JSON. */
+/** The text trimmed, if it is JSON; otherwise null. */
 export function readJsonText(text: string): JsonText | null {
   try {
     JSON.parse(text);
@@ -68,7 +68,7 @@ export function readJsonText(text: string): JsonText | null {
   }
 }
 
-/** The same JSON, spread over lines. Only space between tokens changes. */
+/** The same JSON, indented. Only whitespace between tokens changes. */
 export function formatJson(text: JsonText, indent = ""): string {
   const kind = kindOf(text);
   if (kind !== "object" && kind !== "array") return text;

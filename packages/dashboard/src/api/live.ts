@@ -1,7 +1,7 @@
 /**
- * Server-sent events over fetch. EventSource cannot name an environment in a header; fetch can, and hands out the text as it
- * comes. A broken connection is taken up again after the last message seen, so nothing is missed. A page nobody sees lets its
- * connection go: browsers open six to one server, and a seventh tab would wait for ever.
+ * Server-sent events over fetch, because EventSource cannot set a header for the environment. A broken connection
+ * resumes after the last message, so nothing is missed. A hidden page closes its connection: browsers allow six
+ * connections to a server, and a seventh tab would wait forever.
  */
 
 import { ApiError, errorOf, requestOf } from "./client.ts";
@@ -18,9 +18,9 @@ export interface LiveOptions {
 }
 
 const RETRY_FIRST_MS = 1_000;
-const RETRY_MOST_MS = 15_000;
+const RETRY_MAX_MS = 15_000;
 
-/** Returns what ends it. */
+/** Returns a function that closes the stream. */
 export function follow(options: LiveOptions): () => void {
   const ended = new AbortController();
   void keepFollowing(options, ended.signal);
@@ -31,9 +31,9 @@ async function keepFollowing(options: LiveOptions, signal: AbortSignal): Promise
   let last: string | null = null;
   let waitMs = RETRY_FIRST_MS;
   while (!signal.aborted) {
-    await untilSeen(signal);
+    await untilVisible(signal);
     options.onState("connecting");
-    const connection = whileSeen(signal);
+    const connection = whileVisible(signal);
     try {
       for await (const message of messages(options, last, connection)) {
         waitMs = RETRY_FIRST_MS;
@@ -45,14 +45,14 @@ async function keepFollowing(options: LiveOptions, signal: AbortSignal): Promise
       }
     } catch (error) {
       if (signal.aborted) return;
-      // What the service refuses now it will refuse again: a missing session, an unknown environment, a route it has not.
+      // A 4xx error is permanent: a missing session, an unknown environment or an unknown route.
       if (error instanceof ApiError && error.status >= 400 && error.status < 500) return options.onState("offline");
     }
     if (signal.aborted) return;
     if (connection.aborted) continue;
     options.onState("offline");
     await pause(waitMs, signal);
-    waitMs = Math.min(waitMs * 2, RETRY_MOST_MS);
+    waitMs = Math.min(waitMs * 2, RETRY_MAX_MS);
   }
 }
 
@@ -81,8 +81,8 @@ function readMessage(block: string): { id: string | null; data: string } {
   return { id: field("id")[0] ?? null, data: field("data").join("\n") };
 }
 
-/** Resolves at once when the page is in view. */
-function untilSeen(signal: AbortSignal): Promise<void> {
+/** Resolves when the page is visible. */
+function untilVisible(signal: AbortSignal): Promise<void> {
   if (document.visibilityState === "visible") return Promise.resolve();
   return new Promise((resolve) => {
     document.addEventListener("visibilitychange", () => resolve(), { once: true, signal });
@@ -90,8 +90,8 @@ function untilSeen(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Aborted with the signal, or when the page goes out of view. */
-function whileSeen(signal: AbortSignal): AbortSignal {
+/** Aborts with the signal, or when the page is hidden. */
+function whileVisible(signal: AbortSignal): AbortSignal {
   const hidden = new AbortController();
   const onChange = () => {
     if (document.visibilityState === "hidden") hidden.abort();

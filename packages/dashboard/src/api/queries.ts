@@ -1,4 +1,4 @@
-/** What the pages ask the service for, by name, so that a change anywhere refreshes what shows it everywhere. */
+/** The queries of all pages, with shared keys, so that a change refreshes every page that shows the data. */
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call, callForAll, callForPage, callForText, parsed } from "./client.ts";
@@ -22,7 +22,7 @@ import type {
 
 export type Filters = Record<string, string | number | undefined>;
 
-/** A page of a list: enough to fill a tall window, small enough to arrive at once. */
+/** The page size of lists: fills a tall window and still loads quickly. */
 export const PAGE_ITEMS = 50;
 
 const nextPage = (last: { next: string | null }) => last.next ?? undefined;
@@ -37,7 +37,7 @@ export const eventsQuery = (env: string, filters: Filters) =>
     queryFn: ({ pageParam }) => eventPage(env, filters, pageParam),
     initialPageParam: noCursor,
     getNextPageParam: nextPage,
-    // The live tail brings what is new.
+    // New items arrive through the live stream.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
   });

@@ -1,7 +1,7 @@
-/** Items read from the text of an answer: payloads keep their text, everything else becomes values. */
+/** Reads items from the text of a response. Payloads stay text; everything else is parsed. */
 
 import { entriesOf, type JsonText, membersOf, objectText } from "./json-text.ts";
-import type { EventItem, Run, RunAttempt, RunCall, RunStep, Trial } from "./types.ts";
+import type { EventItem, Run, RunAttempt, RunCall, RunStep, TestResult } from "./types.ts";
 
 const EVENT_FIELDS: ReadonlySet<string> = new Set([
   ...["id", "name", "data", "ts", "receivedAt", "environment", "source", "duplicates", "dedupId", "runs"],
@@ -24,7 +24,7 @@ export function readEvent(text: JsonText): EventItem {
   };
 }
 
-/** The event as its sender wrote it. */
+/** The event as it was sent. */
 export function sentEvent(event: EventItem, { withId = true, withTs = true } = {}): JsonText {
   const members: [string, JsonText][] = [["name", JSON.stringify(event.name)]];
   if (withId && event.dedupId !== null) members.push(["id", JSON.stringify(event.dedupId)]);
@@ -50,7 +50,7 @@ function readStep(text: JsonText): RunStep {
   return { ...JSON.parse(objectText(Object.entries(rest) as [string, JsonText][])), output: textOrNull(output) };
 }
 
-export function readTrial(text: JsonText): Trial {
+export function readTestResult(text: JsonText): TestResult {
   const members = membersOf(text);
   const value = (name: string) => JSON.parse(members.get(name) ?? "null");
   return {

@@ -1,4 +1,4 @@
-/** Who is looking: open to all in dev, a session in start. */
+/** The current session. A dev server needs none. */
 
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { call } from "./client.ts";
@@ -11,12 +11,12 @@ export const sessionQuery = queryOptions({
   retry: false,
 });
 
-/** True where a placeholder opens the Event API. */
+/** Whether the Event API accepts any key. */
 export function useIsDev(): boolean {
   return useQuery(sessionQuery).data?.mode === "dev";
 }
 
-/** A reader may look at everything and change nothing; the service refuses, this spares the click. */
+/** Hides actions from read-only users. The service enforces the role. */
 export function useMayChange(): boolean {
   const { data } = useQuery(sessionQuery);
   return data === undefined || data.role !== "read";

@@ -1,11 +1,11 @@
-/** Figures over time in as many bars as a chart can show: the service counts by minute, hour or day. */
+/** Statistics over time, grouped into at most as many bars as a chart can show. */
 
 import type { Stats, StatsPoint } from "./types.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** The service answers with at most 1,500 points. */
+/** The service returns at most 1,500 points. */
 const MINUTES_SPAN_MAX_MS = 24 * HOUR_MS + 10 * MINUTE_MS;
 const HOURS_SPAN_MAX_MS = 60 * DAY_MS;
 const BARS = 96;
@@ -16,7 +16,7 @@ export function intervalFor(from: number, to: number): "minute" | "hour" | "day"
   return span <= HOURS_SPAN_MAX_MS ? "hour" : "day";
 }
 
-/** Neighbours added up, so that at most as many are left as a chart has room for. */
+/** Sums neighbouring points, so that they fit into the chart. */
 export function inBars(stats: Stats): Stats {
   const size = Math.ceil(stats.points.length / BARS);
   if (size <= 1) return stats;

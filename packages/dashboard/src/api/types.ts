@@ -1,4 +1,4 @@
-/** What the REST API answers with, as the dashboard uses it. Payloads stay text. */
+/** The REST API's responses, as the dashboard uses them. Payloads stay text. */
 
 import type { JsonText } from "./json-text.ts";
 
@@ -28,7 +28,7 @@ export interface EventItem {
   source: EventSource;
   duplicates: number;
   dedupId: string | null;
-  /** Fields beside `data` that the sender gave, as text: `v`, `user` and others. */
+  /** Other fields that the sender set, as text: `v`, `user` and others. */
   extras: ReadonlyMap<string, JsonText>;
 }
 
@@ -93,7 +93,7 @@ export interface RunCall {
   endedAt: string;
   httpStatus: number | null;
   request: { method: string; path: string; steps: string[] };
-  /** How its body begins, and how long it was. */
+  /** The start of the body, and its full length. */
   answer: { body: string; length: number } | null;
 }
 
@@ -143,7 +143,7 @@ export interface EventType {
   count24h: number;
   count: number;
   functions: { id: string; name: string }[];
-  /** Of each of the last 25 hours, oldest first. */
+  /** One count for each of the last 25 hours, oldest first. */
   hours: number[];
 }
 
@@ -199,7 +199,7 @@ export interface WebhookRequest {
   logs: string[];
 }
 
-export interface Trial {
+export interface TestResult {
   ok: boolean;
   event: JsonText | null;
   error: { code: string; message: string; line?: number; column?: number } | null;
@@ -241,11 +241,11 @@ export interface Key {
   eventNames?: AcceptList | null;
   ips?: AcceptList | null;
   role?: string | null;
-  /** API keys: what it is limited to; null for all. */
+  /** API keys: the environments it is restricted to; null for all. */
   environments?: string[] | null;
   createdAt: string;
   revokedAt: string | null;
-  /** Only in the answer that made it. */
+  /** Only in the response that created it. */
   key?: string;
 }
 

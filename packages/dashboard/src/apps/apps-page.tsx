@@ -1,4 +1,4 @@
-/** Apps: what serves functions, when it was synced, and what went wrong. */
+/** Apps: URL, functions, last sync and sync errors. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
@@ -30,7 +30,7 @@ export function AppsPage() {
             </button>
           </div>
         )}
-        <p>An app serves functions at one URL. Syncing asks it which functions it has.</p>
+        <p>An app serves functions at one URL. Syncing registers its functions.</p>
       </div>
       <AppList env={env} />
       {syncing && <SyncDialog env={env} onClose={() => setSyncing(false)} />}
@@ -58,7 +58,7 @@ function AppList({ env }: { env: string }) {
     return (
       <div className="card">
         <EmptyState icon="app" title="No apps yet">
-          <p>Serve functions over HTTP, then sync the app by its URL. A dev server also looks for apps on the usual local ports.</p>
+          <p>Serve functions over HTTP, then sync the app by its URL. A dev server also discovers apps on the usual local ports.</p>
           <CodeBlock text={SERVE_EXAMPLE} label="Copy example" />
         </EmptyState>
       </div>
@@ -80,7 +80,7 @@ function AppCard({ env, app }: { env: string; app: AppItem }) {
   async function sync() {
     await withToast(
       call<AppItem>("/apps", { method: "POST", env, body: { url: app.url } }),
-      ({ name, functions }) => `${name} is synced: ${plural(functions, "function")}.`,
+      ({ name, functions }) => `${name} synced: ${plural(functions, "function")}.`,
     );
     await Promise.all([queries.invalidateQueries({ queryKey: ["apps"] }), queries.invalidateQueries({ queryKey: ["functions"] })]);
   }
@@ -114,7 +114,7 @@ function AppCard({ env, app }: { env: string; app: AppItem }) {
           <Notice kind="bad" icon="alert">
             {app.error}
             <br />
-            Check that the app runs and serves its functions at this URL, then sync again. What it registered before stays in force.
+            Check that the app runs and serves its functions at this URL, then sync again. Its last registration stays active.
           </Notice>
         )}
         <dl className="fact-strip">
@@ -149,7 +149,7 @@ function SyncDialog({ env, onClose }: { env: string; onClose: () => void }) {
   async function sync() {
     const { name, functions } = await call<AppItem>("/apps", { method: "POST", env, body: { url: url.trim() } });
     await Promise.all([queries.invalidateQueries({ queryKey: ["apps"] }), queries.invalidateQueries({ queryKey: ["functions"] })]);
-    toast("ok", `${name} is synced: ${plural(functions, "function")}.`);
+    toast("ok", `${name} synced: ${plural(functions, "function")}.`);
     onClose();
   }
   return (
@@ -157,7 +157,7 @@ function SyncDialog({ env, onClose }: { env: string; onClose: () => void }) {
       <label className="field">
         <span>URL of the app's endpoint</span>
         <input className="input mono" type="url" required value={url} onChange={({ target }) => setUrl(target.value)} />
-        <small>Where it serves its functions. The service must be able to reach it.</small>
+        <small>The URL that serves the functions. The service must be able to reach it.</small>
       </label>
     </FormDialog>
   );
@@ -168,12 +168,12 @@ function RemoveDialog({ env, app, onClose }: { env: string; app: AppItem; onClos
   async function remove() {
     await call(`/apps/${encodeURIComponent(app.id)}`, { method: "DELETE", env });
     await Promise.all([queries.invalidateQueries({ queryKey: ["apps"] }), queries.invalidateQueries({ queryKey: ["functions"] })]);
-    toast("ok", `${app.name} is removed.`);
+    toast("ok", `${app.name} removed.`);
     onClose();
   }
   return (
     <FormDialog title={`Remove ${app.name}?`} submit="Remove" danger onClose={onClose} onSubmit={remove}>
-      <p className="second">Its functions start no more runs. Runs they had stay to be seen; syncing the app brings them back.</p>
+      <p className="second">Its functions start no new runs. Existing runs remain visible. To restore the functions, sync the app again.</p>
     </FormDialog>
   );
 }

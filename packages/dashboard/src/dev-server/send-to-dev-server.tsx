@@ -1,4 +1,4 @@
-/** Send to Dev Server: a copy of the event, from this browser straight to the developer's own machine. */
+/** Send to Dev Server: sends a copy of the event from this browser to a dev server. */
 
 import { useState } from "react";
 import type { JsonText } from "../api/json-text.ts";
@@ -7,7 +7,7 @@ import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/states.tsx";
 import { DEFAULT_TARGET, readTarget, setDevServerTarget, TARGET_HINT, useDevServerTarget, useReachable } from "./target.ts";
 
-/** `event` is the event as sent, without `ts`: on the dev server it happens now. */
+/** `event` is the event as sent, without `ts`, so that it gets the current time. */
 export function SendToDevServer({ event, small = false }: { event: JsonText; small?: boolean }) {
   const [open, setOpen] = useState(false);
   return (
@@ -47,10 +47,10 @@ function SendDialog({ event, onClose }: { event: JsonText; onClose: () => void }
         }}
       >
         <p className="second">
-          A copy of this event goes from your browser to a dev server, without its <code>ts</code>, so that it happens there now.
+          Your browser sends a copy of this event to a dev server, without its <code>ts</code>, so that it gets the current time.
         </p>
         <label className="field">
-          <span>Address of the dev server</span>
+          <span>URL of the dev server</span>
           <input
             className="input mono"
             value={text}
@@ -62,7 +62,7 @@ function SendDialog({ event, onClose }: { event: JsonText; onClose: () => void }
         </label>
         {outcome?.ok && (
           <Notice kind="ok" icon="checkCircle">
-            Sent. The dev server answered with the id <code>{outcome.ids.join(", ")}</code>.{" "}
+            Sent. The dev server returned the id <code>{outcome.ids.join(", ")}</code>.{" "}
             <a href={`${outcome.target}/env/dev/events/${outcome.ids[0]}`} target="_blank" rel="noreferrer">
               Open it there
             </a>
@@ -88,18 +88,18 @@ function SendDialog({ event, onClose }: { event: JsonText; onClose: () => void }
 
 export function Reachability({ target }: { target: string }) {
   const { isPending, isSuccess } = useReachable(target);
-  if (isPending) return <small role="status">Looking whether it answers …</small>;
+  if (isPending) return <small role="status">Checking…</small>;
   return (
     <small role="status" className="row" style={{ gap: 5 }}>
       <Icon name={isSuccess ? "checkCircle" : "xCircle"} size={14} />
-      {isSuccess ? "Something answers at this address" : "Nothing answers at this address. Start a dev server with npm run dev"}
+      {isSuccess ? "The dev server is reachable" : "Not reachable. Start a dev server with npm run dev"}
     </small>
   );
 }
 
 async function sendTo(target: string, event: JsonText): Promise<Outcome> {
   try {
-    // Without a content type of its own the request is a simple one: no preflight, which a proxy in between might refuse.
+    // Without a content type this is a simple request, which needs no CORS preflight.
     const response = await fetch(`${target}/e/dashboard`, { method: "POST", body: event, signal: AbortSignal.timeout(10_000) });
     const body = (await response.json()) as { ids?: string[]; error?: string };
     if (response.ok) return { ok: true, ids: body.ids ?? [], target };
@@ -107,7 +107,7 @@ async function sendTo(target: string, event: JsonText): Promise<Outcome> {
   } catch {
     return {
       ok: false,
-      message: `${target} did not take the event: nothing answers there, or the browser was not allowed to reach it.`,
+      message: `${target} did not accept the event. It is not running, or the browser was not allowed to reach it.`,
     };
   }
 }

@@ -1,4 +1,4 @@
-/** Where Send to Dev Server sends, remembered in this browser, and whether something answers there. */
+/** The target of Send to Dev Server, stored in this browser, and whether it is reachable. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";

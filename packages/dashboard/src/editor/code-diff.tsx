@@ -1,4 +1,4 @@
-/** Two versions of a transform, as one text with what went and what came. */
+/** A unified diff of two versions of a transform. */
 
 import { javascript } from "@codemirror/lang-javascript";
 import { unifiedMergeView } from "@codemirror/merge";
@@ -8,11 +8,11 @@ import { useEffect, useRef } from "react";
 import { editorTheme, styleNonce } from "./editor-theme.ts";
 
 export function CodeDiff({ before, after, label }: { before: string; after: string; label: string }) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (!place.current) return;
+    if (!container.current) return;
     const view = new EditorView({
-      parent: place.current,
+      parent: container.current,
       doc: after,
       extensions: [
         styleNonce(),
@@ -28,5 +28,5 @@ export function CodeDiff({ before, after, label }: { before: string; after: stri
     });
     return () => view.destroy();
   }, [before, after, label]);
-  return <div ref={place} className="editor" />;
+  return <div ref={container} className="editor" />;
 }

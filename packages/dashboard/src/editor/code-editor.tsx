@@ -1,4 +1,4 @@
-/** The editor for transforms: CodeMirror, loaded when a page needs it. */
+/** The transform editor, based on CodeMirror. Loaded on demand. */
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
@@ -30,24 +30,24 @@ interface CodeEditorProps {
   onChange: (value: string) => void;
   label: string;
   faults?: readonly EditorFault[];
-  /** A request to complete field names from. */
+  /** A sample request for completing field names. */
   sample?: TransformSample;
   readOnly?: boolean;
 }
 
 export function CodeEditor({ value, onChange, label, faults = [], sample, readOnly = false }: CodeEditorProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const changed = useRef(onChange);
   changed.current = onChange;
   const samples = useRef(sample);
   samples.current = sample;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made once; what changes is handed in below
+  // biome-ignore lint/correctness/useExhaustiveDependencies: created once; changes are dispatched below
   useEffect(() => {
-    if (!place.current) return;
-    const made = new EditorView({
-      parent: place.current,
+    if (!container.current) return;
+    const editor = new EditorView({
+      parent: container.current,
       state: EditorState.create({
         doc: value,
         extensions: [
@@ -58,8 +58,8 @@ export function CodeEditor({ value, onChange, label, faults = [], sample, readOn
         ],
       }),
     });
-    view.current = made;
-    return () => made.destroy();
+    view.current = editor;
+    return () => editor.destroy();
   }, []);
 
   useEffect(() => {
@@ -79,7 +79,7 @@ export function CodeEditor({ value, onChange, label, faults = [], sample, readOn
       );
   }, [faults]);
 
-  return <div ref={place} className="editor" />;
+  return <div ref={container} className="editor" />;
 }
 
 function editingExtensions(label: string, readOnly: boolean) {
@@ -100,12 +100,12 @@ function editingExtensions(label: string, readOnly: boolean) {
     EditorState.tabSize.of(2),
     EditorState.readOnly.of(readOnly),
     EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
-    // Escape, then Tab leaves the editor, as CodeMirror's accessibility guide asks for.
+    // Escape, then Tab leaves the editor, as CodeMirror's accessibility guide recommends.
     keymap.of([...closeBracketsKeymap, ...completionKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
   ];
 }
 
-/** Marks the rest of the line at fault. A fault without a line belongs to no place in the text. */
+/** Marks the line from the fault's column. A fault without a line has no marker. */
 function diagnosticOf({ doc }: EditorState, { line, column, message }: EditorFault): Diagnostic[] {
   if (line === undefined || line < 1 || line > doc.lines) return [];
   const { from, to } = doc.line(line);

@@ -1,16 +1,16 @@
-/** CodeMirror in the dashboard's colours. */
+/** The CodeMirror theme in the dashboard's colours. */
 
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import type { Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
-/** The page's policy lets only style elements through that carry its nonce. */
+/** The page's content security policy allows only style elements with its nonce. */
 export function styleNonce(): Extension {
   return EditorView.cspNonce.of(document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "");
 }
 
-const looks = EditorView.theme({
+const colours = EditorView.theme({
   "&": { backgroundColor: "var(--surface)", color: "var(--text)", fontSize: "12.5px", height: "100%" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.65" },
@@ -45,4 +45,4 @@ const highlight = HighlightStyle.define([
   { tag: [tags.invalid], color: "var(--bad)" },
 ]);
 
-export const editorTheme: Extension = [looks, syntaxHighlighting(highlight)];
+export const editorTheme: Extension = [colours, syntaxHighlighting(highlight)];

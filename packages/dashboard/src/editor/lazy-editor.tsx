@@ -1,4 +1,4 @@
-/** The editor and its diff, fetched when first shown; a calm box of the same size until then. */
+/** The editor and its diff, loaded on demand, with a placeholder of the same size. */
 
 import { type ComponentProps, lazy, Suspense } from "react";
 
@@ -7,7 +7,7 @@ const Diff = lazy(() => import("./code-diff.tsx").then(({ CodeDiff }) => ({ defa
 
 export function LazyEditor(props: ComponentProps<typeof Editor>) {
   return (
-    <Suspense fallback={<div className="editor quiet small editor-loading">Loading the editor …</div>}>
+    <Suspense fallback={<div className="editor quiet small editor-loading">Loading the editor…</div>}>
       <Editor {...props} />
     </Suspense>
   );
@@ -15,7 +15,7 @@ export function LazyEditor(props: ComponentProps<typeof Editor>) {
 
 export function LazyDiff(props: ComponentProps<typeof Diff>) {
   return (
-    <Suspense fallback={<div className="editor quiet small editor-loading">Loading the editor …</div>}>
+    <Suspense fallback={<div className="editor quiet small editor-loading">Loading the editor…</div>}>
       <Diff {...props} />
     </Suspense>
   );

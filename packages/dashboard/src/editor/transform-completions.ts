@@ -1,4 +1,4 @@
-/** What the editor knows of a transform: its four parameters, and the fields of the request beside it. */
+/** Completions for transforms: the four parameters, and the fields of the sample request. */
 
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import type { EditorView, Tooltip } from "@codemirror/view";
@@ -12,28 +12,28 @@ export interface TransformSample {
 const PARAMETERS: Readonly<Record<string, { type: string; text: string }>> = {
   evt: {
     type: "object",
-    text: "The parsed body. For JSON the payload itself; for forms every value is an array of strings; {} for an empty body or another content type.",
+    text: "The parsed body. For JSON, the payload. For forms, every value is an array of strings. {} for an empty body and other content types.",
   },
   headers: { type: "Record<string, string>", text: "Request headers under their canonical names: X-Github-Event, not x-github-event." },
   queryParams: {
     type: "Record<string, string[]>",
-    text: "The query string. Every value is an array, because a name may be given more than once.",
+    text: "The query parameters. Every value is an array, because a name can occur more than once.",
   },
-  raw: { type: "string", text: "The body as it came in, for checking a signature over it later." },
+  raw: { type: "string", text: "The body exactly as received, for verifying a signature later." },
 };
 
 const RESULT_FIELDS: Completion[] = [
   { label: "name", type: "property", detail: "string", info: "The event's name, such as stripe/invoice.paid" },
   { label: "data", type: "property", detail: "object", info: "The event's content" },
-  { label: "id", type: "property", detail: "string", info: "Events with an id seen within the window are kept out" },
-  { label: "ts", type: "property", detail: "number", info: "Milliseconds; seconds times 1000" },
+  { label: "id", type: "property", detail: "string", info: "An event whose id was seen within the dedup window is a duplicate" },
+  { label: "ts", type: "property", detail: "number", info: "Unix time in milliseconds" },
 ];
 
 export function completeTransform(context: CompletionContext, sample: TransformSample | undefined): CompletionResult | null {
   return fieldsOf(context, sample) ?? quotedNames(context, sample) ?? words(context);
 }
 
-/** `evt.data.` → the fields the sample has there. */
+/** `evt.data.` → the sample's fields at that path. */
 function fieldsOf(context: CompletionContext, sample: TransformSample | undefined): CompletionResult | null {
   const match = context.matchBefore(/(?:evt|headers|queryParams)(?:\??\.\w+|\[\d+\])*\??\.\w*/);
   if (!match || !sample) return null;
@@ -48,7 +48,7 @@ function fieldsOf(context: CompletionContext, sample: TransformSample | undefine
   };
 }
 
-/** `headers["` → the names the sample has. */
+/** `headers["` → the sample's names. */
 function quotedNames(context: CompletionContext, sample: TransformSample | undefined): CompletionResult | null {
   const match = context.matchBefore(/(?:headers|queryParams)\??\.?\[["'][\w-]*/);
   if (!match || !sample) return null;

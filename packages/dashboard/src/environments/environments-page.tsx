@@ -1,4 +1,4 @@
-/** Environments: the default one, custom ones, branches; create, archive, take back. */
+/** Environments: list, create, archive and unarchive. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
@@ -37,9 +37,7 @@ export function EnvironmentsPage() {
             </button>
           </div>
         )}
-        <p>
-          Each is a world of its own: its events, functions and runs stay in it. Branch environments share one set of keys and webhooks.
-        </p>
+        <p>Environments are isolated: each has its own events, functions and runs. Branch environments share keys and webhooks.</p>
       </div>
       {data === undefined ? (
         <SkeletonRows rows={4} />
@@ -62,8 +60,8 @@ export function EnvironmentsPage() {
               <div className="card">
                 <EmptyState icon="branch" title="No branch environments">
                   <p>
-                    One per branch of your code, created here, by REST, or by an app that syncs with its name. Events reach it with a shared
-                    key and the header <code>x-service-env: feature/cart</code>.
+                    Create one per branch: here, with the REST API, or by syncing an app with its name. Send events to it with a shared key
+                    and the header <code>x-service-env: feature/cart</code>.
                   </p>
                 </EmptyState>
               </div>
@@ -105,7 +103,7 @@ function EnvironmentRow({ environment: { name, kind, createdAt, archivedAt, body
   const act = async (what: "archive" | "unarchive") => {
     await withToast(
       call(`/environments/${encodeURIComponent(name)}/${what}`, { method: "POST" }),
-      what === "archive" ? `${name} is archived: it keeps its events and runs nothing.` : `${name} is active again.`,
+      what === "archive" ? `${name} archived. It keeps its events and runs no functions.` : `${name} is active again.`,
     );
     await queries.invalidateQueries({ queryKey: ["environments"] });
   };
@@ -118,7 +116,7 @@ function EnvironmentRow({ environment: { name, kind, createdAt, archivedAt, body
         </Link>
       </td>
       <td className="second">{kind}</td>
-      <td className="second num">{bodyLimitBytes === null ? "as the service" : bytes(bodyLimitBytes)}</td>
+      <td className="second num">{bodyLimitBytes === null ? "service default" : bytes(bodyLimitBytes)}</td>
       <td className="second">
         <Time at={createdAt} />
       </td>
@@ -151,7 +149,7 @@ function CreateDialog({ kind, onClose }: { kind: EnvironmentKind; onClose: () =>
   async function create() {
     await call("/environments", { method: "POST", body: { name: name.trim(), kind } });
     await queries.invalidateQueries({ queryKey: ["environments"] });
-    toast("ok", `${name.trim()} is ready.`);
+    toast("ok", `${name.trim()} created.`);
     onClose();
   }
   return (

@@ -1,4 +1,4 @@
-/** One event type: its volume over a week, who handles it, the way to its events. */
+/** One event type: its volume over a week, its subscribers and a link to its events. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
@@ -11,7 +11,7 @@ import { Icon } from "../ui/icon.tsx";
 import { count, plural } from "../ui/numbers.ts";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
-import { Handlers } from "./handlers.tsx";
+import { Subscribers } from "./subscribers.tsx";
 
 export function EventTypePage() {
   const { env, name } = useParams({ from: "/env/$env/event-types/$name" });
@@ -31,12 +31,12 @@ export function EventTypePage() {
         <h1>{name}</h1>
         <div className="actions">
           <Link to="/env/$env/events" params={{ env }} search={{ name }} className="button">
-            <Icon name="list" /> Its events
+            <Icon name="list" /> Show events
           </Link>
         </div>
       </div>
       {error ? (
-        <ErrorState error={error} title="This event type could not be shown" onRetry={() => void refetch()} />
+        <ErrorState error={error} title="This event type could not be loaded" onRetry={() => void refetch()} />
       ) : data ? (
         <TypeDetails env={env} type={data} />
       ) : (
@@ -50,7 +50,7 @@ function TypeDetails({ env, type }: { env: string; type: EventTypeDetails }) {
   const navigate = useNavigate();
   const { name, volume } = type;
   const times = useMemo(() => volume.map(({ at }) => Date.parse(at)), [volume]);
-  const series = useMemo(() => [{ label: "By the hour", colour: "--accent", values: volume.map((hour) => hour.count) }], [volume]);
+  const series = useMemo(() => [{ label: "Events per hour", colour: "--accent", values: volume.map((hour) => hour.count) }], [volume]);
   const week = volume.reduce((sum, hour) => sum + hour.count, 0);
   const choose = (from: number, to: number) => void navigate({ to: "/env/$env/events", params: { env }, search: { name, from, to } });
   return (
@@ -58,15 +58,15 @@ function TypeDetails({ env, type }: { env: string; type: EventTypeDetails }) {
       <dl className="fact-strip">
         <Fact label="Last 24 hours">{count(type.count24h)}</Fact>
         <Fact label="Last 7 days">{count(week)}</Fact>
-        <Fact label="In all">{count(type.count)}</Fact>
+        <Fact label="Total">{count(type.count)}</Fact>
         <Fact label="First seen">
           <Time at={type.firstSeenAt} />
         </Fact>
         <Fact label="Last seen">
           <Time at={type.lastSeenAt} relative />
         </Fact>
-        <Fact label="Handled by">
-          <Handlers env={env} functions={type.functions} />
+        <Fact label="Subscribers">
+          <Subscribers env={env} functions={type.functions} />
         </Fact>
       </dl>
       <ChartCard title="Last 7 days" series={series} times={times} bars onRange={choose} label={plural(week, "event")} />

@@ -1,4 +1,4 @@
-/** Event types: which names come in, how often, who handles them, and which nobody does. */
+/** Event types: names, volume and subscribed functions. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
@@ -12,12 +12,12 @@ import { Sparkline } from "../ui/sparkline.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
-import { Handlers } from "./handlers.tsx";
+import { Subscribers } from "./subscribers.tsx";
 
 export function EventTypesPage() {
   const { env } = useParams({ from: "/env/$env" });
   const { data, error, refetch } = useQuery({ ...eventTypesQuery(env), refetchInterval: 10_000 });
-  const [only, setOnly] = useState<"all" | "unhandled">("all");
+  const [only, setOnly] = useState<"all" | "unsubscribed">("all");
   return (
     <div className="page">
       <div className="page-head">
@@ -25,14 +25,14 @@ export function EventTypesPage() {
         {data && data.length > 0 && (
           <div className="segments">
             <button type="button" className="segment" aria-pressed={only === "all"} onClick={() => setOnly("all")}>
-              {data.length < ALL_ITEMS_MAX ? "All" : "The newest"} {data.length}
+              {data.length < ALL_ITEMS_MAX ? "All" : "Newest"} {data.length}
             </button>
-            <button type="button" className="segment" aria-pressed={only === "unhandled"} onClick={() => setOnly("unhandled")}>
-              Nobody handles {data.filter(isUnhandled).length}
+            <button type="button" className="segment" aria-pressed={only === "unsubscribed"} onClick={() => setOnly("unsubscribed")}>
+              {data.filter(hasNoSubscriber).length} without a subscriber
             </button>
           </div>
         )}
-        <p>Every name that came in, with its volume and the functions subscribed to it.</p>
+        <p>All event names received, with their volume and subscribed functions.</p>
       </div>
       {error ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
@@ -43,7 +43,7 @@ export function EventTypesPage() {
           <FirstEvent env={env} />
         </div>
       ) : (
-        <TypeTable env={env} types={byVolume(only === "all" ? data : data.filter(isUnhandled))} />
+        <TypeTable env={env} types={byVolume(only === "all" ? data : data.filter(hasNoSubscriber))} />
       )}
     </div>
   );
@@ -53,14 +53,14 @@ function byVolume(types: readonly EventType[]): EventType[] {
   return types.toSorted((a, b) => b.count24h - a.count24h || b.count - a.count || a.name.localeCompare(b.name));
 }
 
-function isUnhandled({ functions }: EventType): boolean {
+function hasNoSubscriber({ functions }: EventType): boolean {
   return functions.length === 0;
 }
 
 function TypeTable({ env, types }: { env: string; types: EventType[] }) {
-  if (types.length === 0) return <EmptyState icon="checkCircle" title="Every name has a function that handles it" />;
+  if (types.length === 0) return <EmptyState icon="checkCircle" title="Every event type has a subscriber" />;
   return (
-    <Table columns={["Name", "Last 24 hours", { title: "In all", isNumber: true }, "Handled by", "Last seen"]}>
+    <Table columns={["Name", "Last 24 hours", { title: "Total", isNumber: true }, "Subscribers", "Last seen"]}>
       {types.map((type) => (
         <tr key={type.name}>
           <td>
@@ -70,7 +70,7 @@ function TypeTable({ env, types }: { env: string; types: EventType[] }) {
           </td>
           <td>
             <span className="row">
-              <Sparkline values={type.hours} label={`By the hour, at most ${count(Math.max(...type.hours))}`} />
+              <Sparkline values={type.hours} label={`Events per hour, at most ${count(Math.max(...type.hours))}`} />
               <span className="num second" title={count(type.count24h)}>
                 {shortCount(type.count24h)}
               </span>
@@ -80,7 +80,7 @@ function TypeTable({ env, types }: { env: string; types: EventType[] }) {
             {shortCount(type.count)}
           </td>
           <td>
-            <Handlers env={env} functions={type.functions} />
+            <Subscribers env={env} functions={type.functions} />
           </td>
           <td className="second">
             <Time at={type.lastSeenAt} relative />

@@ -1,4 +1,4 @@
-/** What can be done with an event wherever its payload is shown. */
+/** The actions for an event. */
 
 import { useState } from "react";
 import type { JsonText } from "../api/json-text.ts";
@@ -12,21 +12,21 @@ import { Menu, MenuItem } from "../ui/menu.tsx";
 import { toast, withToast } from "../ui/toasts.tsx";
 import { rememberedKey, SendEventDialog, sendEvent } from "./send-event.tsx";
 import { curlCommand, sdkCode } from "./snippets.ts";
-import { useSendingPlace } from "./use-sending-place.ts";
+import { useSendTarget } from "./use-send-target.ts";
 
 export function EventActions({ env, event }: { env: string; event: EventItem }) {
-  const place = useSendingPlace(env);
+  const sendTarget = useSendTarget(env);
   const mayChange = useMayChange();
   const [editing, setEditing] = useState(false);
-  // Sent again with its id it would be kept out as a duplicate; with its ts it would lie in the past.
+  // Without its id, so that it is not a duplicate, and without its ts, so that it gets the current time.
   const again: JsonText = sentEvent(event, { withId: false, withTs: false });
   const copy = async (text: string, what: string) =>
-    (await copyText(text)) ? toast("ok", `Copied as ${what}`) : toast("bad", "The browser does not allow copying here.");
+    (await copyText(text)) ? toast("ok", `Copied as ${what}`) : toast("bad", "The browser did not allow copying.");
 
   function resend() {
     const key = rememberedKey();
-    if (!place.isDev && key === "") return setEditing(true);
-    void withToast(sendEvent(again, place, key), (ids) => `Sent again as ${ids.join(", ")}`);
+    if (!sendTarget.isDev && key === "") return setEditing(true);
+    void withToast(sendEvent(again, sendTarget, key), (ids) => `Sent again as ${ids.join(", ")}`);
   }
 
   return (
@@ -40,7 +40,7 @@ export function EventActions({ env, event }: { env: string; event: EventItem }) 
           };
           return (
             <>
-              <MenuItem onSelect={item(() => void copy(curlCommand(sentEvent(event), place), "curl"))}>
+              <MenuItem onSelect={item(() => void copy(curlCommand(sentEvent(event), sendTarget), "curl"))}>
                 <Icon name="copy" /> Copy as curl
               </MenuItem>
               <MenuItem onSelect={item(() => void copy(sdkCode(sentEvent(event)), "SDK code"))}>

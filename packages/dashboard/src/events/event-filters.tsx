@@ -1,4 +1,4 @@
-/** The bar above the list: every filter is part of the address. */
+/** The filter bar above the list. All filters are part of the URL. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
@@ -6,8 +6,8 @@ import { eventTypesQuery } from "../api/queries.ts";
 import { Icon } from "../ui/icon.tsx";
 import { type EventSearch, isFiltered, RANGES } from "./event-search.ts";
 
-const TYPING_MS = 300;
-const NAMES_OFFERED = 200;
+const DEBOUNCE_MS = 300;
+const SUGGESTIONS_MAX = 200;
 
 interface EventFiltersProps {
   env: string;
@@ -17,7 +17,7 @@ interface EventFiltersProps {
 
 export function EventFilters({ env, search, onChange }: EventFiltersProps) {
   const { data: types = [] } = useQuery({ ...eventTypesQuery(env), retry: false });
-  // What is being typed is cleared too: the fields begin anew.
+  // Changing the keys resets the fields, including text that is still being typed.
   const [clearings, setClearings] = useState(0);
   const set = (changes: Partial<Record<keyof EventSearch, string | number | undefined>>) =>
     onChange(Object.fromEntries(Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined && value !== "")));
@@ -32,7 +32,7 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
         onChange={(name) => set({ name })}
       />
       <datalist id="event-names">
-        {types.slice(0, NAMES_OFFERED).map(({ name }) => (
+        {types.slice(0, SUGGESTIONS_MAX).map(({ name }) => (
           <option key={name} value={name} />
         ))}
       </datalist>
@@ -49,7 +49,7 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
         <option value="key">Event API</option>
         <option value="webhook">Webhooks</option>
         <option value="function">Functions</option>
-        <option value="internal">The service</option>
+        <option value="internal">Service</option>
         {search.source && !["key", "webhook", "function", "internal"].includes(search.source) && (
           <option value={search.source}>{search.source}</option>
         )}
@@ -98,13 +98,13 @@ interface TypedFilterProps {
   onChange: (value: string) => void;
 }
 
-/** Waits until the typing rests. */
+/** A text filter that applies once the user stops typing. */
 export function TypedFilter({ label, placeholder, value = "", list, onChange }: TypedFilterProps) {
   const [text, setText] = useState(value);
-  // By the time the typing rests, other filters may have changed: the newest function knows them.
+  // Other filters may change before the timer fires, so always call the latest function.
   const change = useRef(onChange);
   change.current = onChange;
-  /** Set while somebody types. */
+  /** Set while the user is typing. */
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   useEffect(() => {
@@ -118,7 +118,7 @@ export function TypedFilter({ label, placeholder, value = "", list, onChange }: 
   function type(typed: string) {
     setText(typed);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => settle(typed), TYPING_MS);
+    timer.current = setTimeout(() => settle(typed), DEBOUNCE_MS);
   }
   return (
     <input

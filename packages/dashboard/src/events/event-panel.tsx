@@ -1,4 +1,4 @@
-/** One event: what it is, where it came from, what it started, and its payload. */
+/** One event: metadata, source, started runs and payload. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
@@ -42,7 +42,7 @@ export function EventPanel() {
       {isPending ? (
         <SkeletonRows rows={6} />
       ) : error ? (
-        <ErrorState error={error} title="This event could not be shown" onRetry={() => void refetch()} />
+        <ErrorState error={error} title="This event could not be loaded" onRetry={() => void refetch()} />
       ) : (
         <Details env={env} event={event} />
       )}
@@ -55,7 +55,7 @@ function Details({ env, event }: { env: string; event: EventItem }) {
     <div className="panel-body">
       <h2 className="event-title">
         {event.name}
-        <OnlyThese env={env} id={event.id} search={{ name: event.name }} label={`Only events named ${event.name}`} />
+        <FilterLink env={env} id={event.id} search={{ name: event.name }} label={`Only events named ${event.name}`} />
       </h2>
       <dl className="facts">
         <dt>Event ID</dt>
@@ -69,7 +69,7 @@ function Details({ env, event }: { env: string; event: EventItem }) {
         </dd>
         {event.ts !== Date.parse(event.receivedAt) && (
           <>
-            <dt title="The time the sender gave">Happened (ts)</dt>
+            <dt title="Time set by the sender">Timestamp (ts)</dt>
             <dd>
               <Time at={event.ts} />
             </dd>
@@ -82,7 +82,7 @@ function Details({ env, event }: { env: string; event: EventItem }) {
         <dt>Source</dt>
         <dd className="row">
           <SourceLink env={env} event={event} />
-          <OnlyThese env={env} id={event.id} search={{ source: event.source.id }} label={`Only events from ${event.source.name}`} />
+          <FilterLink env={env} id={event.id} search={{ source: event.source.id }} label={`Only events from ${event.source.name}`} />
         </dd>
         {event.dedupId !== null && (
           <>
@@ -96,7 +96,7 @@ function Details({ env, event }: { env: string; event: EventItem }) {
         {(event.dedupId !== null || event.duplicates > 0) && (
           <>
             <dt>Duplicates</dt>
-            <dd>{event.duplicates === 0 ? "None" : `${event.duplicates} kept out`}</dd>
+            <dd>{event.duplicates === 0 ? "None" : `${event.duplicates} ignored`}</dd>
           </>
         )}
       </dl>
@@ -107,8 +107,8 @@ function Details({ env, event }: { env: string; event: EventItem }) {
   );
 }
 
-/** Narrows the list beside to events like this one. */
-function OnlyThese({ env, id, search, label }: { env: string; id: string; search: EventSearch; label: string }) {
+/** Filters the list to events like this one. */
+function FilterLink({ env, id, search, label }: { env: string; id: string; search: EventSearch; label: string }) {
   return (
     <Link
       to="/env/$env/events/$id"
@@ -140,9 +140,9 @@ function StartedRuns({ env, id }: { env: string; id: string }) {
   return (
     <section className="stack tight" aria-label="Runs">
       <h3>Runs</h3>
-      {error && <p className="quiet">They could not be loaded: {messageOf(error)}</p>}
+      {error && <p className="quiet">Runs could not be loaded: {messageOf(error)}</p>}
       {!data && !error && <span className="skeleton" style={{ width: "40%" }} />}
-      {data?.items.length === 0 && <p className="quiet">No function was subscribed to this event when it came in.</p>}
+      {data?.items.length === 0 && <p className="quiet">No function was subscribed to this event when it arrived.</p>}
       <ul className="run-list">
         {data?.items.map((run) => (
           <li key={run.id}>

@@ -1,4 +1,4 @@
-/** One line per event: when, what, from where, and the beginning of its payload. */
+/** One row per event: time, name, source and the start of its payload. */
 
 import { Link } from "@tanstack/react-router";
 import type { RefObject } from "react";
@@ -44,7 +44,7 @@ export function EventRows({ env, events, selected, width, scroller, onEnd, foot 
           <span className="event-name">
             <span className="cut">{event.name}</span>
             {event.duplicates > 0 && (
-              <span className="badge plain warn" title={`${event.duplicates} duplicates of this event were kept out`}>
+              <span className="badge plain warn" title={`${event.duplicates} duplicates of this event were ignored`}>
                 +{event.duplicates} dup
               </span>
             )}

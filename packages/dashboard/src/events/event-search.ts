@@ -1,4 +1,4 @@
-/** The filters of the events list as the address holds them, and as the service wants them. */
+/** The filters of the events list, as URL parameters and as REST parameters. */
 
 import type { Filters } from "../api/queries.ts";
 import type { EventItem } from "../api/types.ts";
@@ -8,7 +8,7 @@ export interface EventSearch {
   source?: string;
   id?: string;
   q?: string;
-  /** A span that ends now, such as `1h`; or from and to, in milliseconds. */
+  /** A time range that ends now, such as `1h`; or from and to, in milliseconds. */
   range?: string;
   from?: number;
   to?: number;
@@ -36,14 +36,14 @@ export function readEventSearch(search: Record<string, unknown>): EventSearch {
   };
 }
 
-/** Rounded to the minute, so that the same list is not asked for again each time it is drawn. */
+/** Rounded to the minute, so that the query key stays the same between renders. */
 export function filtersOf({ name, source, id, q, range, from, to }: EventSearch): Filters {
   const span = range ? RANGES[range] : undefined;
   const start = span ? Math.floor((Date.now() - span.ms) / 60_000) * 60_000 : from;
   return { name: name?.trim(), source, id: id?.trim(), q, from: start, to: span ? undefined : to };
 }
 
-/** The same rules on an event the live tail brings. A list with an end in the past gets nothing new. */
+/** The same filters, applied to an event from the live stream. A list that ends in the past gets no new events. */
 export function isWanted(event: EventItem, { name, source, id, q, to }: Filters): boolean {
   if (to !== undefined && Date.parse(event.receivedAt) >= Number(to)) return false;
   if (name && !nameMatches(String(name), event.name)) return false;

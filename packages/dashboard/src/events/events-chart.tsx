@@ -1,4 +1,4 @@
-/** Events over time, above the list. Dragging over it sets the range. */
+/** Events over time, above the list. Dragging selects a time range. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -31,9 +31,17 @@ export function EventsChart({ env, search, onRange }: EventsChartProps) {
   if (error) return <div className="events-chart quiet small">The chart could not be loaded: {messageOf(error)}</div>;
   const total = data?.points.reduce((sum, { accepted }) => sum + accepted, 0) ?? 0;
   return (
-    <div className="events-chart" title="All events of the environment. Drag to choose a time range">
+    <div className="events-chart" title="All events of the environment. Drag to select a time range">
       {times.length > 0 && (
-        <Chart times={times} series={series} height={72} bars bare label={`${plural(total, "event")} in this time`} onRange={onRange} />
+        <Chart
+          times={times}
+          series={series}
+          height={72}
+          bars
+          bare
+          label={`${plural(total, "event")} in this time range`}
+          onRange={onRange}
+        />
       )}
     </div>
   );

@@ -1,4 +1,4 @@
-/** Events: the live list with its filters and chart; the chosen event beside it. */
+/** Events: the live list with filters and chart, next to the selected event. */
 
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useRef, useState } from "react";
@@ -47,9 +47,7 @@ export function EventsPage() {
             <LiveButton state={list.live} paused={paused} onPause={setPaused} />
             <div className="actions">{env !== SHARED && <SendEventButton env={env} />}</div>
           </div>
-          {env === SHARED && (
-            <p className="quiet">What webhooks received for no branch, or for one that does not exist. Nothing runs for these.</p>
-          )}
+          {env === SHARED && <p className="quiet">Webhook events that named no existing branch. No functions run for them.</p>}
           <EventFilters env={env} search={search} onChange={setSearch} />
         </div>
         <Suspense fallback={<div className="events-chart" />}>
@@ -96,7 +94,7 @@ function ListBody({ env, search, selected, width, scroller, list: { pages, event
     if (!isFiltered(search)) return <FirstEvent env={env} />;
     return (
       <EmptyState icon="search" title="No event matches these filters">
-        <p>Names are matched exactly unless they end in *. Text is searched in the payload, in any case.</p>
+        <p>Names match exactly unless they end in *. Text search ignores case.</p>
       </EmptyState>
     );
   }
@@ -110,9 +108,9 @@ function ListBody({ env, search, selected, width, scroller, list: { pages, event
       onEnd={pages.hasNextPage && !pages.isFetchingNextPage && !pages.isError ? () => void pages.fetchNextPage() : undefined}
       foot={
         pages.isError ? (
-          <ErrorState error={pages.error} title="More could not be loaded" onRetry={() => void pages.fetchNextPage()} />
+          <ErrorState error={pages.error} title="More events could not be loaded" onRetry={() => void pages.fetchNextPage()} />
         ) : (
-          <p className="list-foot quiet small">{pages.hasNextPage ? "Loading more …" : `${plural(events.length, "event")}, that is all`}</p>
+          <p className="list-foot quiet small">{pages.hasNextPage ? "Loading more…" : `${plural(events.length, "event")} in total`}</p>
         )
       }
     />

@@ -1,4 +1,4 @@
-/** Says whether the list is live, and holds it. */
+/** Shows whether the list is live, and pauses it. */
 
 import type { LiveState } from "../api/live.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -16,7 +16,7 @@ export function LiveButton({ state, paused, onPause }: LiveButtonProps) {
       type="button"
       className={`button live ${paused ? "paused" : state}`}
       aria-pressed={paused}
-      title={paused ? "Go on showing new events" : "Stop showing new events"}
+      title={paused ? "Show new events" : "Pause new events"}
       onClick={() => onPause(!paused)}
     >
       <span className="live-dot" />

@@ -1,4 +1,4 @@
-/** Sending an event from the dashboard: new, again, or changed. In `start` an event key is asked for and kept for this tab only. */
+/** Sends a new, repeated or edited event. Outside dev, the user enters an event key, which is kept for this tab only. */
 
 import { useState } from "react";
 import { errorOf } from "../api/client.ts";
@@ -7,8 +7,8 @@ import { useMayChange } from "../api/session.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { toast } from "../ui/toasts.tsx";
-import type { SendingPlace } from "./snippets.ts";
-import { useSendingPlace } from "./use-sending-place.ts";
+import type { SendTarget } from "./snippets.ts";
+import { useSendTarget } from "./use-send-target.ts";
 
 const KEY_STORED_AS = "inlet.event-key";
 const EXAMPLE = '{"name":"shop/order.created","data":{"orderId":"4711"}}';
@@ -35,12 +35,12 @@ interface SendEventDialogProps {
 }
 
 export function SendEventDialog({ env, title, event, onClose }: SendEventDialogProps) {
-  const place = useSendingPlace(env);
+  const sendTarget = useSendTarget(env);
   const [text, setText] = useState(() => formatJson(event));
   const [key, setKey] = useState(() => sessionStorage.getItem(KEY_STORED_AS) ?? "");
   async function send() {
     if (readJsonText(text) === null) throw new Error(jsonFault(text));
-    const ids = await sendEvent(text, place, key);
+    const ids = await sendEvent(text, sendTarget, key);
     toast("ok", `Sent: ${ids.join(", ")}`);
     onClose();
   }
@@ -51,7 +51,7 @@ export function SendEventDialog({ env, title, event, onClose }: SendEventDialogP
         <textarea className="input" rows={14} value={text} spellCheck={false} onChange={({ target }) => setText(target.value)} />
         <small>A JSON object with name and data, and optionally id (events with an id seen before are kept out) and ts.</small>
       </label>
-      {!place.isDev && <EventKeyField value={key} onChange={setKey} />}
+      {!sendTarget.isDev && <EventKeyField value={key} onChange={setKey} />}
     </FormDialog>
   );
 }
@@ -68,13 +68,13 @@ function EventKeyField({ value, onChange }: { value: string; onChange: (key: str
         value={value}
         onChange={({ target }) => onChange(target.value)}
       />
-      <small>The service keeps only a hash of its keys, so it cannot fill this in. It stays in this tab.</small>
+      <small>The service stores only hashes of keys, so enter the key here. It is kept for this tab only.</small>
     </label>
   );
 }
 
-/** The POST any client would make, with the same answer. */
-export async function sendEvent(event: JsonText, { env, isDev, isDefault }: SendingPlace, key: string): Promise<string[]> {
+/** The same request that any client sends. */
+export async function sendEvent(event: JsonText, { env, isDev, isDefault }: SendTarget, key: string): Promise<string[]> {
   if (!isDev) sessionStorage.setItem(KEY_STORED_AS, key);
   const response = await fetch(`/e/${isDev ? "dashboard" : encodeURIComponent(key)}`, {
     method: "POST",
@@ -95,6 +95,6 @@ function jsonFault(text: string): string {
     JSON.parse(text);
     return "";
   } catch (error) {
-    return `This is not JSON yet: ${(error as Error).message}`;
+    return `Invalid JSON: ${(error as Error).message}`;
   }
 }

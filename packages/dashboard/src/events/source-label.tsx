@@ -1,4 +1,4 @@
-/** Where an event came in, in a few words. */
+/** The source of an event, as a short label. */
 
 import type { EventSource } from "../api/types.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
@@ -7,7 +7,7 @@ const KINDS: Record<EventSource["kind"], { icon: IconName; title: string }> = {
   key: { icon: "key", title: "Event API, key" },
   webhook: { icon: "webhook", title: "Webhook" },
   function: { icon: "function", title: "Sent by function" },
-  internal: { icon: "settings", title: "The service itself" },
+  internal: { icon: "settings", title: "Service" },
 };
 
 export function SourceLabel({ source }: { source: EventSource }) {

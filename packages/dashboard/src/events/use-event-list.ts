@@ -1,6 +1,6 @@
 /**
- * The events list: pages from the service below, what the live tail brings on top. While paused, or while the reader has scrolled
- * away, new events wait and are counted instead of moving the page.
+ * The events list: loaded pages, with events from the live stream on top. While the list is paused or scrolled down,
+ * new events are counted and held back, so that the list does not move.
  */
 
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
@@ -11,17 +11,17 @@ import { readEvent } from "../api/read-items.ts";
 import type { EventItem } from "../api/types.ts";
 import { isWanted } from "./event-search.ts";
 
-/** Beyond this many new events the list starts over: nobody scrolls through them, and memory is kept. */
+/** Beyond this many new events the list is reloaded, which bounds memory. */
 const FRESH_MAX = 1_000;
-/** A flood fills the list faster than it can be loaded again. */
+/** The minimum time between two reloads under high volume. */
 const START_OVER_EVERY_MS = 3_000;
-/** Arrivals are shown together at this pace, however many there are. */
+/** New events are rendered in batches at this interval. */
 const SHOW_EVERY_MS = 150;
 
 export function useEventList(env: string, filters: Filters, held: boolean) {
   const queries = useQueryClient();
   const key = JSON.stringify([env, filters]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all there is to the filters
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   const query = useMemo(() => eventsQuery(env, filters), [key]);
   const pages = useInfiniteQuery(query);
   const [fresh, setFresh] = useState<readonly EventItem[]>([]);
@@ -53,7 +53,7 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
     [startOver],
   );
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all there is to the filters
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   useEffect(() => {
     setFresh([]);
     setWaiting([]);
@@ -62,7 +62,7 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
       if (arrived.length > 0) take(arrived);
       arrived = [];
     };
-    /** What came between loading the list and opening the stream. Where that is more than a page, or loading failed: anew. */
+    /** Adds the events that arrived between loading the list and opening the stream. Reloads if there is more than a page of them, or on error. */
     const fillGap = async () => {
       const state = queries.getQueryState(query.queryKey);
       if (state?.status === "error") return startOver();
@@ -109,7 +109,7 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
   return { pages, events, live, waiting: waitingNew.length, showWaiting, startOver };
 }
 
-/** Both without what is in both. Ids sort by time. */
+/** Merges two lists without duplicates. Ids sort by time. */
 function newestFirst(arrived: readonly EventItem[], before: readonly EventItem[]): EventItem[] {
   const byId = new Map([...before, ...arrived].map((event) => [event.id, event]));
   return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1));

@@ -17,7 +17,7 @@ export function FunctionPage() {
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows />;
   const fn = data.find((one) => one.id === id);
-  if (!fn) return <EmptyState icon="function" title={`There is no function ${id} in ${env}`} />;
+  if (!fn) return <EmptyState icon="function" title={`Function ${id} not found in ${env}`} />;
   return (
     <div className="page">
       <Crumbs
@@ -43,7 +43,7 @@ export function FunctionPage() {
 
 function Facts({ env, fn }: { env: string; fn: FunctionItem }) {
   return (
-    <section className="card card-body" aria-label="About the function">
+    <section className="card card-body" aria-label="Function details">
       <dl className="facts">
         <dt>Function ID</dt>
         <dd>
@@ -59,11 +59,11 @@ function Facts({ env, fn }: { env: string; fn: FunctionItem }) {
             {fn.app}
           </Link>
         </dd>
-        <dt>Called at</dt>
+        <dt>URL</dt>
         <dd>
           <code>{fn.url}</code>
         </dd>
-        <dt>Changed</dt>
+        <dt>Updated</dt>
         <dd>
           <Time at={fn.updatedAt} />
         </dd>
@@ -80,7 +80,7 @@ function RecentRuns({ env, id }: { env: string; id: string }) {
       <div className="row">
         <h2 className="grow">Recent runs</h2>
         <Link to="/env/$env/runs" params={{ env }} search={{ function: id }}>
-          All its runs
+          All runs
         </Link>
       </div>
       {runs.isPending ? (

@@ -1,4 +1,4 @@
-/** Functions: what each reacts to, and where it runs. */
+/** Functions: triggers and apps. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
@@ -14,7 +14,7 @@ export function FunctionsPage() {
     <div className="page">
       <div className="page-head">
         <h1>Functions</h1>
-        <p>Your code that reacts to events. Functions come with the app that serves them, when it is synced.</p>
+        <p>Your code that runs on events. Functions are registered when their app is synced.</p>
       </div>
       <FunctionList env={env} />
     </div>
@@ -29,7 +29,7 @@ function FunctionList({ env }: { env: string }) {
     return (
       <div className="card">
         <EmptyState icon="function" title="No functions yet">
-          <p>Serve functions from an app and sync it; a dev server finds apps on the usual local ports by itself.</p>
+          <p>Serve functions from an app and sync it. A dev server discovers apps on the usual local ports.</p>
           <Link to="/env/$env/apps" params={{ env }} className="button">
             Go to apps
           </Link>
@@ -38,7 +38,7 @@ function FunctionList({ env }: { env: string }) {
     );
   }
   return (
-    <Table columns={["Function", "Triggers", "App", "Changed"]}>
+    <Table columns={["Function", "Triggers", "App", "Updated"]}>
       {data.map((fn) => (
         <tr key={fn.id}>
           <td>

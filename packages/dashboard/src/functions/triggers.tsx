@@ -1,4 +1,4 @@
-/** What starts a function, as small labels. */
+/** The triggers of a function, as labels. */
 
 import { Link } from "@tanstack/react-router";
 import type { FunctionTrigger } from "../api/types.ts";
@@ -9,7 +9,7 @@ export function Triggers({ env, triggers }: { env: string; triggers: readonly Fu
     <span className="row wrap" style={{ gap: 5 }}>
       {triggers.map((trigger) =>
         trigger.event === undefined ? (
-          <span key={trigger.cron} className="chip" title="Starts by the clock">
+          <span key={trigger.cron} className="chip" title="Cron schedule">
             <Icon name="clock" size={12} /> {trigger.cron}
           </span>
         ) : (
@@ -19,7 +19,7 @@ export function Triggers({ env, triggers }: { env: string; triggers: readonly Fu
             params={{ env }}
             search={{ name: trigger.event }}
             className="chip"
-            title={trigger.if ? `Only if ${trigger.if}` : "See these events"}
+            title={trigger.if ? `Only if ${trigger.if}` : "Show these events"}
           >
             <Icon name="bolt" size={12} /> {trigger.event}
             {trigger.if && <span className="quiet"> if …</span>}

@@ -1,4 +1,4 @@
-/** Lists of event names or addresses that are let through or kept out. */
+/** Allow and deny lists of event names and IP addresses. */
 
 import type { AcceptList } from "../api/types.ts";
 import { plural } from "../ui/numbers.ts";
@@ -26,7 +26,7 @@ interface AcceptListFieldsProps {
   onIps: (draft: ListDraft) => void;
 }
 
-/** The two lists that keys and webhooks have. */
+/** The two lists of a key or webhook. */
 export function AcceptListFields({ eventNames, onEventNames, namesHint, namesPlaceholder, ips, onIps }: AcceptListFieldsProps) {
   return (
     <>
@@ -60,9 +60,9 @@ function AcceptListField({ label, hint, placeholder, draft, onChange }: AcceptLi
         value={draft.mode}
         onChange={({ target }) => onChange({ ...draft, mode: target.value as ListDraft["mode"] })}
       >
-        <option value="">Everything is let through</option>
-        <option value="allow">Only these are let through</option>
-        <option value="deny">These are kept out</option>
+        <option value="">Allow all</option>
+        <option value="allow">Allow only these</option>
+        <option value="deny">Deny these</option>
       </select>
       {draft.mode !== "" && (
         <>
@@ -82,9 +82,9 @@ function AcceptListField({ label, hint, placeholder, draft, onChange }: AcceptLi
 }
 
 export function AcceptListText({ eventNames, ips }: { eventNames: AcceptList | null; ips: AcceptList | null }) {
-  if (!eventNames && !ips) return <>everything</>;
+  if (!eventNames && !ips) return <>all</>;
   const text = (list: AcceptList | null, what: string) =>
-    list ? [`${list.mode === "allow" ? "only" : "not"} ${plural(list.list.length, what)}`] : [];
+    list ? [`${list.mode === "allow" ? "only" : "all but"} ${plural(list.list.length, what)}`] : [];
   const title = [...(eventNames?.list ?? []), ...(ips?.list ?? [])].join("\n");
   return <span title={title}>{[...text(eventNames, "name"), ...text(ips, "IP range")].join(", ")}</span>;
 }

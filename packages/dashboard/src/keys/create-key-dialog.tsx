@@ -1,4 +1,4 @@
-/** Making a key, and showing it the one time it can be shown. */
+/** Creates a key and shows it once. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -15,16 +15,16 @@ export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key
   const [environments, setEnvironments] = useState("");
   const [eventNames, setEventNames] = useState(draftOf(null));
   const [ips, setIps] = useState(draftOf(null));
-  const [made, setMade] = useState<Key | null>(null);
+  const [created, setCreated] = useState<Key | null>(null);
   const queries = useQueryClient();
-  if (made) return <MadeKeyDialog made={made} onClose={onClose} />;
+  if (created) return <CreatedKeyDialog created={created} onClose={onClose} />;
 
   async function create() {
     const lists = kind === "event" ? { eventNames: listOf(eventNames), ips: listOf(ips) } : {};
     const body = { kind, name: name.trim(), ...lists, ...(kind === "api" && { role, environments: namesIn(environments) }) };
-    const created = await call<Key>("/keys", { method: "POST", env, body });
+    const key = await call<Key>("/keys", { method: "POST", env, body });
     await queries.invalidateQueries({ queryKey: ["keys"] });
-    setMade(created);
+    setCreated(key);
   }
 
   return (
@@ -36,7 +36,7 @@ export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key
           required
           maxLength={128}
           value={name}
-          placeholder="Who will use it"
+          placeholder="Who uses this key"
           onChange={({ target }) => setName(target.value)}
         />
       </label>
@@ -44,16 +44,16 @@ export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key
         <label className="field">
           <span>Environments</span>
           <input className="input" value={environments} placeholder="All" onChange={({ target }) => setEnvironments(target.value)} />
-          <small>Names with commas between, to limit it to them; branch stands for every branch environment.</small>
+          <small>Comma-separated names, to restrict the key to these environments. "branch" stands for all branch environments.</small>
         </label>
       )}
       {kind === "api" && (
         <label className="field">
           <span>Role</span>
           <select className="input" value={role} onChange={({ target }) => setRole(target.value)}>
-            <option value="admin">admin: may do everything</option>
-            <option value="ingest-admin">ingest-admin: may manage webhooks and event keys, and see events</option>
-            <option value="read">read: may look, not change</option>
+            <option value="admin">admin: full access</option>
+            <option value="ingest-admin">ingest-admin: manages webhooks, reads events</option>
+            <option value="read">read: read-only</option>
           </select>
         </label>
       )}
@@ -71,22 +71,22 @@ export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key
   );
 }
 
-/** Null where none is named: all of them. */
+/** Null if the text is empty: all environments. */
 function namesIn(text: string): string[] | null {
   const names = text.split(",").map((name) => name.trim());
   return names.some(Boolean) ? names.filter(Boolean) : null;
 }
 
-function MadeKeyDialog({ made, onClose }: { made: Key; onClose: () => void }) {
+function CreatedKeyDialog({ created, onClose }: { created: Key; onClose: () => void }) {
   return (
-    <Dialog title={`${made.name} is made`} onClose={onClose}>
+    <Dialog title={`${created.name} created`} onClose={onClose}>
       <Notice kind="warn" icon="alert">
-        Copy it now: it is shown this once.
+        Copy the key now. It is shown only once.
       </Notice>
-      <CodeBlock text={made.key ?? ""} label="Copy key" />
-      {made.kind === "event" && (
+      <CodeBlock text={created.key ?? ""} label="Copy key" />
+      {created.kind === "event" && (
         <p className="second">
-          Give it to your application as <code>SERVICE_EVENT_KEY</code>.
+          Set it in your application as <code>SERVICE_EVENT_KEY</code>.
         </p>
       )}
       <div className="dialog-foot">

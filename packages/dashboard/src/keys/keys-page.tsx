@@ -1,4 +1,4 @@
-/** Keys: event keys of this environment, API and signing keys of the installation. A key is shown once, when it is made. */
+/** Keys: event keys of the environment, API and signing keys of the installation. A key is shown once, when it is created. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
@@ -21,10 +21,10 @@ const KINDS: { kind: Key["kind"]; title: string; text: string }[] = [
   {
     kind: "event",
     title: "Event keys",
-    text: "Open this environment for sending. Give each application its own; two can be valid while one is exchanged.",
+    text: "Send events to this environment. Use one key per application. Several keys can be valid at once, for rotation.",
   },
-  { kind: "api", title: "API keys", text: "Open the REST API and this dashboard, for the whole installation." },
-  { kind: "signing", title: "Signing keys", text: "The newest signs calls to your functions; every one listed is accepted." },
+  { kind: "api", title: "API keys", text: "Access the REST API and this dashboard, for the whole installation." },
+  { kind: "signing", title: "Signing keys", text: "The newest key signs calls to your functions. All listed keys are accepted." },
 ];
 
 export function KeysPage() {
@@ -37,13 +37,13 @@ export function KeysPage() {
     <div className="page">
       <div className="page-head">
         <h1>Keys</h1>
-        <p>The service keeps a hash of each: what is lost cannot be shown again, only replaced.</p>
+        <p>A key is shown once, when you create it. A lost key cannot be recovered, only replaced.</p>
       </div>
       {isBranch && (
         <Notice kind="info" icon="branch">
           Branch environments share their event keys.{" "}
           <Link to="/env/$env/keys" params={{ env: SHARED }}>
-            Open the shared keys
+            View shared keys
           </Link>
         </Notice>
       )}
@@ -99,17 +99,17 @@ function KeySection({ env, kind, title, text, keys }: KeySectionProps) {
 
 function EventKeyHint({ env }: { env: string }) {
   const isDev = useIsDev();
-  if (isDev && env !== SHARED) return <> A dev server takes events with any key; create one to try its lists.</>;
-  return <> Without one nothing can be sent here.</>;
+  if (isDev && env !== SHARED) return <> A dev server accepts any key. Create one to test its lists.</>;
+  return <> Sending events requires a key.</>;
 }
 
 const NAME: Column = { title: "Name", width: "24%" };
-const BEGINS_WITH: Column = { title: "Begins with", width: "16%" };
+const PREFIX: Column = { title: "Prefix", width: "16%" };
 const CREATED: Column = { title: "Created", width: "18%" };
 const COLUMNS: Record<Key["kind"], (string | Column)[]> = {
-  event: [NAME, BEGINS_WITH, CREATED, "Lets through", ACTIONS],
-  api: [NAME, BEGINS_WITH, CREATED, "Role", "Environments", ACTIONS],
-  signing: [NAME, BEGINS_WITH, CREATED, ACTIONS],
+  event: [NAME, PREFIX, CREATED, "Allows", ACTIONS],
+  api: [NAME, PREFIX, CREATED, "Role", "Environments", ACTIONS],
+  signing: [NAME, PREFIX, CREATED, ACTIONS],
 };
 
 function KeyTable({ env, kind, keys }: { env: string; kind: Key["kind"]; keys: Key[] }) {
@@ -154,13 +154,13 @@ function RevokeDialog({ env, revoked, onClose }: { env: string; revoked: Key; on
   async function revoke() {
     await call(`/keys/${encodeURIComponent(revoked.id)}`, { method: "DELETE", env });
     await queries.invalidateQueries({ queryKey: ["keys"] });
-    toast("ok", `${revoked.name} is revoked.`);
+    toast("ok", `${revoked.name} revoked.`);
     onClose();
   }
   return (
     <FormDialog title={`Revoke ${revoked.name}?`} submit="Revoke" danger onClose={onClose} onSubmit={revoke}>
       <p className="second">
-        Whoever still uses <code>{revoked.prefix}…</code> is refused from now on. This cannot be taken back.
+        Requests with <code>{revoked.prefix}…</code> are refused immediately. This cannot be undone.
       </p>
     </FormDialog>
   );

@@ -1,10 +1,10 @@
-/** What to do first, until the first event has come and the first function is there. */
+/** The first steps, shown until the environment has an event and a function. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { eventPage, functionsQuery } from "../api/queries.ts";
 import { curlCommand } from "../events/snippets.ts";
-import { useSendingPlace } from "../events/use-sending-place.ts";
+import { useSendTarget } from "../events/use-send-target.ts";
 import { SHARED } from "../shell/environment-names.ts";
 import { CodeBlock } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -12,7 +12,7 @@ import { Icon } from "../ui/icon.tsx";
 const EXAMPLE = '{"name":"shop/order.created","data":{"orderId":"4711"}}';
 
 export function FirstSteps({ env }: { env: string }) {
-  const place = useSendingPlace(env);
+  const sendTarget = useSendTarget(env);
   const events = useQuery({
     queryKey: ["events", env, "first"],
     queryFn: () => eventPage(env, {}),
@@ -25,7 +25,7 @@ export function FirstSteps({ env }: { env: string }) {
   });
   const hasEvent = (events.data?.items.length ?? 0) > 0;
   const hasFunction = (functions.data?.length ?? 0) > 0;
-  // Nothing is claimed before both are known: no flash of guidance for those who need none.
+  // Render nothing until both are known, so that the guide does not flash.
   if (!events.data || (!functions.data && !functions.isError) || (hasEvent && hasFunction) || env === SHARED) return null;
   return (
     <section className="card first-steps" aria-label="First steps">
@@ -34,15 +34,15 @@ export function FirstSteps({ env }: { env: string }) {
       </div>
       <ol>
         <Step done={hasEvent} title="Send an event">
-          <CodeBlock text={curlCommand(EXAMPLE, place)} label="Copy command" />
+          <CodeBlock text={curlCommand(EXAMPLE, sendTarget)} label="Copy command" />
         </Step>
-        <Step done={hasFunction} title="React to it with a function">
+        <Step done={hasFunction} title="Handle it with a function">
           <p className="second">
             Serve a function from your app and{" "}
             <Link to="/env/$env/apps" params={{ env }}>
               sync the app
             </Link>
-            . It runs for every event it subscribes to, with steps that are retried and never done twice.
+            . It runs for every event it subscribes to. Failed steps are retried; completed steps never run again.
           </p>
         </Step>
         <Step done={false} title="Connect a provider" optional>
@@ -50,7 +50,7 @@ export function FirstSteps({ env }: { env: string }) {
             <Link to="/env/$env/webhooks/new" params={{ env }}>
               Create a webhook
             </Link>{" "}
-            for Stripe, GitHub or anyone who sends HTTP requests; a transform of yours turns each into an event.
+            for Stripe, GitHub or any other provider. A transform turns each request into an event.
           </p>
         </Step>
       </ol>
@@ -74,7 +74,7 @@ function Step({
       <Icon name={done ? "checkCircle" : "circleDashed"} size={18} />
       <div className="grow stack tight">
         <h3>
-          {title} {done && <span className="badge ok plain">done</span>} {optional && <span className="quiet small">when you like</span>}
+          {title} {done && <span className="badge ok plain">done</span>} {optional && <span className="quiet small">optional</span>}
         </h3>
         {!done && children}
       </div>

@@ -1,4 +1,4 @@
-/** Overview: how the environment is doing, and the first steps until there is something to see. */
+/** Overview: the health of the environment, and the first steps while it is empty. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
@@ -39,9 +39,9 @@ export function OverviewPage() {
       </div>
       <FirstSteps env={env} />
       {error ? (
-        <ErrorState error={error} title="The figures could not be loaded" onRetry={() => void refetch()} />
+        <ErrorState error={error} title="Statistics could not be loaded" onRetry={() => void refetch()} />
       ) : data ? (
-        <Figures env={env} stats={data} />
+        <StatsSection env={env} stats={data} />
       ) : (
         <SkeletonRows rows={6} height={60} />
       )}
@@ -50,7 +50,7 @@ export function OverviewPage() {
   );
 }
 
-function Figures({ env, stats }: { env: string; stats: Stats }) {
+function StatsSection({ env, stats }: { env: string; stats: Stats }) {
   const navigate = useNavigate();
   const { points, queue } = stats;
   const times = useMemo(() => points.map(({ at }) => Date.parse(at)), [points]);
@@ -62,7 +62,7 @@ function Figures({ env, stats }: { env: string; stats: Stats }) {
     <>
       <dl className="tiles">
         <Tile label="Events accepted" value={sum("accepted")} />
-        <Tile label="Duplicates kept out" value={sum("duplicates")} />
+        <Tile label="Duplicates ignored" value={sum("duplicates")} />
         <Tile label="Refused" value={sum("refused")} kind={sum("refused") > 0 ? "warn" : ""} />
         <Tile label="Runs started" value={sum("runsStarted")} />
         <Tile
@@ -74,7 +74,7 @@ function Figures({ env, stats }: { env: string; stats: Stats }) {
         <Tile
           label="Waiting in the queue"
           value={queue.waiting}
-          note={queue.oldestAgeMs === 0 ? "nothing is late" : `oldest ${duration(queue.oldestAgeMs)}`}
+          note={queue.oldestAgeMs === 0 ? "no calls overdue" : `oldest ${duration(queue.oldestAgeMs)}`}
         />
       </dl>
       <div className="cards">

@@ -1,4 +1,4 @@
-/** The runs that failed last: what a person would look at first. */
+/** The most recent failed runs. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

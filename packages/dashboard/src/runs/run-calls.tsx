@@ -1,4 +1,4 @@
-/** Every call of the app for a run: when, how long, what was asked and what came back. All of it is shown as text. */
+/** The calls to the app for a run, each with its time, duration, request and response. All content is rendered as text. */
 
 import { useState } from "react";
 import type { Run, RunCall } from "../api/types.ts";
@@ -15,11 +15,11 @@ export function RunCalls({ run }: { run: Run }) {
     <section className="card" aria-label="Calls">
       <div className="card-head">
         <h2 className="grow">Calls</h2>
-        <span className="quiet small">{plural(run.calls.length, "call")} of the app</span>
+        <span className="quiet small">{plural(run.calls.length, "call")} to the app</span>
       </div>
       <ul className="calls">
         {run.calls.map((call, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: calls are only ever added at the end
+          // biome-ignore lint/suspicious/noArrayIndexKey: calls are only appended
           <li key={index}>
             <CallRow
               call={call}
@@ -35,11 +35,16 @@ export function RunCalls({ run }: { run: Run }) {
   );
 }
 
-/** What the call was for: the step that was asked for, or those the function came upon in it. */
+/** What the call was for: the requested step, or the steps that the function reached. */
 function aboutCall({ steps }: Run, call: RunCall): string {
   if (call.stepId !== null) return steps.find(({ id }) => id === call.stepId)?.name ?? call.stepId;
-  const found = steps.filter(({ startedAt }) => startedAt === call.startedAt).map(({ name }) => name);
-  return found.length === 0 ? "The function" : found.join(", ");
+  const found = steps.filter(({ startedAt }) => isDuring(startedAt, call)).map(({ name }) => name);
+  return found.length === 0 ? "Function" : found.join(", ");
+}
+
+/** The times of a step are within those of the call that ran it. A step that starts as the call ends belongs to the next call. */
+function isDuring(at: string | null, call: RunCall): boolean {
+  return at !== null && (at === call.startedAt || (at > call.startedAt && at < call.endedAt));
 }
 
 interface CallRowProps {
@@ -54,7 +59,7 @@ function CallRow({ call, about, isOpen, onOpen }: CallRowProps) {
   return (
     <button type="button" className="call-row" aria-expanded={isOpen} onClick={onOpen}>
       <span className={`badge ${isOk ? "ok" : "bad"}`}>
-        <Icon name={isOk ? "checkCircle" : "xCircle"} size={13} /> {call.httpStatus === null ? "No answer" : `HTTP ${call.httpStatus}`}
+        <Icon name={isOk ? "checkCircle" : "xCircle"} size={13} /> {call.httpStatus === null ? "No response" : `HTTP ${call.httpStatus}`}
       </span>
       <span className="cut strong" title={about}>
         {about}
@@ -70,25 +75,25 @@ function CallRow({ call, about, isOpen, onOpen }: CallRowProps) {
 
 function CallDetails({ run, call, names }: { run: Run; call: RunCall; names: ReadonlyMap<string, string> }) {
   const { request, answer } = call;
-  const given = request.steps.map((id) => names.get(id) ?? id);
+  const completed = request.steps.map((id) => names.get(id) ?? id);
   const why = run.attempts.find(({ startedAt, stepId }) => startedAt === call.startedAt && stepId === call.stepId)?.error?.message;
-  const asked = [
+  const requestText = [
     `${request.method} ${request.path}`,
     "",
     `run      ${run.id}`,
     `attempt  ${call.attempt + 1}`,
-    `event    ${run.event ? `${run.event.name} (${run.event.id})` : "no longer kept"}`,
-    `steps    ${given.length === 0 ? "none were done yet" : given.join(", ")}`,
+    `event    ${run.event ? `${run.event.name} (${run.event.id})` : "removed"}`,
+    `steps    ${completed.length === 0 ? "none completed" : completed.join(", ")}`,
   ].join("\n");
   const isLate = run.endedAt !== null && call.endedAt > run.endedAt;
   return (
     <div className="step-details stack">
-      {isLate && <p>The run had ended before this call did: nothing followed from it.</p>}
-      <CallText title="Request" text={asked} />
+      {isLate && <p>The run ended before this call. The response was discarded.</p>}
+      <CallText title="Request" text={requestText} />
       {answer ? (
-        <CallText title="Answer" text={answer.body === "" ? "(nothing)" : answer.body} note={cutNote(answer)} />
+        <CallText title="Response" text={answer.body === "" ? "(empty)" : answer.body} note={cutNote(answer)} />
       ) : (
-        <p>No answer came. {why}</p>
+        <p>No response. {why}</p>
       )}
     </div>
   );
@@ -106,7 +111,7 @@ function CallText({ title, text, note = "" }: { title: string; text: string; not
         <span className="quiet small grow">{note}</span>
         <CopyButton text={text} label={`Copy ${title.toLowerCase()}`} />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be focusable */}
       <pre className="logs call-text" tabIndex={0}>
         {text}
       </pre>

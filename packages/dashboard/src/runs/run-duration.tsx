@@ -1,4 +1,4 @@
-/** How long a run took, or has been going on. */
+/** The duration of a run, up to now while it is unfinished. */
 
 import type { RunItem } from "../api/types.ts";
 import { duration, useNow } from "../ui/time.tsx";

@@ -1,4 +1,4 @@
-/** One run: what started it, its steps on a timeline, what came out. Follows the run while it goes on. */
+/** One run: trigger, steps on a timeline, calls and output. Updates live while the run is unfinished. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
@@ -25,7 +25,7 @@ import { RunTimeline } from "./run-timeline.tsx";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 const WATCH_MS = 2_000;
-/** A call that was under way when its run was cancelled is on record once the app has answered; an app may take this long. */
+/** How long to wait for a call that was in flight when its run was cancelled. It is recorded when the app responds. */
 const LATE_CALLS_MS = 3_600_000;
 
 export function RunPage() {
@@ -39,7 +39,7 @@ export function RunPage() {
     refetchInterval: ({ state }) => (state.data && isSettled(state.data) ? false : WATCH_MS),
   });
   useLiveRun(env, id, run !== undefined && !ENDED.has(run.status));
-  if (error) return <ErrorState error={error} title="This run could not be shown" onRetry={() => void refetch()} />;
+  if (error) return <ErrorState error={error} title="This run could not be loaded" onRetry={() => void refetch()} />;
   if (!run) return <SkeletonRows />;
   return (
     <div className="page">
@@ -69,13 +69,13 @@ export function RunPage() {
   );
 }
 
-/** Whether nothing more is to be expected. */
+/** Whether the run can no longer change. */
 function isSettled({ status, endedAt }: Run): boolean {
   if (status === "cancelled" && endedAt !== null) return Date.now() - Date.parse(endedAt) > LATE_CALLS_MS;
   return ENDED.has(status);
 }
 
-/** Asks for the run again the moment the service says it changed. */
+/** Reloads the run when the service reports a change. */
 function useLiveRun(env: string, id: string, going: boolean): void {
   const queries = useQueryClient();
   useEffect(() => {
@@ -99,12 +99,12 @@ function RunActions({ env, run }: { env: string; run: Run }) {
   const refresh = () => queries.invalidateQueries({ queryKey: runQuery(env, run.id).queryKey });
   const path = `/runs/${encodeURIComponent(run.id)}`;
   async function cancel() {
-    await withToast(call(`${path}/cancel`, { method: "POST", env }), "The run is cancelled.");
+    await withToast(call(`${path}/cancel`, { method: "POST", env }), "Run cancelled.");
     await refresh();
   }
   async function rerun() {
-    const made = await withToast(call<RunItem>(`${path}/rerun`, { method: "POST", env }), "Running again.");
-    if (made) await navigate({ to: "/env/$env/runs/$id", params: { env, id: made.id } });
+    const created = await withToast(call<RunItem>(`${path}/rerun`, { method: "POST", env }), "Rerun started.");
+    if (created) await navigate({ to: "/env/$env/runs/$id", params: { env, id: created.id } });
   }
   return (
     <div className="actions">

@@ -1,4 +1,4 @@
-/** The filters of the runs list as the address holds them. */
+/** The filters of the runs list, as URL parameters. */
 
 import { RUN_STATUSES, type RunStatus } from "../api/types.ts";
 import { RANGES } from "../events/event-search.ts";

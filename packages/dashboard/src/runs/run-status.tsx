@@ -1,29 +1,29 @@
-/** The status of a run or step: a colour, a shape and a word. */
+/** The status of a run or step: colour, icon and label. */
 
 import type { RunStatus, StepStatus } from "../api/types.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 
-const LOOKS: Record<RunStatus | StepStatus, { kind: string; icon: IconName; word: string }> = {
-  queued: { kind: "", icon: "circleDashed", word: "Queued" },
-  planned: { kind: "", icon: "circleDashed", word: "Planned" },
-  running: { kind: "info", icon: "spinner", word: "Running" },
-  sleeping: { kind: "calm", icon: "moon", word: "Sleeping" },
-  waiting: { kind: "warn", icon: "hourglass", word: "Waiting" },
-  completed: { kind: "ok", icon: "checkCircle", word: "Completed" },
-  failed: { kind: "bad", icon: "xCircle", word: "Failed" },
-  cancelled: { kind: "", icon: "slash", word: "Cancelled" },
+const STATUSES: Record<RunStatus | StepStatus, { kind: string; icon: IconName; label: string }> = {
+  queued: { kind: "", icon: "circleDashed", label: "Queued" },
+  planned: { kind: "", icon: "circleDashed", label: "Planned" },
+  running: { kind: "info", icon: "spinner", label: "Running" },
+  sleeping: { kind: "calm", icon: "moon", label: "Sleeping" },
+  waiting: { kind: "warn", icon: "hourglass", label: "Waiting" },
+  completed: { kind: "ok", icon: "checkCircle", label: "Completed" },
+  failed: { kind: "bad", icon: "xCircle", label: "Failed" },
+  cancelled: { kind: "", icon: "slash", label: "Cancelled" },
 };
 
 export function statusWord(status: RunStatus | StepStatus): string {
-  return LOOKS[status]?.word ?? status;
+  return STATUSES[status]?.label ?? status;
 }
 
 export function RunStatusBadge({ status }: { status: RunStatus | StepStatus }) {
-  const { kind, icon, word } = LOOKS[status] ?? { kind: "", icon: "circle", word: status };
+  const { kind, icon, label } = STATUSES[status] ?? { kind: "", icon: "circle", label: status };
   return (
     <span className={`badge ${kind}`}>
       <Icon name={icon} size={13} className={status === "running" ? "spin" : ""} />
-      {word}
+      {label}
     </span>
   );
 }

@@ -1,4 +1,4 @@
-/** Runs in a short table, for pages that are about something else. */
+/** A short table of runs, for other pages. */
 
 import { Link } from "@tanstack/react-router";
 import type { RunItem } from "../api/types.ts";

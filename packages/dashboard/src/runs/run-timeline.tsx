@@ -1,4 +1,4 @@
-/** The steps of a run on a line of time: when each began and ended, what slept or waited, what failed and was tried again. */
+/** The steps of a run on a timeline: start, end, sleeps, waits and failed attempts. */
 
 import { type CSSProperties, useState } from "react";
 import type { Run, RunStep } from "../api/types.ts";
@@ -30,7 +30,7 @@ export function RunTimeline({ env, run }: { env: string; run: Run }) {
           label={run.function.name}
           icon="function"
           status={run.status}
-          bar={place({ from: startOf(run), to: whole.to }, whole)}
+          bar={offsetsIn({ from: startOf(run), to: whole.to }, whole)}
           text=""
         />
         {run.steps.map((step) => (
@@ -46,7 +46,7 @@ export function RunTimeline({ env, run }: { env: string; run: Run }) {
           />
         ))}
         {run.steps.length === 0 && (
-          <p className="quiet timeline-empty">{run.endedAt ? "The function has no steps." : "No step has begun yet."}</p>
+          <p className="quiet timeline-empty">{run.endedAt ? "The function has no steps." : "No step has started yet."}</p>
         )}
       </div>
       <FunctionAttempts attempts={run.attempts.filter(({ stepId }) => stepId === null)} />
@@ -77,12 +77,12 @@ function StepRow({ env, run, step, whole, now, isOpen, onOpen }: StepRowProps) {
         icon={ICONS[step.kind] ?? "code"}
         status={step.status}
         isPause={step.kind === "sleep" || step.kind === "wait"}
-        bar={span && place(span, whole)}
+        bar={span && offsetsIn(span, whole)}
         text={span ? duration(Math.max(0, span.to - span.from)) : ""}
         isOpen={isOpen}
         onOpen={onOpen}
         marks={attempts.map((attempt) => ({
-          at: place({ from: Date.parse(attempt.startedAt), to: Date.parse(attempt.startedAt) }, whole).left,
+          at: offsetsIn({ from: Date.parse(attempt.startedAt), to: Date.parse(attempt.startedAt) }, whole).left,
           title: attempt.error?.message ?? attempt.outcome,
         }))}
       />
@@ -97,7 +97,7 @@ interface RowProps {
   status: RunStep["status"] | Run["status"];
   bar: { left: number; width: number } | null;
   text: string;
-  /** Nothing is done in this time. */
+  /** Sleeping or waiting. */
   isPause?: boolean;
   isOpen?: boolean;
   onOpen?: () => void;
@@ -139,7 +139,7 @@ function Row({ label, icon, status, bar, text, isPause = false, isOpen = false, 
 function TimelineScale({ span }: { span: Span }) {
   const length = span.to - span.from;
   const tick = tickOf(span);
-  // None so close to the end that its label would stick out.
+  // Omit a tick whose label would overflow at the end.
   const ticks = Array.from({ length: Math.floor(length / tick) + 1 }, (_, n) => n * tick).filter((at) => at <= length * 0.9);
   return (
     <div className="timeline-row timeline-scale" aria-hidden="true">
@@ -158,14 +158,14 @@ function TimelineScale({ span }: { span: Span }) {
 }
 
 const TICKS_MAX = 6;
-/** In milliseconds, each a round number of its unit; beyond the last one, days. */
+/** Round intervals in milliseconds; longer ones are whole days. */
 const STEPS_MS = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000],
   ...[60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 43_200_000],
 ];
 const DAY_MS = 86_400_000;
 
-/** How far apart lines stand that help to read: a round time, few enough of them. */
+/** The interval between grid lines: a round time, with few lines. */
 function tickOf({ from, to }: Span): number {
   const length = to - from;
   return STEPS_MS.find((ms) => length / ms <= TICKS_MAX) ?? Math.ceil(length / DAY_MS / TICKS_MAX) * DAY_MS;
@@ -175,7 +175,7 @@ function startOf(run: Run): number {
   return Date.parse(run.startedAt ?? run.createdAt);
 }
 
-/** From the start of the run to its end, or to now; never nothing, so that parts of it can be told. */
+/** From the start of the run to its end or to now. Never empty, so that shares of it can be computed. */
 function wholeSpan(run: Run, now: number): Span {
   const from = startOf(run);
   const ends = [...run.steps.map(({ endedAt }) => endedAt), run.endedAt].flatMap((at) => (at === null ? [] : [Date.parse(at)]));
@@ -183,7 +183,7 @@ function wholeSpan(run: Run, now: number): Span {
   return { from, to: Math.max(to, from + 1) };
 }
 
-function place(span: Span, whole: Span): { left: number; width: number } {
+function offsetsIn(span: Span, whole: Span): { left: number; width: number } {
   const length = whole.to - whole.from;
   const left = Math.min(100, Math.max(0, ((span.from - whole.from) / length) * 100));
   return { left, width: Math.min(100 - left, (Math.max(0, span.to - span.from) / length) * 100) };

@@ -127,9 +127,7 @@ function RunScroll({ env, list: { pages, runs }, filtered }: { env: string; list
           label="Runs"
           scroller={scroller}
           onEnd={pages.hasNextPage && !pages.isFetchingNextPage ? () => void pages.fetchNextPage() : undefined}
-          foot={
-            <p className="list-foot quiet small">{pages.hasNextPage ? "Loading more …" : `${plural(runs.length, "run")}, that is all`}</p>
-          }
+          foot={<p className="list-foot quiet small">{pages.hasNextPage ? "Loading more…" : `${plural(runs.length, "run")} in total`}</p>}
           row={(run) => <RunRow env={env} run={run} narrow={narrow} />}
         />
       )}
@@ -161,9 +159,9 @@ function NoRuns({ env, filtered }: { env: string; filtered: boolean }) {
   if (filtered) return <EmptyState icon="search" title="No run matches these filters" />;
   return (
     <EmptyState icon="activity" title="No runs yet">
-      <p>A run starts when an event comes in that a function is subscribed to.</p>
+      <p>A run starts when an event arrives that a function subscribes to.</p>
       <Link to="/env/$env/functions" params={{ env }} className="button">
-        See functions
+        View functions
       </Link>
     </EmptyState>
   );

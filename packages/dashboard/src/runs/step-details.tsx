@@ -1,4 +1,4 @@
-/** What is known about one step: its times, what it waits for, its failed attempts, what came out of it. */
+/** Details of one step: times, wait condition, failed attempts and output. */
 
 import { Link } from "@tanstack/react-router";
 import type { RunAttempt, RunStep } from "../api/types.ts";
@@ -13,7 +13,7 @@ export function StepDetails({ env, step, attempts }: { env: string; step: RunSte
       <dl className="facts">
         <dt>Kind</dt>
         <dd>{step.kind}</dd>
-        <dt>Began</dt>
+        <dt>Started</dt>
         <dd>
           <Time at={step.startedAt} />
         </dd>
@@ -23,7 +23,7 @@ export function StepDetails({ env, step, attempts }: { env: string; step: RunSte
         </dd>
         {step.until && (
           <>
-            <dt>{step.kind === "wait" ? "Gives up at" : "Wakes at"}</dt>
+            <dt>{step.kind === "wait" ? "Times out at" : "Wakes at"}</dt>
             <dd>
               <Time at={step.until} />
             </dd>
@@ -61,7 +61,7 @@ export function FunctionAttempts({ attempts }: { attempts: RunAttempt[] }) {
   if (attempts.length === 0) return null;
   return (
     <div className="step-details stack">
-      <h3>{plural(attempts.length, "failed call")} of the function itself</h3>
+      <h3>{plural(attempts.length, "failed call")} outside steps</h3>
       <AttemptList attempts={attempts} />
     </div>
   );

@@ -1,4 +1,4 @@
-/** The runs list: pages from the service, kept true by the live tail, which tells every change of a run. */
+/** The runs list: loaded pages, updated by the live stream, which reports every change of a run. */
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
@@ -11,13 +11,13 @@ const CHANGED_MAX = 2_000;
 
 export function useRunList(env: string, filters: Filters, paused: boolean) {
   const key = JSON.stringify([env, filters]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all there is to the filters
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   const query = useMemo(() => runsQuery(env, filters), [key]);
   const pages = useInfiniteQuery(query);
   const [changed, setChanged] = useState<ReadonlyMap<string, RunItem>>(new Map());
   const [live, setLive] = useState<LiveState>("connecting");
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all there is to the filters
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   useEffect(() => {
     setChanged(new Map());
     if (paused) return;
@@ -58,7 +58,7 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
   return { pages, runs, live };
 }
 
-/** The last word on each run; of more runs than anybody scrolls through, the newest. */
+/** The latest state of each run, bounded to the newest runs. */
 function newestOf(runs: readonly RunItem[]): ReadonlyMap<string, RunItem> {
   const byId = new Map(runs.map((run) => [run.id, run]));
   if (byId.size <= CHANGED_MAX) return byId;

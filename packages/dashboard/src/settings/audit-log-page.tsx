@@ -1,4 +1,4 @@
-/** The audit log: who changed what, when. */
+/** The audit log: who changed what and when. */
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { auditQuery } from "../api/queries.ts";
@@ -14,7 +14,7 @@ export function AuditLogPage() {
     <div className="page">
       <div className="page-head">
         <h1>Audit log</h1>
-        <p>Every change made through REST, the command line or this dashboard, in all environments.</p>
+        <p>Changes made through the REST API, the CLI or this dashboard, in all environments.</p>
       </div>
       {log.isPending ? (
         <SkeletonRows />
@@ -22,7 +22,7 @@ export function AuditLogPage() {
         <ErrorState error={log.error} onRetry={() => void log.refetch()} />
       ) : entries.length === 0 ? (
         <div className="card">
-          <EmptyState icon="book" title="Nothing was changed yet" />
+          <EmptyState icon="book" title="No changes yet" />
         </div>
       ) : (
         <AuditTable entries={entries} />

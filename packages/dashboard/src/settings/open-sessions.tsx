@@ -1,4 +1,4 @@
-/** Who is signed in, from where, and the way to end a session. Nothing on a dev server, where nobody signs in. */
+/** Open sessions, with a button to end each. Hidden on a dev server, which has no sign-in. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { call, callForAll } from "../api/client.ts";
@@ -38,7 +38,7 @@ function SessionRow({ session }: { session: OpenSession }) {
   const queries = useQueryClient();
   const mayChange = useMayChange();
   async function end() {
-    await withToast(call(`/sessions/${encodeURIComponent(session.id)}`, { method: "DELETE" }), "The session is ended.");
+    await withToast(call(`/sessions/${encodeURIComponent(session.id)}`, { method: "DELETE" }), "Session ended.");
     await queries.invalidateQueries({ queryKey: ["sessions"] });
   }
   return (

@@ -1,4 +1,4 @@
-/** Settings of this browser, and what the service says about itself. */
+/** Settings of this browser, and information about the service. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -39,7 +39,7 @@ function Appearance() {
         <div className="segments">
           {THEMES.map((one) => (
             <button key={one} type="button" className="segment" aria-pressed={one === theme} onClick={() => setTheme(one)}>
-              {{ system: "As the system", light: "Light", dark: "Dark" }[one]}
+              {{ system: "System", light: "Light", dark: "Dark" }[one]}
             </button>
           ))}
         </div>
@@ -59,7 +59,7 @@ function DevServer() {
       </div>
       <div className="card-body">
         <label className="field">
-          <span>Address of your dev server</span>
+          <span>URL of your dev server</span>
           <input
             className="input mono"
             value={text}
@@ -94,15 +94,15 @@ function About() {
           <dl className="facts">
             <dt>Version</dt>
             <dd>{data.version}</dd>
-            <dt>Runs as</dt>
-            <dd>{data.mode === "dev" ? "dev server: open, for one machine" : "server: keys are checked"}</dd>
+            <dt>Mode</dt>
+            <dd>{data.mode === "dev" ? "dev server: no keys, this machine only" : "server: keys required"}</dd>
             <dt>Default environment</dt>
             <dd>{data.defaultEnvironment}</dd>
             <dt>Signed in as</dt>
-            <dd>{data.required ? `${data.name ?? "unknown"} (${data.role})` : "nobody: a dev server asks nobody"}</dd>
+            <dd>{data.required ? `${data.name ?? "unknown"} (${data.role})` : "not signed in (dev server)"}</dd>
             {data.expiresAt && (
               <>
-                <dt>Session until</dt>
+                <dt>Session expires</dt>
                 <dd>
                   <Time at={data.expiresAt} />
                 </dd>

@@ -1,4 +1,4 @@
-/** The frame around every page of an environment. */
+/** The layout around every page of an environment. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useParams, useRouterState } from "@tanstack/react-router";
@@ -55,7 +55,7 @@ export function AppShell() {
   const colour = useEnvironmentColour(env);
   const [menuOpen, setMenuOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: every change of page closes the drawer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes on navigation
   useEffect(() => setMenuOpen(false), [path]);
   return (
     <div className="shell" style={{ "--env-colour": colour } as React.CSSProperties}>
@@ -117,7 +117,7 @@ function ArchivedNotice({ env }: { env: string }) {
   return (
     <div className="main-notice">
       <Notice kind="warn" icon="slash">
-        This environment is archived: its events stay to be read, nothing is taken and nothing runs.{" "}
+        This environment is archived. Show events can be read, but it accepts no events and runs no functions.{" "}
         <Link to="/env/$env/environments" params={{ env }}>
           Manage environments
         </Link>
@@ -126,7 +126,7 @@ function ArchivedNotice({ env }: { env: string }) {
   );
 }
 
-/** The label of the page a path belongs to: `/env/dev/events/01…` is of Events. */
+/** The label of the page that a path belongs to: `/env/dev/events/01…` belongs to Events. */
 function pageLabel(path: string): string {
   const [, , , part = ""] = path.split("/");
   const all = NAVIGATION.flatMap(({ items }) => items);

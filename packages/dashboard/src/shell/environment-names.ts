@@ -1,6 +1,6 @@
-/** Environments as people call them. */
+/** Display names of environments. */
 
-/** The scope that holds what all branches share. It is not an environment, but it is a place to look at. */
+/** The scope of what all branch environments share. It is not an environment, but it has pages of its own. */
 export const SHARED = "branch";
 
 export function environmentTitle(name: string): string {

@@ -1,4 +1,4 @@
-/** The switcher in the top bar: which environment one looks at, always visible, each in its colour. */
+/** The environment switcher in the top bar. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-/** Look-up by Event ID from anywhere: `/` brings the cursor here, Enter goes there. Other words search the payloads. */
+/** Search field on every page. `/` focuses it. An Event ID opens the event; other text searches the payloads. */
 
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";

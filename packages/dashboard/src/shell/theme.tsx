@@ -1,4 +1,4 @@
-/** Light, dark, or as the system says. public/theme.js applies the choice before the first paint. */
+/** Light, dark, or the system's theme. public/theme.js applies the choice before the first paint. */
 
 import { useSyncExternalStore } from "react";
 import { Icon, type IconName } from "../ui/icon.tsx";
@@ -32,7 +32,7 @@ export function useTheme(): Theme {
   }, current);
 }
 
-/** Told when colours change, by choice or by the system: what is painted by script must be painted again. */
+/** Calls the listener when the theme changes, so that canvas drawings can be redrawn. */
 export function watchColours(listener: () => void): () => void {
   const system = matchMedia("(prefers-color-scheme: dark)");
   listeners.add(listener);

@@ -1,4 +1,4 @@
-/** Who is signed in, and the way out. Nothing in dev, where nobody signs in. */
+/** The signed-in user and the sign-out button. Hidden on a dev server, which has no sign-in. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";

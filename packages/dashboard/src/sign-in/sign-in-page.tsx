@@ -1,4 +1,4 @@
-/** Signing in: with an API key, or with the one-time link the first start prints, whose token is in the address's fragment. */
+/** Sign-in with an API key, or with a one-time login link. The link's token is in the URL fragment. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
@@ -30,11 +30,11 @@ export function SignInPage() {
     }
   }
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, with the token the address came with
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, with the token from the URL
   useEffect(() => {
     const loginToken = new URLSearchParams(location.hash.slice(1)).get("token");
     if (!loginToken) return;
-    // The token is good for one use; it should not stay in the address bar or the history.
+    // The token is valid once. Remove it from the address bar and the history.
     history.replaceState(history.state, "", location.pathname + location.search);
     void signIn({ loginToken });
   }, []);
@@ -51,7 +51,7 @@ export function SignInPage() {
         <h1>Sign in to Inlet</h1>
         {expired && error === null && (
           <Notice kind="warn" icon="clock">
-            Your session is over. Sign in again to go on where you were.
+            Your session has ended. Sign in again to continue.
           </Notice>
         )}
         <label className="field">
@@ -64,7 +64,7 @@ export function SignInPage() {
             value={apiKey}
             onChange={({ target }) => setApiKey(target.value)}
           />
-          <small>The first start printed one, and a link that signs in without it.</small>
+          <small>Printed by the first start, together with a login link.</small>
         </label>
         {error !== null && (
           <Notice kind="bad" icon="alert">

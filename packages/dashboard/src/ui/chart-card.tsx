@@ -1,4 +1,4 @@
-/** A chart in a card of its own, with its title and legend. */
+/** A chart in a card, with title and legend. */
 
 import { lazy, Suspense } from "react";
 import type { Series } from "./chart.tsx";
@@ -13,7 +13,7 @@ interface ChartCardProps {
   series: Series[];
   label: string;
   bars?: boolean;
-  /** Shown instead while there is nothing to draw. */
+  /** Shown while there is no data. */
   empty?: string;
   onRange?: (from: number, to: number) => void;
 }

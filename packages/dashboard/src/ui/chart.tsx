@@ -1,4 +1,4 @@
-/** Bars or lines over time, drawn by uPlot in the colours of the theme. Dragging over them chooses a span, where that is wanted. */
+/** Bars or lines over time, drawn by uPlot in the theme's colours. Dragging can select a time range. */
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
@@ -18,17 +18,17 @@ interface ChartProps {
   times: readonly number[];
   series: readonly Series[];
   height: number;
-  /** What it shows, in words. */
+  /** Accessible description. */
   label: string;
   bars?: boolean;
-  /** Without axes: for a strip above a list. */
+  /** Without axes, for the strip above a list. */
   bare?: boolean;
   onRange?: (from: number, to: number) => void;
 }
 
 export function Chart({ times, series, height, label, bars = false, bare = false, onRange }: ChartProps) {
-  const place = useRef<HTMLDivElement>(null);
-  const width = useWidth(place);
+  const container = useRef<HTMLDivElement>(null);
+  const width = useWidth(container);
   const [colours, setColours] = useState(0);
   useEffect(() => watchColours(() => setColours((before) => before + 1)), []);
   const range = useRef(onRange);
@@ -41,18 +41,18 @@ export function Chart({ times, series, height, label, bars = false, bare = false
   const plot = useRef<uPlot>(null);
   const [tip, setTip] = useState<Tip | null>(null);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made anew when the looks change; data is set below
+  // biome-ignore lint/correctness/useExhaustiveDependencies: recreated when the appearance changes; data is set below
   useEffect(() => {
-    if (!place.current || width === 0) return;
-    const made = new uPlot(options({ series, width, height, bars, bare, range, onTip: setTip }), data, place.current);
-    plot.current = made;
-    return () => made.destroy();
+    if (!container.current || width === 0) return;
+    const created = new uPlot(options({ series, width, height, bars, bare, range, onTip: setTip }), data, container.current);
+    plot.current = created;
+    return () => created.destroy();
   }, [width, height, look, bars, bare, colours]);
   useEffect(() => plot.current?.setData(data), [data]);
 
   return (
-    <div className="chart-place">
-      <div ref={place} className="chart" style={{ height, minHeight: height }} role="img" aria-label={label} />
+    <div className="chart-frame">
+      <div ref={container} className="chart" style={{ height, minHeight: height }} role="img" aria-label={label} />
       {tip && <ChartTip tip={tip} series={series} at={times[tip.index]} />}
     </div>
   );
@@ -61,7 +61,7 @@ export function Chart({ times, series, height, label, bars = false, bare = false
 interface Tip {
   index: number;
   left: number;
-  /** Beyond the middle it hangs on the other side of the pointer. */
+  /** In the right half, the tooltip is to the left of the pointer. */
   flipped: boolean;
 }
 
@@ -122,26 +122,26 @@ function options({ series, width, height, bars, bare, range, onTip }: PlotLooks)
   };
 }
 
-/** A bar stands for the time from its point to the next, so the last one needs room too. */
+/** A bar covers the time from its point to the next, so the axis extends beyond the last point. */
 function wholeRange({ data: [times] }: uPlot): uPlot.Range.MinMax {
   const first = times[0] ?? 0;
   const last = times.at(-1) ?? 1;
   return [first, last + (times.length > 1 ? last - (times.at(-2) as number) : 60)];
 }
 
-/** A label stands in the middle below its tick; what would stick out at an edge is left out. */
+/** Labels are centred below their ticks. Labels that would overflow at an edge are omitted. */
 function hasRoom(plot: uPlot, tick: number): boolean {
   const at = plot.valToPos(tick, "x") + plot.over.offsetLeft;
   return at >= LABEL_PX / 2 && at <= plot.width - LABEL_PX / 2;
 }
 
-/** The widest of them, `15 Nov`. */
+/** The width of the widest label, `15 Nov`. */
 const LABEL_PX = 40;
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 
-/** The time of day; the day where one begins. */
+/** The time of day, or the date at midnight. */
 function timeLabel(tick: number, before: number | undefined): string {
   const date = new Date(tick * 1_000);
   const isNewDay = before !== undefined && new Date(before * 1_000).getDate() !== date.getDate();
@@ -176,7 +176,7 @@ function short(value: number): string {
   return Intl.NumberFormat(undefined, { notation: "compact" }).format(value);
 }
 
-/** A custom property holds `light-dark(…)`; only an element that uses it knows which one. */
+/** Custom properties contain `light-dark(…)`, so the colour is resolved with an element. */
 function colourOf(property: string): string {
   const probe = document.createElement("span");
   probe.style.color = `var(${property})`;

@@ -1,9 +1,9 @@
-/** Copying text, with a sign that it worked; and code in a block that can be copied. */
+/** Copy buttons with feedback, and code blocks that can be copied. */
 
 import { type ReactNode, useEffect, useState } from "react";
 import { Icon } from "./icon.tsx";
 
-/** Says for a moment whether the last copy worked. */
+/** Shows briefly whether the last copy succeeded. */
 export function useCopy(): [copied: "" | "copied" | "failed", copy: (text: string) => void] {
   const [state, setState] = useState<"" | "copied" | "failed">("");
   useEffect(() => {
@@ -23,7 +23,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** Over plain http there is no clipboard object; a selection can still be copied. */
+/** The clipboard API requires https. Over http, a selection can still be copied. */
 function copyBySelection(text: string): boolean {
   const area = document.createElement("textarea");
   area.value = text;
@@ -61,7 +61,7 @@ interface CopyButtonProps {
 export function CodeBlock({ text, label = "Copy" }: { text: string; label?: string }) {
   return (
     <div className="code-block">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a block that scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be focusable */}
       <pre tabIndex={0}>{text}</pre>
       <span className="copy">
         <CopyButton text={text} label={label} />

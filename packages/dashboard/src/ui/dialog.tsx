@@ -1,4 +1,4 @@
-/** Dialogs: the browser's own, which keeps the focus inside and closes on Escape. */
+/** Dialogs, based on the browser's dialog element, which traps the focus and closes on Escape. */
 
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Icon } from "./icon.tsx";
@@ -46,7 +46,7 @@ interface FormDialogProps extends DialogProps {
   onSubmit: () => Promise<unknown>;
 }
 
-/** A dialog that does one thing; it stays open and says why when that fails. */
+/** A dialog with one action. On failure, it stays open and shows the error. */
 export function FormDialog({ submit, danger = false, onSubmit, children, ...dialog }: FormDialogProps) {
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);

@@ -1,4 +1,4 @@
-/** The icons, drawn on a 16-pixel grid with one stroke. They decorate: what they say is always also said in words. */
+/** Icons on a 16-pixel grid with one stroke. They are decorative: the text next to them has the same meaning. */
 
 const PATHS = {
   activity: "M1.5 8h3l2-5 3 10 2-5h3",

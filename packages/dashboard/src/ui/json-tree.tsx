@@ -1,6 +1,6 @@
 /**
- * A JSON text as a tree. Children are read when a branch is opened, a hundred at a time, and long strings are cut until asked
- * for, so that a payload of half a megabyte opens as quickly as a small one. Everything is text: nothing in it becomes HTML.
+ * A JSON text as a tree. Children are read when a node is expanded, a hundred at a time, and long strings are
+ * truncated, so that large payloads open quickly. Everything is rendered as text, never as HTML.
  */
 
 import { useMemo, useState } from "react";
@@ -10,7 +10,7 @@ import { plural } from "./numbers.ts";
 
 const CHILDREN_STEP = 100;
 const STRING_UNITS_MAX = 400;
-/** Branches this small are open from the start, down to this depth. */
+/** Nodes up to this size are expanded initially, down to this depth. */
 const OPEN_DEPTH = 3;
 const OPEN_UNITS_MAX = 3_000;
 
@@ -62,7 +62,7 @@ function Branch({ name, text, depth, isArray }: { name: string | null; text: Jso
       {open && (
         <ul>
           {children.slice(0, shown).map((entry, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: keys may be given twice; places never change
+            // biome-ignore lint/suspicious/noArrayIndexKey: keys may be duplicated; positions never change
             <Node key={i} entry={isArray ? { key: String(i), text: entry.text } : entry} depth={depth + 1} />
           ))}
           {children.length > shown && (

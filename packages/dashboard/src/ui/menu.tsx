@@ -1,4 +1,4 @@
-/** A button that opens a list of actions. Arrow keys move, Escape closes and gives the focus back. */
+/** A button that opens a menu. Arrow keys move; Escape closes and restores the focus. */
 
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 
@@ -12,17 +12,17 @@ interface MenuProps {
 
 export function Menu({ label, button, className = "button", align = "left", children }: MenuProps) {
   const [open, setOpen] = useState(false);
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const close = () => {
     setOpen(false);
-    place.current?.querySelector("button")?.focus();
+    container.current?.querySelector("button")?.focus();
   };
 
   useEffect(() => {
     if (!open) return;
-    items(place.current)[0]?.focus();
+    items(container.current)[0]?.focus();
     const onPointer = ({ target }: PointerEvent) => {
-      if (!place.current?.contains(target as Node)) setOpen(false);
+      if (!container.current?.contains(target as Node)) setOpen(false);
     };
     document.addEventListener("pointerdown", onPointer);
     return () => document.removeEventListener("pointerdown", onPointer);
@@ -31,7 +31,7 @@ export function Menu({ label, button, className = "button", align = "left", chil
   function onKeyDown(event: KeyboardEvent) {
     if (!open) return;
     if (event.key === "Escape") close();
-    else if (event.key === "ArrowDown" || event.key === "ArrowUp") move(place.current, event.key === "ArrowDown" ? 1 : -1);
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") move(container.current, event.key === "ArrowDown" ? 1 : -1);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -39,7 +39,7 @@ export function Menu({ label, button, className = "button", align = "left", chil
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys are handled for the menu inside
-    <div ref={place} className="menu-place" onKeyDown={onKeyDown}>
+    <div ref={container} className="menu-anchor" onKeyDown={onKeyDown}>
       <button
         type="button"
         className={className}
@@ -67,12 +67,12 @@ export function MenuItem({ onSelect, className = "", children }: { onSelect: () 
   );
 }
 
-function items(place: HTMLElement | null): HTMLElement[] {
-  return [...(place?.querySelectorAll<HTMLElement>('[role="menu"] [role^="menuitem"], [role="menu"] input') ?? [])];
+function items(container: HTMLElement | null): HTMLElement[] {
+  return [...(container?.querySelectorAll<HTMLElement>('[role="menu"] [role^="menuitem"], [role="menu"] input') ?? [])];
 }
 
-function move(place: HTMLElement | null, by: number): void {
-  const all = items(place);
+function move(container: HTMLElement | null, by: number): void {
+  const all = items(container);
   const at = all.indexOf(document.activeElement as HTMLElement);
   all[(at + by + all.length) % all.length]?.focus();
 }

@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Number formatting. */
 
 const WHOLE = new Intl.NumberFormat();
 const SHORT = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });

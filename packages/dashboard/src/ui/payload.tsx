@@ -1,4 +1,4 @@
-/** A payload with its tools: tree or raw text, copy, and whatever the page adds. */
+/** A payload as a tree or raw text, with a copy button and the page's own tools. */
 
 import { type ReactNode, useMemo, useState } from "react";
 import { formatJson, type JsonText } from "../api/json-text.ts";
@@ -26,7 +26,7 @@ export function Payload({ text, title, tools }: { text: JsonText; title: string;
         </div>
         <CopyButton text={() => formatJson(text)} label={`Copy ${title.toLowerCase()}`} />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be focusable */}
       <div className="payload-body" tabIndex={0}>
         {view === "tree" ? <JsonTree text={text} label={title} /> : <RawText text={text} />}
       </div>

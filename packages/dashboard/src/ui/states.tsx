@@ -1,4 +1,4 @@
-/** What is shown in place of content: nothing yet, loading, or an error, which is never shown as an empty list. */
+/** Empty, loading and error states. An error is never shown as an empty list. */
 
 import type { ReactNode } from "react";
 import { ApiError } from "../api/client.ts";
@@ -14,15 +14,7 @@ export function EmptyState({ icon, title, children }: { icon: IconName; title: s
   );
 }
 
-export function ErrorState({
-  error,
-  onRetry,
-  title = "This could not be loaded",
-}: {
-  error: unknown;
-  onRetry?: () => void;
-  title?: string;
-}) {
+export function ErrorState({ error, onRetry, title = "Loading failed" }: { error: unknown; onRetry?: () => void; title?: string }) {
   return (
     <div className="state" role="alert">
       <Icon name="alert" size={28} />
@@ -61,12 +53,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Grey lines where rows will be, of the rows' height, so that nothing jumps. */
+/** Placeholders with the height of the rows, so that the layout does not shift. */
 export function SkeletonRows({ rows = 8, height = 42 }: { rows?: number; height?: number }) {
   return (
     <div role="status" aria-label="Loading">
       {Array.from({ length: rows }, (_, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike and never move
+        // biome-ignore lint/suspicious/noArrayIndexKey: placeholders are identical and never move
         <div key={i} className="skeleton-row" style={{ height }}>
           <span className="skeleton" style={{ width: `${[38, 52, 30, 45][i % 4]}%` }} />
           <span className="skeleton" style={{ width: `${[14, 10, 17, 12][i % 4]}%` }} />

@@ -1,24 +1,24 @@
-/** A table of things: its headings, in the order of their columns, around the rows. */
+/** A table: column headings and rows. */
 
 import type { ReactNode } from "react";
 
 export interface Column {
   title: string;
-  /** Numbers stand to the right. */
+  /** Aligns numbers to the right. */
   isNumber?: boolean;
-  /** Read out, not shown. */
+  /** For screen readers only. */
   isHidden?: boolean;
-  /** Where tables stand one below the other, so that their columns do too. */
+  /** Fixed width, to align the columns of several tables. */
   width?: string;
 }
 
-/** The last column of rows that can be changed. */
+/** The last column of rows with actions. */
 export const ACTIONS: Column = { title: "Actions", isHidden: true };
 
 interface TableProps {
-  /** A title alone is a column without peculiarities. */
+  /** A string is a column with default options. */
   columns: readonly (string | Column)[];
-  /** Inside a card, which has a frame already. */
+  /** Inside a card, which already has a border. */
   isFramed?: boolean;
   children: ReactNode;
 }

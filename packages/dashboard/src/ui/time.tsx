@@ -1,4 +1,4 @@
-/** Times in the reader's zone; the exact value, with zone and milliseconds, appears on hover. */
+/** Times in the user's time zone. The exact value, with zone and milliseconds, appears on hover. */
 
 import { useEffect, useState } from "react";
 
@@ -17,7 +17,7 @@ export function exactTime(at: string | number): string {
   return Number.isNaN(date.getTime()) ? String(at) : `${EXACT.format(date)}\n${date.toISOString()}`;
 }
 
-/** The shortest text that is still plain: the time today, the day this year, the date otherwise. */
+/** The shortest unambiguous text: the time for today, the day for this year, the full date otherwise. */
 function plainTime(at: string | number, now: number): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return String(at);
@@ -45,7 +45,7 @@ function ago(at: number, now: number): string {
   return `${Math.round(seconds / 86_400)} days ago`;
 }
 
-/** The time, told again every so often while somebody looks. */
+/** The current time, updated at an interval. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Short messages at the edge of the window: what was done, or why it was not. */
+/** Toasts: short messages about the result of an action. */
 
 import { useSyncExternalStore } from "react";
 import { Icon } from "./icon.tsx";
@@ -27,7 +27,7 @@ export function toast(kind: Toast["kind"], text: string): void {
   setTimeout(() => dismiss(id), SHOWN_MS[kind]);
 }
 
-/** Does something and says how it went. */
+/** Runs an action and shows its result. */
 export async function withToast<Result>(work: Promise<Result>, done: string | ((result: Result) => string)): Promise<Result | undefined> {
   try {
     const result = await work;

@@ -1,14 +1,14 @@
 /**
- * A browser started where the language is "C" or "POSIX" names one that its own `Intl` refuses, such as "en-US@posix". The charts
- * hand on what it names: so it is made to name one that can be used, before any of them is loaded.
+ * A browser started with the locale "C" or "POSIX" reports a language that its own `Intl` refuses, such as "en-US@posix".
+ * The chart library passes it on, so it is replaced by a valid one before any chart loads.
  */
 
-const USUAL = "en-US";
+const FALLBACK = "en-US";
 
 export function ensureUsableLanguage(): void {
   try {
     Intl.getCanonicalLocales(navigator.language);
   } catch {
-    Object.defineProperty(navigator, "language", { value: USUAL });
+    Object.defineProperty(navigator, "language", { value: FALLBACK });
   }
 }

@@ -1,4 +1,4 @@
-/** How wide an element is, as it changes. */
+/** The current width of an element. */
 
 import { type RefObject, useLayoutEffect, useState } from "react";
 

@@ -1,6 +1,6 @@
 /**
- * A list of any length: only the rows in view exist. Rows slide to their place when others come in above them; arrow keys go
- * from one to the next.
+ * A list of any length that renders only visible rows. Rows move smoothly when others are inserted above. Arrow keys
+ * move the focus between rows.
  */
 
 import { useVirtualizer } from "@tanstack/react-virtual";
@@ -13,7 +13,7 @@ interface VirtualListProps<Item> {
   row: (item: Item) => ReactNode;
   label: string;
   scroller: RefObject<HTMLDivElement | null>;
-  /** Asked for when the end comes near. */
+  /** Called when the end of the list is near. */
   onEnd?: (() => void) | undefined;
   foot?: ReactNode;
 }
@@ -31,7 +31,7 @@ export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller
   const rows = virtualizer.getVirtualItems();
   const last = rows.at(-1)?.index ?? -1;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: measured again when rows change their height
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measures again when the row height changes
   useEffect(() => virtualizer.measure(), [rowHeight]);
   useEffect(() => {
     if (onEnd && last >= items.length - ROWS_AHEAD) onEnd();
@@ -39,7 +39,7 @@ export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller
 
   return (
     <>
-      {/* biome-ignore lint/a11y/useSemanticElements: the rows of a table cannot be placed by hand */}
+      {/* biome-ignore lint/a11y/useSemanticElements: table rows cannot be positioned absolutely */}
       <div role="list" aria-label={label} className="virtual" style={{ height: virtualizer.getTotalSize() }} onKeyDown={moveByArrow}>
         {rows.map(({ key, index, start }) => (
           // biome-ignore lint/a11y/useSemanticElements: see above

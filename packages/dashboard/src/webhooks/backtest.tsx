@@ -1,4 +1,4 @@
-/** Runs the draft over the newest recorded requests and says what would change. Stores nothing. */
+/** Runs the draft on the newest recorded requests and shows what would change. Stores nothing. */
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -11,12 +11,12 @@ import { Time } from "../ui/time.tsx";
 
 const REQUESTS = 50;
 
-const CHANGES: Record<BacktestChange, { kind: string; icon: IconName; word: string }> = {
-  same: { kind: "", icon: "check", word: "Same event" },
-  different: { kind: "info", icon: "edit", word: "Different event" },
-  now_fails: { kind: "bad", icon: "xCircle", word: "Would fail now" },
-  now_works: { kind: "ok", icon: "checkCircle", word: "Would work now" },
-  still_fails: { kind: "warn", icon: "alert", word: "Still fails" },
+const CHANGES: Record<BacktestChange, { kind: string; icon: IconName; label: string }> = {
+  same: { kind: "", icon: "check", label: "Same event" },
+  different: { kind: "info", icon: "edit", label: "Different event" },
+  now_fails: { kind: "bad", icon: "xCircle", label: "Would fail" },
+  now_works: { kind: "ok", icon: "checkCircle", label: "Would succeed" },
+  still_fails: { kind: "warn", icon: "alert", label: "Still fails" },
 };
 
 export function BacktestButton({ webhook, draft }: { webhook: Webhook; draft: string }) {
@@ -33,16 +33,16 @@ export function BacktestButton({ webhook, draft }: { webhook: Webhook; draft: st
       <button
         type="button"
         className="button small"
-        title="Run this draft over recorded requests and see what would change"
+        title="Run this draft on recorded requests and show what would change"
         onClick={() => {
           setOpen(true);
           run.mutate();
         }}
       >
-        <Icon name="play" size={14} /> Run over recent requests
+        <Icon name="play" size={14} /> Run on recent requests
       </button>
       {open && (
-        <Dialog title="The draft, on recent requests" wide onClose={() => setOpen(false)}>
+        <Dialog title="Draft on recent requests" wide onClose={() => setOpen(false)}>
           {run.error ? (
             <ErrorState error={run.error} onRetry={() => run.mutate()} />
           ) : run.data ? (
@@ -57,16 +57,16 @@ export function BacktestButton({ webhook, draft }: { webhook: Webhook; draft: st
 }
 
 function Result({ backtest: { version, summary, requests } }: { backtest: Backtest }) {
-  if (requests.length === 0) return <EmptyState icon="inbox" title="No requests are recorded yet" />;
+  if (requests.length === 0) return <EmptyState icon="inbox" title="No recorded requests yet" />;
   return (
     <>
-      <p className="second">Compared with version {version}, which is in force. Nothing was stored.</p>
+      <p className="second">Compared with version {version}, the current version. Nothing was stored.</p>
       <div className="row wrap">
         {(Object.keys(CHANGES) as BacktestChange[])
           .filter((change) => summary[change] > 0)
           .map((change) => (
             <span key={change} className={`badge ${CHANGES[change].kind}`}>
-              <Icon name={CHANGES[change].icon} size={13} /> {summary[change]} · {CHANGES[change].word}
+              <Icon name={CHANGES[change].icon} size={13} /> {summary[change]} · {CHANGES[change].label}
             </span>
           ))}
       </div>
@@ -75,7 +75,7 @@ function Result({ backtest: { version, summary, requests } }: { backtest: Backte
           <li key={request.requestId} className="backtest-row">
             <div className="row">
               <span className={`badge ${CHANGES[request.change].kind}`}>
-                <Icon name={CHANGES[request.change].icon} size={13} /> {CHANGES[request.change].word}
+                <Icon name={CHANGES[request.change].icon} size={13} /> {CHANGES[request.change].label}
               </span>
               <span className="quiet grow">
                 <Time at={request.receivedAt} />

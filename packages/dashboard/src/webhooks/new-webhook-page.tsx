@@ -1,4 +1,4 @@
-/** A new webhook: choose a provider, give a name, change the transform later beside the tester. */
+/** Creates a webhook from a provider's starter transform. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
@@ -27,7 +27,7 @@ export function NewWebhookPage() {
       </Crumbs>
       <div className="page-head">
         <h1>New webhook{env === SHARED && " for all branches"}</h1>
-        <p>Choose who will send. The transform it starts with can be changed and tried out afterwards.</p>
+        <p>Choose the provider. You can edit and test the transform after you create the webhook.</p>
       </div>
       {error ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
@@ -82,7 +82,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
         <span>Name</span>
         <input className="input" value={name} maxLength={128} placeholder={chosen.title} onChange={({ target }) => setName(target.value)} />
       </label>
-      <p className="quiet">Where its URL goes: {chosen.setUp}.</p>
+      <p className="quiet">Where to enter the URL: {chosen.setUp}.</p>
       {fault !== null && (
         <Notice kind="bad" icon="alert">
           {messageOf(fault)}
@@ -93,7 +93,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
           Create webhook
         </button>
       </div>
-      <h2>What it starts with</h2>
+      <h2>Starter transform</h2>
       <CodeBlock text={chosen.transform} label="Copy transform" />
     </form>
   );

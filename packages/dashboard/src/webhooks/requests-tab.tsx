@@ -1,4 +1,4 @@
-/** Every request the webhook got, refused ones too, with what became of it; any of them can be sent through again. */
+/** All requests of the webhook, accepted and refused, with their outcome. Each can be replayed. */
 
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
@@ -39,11 +39,11 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
     });
   const items = requests.data?.pages.flatMap((page) => page.items) ?? [];
   const { hasNextPage, isFetching, fetchNextPage } = requests;
-  // A page may hold none of a rare outcome while older ones do.
-  const goesOn = items.length === 0 && hasNextPage;
+  // A page may contain no request with a rare outcome although older pages do.
+  const isSearching = items.length === 0 && hasNextPage;
   useEffect(() => {
-    if (goesOn && !isFetching) void fetchNextPage();
-  }, [goesOn, isFetching, fetchNextPage]);
+    if (isSearching && !isFetching) void fetchNextPage();
+  }, [isSearching, isFetching, fetchNextPage]);
   return (
     <div className="stack">
       <div className="row">
@@ -58,9 +58,9 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
             <option key={name}>{name}</option>
           ))}
         </select>
-        <span className="quiet small">The newest first; the list refreshes itself.</span>
+        <span className="quiet small">Newest first. Refreshes automatically.</span>
       </div>
-      {requests.isPending || goesOn ? (
+      {requests.isPending || isSearching ? (
         <SkeletonRows rows={6} />
       ) : requests.isError ? (
         <ErrorState error={requests.error} onRetry={() => void requests.refetch()} />
@@ -73,7 +73,7 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
           ))}
         </ul>
       )}
-      {hasNextPage && !goesOn && (
+      {hasNextPage && !isSearching && (
         <div>
           <button type="button" className="button" disabled={requests.isFetchingNextPage} onClick={() => void requests.fetchNextPage()}>
             Older requests
@@ -85,12 +85,12 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
 }
 
 function NoRequests({ webhook, filtered }: { webhook: Webhook; filtered: boolean }) {
-  if (filtered) return <EmptyState icon="search" title="No request had this outcome" />;
+  if (filtered) return <EmptyState icon="search" title="No requests with this outcome" />;
   const command = `curl -X POST "${webhook.url}" \\\n  -H 'content-type: application/json' \\\n  -d '{"type":"test","id":"1"}'`;
   return (
     <div className="card">
       <EmptyState icon="webhook" title="No requests yet">
-        <p>Give the URL to the provider, or try it with a request of your own.</p>
+        <p>Give the URL to the provider, or send a test request.</p>
         <CodeBlock text={command} label="Copy command" />
       </EmptyState>
     </div>
@@ -156,7 +156,7 @@ function RequestDetails({ env, webhook, request }: Omit<RequestItemProps, "isOpe
       <div className="row wrap">
         {request.eventId && (
           <Link to="/env/$env/events/$id" params={{ env: request.environment || env, id: request.eventId }} className="button small">
-            <Icon name="inbox" size={14} /> See the event
+            <Icon name="inbox" size={14} /> View event
           </Link>
         )}
         {mayChange && request.body !== null && (
@@ -165,12 +165,11 @@ function RequestDetails({ env, webhook, request }: Omit<RequestItemProps, "isOpe
           </button>
         )}
         <span className="quiet small">
-          transform v{request.transformVersion} · delivered to {request.environment || "nowhere"} ·{" "}
-          {request.contentType ?? "no content type"}
+          transform v{request.transformVersion} · environment: {request.environment || "none"} · {request.contentType ?? "no content type"}
         </span>
       </div>
       {request.body === null ? (
-        <p className="quiet">The body was too large to keep.</p>
+        <p className="quiet">The body was too large to store.</p>
       ) : json !== null ? (
         <Payload text={json} title="Body" />
       ) : (

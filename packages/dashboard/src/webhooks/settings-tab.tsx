@@ -1,4 +1,4 @@
-/** Name, lists, on and off, and the end of a webhook. */
+/** Settings of a webhook: name, lists, enabled or disabled, deletion. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -38,12 +38,12 @@ export function SettingsTab({ env, webhook }: { env: string; webhook: Webhook })
           <input className="input" required maxLength={128} value={name} onChange={({ target }) => setName(target.value)} />
         </label>
         <label className="switch">
-          <input type="checkbox" checked={enabled} onChange={({ target }) => setEnabled(target.checked)} /> Takes requests
+          <input type="checkbox" checked={enabled} onChange={({ target }) => setEnabled(target.checked)} /> Accept requests
         </label>
         <AcceptListFields
           eventNames={eventNames}
           onEventNames={setEventNames}
-          namesHint="One per line; a name may end in *. Checked on the event the transform returns."
+          namesHint="One per line; a name may end in *. Applies to the event that the transform returns."
           namesPlaceholder="stripe/*"
           ips={ips}
           onIps={setIps}
@@ -71,12 +71,12 @@ function DeleteDialog({ env, webhook, onClose }: { env: string; webhook: Webhook
   async function remove() {
     await call(`/webhooks/${encodeURIComponent(webhook.id)}`, { method: "DELETE" });
     await queries.invalidateQueries({ queryKey: ["webhooks"] });
-    toast("ok", `${webhook.name} is deleted.`);
+    toast("ok", `${webhook.name} deleted.`);
     await navigate({ to: "/env/$env/webhooks", params: { env } });
   }
   return (
     <FormDialog title={`Delete ${webhook.name}?`} submit="Delete" danger onClose={onClose} onSubmit={remove}>
-      <p className="second">Its URL answers 404 from then on and is never used again. The events it brought stay.</p>
+      <p className="second">Its URL returns 404 from then on and is never reused. Its events remain.</p>
     </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-/** A request as the tester holds it: texts a person can edit. */
+/** A request in the tester, as editable text. */
 
 import type { WebhookRequest } from "../api/types.ts";
 
@@ -7,9 +7,9 @@ export interface TestRequest {
   contentType: string;
   /** One `Name: value` per line. */
   headers: string;
-  /** As after the question mark of an address. */
+  /** The query string, without the question mark. */
   query: string;
-  /** The recorded request it came from, unless it was changed since. */
+  /** The recorded request it was copied from; null once it is edited. */
   recordedId: string | null;
 }
 
@@ -44,7 +44,7 @@ export function headerText(headers: Readonly<Record<string, string>>): string {
     .join("\n");
 }
 
-/** Names as the service hands them to a transform: `X-Github-Event`. */
+/** Canonical header names, as a transform receives them: `X-Github-Event`. */
 export function canonicalHeaders(text: string): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const line of text.split("\n")) {

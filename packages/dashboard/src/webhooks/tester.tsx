@@ -1,28 +1,28 @@
-/** The tester: a request on one side, what the draft makes of it on the other, as one types. */
+/** The tester: a request, and the result of the draft for it, updated as the user types. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type JsonText, membersOf, objectText } from "../api/json-text.ts";
 import { lastRequestQuery, providersQuery } from "../api/queries.ts";
-import type { Trial, Webhook } from "../api/types.ts";
+import type { TestResult, Webhook } from "../api/types.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { messageOf, Notice } from "../ui/states.tsx";
 import { duration } from "../ui/time.tsx";
 import { CONTENT_TYPES, fromRecord, headerText, type TestRequest } from "./test-request.ts";
-import type { useTrial } from "./use-trial.ts";
+import type { useDraftTest } from "./use-draft-test.ts";
 
 interface TesterProps {
   webhook: Webhook;
   request: TestRequest;
   onRequest: (request: TestRequest) => void;
-  trial: ReturnType<typeof useTrial>;
+  draftTest: ReturnType<typeof useDraftTest>;
 }
 
 const PARTS = ["Body", "Headers", "Query"] as const;
 
-export function Tester({ webhook, request, onRequest, trial }: TesterProps) {
+export function Tester({ webhook, request, onRequest, draftTest }: TesterProps) {
   const [part, setPart] = useState<(typeof PARTS)[number]>("Body");
   const change = (changes: Partial<TestRequest>) => onRequest({ ...request, ...changes, recordedId: null });
   return (
@@ -87,7 +87,7 @@ export function Tester({ webhook, request, onRequest, trial }: TesterProps) {
           )}
         </div>
       </section>
-      <TrialResult trial={trial.data} error={trial.error} />
+      <DraftTestResult result={draftTest.data} error={draftTest.error} />
     </div>
   );
 }
@@ -100,7 +100,7 @@ const SHORT_TIME = new Intl.DateTimeFormat(undefined, {
   second: "2-digit",
 });
 
-function SamplePicker({ webhook, request, onRequest }: Omit<TesterProps, "trial">) {
+function SamplePicker({ webhook, request, onRequest }: Omit<TesterProps, "draftTest">) {
   const { data: records = [] } = useQuery(lastRequestQuery(webhook.id));
   const { data: providers = [] } = useQuery(providersQuery);
   const examples = providers.flatMap(({ title, fixtures }) =>
@@ -117,11 +117,11 @@ function SamplePicker({ webhook, request, onRequest }: Omit<TesterProps, "trial"
   return (
     <select
       className="input sample-picker"
-      aria-label="Take a recorded request or an example"
+      aria-label="Choose a recorded request or an example"
       value={request.recordedId ?? ""}
       onChange={({ target }) => choose(target.value)}
     >
-      <option value="">Take a request …</option>
+      <option value="">Choose a request…</option>
       {records.length > 0 && (
         <optgroup label="Recorded">
           {records
@@ -144,43 +144,43 @@ function SamplePicker({ webhook, request, onRequest }: Omit<TesterProps, "trial"
   );
 }
 
-function TrialResult({ trial, error }: { trial: Trial | undefined; error: Error | null }) {
+function DraftTestResult({ result, error }: { result: TestResult | undefined; error: Error | null }) {
   if (error) {
     return (
       <Notice kind="bad" icon="alert">
-        The draft could not be tried: {messageOf(error)}
+        The draft could not be tested: {messageOf(error)}
       </Notice>
     );
   }
-  if (!trial) return <div className="card card-body quiet">Trying …</div>;
+  if (!result) return <div className="card card-body quiet">Running…</div>;
   return (
     <section className="stack" aria-label="Result" aria-live="polite">
       <div className="row wrap">
-        {trial.ok ? (
+        {result.ok ? (
           <span className="badge ok">
-            <Icon name="checkCircle" size={13} /> An event
+            <Icon name="checkCircle" size={13} /> Event accepted
           </span>
         ) : (
           <span className="badge bad">
-            <Icon name="xCircle" size={13} /> {trial.error?.code}
+            <Icon name="xCircle" size={13} /> {result.error?.code}
           </span>
         )}
-        <span className="quiet small num">{duration(trial.durationMs)}</span>
+        <span className="quiet small num">{duration(result.durationMs)}</span>
       </div>
-      {trial.error && (
+      {result.error && (
         <Notice kind="bad" icon="alert">
-          {trial.error.message}
-          {trial.error.line !== undefined &&
-            ` (line ${trial.error.line}${trial.error.column === undefined ? "" : `, column ${trial.error.column}`})`}
+          {result.error.message}
+          {result.error.line !== undefined &&
+            ` (line ${result.error.line}${result.error.column === undefined ? "" : `, column ${result.error.column}`})`}
         </Notice>
       )}
-      {trial.event && <Payload text={trial.event} title="Event" tools={<SendToDevServer event={withoutTs(trial.event)} small />} />}
-      {trial.logs.length > 0 && (
+      {result.event && <Payload text={result.event} title="Event" tools={<SendToDevServer event={withoutTs(result.event)} small />} />}
+      {result.logs.length > 0 && (
         <div className="card">
           <div className="card-head">
             <h3>console.log</h3>
           </div>
-          <pre className="logs">{trial.logs.join("\n")}</pre>
+          <pre className="logs">{result.logs.join("\n")}</pre>
         </div>
       )}
     </section>

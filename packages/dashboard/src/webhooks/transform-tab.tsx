@@ -1,4 +1,4 @@
-/** The transform editor beside the tester. What is written is tried as it is typed; nothing is in force before it is saved. */
+/** The transform editor, next to the tester. The draft is tested as the user types and takes effect when it is saved. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -12,12 +12,12 @@ import { withToast } from "../ui/toasts.tsx";
 import { BacktestButton } from "./backtest.tsx";
 import { canonicalHeaders, fromRecord, sampleRequest, type TestRequest } from "./test-request.ts";
 import { Tester } from "./tester.tsx";
-import { useTrial } from "./use-trial.ts";
+import { useDraftTest } from "./use-draft-test.ts";
 
 export function TransformTab({ webhook }: { webhook: Webhook }) {
   const [draft, setDraft] = useDraft(webhook);
   const [request, setRequest] = useFirstRequest(webhook);
-  const trial = useTrial(draft, request);
+  const draftTest = useDraftTest(draft, request);
   const queries = useQueryClient();
   const mayChange = useMayChange();
   const isChanged = draft !== webhook.transform;
@@ -25,14 +25,14 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
   async function save() {
     const saved = await withToast(
       call<Webhook>(`/webhooks/${encodeURIComponent(webhook.id)}`, { method: "PUT", body: { transform: draft } }),
-      ({ version }) => `Saved as version ${version}. It is in force now.`,
+      ({ version }) => `Saved as version ${version}, which is now current.`,
     );
     if (!saved) return;
     queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
     await queries.invalidateQueries({ queryKey: versionsQuery(webhook.id).queryKey });
   }
 
-  const error = trial.data?.error ?? null;
+  const error = draftTest.data?.error ?? null;
   return (
     <div className="transform-tab">
       <section className="card editor-card" aria-label="Transform">
@@ -61,15 +61,16 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
           sample={sampleOf(request)}
         />
         <p className="quiet small editor-foot">
-          <code>transform(evt, headers, queryParams, raw)</code> returns an event with name and data, and id and ts if it likes.
+          <code>transform(evt, headers, queryParams, raw)</code> returns an event with <code>name</code> and <code>data</code>;{" "}
+          <code>id</code> and <code>ts</code> are optional.
         </p>
       </section>
-      <Tester webhook={webhook} request={request} onRequest={setRequest} trial={trial} />
+      <Tester webhook={webhook} request={request} onRequest={setRequest} draftTest={draftTest} />
     </div>
   );
 }
 
-/** What is written and not saved outlives a look elsewhere, a reload, and a session that ends; not the tab. */
+/** An unsaved draft survives navigation, reloads and the end of a session, but not closing the tab. */
 function useDraft({ id, transform }: Webhook): [string, (draft: string) => void] {
   const storedAs = `inlet.draft.${id}`;
   const [draft, setDraft] = useState(() => sessionStorage.getItem(storedAs) ?? transform);
@@ -80,14 +81,14 @@ function useDraft({ id, transform }: Webhook): [string, (draft: string) => void]
   return [draft, setDraft];
 }
 
-/** Begins with the newest request that became an event, which is what a change must work for; with an example where none is recorded. */
+/** Starts with the newest accepted request, or with an example if none is recorded. */
 function useFirstRequest({ id }: Webhook): [TestRequest, (request: TestRequest) => void] {
   const { data: records } = useQuery(lastRequestQuery(id));
   const [chosen, setChosen] = useState<TestRequest | null>(null);
   const [newest, setNewest] = useState<TestRequest | null>(null);
   useEffect(() => {
     const record = records?.find(({ body, outcome }) => body && outcome === "accepted") ?? records?.find(({ body }) => body);
-    // Once: a request that comes in while somebody types must not take the text away.
+    // Only once: a new request must not replace text that the user is editing.
     if (record) setNewest((before) => before ?? fromRecord(record));
   }, [records]);
   return [chosen ?? newest ?? sampleRequest, setChosen];

@@ -1,4 +1,4 @@
-/** Events that reached no branch: the request named none, or one that does not exist. They are kept here and run nothing. */
+/** Webhook events that named no existing branch. They are stored in the shared scope and run no functions. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -17,14 +17,14 @@ export function UnroutedEvents() {
     refetchInterval: 5_000,
   });
   return (
-    <section className="card" aria-label="Events that reached no branch">
+    <section className="card" aria-label="Events without a branch">
       <div className="card-head">
         <div className="grow">
-          <h2>Events that reached no branch</h2>
-          <p className="quiet small">Their request named no branch, or one that does not exist or is archived.</p>
+          <h2>Events without a branch</h2>
+          <p className="quiet small">Their requests named no branch, or one that does not exist or is archived.</p>
         </div>
         <Link to="/env/$env/events" params={{ env: SHARED }}>
-          All of them
+          View all
         </Link>
       </div>
       {error ? (
@@ -32,7 +32,7 @@ export function UnroutedEvents() {
       ) : !data ? (
         <SkeletonRows rows={3} />
       ) : data.items.length === 0 ? (
-        <EmptyState icon="branch" title="None: every request found its branch" />
+        <EmptyState icon="branch" title="No events without a branch" />
       ) : (
         <ul>
           {data.items.slice(0, SHOWN).map((event) => (

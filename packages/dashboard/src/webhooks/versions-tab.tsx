@@ -1,4 +1,4 @@
-/** Every version the transform had: what changed, and the way back. */
+/** All versions of the transform, with diffs and a restore button. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -35,7 +35,7 @@ export function VersionsTab({ webhook }: { webhook: Webhook }) {
               <span className="quiet grow">
                 <Time at={version.createdAt} />
               </span>
-              {version.current && <span className="badge ok plain">in force</span>}
+              {version.current && <span className="badge ok plain">current</span>}
             </button>
           </li>
         ))}
@@ -54,7 +54,7 @@ function VersionCard({ webhook, shown, older }: { webhook: Webhook; shown: Webho
   async function restore() {
     const restored = await withToast(
       call<Webhook>(`/webhooks/${encodeURIComponent(webhook.id)}`, { method: "PUT", body: { version: shown.version } }),
-      `Version ${shown.version} is in force again.`,
+      `Version ${shown.version} is current again.`,
     );
     if (restored) queries.setQueryData(webhookQuery(webhook.id).queryKey, restored);
     await queries.invalidateQueries({ queryKey: versionsQuery(webhook.id).queryKey });
@@ -66,10 +66,10 @@ function VersionCard({ webhook, shown, older }: { webhook: Webhook; shown: Webho
         {!shown.current && (
           <div className="segments">
             <button type="button" className="segment" aria-pressed={against === "older"} onClick={() => setAgainst("older")}>
-              What it changed
+              Changes in this version
             </button>
             <button type="button" className="segment" aria-pressed={against === "current"} onClick={() => setAgainst("current")}>
-              Until now
+              Changes since
             </button>
           </div>
         )}

@@ -28,7 +28,7 @@ export function WebhookPage() {
   const { env, id } = useParams({ from: "/env/$env/webhooks/$id" });
   const { tab = "transform" } = useSearch({ from: "/env/$env/webhooks/$id" });
   const { data: webhook, error, refetch } = useQuery(webhookQuery(id));
-  if (error) return <ErrorState error={error} title="This webhook could not be shown" onRetry={() => void refetch()} />;
+  if (error) return <ErrorState error={error} title="This webhook could not be loaded" onRetry={() => void refetch()} />;
   if (!webhook) return <SkeletonRows />;
   return (
     <div className="page wide">
@@ -42,7 +42,7 @@ export function WebhookPage() {
         {webhook.name}
       </Crumbs>
       <WebhookHead webhook={webhook} />
-      <nav className="tabs" aria-label="Parts of the webhook">
+      <nav className="tabs" aria-label="Webhook sections">
         {WEBHOOK_TABS.map((name) => (
           <Link
             key={name}
@@ -100,14 +100,12 @@ function RotateDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => v
     const changed = await call<Webhook>(`/webhooks/${encodeURIComponent(webhook.id)}/rotate`, { method: "POST" });
     queries.setQueryData(webhookQuery(webhook.id).queryKey, changed);
     await queries.invalidateQueries({ queryKey: ["webhooks"] });
-    toast("ok", "The webhook has a new URL. Give it to the provider.");
+    toast("ok", "The webhook has a new URL. Enter it at the provider.");
     onClose();
   }
   return (
     <FormDialog title="Rotate the URL?" submit="Rotate" danger onClose={onClose} onSubmit={rotate}>
-      <p className="second">
-        The webhook gets a new URL. Requests to the one it has now are refused from then on, until the provider knows the new one.
-      </p>
+      <p className="second">The webhook gets a new URL. Requests to the current URL are refused immediately, so update the provider.</p>
     </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-/** Which part of a webhook's page is open, as the address holds it. */
+/** The open tab of a webhook's page, as URL parameters. */
 
 export const WEBHOOK_TABS = ["transform", "requests", "versions", "settings"] as const;
 export type WebhookTab = (typeof WEBHOOK_TABS)[number];

@@ -1,4 +1,4 @@
-/** Webhooks of an environment, with how each is doing. For branches there is one shared page. */
+/** The webhooks of an environment with their status. Branch environments share one page. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
@@ -31,15 +31,15 @@ export function WebhooksPage() {
         )}
         <p>
           {env === SHARED
-            ? "One set for all branch environments. A request reaches a branch when it names it: x-service-env, as a header or in the query."
-            : "Each has a URL to give to a provider, and a transform that makes an event of what the provider sends."}
+            ? "Shared by all branch environments. A request selects its branch with x-service-env, as a header or query parameter."
+            : "A webhook has a URL for a provider and a transform that turns each request into an event."}
         </p>
       </div>
       {isBranch ? (
         <Notice kind="info" icon="branch">
           Branch environments share their webhooks.{" "}
           <Link to="/env/$env/webhooks" params={{ env: SHARED }}>
-            Open the shared page
+            View shared webhooks
           </Link>
         </Notice>
       ) : (
@@ -59,8 +59,8 @@ function WebhookList({ env }: { env: string }) {
       <div className="card">
         <EmptyState icon="webhook" title="No webhooks yet">
           <p>
-            Start from a template for Stripe, GitHub, Shopify and others, or from an empty transform, and try it on a payload before you
-            give the URL away.
+            Begin with a starter transform for Stripe, GitHub, Shopify and others, and test it on a payload before you give the URL to the
+            provider.
           </p>
           <Link to="/env/$env/webhooks/new" params={{ env }} className="button primary">
             <Icon name="plus" /> New webhook

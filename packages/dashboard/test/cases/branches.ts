@@ -1,4 +1,4 @@
-/** Branch environments: made here, routed to by name, with one shared page for what reached none. */
+/** Branch environments: created, selected by name, with a shared page for events without a branch. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { call, startTestService } from "../../../server/test/support/service.ts"
 import { openPage } from "../support/browser.ts";
 
 export function branchCases(browser: () => Browser): void {
-  test("a branch gets its own events, the shared page those that reached none", async (t) => {
+  test("a branch gets its own events; the shared page shows events without a branch", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const page = await openPage(t, browser(), `${service.url}/env/dev/environments`);
     await page.getByRole("button", { name: "Branch environment" }).click();
@@ -26,8 +26,8 @@ export function branchCases(browser: () => Browser): void {
     await page.getByRole("link", { name: "feature/cart" }).click();
     await page.getByRole("button", { name: "Environment: feature/cart" }).waitFor();
     await page.getByRole("link", { name: "Webhooks", exact: true }).click();
-    await page.getByRole("link", { name: "Open the shared page" }).click();
-    const lost = page.getByRole("region", { name: "Events that reached no branch" });
+    await page.getByRole("link", { name: "View shared webhooks" }).click();
+    const lost = page.getByRole("region", { name: "Events without a branch" });
     await lost.getByText("to/nobody").waitFor();
     await lost.getByText("to/gone").waitFor();
     assert.equal(await lost.getByText("to/cart").count(), 0);
@@ -37,7 +37,7 @@ export function branchCases(browser: () => Browser): void {
     await page.getByRole("link", { name: "Events", exact: true }).click();
     await page.waitForURL("**/env/feature%2Fcart/events");
     await page.getByRole("listitem").filter({ hasText: "to/cart" }).waitFor();
-    await page.getByText("1 event, that is all").waitFor();
+    await page.getByText("1 event in total").waitFor();
 
     await page.getByRole("link", { name: "Environments" }).click();
     await page.getByRole("button", { name: "Archive feature/cart" }).click();

@@ -6,12 +6,12 @@ import type { Browser } from "playwright-core";
 import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
 
-/** Whether the default address answers is looked at first; on a test machine nothing does. */
+/** The dialog first checks the default URL, which is unreachable on a test machine. */
 const NOT_THERE = /ERR_CONNECTION_REFUSED/;
 const TS = 1_700_000_000_000;
 
 export function devServerCases(browser: () => Browser): void {
-  test("an event is sent to a dev server, without its ts, and seen there", async (t) => {
+  test("an event is sent to a dev server without its ts and appears there", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const devServer = await startTestService(t, { mode: "dev", flags: ["--allow-origin", service.url] });
     const sent = `{"name":"shop/order.created","id":"order-1","ts":${TS},"v":"2","data":{"total":12345678901234567890}}`;
@@ -20,12 +20,12 @@ export function devServerCases(browser: () => Browser): void {
     const page = await openPage(t, browser(), `${service.url}/env/dev/events/${id}`, { allow: NOT_THERE });
     await page.getByRole("button", { name: "Send to Dev Server" }).click();
     const dialog = page.getByRole("dialog", { name: "Send to Dev Server" });
-    const address = dialog.getByRole("textbox", { name: "Address of the dev server" });
+    const address = dialog.getByRole("textbox", { name: "URL of the dev server" });
     assert.equal(await address.inputValue(), "http://localhost:8288");
     await address.fill(`${devServer.url}/`);
-    await dialog.getByText("Something answers at this address").waitFor();
+    await dialog.getByText("The dev server is reachable").waitFor();
     await dialog.getByRole("button", { name: "Send" }).click();
-    await dialog.getByText("Sent. The dev server answered").waitFor();
+    await dialog.getByText("Sent. The dev server returned").waitFor();
 
     const there = await devServer.rest("GET", "/events");
     assert.equal(there.body.data.length, 1);
@@ -33,7 +33,7 @@ export function devServerCases(browser: () => Browser): void {
     assert.equal(event.name, "shop/order.created");
     assert.equal(event.dedupId, "order-1");
     assert.equal(event.v, "2");
-    assert.notEqual(event.ts, TS, "on the dev server it happens now");
+    assert.notEqual(event.ts, TS, "it has the current time on the dev server");
     assert.match(there.text, /"total":12345678901234567890\}/);
 
     const seen = await openPage(t, browser(), `${devServer.url}/env/dev/events`);
@@ -41,10 +41,10 @@ export function devServerCases(browser: () => Browser): void {
 
     await page.reload();
     await page.getByRole("button", { name: "Send to Dev Server" }).click();
-    assert.equal(await address.inputValue(), devServer.url, "the address is remembered");
+    assert.equal(await address.inputValue(), devServer.url, "the URL is stored");
   });
 
-  test("a dev server that does not know this page refuses the event and says what would let it in", async (t) => {
+  test("a dev server that does not allow this origin refuses the event, and the dialog says how to allow it", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const devServer = await startTestService(t, { mode: "dev" });
     const [id] = (await service.send({ name: "a/b", data: {} })).body.ids;
@@ -59,7 +59,7 @@ export function devServerCases(browser: () => Browser): void {
     assert.deepEqual((await devServer.rest("GET", "/events")).body.data, []);
   });
 
-  test("a dev server that is not there is told, before sending and after", async (t) => {
+  test("an unreachable dev server is reported before and after sending", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const gone = await startTestService(t, { mode: "dev" });
     await gone.stop();
@@ -67,11 +67,11 @@ export function devServerCases(browser: () => Browser): void {
     const page = await openPage(t, browser(), `${service.url}/env/dev/events/${id}`, { allow: NOT_THERE });
     await page.getByRole("button", { name: "Send to Dev Server" }).click();
     const dialog = page.getByRole("dialog", { name: "Send to Dev Server" });
-    await dialog.getByRole("textbox", { name: "Address of the dev server" }).fill("not an address");
+    await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill("not an address");
     assert.ok(await dialog.getByRole("button", { name: "Send" }).isDisabled());
-    await dialog.getByRole("textbox", { name: "Address of the dev server" }).fill(gone.url);
-    await dialog.getByText("Nothing answers at this address").waitFor();
+    await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill(gone.url);
+    await dialog.getByText("Not reachable").waitFor();
     await dialog.getByRole("button", { name: "Send" }).click();
-    await dialog.getByRole("alert").getByText("did not take the event").waitFor();
+    await dialog.getByRole("alert").getByText("did not accept the event").waitFor();
   });
 }

@@ -1,4 +1,4 @@
-/** Seeing, finding and reading events. */
+/** Events: live list, search and details. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { openPage } from "../support/browser.ts";
 import { until } from "../support/until.ts";
 
 export function eventCases(browser: () => Browser): void {
-  test("an event appears as it comes in, and is found by its id", async (t) => {
+  test("an event appears when it arrives and is found by its id", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const page = await openPage(t, browser(), service.url);
     await page.getByRole("heading", { name: "First steps" }).waitFor();
@@ -28,7 +28,7 @@ export function eventCases(browser: () => Browser): void {
     await page.getByRole("complementary", { name: "Event" }).getByText(id).waitFor();
   });
 
-  test("a payload is shown as it was sent: exact numbers, and text that never becomes markup", async (t) => {
+  test("a payload is shown as it was sent: exact numbers, and text never becomes markup", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const attack = '<img src=x onerror="alert(1)"><script>alert(2)</script>';
     const text = `{"name":"<b>bold</b>","data":{"amount":12345678901234567890.123456789,"big":9007199254740993,"twice":1,"twice":2,"note":${JSON.stringify(attack)}}}`;
@@ -37,7 +37,7 @@ export function eventCases(browser: () => Browser): void {
     const data = page.getByRole("region", { name: "Data" }).first();
     await data.getByText("12345678901234567890.123456789").waitFor();
     await data.getByText("9007199254740993").waitFor();
-    assert.equal(await data.getByText("twice").count(), 2, "a key given twice is there twice");
+    assert.equal(await data.getByText("twice").count(), 2, "a duplicate key is shown twice");
     await data.getByText("<img src=x").waitFor();
     await data.getByRole("button", { name: "Raw" }).click();
     assert.match(await data.locator("pre").innerText(), /"amount": 12345678901234567890\.123456789/);
@@ -45,7 +45,7 @@ export function eventCases(browser: () => Browser): void {
     await page.getByRole("heading", { name: "<b>bold</b>" }).waitFor();
   });
 
-  test("a paused list counts what is new instead of showing it", async (t) => {
+  test("a paused list counts new events instead of showing them", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     await service.send({ name: "a/first", data: {} });
     const page = await openPage(t, browser(), `${service.url}/env/dev/events`);
@@ -59,7 +59,7 @@ export function eventCases(browser: () => Browser): void {
     await until("three rows", async () => (await page.getByRole("listitem").filter({ hasText: "a/later" }).count()) === 3);
   });
 
-  test("filters live in the address, and a list goes on without end", async (t) => {
+  test("filters are part of the URL, and the list scrolls without end", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     await service.send(
       Array.from({ length: 180 }, (_, n) => ({ name: n % 2 ? "odd/one" : "even/one", data: { n, word: n === 77 ? "Needle" : "hay" } })),
@@ -69,9 +69,9 @@ export function eventCases(browser: () => Browser): void {
     assert.equal(await page.getByRole("combobox", { name: "Event name" }).inputValue(), "odd/*");
     await until("the end of the list", async () => {
       await page.evaluate("{ const list = document.querySelector('.list-scroll'); list.scrollTo(0, list.scrollHeight); }");
-      return page.getByText("90 events, that is all").isVisible();
+      return page.getByText("90 events in total").isVisible();
     });
-    assert.ok((await page.getByRole("listitem").count()) < 60, "only rows in view exist");
+    assert.ok((await page.getByRole("listitem").count()) < 60, "only visible rows are rendered");
 
     await page.evaluate("document.querySelector('.list-scroll').scrollTo(0, 0)");
     await page.getByRole("listitem").first().getByText('"n":179,').waitFor();
@@ -87,7 +87,7 @@ export function eventCases(browser: () => Browser): void {
     const text = page.getByRole("searchbox", { name: "Text in the payload" });
     await text.fill("needle");
     await page.waitForURL(/q=needle/);
-    await page.getByText("1 event, that is all").waitFor();
+    await page.getByText("1 event in total").waitFor();
     await page.goBack();
     await page.waitForURL(/\/events\/\w{26}\?/);
     await until("the text to go", async () => (await text.inputValue()) === "");
@@ -95,39 +95,39 @@ export function eventCases(browser: () => Browser): void {
     await page.waitForURL(/q=needle/);
     await until("the text to come back", async () => (await text.inputValue()) === "needle");
     await page.reload();
-    await page.getByText("1 event, that is all").waitFor();
+    await page.getByText("1 event in total").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await until("all events", async () => (await page.getByRole("listitem").count()) > 10);
   });
 
-  test("what is typed and cleared at once stays cleared, and does not take other filters along", async (t) => {
+  test("text that is cleared while being typed stays cleared, and keeps other filters", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     await service.send([1, 2].map((n) => ({ name: "a/b", data: { n } })));
     const page = await openPage(t, browser(), `${service.url}/env/dev/events?name=a%2F*`);
-    await page.getByText("2 events, that is all").waitFor();
+    await page.getByText("2 events in total").waitFor();
     const text = page.getByRole("searchbox", { name: "Text in the payload" });
     await text.fill("nowhere");
     await page.getByRole("button", { name: "Clear" }).click();
     await page.waitForURL(/\/events$/);
     assert.equal(await text.inputValue(), "");
-    // Typed while another filter changes: both hold.
+    // Typed while another filter changes: both apply.
     await text.fill('"n":2');
     await page.getByRole("combobox", { name: "Source" }).selectOption("key");
     await page.waitForURL((url) => url.searchParams.get("source") === "key" && url.searchParams.get("q") !== null);
-    await page.getByText("1 event, that is all").waitFor();
+    await page.getByText("1 event in total").waitFor();
   });
 
-  test("an address without an environment leads to the page of the default one, and others to none", async (t) => {
+  test("a path without an environment redirects to the default one; an unknown path is not found", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const page = await openPage(t, browser(), `${service.url}/events?name=odd%2F*`);
     await page.waitForURL("**/env/dev/events?name=odd%2F*");
     await page.goto(`${service.url}/runs`);
     await page.waitForURL("**/env/dev/runs");
     await page.goto(`${service.url}/nothing`);
-    await page.getByText("There is no such page").waitFor();
+    await page.getByText("Page not found").waitFor();
   });
 
-  test("an error is told with the service's words, never as an empty list", async (t) => {
+  test("an error shows the service's message, never an empty list", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const page = await openPage(t, browser(), `${service.url}/env/nowhere/events`, { allow: /404/ });
     await page.getByRole("alert").getByText('There is no environment "nowhere".').first().waitFor();
@@ -135,12 +135,12 @@ export function eventCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "Try again" }).waitFor();
   });
 
-  test("dragging over the chart chooses a time range", async (t) => {
+  test("dragging over the chart selects a time range", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     await service.send({ name: "a/b", data: {} });
     const page = await openPage(t, browser(), `${service.url}/env/dev/events`);
     const chart = page.locator(".events-chart .u-over");
-    // Hovering waits until the chart stands still.
+    // Hovering waits until the chart is stable.
     await chart.hover();
     const { width } = (await chart.boundingBox()) ?? assert.fail("the chart is there");
     await chart.hover({ position: { x: width * 0.25, y: 10 } });
@@ -154,7 +154,7 @@ export function eventCases(browser: () => Browser): void {
     await page.getByText("No event matches these filters").waitFor();
   });
 
-  test("half a megabyte of payload opens at once, a part at a time", async (t) => {
+  test("a payload of half a megabyte opens immediately, in parts", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const items = Array.from({ length: 18_000 }, (_, n) => ({ n, on: n % 2 === 0 }));
     const { body } = await service.send({ name: "large/payload", data: { items, text: "x".repeat(5_000) } });
@@ -168,7 +168,7 @@ export function eventCases(browser: () => Browser): void {
     await data.getByRole("button", { name: /show all/ }).waitFor();
   });
 
-  test("an event is copied as a command and as code", async (t) => {
+  test("an event is copied as a curl command and as SDK code", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const { body } = await service.send('{"name":"it/is","data":{"n":9007199254740993,"quote":"it\'s"}}');
     const page = await openPage(t, browser(), `${service.url}/env/dev/events/${body.ids[0]}`, {
@@ -192,7 +192,7 @@ export function eventCases(browser: () => Browser): void {
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox", { name: "Event" }).fill('{"name":"by/hand","data":{"n":9007199254740993},"id":"once"');
     await dialog.getByRole("button", { name: "Send" }).click();
-    await dialog.getByText("This is not JSON yet").waitFor();
+    await dialog.getByText("Invalid JSON").waitFor();
     await dialog.getByRole("textbox", { name: "Event" }).fill('{"name":"by/hand","data":{"n":9007199254740993},"id":"once"}');
     await dialog.getByRole("button", { name: "Send" }).click();
     await page.getByRole("listitem").filter({ hasText: "by/hand" }).click();
@@ -202,8 +202,8 @@ export function eventCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Edit and send" }).click();
     const text = await dialog.getByRole("textbox", { name: "Event" }).inputValue();
-    assert.match(text, /9007199254740993/, "numbers stay exact while they are edited");
-    assert.doesNotMatch(text, /"once"/, "with its id it would be kept out as a duplicate");
+    assert.match(text, /9007199254740993/, "numbers stay exact in the editor");
+    assert.doesNotMatch(text, /"once"/, "with its id it would be a duplicate");
     await dialog.getByRole("textbox", { name: "Event" }).fill('{"name":"","data":{}}');
     await dialog.getByRole("button", { name: "Send" }).click();
     await dialog.getByRole("alert").waitFor();

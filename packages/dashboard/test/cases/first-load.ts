@@ -1,4 +1,4 @@
-/** What the first visit costs, and that a choice of colours is kept. */
+/** The size of the first load, and the stored theme. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -26,15 +26,15 @@ export function firstLoadCases(browser: () => Browser): void {
     await page.getByRole("heading", { name: "dev" }).waitFor();
     await page.getByRole("link", { name: "Events", exact: true }).click();
     await page.getByRole("listitem").first().waitFor();
-    // The other pages are fetched in advance; they count too.
+    // The preloaded pages count too.
     await until("the last page to be fetched", async () => paths.some((path) => path.includes("settings-page")));
     const bytes = [...new Set(paths)].reduce((sum, path) => sum + gzipSync(readFileSync(new URL(`.${path}`, DIST))).length, 0);
     t.diagnostic(`all pages: ${paths.length} files, ${Math.round(bytes / 1024)} KB gzipped`);
     assert.ok(bytes > 0 && bytes <= FIRST_LOAD_BYTES_MAX, `${bytes} bytes`);
-    assert.ok(!paths.some((path) => path.includes("editor")), "the editor comes when it is needed");
+    assert.ok(!paths.some((path) => path.includes("editor")), "the editor is loaded on demand");
   });
 
-  test("a chosen theme stays", async (t) => {
+  test("the selected theme is stored", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const page = await openPage(t, browser(), `${service.url}/env/dev/settings`, { colorScheme: "light", allow: /ERR_CONNECTION_REFUSED/ });
     const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
@@ -47,7 +47,7 @@ export function firstLoadCases(browser: () => Browser): void {
     });
     await page.reload();
     await until("the dark again", async () => (await background()) === dark);
-    await page.getByRole("button", { name: "As the system" }).click();
+    await page.getByRole("button", { name: "System", exact: true }).click();
     await until("the light", async () => (await background()) === light);
   });
 }

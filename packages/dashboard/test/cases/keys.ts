@@ -1,4 +1,4 @@
-/** Keys: made, shown once, revoked. */
+/** Keys: created, shown once, revoked. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
 
 export function keyCases(browser: () => Browser): void {
-  test("an event key is made with a list, shown once, used and revoked", async (t) => {
+  test("an event key is created with a list, shown once, used and revoked", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const page = await openPage(t, browser(), `${service.url}/env/dev/keys`);
     await page.getByRole("button", { name: "New event key" }).click();
@@ -16,17 +16,17 @@ export function keyCases(browser: () => Browser): void {
     await dialog.getByRole("combobox", { name: "Event names" }).selectOption("allow");
     await dialog.getByRole("textbox", { name: "Event names, one per line" }).fill("shop/*");
     await dialog.getByRole("button", { name: "Create" }).click();
-    await dialog.getByText("it is shown this once").waitFor();
+    await dialog.getByText("It is shown only once").waitFor();
     const key = await dialog.locator("pre").innerText();
     await dialog.getByRole("button", { name: "I have copied it" }).click();
     assert.equal((await service.send({ name: "shop/a", data: {} }, { key })).status, 200);
     assert.equal((await service.send({ name: "other/a", data: {} }, { key })).status, 403);
     await page.getByRole("cell", { name: "only 1 name" }).waitFor();
-    assert.equal(await page.getByText(key).count(), 0, "the key is nowhere on the page any more");
+    assert.equal(await page.getByText(key).count(), 0, "the key is no longer on the page");
 
     await page.getByRole("button", { name: "Revoke Checkout" }).click();
     await dialog.getByRole("button", { name: "Revoke" }).click();
-    await page.getByText("Checkout is revoked").waitFor();
+    await page.getByText("Checkout revoked").waitFor();
     await page.getByRole("cell", { name: "Checkout" }).waitFor({ state: "detached" });
   });
 }

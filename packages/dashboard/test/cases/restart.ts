@@ -1,4 +1,4 @@
-/** A service that goes away and comes back: the page says so, misses nothing, and needs no reload. */
+/** A service that stops and restarts: the page reports it, misses nothing, and needs no reload. */
 
 import { test } from "node:test";
 import type { Browser } from "playwright-core";
@@ -10,7 +10,7 @@ import { until } from "../support/until.ts";
 const AWAY = /ERR_|404/;
 
 export function restartCases(browser: () => Browser): void {
-  test("a list outlives a crash of the service, and a page visited meanwhile says what is wrong", async (t) => {
+  test("a list survives a crash of the service, and a page opened in the meantime reports the error", async (t) => {
     const start = (port: string) => startInlet(t, ["dev", "--port", port, "--data-dir", folder]);
     const folder = temporaryFolder(t);
     const first = await start("0");
@@ -34,7 +34,7 @@ export function restartCases(browser: () => Browser): void {
 
     await second.end("SIGKILL");
     await page.getByRole("link", { name: "Keys" }).click();
-    await page.getByRole("alert").getByText("The service does not answer").waitFor();
+    await page.getByRole("alert").getByText("The service is not responding").waitFor();
     await start(port);
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("button", { name: "New event key" }).waitFor();

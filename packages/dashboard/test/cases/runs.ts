@@ -1,4 +1,4 @@
-/** Functions and their runs: followed while they go on, cancelled, run again. */
+/** Functions and runs: live updates, cancel, rerun. */
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
@@ -22,13 +22,13 @@ async function sync(service: TestService, url: string): Promise<void> {
 }
 
 export function runCases(browser: () => Browser): void {
-  test("a run of several steps is followed while it runs, from event to run and back", async (t) => {
+  test("a run with several steps updates live and links to its event", async (t) => {
     const { service, app } = await startShop(t);
     const page = await openPage(t, browser(), `${service.url}/env/dev/apps`);
     await page.getByRole("button", { name: "Sync an app" }).click();
     await page.getByRole("textbox", { name: "URL of the app's endpoint" }).fill(app.url);
     await page.getByRole("dialog").getByRole("button", { name: "Sync" }).click();
-    await page.getByText("shop is synced: 3 functions").waitFor();
+    await page.getByText("shop synced: 3 functions").waitFor();
     await page.getByRole("link", { name: "Functions" }).click();
     await page.getByRole("link", { name: "Fulfil order" }).waitFor();
 
@@ -40,7 +40,7 @@ export function runCases(browser: () => Browser): void {
     await timeline.getByRole("button", { name: /Buy a label\s*Completed/ }).waitFor();
     await timeline.getByRole("button", { name: /Let the warehouse breathe\s*(?:Sleeping|Completed)/ }).waitFor();
     await timeline.getByRole("button", { name: /Let the warehouse breathe\s*Completed/ }).waitFor();
-    assert.equal(await page.getByRole("button", { name: "Cancel" }).count(), 1, "it still runs");
+    assert.equal(await page.getByRole("button", { name: "Cancel" }).count(), 1, "it is unfinished");
     app.open();
     await timeline.getByRole("button", { name: /Pack the parcel\s*Completed/ }).waitFor();
     await page.getByRole("region", { name: "Output" }).getByText("shipped").waitFor();
@@ -53,9 +53,9 @@ export function runCases(browser: () => Browser): void {
       .click();
     const request = calls.getByRole("region", { name: "Request" });
     await request.getByText(`shop/order.created (${id})`).waitFor();
-    await request.getByText("none were done yet").waitFor();
-    await calls.getByRole("region", { name: "Answer" }).getByText("Buy a label").waitFor();
-    await calls.getByRole("button", { name: /HTTP 200\s*The function/ }).click();
+    await request.getByText("none completed").waitFor();
+    await calls.getByRole("region", { name: "Response" }).getByText("Buy a label").waitFor();
+    await calls.getByRole("button", { name: /HTTP 200\s*Function/ }).click();
     await request.getByText("Buy a label, Let the warehouse breathe, Pack the parcel, Announce it").waitFor();
     assert.match(String(await request.textContent()), /POST \/api\/inlet\?\S*fnId=shop-fulfil/);
 
@@ -65,7 +65,7 @@ export function runCases(browser: () => Browser): void {
     await page.waitForURL(`**/events/${id}`);
   });
 
-  test("a run is cancelled, and run again; a failure shows its error", async (t) => {
+  test("a run is cancelled and rerun; a failed run shows its error", async (t) => {
     const { service, app } = await startShop(t);
     await sync(service, app.url);
     await service.send({ name: "shop/cart.left", data: {} });
@@ -94,7 +94,7 @@ export function runCases(browser: () => Browser): void {
       .getByRole("button", { name: /HTTP \d+/ })
       .first()
       .click();
-    await failed.getByRole("region", { name: "Answer" }).getByText("The card was declined").waitFor();
+    await failed.getByRole("region", { name: "Response" }).getByText("The card was declined").waitFor();
     await page.getByRole("button", { name: "Show stack" }).first().click();
     await page.locator("pre").filter({ hasText: "app.ts" }).first().waitFor();
   });

@@ -1,4 +1,4 @@
-/** Signing in to a service that checks keys. */
+/** Signing in to a service that requires keys. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ const REFUSED = { allow: /40[13]/ };
 const LONGER_THAN_A_SESSION_MS = 13 * 3_600_000;
 
 export function signInCases(browser: () => Browser): void {
-  test("a wrong key is refused, a right one leads to where one wanted to go, and out again", async (t) => {
+  test("a wrong key is refused; a valid key leads to the requested page; sign-out works", async (t) => {
     const service = await startTestService(t);
     const [id] = (await service.send({ name: "a/b", data: { secret: 1 } })).body.ids;
     const page = await openPage(t, browser(), `${service.url}/env/production/events/${id}`, REFUSED);
@@ -38,7 +38,7 @@ export function signInCases(browser: () => Browser): void {
     await page.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
   });
 
-  test("a session that is over asks to sign in again, and goes on where one was", async (t) => {
+  test("an expired session asks to sign in again and returns to the page", async (t) => {
     let ahead = 0;
     const service = await startTestService(t, { now: () => Date.now() + ahead });
     const page = await openPage(t, browser(), `${service.url}/login?next=%2Fenv%2Fproduction%2Fkeys`, REFUSED);
@@ -49,7 +49,7 @@ export function signInCases(browser: () => Browser): void {
     ahead = LONGER_THAN_A_SESSION_MS;
     await page.getByRole("link", { name: "Environments" }).click();
     await page.getByRole("link", { name: "Webhooks", exact: true }).click();
-    await page.getByText("Your session is over").waitFor();
+    await page.getByText("Your session has ended").waitFor();
     await page.getByLabel("API key").fill(API_KEY);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.waitForURL("**/env/production/webhooks");
@@ -65,7 +65,7 @@ export function signInCases(browser: () => Browser): void {
     await again.getByRole("alert").getByText("login link was used before").waitFor();
   });
 
-  test("a key that may only read gets no buttons to change things", async (t) => {
+  test("a read-only key gets no buttons for changes", async (t) => {
     const service = await startTestService(t);
     const made = await service.rest("POST", "/keys", { body: { kind: "api", name: "Looker", role: "read" } });
     const page = await openPage(t, browser(), `${service.url}/login`, REFUSED);
@@ -77,7 +77,7 @@ export function signInCases(browser: () => Browser): void {
     assert.equal(await page.getByRole("button", { name: /Revoke|New/ }).count(), 0);
   });
 
-  test("a key limited to an environment leads there", async (t) => {
+  test("a key restricted to an environment opens that environment", async (t) => {
     const service = await startTestService(t);
     await service.rest("POST", "/environments", { body: { name: "staging" } });
     const made = await service.rest("POST", "/keys", { body: { kind: "api", name: "Staging only", environments: ["staging"] } });

@@ -1,4 +1,4 @@
-/** Making a webhook, writing its transform with the tester beside, and following a request through it. */
+/** Webhooks: creating one, editing its transform with the tester, and handling requests. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { call, startTestService } from "../../../server/test/support/service.ts"
 import { openPage } from "../support/browser.ts";
 import { until } from "../support/until.ts";
 
-/** Chromium itself puts style attributes on what it edits; the policy refuses them, and the editor needs none. */
+/** Chromium adds style attributes to edited content. The content policy blocks them, and the editor does not need them. */
 const EDITING = /Applying inline style violates/;
 
 const RIGHT = `function transform(evt, headers, queryParams) {
@@ -19,12 +19,12 @@ async function write(page: Page, transform: string): Promise<void> {
   const editor = page.getByRole("textbox", { name: "Transform, JavaScript" });
   await editor.click();
   await page.keyboard.press("ControlOrMeta+a");
-  // As a paste, so that the editor closes no brackets of its own.
+  // Pasted, so that the editor does not close brackets.
   await page.keyboard.insertText(transform);
 }
 
 export function webhookCases(browser: () => Browser): void {
-  test("from a template to an event: a wrong transform, a right one, a real request", async (t) => {
+  test("from a starter transform to an event: a failing transform, a working one, a real request", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks`, { allow: EDITING });
     await page.getByRole("link", { name: "New webhook" }).first().click();
@@ -62,12 +62,12 @@ export function webhookCases(browser: () => Browser): void {
     assert.equal(answer.status, 200);
     await page.getByRole("link", { name: "Requests" }).click();
     await page.getByRole("button", { name: /200 accepted/ }).click();
-    await page.getByRole("link", { name: "See the event" }).click();
+    await page.getByRole("link", { name: "View event" }).click();
     await page.waitForURL(`**/events/${answer.body.ids[0]}`);
     await page.getByRole("complementary", { name: "Event" }).getByText("acme/real").first().waitFor();
   });
 
-  test("a draft is run over recorded requests; versions are compared and restored; a request is replayed", async (t) => {
+  test("a draft is run on recorded requests; versions are compared and restored; a request is replayed", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const first = 'function transform(evt) { return { name: "v/one", data: { n: evt.n } }; }';
     const made = await service.rest("POST", "/webhooks", { body: { name: "Hook", transform: first } });
@@ -81,7 +81,7 @@ export function webhookCases(browser: () => Browser): void {
     await page.getByText("draft, not saved").waitFor();
     await page.reload();
     await page.getByText("draft, not saved").waitFor();
-    await page.getByRole("button", { name: "Run over recent requests" }).click();
+    await page.getByRole("button", { name: "Run on recent requests" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("2 · Different event").waitFor();
     assert.match(await dialog.locator(".diff-line").first().innerText(), /name\s*"v\/one"\s*"v\/two"/);
@@ -93,7 +93,7 @@ export function webhookCases(browser: () => Browser): void {
     await page.locator(".cm-deletedChunk").first().waitFor();
     await page.getByRole("button", { name: /^v1/ }).click();
     await page.getByRole("button", { name: "Restore" }).click();
-    await page.getByText("Version 1 is in force again").waitFor();
+    await page.getByText("Version 1 is current again").waitFor();
     assert.equal((await service.rest("GET", `/webhooks/${id}`)).body.data.transform, first);
 
     await page.getByRole("link", { name: "Requests" }).click();
@@ -106,7 +106,7 @@ export function webhookCases(browser: () => Browser): void {
     assert.equal((await service.rest("GET", `/webhooks/${id}/requests`)).body.data.length, 3);
   });
 
-  test("the URL is rotated, a webhook switched off and deleted", async (t) => {
+  test("the URL is rotated; a webhook is disabled and deleted", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const made = await service.rest("POST", "/webhooks", {
       body: { name: "Hook", transform: 'transform = () => ({ name: "a/b", data: {} })' },
@@ -124,7 +124,7 @@ export function webhookCases(browser: () => Browser): void {
     assert.equal((await call(rotated, { method: "POST" })).status, 200);
 
     await page.getByRole("link", { name: "Settings" }).last().click();
-    await page.getByRole("checkbox", { name: "Takes requests" }).uncheck();
+    await page.getByRole("checkbox", { name: "Accept requests" }).uncheck();
     await page.getByRole("combobox", { name: "Event names" }).selectOption("allow");
     await page.getByRole("textbox", { name: "Event names, one per line" }).fill("a/*\nb/c");
     await page.getByRole("button", { name: "Save" }).click();

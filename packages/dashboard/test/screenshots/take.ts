@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of docs/screenshots: every page of a service with something of everything in it, light and dark, and a few
- * as on a telephone. `npm run screenshots`.
+ * Takes the screenshots in docs/screenshots: every page of the demo service, light and dark, and a few
+ * at the width of a phone. `npm run screenshots`.
  */
 
 import { mkdirSync, rmSync } from "node:fs";
@@ -17,7 +17,7 @@ const NAMES = ["shop/order.paid", "user/signed.up", "billing/invoice.sent", "car
 const QUARTER_MS = 15 * 60_000;
 const TELEPHONE = { width: 390, height: 844 };
 const ON_A_TELEPHONE = new Set(["overview", "events", "event", "run", "webhook-transform"]);
-/** Charts and editors draw a moment after their text is there. */
+/** Charts and editors are drawn shortly after their text appears. */
 const SETTLE_MS = 700;
 
 test("screenshots", { timeout: 300_000 }, async (t) => {
@@ -37,7 +37,7 @@ test("screenshots", { timeout: 300_000 }, async (t) => {
   }
 });
 
-/** A service whose clock runs through yesterday, so that charts have a day to show. */
+/** A service whose clock covers the last day, so that charts have data. */
 async function liveADay(t: TestContext, dataDir: string): Promise<void> {
   let age = 0;
   const service = await startTestService(t, { mode: "dev", dataDir, now: () => Date.now() - age });
@@ -47,7 +47,7 @@ async function liveADay(t: TestContext, dataDir: string): Promise<void> {
   await service.stop();
 }
 
-/** Traffic as a shop has it: little at night, more by day. */
+/** Traffic of a shop: low at night, high during the day. */
 async function sendADay(service: TestService, setAge: (ms: number) => void): Promise<void> {
   for (let quarter = 95; quarter > 0; quarter--) {
     setAge(quarter * QUARTER_MS);

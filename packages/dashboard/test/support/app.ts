@@ -1,4 +1,4 @@
-/** A real app with functions, made with our own SDK, that a service under test can call. */
+/** A real app with functions, written with our SDK, that a service under test can call. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,7 +7,7 @@ import { serve } from "@inlet/sdk/node";
 
 export interface ShopApp {
   url: string;
-  /** Lets the step that packs go on, of every run. */
+  /** Unblocks the packing step of every run. */
   open(): void;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Accessibility by axe-core: what it finds serious or critical fails. */
+/** Accessibility with axe-core: serious and critical findings fail. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -14,11 +14,11 @@ interface Finding {
   nodes: { target: unknown; failureSummary?: string }[];
 }
 
-/** `rules`: only these, where the rest was looked at before. */
+/** `rules`: checks only these rules. */
 export async function assertAccessible(page: Page, where: string, rules?: string[]): Promise<void> {
-  // Colours that were just changed are there from the second frame on.
+  // A colour change is rendered in the second frame.
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
-  // Evaluated by the debugger, not by a script element: the page's policy stays as strict as it is.
+  // Evaluated by the debugger, not by a script element, which the content policy would block.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(SOURCE);
   const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
   const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as { violations: Finding[] };

@@ -1,5 +1,5 @@
 /**
- * Real Chromium, from npm, and pages in it that complain: an uncaught error, a console error or a breach of the content policy
+ * Real Chromium, from npm. An uncaught error, a console error or a violation of the content policy
  * fails the test that opened the page.
  */
 
@@ -9,13 +9,13 @@ import chromium from "@sparticuz/chromium";
 import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium as playwright } from "playwright-core";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 
-/** The package's own arguments switch web security off, which is half of what is tested here. */
+/** Not the package's own arguments: they disable web security, which these tests rely on. */
 const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-dev-shm-usage", "--font-render-hinting=none"];
 
-/** How long a page may take to show what is waited for, on a busy machine. */
+/** How long a page may take to show the expected content on a busy machine. */
 const PATIENCE_MS = 15_000;
 
-/** The package's binary is for Linux on x64. Elsewhere the machine's own Chrome has to do, or what CHROMIUM_PATH names. */
+/** The package's binary is for Linux x64. On other platforms, the installed Chrome or the one in CHROMIUM_PATH is used. */
 export async function launchBrowser(): Promise<Browser> {
   const own = process.env.CHROMIUM_PATH;
   if (own) return playwright.launch({ executablePath: own, args: ARGUMENTS, headless: true });
@@ -24,13 +24,13 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 export interface PageOptions extends BrowserContextOptions {
-  /** Messages of the console that belong to the test, such as refused requests. */
+  /** Expected console messages, such as refused requests. */
   allow?: RegExp;
-  /** What the browser says its language is, whether or not it is one. */
+  /** The language that the browser reports, valid or not. */
   language?: string;
 }
 
-/** A page in a world of its own: no cookies, no storage. */
+/** A page in a new context: no cookies, no storage. */
 export async function openPage(t: TestContext, browser: Browser, address: string, options: PageOptions = {}): Promise<Page> {
   const { allow, language, ...contextOptions } = options;
   const context = await newContext(browser, contextOptions);
@@ -38,7 +38,7 @@ export async function openPage(t: TestContext, browser: Browser, address: string
   if (language) await context.addInitScript(`Object.defineProperty(Navigator.prototype, "language", { get: () => "${language}" })`);
   const page = await context.newPage();
   const complaints = collectComplaints(page, allow);
-  onEnd(t, () => assert.deepEqual(complaints, [], "the page complained"));
+  onEnd(t, () => assert.deepEqual(complaints, [], "the page reported errors"));
   await page.goto(address);
   return page;
 }

@@ -1,4 +1,4 @@
-/** A service with something of everything in it, and the pages that show it. For the accessibility scan and the pictures. */
+/** A service with data for every page, and the list of pages. For the accessibility scan and the screenshots. */
 
 import { call, type TestService } from "../../../server/test/support/service.ts";
 import { startShopApp } from "./app.ts";
@@ -7,7 +7,7 @@ import { until } from "./until.ts";
 export interface DemoPage {
   name: string;
   path: string;
-  /** A text that is there when the page is complete. */
+  /** A text that is visible when the page is complete. */
   ready: string | RegExp;
 }
 
@@ -63,7 +63,7 @@ async function makeWebhooks(service: TestService) {
   return { stripe, shared: shared as { id: string } };
 }
 
-/** Returns the id of one that starts a run. */
+/** Returns the id of an event that starts a run. */
 async function sendEvents(service: TestService): Promise<string> {
   const customers = ["ada", "grace", "edsger", "barbara", "alan", "margaret"];
   for (let n = 0; n < 48; n++) {
@@ -101,7 +101,7 @@ function pagesOf({
     { name: "events", path: "/env/dev/events", ready: "shop/order.created" },
     { name: "event", path: `/env/dev/events/${eventId}`, ready: "9007199254740993" },
     { name: "event-types", path: "/env/dev/event-types", ready: /user\/signed\.up/ },
-    { name: "event-type", path: "/env/dev/event-types/shop%2Forder.paid", ready: "Handled by" },
+    { name: "event-type", path: "/env/dev/event-types/shop%2Forder.paid", ready: "Subscribers" },
     { name: "runs", path: "/env/dev/runs", ready: "Fulfil order" },
     { name: "run", path: `/env/dev/runs/${runId}`, ready: "Buy a label" },
     { name: "functions", path: "/env/dev/functions", ready: "Fulfil order" },
@@ -109,8 +109,8 @@ function pagesOf({
     { name: "apps", path: "/env/dev/apps", ready: "Sync again" },
     { name: "webhooks", path: "/env/dev/webhooks", ready: "GitHub" },
     { name: "webhooks-of-branches", path: "/env/branch/webhooks", ready: "Preview deployments" },
-    { name: "webhook-new", path: "/env/dev/webhooks/new", ready: "What it starts with" },
-    { name: "webhook-transform", path: hook, ready: "Run over recent requests" },
+    { name: "webhook-new", path: "/env/dev/webhooks/new", ready: "Starter transform" },
+    { name: "webhook-transform", path: hook, ready: "Run on recent requests" },
     { name: "webhook-requests", path: `${hook}?tab=requests`, ready: "400 body_invalid" },
     { name: "webhook-versions", path: `${hook}?tab=versions`, ready: "Version 2" },
     { name: "webhook-settings", path: `/env/branch/webhooks/${shared.id}?tab=settings`, ready: "Delete webhook" },

@@ -1,4 +1,4 @@
-/** Asks again until the answer is there, or the time is up. */
+/** Polls until the condition is true or the deadline has passed. */
 
 const PATIENCE_MS = 15_000;
 const ASK_EVERY_MS = 40;

@@ -1,4 +1,4 @@
-/** The settings as people read them: `--help` on a terminal, a table in docs/configuration.md. */
+/** The settings as text: `--help` in a terminal, and the table in docs/configuration.md. */
 
 import { flagOf, type Mode, SETTINGS, type Setting, shownDefault, variableOf } from "./settings.ts";
 
@@ -15,7 +15,7 @@ export function settingsHelp(mode: Mode): string {
     .join("\n");
 }
 
-/** Every setting as a flag and a variable, for completion and for finding names that are none. */
+/** Every setting as a flag and a variable, for completion and for finding unknown names. */
 export function settingsNames(): { flag: string; variable: string; placeholder: string; sentence: string }[] {
   return rows.map(([name, { reading, sentence }]) => ({
     flag: flagOf(name),

@@ -1,4 +1,4 @@
-/** The whole route: this file works in Next as it stands. */
+/** The complete route. This file works in Next unchanged. */
 
 import { serve } from "@inlet/sdk/next";
 import { functions, inlet } from "../../inlet.ts";

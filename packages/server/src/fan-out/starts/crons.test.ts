@@ -13,6 +13,14 @@ test("a schedule is read in UTC, or in the time zone it names", () => {
   assert.equal(iso(nextTick("@hourly", now)), "2026-03-28T11:00:00.000Z");
 });
 
+test("a schedule of every day goes by the clocks of its zone when these are changed", () => {
+  const berlin = "TZ=Europe/Berlin 30 2 * * *";
+  assert.equal(iso(nextTick(berlin, at("2026-03-27T12:00:00Z"))), "2026-03-28T01:30:00.000Z", "winter");
+  assert.equal(iso(nextTick(berlin, at("2026-03-29T12:00:00Z"))), "2026-03-30T00:30:00.000Z", "summer");
+  assert.equal(iso(tickAt(berlin, at("2026-03-30T12:00:00Z"))), "2026-03-30T00:30:00.000Z");
+  assert.equal(iso(tickAt("0 0 1 * *", at("2026-03-01T00:00:00Z"))), "2026-03-01T00:00:00.000Z", "the first of the month is that of UTC");
+});
+
 test("a tick is never its own successor", () => {
   assert.equal(iso(nextTick("* * * * *", at("2026-01-01T00:01:00.000Z"))), "2026-01-01T00:02:00.000Z");
   assert.equal(iso(nextTick("* * * * *", at("2026-01-01T00:01:00.001Z"))), "2026-01-01T00:02:00.000Z");

@@ -97,6 +97,25 @@ test("rate limit: of a key, one an hour; a key that is false has no limit", () =
   for (const sequence of [6, 7]) assert.notEqual(startsAt(marks.ask(eventOf(sequence, { key: false }))), null);
 });
 
+test("rate limit beside batches: events that are gathered are not counted, since many of them are one run", () => {
+  const marks = new Marks({ rateLimit: { limit: 1, period: "1h" }, batchEvents: { maxSize: 3, timeout: "10s" } });
+  const changes = [1, 2, 3, 4, 5, 6].map((sequence) => marks.ask(eventOf(sequence), NOW + sequence));
+  assert.deepEqual(changes.map(eventsOf), [[], [], [1, 2, 3], [], [], [4, 5, 6]]);
+  for (const change of changes) assert.equal(change.marks?.some(({ kind }) => kind === "rate") ?? false, false, "no rate is remembered");
+});
+
+test("rate limit beside batches: an event that runs alone is not counted either", () => {
+  const batchEvents = { maxSize: 3, timeout: "10s", if: "event.data.together" };
+  const marks = new Marks({ rateLimit: { limit: 1, period: "1h" }, batchEvents });
+  for (const sequence of [1, 2]) assert.equal(startsAt(marks.ask(eventOf(sequence, { together: false }))), NOW);
+});
+
+test("rate limit beside a debounce: each event that puts the start off is counted", () => {
+  const marks = new Marks({ rateLimit: { limit: 1, period: "1h" }, debounce: { period: "10s" } });
+  assert.equal(marks.ask(eventOf(1)).gather?.dueAt, NOW + 10_000);
+  assert.equal(marks.ask(eventOf(2), NOW + 1).gather, undefined);
+});
+
 test("idempotency is one run a day for each value", () => {
   const marks = new Marks({ idempotency: "event.data.order", rateLimit: { limit: 100, period: "1s" } });
   assert.notEqual(startsAt(marks.ask(eventOf(1, { order: 1 }))), null);

@@ -196,6 +196,19 @@ export function runWaitConformance(engine: Engine): void {
     assert.equal((await detailsOf(scene, missed.run.id)).status, "running");
   });
 
+  test(`${engine.name}: the event that starts a run does not cancel it, another one of the same name does`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const cancels = [{ kind: "cancel" as const, eventName: "answer", expression: null, match: null, stepId: null, expiresAt: 90_000 }];
+    const first = await beginOne(scene, { cancels }, { name: "answer" });
+    const statuses = async (...begun: Begun[]) => Promise.all(begun.map(async ({ run }) => (await detailsOf(scene, run.id)).status));
+    assert.deepEqual(await statuses(first), ["running"]);
+    const second = await beginOne(scene, { cancels }, { name: "answer" });
+    assert.deepEqual(await statuses(first, second), ["cancelled", "running"]);
+    await send(scene);
+    assert.deepEqual(await statuses(first, second), ["cancelled", "cancelled"]);
+  });
+
   test(`${engine.name}: an event cancels a run that an earlier event of its batch starts, and no other`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

@@ -50,7 +50,8 @@ const RENEWED = {
   ...{ lease_id: "text", leased_by: "text" },
 };
 const RENEW = `
-  UPDATE queue SET lane_no = r.lane_no, rank = r.rank, due_at = r.due_at, attempt = r.attempt, claims = r.claims, calling_trials = 0, concluding_trials = 0,
+  UPDATE queue SET lane_no = r.lane_no, rank = r.rank, due_at = r.due_at, attempt = r.attempt, claims = r.claims, calling_trials = 0,
+    concluding_trials = 0,
     lease_id = r.lease_id, leased_by = r.leased_by, again = 0
   FROM ${recordset(RENEWED)} WHERE queue.environment_id = $2 AND queue.entry_no = r.entry_no`;
 

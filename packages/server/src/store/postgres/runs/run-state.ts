@@ -17,8 +17,13 @@ const RUNS = `${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2
 const STEPS = `
   SELECT run_no, step_id, kind, name, status, position, started_at, ended_at, attempts, until, detail
   FROM steps WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no, position`;
-/** Entries worked on are locked, so that nobody claims one whose lease ends at this moment. */
-const LOCK_ENTRIES = "SELECT entry_no FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[]) ORDER BY entry_no FOR UPDATE";
+/**
+ * Nobody claims a discovery while results are written that it has to know of: it would be sent without them, and not be asked to go
+ * again. Nor an entry that is worked on, and whose lease ends at this moment. Timeouts are left to the events that make them due.
+ */
+const LOCK_ENTRIES = `
+  SELECT entry_no FROM queue WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND (kind <> 'timeout' OR entry_no = ANY ($3::bigint[]))
+  ORDER BY entry_no FOR UPDATE`;
 const ENTRIES = `
   SELECT run_no, entry_no, kind, step_id, attempt, claims, lease_id, again FROM queue
   WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])`;
@@ -44,7 +49,7 @@ export async function lockRunStates(
   if (runNos.length === 0) return new Map();
   const locked = goingOn(await writes.rows<EndRow>(LOCK_RUNS, environmentId, [...runNos])).map(({ run_no }) => run_no);
   if (locked.length === 0) return new Map();
-  if (held.length > 0) await writes.rows(LOCK_ENTRIES, environmentId, [...held]);
+  await writes.rows(LOCK_ENTRIES, environmentId, locked, [...held]);
   const runs = (await writes.rows<RunRow>(RUNS, environmentId, locked)).map(readable);
   const steps = groupBy(await writes.rows<StepRow & { run_no: RunNo }>(STEPS, environmentId, locked), ({ run_no }) => run_no);
   const entries = groupBy(await writes.rows<EntryRow>(ENTRIES, environmentId, locked), ({ run_no }) => run_no);

@@ -1,11 +1,11 @@
-/** What it takes to send an event to an environment from here. */
+/** How to send an event to an environment from the dashboard. */
 
 import { useQuery } from "@tanstack/react-query";
 import { environmentsQuery } from "../api/queries.ts";
 import { useIsDev } from "../api/session.ts";
-import type { SendingPlace } from "./snippets.ts";
+import type { SendTarget } from "./snippets.ts";
 
-export function useSendingPlace(env: string): SendingPlace {
+export function useSendTarget(env: string): SendTarget {
   const isDev = useIsDev();
   const { data = [] } = useQuery(environmentsQuery);
   return { env, isDev, isDefault: data.find(({ name }) => name === env)?.kind === "default" };

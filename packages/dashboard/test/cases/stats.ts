@@ -1,4 +1,4 @@
-/** Curves: the volume of event types, the length and age of the queue. */
+/** Statistics: the volume of event types, the length and age of the queue. */
 
 import { test } from "node:test";
 import type { Browser } from "playwright-core";
@@ -10,8 +10,8 @@ import { until } from "../support/until.ts";
 
 const HOUR_MS = 3_600_000;
 
-export function figureCases(browser: () => Browser): void {
-  test("an event type's volume: a curve in the list, a chart of the week on its page, on to its events", async (t) => {
+export function statsCases(browser: () => Browser): void {
+  test("an event type shows its volume in the list and on its page, and links to its events", async (t) => {
     let behindMs = 50 * HOUR_MS;
     const service = await startTestService(t, { mode: "dev", now: () => Date.now() - behindMs });
     const name = "shop/order paid?";
@@ -20,24 +20,24 @@ export function figureCases(browser: () => Browser): void {
     for (const sent of [name, name, "user/signed.up"]) await service.send({ name: sent, data: {} });
     const page = await openPage(t, browser(), `${service.url}/env/dev/event-types`, { allow: /404/ });
     const row = page.getByRole("row").filter({ hasText: name });
-    await row.getByRole("img", { name: "By the hour, at most 2" }).waitFor();
+    await row.getByRole("img", { name: "Events per hour, at most 2" }).waitFor();
     await row.getByRole("link", { name }).click();
     await page.getByRole("img", { name: "Last 7 days: 5 events" }).waitFor();
-    await page.getByText("Nobody").waitFor();
-    await page.getByRole("link", { name: "Its events" }).click();
+    await page.getByText("None", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "Show events" }).click();
     await until("the events", async () => (await page.getByRole("listitem").filter({ hasText: name }).count()) === 5);
     await page.goto(`${service.url}/env/dev/event-types/never%2Fsent`);
     await page.getByText('No event "never/sent" was accepted').waitFor();
   });
 
-  test("the overview draws how long the queue was", async (t) => {
+  test("the overview shows the length of the queue", async (t) => {
     let behindMs = 120_000;
     const service = await startTestService(t, { mode: "dev", now: () => Date.now() - behindMs });
     const app = await startShopApp(service.url);
     onEnd(t, () => app.stop());
     await service.rest("POST", "/apps", { body: { url: app.url } });
     const page = await openPage(t, browser(), `${service.url}/env/dev`);
-    await page.getByRole("region", { name: "Queue length" }).getByText("since it was started").waitFor();
+    await page.getByRole("region", { name: "Queue length" }).getByText("starting when it starts").waitFor();
     await service.send({ name: "shop/order.created", data: { orderId: 1 } });
     await until("a call under way", async () => (await service.rest("GET", "/stats")).body.data.queue.waiting === 1);
     behindMs = 0;
@@ -46,7 +46,7 @@ export function figureCases(browser: () => Browser): void {
     await page.getByRole("img", { name: /^Queue age: the oldest call waited/ }).waitFor();
   });
 
-  test("charts are drawn in a browser whose language is none", async (t) => {
+  test("charts are drawn in a browser with an invalid language", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     await service.send({ name: "shop/order.created", data: {} });
     const page = await openPage(t, browser(), `${service.url}/env/dev/event-types/shop%2Forder.created`, { language: "en-US@posix" });

@@ -1,11 +1,11 @@
-/** What is shown when a page does not exist, or fails as a whole. */
+/** Shown when a page does not exist or fails to render. */
 
 import { Link } from "@tanstack/react-router";
 import { EmptyState, ErrorState } from "../ui/states.tsx";
 
 export function NotFound() {
   return (
-    <EmptyState icon="search" title="There is no such page">
+    <EmptyState icon="search" title="Page not found">
       <Link to="/" className="button">
         Go to the overview
       </Link>
@@ -14,5 +14,5 @@ export function NotFound() {
 }
 
 export function PageError({ error, reset }: { error: unknown; reset: () => void }) {
-  return <ErrorState error={error} title="This page could not be shown" onRetry={reset} />;
+  return <ErrorState error={error} title="This page could not be displayed" onRetry={reset} />;
 }

@@ -1,14 +1,14 @@
-/** The functions that handle an event type, or the warning that none does. */
+/** The functions that subscribe to an event type, or a warning that there are none. */
 
 import { Link } from "@tanstack/react-router";
 import type { EventType } from "../api/types.ts";
 import { Icon } from "../ui/icon.tsx";
 
-export function Handlers({ env, functions }: { env: string; functions: EventType["functions"] }) {
+export function Subscribers({ env, functions }: { env: string; functions: EventType["functions"] }) {
   if (functions.length === 0) {
     return (
       <span className="badge warn">
-        <Icon name="alert" size={13} /> Nobody
+        <Icon name="alert" size={13} /> None
       </span>
     );
   }

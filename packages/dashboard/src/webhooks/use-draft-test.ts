@@ -1,0 +1,36 @@
+/** Tests a draft on a request once the user stops typing. It runs in the same sandbox as real requests. */
+
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { callForText } from "../api/client.ts";
+import { readTestResult } from "../api/read-items.ts";
+import { canonicalHeaders, queryLists, type TestRequest } from "./test-request.ts";
+
+const DEBOUNCE_MS = 350;
+
+export function useDraftTest(draft: string, request: TestRequest) {
+  const [debounced, setDebounced] = useState({ draft, request });
+  useEffect(() => {
+    const timer = setTimeout(() => setDebounced({ draft, request }), DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }, [draft, request]);
+  return useQuery({
+    queryKey: ["draft-test", debounced.draft, debounced.request],
+    queryFn: ({ signal }) => testDraft(debounced.draft, debounced.request, signal),
+    placeholderData: keepPreviousData,
+    enabled: debounced.draft.trim() !== "",
+    gcTime: 10_000,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+async function testDraft(transform: string, { body, contentType, headers, query }: TestRequest, signal: AbortSignal) {
+  const request = {
+    transform,
+    raw: body,
+    headers: canonicalHeaders(headers),
+    queryParams: queryLists(query),
+    ...(contentType && { contentType }),
+  };
+  return readTestResult(await callForText("/transforms/test", { method: "POST", body: request, signal }));
+}

@@ -1,0 +1,52 @@
+/** The same scenarios where time is real: everything that takes long takes a fraction of it. */
+
+import type { Code, Scenario } from "./scenario.ts";
+
+const SPEED = 20;
+const RETRY_MS = 200;
+const CALL_TIMEOUT_MS = 5_000;
+
+export function inRealTime(scenario: Scenario, nodes: number): Scenario {
+  const quick = (ms: number) => Math.ceil(ms / SPEED);
+  return {
+    ...scenario,
+    functions: scenario.functions.map((fn) => ({ ...fn, code: quicker(fn.code) })),
+    events: scenario.events.map((event) => ({ ...event, atMs: quick(event.atMs) })),
+    outages: scenario.outages.map((outage, index) => ({
+      ...outage,
+      atMs: quick(outage.atMs),
+      downMs: quick(outage.downMs),
+      node: index % nodes,
+    })),
+    refusals: [],
+    callTimeoutMs: CALL_TIMEOUT_MS,
+    retryMs: RETRY_MS,
+    isRealTime: true,
+    nodes,
+    // Nothing happens in one instant: checks allow for that.
+    jumble: 1,
+  };
+}
+
+function quicker(code: Code): Code {
+  switch (code.kind) {
+    case "run":
+      return { ...code, tookMs: Math.ceil(code.tookMs / SPEED), error: code.error === "retry-after" ? "plain" : code.error };
+    case "sleep":
+      return { ...code, ms: Math.ceil(code.ms / SPEED) };
+    case "wait":
+      return { ...code, timeoutMs: Math.ceil(code.timeoutMs / SPEED) };
+    case "invoke":
+      return { ...code, timeoutMs: code.timeoutMs === null ? null : Math.ceil(code.timeoutMs / SPEED) };
+    case "sequence":
+    case "all":
+    case "race":
+      return { ...code, parts: code.parts.map(quicker) };
+    case "loop":
+      return { ...code, part: quicker(code.part) };
+    case "try":
+      return { ...code, part: quicker(code.part), otherwise: quicker(code.otherwise) };
+    default:
+      return code;
+  }
+}
