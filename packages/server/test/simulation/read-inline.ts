@@ -9,7 +9,7 @@ import type { DatabaseSync } from "node:sqlite";
 import workerThreads from "node:worker_threads";
 import { openReader } from "../../src/store/sqlite/database.ts";
 import { followEvents } from "../../src/store/sqlite/events/follow-events.ts";
-import type { ReadRequest } from "../../src/store/sqlite/read-thread.ts";
+import type { ReadRequest } from "../../src/store/sqlite/read-operations.ts";
 import { getRun, listRuns } from "../../src/store/sqlite/runs/read-runs.ts";
 
 const READ_THREAD = "/read-thread.ts";
