@@ -69,7 +69,7 @@ test("names, ids, details and results of steps with odd characters", { skip }, a
     const begun = await beginOne(scene);
     const waits = ODD_TEXTS.map((text) => ({
       ...{ kind: "event" as const, eventName: `wait ${text}`, expression: null, match: { path: "n", key: JSON.stringify(text) } },
-      ...{ stepId: stepId(`id ${text}`), expiresAt: 90_000 },
+      ...{ stepId: stepId(`id ${text}`), since: 0, expiresAt: 90_000 },
     }));
     await advance(scene, begun, { status: "waiting", steps: [...steps, ...done], waits });
   });
@@ -102,9 +102,10 @@ test("what a run with odd steps waited for resumes it where it was moved to", { 
     const step = sampleStep(text, { kind: "wait", status: "waiting", until: 90_000, detail: text });
     const wait = {
       ...{ kind: "event" as const, eventName: text, expression: null, match: { path: "n", key: JSON.stringify(text) } },
-      ...{ stepId: stepId(text), expiresAt: 90_000 },
+      ...{ stepId: stepId(text), since: 0, expiresAt: 90_000 },
     };
-    await advance(scene, await beginOne(scene), { status: "waiting", steps: [step], waits: [wait] });
+    const entries = [{ kind: "timeout", stepId: step.id, dueAt: 90_000 } as const];
+    await advance(scene, await beginOne(scene), { status: "waiting", steps: [step], waits: [wait], entries });
   });
   const send = (n: string) =>
     target.store.eventAppend(
@@ -113,29 +114,26 @@ test("what a run with odd steps waited for resumes it where it was moved to", { 
         lease: sampleLease(),
       }),
     );
-  assert.deepEqual((await send("another")).handed, []);
-  const { handed } = await send(text);
-  assert.deepEqual(
-    handed.map(({ kind }) => kind),
-    ["call"],
-  );
-  const [run] = await runsOf(target);
-  assert.equal(run?.steps.find(({ id }) => id === text)?.value, JSON.stringify({ n: text }));
+  assert.deepEqual((await send("another")).leased, []);
+  const [resumed, ...others] = (await send(text)).leased;
+  assert.deepEqual([resumed?.kind, resumed?.stepId, others], ["timeout", text, []]);
+  const event = await target.store.eventAt({ environmentId: target.environment.id, sequence: resumed?.eventSequence ?? 0 });
+  assert.equal(event?.data, JSON.stringify({ n: text }));
 });
 
 test("entries that a node held are due at once, those that wait are due when they were", { skip }, async (t) => {
   const later = Date.now() + 3_600_000;
   const { filled, target } = await moved(t, async (scene) => {
     const run = sampleRun(scene.functions[0]);
-    const [held] = (await begin(scene, [run], { lease: sampleLease({ until: later }) })).handed;
+    const [held] = (await begin(scene, [run], { lease: sampleLease({ until: later }) })).leased;
     assert.ok(held);
     const retried = await beginOne(scene);
     await advance(scene, retried, { entry: { retryAt: later, attempt: 3 } });
     const step = await beginOne(scene);
     const entries = [{ kind: "call", stepId: stepId("odd \\ \0 step") } as const];
     const lease = sampleLease({ until: later });
-    const { handed } = await advance(scene, step, { steps: [sampleStep("odd \\ \0 step")], entries }, { lease });
-    assert.equal(handed.length, 1, "this one is held too");
+    const { leased } = await advance(scene, step, { steps: [sampleStep("odd \\ \0 step")], entries }, { lease });
+    assert.equal(leased.length, 1, "this one is held too");
     const sleeping = await beginOne(scene);
     await advance(scene, sleeping, { status: "sleeping", entries: [{ kind: "wake", stepId: stepId("nap"), dueAt: later }] });
     return { held, retried, step, sleeping };
@@ -148,8 +146,8 @@ test("entries that a node held are due at once, those that wait are due when the
     { runNo: held.runNo as RunNo, entry: held },
     ({ entries }) => {
       assert.deepEqual(
-        entries.map(({ isHeld }) => isHeld),
-        [false],
+        entries.map(({ leaseId }) => leaseId),
+        [null],
         "the node that held it is gone",
       );
       return { entry: "keep" };
@@ -167,24 +165,26 @@ test("entries that a node held are due at once, those that wait are due when the
   ]);
 });
 
-test("runs that hold a place keep it, those at the gate wait on, whether a node held them or not", { skip }, async (t) => {
+test("runs that hold a slot keep it, those at the gate wait on, whether a node held them or not", { skip }, async (t) => {
   const gate = { lane: 'gate:7:["a\\\\b \\u0000"]', home: 'fn:7:["a\\\\b \\u0000"]' };
-  const place = '7:event.data.key:"a\\\\b \\u0000"';
-  const grant = ({ store }: Scene, cap: number) => store.placeGrantMany({ place, cap, gates: [gate], now: 1_000 });
+  const id = 'runs:7:event.data.key:"a\\\\b \\u0000"';
+  const admit = async ({ store, functions }: Scene, cap: number) => {
+    const params = { functionNo: functions[0], limit: { id, cap }, throttle: null, gates: [gate], now: 1_000 };
+    return (await store.runAdmitMany(params)).admitted;
+  };
   const { filled, target } = await moved(t, async (scene) => {
     const runs = [1, 2, 3].map((rank) => sampleRun(scene.functions[0], { lane: gate.lane, rank }));
     for (const run of runs) await begin(scene, [run], { lease: NO_ROOM });
     const nos = await Promise.all(runs.map(async ({ id }) => (await scene.store.runFind({ id }))?.no as RunNo));
-    assert.deepEqual((await grant(scene, 1)).holders, nos.slice(0, 1));
+    assert.equal(await admit(scene, 1), 1);
     const [entry] = await claimAll(scene, 1_000, "node-1", [gate.home]);
-    assert.equal(entry?.runNo, nos[0], "the one with the place is held by a node");
+    assert.equal(entry?.runNo, nos[0], "the one with the slot is held by a node");
     return nos;
   });
   const [first, second, third] = filled;
-  assert.deepEqual(await grant(target, 1), { holders: [first], waiting: [gate.lane], more: false });
+  assert.equal(await admit(target, 1), 0, "the slot is taken");
   const claimed = async () => (await claimAll(target, Date.now() + 1_000, "another", [gate.home])).map(({ runNo }) => runNo);
   assert.deepEqual(await claimed(), [first]);
-  assert.deepEqual((await grant(target, 2)).holders, [first, second], "first come, first served");
-  assert.deepEqual((await grant(target, 3)).holders, [first, second, third]);
+  assert.deepEqual([await admit(target, 2), await admit(target, 3)], [1, 1]);
   assert.deepEqual(await claimed(), [second, third]);
 });

@@ -76,10 +76,17 @@ test("a run waits for the events that cancel it, for as long as was said or a ye
   const { runs } = await planned({ cancel });
   assert.deepEqual(runs[0]?.cancels, [
     {
-      ...{ kind: "cancel", eventName: "x/stop", expression: "async.data.n == event.data.n", stepId: null, expiresAt: NOW + 3_600_000 },
+      ...{
+        kind: "cancel",
+        eventName: "x/stop",
+        expression: "async.data.n == event.data.n",
+        stepId: null,
+        since: 0,
+        expiresAt: NOW + 3_600_000,
+      },
       match: { path: "data.n", key: "n:5" },
     },
-    { kind: "cancel", eventName: "x/end", expression: null, stepId: null, expiresAt: NOW + 366 * DAY_MS, match: null },
+    { kind: "cancel", eventName: "x/end", expression: null, stepId: null, since: 0, expiresAt: NOW + 366 * DAY_MS, match: null },
   ]);
 });
 
@@ -92,7 +99,6 @@ test("a run that has to start within a time is given up after it, counted from w
 test("where a function has rules about its starts, a request is kept instead of a run", async () => {
   const rules = {
     rateLimit: { limit: 1, period: "1h" },
-    throttle: { limit: 1, period: "1h" },
     debounce: { period: "10s" },
     batchEvents: { maxSize: 2, timeout: "10s" },
     singleton: { mode: "skip" },

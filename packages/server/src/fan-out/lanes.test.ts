@@ -64,7 +64,11 @@ test("a limit of runs makes a gate, with slots for each value of its key, before
   const gate = gateOfLane(registry, lane);
   assert.deepEqual([gate?.limit, gate?.home], [{ id: 'runs:1:event.data.user:"ada"', cap: 2 }, lane.replace("gate:", "fn:")]);
   assert.equal(gateOfLane(registry, gate?.home ?? ""), null);
-  assert.deepEqual(rulesOfLane(registry, gate?.home ?? "", CALLS_PER_APP).limits, [{ id: "fn:1::", cap: 5 }], "runs are counted at the gate");
+  assert.deepEqual(
+    rulesOfLane(registry, gate?.home ?? "", CALLS_PER_APP).limits,
+    [{ id: "fn:1::", cap: 5 }],
+    "runs are counted at the gate",
+  );
   assert.notEqual(gateOfLane(registry, laneIn(registry, 2))?.limit?.id, gate?.limit?.id);
 });
 
@@ -82,7 +86,8 @@ test("runs of a limit without a key share its slots", async () => {
 test("a throttle makes a gate for each value of its key, and without limits the app's lane comes after it", async () => {
   const settings = { throttle: { limit: 1, period: "1s", key: "event.data.user" } };
   const registry = await sampleRegistry(settings, settings);
-  const gateFor = (environment: number, user: string) => gateOfLane(registry, laneIn(registry, environment, { ...EVENT, data: { user } } as EventValue));
+  const gateFor = (environment: number, user: string) =>
+    gateOfLane(registry, laneIn(registry, environment, { ...EVENT, data: { user } } as EventValue));
   const gate = gateFor(1, "ada");
   assert.deepEqual([gate?.limit, gate?.throttle?.key, gate?.home], [null, 'event.data.user:"ada"', "app:1"]);
   assert.equal(gate?.name, gateFor(1, "ada")?.name);

@@ -109,6 +109,22 @@ export const CASES: readonly Case[] = [
   },
 ];
 
+/** For nodes that share a store, in real time. */
+export const SHARED_CASES: readonly Case[] = [
+  {
+    name: "a node that was cut off from the store for 40 s calls nobody for what others hold by now",
+    scenario: scenario({
+      functions: [fn({ code: sequence(run("a", 400), run("b", 400)), flow: { concurrency: { limit: 3 } } })],
+      events: events("t/0", 160, (i) => 100 + i * 5),
+      outages: [{ atMs: 3_000, node: 0, kind: "cut-off", turns: 0, downMs: 40_000 }],
+      nodes: 2,
+      isRealTime: true,
+      jumble: 1,
+    }),
+    expect: allCompleted,
+  },
+];
+
 function allCompleted({ played }: Outcome): void {
   assert.deepEqual([...new Set(played.runs.map(({ status }) => status))], ["completed"]);
 }

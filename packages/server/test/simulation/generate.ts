@@ -70,7 +70,7 @@ function generateFunction(random: Random, index: number, count: number): SimFunc
   const sdk = random.pick(SDKS);
   const later = Array.from({ length: count - index - 1 }, (_, offset) => index + 1 + offset);
   const writer = new CodeWriter(random, later);
-  const parts = Array.from({ length: random.int(1, 4) }, () => writer.code(0));
+  const parts = Array.from({ length: random.int(1, 3) }, () => writer.code(0));
   if (random.chance(0.1)) parts.push({ kind: "throw", fails: random.pick([1, 2, 99]), final: random.chance(0.3) });
   const flow = random.chance(0.45) ? generateFlow(random) : {};
   return {
@@ -111,18 +111,18 @@ class CodeWriter {
       wait: 2,
       invoke: this.#later.length > 0 ? 1.2 : 0,
       send: 1.5,
-      sequence: 2 * deep,
-      all: 3 * deep,
+      sequence: 1.5 * deep,
+      all: 2 * deep,
       race: 1 * deep,
-      loop: 1 * deep,
-      try: 2 * deep,
+      loop: 0.7 * deep,
+      try: 1.5 * deep,
     });
     switch (kind) {
       case "sequence":
         return { kind, parts: this.#parts(depth, 2, 3) };
       case "all":
         // Twenty at once is how functions are written that fan out.
-        return { kind, parts: depth === 0 && this.#random.chance(0.1) ? this.#runs(20) : this.#parts(depth, 2, 4) };
+        return { kind, parts: depth === 0 && this.#random.chance(0.06) ? this.#runs(20) : this.#parts(depth, 2, 4) };
       case "race":
         return { kind, parts: this.#parts(depth, 2, 3) };
       case "loop":

@@ -54,7 +54,7 @@ export async function interpret(code: Code, tools: Tools): Promise<Json> {
     case "try":
       return interpret(code.part, tools).catch(async (error: Error) => ({
         caught: error.message,
-        then: await interpret(code.otherwise, tools),
+        instead: await interpret(code.otherwise, tools),
       }));
     case "throw":
       return thrown(code, tools);

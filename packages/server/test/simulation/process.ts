@@ -4,7 +4,7 @@
  */
 
 import { createEventIdGenerator, errorBody, Refusal, type RunId } from "@inlet/protocol";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { bootstrap, defaultEnvironmentOf } from "../../src/bootstrap.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createDedupWindow } from "../../src/deduplicate/dedup-window.ts";
@@ -31,6 +31,8 @@ export interface ProcessParts {
   onLog(line: string): void;
 }
 
+const ANY_AMOUNT = { take: () => true, give: () => undefined };
+
 export class SimProcess {
   readonly life: Life = { isDead: false };
   readonly store: Store;
@@ -38,6 +40,7 @@ export class SimProcess {
   readonly #directory: Directory;
   readonly #eventLife: EventLife;
   readonly #environment: string;
+  readonly #log: Logger;
   #isOpen = true;
 
   static async start(parts: ProcessParts): Promise<SimProcess> {
@@ -48,7 +51,7 @@ export class SimProcess {
       let isUp = false;
       const tapped = tapStore({ store, life, committed: parts.committed, isRefusing: () => isUp && parts.isRefusing() });
       const process = new SimProcess(life, store, tapped, parts);
-      await bootstrap(tapped, configOf(parts), now);
+      await bootstrap(tapped, configOf(parts), process.#log, now);
       await process.#directory.refresh();
       await process.functions.open();
       await process.functions.start(0);
@@ -68,8 +71,8 @@ export class SimProcess {
       ...{ config, store: tapped, directory, eventIds, defaultEnvironment, liveLog: null, traffic, log, caller: parts.caller },
       clock: { now, after },
       signingKey: () => null,
-      isSigned: () => true,
     });
+    this.#log = log;
     this.life = life;
     this.store = store;
     this.functions = functions;
@@ -77,7 +80,7 @@ export class SimProcess {
     this.#environment = defaultEnvironment;
     this.#eventLife = createEventLife({
       ...{ directory, functions, traffic, defaultEnvironment, eventIds, now, store: tapped, liveLog: null },
-      senders: { directory, placeholderEnvironment: defaultEnvironment },
+      senders: { directory, placeholderEnvironment: defaultEnvironment, attempts: { waitS: () => null } },
       bodyBytesMax: config.bodyLimit,
       transforms: NO_TRANSFORMS,
       maskedHeaders: new Set(),
@@ -111,13 +114,17 @@ export class SimProcess {
 
   async #answerTo(path: string, headers: Record<string, string>, body: string): Promise<EdgeAnswer> {
     const checkpoint = /^\/v1\/checkpoint\/([^/]+)\/async$/.exec(path);
-    if (checkpoint) return said(await this.functions.sdk.checkpoint(checkpoint[1] as RunId, body), "{}");
+    if (checkpoint) {
+      const outcome = await this.functions.sdk.checkpoint(checkpoint[1] as RunId, body);
+      return said(outcome instanceof Refusal ? outcome : null, "{}");
+    }
     const state = /^\/v0\/runs\/([^/]+)\/(batch|actions)$/.exec(path);
     if (state) return this.#state(state[1] as RunId, state[2] as "batch" | "actions");
     if (path.startsWith("/fn/register")) return this.#register(body, headers["x-simulated-sdk"] ?? "service");
     const keyText = path.slice("/e/".length);
-    const readBody = () => Buffer.from(body);
-    const outcome = await this.#eventLife({ keyText, query: "", headers, rawHeaders: [], ip: "127.0.0.1", readBody });
+    const readBody = async () => Buffer.from(body);
+    const request = { keyText, query: "", headers, rawHeaders: [], ip: "127.0.0.1", readBody, memory: ANY_AMOUNT };
+    const outcome = await this.#eventLife(request);
     if (typeof outcome === "symbol") throw new Error("a send was aborted");
     return outcome instanceof Refusal ? said(outcome, "") : said(null, JSON.stringify({ ids: outcome.ids, status: 200 }));
   }

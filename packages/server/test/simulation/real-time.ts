@@ -3,18 +3,18 @@
 import type { Code, Scenario } from "./scenario.ts";
 
 const SPEED = 20;
+const LONGEST_MS = 2_000;
 const RETRY_MS = 200;
 const CALL_TIMEOUT_MS = 5_000;
 
 export function inRealTime(scenario: Scenario, nodes: number): Scenario {
-  const quick = (ms: number) => Math.ceil(ms / SPEED);
   return {
     ...scenario,
     functions: scenario.functions.map((fn) => ({ ...fn, code: quicker(fn.code) })),
-    events: scenario.events.map((event) => ({ ...event, atMs: quick(event.atMs) })),
+    events: scenario.events.map((event) => ({ ...event, atMs: Math.ceil(event.atMs / SPEED) })),
     outages: scenario.outages.map((outage, index) => ({
       ...outage,
-      atMs: quick(outage.atMs),
+      atMs: Math.ceil(outage.atMs / SPEED),
       downMs: quick(outage.downMs),
       node: index % nodes,
     })),
@@ -28,16 +28,20 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
   };
 }
 
+function quick(ms: number): number {
+  return Math.min(Math.ceil(ms / SPEED), LONGEST_MS);
+}
+
 function quicker(code: Code): Code {
   switch (code.kind) {
     case "run":
-      return { ...code, tookMs: Math.ceil(code.tookMs / SPEED), error: code.error === "retry-after" ? "plain" : code.error };
+      return { ...code, tookMs: quick(code.tookMs), error: code.error === "retry-after" ? "plain" : code.error };
     case "sleep":
-      return { ...code, ms: Math.ceil(code.ms / SPEED) };
+      return { ...code, ms: quick(code.ms) };
     case "wait":
-      return { ...code, timeoutMs: Math.ceil(code.timeoutMs / SPEED) };
+      return { ...code, timeoutMs: quick(code.timeoutMs) };
     case "invoke":
-      return { ...code, timeoutMs: code.timeoutMs === null ? null : Math.ceil(code.timeoutMs / SPEED) };
+      return { ...code, timeoutMs: code.timeoutMs === null ? null : quick(code.timeoutMs) };
     case "sequence":
     case "all":
     case "race":

@@ -12,10 +12,11 @@ import { fileURLToPath } from "node:url";
 const { CASES } = await import("./cases.ts");
 const { simulate } = await import("./simulate.ts");
 
+const SIZE = ["--seeds", "24", "--events", "100", "--functions", "12"];
 /** Two processes, since the machines that run this have at least two cores. */
 const RANGES = [
-  ["--from", "1", "--seeds", "26"],
-  ["--from", "1001", "--seeds", "26"],
+  ["--from", "1", ...SIZE],
+  ["--from", "1001", ...SIZE],
 ];
 const RUNS_MIN = 10_000;
 const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));

@@ -199,14 +199,16 @@ export function runWaitConformance(engine: Engine): void {
   test(`${engine.name}: the event that starts a run does not cancel it, another one of the same name does`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
-    const cancels = [{ kind: "cancel" as const, eventName: "answer", expression: null, match: null, stepId: null, expiresAt: 90_000 }];
+    const cancels = [{ ...CANCEL, eventName: "answer", expression: null }];
     const first = await beginOne(scene, { cancels }, { name: "answer" });
-    const statuses = async (...begun: Begun[]) => Promise.all(begun.map(async ({ run }) => (await detailsOf(scene, run.id)).status));
-    assert.deepEqual(await statuses(first), ["running"]);
-    const second = await beginOne(scene, { cancels }, { name: "answer" });
-    assert.deepEqual(await statuses(first, second), ["cancelled", "running"]);
-    await send(scene);
-    assert.deepEqual(await statuses(first, second), ["cancelled", "cancelled"]);
+    const run = sampleRun(scene.functions[0], { cancels });
+    const { leased } = await begin(scene, [run], { event: { name: "answer" } });
+    const secondNo = (await detailsOf(scene, run.id)).no;
+    assert.deepEqual(told(leased).sort(), [
+      [first.runNo, "cancel"],
+      [secondNo, "call"],
+    ]);
+    assert.deepEqual(told((await send(scene)).leased), [[secondNo, "cancel"]]);
   });
 
   test(`${engine.name}: an event cancels a run that an earlier event of its batch starts, and no other`, async (t) => {

@@ -13,6 +13,7 @@ export function checkCancels(evidence: Evidence, fault: (message: string) => voi
     const cause = evidence.played.events.find(
       (event) =>
         event.name === cancelOn.event &&
+        event.sequence > run.eventSequence &&
         event.receivedAt > run.createdAt + INSTANT_MS &&
         event.receivedAt < run.createdAt + lasts - INSTANT_MS &&
         event.receivedAt < (run.endedAt ?? Number.POSITIVE_INFINITY) - evidence.slackMs &&

@@ -84,7 +84,8 @@ function checkCancelled(evidence: Evidence, run: RunDetails, fault: Fault): void
   const cause = evidence.played.events.some(
     (event) =>
       event.name === cancelOn?.event &&
-      event.receivedAt >= run.createdAt &&
+      // Of two events that are received at the same time, the one that is written first comes first.
+      (event.receivedAt >= run.createdAt || event.sequence > run.eventSequence) &&
       event.receivedAt <= (run.endedAt ?? 0) &&
       (cancelOn.by === "any" || (JSON.parse(event.data) as { k: number }).k === k),
   );

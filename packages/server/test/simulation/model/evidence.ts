@@ -10,6 +10,7 @@ import type { Played } from "../world.ts";
 export const FAILURE_SUFFIX = "-failure";
 
 const JUMBLE_MS = 300;
+const REAL_MS = 1_000;
 const OUTAGE_MS = 60_000;
 
 export interface EventData {
@@ -75,13 +76,15 @@ export class Evidence {
 
   /** While timers are jumbled, time passes between a decision and what follows from it. */
   get jumbleMs(): number {
-    return this.played.scenario.jumble > 0 ? JUMBLE_MS : 1;
+    const { isRealTime, jumble } = this.played.scenario;
+    if (isRealTime) return REAL_MS;
+    return jumble > 0 ? JUMBLE_MS : 1;
   }
 
   /** How long what follows from an event may take. What was down or refused has to come back first. */
   get slackMs(): number {
-    const { outages, refusals } = this.played.scenario;
-    return outages.length + refusals.length > 0 ? OUTAGE_MS : this.jumbleMs + 1;
+    const { outages, refusals, isRealTime } = this.played.scenario;
+    return isRealTime || outages.length + refusals.length > 0 ? OUTAGE_MS : this.jumbleMs + 1;
   }
 
   describe(run: RunDetails): string {
