@@ -2,10 +2,10 @@
 
 import { median, written } from "./report.ts";
 
-/** What was measured in turn: one figure of each for every round. */
-export interface Rounds {
-  old: number[];
-  new: number[];
+/** What was measured in turn: one result of each for every round. */
+export interface Rounds<Result = number> {
+  old: Result[];
+  new: Result[];
   /** What the floor is a share of, where it is one. */
   bare: number[];
 }
@@ -21,6 +21,11 @@ export interface Compared {
 export type Floor =
   /** Of what the bare counterpart does in the same round. */
   { shareMin: number; of: string } | { min: number } | { max: number };
+
+/** One figure of what was measured. */
+export function figureOf<Result>({ old, new: newer, bare }: Rounds<Result>, pick: (result: Result) => number): Rounds {
+  return { old: old.map(pick), new: newer.map(pick), bare };
+}
 
 const HEAD = ["", "unit", "old", "new", "new / old", "floor", "new beside its floor"];
 

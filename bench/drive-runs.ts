@@ -63,6 +63,16 @@ export async function postMany(app: Server, calls: readonly SampledCall[], count
   return count / seconds;
 }
 
+/** How soon after each of so many sends the function is entered, when nothing else is going on. */
+export async function idleDelaysMs(inlet: Server, app: Server, sends: number): Promise<number[]> {
+  const delaysMs: number[] = [];
+  for (let i = 0; i < sends; i++) {
+    delaysMs.push(await sendToEntry(inlet, app, "plain"));
+    await pause(10);
+  }
+  return delaysMs;
+}
+
 /** Milliseconds from a send to the entry into the function. */
 export async function sendToEntry(inlet: Server, app: Server, name: string): Promise<number> {
   const { ended } = await readControl(app);

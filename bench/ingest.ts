@@ -3,14 +3,12 @@
  * slow spell of the machine hits both; the ratio of a round counts, and the median of the rounds.
  */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { benchDisk } from "./disk.ts";
 import { fillStore } from "./fill-store.ts";
-import type { LoadResult } from "./load.ts";
-import { cpuSeconds, load, residentMb, type Server, startFloor, startInlet } from "./processes.ts";
+import { type DriveResult, drive, load, residentMb, type Server, startFloor, startInlet } from "./processes.ts";
 import { median, type Row } from "./report.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
 
 export interface IngestOptions {
   seconds: number;
@@ -40,16 +38,13 @@ const START_UPS = 5;
 
 export async function benchIngest(options: IngestOptions): Promise<Row[]> {
   if (options.url) return driveOther(options, options.url);
-  const folder = mkdtempSync(join(tmpdir(), "inlet-bench-"));
-  try {
+  return inTemporaryFolder(async (folder) => {
     const rows = await startUp(join(folder, "start-up"));
     const empty = await compare(options, join(folder, "empty"), "empty store");
     rows.push(...empty.rows);
     if (options.stored > 0) rows.push(...(await full(options, join(folder, "full"), empty.perSecond)));
     return rows;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 export async function startUp(folder: string): Promise<Row[]> {
@@ -128,26 +123,22 @@ async function compare(options: IngestOptions, folder: string, label: string): P
 
 async function compareShape(options: IngestOptions, floor: Server, inlet: Server, shape: Shape, label: string) {
   const { connections, body, eventsPerRequest, goal } = shape;
-  const rounds: { bare: LoadResult; ours: LoadResult; cpu: number; share: number }[] = [];
+  const rounds: { bare: DriveResult; ours: DriveResult }[] = [];
   for (let round = 0; round < options.rounds; round++) {
-    const bare = await load(`${floor.url}/e/bench`, connections, body, options.seconds);
-    const cpuBefore = cpuSeconds(inlet);
-    const ours = await load(`${inlet.url}/e/bench`, connections, body, options.seconds);
-    if (ours.failures > 0) throw new Error(`${ours.failures} requests failed`);
-    const cpu = cpuBefore === null ? Number.NaN : ((cpuSeconds(inlet) ?? 0) - cpuBefore) / ours.allRequests;
-    rounds.push({ bare, ours, cpu, share: ours.requests / bare.requests });
+    const bare = await drive(floor, connections, body, options.seconds);
+    const ours = await drive(inlet, connections, body, options.seconds);
+    rounds.push({ bare, ours });
   }
-  const perSecond = ({ requests, seconds }: LoadResult) => (requests * eventsPerRequest) / seconds;
   const of = (pick: (round: (typeof rounds)[number]) => number) => median(rounds.map(pick));
-  const share = of((round) => round.share);
+  const share = of(({ ours, bare }) => ours.perSecond / bare.perSecond);
   const what = (name: string) => `${label}: ${shape.label}: ${name}`;
   const shapeRows: Row[] = [
-    { what: what("floor"), value: of(({ bare }) => perSecond(bare)), unit: "events/s" },
-    { what: what("Inlet"), value: of(({ ours }) => perSecond(ours)), unit: "events/s" },
+    { what: what("floor"), value: of(({ bare }) => bare.perSecond * eventsPerRequest), unit: "events/s" },
+    { what: what("Inlet"), value: of(({ ours }) => ours.perSecond * eventsPerRequest), unit: "events/s" },
     { what: what("share of the floor"), value: share, unit: "×", goal: `≥ ${goal}`, met: share >= goal },
     { what: what("p50"), value: of(({ ours }) => ours.p50Ms), unit: "ms" },
     { what: what("p99"), value: of(({ ours }) => ours.p99Ms), unit: "ms" },
-    { what: what("CPU per request"), value: of(({ cpu }) => cpu * 1e6), unit: "µs" },
+    { what: what("CPU per request"), value: of(({ ours }) => ours.cpuPerRequest * 1e6), unit: "µs" },
   ];
   return { shapeRows, share };
 }

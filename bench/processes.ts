@@ -78,6 +78,28 @@ export function load(url: string, connections: number, body: string, seconds: nu
   return told<LoadResult>([here("load.ts"), url, String(connections), body, String(seconds)]);
 }
 
+export interface DriveResult extends LoadResult {
+  /** Requests. */
+  perSecond: number;
+  /** CPU seconds of the server for each request. */
+  cpuPerRequest: number;
+}
+
+/** The same, where every request has to be answered with 200. The URL is the event API's unless given. */
+export async function drive(
+  server: Server,
+  connections: number,
+  body: string,
+  seconds: number,
+  url: string = `${server.url}/e/bench`,
+): Promise<DriveResult> {
+  const before = cpuSeconds(server) ?? Number.NaN;
+  const result = await load(url, connections, body, seconds);
+  if (result.failures > 0) throw new Error(`${result.failures} requests failed`);
+  const used = (cpuSeconds(server) ?? Number.NaN) - before;
+  return { ...result, perSecond: result.requests / result.seconds, cpuPerRequest: used / result.allRequests };
+}
+
 /** What bare clients of PostgreSQL do in a second, alone. */
 export function bareClients(clients: number, databaseUrl: string, rows: number, seconds: number): Promise<number> {
   return alone("postgres-floor.ts", clients, databaseUrl, rows, seconds);

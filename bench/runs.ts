@@ -3,11 +3,20 @@
  * to the same app, at the same concurrency, and stores nothing. And how soon after a send a function is entered, when all is idle.
  */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inDatabase } from "../packages/server/test/support/postgres-server.ts";
-import { CALLS_AT_ONCE, pause, postMany, readControl, runMany, type Sdk, SIGNING_KEY, sendToEntry, sync } from "./drive-runs.ts";
+import {
+  CALLS_AT_ONCE,
+  idleDelaysMs,
+  pause,
+  postMany,
+  readControl,
+  runMany,
+  type Sdk,
+  SIGNING_KEY,
+  sendToEntry,
+  sync,
+} from "./drive-runs.ts";
 import { fillRuns } from "./fill-store.ts";
 import type { BenchPostgres } from "./postgres.ts";
 import {
@@ -22,6 +31,7 @@ import {
   startInlet,
 } from "./processes.ts";
 import { median, type Row } from "./report.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
 
 export interface RunsOptions {
   /** Runs of each load. */
@@ -54,7 +64,7 @@ export async function benchRuns(options: RunsOptions): Promise<Row[]> {
     await withService(async (inlet, app, folder) => {
       const common: Row[] = [];
       for (const steps of [0, 2]) common.push(...(await compare(options, sdk, steps, inlet, app)));
-      if (sdk === "inlet") common.push(...(await idleLatency(inlet, app)));
+      if (sdk === "inlet") common.push(...latencyRows("idle: send to function entry", await idleDelaysMs(inlet, app, IDLE_SENDS), 5, 25));
       rows.push(...(options.postgres ? withoutGoals(common) : common));
       if (sdk === "inlet" && options.postgres) {
         rows.push(...(await besideBareClient(options, options.postgres, inlet, app, folder)));
@@ -79,18 +89,18 @@ function withoutGoals(rows: readonly Row[]): Row[] {
 }
 
 async function withService(work: (inlet: Server, app: Server, folder: string) => Promise<unknown>, sdk: Sdk, stored = 0): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "inlet-bench-"));
-  if (stored > 0) await fillRuns(folder, stored);
-  const inlet = await startInlet(folder, ["--signing-key", SIGNING_KEY]);
-  const app = await startApp(sdk, inlet.url, SIGNING_KEY);
-  try {
-    await sync(inlet, app);
-    await work(inlet, app, folder);
-  } finally {
-    await app.stop();
-    await inlet.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  await inTemporaryFolder(async (folder) => {
+    if (stored > 0) await fillRuns(folder, stored);
+    const inlet = await startInlet(folder, ["--signing-key", SIGNING_KEY]);
+    const app = await startApp(sdk, inlet.url, SIGNING_KEY);
+    try {
+      await sync(inlet, app);
+      await work(inlet, app, folder);
+    } finally {
+      await app.stop();
+      await inlet.stop();
+    }
+  });
 }
 
 /** Service and floor take turns, so that both meet the same machine. */
@@ -179,15 +189,6 @@ async function runsPerTransaction(url: string, last: number): Promise<RunGroups>
     return rows[0].size as number;
   };
   return { begun: await size("events ORDER BY sequence"), ended: await size("runs ORDER BY run_id") };
-}
-
-async function idleLatency(inlet: Server, app: Server): Promise<Row[]> {
-  const delays: number[] = [];
-  for (let i = 0; i < IDLE_SENDS; i++) {
-    delays.push(await sendToEntry(inlet, app, "plain"));
-    await pause(10);
-  }
-  return latencyRows("idle: send to function entry", delays, 5, 25);
 }
 
 /** Accepted by one node, worked on by another: the one that keeps the function's limit, because it had work under it a moment ago. */

@@ -1,6 +1,6 @@
 /** `inlet runs …`. */
 
-import { type CommandRow, command } from "../command-line/command-row.ts";
+import { type CommandRow, command, USUAL_EXITS } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { LIST_FLAGS, WATCH_FLAGS } from "./runs-flags.ts";
 
@@ -52,13 +52,7 @@ disconnect or a restart of the service it goes on by itself, and tells first wha
       ["inlet runs watch 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "waits for its end; the exit code tells how it ended"],
       ["inlet runs watch --function shop-ship", "all runs of one function"],
     ],
-    exits: [
-      [0, "the run completed, or Ctrl-C"],
-      [1, "the run failed or was cancelled, or the service refused"],
-      [2, "a mistake in the flags or names"],
-      [3, "the service cannot be reached, or has no room right now: worth trying again"],
-      [4, "the key is missing, unknown, or not allowed to do this"],
-    ],
+    exits: [[0, "the run completed, or Ctrl-C"], [1, "the run failed or was cancelled, or the service refused"], ...USUAL_EXITS.slice(2)],
     flags: WATCH_FLAGS,
     run: async (call) => (await import("./watch-runs.ts")).watchRuns(call),
   }),
