@@ -81,14 +81,12 @@ export async function claimEntries(
   { lane, limit, now, lease, limits: rules }: QueueClaimParams,
   noteLease: (entry: { environmentId: EnvironmentId; no: EntryNo; leaseId: LeaseId }) => void,
 ): Promise<Claim> {
-  await lockLimits(client, rules);
-  const free = await freeSlotsOf(client, rules, now);
+  // Sent together, and done in this order: slots are counted with the limits locked.
+  const [, free, found] = await Promise.all([lockLimits(client, rules), freeSlotsOf(client, rules, now), findLane(client, lane)]);
   const room = Math.min(limit, ...free.values());
-  const rows = room > 0 ? await dueEntries(client, lane, now, room) : [];
-  const keys = await laneKeys(
-    client,
-    rows.map(({ home_lane_no }) => home_lane_no),
-  );
+  const rows = room > 0 && found ? await dueEntries(client, found, now, room) : [];
+  const homes = rows.map(({ home_lane_no }) => home_lane_no);
+  const keys = homes.every((no) => no === found?.laneNo) ? new Map(homes.map((no) => [no, lane])) : await laneKeys(client, homes);
   const allocation = new LeaseAllocation(now, lease);
   // Calls among the timers belong elsewhere: they are leased if their own lane has room, and else wait there.
   const sent = rows.filter((row) => isAway(row) && !allocation.take(keys.get(row.home_lane_no) as string));
@@ -96,12 +94,13 @@ export async function claimEntries(
     .filter((row) => !sent.includes(row))
     .map((row) => toClaimed(row, keys.get(row.home_lane_no) as string, { leaseId: lease.newId(), leasedUntil: lease.until }));
   for (const entry of claimed) noteLease(entry);
-  await leaseEntries(client, claimed, rows, lease);
-  if (sent.length > 0)
-    await client.query(SEND_HOME, [sent.map(({ environment_id }) => environment_id), sent.map(({ entry_no }) => entry_no)]);
-  const begun = await beginRuns(client, claimed);
   const holders = claimed.flatMap(({ environmentId, runNo, no }) => (runNo === null ? [] : [{ environmentId, runNo, entryNo: no }]));
-  await takeSlots(client, rules, holders);
+  const [begun] = await Promise.all([
+    beginRuns(client, claimed),
+    leaseEntries(client, claimed, rows, lease),
+    sendHome(client, sent),
+    takeSlots(client, rules, holders),
+  ]);
   const fullLimits = rules.filter(({ id }) => (free.get(id) ?? 0) - holders.length <= 0).map(({ id }) => id);
   const lanesSent = [...new Set(sent.map(({ home_lane_no }) => keys.get(home_lane_no) as string))];
   return { claimed, more: rows.length === room, fullLimits, begun, lanesSent };
@@ -111,12 +110,26 @@ function isAway({ kind, lane_no, home_lane_no }: QueueRow): boolean {
   return kind === "call" && lane_no !== home_lane_no;
 }
 
-async function dueEntries(client: PoolClient, lane: string, now: number, limit: number): Promise<QueueRow[]> {
-  if (lane === TIMER_LANE) return (await client.query<QueueRow>(DUE_TIMERS, [now, limit])).rows;
-  const { rows: found } = await client.query<{ lane_no: number; environment_id: EnvironmentId }>(LANE, [toStoreText(lane)]);
-  if (!found[0]) return [];
-  const { lane_no, environment_id } = found[0];
-  return (await client.query<QueueRow>(DUE, [environment_id, lane_no, now + RANK_AHEAD_MAX_MS, now, limit])).rows;
+interface FoundLane {
+  laneNo: number;
+  /** Null: the timers, which are everybody's. */
+  environmentId: EnvironmentId | null;
+}
+
+async function findLane(client: PoolClient, lane: string): Promise<FoundLane | null> {
+  if (lane === TIMER_LANE) return { laneNo: TIMER_LANE_NO, environmentId: null };
+  const { rows } = await client.query<{ lane_no: number; environment_id: EnvironmentId }>(LANE, [toStoreText(lane)]);
+  return rows[0] ? { laneNo: rows[0].lane_no, environmentId: rows[0].environment_id } : null;
+}
+
+async function dueEntries(client: PoolClient, { laneNo, environmentId }: FoundLane, now: number, limit: number): Promise<QueueRow[]> {
+  if (environmentId === null) return (await client.query<QueueRow>(DUE_TIMERS, [now, limit])).rows;
+  return (await client.query<QueueRow>(DUE, [environmentId, laneNo, now + RANK_AHEAD_MAX_MS, now, limit])).rows;
+}
+
+async function sendHome(client: PoolClient, sent: readonly QueueRow[]): Promise<void> {
+  if (sent.length === 0) return;
+  await client.query(SEND_HOME, [sent.map(({ environment_id }) => environment_id), sent.map(({ entry_no }) => entry_no)]);
 }
 
 async function leaseEntries(
