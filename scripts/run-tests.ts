@@ -25,6 +25,8 @@ const TIMEOUT_MS = 300_000;
 /** Longest first. */
 const LONG = [
   "browser.test.ts",
+  "simulation.test.ts",
+  "shared-store.test.ts",
   // It waits for a minute to begin.
   "wrong-clocks-do-no-harm.test.ts",
   "connections-may-break-anywhere.test.ts",

@@ -16,6 +16,21 @@ export interface Case {
   isBeyondModel?: boolean;
 }
 
+const TWO_LIMITS = {
+  functions: [
+    fn({
+      code: run("a", 100),
+      flow: {
+        concurrency: [
+          { limit: 1, key: "event.data.k" },
+          { limit: 2, key: "event.data.k" },
+        ],
+      },
+    }),
+  ],
+  events: events("t/0", 24, () => 1_000),
+};
+
 export const CASES: readonly Case[] = [
   ...(["own", "v3", "v4"] as const).map((sdk) => ({
     name: `twenty parallel steps and one after them, without retries (${sdk})`,
@@ -87,6 +102,34 @@ export const CASES: readonly Case[] = [
     expect: allCompleted,
   },
   {
+    name: "an event counts for a wait that was on its way when another wait took it (v4)",
+    scenario: scenario({
+      functions: [
+        fn({
+          sdk: "v4",
+          code: {
+            kind: "race",
+            parts: [
+              all([waitFor("early", 20_000), { kind: "sleep", id: "s", ms: 5_000 }]),
+              sequence({ kind: "send", id: "told", event: "n/noted" }, run("a", 0), waitFor("late", 2_000)),
+            ],
+          },
+        }),
+      ],
+      // One event for each run, at every moment of its first two seconds.
+      events: Array.from({ length: 80 }, (_, i) => i).flatMap((i) => [
+        { atMs: 1_000, name: "t/0", key: i, n: i },
+        { atMs: 1_000 + i * 25, name: "w/a", key: i, n: 80 + i },
+      ]),
+      network: { ...QUIET_NETWORK, latencyMs: 200 },
+    }),
+  },
+  {
+    name: "of two limits by the same key the lower one holds",
+    scenario: scenario(TWO_LIMITS),
+    expect: allCompleted,
+  },
+  {
     name: "an app that cannot fetch large state is not called without end",
     scenario: scenario({
       functions: [
@@ -111,6 +154,11 @@ export const CASES: readonly Case[] = [
 
 /** For nodes that share a store, in real time. */
 export const SHARED_CASES: readonly Case[] = [
+  {
+    name: "of two limits by the same key the lower one holds",
+    scenario: scenario({ ...TWO_LIMITS, nodes: 2, isRealTime: true, jumble: 1 }),
+    expect: allCompleted,
+  },
   {
     name: "a node that was cut off from the store for 40 s calls nobody for what others hold by now",
     scenario: scenario({
@@ -149,6 +197,10 @@ function fn(given: Partial<SimFunction> & { sdk?: SdkName }): SimFunction {
 
 function events(name: string, count: number, at: (index: number) => number): SimEvent[] {
   return Array.from({ length: count }, (_, n) => ({ atMs: at(n), name, key: n % 4, n }));
+}
+
+function waitFor(id: string, timeoutMs: number): Code {
+  return { kind: "wait", id, event: "w/a", by: "match", timeoutMs };
 }
 
 function run(id: string, tookMs: number): RunCode {

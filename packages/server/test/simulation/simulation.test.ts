@@ -29,17 +29,17 @@ for (const { name, scenario, expect, isBeyondModel } of CASES) {
   });
 }
 
-test("random functions with faults end as the model says", async () => {
-  const outputs = await Promise.all(RANGES.map((args) => play(args)));
+test("random functions with faults end as the model says", async ({ signal }) => {
+  const outputs = await Promise.all(RANGES.map((args) => play(args, signal)));
   const faults = outputs.filter(({ code }) => code !== 0);
   assert.deepEqual(faults, [], faults.map(({ text }) => text).join("\n"));
   const runs = outputs.reduce((sum, { text }) => sum + Number(/(\d+) runs, \d+ calls/.exec(text)?.[1] ?? 0), 0);
   assert.ok(runs >= RUNS_MIN, `only ${runs} runs were simulated`);
 });
 
-function play(args: readonly string[]): Promise<{ code: number | null; text: string }> {
+function play(args: readonly string[], signal: AbortSignal): Promise<{ code: number | null; text: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "inherit"], signal });
     let text = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
     child.once("error", reject);
