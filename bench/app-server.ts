@@ -5,11 +5,11 @@
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Inlet } from "@inlet/sdk";
 import { serve as serveInlet } from "@inlet/sdk/node";
 import { Inngest } from "inngest";
 import { serve as serveInngest } from "inngest/node";
+import { listen } from "./loopback-server.ts";
 
 const [, , kind, baseUrl = "", signingKey = ""] = process.argv;
 const SAMPLES_MAX = 3;
@@ -48,7 +48,7 @@ const server = createServer((request, response) => {
   sample(request);
   void handler(request, response);
 });
-server.listen(0, "127.0.0.1", () => console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+listen(server);
 
 function inletApp() {
   const client = new Inlet({ id: "bench", baseUrl, signingKey, eventKey: "bench" });

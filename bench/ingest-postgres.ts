@@ -9,14 +9,13 @@
  * them insert at once.
  */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inDatabase } from "../packages/server/test/support/postgres-server.ts";
 import { SHAPES, type Shape, startUp } from "./ingest.ts";
 import type { BenchPostgres } from "./postgres.ts";
-import { bareClients, cpuSeconds, load, residentMb, type Server, startBareClientByHttp, startInlet } from "./processes.ts";
+import { bareClients, drive, residentMb, type Server, startBareClientByHttp, startInlet } from "./processes.ts";
 import { median, type Row } from "./report.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
 
 export interface PostgresIngestOptions {
   seconds: number;
@@ -39,8 +38,7 @@ interface Round {
 }
 
 export async function benchIngestPostgres(options: PostgresIngestOptions): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), "inlet-bench-"));
-  try {
+  return inTemporaryFolder(async (folder) => {
     const rows = await startUp(join(folder, "start-up"));
     // Makes the floor's tables and partitions, and no more.
     await (await startInlet(join(folder, "floor"))).stop();
@@ -53,9 +51,7 @@ export async function benchIngestPostgres(options: PostgresIngestOptions): Promi
       await inlet.stop();
     }
     return rows;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 async function rounds(options: PostgresIngestOptions, inlet: Server, urls: { inlet: string; floor: string }, shape: Shape) {
@@ -67,7 +63,7 @@ async function rounds(options: PostgresIngestOptions, inlet: Server, urls: { inl
     const byHttp = await driven(options.seconds, shape, server, urls.floor).finally(() => server.stop());
     const one = await bareClients(1, urls.floor, size, options.seconds);
     const two = await bareClients(2, urls.floor, size, options.seconds);
-    const { perSecond, groupRows, p50Ms, p99Ms, cpu } = ours;
+    const { perSecond, groupRows, p50Ms, p99Ms, cpuPerRequest: cpu } = ours;
     done.push({
       ...{ inlet: perSecond, byHttp: byHttp.perSecond, one, two, groupRows, floorGroupRows: byHttp.groupRows },
       ...{ p50Ms, p99Ms, cpu },
@@ -78,12 +74,9 @@ async function rounds(options: PostgresIngestOptions, inlet: Server, urls: { inl
 
 async function driven(seconds: number, shape: Shape, server: Server, databaseUrl: string) {
   const before = await lastSequence(databaseUrl);
-  const cpuBefore = cpuSeconds(server) ?? Number.NaN;
-  const result = await load(`${server.url}/e/bench`, shape.connections, shape.body, seconds);
-  if (result.failures > 0) throw new Error(`${result.failures} requests failed`);
-  const cpu = ((cpuSeconds(server) ?? Number.NaN) - cpuBefore) / result.allRequests;
+  const result = await drive(server, shape.connections, shape.body, seconds);
   const groupRows = await rowsPerTransaction(databaseUrl, before);
-  return { ...result, perSecond: (result.requests * shape.eventsPerRequest) / result.seconds, cpu, groupRows };
+  return { ...result, perSecond: result.perSecond * shape.eventsPerRequest, groupRows };
 }
 
 async function lastSequence(url: string): Promise<number> {

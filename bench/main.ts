@@ -1,6 +1,7 @@
 /** `npm run bench -- <name> [flags]`: measures the service on this machine. Talks to loopback, stops by itself. */
 
 import { parseArgs } from "node:util";
+import { benchCompare } from "./compare.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchIngestPostgres } from "./ingest-postgres.ts";
 import { benchLists } from "./lists.ts";
@@ -10,7 +11,7 @@ import { type Row, report } from "./report.ts";
 import { benchRuns } from "./runs.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench -- <ingest | webhooks | runs | lists> [flags]
+const HELP = `Usage: npm run bench -- <ingest | webhooks | runs | lists | compare> [flags]
 
   --seconds <n>   seconds each load runs (5)
   --rounds <n>    rounds, of which the median counts (3)
@@ -30,7 +31,12 @@ runs only:
 
 lists only:
   --events <n>       events in the store (10000000; 200000 with --quick)
-  --data-dir <path>  fills this folder and keeps it, or takes it as it was filled before`;
+  --data-dir <path>  fills this folder and keeps it, or takes it as it was filled before
+
+compare only: another commit and this checkout in turn, both stores
+  --base <commit>    the other commit; it is checked out into a temporary worktree
+  --only <parts>     some of start, accept, webhooks, runs, published, postgres, with commas between
+  --runs <n>         runs of each turn (10000; 2000 with --quick)`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -43,6 +49,8 @@ const { values, positionals } = parseArgs({
     long: { type: "string", default: "200000" },
     events: { type: "string" },
     "data-dir": { type: "string" },
+    base: { type: "string" },
+    only: { type: "string" },
     quick: { type: "boolean", default: false },
     store: { type: "string", default: "sqlite" },
     nodes: { type: "string", default: "1" },
@@ -54,6 +62,7 @@ const { values, positionals } = parseArgs({
 
 const seconds = values.quick ? 2 : Number(values.seconds);
 const rounds = values.quick ? 1 : Number(values.rounds);
+const runs = values.quick ? 2_000 : Number(values.runs);
 
 const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Promise<Row[]>>> = {
   "ingest-nodes": () => benchNodes({ seconds, rounds }),
@@ -64,7 +73,7 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
   webhooks: () => benchWebhooks({ seconds, rounds }),
   runs: (postgres) =>
     benchRuns({
-      runs: values.quick ? 2_000 : Number(values.runs),
+      runs,
       rounds,
       stored: values.quick || values.store === "postgres" ? 0 : Number(values["stored-runs"]),
       long: values.quick ? 0 : Number(values.long),
@@ -76,7 +85,10 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
 const isAboutNodes = positionals[0] === "ingest" && values.store === "postgres" && values.nodes === "2";
 const name = isAboutNodes ? "ingest-nodes" : (positionals[0] ?? "");
 const run = values.help ? undefined : BENCHMARKS[name];
-if (run) {
+if (name === "compare" && values.base !== undefined && !values.help) {
+  const isWhole = await benchCompare({ base: values.base, seconds, rounds, runs, only: values.only?.split(",") });
+  process.exitCode = isWhole ? 0 : 1;
+} else if (run) {
   const postgres = values.store === "postgres" ? await benchOnPostgres() : null;
   try {
     report(postgres ? `${name}-postgres` : name, await run(postgres));

@@ -4,23 +4,13 @@
  * CPU time for a request counts, and not how many it answers.
  */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { LoadResult } from "./load.ts";
-import { cpuSeconds, load, type Server, startInlet } from "./processes.ts";
+import { type DriveResult, drive, type Server, startInlet } from "./processes.ts";
 import { median, type Row } from "./report.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
 
 export interface NodesOptions {
   seconds: number;
   rounds: number;
-}
-
-interface Driven {
-  perSecond: number;
-  p50Ms: number;
-  /** Of the first node. */
-  cpuMs: number;
 }
 
 const CONNECTIONS = 32;
@@ -28,36 +18,35 @@ const CONNECTIONS = 32;
 const COST_GOAL = 0.2;
 
 export async function benchNodes(options: NodesOptions): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), "inlet-bench-"));
-  try {
-    const first = await startInlet(join(folder, "shared"));
+  return inTemporaryFolder(async (folder) => {
+    const first = await startInlet(folder);
     try {
-      return rowsOf(await rounds(options, first, join(folder, "shared")));
+      return rowsOf(await rounds(options, first, folder));
     } finally {
       await first.stop();
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
+/** Of the first node, but for `second`. */
 interface Round {
-  alone: Driven;
-  beside: Driven;
-  both: Driven;
-  second: LoadResult;
+  alone: DriveResult;
+  beside: DriveResult;
+  both: DriveResult;
+  second: DriveResult;
 }
 
 /** In turn, so that a slow spell of the machine hits all of them. */
 async function rounds({ rounds: count, seconds }: NodesOptions, first: Server, dataDir: string): Promise<Round[]> {
-  await drive(first, seconds);
+  const send = (node: Server) => drive(node, CONNECTIONS, "event", seconds);
+  await send(first);
   const done: Round[] = [];
   for (let round = 0; round < count; round++) {
-    const alone = await drive(first, seconds);
+    const alone = await send(first);
     const second = await startInlet(dataDir);
     try {
-      const beside = await drive(first, seconds);
-      const [both, other] = await Promise.all([drive(first, seconds), loadNode(second, seconds)]);
+      const beside = await send(first);
+      const [both, other] = await Promise.all([send(first), send(second)]);
       done.push({ alone, beside, both, second: other });
     } finally {
       await second.stop();
@@ -66,23 +55,10 @@ async function rounds({ rounds: count, seconds }: NodesOptions, first: Server, d
   return done;
 }
 
-async function drive(node: Server, seconds: number): Promise<Driven> {
-  const before = cpuSeconds(node) ?? Number.NaN;
-  const result = await loadNode(node, seconds);
-  const cpuMs = (((cpuSeconds(node) ?? Number.NaN) - before) * 1_000) / result.allRequests;
-  return { perSecond: result.requests / result.seconds, p50Ms: result.p50Ms, cpuMs };
-}
-
-async function loadNode({ url }: Server, seconds: number): Promise<LoadResult> {
-  const result = await load(`${url}/e/bench`, CONNECTIONS, "event", seconds);
-  if (result.failures > 0) throw new Error(`${result.failures} requests failed`);
-  return result;
-}
-
 function rowsOf(all: readonly Round[]): Row[] {
   const of = (pick: (round: Round) => number) => median(all.map(pick));
   const waiting = 1 - of(({ beside, alone }) => beside.perSecond / alone.perSecond);
-  const working = of(({ both, alone }) => both.cpuMs / alone.cpuMs) - 1;
+  const working = of(({ both, alone }) => both.cpuPerRequest / alone.cpuPerRequest) - 1;
   const goal = `≤ ${COST_GOAL}`;
   return [
     { what: "first node alone: single events", value: of(({ alone }) => alone.perSecond), unit: "events/s" },
@@ -90,7 +66,7 @@ function rowsOf(all: readonly Round[]): Row[] {
     { what: "both driven: first node", value: of(({ both }) => both.perSecond), unit: "events/s" },
     {
       what: "both driven: both together",
-      value: of(({ both, second }) => both.perSecond + second.requests / second.seconds),
+      value: of(({ both, second }) => both.perSecond + second.perSecond),
       unit: "events/s",
     },
     { what: "first node alone: p50", value: of(({ alone }) => alone.p50Ms), unit: "ms" },

@@ -13,10 +13,10 @@
  */
 
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createEventIdGenerator } from "@inlet/protocol";
 import { Client } from "pg";
 import { EVENT_DATA } from "./events.ts";
+import { answerIds, countEvents, listen, onJson } from "./loopback-server.ts";
 
 export interface FloorResult {
   events: number;
@@ -103,27 +103,13 @@ function serve(size: number): void {
     write();
   }
 
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const value: unknown = JSON.parse(Buffer.concat(chunks).toString());
-      const count = Array.isArray(value) ? value.length : 1;
+  const server = createServer((request, response) =>
+    onJson(request, (body) => {
+      const count = countEvents(body);
       waitingRows += count;
-      waiting.push({
-        count,
-        answer(newIds) {
-          const body = `{"ids":["${newIds.join('","')}"],"status":200}`;
-          response.writeHead(200, {
-            "content-type": "application/json",
-            "content-length": body.length,
-            "access-control-allow-origin": "*",
-          });
-          response.end(body);
-        },
-      });
+      waiting.push({ count, answer: (newIds) => answerIds(response, newIds) });
       setImmediate(write);
-    });
-  });
-  server.listen(0, "127.0.0.1", () => console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+    }),
+  );
+  listen(server);
 }

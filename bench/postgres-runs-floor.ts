@@ -13,12 +13,12 @@
  */
 
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createEventIdGenerator } from "@inlet/protocol";
 import { Client } from "pg";
 import { Agent } from "undici";
 import { dayAt, firstRunNumber } from "../packages/server/src/store/postgres/runs/run-number.ts";
 import type { SampledCall } from "./app-server.ts";
+import { listen, onJson } from "./loopback-server.ts";
 import type { FloorResult } from "./postgres-floor.ts";
 
 export interface FloorCall extends SampledCall {
@@ -95,7 +95,7 @@ async function end(client: Client, runs: readonly Run[]): Promise<void> {
 }
 
 async function writeAlone(seconds: number): Promise<void> {
-  // While PostgreSQL knows nothing of young tables it may choose a plan that costs twice as much.
+  // While PostgreSQL knows nothing of young tables it may choose a bad plan.
   await clients[0]?.query("ANALYZE events, runs, queue, calls");
   const measureFrom = performance.now() + WARM_UP_MS;
   const endAt = measureFrom + seconds * 1_000;
@@ -167,15 +167,12 @@ function serve({ origin, atOnce, path, headers, body }: FloorCall): void {
     setImmediate(write);
   }
 
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const events = JSON.parse(Buffer.concat(chunks).toString()) as { data: unknown }[];
-      const runs = events.map(({ data }) => newRun(JSON.stringify(data)));
+  const server = createServer((request, response) =>
+    onJson(request, (body) => {
+      const runs = (body as { data: unknown }[]).map(({ data }) => newRun(JSON.stringify(data)));
       sent.push({ runs, answer: () => response.end(JSON.stringify({ ids: runs.map(({ id }) => id), status: 200 })) });
       setImmediate(write);
-    });
-  });
-  server.listen(0, "127.0.0.1", () => console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+    }),
+  );
+  listen(server);
 }

@@ -9,8 +9,15 @@ export interface BenchPostgres {
   end(): Promise<void>;
 }
 
-/** Every data folder gets a database of its own. */
+/** All servers that are started from now on keep their data in it. */
 export async function benchOnPostgres(): Promise<BenchPostgres> {
+  const postgres = await startBenchPostgres();
+  useStore(async (dataDir) => ["--database-url", await postgres.urlOf(dataDir)]);
+  return postgres;
+}
+
+/** Every data folder gets a database of its own. */
+export async function startBenchPostgres(): Promise<BenchPostgres> {
   const given = process.env.BENCH_DATABASE_URL;
   const server = given ? { url: given, remove: async () => {} } : await startPostgres();
   const databases = new Map<string, string>();
@@ -23,7 +30,6 @@ export async function benchOnPostgres(): Promise<BenchPostgres> {
     url.pathname = `/${name}`;
     return url.href;
   }
-  useStore(async (dataDir) => ["--database-url", await urlOf(dataDir)]);
   return {
     urlOf,
     async end() {

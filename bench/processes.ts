@@ -1,15 +1,24 @@
 /** Starts and stops the processes of a benchmark, and reads what they cost. */
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { LoadResult } from "./load.ts";
 import type { FloorResult } from "./postgres-floor.ts";
 import type { FloorCall } from "./postgres-runs-floor.ts";
 
-const CLI = fileURLToPath(new URL("../packages/cli/bin/inlet.js", import.meta.url));
+/** The program of this checkout. */
+export const PROGRAM = fileURLToPath(new URL("../packages/cli/bin/inlet.js", import.meta.url));
 const CLOCK_TICKS_PER_SECOND = 100;
+
+/** Those that run; none outlives this process. */
+const children = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+});
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
 export interface Server {
   url: string;
@@ -27,9 +36,9 @@ export function useStore(flagsFor: typeof storeFlags): void {
   storeFlags = flagsFor;
 }
 
-export async function startInlet(dataDir: string, flags: readonly string[] = []): Promise<Server> {
+export async function startInlet(dataDir: string, flags: readonly string[] = [], program: string = PROGRAM): Promise<Server> {
   return start([
-    CLI,
+    program,
     "start",
     "--port",
     "0",
@@ -69,6 +78,28 @@ export function load(url: string, connections: number, body: string, seconds: nu
   return told<LoadResult>([here("load.ts"), url, String(connections), body, String(seconds)]);
 }
 
+export interface DriveResult extends LoadResult {
+  /** Requests. */
+  perSecond: number;
+  /** CPU seconds of the server for each request. */
+  cpuPerRequest: number;
+}
+
+/** The same, where every request has to be answered with 200. The URL is the event API's unless given. */
+export async function drive(
+  server: Server,
+  connections: number,
+  body: string,
+  seconds: number,
+  url: string = `${server.url}/e/bench`,
+): Promise<DriveResult> {
+  const before = cpuSeconds(server) ?? Number.NaN;
+  const result = await load(url, connections, body, seconds);
+  if (result.failures > 0) throw new Error(`${result.failures} requests failed`);
+  const used = (cpuSeconds(server) ?? Number.NaN) - before;
+  return { ...result, perSecond: result.requests / result.seconds, cpuPerRequest: used / result.allRequests };
+}
+
 /** What bare clients of PostgreSQL do in a second, alone. */
 export function bareClients(clients: number, databaseUrl: string, rows: number, seconds: number): Promise<number> {
   return alone("postgres-floor.ts", clients, databaseUrl, rows, seconds);
@@ -100,7 +131,7 @@ function groupSizes({ begun, ended }: RunGroups): string {
 
 /** What a process prints before it ends: a line of JSON. */
 async function told<Result>(argv: string[]): Promise<Result> {
-  const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawnNode(argv);
   let output = "";
   child.stdout.on("data", (chunk) => (output += chunk));
   const [code] = (await once(child, "close")) as [number];
@@ -123,7 +154,7 @@ export function residentMb({ child }: Server): number | null {
 
 async function start(argv: string[]): Promise<Server> {
   const begun = performance.now();
-  const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawnNode(argv);
   let output = "";
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.on("data", (chunk) => {
@@ -140,6 +171,13 @@ async function start(argv: string[]): Promise<Server> {
     await once(child, "exit");
   }
   return { url, output, readyMs, child, stop };
+}
+
+function spawnNode(argv: string[]): ChildProcessByStdio<null, Readable, null> {
+  const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
+  children.add(child);
+  child.once("exit", () => children.delete(child));
+  return child;
 }
 
 function readProcess({ pid }: ChildProcess, file: string): string | null {

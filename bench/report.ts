@@ -22,6 +22,11 @@ export function report(name: string, rows: Row[]): void {
     const verdict = goal ? `  ${goal}  ${met ? "reached" : "MISSED"}` : "";
     console.log(`${what.padEnd(width)}${written(value).padStart(10)} ${unit.padEnd(9)}${verdict}`);
   }
+  keep(name, rows);
+}
+
+/** As JSON, with the machine. */
+export function keep(name: string, rows: readonly object[]): void {
   const folder = fileURLToPath(new URL("results/", import.meta.url));
   mkdirSync(folder, { recursive: true });
   const file = `${folder}${name}.json`;
@@ -30,7 +35,7 @@ export function report(name: string, rows: Row[]): void {
   console.log(`\nwritten to ${file}`);
 }
 
-function written(value: number): string {
+export function written(value: number): string {
   if (Number.isNaN(value)) return "unknown";
   return value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(2);
 }

@@ -3,12 +3,20 @@
  * to the same app, at the same concurrency, and stores nothing. And how soon after a send a function is entered, when all is idle.
  */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Agent, request } from "undici";
 import { inDatabase } from "../packages/server/test/support/postgres-server.ts";
-import type { SampledCall } from "./app-server.ts";
+import {
+  CALLS_AT_ONCE,
+  idleDelaysMs,
+  pause,
+  postMany,
+  readControl,
+  runMany,
+  type Sdk,
+  SIGNING_KEY,
+  sendToEntry,
+  sync,
+} from "./drive-runs.ts";
 import { fillRuns } from "./fill-store.ts";
 import type { BenchPostgres } from "./postgres.ts";
 import {
@@ -23,6 +31,7 @@ import {
   startInlet,
 } from "./processes.ts";
 import { median, type Row } from "./report.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
 
 export interface RunsOptions {
   /** Runs of each load. */
@@ -36,30 +45,17 @@ export interface RunsOptions {
   postgres: BenchPostgres | null;
 }
 
-interface Control {
-  ended: number;
-  enteredAt: number;
-  samples: SampledCall[];
-}
-
-type Sdk = "inlet" | "inngest";
-
-const SIGNING_KEY = `signkey-bench-${"5e".repeat(32)}`;
-const EVENTS_PER_BATCH = 100;
-const SENDERS = 4;
-/** As many calls at once as the service makes to one app. */
-const CALLS_AT_ONCE = 100;
 const IDLE_SENDS = 200;
-/** Until all that a run needs is compiled and the heap has its size, which takes some 20,000: before that a run costs half as much again. */
+/** Until all that a run needs is compiled and the heap has its size, which takes some 20,000: before that a run costs more. */
 const WARM_RUNS = 30_000;
 /** As many times longer for a run, and a signed call may be repeated for five minutes only. */
-const PUBLISHED_TAKES = 5;
+export const PUBLISHED_TAKES = 5;
 /** After this a node that has no work under a limit no longer keeps it. */
 const LIMIT_LET_GO_MS = 3_000;
 const BARE_CLIENT_SECONDS = 2;
 const TURNS_PER_ROUND = 3;
 const BARE_CLIENT_GOAL = 0.5;
-const SHARE_GOAL: Readonly<Record<Sdk, number>> = { inlet: 0.4, inngest: 0.8 };
+export const RUN_SHARE_GOAL: Readonly<Record<Sdk, number>> = { inlet: 0.4, inngest: 0.8 };
 
 export async function benchRuns(options: RunsOptions): Promise<Row[]> {
   const rows: Row[] = [];
@@ -68,7 +64,7 @@ export async function benchRuns(options: RunsOptions): Promise<Row[]> {
     await withService(async (inlet, app, folder) => {
       const common: Row[] = [];
       for (const steps of [0, 2]) common.push(...(await compare(options, sdk, steps, inlet, app)));
-      if (sdk === "inlet") common.push(...(await idleLatency(inlet, app)));
+      if (sdk === "inlet") common.push(...latencyRows("idle: send to function entry", await idleDelaysMs(inlet, app, IDLE_SENDS), 5, 25));
       rows.push(...(options.postgres ? withoutGoals(common) : common));
       if (sdk === "inlet" && options.postgres) {
         rows.push(...(await besideBareClient(options, options.postgres, inlet, app, folder)));
@@ -93,18 +89,18 @@ function withoutGoals(rows: readonly Row[]): Row[] {
 }
 
 async function withService(work: (inlet: Server, app: Server, folder: string) => Promise<unknown>, sdk: Sdk, stored = 0): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "inlet-bench-"));
-  if (stored > 0) await fillRuns(folder, stored);
-  const inlet = await startInlet(folder, ["--signing-key", SIGNING_KEY]);
-  const app = await startApp(sdk, inlet.url, SIGNING_KEY);
-  try {
-    await sync(inlet, app);
-    await work(inlet, app, folder);
-  } finally {
-    await app.stop();
-    await inlet.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  await inTemporaryFolder(async (folder) => {
+    if (stored > 0) await fillRuns(folder, stored);
+    const inlet = await startInlet(folder, ["--signing-key", SIGNING_KEY]);
+    const app = await startApp(sdk, inlet.url, SIGNING_KEY);
+    try {
+      await sync(inlet, app);
+      await work(inlet, app, folder);
+    } finally {
+      await app.stop();
+      await inlet.stop();
+    }
+  });
 }
 
 /** Service and floor take turns, so that both meet the same machine. */
@@ -128,44 +124,8 @@ async function compare({ runs: ofOurs, rounds }: RunsOptions, sdk: Sdk, steps: n
     { what: `${label}: runs`, value: median(service) / callsPerRun, unit: "runs/s" },
     { what: `${label}: calls`, value: median(service), unit: "calls/s" },
     { what: `${label}: floor`, value: median(floor), unit: "calls/s" },
-    { what: `${label}: share`, value: share, unit: "×", goal: `≥ ${SHARE_GOAL[sdk]}`, met: share >= SHARE_GOAL[sdk] },
+    { what: `${label}: share`, value: share, unit: "×", goal: `≥ ${RUN_SHARE_GOAL[sdk]}`, met: share >= RUN_SHARE_GOAL[sdk] },
   ];
-}
-
-/** Runs a second, from the first send to the last end. */
-async function runMany(inlet: Server, app: Server, name: string, count: number): Promise<number> {
-  const target = (await readControl(app)).ended + count;
-  const begun = performance.now();
-  const batch = batchOf(name, EVENTS_PER_BATCH);
-  let left = count;
-  async function sendBatches(): Promise<void> {
-    while (left > 0) {
-      const size = Math.min(EVENTS_PER_BATCH, left);
-      left -= size;
-      await send(inlet, size === EVENTS_PER_BATCH ? batch : batchOf(name, size));
-    }
-  }
-  await Promise.all(Array.from({ length: SENDERS }, sendBatches));
-  await readControl(app, target);
-  return count / ((performance.now() - begun) / 1_000);
-}
-
-/** The floor: calls a second. */
-async function postMany(app: Server, calls: readonly SampledCall[], count: number): Promise<number> {
-  const agent = new Agent({ connections: CALLS_AT_ONCE });
-  const begun = performance.now();
-  let next = 0;
-  async function post(): Promise<void> {
-    while (next < count) {
-      const { path, headers, body } = calls[next++ % calls.length] as SampledCall;
-      const { body: answer } = await agent.request({ origin: app.url, path, method: "POST", headers, body });
-      await answer.text();
-    }
-  }
-  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, post));
-  const seconds = (performance.now() - begun) / 1_000;
-  await agent.close();
-  return count / seconds;
 }
 
 /**
@@ -231,15 +191,6 @@ async function runsPerTransaction(url: string, last: number): Promise<RunGroups>
   return { begun: await size("events ORDER BY sequence"), ended: await size("runs ORDER BY run_id") };
 }
 
-async function idleLatency(inlet: Server, app: Server): Promise<Row[]> {
-  const delays: number[] = [];
-  for (let i = 0; i < IDLE_SENDS; i++) {
-    delays.push(await sendToEntry(inlet, app, "plain"));
-    await pause(10);
-  }
-  return latencyRows("idle: send to function entry", delays, 5, 25);
-}
-
 /** Accepted by one node, worked on by another: the one that keeps the function's limit, because it had work under it a moment ago. */
 async function latencyAcross(accepts: Server, app: Server, folder: string): Promise<Row[]> {
   const works = await startInlet(folder, ["--signing-key", SIGNING_KEY]);
@@ -256,14 +207,6 @@ async function latencyAcross(accepts: Server, app: Server, folder: string): Prom
   } finally {
     await works.stop();
   }
-}
-
-async function sendToEntry(inlet: Server, app: Server, name: string): Promise<number> {
-  const { ended } = await readControl(app);
-  const entered = readControl(app, ended + 1);
-  const sentAt = performance.timeOrigin + performance.now();
-  await send(inlet, JSON.stringify({ name: `bench/${name}`, data: {} }));
-  return (await entered).enteredAt - sentAt;
 }
 
 function latencyRows(what: string, delays: number[], p50Goal: number, p99Goal: number): Row[] {
@@ -306,32 +249,4 @@ async function memoryOver(runs: number, inlet: Server, app: Server): Promise<Row
     { what: `resident after ${Math.round(runs / 10).toLocaleString("en")} runs`, value: early, unit: "MB" },
     { what: `resident after ${runs.toLocaleString("en")} more`, value: late, unit: "MB", goal: "≤ 1.3 ×", met: late <= early * 1.3 },
   ];
-}
-
-async function sync(inlet: Server, app: Server): Promise<void> {
-  const response = await fetch(`${inlet.url}/v1/apps`, {
-    method: "POST",
-    headers: { authorization: "Bearer bench", "content-type": "application/json" },
-    body: JSON.stringify({ url: `${app.url}/api` }),
-  });
-  if (response.status !== 201) throw new Error(`the app did not register: ${await response.text()}`);
-}
-
-function batchOf(name: string, size: number): string {
-  return JSON.stringify(Array.from({ length: size }, (_, n) => ({ name: `bench/${name}`, data: { n, order: "A-1042", total: 99.5 } })));
-}
-
-async function send(inlet: Server, events: string): Promise<void> {
-  const response = await request(`${inlet.url}/e/bench`, { method: "POST", body: events });
-  const text = await response.body.text();
-  if (response.statusCode !== 200) throw new Error(`a send was refused: ${text}`);
-}
-
-/** Answered once so many functions have ended. */
-async function readControl(app: Server, ended = 0): Promise<Control> {
-  return (await (await fetch(`${app.url}/control?ended=${ended}`)).json()) as Control;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -3,65 +3,60 @@
  * senders notice while other people's transforms loop for ever.
  */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { benchDisk } from "./disk.ts";
-import { cpuSeconds, load, residentMb, type Server, startInlet } from "./processes.ts";
+import { type DriveResult, drive, load, residentMb, type Server, startInlet } from "./processes.ts";
 import { median, type Row } from "./report.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
 
 export interface WebhookOptions {
   seconds: number;
   rounds: number;
 }
 
-const TYPICAL = `function transform(evt, headers = {}, queryParams = {}, raw = "") {
+export const TYPICAL = `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return { name: "stripe/" + evt.type, data: evt, ts: evt.created * 1000 };
 }`;
 const LOOP = "function transform() { for (;;); }";
 const LOOPS = 20;
-const SHARE_GOAL = 0.15;
+export const WEBHOOK_SHARE_GOAL = 0.15;
 const LOOPS_P99_GOAL = 3;
 
 export async function benchWebhooks(options: WebhookOptions): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), "inlet-bench-"));
-  const inlet = await startInlet(folder);
-  try {
-    const typical = await makeWebhook(inlet, TYPICAL);
-    const disk = benchDisk(folder, "before");
-    return [...disk, ...(await compare(options, inlet, typical)), ...(await besideLoops(options, inlet))];
-  } finally {
-    await inlet.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return inTemporaryFolder(async (folder) => {
+    const inlet = await startInlet(folder);
+    try {
+      const typical = await makeWebhook(inlet, TYPICAL);
+      const disk = benchDisk(folder, "before");
+      return [...disk, ...(await compare(options, inlet, typical)), ...(await besideLoops(options, inlet))];
+    } finally {
+      await inlet.stop();
+    }
+  });
 }
 
 async function compare({ seconds, rounds }: WebhookOptions, inlet: Server, webhook: string): Promise<Row[]> {
-  const results: { events: number; small: number; large: number; p99: number; cpu: number }[] = [];
+  const results: { events: DriveResult; small: DriveResult; large: DriveResult }[] = [];
   for (let round = 0; round < rounds; round++) {
-    const events = await load(`${inlet.url}/e/bench`, 64, "event-1kb", seconds);
-    const cpuBefore = cpuSeconds(inlet) ?? Number.NaN;
-    const small = await load(webhook, 64, "webhook-1kb", seconds);
-    const cpu = ((cpuSeconds(inlet) ?? Number.NaN) - cpuBefore) / small.allRequests;
-    const large = await load(webhook, 16, "webhook-96kb", seconds);
-    for (const { failures } of [events, small, large]) if (failures > 0) throw new Error(`${failures} requests failed`);
-    results.push({
-      events: events.requests / seconds,
-      small: small.requests / seconds,
-      large: large.requests / seconds,
-      p99: small.p99Ms,
-      cpu,
-    });
+    const events = await drive(inlet, 64, "event-1kb", seconds);
+    const small = await drive(inlet, 64, "webhook-1kb", seconds, webhook);
+    const large = await drive(inlet, 16, "webhook-96kb", seconds, webhook);
+    results.push({ events, small, large });
   }
   const of = (pick: (result: (typeof results)[number]) => number) => median(results.map(pick));
-  const share = of(({ small, events }) => small / events);
+  const share = of(({ small, events }) => small.perSecond / events.perSecond);
   return [
-    { what: "single events of 1 KB, 64 connections", value: of(({ events }) => events), unit: "req/s" },
-    { what: "webhook requests of 1 KB, 64 connections", value: of(({ small }) => small), unit: "req/s" },
-    { what: "share of the single-event figure", value: share, unit: "×", goal: `≥ ${SHARE_GOAL}`, met: share >= SHARE_GOAL },
-    { what: "webhook requests of 1 KB: p99", value: of(({ p99 }) => p99), unit: "ms" },
-    { what: "webhook requests of 1 KB: CPU per request", value: of(({ cpu }) => cpu * 1e6), unit: "µs" },
-    { what: "webhook requests of 96 KB, 16 connections", value: of(({ large }) => large), unit: "req/s" },
+    { what: "single events of 1 KB, 64 connections", value: of(({ events }) => events.perSecond), unit: "req/s" },
+    { what: "webhook requests of 1 KB, 64 connections", value: of(({ small }) => small.perSecond), unit: "req/s" },
+    {
+      what: "share of the single-event figure",
+      value: share,
+      unit: "×",
+      goal: `≥ ${WEBHOOK_SHARE_GOAL}`,
+      met: share >= WEBHOOK_SHARE_GOAL,
+    },
+    { what: "webhook requests of 1 KB: p99", value: of(({ small }) => small.p99Ms), unit: "ms" },
+    { what: "webhook requests of 1 KB: CPU per request", value: of(({ small }) => small.cpuPerRequest * 1e6), unit: "µs" },
+    { what: "webhook requests of 96 KB, 16 connections", value: of(({ large }) => large.perSecond), unit: "req/s" },
     { what: "resident after load", value: residentMb(inlet) ?? Number.NaN, unit: "MB" },
   ];
 }
@@ -93,7 +88,7 @@ async function besideLoops({ seconds, rounds }: WebhookOptions, inlet: Server): 
   ];
 }
 
-async function makeWebhook(inlet: Server, transform: string): Promise<string> {
+export async function makeWebhook(inlet: Server, transform: string): Promise<string> {
   const answer = await fetch(`${inlet.url}/v1/webhooks`, {
     method: "POST",
     headers: { authorization: "Bearer bench", "content-type": "application/json" },

@@ -1,5 +1,6 @@
 /**
- * Holds the code to its own map (ARCHITECTURE.md, "Who may import whom"): prints every import that breaks a rule, and fails.
+ * Holds the code to its own map (ARCHITECTURE.md, "Who may import whom"): prints every import that breaks a rule and every circle of
+ * imports, and fails.
  *
  *   node scripts/check-imports.ts
  */
@@ -8,6 +9,7 @@ import { globSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findCircles, importsOf, readImportGraph } from "./import-graph.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SERVER = "packages/server/src";
@@ -59,10 +61,13 @@ const RULES: Rule[] = [
   { folder: "packages/cli", may: ["@inlet/protocol", "@inlet/server", "@inlet/server/transform"], packages: [] },
 ];
 
-const broken = globSync("packages/*/{src,bin}/**/*.{ts,tsx,js}", { cwd: ROOT }).flatMap((file) => checkFile(file.replaceAll("\\", "/")));
+const broken = [
+  ...globSync("packages/*/{src,bin}/**/*.{ts,tsx,js}", { cwd: ROOT }).flatMap((file) => checkFile(file.replaceAll("\\", "/"))),
+  ...findCircles(readImportGraph(ROOT)).map((circle) => `imports go in a circle: ${circle.join(" → ")}`),
+];
 for (const line of broken) console.error(line);
 if (broken.length > 0) process.exitCode = 1;
-else console.log("imports: every file keeps to the map");
+else console.log("imports: every file keeps to the map, and none goes in a circle");
 
 function checkFile(file: string): string[] {
   const rule = RULES.filter(({ folder }) => file.startsWith(`${folder}/`)).sort((a, b) => b.folder.length - a.folder.length)[0];
@@ -102,10 +107,4 @@ function environmentOutside(file: string, text: string): string[] {
     file.startsWith("packages/cli/bin/") ||
     file.endsWith(".test.ts");
   return !mayRead && /process\.env/.test(text) ? [`${file} must not read the environment of the process`] : [];
-}
-
-function importsOf(text: string): string[] {
-  return [...text.matchAll(/^(?:import|export)\s[^;]*?from\s+"([^"]+)"|^import\s+"([^"]+)"|\bimport\("([^"]+)"\)/gms)].map(
-    (match) => match[1] ?? match[2] ?? match[3] ?? "",
-  );
 }

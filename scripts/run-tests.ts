@@ -1,8 +1,8 @@
 /**
  * Runs all tests, or the files that are named or match a pattern. What it adds to `node --test` is speed:
  *
- * - Test processes and their threads share what V8 has compiled, in node_modules/.cache: a file that starts services needs a third
- *   less of the processor.
+ * - Test processes and their threads share what V8 has compiled, in node_modules/.cache: a file that starts services needs less of
+ *   the processor.
  * - Tests that need a PostgreSQL share one server, each with a database of its own.
  * - The files that take longest begin first, so that the end does not wait for one of them.
  *
@@ -22,7 +22,7 @@ const ALL = ["packages/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.t
 const CONCURRENCY = 3;
 const TIMEOUT_MS = 300_000;
 
-/** Longest first, as measured on two cores: from two minutes down to half a minute. */
+/** Longest first. */
 const LONG = [
   "browser.test.ts",
   // It waits for a minute to begin.
@@ -31,6 +31,8 @@ const LONG = [
   "accepted-events-survive-a-crash.test.ts",
   "postgres-may-restart.test.ts",
   "postgres-store.test.ts",
+  // It waits for a lease to end.
+  "leases-are-renewed.test.ts",
   "apply-makes-the-server-match.test.ts",
   "nodes-may-be-killed.test.ts",
   "listen-misses-nothing.test.ts",

@@ -2,10 +2,8 @@
 /*
  * The entry of the `inlet` command: turns on the compile cache, then runs the sources, or what was built from them when this is
  * an installed package. Plain JavaScript, because the cache has to be on before Node meets the first TypeScript file. The
- * variable hands it on to worker threads.
- *
- * Measured: ready after 0.36 s instead of 0.69 s, and 103 MB resident instead of 141 MB, since with a warm cache Node does not
- * even load its type stripper.
+ * variable hands it on to worker threads. With a warm cache Node does not even load its type stripper: the start is quicker, and
+ * less memory is held.
  */
 
 import { existsSync } from "node:fs";

@@ -75,10 +75,10 @@ test("the terminal shows events, duplicates, refusals and ends of runs, line by 
   assert.equal(dev.stderr(), "", "and no log line for machines");
 });
 
-test("a dashboard on another origin may send an event to it", async (t) => {
-  const dev = workingFolder(t).start("dev", "--port", "0", "--discover", "off", "--ephemeral");
-  const url = await urlOf(dev);
+test("a dashboard on another origin that --allow-origin names may send an event to it", async (t) => {
   const origin = "https://inlet.example.com";
+  const dev = workingFolder(t).start("dev", "--port", "0", "--discover", "off", "--ephemeral", "--allow-origin", origin);
+  const url = await urlOf(dev);
   const preflight = await fetch(`${url}/e/dev`, {
     method: "OPTIONS",
     headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "content-type,x-inngest-event-id-seed" },

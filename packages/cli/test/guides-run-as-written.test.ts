@@ -46,7 +46,7 @@ test("the five-minute start", async (t) => {
 
 test("branch environments, step by step and as a workflow", async (t) => {
   const guide = readGuide("branch-environments.md");
-  const signingKey = "signkey-prod-00ff00ff";
+  const signingKey = `signkey-prod-${"00ff".repeat(8)}`;
   const { url, variables, rest } = await startServer(t, ["--signing-key", signingKey]);
   const app = await startSmallApp(t, url, { good: () => ({ status: 200, body: null }) }, signingKeyBearers(signingKey)[0]);
   const { SERVICE_EVENT_KEY: _, ...ofCi } = variables;
@@ -71,9 +71,13 @@ test("branch environments, step by step and as a workflow", async (t) => {
 
 test("the systemd unit starts a service that knows its public address and its clients", async (t) => {
   const guide = readGuide("self-hosting.md");
-  const { argv, setting, variables } = unitOf(guide);
+  const { argv, setting, placeholders, variables } = unitOf(guide);
   const [mode, ...flags] = argv;
   assert.equal(mode, "start");
+  assert.throws(
+    () => readConfig("start", flags, placeholders),
+    /SERVICE_EVENT_KEY is a placeholder[\s\S]*SERVICE_SIGNING_KEY is a placeholder/,
+  );
   const config = readConfig("start", flags, variables);
   assert.ok(Number.parseInt(setting("TimeoutStopSec"), 10) * 1_000 > config.drainTimeout);
   assert.deepEqual(

@@ -9,23 +9,15 @@ export type CanonicalHeaders = Record<string, string>;
 export function canonicalHeaders(rawHeaders: readonly string[]): CanonicalHeaders {
   const headers: CanonicalHeaders = Object.create(null);
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = canonicalName(rawHeaders[i] ?? "");
-    const value = rawHeaders[i + 1] ?? "";
+    const name = canonicalName(rawHeaders[i] as string);
+    const value = rawHeaders[i + 1] as string;
     const before = headers[name];
     headers[name] = before === undefined ? value : `${before}, ${value}`;
   }
   return headers;
 }
 
-/** Senders use few names, over and over; the bound is against those who do not. */
-const KNOWN_NAMES_MAX = 1_000;
-const knownNames = new Map<string, string>();
-
 /** `x-example-event` becomes `X-Example-Event`. */
 export function canonicalName(name: string): string {
-  const known = knownNames.get(name);
-  if (known !== undefined) return known;
-  const canonical = name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
-  if (knownNames.size < KNOWN_NAMES_MAX) knownNames.set(name, canonical);
-  return canonical;
+  return name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }

@@ -3,8 +3,7 @@
  * Calls to functions are signed over it, because an SDK whose framework has parsed the body writes it anew before it checks.
  *
  * Works from text to text. A value that is canonical already is copied as a whole, and no object is ever made of it: V8 13.6 can
- * mistake escaped keys for others there. Nesting costs no stack. Measured on an event of 277 bytes: 4 µs when its members have to be
- * sorted and 2.6 µs when nothing changes, against 7 µs for parsing, sorting and writing and 1.5 µs for JSON.parse alone.
+ * mistake escaped keys for others there. Nesting costs no stack. That is also faster than to parse, sort and write.
  */
 
 import { canonicalNumber } from "./canonical-number.ts";
@@ -188,7 +187,7 @@ function written(text: string, { isObject, isSorted, keys, parts, marks }: Frame
   return `${joined}}`;
 }
 
-/** Few members are put in place one by one, which is twice as fast; of those given twice the last counts. */
+/** Few members are put in place one by one, which is faster; of those given twice the last counts. */
 function sorted(keys: readonly string[], parts: readonly string[]): string[] {
   if (keys.length > 24) {
     const last = new Map(keys.map((key, i) => [key, parts[i] as string]));

@@ -13,17 +13,18 @@ export function canonicalNumber(token: string, exact: boolean): string {
   return isSameNumber(token, text) ? text : token;
 }
 
+/** Of numbers of the same sign. */
 function isSameNumber(a: string, b: string): boolean {
   const [left, right] = [decimal(a), decimal(b)];
-  return left.digits === right.digits && (left.digits === "" || (left.exponent === right.exponent && left.isNegative === right.isNegative));
+  return left.digits === right.digits && (left.digits === "" || left.exponent === right.exponent);
 }
 
 /** 0.digits × 10^exponent, without zeros at either end of the digits. */
-function decimal(token: string): { isNegative: boolean; digits: string; exponent: number } {
-  const [, sign, whole = "", fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(token) ?? [];
+function decimal(token: string): { digits: string; exponent: number } {
+  const [, whole = "", fraction = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(token) ?? [];
   const all = whole + fraction;
   const leadingZeros = /^0*/.exec(all)?.[0].length ?? 0;
   let end = all.length;
   while (end > leadingZeros && all[end - 1] === "0") end--;
-  return { isNegative: sign === "-", digits: all.slice(leadingZeros, end), exponent: Number(exponent) + whole.length - leadingZeros };
+  return { digits: all.slice(leadingZeros, end), exponent: Number(exponent) + whole.length - leadingZeros };
 }

@@ -37,7 +37,10 @@ export const ERRORS = {
   session_not_found: terminal(404, "No session with that id is open."),
   login_token_invalid: terminal(401, "The login link has already been used or is older than 15 minutes."),
   too_many_attempts: retryable(429, "Too many failed attempts from this IP address. Retry after Retry-After seconds."),
-  origin_forbidden: terminal(403, "The request comes from another origin, or reaches a dev server by a host name other than localhost."),
+  origin_forbidden: terminal(
+    403,
+    "The request comes from another origin (allow it on a dev server with --allow-origin), or reaches a dev server by a host name other than localhost.",
+  ),
   role_forbidden: terminal(403, "The role of the API key does not allow this request."),
   request_invalid: terminal(400, "A parameter, header or field of the request is invalid. `details` lists all faults."),
   route_not_found: terminal(404, "The path does not exist."),

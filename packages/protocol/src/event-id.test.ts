@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEventIdGenerator, isEventId, parseEventIdSeed, seededEventId } from "./event-id.ts";
+import { createEventIdGenerator, firstIdAt, isEventId, parseEventIdSeed, seededEventId } from "./event-id.ts";
 
 test("ids are ULIDs of the time they were made", () => {
   const id = createEventIdGenerator().next(1_469_918_176_385);
@@ -61,4 +61,55 @@ test("a malformed seed is no seed", () => {
   ]) {
     assert.equal(parseEventIdSeed(header), null, header);
   }
+});
+
+test("a text is an Event ID only as a whole", () => {
+  const id = "01ARYZ6S41TSV4RRFFQ69G5FAV";
+  assert.equal(isEventId(id), true);
+  for (const text of [`0${id}`, `${id}0`, id.slice(1), id.toLowerCase(), `8${id.slice(1)}`, id.replace("V", "U"), "", `${id}\n`])
+    assert.equal(isEventId(text), false, text);
+});
+
+test("the lowest id of a millisecond is its time and zeros; times that no id has are the first or the last", () => {
+  assert.equal(firstIdAt(1_469_918_176_385), `01ARYZ6S41${"0".repeat(16)}`);
+  assert.equal(firstIdAt(-5), "0".repeat(26));
+  assert.equal(firstIdAt(2 ** 48 - 1), `7ZZZZZZZZZ${"0".repeat(16)}`);
+  assert.equal(firstIdAt(2 ** 48), `7ZZZZZZZZZ${"0".repeat(16)}`);
+});
+
+test("within a millisecond an id is one more than the one before", () => {
+  const ids = createEventIdGenerator((bytes) => bytes.fill(0));
+  assert.deepEqual(
+    [ids.next(1), ids.next(1), ids.next(0)].map((id) => id.slice(10)),
+    ["0", "1", "2"].map((last) => last.padStart(16, "0")),
+  );
+});
+
+test("entropy is fetched for four hundred ids at a time, and used once", () => {
+  let fetched = 0;
+  const ids = createEventIdGenerator((bytes) => {
+    fetched++;
+    for (let at = 0; at < bytes.length; at++) bytes[at] = Math.floor(at / 10) % 256;
+  });
+  const made = Array.from({ length: 400 }, (_, n) => ids.next(n).slice(10));
+  assert.equal(fetched, 1);
+  assert.notEqual(made[0], made[1]);
+  ids.next(400);
+  assert.equal(fetched, 2);
+});
+
+test("two generators make different ids", () => {
+  assert.notEqual(createEventIdGenerator().next(1), createEventIdGenerator().next(1));
+});
+
+test("a seed is read in both alphabets of base64, with and without padding, and to its last millisecond", () => {
+  const entropy = Uint8Array.from([0xfb, 0xff, 0xbf, 0xfe, 0xff, 0xef, 0xfb, 0xff, 0xbf, 0xfe]);
+  const base64 = Buffer.from(entropy).toString("base64");
+  const url = Buffer.from(entropy).toString("base64url");
+  assert.ok(/[+].*[/]|[/].*[+]/.test(base64) && /-.*_|_.*-/.test(url), "both characters that differ");
+  for (const text of [base64, url, base64.replace(/=+$/, "")])
+    assert.deepEqual(parseEventIdSeed(` ${2 ** 48 - 1},${text} `), { timeMs: 2 ** 48 - 1, entropy }, text);
+  assert.equal(parseEventIdSeed(`${2 ** 48},${base64}`), null);
+  assert.equal(parseEventIdSeed(`1,${base64}=`), null);
+  assert.equal(parseEventIdSeed(`x1,${base64}`), null);
 });

@@ -15,7 +15,6 @@ export function addField(fields: FieldLists, name: string, value: string): void 
 /** Reads a form body: `a=1&a=2&b=`. */
 export function parseForm(text: string): FieldLists {
   const fields = newFieldLists();
-  if (text === "") return fields;
   // URLSearchParams takes a leading question mark for that of a query; here it belongs to the first name.
   for (const [name, value] of new URLSearchParams(`&${text}`)) addField(fields, name, value);
   return fields;

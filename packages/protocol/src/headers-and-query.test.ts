@@ -16,16 +16,17 @@ describe("header names", () => {
   for (const [name, canonical] of Object.entries(names)) {
     it(`${name} becomes ${canonical}`, () => assert.equal(canonicalName(name), canonical));
   }
-
-  it("stay right when there are more than can be remembered", () => {
-    for (let i = 0; i < 2_000; i++) assert.equal(canonicalName(`x-name-${i}`), `X-Name-${i}`);
-  });
 });
 
 describe("headers", () => {
   it("that are repeated are joined, also those Node would drop", () => {
     const headers = canonicalHeaders(["X-A", "1", "x-a", "2", "Content-Type", "a/b", "content-type", "c/d", "Empty", ""]);
     assert.deepEqual({ ...headers }, { "X-A": "1, 2", "Content-Type": "a/b, c/d", Empty: "" });
+  });
+
+  it("without a value at the end of the list are left out", () => {
+    assert.deepEqual({ ...canonicalHeaders(["a", "1", "b"]) }, { A: "1" });
+    assert.deepEqual({ ...canonicalHeaders([]) }, {});
   });
 
   it("named __proto__ are harmless and kept", () => {

@@ -1,6 +1,7 @@
 /** The words Inlet's server, SDK and CLI share. No I/O, no dependencies. */
 
 export * from "./accept-list.ts";
+export * from "./address-group.ts";
 export * from "./canonical-headers.ts";
 export * from "./canonical-json.ts";
 export * from "./error-codes.ts";
@@ -11,6 +12,7 @@ export * from "./field-lists.ts";
 export * from "./headers.ts";
 export * from "./ids.ts";
 export * from "./json-scan.ts";
+export * from "./key-texts.ts";
 export * from "./parse-duration.ts";
 export * from "./read-event.ts";
 export * from "./sign.ts";

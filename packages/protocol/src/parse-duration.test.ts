@@ -9,6 +9,8 @@ test("a length of time is read as Go, the SDKs and people write it", () => {
     ["100ms", 100],
     ["1.5s", 1_500],
     [".5s", 500],
+    [".25s", 250],
+    [`${"0".repeat(98)}1s`, 1_000],
     ["1.s", 1_000],
     ["10s", 10_000],
     ["5m", 300_000],
@@ -42,6 +44,7 @@ test("anything else is not a length of time", () => {
     "tomorrow",
     "1.5.5s",
     "9".repeat(99),
+    `${"0".repeat(99)}1s`,
     `${"9".repeat(30)}w`,
   ])
     assert.equal(parseDuration(text), null, text);

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { test } from "node:test";
-import { signBody, signingKeyBearers } from "./sign.ts";
+import { isPlaceholderKey } from "./key-texts.ts";
+import { isBearerOf, isSigningKey, signBody, signingKeyBearers } from "./sign.ts";
 
 // Computed with OpenSSL: printf '%s' '{"a":1}1700000000' | openssl dgst -sha256 -hmac deadbeef
 const SIGNATURE = "t=1700000000&s=e836ae5687786d7c585696e48df2dc37e1166008db3701f53b15ff33d3bd5993";
-// printf deadbeef | xxd -r -p | openssl dgst -sha256
-const HASH = "5f78c33274e43fa9de5659265c1d917e25c03722dcb0b8d27db8d5feaa813953";
+const KEY = "deadbeef".repeat(4);
+// printf deadbeefdeadbeefdeadbeefdeadbeef | xxd -r -p | openssl dgst -sha256
+const HASH = "fd1679fab79576a8f134ea26bd23797d080dff39bd6297e005dc45c62b71c8f6";
 
 test("a body is signed with the characters of the key behind its prefix", () => {
   for (const key of ["signkey-prod-deadbeef", "signkey-test-deadbeef", "signkey-branch_x-deadbeef", "deadbeef"]) {
@@ -25,6 +27,42 @@ test("a signature is the HMAC of the UTF-8 of body and time, whatever the length
 });
 
 test("a key is shown by itself, or by its hash with and without the prefix", () => {
-  assert.deepEqual(signingKeyBearers("signkey-prod-deadbeef"), ["signkey-prod-deadbeef", `signkey-prod-${HASH}`, HASH]);
-  assert.deepEqual(signingKeyBearers("deadbeef"), ["deadbeef", HASH]);
+  assert.deepEqual(signingKeyBearers(`signkey-prod-${KEY}`), [`signkey-prod-${KEY}`, `signkey-prod-${HASH}`, HASH]);
+  assert.deepEqual(signingKeyBearers(KEY), [KEY, HASH]);
+  for (const bearer of [`signkey-prod-${KEY}`, `signkey-prod-${HASH}`, HASH]) assert.ok(isBearerOf(`signkey-prod-${KEY}`, bearer), bearer);
+  for (const bearer of ["", KEY, `signkey-test-${HASH}`, HASH.toUpperCase()]) assert.ok(!isBearerOf(`signkey-prod-${KEY}`, bearer), bearer);
+});
+
+test("a text that is not whole hexadecimal of 128 bits is no signing key, and no bearer stands for it", () => {
+  const hashOfNothing = createHash("sha256").digest("hex");
+  for (const text of [
+    "",
+    "secret",
+    "my-signing-key",
+    `${KEY}0`,
+    `${KEY}zz`,
+    `signkey-prod-${KEY}zz`,
+    KEY.slice(2),
+    `signkey--${KEY}`,
+    ` ${KEY}`,
+  ]) {
+    assert.ok(!isSigningKey(text), text);
+    assert.deepEqual(signingKeyBearers(text), [], text);
+    assert.ok(!isBearerOf(text, hashOfNothing), text);
+  }
+  for (const text of [KEY, KEY.toUpperCase(), `signkey-branch_x-${KEY}${KEY}`]) assert.ok(isSigningKey(text), text);
+});
+
+test("texts that stand in examples where a key belongs are known", () => {
+  for (const text of [
+    "replace-me",
+    "evk_replace-me-with-32-random-characters",
+    "ChangeMe",
+    "YOUR_API_KEY",
+    "<key>",
+    "signkey-prod-…",
+    "xxxxxxxx",
+  ])
+    assert.ok(isPlaceholderKey(text), text);
+  for (const text of ["mine", "test-event-key", "evk_5c1d02", KEY]) assert.ok(!isPlaceholderKey(text), text);
 });

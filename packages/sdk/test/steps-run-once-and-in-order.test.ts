@@ -76,6 +76,40 @@ test("a step is named by the SHA-1 of its id; the same id again gets a number", 
   );
 });
 
+test("a number that was given to a repeated id is given to no other step, whichever of them comes first", async (t) => {
+  const { inlet } = await testApp(t);
+  const orders = [
+    ["a", "a", "a:1"],
+    ["a:1", "a", "a"],
+    ["a", "a:1", "a"],
+    ["a", "a", "a", "a:1", "a:2", "a:1:1"],
+  ];
+  for (const [n, order] of orders.entries()) {
+    const ran: number[] = [];
+    const fn = inlet.createFunction({ id: `order-${n}` }, { event: "test/event" }, async ({ step }) => {
+      const seen: string[] = [];
+      for (const [index, id] of order.entries()) {
+        seen.push(
+          await step.run(id, () => {
+            ran.push(index);
+            return `${id} at ${index}`;
+          }),
+        );
+      }
+      return seen;
+    });
+    const { output, steps } = await run(t, fn);
+    const name = order.join(" ");
+    assert.deepEqual(
+      output,
+      order.map((id, index) => `${id} at ${index}`),
+      `each step has its own result: ${name}`,
+    );
+    assert.deepEqual(ran, [...order.keys()], `each runs once: ${name}`);
+    assert.equal(Object.keys(steps).length, order.length, name);
+  }
+});
+
 test("results are what JSON makes of them", async (t) => {
   const { inlet } = await testApp(t);
   const fn = inlet.createFunction({ id: "json" }, { event: "test/event" }, async ({ step }) => {

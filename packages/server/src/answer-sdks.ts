@@ -21,7 +21,6 @@ export interface SdkAnswersParts {
   directory: Directory;
   eventIds: EventIdGenerator;
   defaultEnvironment: string;
-  isSigned(bearer: string): boolean;
   log: Logger;
   now(): number;
 }
@@ -34,7 +33,6 @@ const EARLY_OPERATIONS: readonly string[] = ["step", "steprun", "stepfailed", "s
 export function createSdkAnswers(parts: SdkAnswersParts): SdkRoutesParts["sdk"] {
   const { store, registry, sync, log, now } = parts;
   return {
-    isSigned: parts.isSigned,
     environment: (name, deployId) => environmentFor(parts, name, deployId),
     async register({ environment, headers, body, sdk, framework, deployId }) {
       const newId = () => parts.eventIds.next(now());
@@ -81,7 +79,7 @@ async function contextOf(store: Store, id: RunId): Promise<RunContext | null> {
   return run && store.runContext({ environmentId: run.environmentId, runNo: run.no });
 }
 
-async function checkpoint({ store, executor, now }: SdkAnswersParts, id: RunId, body: string): Promise<Refusal | null> {
+async function checkpoint({ store, executor, directory, now }: SdkAnswersParts, id: RunId, body: string): Promise<Environment | Refusal> {
   const { steps, callId } = checkpointIn(body);
   if (!steps) return new Refusal("checkpoint_invalid", "The body must be an object whose `steps` are step operations.");
   const late = steps.find(({ op }) => !EARLY_OPERATIONS.includes(op));
@@ -99,7 +97,8 @@ async function checkpoint({ store, executor, now }: SdkAnswersParts, id: RunId, 
   });
   if (superseded) return new Refusal("call_superseded", `This call of the run ${id} was given up, and its function is called anew.`);
   if (refused !== null) return new Refusal("checkpoint_invalid", (refused as RunError).message);
-  return isActive ? null : new Refusal("run_ended", `The run ${id} has ended already.`);
+  if (!isActive) return new Refusal("run_ended", `The run ${id} has ended already.`);
+  return directory.environment(run.environmentId) as Environment;
 }
 
 /** The operations in what an SDK hands in, and which call they come from. */

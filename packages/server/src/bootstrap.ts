@@ -3,6 +3,8 @@
  * service that checks keys, at least one key of each kind. Runs at every start and changes nothing that is there.
  */
 
+import { isSigningKey } from "@inlet/protocol";
+import type { Logger } from "pino";
 import type { Config } from "./config/config.ts";
 import { adoptKey, type IssuedKey, issueKey } from "./receive/issue-key.ts";
 import type { Environment, EnvironmentKind, Key, KeyKind, Store } from "./store/contract/index.ts";
@@ -21,10 +23,10 @@ export function defaultEnvironmentOf(config: Config): string {
   return config.mode === "dev" ? "dev" : "production";
 }
 
-export async function bootstrap(store: Store, config: Config, now: () => number): Promise<NewKey[]> {
+export async function bootstrap(store: Store, config: Config, log: Logger, now: () => number): Promise<NewKey[]> {
   const environment = await ensureEnvironment(store, defaultEnvironmentOf(config), "default", now);
   const shared = await ensureEnvironment(store, SHARED_SCOPE, "shared", now);
-  const keys = await store.keyList();
+  const keys = await retireUnusable(store, log, now);
 
   // One after the other: of several signing keys the last one signs.
   const adopt = async (kind: KeyKind, texts: readonly string[], home: Environment | null) => {
@@ -37,7 +39,7 @@ export async function bootstrap(store: Store, config: Config, now: () => number)
   ]);
   if (config.mode === "dev") return [];
 
-  // Revoked keys count: whoever revoked the last key did not ask for a new one.
+  // Revoked keys count: whoever revoked the last key did not ask for a new one. A key that was retired here does not.
   const missing = (kind: KeyKind, home: Environment | null, configured: readonly string[] = []) =>
     configured.length === 0 && !keys.some((key) => key.kind === kind && key.environmentId === (home?.id ?? null));
   const wanted: [KeyKind, Environment | null, boolean][] = [
@@ -53,6 +55,18 @@ export async function bootstrap(store: Store, config: Config, now: () => number)
     created.push({ kind, environment: home?.name ?? null, text: issued.text });
   }
   return created;
+}
+
+/** Signing keys from a time when any text was taken for one: whoever knows that can pass for an app. Returns the other keys. */
+async function retireUnusable(store: Store, log: Logger, now: () => number): Promise<Key[]> {
+  const keys = await store.keyList();
+  const unusable = keys.filter(({ kind, secret }) => kind === "signing" && !isSigningKey(secret ?? ""));
+  for (const { id, name, revokedAt } of unusable) {
+    if (revokedAt !== null) continue;
+    await store.keyRevoke({ id, revokedAt: now() });
+    log.error({ key: id, name }, "a signing key that is not hexadecimal protects nothing and was revoked: give the apps another one");
+  }
+  return keys.filter((key) => !unusable.includes(key));
 }
 
 async function ensureEnvironment(store: Store, name: string, kind: EnvironmentKind, now: () => number): Promise<Environment> {

@@ -13,7 +13,7 @@ import {
   EVENT_ID_SEED_HEADER,
   type EventIdGenerator,
   type EventIdSeed,
-  environmentNamed,
+  KEY_UNITS_MAX,
   parseEventIdSeed,
   parseQuery,
   Refusal,
@@ -81,6 +81,7 @@ export type EventLife = (request: InboundRequest) => Promise<Answer>;
 
 export function createEventLife(parts: EventLifeParts): EventLife {
   return async (request) => {
+    if (request.keyText.length > KEY_UNITS_MAX) return keyTooLong(parts);
     const webhook = parts.directory.webhookWithToken(request.keyText);
     const outcome = await (webhook ? fromWebhook(parts, request, webhook) : fromClient(parts, request));
     if (outcome instanceof Refusal) {
@@ -91,9 +92,16 @@ export function createEventLife(parts: EventLifeParts): EventLife {
   };
 }
 
+/** Refused before any work: no key and no token is as long. */
+function keyTooLong({ refusals }: EventLifeParts): Refusal {
+  const refused = new Refusal("event_key_invalid", `An event key has at most ${KEY_UNITS_MAX} characters.`);
+  refusals.note(refused.code);
+  return refused;
+}
+
 /** The Event API: the body holds the events themselves. */
 async function fromClient(parts: EventLifeParts, request: InboundRequest): Promise<Answer> {
-  const sender = identifySender(parts.senders, request.keyText, environmentNamed(request.headers));
+  const sender = identifySender(parts.senders, request);
   if (sender instanceof Refusal) return sender;
   if (sender.key?.ips && !ipAdmitted(sender.key.ips, request.ip)) return ipDenied(request.ip);
 
@@ -169,9 +177,11 @@ async function transform(
   if (shut) return { result: shut, body: seenBody(bytes, null, contentEncoding), logs: [], durationMs: 0 };
   const { result, body, logs, durationMs } = await transformRequest(parts.transforms, {
     versionKey,
+    owner: { webhook: webhook.id, environment: String(webhook.environmentId) },
     transform: webhook.transform,
     bytes,
     bytesMax,
+    memory: request.memory,
     contentType: seen.contentType,
     contentEncoding,
     headers: canonicalHeaders(seen.rawHeaders),

@@ -57,7 +57,6 @@ export interface FunctionsParts {
   eventIds: EventIdGenerator;
   defaultEnvironment: string;
   signingKey(): string | null;
-  isSigned(bearer: string): boolean;
   liveLog: LiveLog | null;
   traffic: Traffic;
   caller: Pick<AppCaller, "call" | "stop">;

@@ -1,13 +1,16 @@
 /** The HTTP server: hands requests to `/e/…` to the edge and everything else to the framework; holds the limits both share. */
 
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Refusal } from "@inlet/protocol";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { registerRestErrors, sendRefusal } from "./api/rest-errors.ts";
 import { registerSecurityHeaders } from "./api/security-headers.ts";
-import { createHttpEdge, type HttpEdgeParts, isForEdge } from "./receive/http-edge.ts";
+import { registerAnswerBudget, registerBodyBudget } from "./framework-bodies.ts";
+import { BadRequests } from "./receive/bad-requests.ts";
+import { type ConnectionRules, guardConnections } from "./receive/guard-connections.ts";
+import { createHttpEdge, type HttpEdgeParts, isForEdge, writeRefusal } from "./receive/http-edge.ts";
 
 /** A client must deliver its whole request within this time. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -16,26 +19,43 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const REST_BODY_BYTES_MAX = 1024 * 1024;
 const PATH_PART_UNITS_MAX = 2_048;
 
-export function createHttpServer(parts: HttpEdgeParts, trustProxy: boolean | string[], log: Logger): FastifyInstance {
+export interface HttpServerParts extends HttpEdgeParts {
+  connections: ConnectionRules;
+}
+
+export function createHttpServer(parts: HttpServerParts, trustProxy: boolean | string[], log: Logger): FastifyInstance {
   const edge = createHttpEdge(parts);
+  const badRequests = new BadRequests();
+  function handle(request: IncomingMessage, response: ServerResponse, framework: RequestListener): void {
+    badRequests.note(request, response);
+    const refused = parts.guard?.(request);
+    if (refused) writeRefusal(request, response, refused);
+    else if (isForEdge(request)) edge(request, response);
+    else framework(request, response);
+  }
   const app = Fastify({
-    serverFactory: (framework) =>
-      createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (request, response) =>
-        isForEdge(request) ? edge(request, response) : framework(request, response),
-      ),
+    serverFactory: (framework) => {
+      const limits = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS };
+      const server = createServer(limits, (request, response) => handle(request, response, framework));
+      guardConnections(server, parts.connections);
+      // A client may end its side once its request is written: it still gets its answer.
+      return Object.assign(server, { httpAllowHalfOpen: true });
+    },
     // One log line per request would cost more than accepting it, and paths hold event keys.
     logger: false,
     trustProxy,
     bodyLimit: REST_BODY_BYTES_MAX,
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    clientErrorHandler: answerBadRequest,
+    clientErrorHandler: (error, socket) => badRequests.answer(error, socket as Socket),
     // Requests are checked by compilers of the REST API's own, and answers by none: the usual ones need not be loaded.
     schemaController: { compilersFactory: { buildValidator: () => noCompiler, buildSerializer: () => noCompiler } },
     routerOptions: { maxParamLength: PATH_PART_UNITS_MAX },
     frameworkErrors: (error, _request, reply) => void sendRefusal(reply, new Refusal("request_invalid", error.message)),
   });
   registerSecurityHeaders(app);
+  registerBodyBudget(app, parts.budget);
+  registerAnswerBudget(app);
   registerRestErrors(app, log);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0];
@@ -47,15 +67,3 @@ export function createHttpServer(parts: HttpEdgeParts, trustProxy: boolean | str
 function noCompiler(): never {
   throw new Error("a route outside the REST API has a schema");
 }
-
-/** What the HTTP parser itself refuses has no request to answer: a bare status line has to do. */
-function answerBadRequest(error: { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
-  const status = STATUS_LINES[error.code ?? ""] ?? "400 Bad Request";
-  socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
-}
-
-const STATUS_LINES: Readonly<Record<string, string>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
-  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
-};

@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { createEventIdGenerator, type Refusal, signingKeyBearers } from "@inlet/protocol";
+import { createEventIdGenerator, type Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageFile from "../package.json" with { type: "json" };
@@ -15,15 +15,18 @@ import { LoginTokens } from "./api/login-tokens.ts";
 import { registerRestApi } from "./api/rest-api.ts";
 import { registerSdkRoutes } from "./api/sdk-routes.ts";
 import { Sessions } from "./api/sessions.ts";
+import { StreamSlots } from "./api/stream-slots.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
 import type { Config } from "./config/config.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
+import { AppAddresses } from "./execute/call/app-addresses.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { systemClock } from "./execute/clock.ts";
 import { waitRules } from "./fan-out/waits.ts";
 import { createFunctions } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
+import { createProofKeeper, readProofs } from "./kept-proofs.ts";
 import { expireDedupKeys } from "./maintenance/expire-dedup-keys.ts";
 import { expireEvents } from "./maintenance/expire-events.ts";
 import { expireFigures } from "./maintenance/expire-figures.ts";
@@ -41,8 +44,10 @@ import { QueueHistory } from "./observe/queue-history.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
 import { Traffic } from "./observe/traffic.ts";
 import { BodyBudget } from "./receive/body-budget.ts";
-import { createClientIp } from "./receive/client-ip.ts";
+import { createClientIp, createProxyCheck } from "./receive/client-ip.ts";
+import { createDevGuard } from "./receive/dev-guard.ts";
 import { Directory } from "./receive/directory.ts";
+import type { ConnectionRules } from "./receive/guard-connections.ts";
 import type { Accepted } from "./receive/inbound-request.ts";
 import { isIpRange } from "./receive/ip-list.ts";
 import { issueKey, issueWebhookToken } from "./receive/issue-key.ts";
@@ -52,6 +57,8 @@ import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { createTransformRunner, readProviderTemplates, tryTransform } from "./transform/index.ts";
 
 const IDLE_CHECK_MS = 20;
+/** Senders that were given a wrong key go on sending, many of them from one address: they are told so for longer than a person who signs in. */
+const SENDER_LIMITS = { failuresMax: 100, forgivenEveryMs: 1_000 };
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../../dashboard/dist", import.meta.url));
 
 export interface Service {
@@ -100,7 +107,7 @@ async function serve(
   now: () => number,
   showLine: ServiceSurroundings["showLine"],
 ): Promise<Service> {
-  const newKeys = await bootstrap(store, config, now);
+  const newKeys = await bootstrap(store, config, log, now);
   const directory = new Directory(store);
   await directory.refresh();
 
@@ -138,16 +145,24 @@ async function serve(
   const functions = createFunctions({
     ...{ config, store, directory, eventIds: ids, defaultEnvironment, liveLog, traffic, log },
     clock: systemClock(now),
-    caller: new AppCaller({ timeoutMs: config.callTimeout, connectionsMax: config.appCalls }),
+    caller: new AppCaller({
+      timeoutMs: config.callTimeout,
+      connectionsMax: config.appCalls,
+      addresses: new AppAddresses(config.appAddresses),
+    }),
     signingKey: () => (config.mode === "dev" ? null : newestSigningKey(directory)),
-    isSigned: (bearer) => directory.signingKeys().some((key) => signingKeyBearers(key).includes(bearer)),
   });
+  const keep = createProofKeeper({ store, workingKey: (id) => directory.workingKey(id), log, now });
+  const proofs = await readProofs(store);
+  const attempts = new AttemptBudget({ now, keep });
+  const senderAttempts = new AttemptBudget({ now, keep, limits: SENDER_LIMITS });
+  for (const budget of [attempts, senderAttempts]) budget.restore(proofs);
   const receive = createEventLife({
     directory,
     functions,
     transforms,
     maskedHeaders: new Set(config.maskHeaders.map((name) => name.toLowerCase())),
-    senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null },
+    senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null, attempts: senderAttempts },
     bodyBytesMax: config.bodyLimit,
     dedupWindow,
     store,
@@ -162,32 +177,53 @@ async function serve(
   const loginTokens = new LoginTokens(now);
   const budget = new BodyBudget(config.queueLimit);
   const clientIp = createClientIp(config.trustProxy);
-  const app = createHttpServer({ receive, budget, clientIp, log, isDraining }, config.trustProxy, log);
+  const guard =
+    config.mode === "dev"
+      ? createDevGuard({ loopbackOnly: isLoopback(config.host), publicUrl: config.publicUrl, allowedOrigins: config.allowOrigin })
+      : null;
+  const isProxy = createProxyCheck(config.trustProxy);
+  const connections: ConnectionRules = {
+    firstByteMs: config.firstByteTimeout,
+    stallMs: config.stallTimeout,
+    connectionsMax: config.addressConnections,
+    isProxy,
+    log,
+  };
+  const app = createHttpServer({ receive, budget, clientIp, log, isDraining, guard, connections }, config.trustProxy, log);
   registerHealthRoutes(app, { store, isDraining, now });
-  registerSdkRoutes(app, { isDev: config.mode === "dev", version: packageFile.version, sdk: functions.sdk });
+  const audit = new AuditTrail(store, log, now);
+  registerSdkRoutes(app, {
+    isDev: config.mode === "dev",
+    version: packageFile.version,
+    attempts,
+    signingKeyOf: (bearer) => directory.signingKeyOf(bearer),
+    sdk: functions.sdk,
+    audit,
+  });
   registerRestApi(app, {
     runs: functions.runs,
     registry: functions.registry,
     access: {
       directory,
       open: config.mode === "dev",
-      loopbackOnly: isLoopback(config.host),
       publicUrl: config.publicUrl,
       defaultEnvironment,
-      attempts: new AttemptBudget(now),
+      attempts,
       sessions: new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId: () => ids.next(now()), log, now }),
     },
     loginTokens,
-    audit: new AuditTrail(store, log, now),
+    audit,
     store,
     directory,
     sourceName: (source) => (source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source)),
     drained: draining.signal,
+    slots: new StreamSlots(),
     issueKey,
     issueWebhookToken,
     isIpRange,
     newId: () => ids.next(now()),
     publicUrl: config.publicUrl,
+    isProxy,
     version: packageFile.version,
     checkTransform: async (source) => {
       const checked = await transforms.check(source);

@@ -136,3 +136,43 @@ test("what could be read in two ways is refused, and nothing of it is stored", a
   }
   assert.deepEqual(await stored(service), []);
 });
+
+test("requests followed by garbage get their own answers before the garbage is refused", async (t) => {
+  const service = await startTestService(t);
+  const garbage = "no HTTP at all\r\n\r\n";
+  for (const requests of [[post(event(0))], [post(event(1)), OTHER, post(event(2))], [OTHER], []]) {
+    const connection = new RawConnection(t, service.url);
+    await connection.write(requests.join("") + garbage);
+    assert.deepEqual(await statuses(connection, requests.length + 1), [...requests.map(() => 200), 400]);
+    await connection.closed;
+  }
+  const broken = new RawConnection(t, service.url);
+  await broken.write(post(event(3)) + chunked("x").replace("1\r\nx", "zz"));
+  assert.deepEqual(await statuses(broken, 2), [200, 400], "a request that breaks off has no answer of its own");
+  assert.deepEqual(await stored(service), upTo(4));
+});
+
+test("a client that breaks off inside a body harms nobody, whichever the route", async (t) => {
+  const service = await startTestService(t);
+  for (const line of [
+    "GET /health",
+    "POST /health",
+    "DELETE /v1/keys/x",
+    "POST /fn/register",
+    "GET /v1/events",
+    "POST /v1/session",
+    `POST /e/${EVENT_KEY}`,
+  ]) {
+    const connection = new RawConnection(t, service.url);
+    await connection.write(`${line} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`);
+    // What was written before is read before.
+    for (let n = 0; n < 3; n++) await call(`${service.url}/health`);
+    connection.socket.resetAndDestroy();
+    assert.equal((await call(`${service.url}/health`)).status, 200, line);
+  }
+  // The body breaks off while its request is being refused for its type.
+  const broken = new RawConnection(t, service.url);
+  await broken.write('POST /health HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n16;a=b":\r\n15\r\ndata\r\n0\r\n\r\n');
+  while (await broken.answer());
+  assert.equal((await call(`${service.url}/health`)).status, 200);
+});

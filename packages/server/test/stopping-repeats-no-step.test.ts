@@ -6,15 +6,15 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
-import { startOneRun } from "./support/one-run.ts";
+import { poll } from "./support/app.ts";
+import { type OneRun, startOneRun } from "./support/one-run.ts";
 
 test("a call that ends in time: its answer is kept, the service exits with 0, and the step is not run again", async (t) => {
   const scene = await startOneRun(t);
   await scene.begin();
   const first = await scene.app.next();
   const exited = scene.inlet.end("SIGTERM");
-  await sleep(300);
+  await hasBegunToStop(scene);
   assert.equal(scene.inlet.child.exitCode, null, "it waits for the call");
   await first.ranStep("a");
   assert.equal(await exited, 0);
@@ -48,7 +48,7 @@ test("an app that goes away while the service stops: the call is made again", as
   const first = await scene.app.next();
   const exited = once(scene.inlet.child, "exit");
   scene.inlet.child.kill("SIGTERM");
-  await sleep(100);
+  await hasBegunToStop(scene);
   await first.fail(503);
   await exited;
   await scene.restart();
@@ -56,3 +56,14 @@ test("an app that goes away while the service stops: the call is made again", as
   await again.finish("done");
   assert.equal((await scene.ended()).status, "completed");
 });
+
+/** From the moment it stops, it takes no more requests. */
+async function hasBegunToStop({ inlet }: OneRun): Promise<void> {
+  await poll(async () => {
+    const isUp = await fetch(`${inlet.url}/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    return isUp ? null : true;
+  }, "the beginning of its end");
+}

@@ -79,14 +79,31 @@ test("a clock that is set while a node runs changes nothing for it", { skip }, a
   }
 });
 
-test("events are received in order, ids are forgotten after their window, and not before", { skip }, async (t) => {
+test("events are received at the right time, ids are forgotten after their window, and not before", { skip }, async (t) => {
   const nodes = await startNodes(t, await freshDatabase(t));
-  const sent: string[] = [];
-  for (let n = 0; n < 12; n++) sent.push((await (nodes[n % 3] as Node).send({ name: "shop/order", data: { n } })).body.ids[0]);
-  const listed = (await (nodes[1] as Node).rest("GET", "/events?name=shop/order")).body.data.map(({ id }: { id: string }) => id);
-  assert.deepEqual(listed.reverse(), sent, "the list is in the order they were accepted in");
-  // Event IDs begin with the time, so they sort as they were received too.
-  assert.deepEqual(sent.toSorted(), sent);
+  const sent: { id: string; at: number }[] = [];
+  for (let n = 0; n < 12; n++) {
+    const { ids } = (await (nodes[n % 3] as Node).send({ name: "shop/order", data: { n } })).body;
+    sent.push({ id: ids[0], at: Date.now() });
+  }
+  const listed = (await (nodes[1] as Node).rest("GET", "/events?name=shop/order")).body.data as { id: string; receivedAt: string }[];
+  // Each node knows PostgreSQL's time but for the delay of asking for it, so events that different nodes receive within moments of
+  // each other may be listed either way round. What a wrong clock would do to them is far more than that.
+  assert.deepEqual(listed.map(({ id }) => id).sort(), sent.map(({ id }) => id).sort());
+  for (const { id, receivedAt } of listed) {
+    const apart = Date.parse(receivedAt) - (sent.find((event) => event.id === id)?.at ?? 0);
+    assert.ok(Math.abs(apart) < REASON_MS, `${id} was received ${apart} ms off`);
+  }
+  const times = listed.map(({ receivedAt }) => Date.parse(receivedAt));
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => b - a),
+    "newest first",
+  );
+  for (const [index] of nodes.entries()) {
+    const own = sent.filter((_, n) => n % 3 === index).map(({ id }) => id);
+    assert.deepEqual(own, own.toSorted(), "ids of one node sort as they were received");
+  }
 
   for (const first of nodes) {
     const event = { name: "shop/once", id: `by-${first.skewMs}`, data: {} };

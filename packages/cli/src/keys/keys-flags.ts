@@ -32,3 +32,8 @@ export const CREATE_FLAGS = {
   "allow-ip": { type: "string", many: true, placeholder: "cidr", sentence: "Allow only these IP addresses." },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;
+
+export const NEW_FLAGS = {
+  kind: { type: "string", choices: KINDS, fallback: "event", sentence: "What the key is for." },
+  json: CONNECTION_FLAGS.json,
+} as const satisfies Flags;

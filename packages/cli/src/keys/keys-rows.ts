@@ -2,7 +2,7 @@
 
 import { type CommandRow, command } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
-import { CREATE_FLAGS, LIST_FLAGS } from "./keys-flags.ts";
+import { CREATE_FLAGS, LIST_FLAGS, NEW_FLAGS } from "./keys-flags.ts";
 
 export const KEYS_ROWS: readonly CommandRow[] = [
   command({
@@ -30,6 +30,16 @@ export const KEYS_ROWS: readonly CommandRow[] = [
     ],
     flags: CREATE_FLAGS,
     run: async (call) => (await import("./keys-commands.ts")).createKey(call),
+  }),
+  command({
+    words: ["keys", "new"],
+    sentence: "Prints a new random key for a setting such as SERVICE_SIGNING_KEY. Asks no server, and no server knows it yet.",
+    examples: [
+      ["inlet keys new --kind signing", "for --signing-key, and for the variable of the apps"],
+      ["inlet keys new --kind api", "for --api-key"],
+    ],
+    flags: NEW_FLAGS,
+    run: async (call) => (await import("./new-key.ts")).newKey(call),
   }),
   command({
     words: ["keys", "revoke"],

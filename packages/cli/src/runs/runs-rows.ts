@@ -1,6 +1,6 @@
 /** `inlet runs …`. */
 
-import { type CommandRow, command } from "../command-line/command-row.ts";
+import { type CommandRow, command, USUAL_EXITS } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { LIST_FLAGS, WATCH_FLAGS } from "./runs-flags.ts";
 
@@ -55,9 +55,7 @@ disconnect, runs that changed in the meantime are printed first.`,
     exits: [
       [0, "the run completed, or Ctrl-C"],
       [1, "the run failed or was cancelled, or the service refused the request"],
-      [2, "invalid flags or names"],
-      [3, "the service is unreachable or overloaded; retry later"],
-      [4, "the key is missing, unknown or not authorised"],
+      ...USUAL_EXITS.slice(2),
     ],
     flags: WATCH_FLAGS,
     run: async (call) => (await import("./watch-runs.ts")).watchRuns(call),

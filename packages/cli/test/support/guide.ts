@@ -6,6 +6,7 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { issueKey } from "@inlet/server";
 import { temporaryFolder } from "../../../server/test/support/service.ts";
 
 const CLI = fileURLToPath(new URL("../../bin/inlet.js", import.meta.url));
@@ -61,16 +62,23 @@ export function masked(text: string): string {
   return text.replace(/\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b/g, "<id>").replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
 }
 
+/** In place of the placeholders that stand in the guide. */
+const KEYS = {
+  SERVICE_EVENT_KEY: issueKey("event").text,
+  SERVICE_API_KEY: issueKey("api").text,
+  SERVICE_SIGNING_KEY: issueKey("signing").text,
+};
+
 /** The command systemd would run, and its variables. */
 export function unitOf(guide: Guide) {
   const [unit = "", env = ""] = [guide.blocks("systemd")[0], guide.blocks("ini")[0]];
   const [, line = ""] = /^ExecStart=\/usr\/bin\/env inlet (.*)$/m.exec(unit) ?? [];
   const setting = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? "";
-  const variables = Object.fromEntries(
+  const placeholders: Record<string, string> = Object.fromEntries(
     env
       .trim()
       .split("\n")
       .map((pair) => pair.split("=", 2) as [string, string]),
   );
-  return { argv: line.split(" "), setting, variables };
+  return { argv: line.split(" "), setting, placeholders, variables: { ...placeholders, ...KEYS } };
 }

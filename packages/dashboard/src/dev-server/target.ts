@@ -24,25 +24,22 @@ export function useDevServerTarget(): string {
   }, devServerTarget);
 }
 
-/** What the page's content policy lets through beside https: this machine. */
+/** What the page's content policy lets through beside the server itself: this machine. */
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1"]);
-export const TARGET_HINT = "An address at localhost or 127.0.0.1, or one that begins with https://";
+export const TARGET_HINT = "An address at localhost or 127.0.0.1, such as http://localhost:8288";
 
 /** An address without a trailing slash, or null when it is none this page may send to. */
 export function readTarget(text: string): string | null {
   try {
     const { protocol, origin, hostname, pathname } = new URL(text.trim());
-    const allowed = protocol === "https:" || (protocol === "http:" && (LOCAL_HOSTS.has(hostname) || origin === location.origin));
+    const allowed = origin === location.origin || (protocol === "http:" && LOCAL_HOSTS.has(hostname));
     return allowed ? origin + pathname.replace(/\/+$/, "") : null;
   } catch {
     return null;
   }
 }
 
-/**
- * The Event API answers any origin, so a server like this one can be asked plainly. Another kind of dev server may not: that it
- * answers at all is then enough, though its answer cannot be read.
- */
+/** A dev server may not let this page in, and another kind of server may not let its answer be read: that it answers at all is enough. */
 export function useReachable(target: string) {
   return useQuery({
     queryKey: ["dev-server", target],

@@ -18,13 +18,7 @@ export function EventTypePage() {
   const { data, error, refetch } = useQuery({ ...eventTypeQuery(env, name), refetchInterval: 10_000 });
   return (
     <div className="page">
-      <Crumbs
-        back={
-          <Link to="/env/$env/event-types" params={{ env }}>
-            Event types
-          </Link>
-        }
-      >
+      <Crumbs env={env} to="/env/$env/event-types" list="Event types">
         {name}
       </Crumbs>
       <div className="page-head">

@@ -20,13 +20,7 @@ export function FunctionPage() {
   if (!fn) return <EmptyState icon="function" title={`Function ${id} not found in ${env}`} />;
   return (
     <div className="page">
-      <Crumbs
-        back={
-          <Link to="/env/$env/functions" params={{ env }}>
-            Functions
-          </Link>
-        }
-      >
+      <Crumbs env={env} to="/env/$env/functions" list="Functions">
         {fn.name}
       </Crumbs>
       <div className="page-head">

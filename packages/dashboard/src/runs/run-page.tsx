@@ -43,13 +43,7 @@ export function RunPage() {
   if (!run) return <SkeletonRows />;
   return (
     <div className="page">
-      <Crumbs
-        back={
-          <Link to="/env/$env/runs" params={{ env }}>
-            Runs
-          </Link>
-        }
-      >
+      <Crumbs env={env} to="/env/$env/runs" list="Runs">
         <span className="mono">{run.id}</span>
       </Crumbs>
       <div className="page-head">

@@ -1,12 +1,23 @@
 /** Breadcrumbs: a link to the list, and the current page. */
 
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Icon } from "./icon.tsx";
 
-export function Crumbs({ back, children }: { back: ReactNode; children: ReactNode }) {
+interface CrumbsProps {
+  env: string;
+  /** The list, and its title. */
+  to: "/env/$env/event-types" | "/env/$env/functions" | "/env/$env/runs" | "/env/$env/webhooks";
+  list: string;
+  children: ReactNode;
+}
+
+export function Crumbs({ env, to, list, children }: CrumbsProps) {
   return (
     <nav className="crumbs" aria-label="Breadcrumbs">
-      {back}
+      <Link to={to} params={{ env }}>
+        {list}
+      </Link>
       <Icon name="chevronRight" size={14} /> {children}
     </nav>
   );

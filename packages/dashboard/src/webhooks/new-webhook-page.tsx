@@ -1,7 +1,7 @@
 /** Creates a webhook from a provider's starter transform. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { call } from "../api/client.ts";
 import { providersQuery } from "../api/queries.ts";
@@ -16,13 +16,7 @@ export function NewWebhookPage() {
   const { data: providers, error, refetch } = useQuery(providersQuery);
   return (
     <div className="page">
-      <Crumbs
-        back={
-          <Link to="/env/$env/webhooks" params={{ env }}>
-            Webhooks
-          </Link>
-        }
-      >
+      <Crumbs env={env} to="/env/$env/webhooks" list="Webhooks">
         New
       </Crumbs>
       <div className="page-head">

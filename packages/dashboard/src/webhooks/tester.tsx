@@ -20,10 +20,14 @@ interface TesterProps {
   draftTest: ReturnType<typeof useDraftTest>;
 }
 
-const PARTS = ["Body", "Headers", "Query"] as const;
+const PARTS = [
+  { name: "Body", field: "body", label: "Body of the test request", placeholder: undefined },
+  { name: "Headers", field: "headers", label: "Headers of the test request, one per line", placeholder: "X-Github-Event: push" },
+  { name: "Query", field: "query", label: "Query string of the test request", placeholder: "x-service-env=feature/cart&v=2" },
+] as const;
 
 export function Tester({ webhook, request, onRequest, draftTest }: TesterProps) {
-  const [part, setPart] = useState<(typeof PARTS)[number]>("Body");
+  const [part, setPart] = useState<(typeof PARTS)[number]>(PARTS[0]);
   const change = (changes: Partial<TestRequest>) => onRequest({ ...request, ...changes, recordedId: null });
   return (
     <div className="stack tester">
@@ -35,9 +39,9 @@ export function Tester({ webhook, request, onRequest, draftTest }: TesterProps) 
         <div className="card-body stack tight">
           <div className="row wrap">
             <div className="segments">
-              {PARTS.map((name) => (
-                <button key={name} type="button" className="segment" aria-pressed={part === name} onClick={() => setPart(name)}>
-                  {name}
+              {PARTS.map((one) => (
+                <button key={one.name} type="button" className="segment" aria-pressed={part === one} onClick={() => setPart(one)}>
+                  {one.name}
                 </button>
               ))}
             </div>
@@ -53,38 +57,16 @@ export function Tester({ webhook, request, onRequest, draftTest }: TesterProps) 
               ))}
             </select>
           </div>
-          {part === "Body" && (
-            <textarea
-              className="input"
-              rows={11}
-              aria-label="Body of the test request"
-              value={request.body}
-              spellCheck={false}
-              onChange={({ target }) => change({ body: target.value })}
-            />
-          )}
-          {part === "Headers" && (
-            <textarea
-              className="input"
-              rows={11}
-              aria-label="Headers of the test request, one per line"
-              placeholder="X-Github-Event: push"
-              value={request.headers}
-              spellCheck={false}
-              onChange={({ target }) => change({ headers: target.value })}
-            />
-          )}
-          {part === "Query" && (
-            <textarea
-              className="input"
-              rows={11}
-              aria-label="Query string of the test request"
-              placeholder="x-service-env=feature/cart&v=2"
-              value={request.query}
-              spellCheck={false}
-              onChange={({ target }) => change({ query: target.value })}
-            />
-          )}
+          <textarea
+            key={part.name}
+            className="input"
+            rows={11}
+            aria-label={part.label}
+            placeholder={part.placeholder}
+            value={request[part.field]}
+            spellCheck={false}
+            onChange={({ target }) => change({ [part.field]: target.value })}
+          />
         </div>
       </section>
       <DraftTestResult result={draftTest.data} error={draftTest.error} />

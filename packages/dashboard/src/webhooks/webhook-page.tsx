@@ -32,13 +32,7 @@ export function WebhookPage() {
   if (!webhook) return <SkeletonRows />;
   return (
     <div className="page wide">
-      <Crumbs
-        back={
-          <Link to="/env/$env/webhooks" params={{ env }}>
-            Webhooks
-          </Link>
-        }
-      >
+      <Crumbs env={env} to="/env/$env/webhooks" list="Webhooks">
         {webhook.name}
       </Crumbs>
       <WebhookHead webhook={webhook} />

@@ -13,7 +13,7 @@ const TS = 1_700_000_000_000;
 export function devServerCases(browser: () => Browser): void {
   test("an event is sent to a dev server without its ts and appears there", async (t) => {
     const service = await startTestService(t, { mode: "dev" });
-    const devServer = await startTestService(t, { mode: "dev" });
+    const devServer = await startTestService(t, { mode: "dev", flags: ["--allow-origin", service.url] });
     const sent = `{"name":"shop/order.created","id":"order-1","ts":${TS},"v":"2","data":{"total":12345678901234567890}}`;
     const [id] = (await service.send(sent)).body.ids;
 
@@ -42,6 +42,21 @@ export function devServerCases(browser: () => Browser): void {
     await page.reload();
     await page.getByRole("button", { name: "Send to Dev Server" }).click();
     assert.equal(await address.inputValue(), devServer.url, "the URL is stored");
+  });
+
+  test("a dev server that does not allow this origin refuses the event, and the dialog says how to allow it", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const devServer = await startTestService(t, { mode: "dev" });
+    const [id] = (await service.send({ name: "a/b", data: {} })).body.ids;
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events/${id}`, {
+      allow: /ERR_CONNECTION_REFUSED|ERR_FAILED|403|CORS policy/,
+    });
+    await page.getByRole("button", { name: "Send to Dev Server" }).click();
+    const dialog = page.getByRole("dialog", { name: "Send to Dev Server" });
+    await dialog.getByRole("textbox", { name: "Address of the dev server" }).fill(devServer.url);
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await dialog.getByRole("alert").getByText(`--allow-origin ${service.url}`).waitFor();
+    assert.deepEqual((await devServer.rest("GET", "/events")).body.data, []);
   });
 
   test("an unreachable dev server is reported before and after sending", async (t) => {

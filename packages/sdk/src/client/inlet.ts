@@ -5,6 +5,7 @@ import { validateSent } from "../events/validate-events.ts";
 import type { FailureContext, FunctionContext } from "../functions/context.ts";
 import { type CancelOn, checkId, type FlowConfig } from "../functions/function-config.ts";
 import { createInletFunction, type InletFunction, type PlainTrigger } from "../functions/inlet-function.ts";
+import type { Client } from "./client.ts";
 import { currentRun } from "./run-context.ts";
 import { sendEvents } from "./send-events.ts";
 import { readSettings, type Settings, type SettingsOptions } from "./settings.ts";
@@ -25,7 +26,7 @@ export interface FunctionConfig<Schemas, Checked, Event> extends FlowConfig {
   onFailure?: ((context: FailureContext<Schemas, Checked, Event>) => unknown) | undefined;
 }
 
-export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boolean = false> {
+export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boolean = false> implements Client {
   readonly id: string;
   /** Not enumerable: keys have no place in a log of the client, or of its functions. */
   declare readonly settings: Settings;

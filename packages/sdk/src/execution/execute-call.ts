@@ -9,8 +9,8 @@
  *                                     └─ else ─► answer what is to be done: StepPlanned, Sleep, WaitForEvent, …
  *   code returns or throws ─► answer that
  *
- * A step that was run ends the call. The wire also lets an SDK hand in a result and go on in the same call; measured against our
- * service that was slower (8 steps: 196 runs/s against 402, and twice the CPU time in the app), so it is not done.
+ * A step that was run ends the call. The wire also lets an SDK hand in a result and go on in the same call; with our
+ * service that is slower and costs the app more CPU time, so it is not done.
  */
 
 import { inRunContext, type RunContext } from "../client/run-context.ts";

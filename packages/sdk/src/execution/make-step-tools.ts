@@ -1,16 +1,17 @@
 /** Builds the `step` object: each tool turns its arguments into a request for one step. Faults in the arguments throw at the call. */
 
+import type { Client } from "../client/client.ts";
 import { stepSeed } from "../client/event-seed.ts";
 import { durationText, instantText } from "../duration.ts";
 import type { EventPayload, ReceivedEvent } from "../events/event-types.ts";
 import { validateReceived } from "../events/validate-events.ts";
-import { type AnyClient, fullId, type InletFunction } from "../functions/inlet-function.ts";
+import { fullId, type InletFunction } from "../functions/inlet-function.ts";
 import { matchExpression } from "../functions/registration.ts";
 import type { AnyStepTools } from "../functions/step-tools.ts";
 import type { StepRequest } from "./found-step.ts";
 
 export interface StepSource {
-  client: AnyClient;
+  client: Client;
   runId: string;
   /** When the run's event happened: the same in every call. */
   eventMs: number;
@@ -59,7 +60,7 @@ export function makeStepTools({ client, runId, eventMs, find }: StepSource): Any
 }
 
 /** A wait that timed out found nothing. */
-function received(client: AnyClient, found: unknown): unknown {
+function received(client: Client, found: unknown): unknown {
   return found && client.validates ? validateReceived(client.schemas, found as ReceivedEvent) : (found ?? null);
 }
 

@@ -1,11 +1,12 @@
 /** Puts together what a handler is called with, and executes one call of it. */
 
+import type { Client } from "../client/client.ts";
 import type { RunContext } from "../client/run-context.ts";
 import type { Logger } from "../client/settings.ts";
 import type { ReceivedEvent } from "../events/event-types.ts";
 import { validateReceived } from "../events/validate-events.ts";
 import type { FunctionContext } from "../functions/context.ts";
-import { type AnyClient, FAILURE_SUFFIX, type InletFunction } from "../functions/inlet-function.ts";
+import { FAILURE_SUFFIX, type InletFunction } from "../functions/inlet-function.ts";
 import type { CallBody } from "../wire/call-body.ts";
 import { fromWireError, type WireError } from "../wire/wire-error.ts";
 import { type Execution, executeCall, type Outcome } from "./execute-call.ts";
@@ -52,7 +53,7 @@ function contextOf({ client, id }: InletFunction, body: CallBody, { find, isNew 
   return Object.assign(context, { error: fromWireError(error) });
 }
 
-async function validated(client: AnyClient, { events }: CallBody): Promise<Pick<CallBody, "event" | "events">> {
+async function validated(client: Client, { events }: CallBody): Promise<Pick<CallBody, "event" | "events">> {
   const checked = await Promise.all(events.map((event) => validateReceived(client.schemas, event)));
   return { event: checked[0] as ReceivedEvent, events: checked };
 }

@@ -1,14 +1,10 @@
 /** A function as `createFunction` makes it: what to run, when, and how. `serve` and the test kit take it from here. */
 
-import type { Inlet } from "../client/inlet.ts";
+import type { Client } from "../client/client.ts";
 import type { ReceivedEvent } from "../events/event-types.ts";
 import { checkConfig, type FlowConfig } from "./function-config.ts";
 
 export type PlainTrigger = { event: string; if?: string | undefined } | { cron: string };
-
-/** The client with its types forgotten. */
-// biome-ignore lint/suspicious/noExplicitAny: a client of any schemas will do, and its methods are not bivariant
-export type AnyClient = Inlet<any, any>;
 
 /** Handlers differ in the events they take; whoever calls one has checked that it gets the right ones. */
 export type PlainHandler = (context: never) => unknown;
@@ -16,7 +12,7 @@ export type PlainHandler = (context: never) => unknown;
 /** `Result` is what the handler returns, `Data` what its event carries: `step.invoke` reads both. */
 export interface InletFunction<Result = unknown, Data = unknown> {
   readonly id: string;
-  readonly client: AnyClient;
+  readonly client: Client;
   readonly config: FlowConfig;
   readonly triggers: readonly PlainTrigger[];
   readonly handler: PlainHandler;
@@ -39,7 +35,7 @@ export type FailureEvent<Event = ReceivedEvent> = ReceivedEvent<
 >;
 
 export interface FunctionParts {
-  client: AnyClient;
+  client: Client;
   config: FlowConfig;
   triggers: readonly PlainTrigger[];
   handler: PlainHandler;

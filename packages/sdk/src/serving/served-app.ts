@@ -1,10 +1,11 @@
 /** What one endpoint serves: a client and its functions, found by the names the service calls them. */
 
+import type { Client } from "../client/client.ts";
 import type { Settings } from "../client/settings.ts";
-import { type AnyClient, failureFunction, fullId, type InletFunction } from "../functions/inlet-function.ts";
+import { failureFunction, fullId, type InletFunction } from "../functions/inlet-function.ts";
 
 export interface ServeOptions {
-  client: AnyClient;
+  client: Client;
   // biome-ignore lint/suspicious/noExplicitAny: functions of any result and data
   functions: readonly InletFunction<any, any>[];
   /** The path under which the service reaches this endpoint, where it differs from the request's. */
@@ -14,7 +15,7 @@ export interface ServeOptions {
 }
 
 export interface ServedApp {
-  client: AnyClient;
+  client: Client;
   settings: Settings;
   functions: readonly InletFunction[];
   /** By full id; an onFailure counts as a function. */

@@ -22,7 +22,11 @@ interface ListQuery {
 
 const LIST_PARAMETERS = closed({
   ...PAGE_PARAMETERS,
-  actor: { type: "string", minLength: 1, description: "The id of a key or session, or a kind: api-key, session, dev." },
+  actor: {
+    type: "string",
+    minLength: 1,
+    description: "The id of a key or session, or a kind: api-key, session, signing-key, event-key, dev.",
+  },
   action: { type: "string", minLength: 1, description: "Such as `webhook.updated`; may end in `*`." },
   from: { type: "string", description: "At or after: ISO 8601 or milliseconds." },
   to: { type: "string", description: "Before: ISO 8601 or milliseconds." },
@@ -32,7 +36,7 @@ const ENTRY = shape(
   {
     id: TEXT,
     at: INSTANT,
-    actor: shape({ kind: { type: "string", enum: ["api-key", "session", "dev"] }, id: TEXT, name: TEXT }),
+    actor: shape({ kind: { type: "string", enum: ["api-key", "session", "signing-key", "event-key", "dev"] }, id: TEXT, name: TEXT }),
     action: { type: "string", description: "What happened: `<noun>.<what happened to it>`." },
     target: shape({ kind: TEXT, id: TEXT, name: TEXT }),
     environment: { ...TEXT_OR_NULL, description: "Null: it concerns the installation." },

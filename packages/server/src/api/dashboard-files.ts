@@ -89,8 +89,7 @@ const PAGE_HEADERS = {
 
 /**
  * Only files of this server run or style the page; the nonce is for the style element CodeMirror makes. Connections may go to this
- * server and, for Send to Dev Server, to the developer's own machine or an https address of their choice (a tunnel, a
- * container elsewhere): the address is a setting of each reader, so it cannot be listed here.
+ * server and, for Send to Dev Server, to the reader's own machine.
  */
 function contentPolicy(nonce: string): string {
   return [
@@ -99,7 +98,7 @@ function contentPolicy(nonce: string): string {
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data:",
     "font-src 'self'",
-    "connect-src 'self' http://localhost:* http://127.0.0.1:* https:",
+    "connect-src 'self' http://localhost:* http://127.0.0.1:*",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -8,7 +8,7 @@ import type { EventsRoutesParts } from "./events-routes.ts";
 import { readInstant } from "./instant.ts";
 import { environmentOf } from "./rest-access.ts";
 import { closed } from "./rest-schemas.ts";
-import { readPlace, type StoreStreamParts, type StreamSource, sendStream } from "./store-stream.ts";
+import { readPlace, STREAM_READ_BYTES, type StoreStreamParts, type StreamSource, sendStream } from "./store-stream.ts";
 
 const READ_EVENTS_MAX = 100;
 
@@ -63,7 +63,12 @@ async function eventSource(parts: EventStreamParts, environment: Environment, wa
   return {
     from: place ?? (await since),
     async read(after) {
-      const { events, reached } = await store.eventFollow({ environmentId: environment.id, after, limit: READ_EVENTS_MAX });
+      const { events, reached } = await store.eventFollow({
+        environmentId: environment.id,
+        after,
+        limit: READ_EVENTS_MAX,
+        bytesMax: STREAM_READ_BYTES,
+      });
       const chosen = events.filter(
         (event) => (name === null || nameMatches(name, event.name)) && (receivedFrom === null || event.receivedAt >= receivedFrom),
       );

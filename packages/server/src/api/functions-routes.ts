@@ -6,7 +6,7 @@ import { iso } from "../observe/run-view.ts";
 import type { App, AppStore, Environment, StoredFunction } from "../store/contract/index.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
-import { RestRefusal } from "./rest-errors.ts";
+import { invalid, RestRefusal } from "./rest-errors.ts";
 import { closed } from "./rest-schemas.ts";
 import { dataOf, INSTANT, INTEGER, pageOf, shape, TEXT, TEXT_OR_NULL } from "./route-facts.ts";
 
@@ -109,6 +109,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
   } as const;
   app.post<{ Body: { url: string } }>("/apps", { schema: sync }, async (request, reply) => {
     const environment = environmentOf(access, request);
+    if (!URL.canParse(request.body.url)) throw invalid("url", "is not an address such as http://localhost:3000/api/inlet");
     const synced = await registry.sync(environment, request.body.url);
     if (typeof synced === "string") throw new RestRefusal("app_unreachable", synced);
     await note(request, "synced", synced, environment);

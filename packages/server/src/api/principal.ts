@@ -5,10 +5,12 @@ import type { ApiRole, Environment } from "../store/contract/index.ts";
 import { RestRefusal } from "./rest-errors.ts";
 
 export interface Principal {
-  kind: "api-key" | "session" | "dev";
+  kind: "api-key" | "session" | "signing-key" | "dev";
   /** Of the key or the session. */
   id: string;
   name: string;
+  /** What limits count by: the key, also for sessions opened with it. */
+  keyId: string;
   role: ApiRole;
   /** The environments it is limited to; `branch` stands for every branch environment too. Null: all. */
   environments: readonly string[] | null;
@@ -27,6 +29,7 @@ declare module "fastify" {
 export const DEV_PRINCIPAL: Principal = {
   kind: "dev",
   id: "dev",
+  keyId: "dev",
   name: "dev server",
   role: "admin",
   environments: null,

@@ -13,7 +13,7 @@ import type { AttemptBudget } from "./attempt-budget.ts";
 import { cutOffInvalid } from "./cut-off-streams.ts";
 import { checkMayUse, DEV_PRINCIPAL, type Principal, principalOf } from "./principal.ts";
 import { RestRefusal } from "./rest-errors.ts";
-import { isLocalName, originOf } from "./same-origin.ts";
+import { originOf } from "./same-origin.ts";
 import { type Sessions, sessionToken } from "./sessions.ts";
 
 export interface ApiDirectory {
@@ -26,10 +26,8 @@ export interface ApiDirectory {
 
 export interface AccessRules {
   directory: ApiDirectory;
-  /** A dev server asks nobody for a key. */
+  /** A dev server asks nobody for a key; pages of other sites are kept out in front of every route. */
   open: boolean;
-  /** It listens on this machine only, so whoever calls it by another name is up to something. */
-  loopbackOnly: boolean;
   publicUrl: string | null;
   attempts: AttemptBudget;
   sessions: Sessions;
@@ -45,7 +43,7 @@ export function registerAccess(app: FastifyInstance, rules: AccessRules): void {
   app.addHook("onRequest", async (request, reply) => {
     const { config } = request.routeOptions;
     if (config.about === "anyone") return;
-    const principal = rules.open ? openAccess(rules, request) : await identify(rules, request);
+    const principal = rules.open ? DEV_PRINCIPAL : await identify(rules, request);
     request.principal = principal;
     watch(principal, reply);
     if (config.about === "self") return;
@@ -61,16 +59,6 @@ export function environmentOf({ directory, defaultEnvironment }: AccessRules, re
   if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);
   checkMayUse(request, environment);
   return environment;
-}
-
-/** On a dev server nobody is asked who they are, but pages of other sites in the developer's browser are kept out. */
-function openAccess({ loopbackOnly, publicUrl }: AccessRules, request: FastifyRequest): Principal {
-  if (loopbackOnly && !isLocalName(request.host, publicUrl)) {
-    const message = `This dev server answers to localhost only, not to "${request.host}". --public-url names another address for it.`;
-    throw new RestRefusal("origin_forbidden", message);
-  }
-  if (!READING_METHODS.has(request.method) && originOf(request, publicUrl) === "cross") throw fromElsewhere();
-  return DEV_PRINCIPAL;
 }
 
 async function identify(rules: AccessRules, request: FastifyRequest): Promise<Principal> {
@@ -94,7 +82,7 @@ function principalWithKey({ directory, attempts }: AccessRules, request: Fastify
   attempts.judge(request.ip, key?.id ?? null);
   if (!key) throw new RestRefusal("api_key_invalid", "This API key is unknown or was revoked.");
   const { id, name, role, environments } = key;
-  return { kind: "api-key", id, name, role: role ?? "read", environments, isValid: () => directory.workingKey(id) !== null };
+  return { kind: "api-key", id, keyId: id, name, role: role ?? "read", environments, isValid: () => directory.workingKey(id) !== null };
 }
 
 function fromElsewhere(): RestRefusal {

@@ -1,6 +1,6 @@
 /**
  * Whether a browser sent a request from our own pages. Cookies travel with every request a browser makes, whichever page caused
- * it; so does the right to speak to a dev server on this machine. What changes something must come from ourselves.
+ * it. What changes something must come from ourselves.
  */
 
 import type { FastifyRequest } from "fastify";
@@ -16,14 +16,6 @@ export function originOf({ headers, host }: FastifyRequest, publicUrl: string | 
   const from = URL.canParse(origin) ? new URL(origin).host : null;
   // The scheme is left out: behind a proxy that ends TLS we may not know it, and the host decides whose page it is.
   return from !== null && (from === host || from === hostOf(publicUrl)) ? "same" : "cross";
-}
-
-/**
- * A page can have a name of its own lead to 127.0.0.1 and so pass for a neighbour of a dev server (DNS rebinding). The name
- * it is called by gives it away.
- */
-export function isLocalName(host: string, publicUrl: string | null): boolean {
-  return /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host) || host === hostOf(publicUrl);
 }
 
 function hostOf(url: string | null): string | null {

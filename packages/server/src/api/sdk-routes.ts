@@ -2,14 +2,21 @@
 
 import { environmentNamed, errorBody, isEventId, Refusal, type RunId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { App, Environment, HeaderSet } from "../store/contract/index.ts";
+import type { App, Environment, HeaderSet, Key } from "../store/contract/index.ts";
+import type { AttemptBudget } from "./attempt-budget.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import { DEV_PRINCIPAL, type Principal } from "./principal.ts";
+import { RestRefusal } from "./rest-errors.ts";
+import { SdkAudit } from "./sdk-audit.ts";
 
 export interface SdkRoutesParts {
   isDev: boolean;
   version: string;
+  /** The signing key that this bearer text belongs to, or null. */
+  signingKeyOf(bearer: string): Key | null;
+  attempts: AttemptBudget;
+  audit: AuditTrail;
   sdk: {
-    /** Whether this bearer text belongs to a signing key. */
-    isSigned(bearer: string): boolean;
     /** The environment of that name; a branch environment is made if there is none. Null: the default one. */
     environment(name: string | null, deployId: string | null): Promise<Environment | Refusal>;
     register(registration: {
@@ -23,8 +30,8 @@ export interface SdkRoutesParts {
     /** JSON text; null when there is no such run, or it has ended. */
     runEvents(id: RunId): Promise<string | null>;
     runSteps(id: RunId): Promise<string | null>;
-    /** Keeps results; null when they were, else why not. */
-    checkpoint(id: RunId, body: string): Promise<Refusal | null>;
+    /** Keeps results; else why not. */
+    checkpoint(id: RunId, body: string): Promise<Environment | Refusal>;
   };
 }
 
@@ -32,33 +39,41 @@ const REGISTRATION_BYTES_MAX = 4 * 1024 * 1024;
 const CHECKPOINT_BYTES_MAX = 8 * 1024 * 1024;
 
 export function registerSdkRoutes(app: FastifyInstance, parts: SdkRoutesParts): void {
+  const audit = new SdkAudit(parts.audit);
   app.register(async (routes) => {
+    routes.decorateRequest("principal", null);
+    // Before anything of a body is read.
+    routes.addHook("onRequest", async (request) => {
+      request.principal = principalOfSdk(parts, request);
+    });
     routes.removeAllContentTypeParsers();
     routes.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
 
     if (parts.isDev)
       routes.get("/dev", async () => ({ version: parts.version, authed: false, startOpts: {}, functions: [], handlers: [] }));
 
-    routes.post("/fn/register", { bodyLimit: REGISTRATION_BYTES_MAX }, (request, reply) => register(parts, request, reply));
+    routes.post("/fn/register", { bodyLimit: REGISTRATION_BYTES_MAX }, (request, reply) => register(parts, audit, request, reply));
 
-    routes.get("/v0/runs/:id/batch", (request, reply) => sendState(parts, request, reply, parts.sdk.runEvents));
-    routes.get("/v0/runs/:id/actions", (request, reply) => sendState(parts, request, reply, parts.sdk.runSteps));
+    routes.get("/v0/runs/:id/batch", (request, reply) => sendState(request, reply, parts.sdk.runEvents));
+    routes.get("/v0/runs/:id/actions", (request, reply) => sendState(request, reply, parts.sdk.runSteps));
 
     for (const prefix of ["/v1/checkpoint", "/v1/http/runs"]) {
       routes.post(`${prefix}/:id/async`, { bodyLimit: CHECKPOINT_BYTES_MAX }, async (request, reply) => {
         const id = runIdOf(request);
-        const refused = unsigned(parts, request) ?? (id ? await parts.sdk.checkpoint(id, request.body as string) : runUnknown(request));
-        if (refused) return send(reply, refused);
+        const outcome = id ? await parts.sdk.checkpoint(id, request.body as string) : runUnknown(request);
+        if (outcome instanceof Refusal) return send(reply, outcome);
+        const target = { kind: "run", id: id as string, name: id as string };
+        await audit.note(request, { action: "run.checkpointed", target, environment: outcome.name }, { always: false });
         return { data: {} };
       });
     }
   });
 }
 
-async function register(parts: SdkRoutesParts, request: FastifyRequest, reply: FastifyReply): Promise<object> {
+async function register(parts: SdkRoutesParts, audit: SdkAudit, request: FastifyRequest, reply: FastifyReply): Promise<object> {
   const header = (name: string) => text(request.headers[name]);
   const headers: HeaderSet = header("x-service-sdk") === null ? "inngest" : "service";
-  const refused = unsigned(parts, request) ?? wrongKind(parts, header(`x-${headers}-expected-server-kind`));
+  const refused = wrongKind(parts, header(`x-${headers}-expected-server-kind`));
   if (refused) return send(reply, refused);
   const body = parsed(request.body as string);
   if (body instanceof Refusal) return send(reply, body);
@@ -75,18 +90,14 @@ async function register(parts: SdkRoutesParts, request: FastifyRequest, reply: F
     deployId: deploy,
   });
   if (outcome instanceof Refusal) return send(reply, outcome);
+  const { id, name, url } = outcome.app;
+  const note = { action: "app.registered", target: { kind: "app", id, name }, environment: environment.name, details: { url } };
+  await audit.note(request, note, { always: outcome.modified });
   return { ok: true, status: 200, modified: outcome.modified, sync_id: outcome.app.id, app_id: outcome.app.id };
 }
 
-async function sendState(
-  parts: SdkRoutesParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  read: (id: RunId) => Promise<string | null>,
-): Promise<unknown> {
+async function sendState(request: FastifyRequest, reply: FastifyReply, read: (id: RunId) => Promise<string | null>): Promise<unknown> {
   const id = runIdOf(request);
-  const refused = unsigned(parts, request);
-  if (refused) return send(reply, refused);
   const state = id && (await read(id));
   if (!state)
     return send(reply, new Refusal("run_state_gone", `The run ${(request.params as { id: string }).id} has ended, or never was.`));
@@ -94,11 +105,15 @@ async function sendState(
 }
 
 /** A service that checks keys takes registrations and results from apps that hold a signing key. */
-function unsigned({ isDev, sdk }: SdkRoutesParts, request: FastifyRequest): Refusal | null {
-  if (isDev) return null;
+function principalOfSdk(parts: SdkRoutesParts, request: FastifyRequest): Principal {
+  const { isDev, signingKeyOf } = parts;
+  if (isDev) return DEV_PRINCIPAL;
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-  if (bearer && sdk.isSigned(bearer)) return null;
-  return new Refusal(
+  const key = bearer === undefined ? null : signingKeyOf(bearer);
+  // Nobody guesses 128 bits: a right key is never made to wait for the wrong ones of others.
+  if (bearer !== undefined && !key) parts.attempts.judge(request.ip, null);
+  if (key) return { kind: "signing-key", id: key.id, keyId: key.id, name: key.name, role: "read", environments: null, isValid: () => true };
+  throw new RestRefusal(
     "signing_key_invalid",
     "The app's signing key is missing, unknown or revoked: set SERVICE_SIGNING_KEY (for Inngest's SDKs INNGEST_SIGNING_KEY).",
   );

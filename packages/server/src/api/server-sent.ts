@@ -4,7 +4,9 @@ import type { ServerResponse } from "node:http";
 import { Refusal } from "@inlet/protocol";
 import type { FastifyReply } from "fastify";
 import type { Logger } from "pino";
+import { principalOf } from "./principal.ts";
 import { sendRefusal } from "./rest-errors.ts";
+import type { StreamSlots } from "./stream-slots.ts";
 
 export const STREAM_TYPE = "text/event-stream";
 
@@ -16,7 +18,6 @@ const STREAM_HEADERS = {
   connection: "close",
 };
 const HEARTBEAT_MS = 15_000;
-const STREAMS_MAX = 500;
 
 export interface Alarm {
   ring(): void;
@@ -27,6 +28,7 @@ export interface Alarm {
 export interface StreamSurroundings {
   /** Aborted when the service drains. */
   drained: AbortSignal;
+  slots: StreamSlots;
   log: Logger;
 }
 
@@ -39,24 +41,28 @@ export interface Stream {
   follow(alarm: Alarm, ended: () => boolean): Promise<void>;
 }
 
-/** Streams that are open now, of all kinds. */
-let streams = 0;
-
 /** Answers a request with a stream; settles when that has ended. */
 export async function answerStream(around: StreamSurroundings, reply: FastifyReply, open: () => Promise<Stream>): Promise<unknown> {
-  if (streams >= STREAMS_MAX) return sendRefusal(reply, new Refusal("overloaded", `${STREAMS_MAX} streams are open already.`));
-  const stream = await open();
-  reply.hijack();
-  streams++;
+  const giveBack = around.slots.take(principalOf(reply.request).keyId);
+  if (giveBack instanceof Refusal) return sendRefusal(reply, giveBack);
   try {
-    await send(reply.raw, around.drained, stream);
-  } catch (error) {
-    around.log.warn({ err: error }, "a stream ended early");
+    const stream = await open();
+    reply.hijack();
+    await sendUntilEnded(around, reply.raw, stream);
   } finally {
-    streams--;
-    reply.raw.end();
+    giveBack();
   }
   return undefined;
+}
+
+async function sendUntilEnded({ drained, log }: StreamSurroundings, response: ServerResponse, stream: Stream): Promise<void> {
+  try {
+    await send(response, drained, stream);
+  } catch (error) {
+    log.warn({ err: error }, "a stream ended early");
+  } finally {
+    response.end();
+  }
 }
 
 async function send(response: ServerResponse, drained: AbortSignal, { opening = "", watch, follow }: Stream): Promise<void> {
@@ -77,7 +83,7 @@ async function send(response: ServerResponse, drained: AbortSignal, { opening = 
   }
 }
 
-/** Waits until the client has read what was written, or is gone. */
+/** Waits until the client has read what was written, or is gone: one that does not read is cut off by the server's connections. */
 export function readOn(response: ServerResponse): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

@@ -50,6 +50,8 @@ const SESSION = shape(
   { title: "Session" },
 );
 const NONE = closed({});
+/** The credential is in the body, so the body is no larger than one. */
+const SIGN_IN_BYTES_MAX = 2_048;
 
 export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutesParts): void {
   const { access, store } = parts;
@@ -74,11 +76,18 @@ export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutes
     response: { 201: dataOf(SIGNED_IN) },
     errors: ["api_key_invalid", "login_token_invalid", "origin_forbidden", "too_many_attempts"],
   } as const;
-  app.post<{ Body: Credentials }>("/session", { config: { about: "anyone" }, schema: signIn }, async (request, reply) => {
+  const signInRoute = {
+    config: { about: "anyone" },
+    schema: signIn,
+    bodyLimit: SIGN_IN_BYTES_MAX,
+    onRequest: async (request: FastifyRequest) => {
+      if (!access.open && originOf(request, access.publicUrl) === "cross")
+        throw new RestRefusal("origin_forbidden", "Another site's page cannot sign in here.");
+    },
+  } as const;
+  app.post<{ Body: Credentials }>("/session", signInRoute, async (request, reply) => {
     reply.code(201);
     if (access.open) return { data: signedIn(DEV_PRINCIPAL, null) };
-    if (originOf(request, access.publicUrl) === "cross")
-      throw new RestRefusal("origin_forbidden", "Another site's page cannot sign in here.");
     const key = credentialOf(parts, request.ip, request.body);
     const { session, principal, token, cookieAgeS } = await sessions.open(key, request.ip, request.headers["user-agent"]);
     setCookie(request, reply, token, cookieAgeS);

@@ -103,7 +103,7 @@ export class Sessions {
     const who = key
       ? { name: key.name, role: key.role ?? "read", environments: key.environments }
       : { name: "login link", role: "admin" as const, environments: null };
-    return { kind: "session", id: session.id, ...who, isValid };
+    return { kind: "session", id: session.id, keyId: key?.id ?? "login link", ...who, isValid };
   }
 }
 

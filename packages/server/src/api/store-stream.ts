@@ -13,6 +13,9 @@ export interface StoreStreamParts extends StreamSurroundings {
   store: { eventWatch(listener: () => void): () => void };
 }
 
+/** What a stream reads at a time. Many streams may wait for clients that read slowly, each with so much in memory. */
+export const STREAM_READ_BYTES = 256 * 1024;
+
 export interface StreamMessage {
   /** Where a reader goes on after this message. */
   place: number;

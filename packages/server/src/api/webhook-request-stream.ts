@@ -4,11 +4,10 @@ import type { FastifyInstance } from "fastify";
 import type { Environment, Webhook, WebhookRequestStore } from "../store/contract/index.ts";
 import { readInstant } from "./instant.ts";
 import { closed } from "./rest-schemas.ts";
-import { readPlace, type StoreStreamParts, type StreamSource, sendStream } from "./store-stream.ts";
+import { readPlace, STREAM_READ_BYTES, type StoreStreamParts, type StreamSource, sendStream } from "./store-stream.ts";
 import { requestView } from "./webhook-requests-routes.ts";
 import { findWebhook } from "./webhooks-routes.ts";
 
-/** A request may be as large as the body limit, so few are read at a time. */
 const READ_REQUESTS_MAX = 20;
 
 export type WebhookRequestStreamParts = StoreStreamParts & {
@@ -59,7 +58,13 @@ async function requestSource(
   return {
     from: place ?? (await since),
     async read(after) {
-      const { requests, reached } = await store.webhookRequestFollow({ environmentId, webhookId, after, limit: READ_REQUESTS_MAX });
+      const { requests, reached } = await store.webhookRequestFollow({
+        environmentId,
+        webhookId,
+        after,
+        limit: READ_REQUESTS_MAX,
+        bytesMax: STREAM_READ_BYTES,
+      });
       const chosen = requests.filter(({ receivedAt }) => receivedFrom === null || receivedAt >= receivedFrom);
       const messages = chosen.map((record) => ({
         place: record.sequence,

@@ -4,6 +4,7 @@ import type { AcceptList, WebhookId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Environment, Webhook, WebhookChanges, WebhookStore } from "../store/contract/index.ts";
 import type { AuditTrail } from "./audit-trail.ts";
+import { type OwnAddressRules, ownAddress } from "./own-address.ts";
 import { checkMayUse, principalOf } from "./principal.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 import { invalid, RestRefusal } from "./rest-errors.ts";
@@ -16,7 +17,7 @@ export interface WebhookDirectory {
   environment(id: Webhook["environmentId"]): Environment | undefined;
 }
 
-export interface WebhooksRoutesParts {
+export interface WebhooksRoutesParts extends OwnAddressRules {
   audit: AuditTrail;
   access: AccessRules;
   store: WebhookStore;
@@ -29,8 +30,6 @@ export interface WebhooksRoutesParts {
   issueWebhookToken(): string;
   newId(): string;
   isIpRange(text: string): boolean;
-  /** Where the world reaches the service; null: where this request reached it. */
-  publicUrl: string | null;
   now: () => number;
 }
 
@@ -54,7 +53,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
   const { store, directory } = parts;
   const view = (request: FastifyRequest, webhook: Webhook) => {
     const environment = directory.environment(webhook.environmentId)?.name ?? "";
-    const baseUrl = parts.publicUrl ?? `${request.protocol}://${request.host}`;
+    const baseUrl = ownAddress(parts, request);
     // Whoever knows the URL can send: a key that may only read must not.
     const url = `${baseUrl}/e/${principalOf(request).role === "read" ? `${webhook.token.slice(0, SHOWN_CHARACTERS)}…` : webhook.token}`;
     return webhookView(webhook, environment, url);

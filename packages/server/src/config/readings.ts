@@ -1,7 +1,7 @@
 /** How the text of a setting becomes its value. A reading throws a SettingFault whose message completes "--flag …". */
 
 import { BlockList, isIP } from "node:net";
-import { parseDuration } from "@inlet/protocol";
+import { isPlaceholderKey, isSigningKey, KEY_UNITS_MAX, PLACEHOLDER_RULE, parseDuration, SIGNING_KEY_RULE } from "@inlet/protocol";
 
 export interface Reading<Value> {
   /** What `--help` shows in the value's place. */
@@ -24,6 +24,30 @@ export function text(placeholder: string): Reading<string> {
     parse(given) {
       if (given.trim() === "") throw new SettingFault("must not be empty");
       return given.trim();
+    },
+  };
+}
+
+/** The text of a key that a person chose. */
+export function key(): Reading<string> {
+  return {
+    placeholder: "key",
+    parse(given) {
+      const chosen = text("key").parse(given);
+      if (chosen.length > KEY_UNITS_MAX) throw new SettingFault(`must have at most ${KEY_UNITS_MAX} characters`);
+      if (isPlaceholderKey(chosen)) throw new SettingFault(PLACEHOLDER_RULE);
+      return chosen;
+    },
+  };
+}
+
+export function signingKey(): Reading<string> {
+  return {
+    placeholder: "key",
+    parse(given) {
+      const chosen = key().parse(given);
+      if (!isSigningKey(chosen)) throw new SettingFault(SIGNING_KEY_RULE);
+      return chosen;
     },
   };
 }
@@ -91,6 +115,20 @@ export function url(): Reading<string> {
   };
 }
 
+/** What a browser sends in `Origin` for pages of this address. */
+export function origin(): Reading<string> {
+  return {
+    placeholder: "origin",
+    parse(given) {
+      const parsed = URL.parse(given.trim());
+      const isOrigin =
+        parsed && /^https?:$/.test(parsed.protocol) && parsed.pathname === "/" && parsed.search + parsed.hash + parsed.username === "";
+      if (!isOrigin) throw new SettingFault("must be the origin of a page, such as http://localhost:3000");
+      return parsed.origin;
+    },
+  };
+}
+
 export function trustedProxies(): Reading<boolean | string[]> {
   return {
     placeholder: "true|CIDR[,…]",
@@ -100,6 +138,24 @@ export function trustedProxies(): Reading<boolean | string[]> {
       const wrong = ranges.find((range) => !isRange(range));
       if (wrong !== undefined) throw new SettingFault(`must be true, false or a list of addresses and CIDR ranges; "${wrong}" is neither`);
       return ranges;
+    },
+  };
+}
+
+export interface AddressList {
+  mode: "allow" | "deny";
+  ranges: string[];
+}
+
+export function addressList(): Reading<AddressList> {
+  return {
+    placeholder: "allow:CIDR[,…]|deny:CIDR[,…]",
+    parse(given) {
+      const [, mode, list = ""] = /^(allow|deny):(.*)$/.exec(given.trim()) ?? [];
+      const ranges = list.split(",").map((part) => part.trim());
+      if (mode === undefined || !ranges.every(isRange))
+        throw new SettingFault('must be "allow:" or "deny:" and a list of addresses and CIDR ranges, such as allow:10.0.0.0/8,fd00::/8');
+      return { mode: mode as AddressList["mode"], ranges };
     },
   };
 }

@@ -5,15 +5,20 @@
 
 import { BODY_BYTES_MAX_DEFAULT, DEDUP_WINDOW_MS_DEFAULT } from "@inlet/protocol";
 import {
+  type AddressList,
+  addressList,
   DAY_MS,
   duration,
   integer,
   KIB,
+  key,
   list,
   MIB,
   oneOf,
+  origin,
   postgresUrl,
   type Reading,
+  signingKey,
   size,
   text,
   trustedProxies,
@@ -41,7 +46,12 @@ export const SETTINGS = {
   publicUrl: setting<string | null>({
     reading: url(),
     default: null,
-    sentence: "Public URL of the service, used in webhook URLs. Without it, the URL of the request is used.",
+    sentence: "Public URL of the service, used in webhook URLs. Without it, the address that the client connected to is used.",
+  }),
+  allowOrigin: setting<string[]>({
+    reading: list(origin()),
+    default: [],
+    sentence: "Origin whose pages may call a dev server from a browser, such as http://localhost:3000. Separate several with commas.",
   }),
   dataDir: setting<string>({ reading: text("folder"), default: ".inlet", sentence: "Folder of the embedded store." }),
   databaseUrl: setting<string | null>({
@@ -62,19 +72,19 @@ export const SETTINGS = {
     sentence: "Maximum number of connections of this node to PostgreSQL, plus one for LISTEN.",
   }),
   eventKey: setting<string[]>({
-    reading: list(text("key")),
+    reading: list(key()),
     default: [],
     secret: true,
     sentence: "Event key of the production environment, instead of a generated one. Separate several with commas.",
   }),
   signingKey: setting<string[]>({
-    reading: list(text("key")),
+    reading: list(signingKey()),
     default: [],
     secret: true,
-    sentence: "Signing key, instead of a generated one. Of several, the last one signs.",
+    sentence: "Signing key, `signkey-<environment>-<hex>` or hexadecimal, instead of a generated one. Of several, the last one signs.",
   }),
   apiKey: setting<string[]>({
-    reading: list(text("key")),
+    reading: list(key()),
     default: [],
     secret: true,
     sentence: "API key with the role admin, instead of a generated one. Separate several with commas.",
@@ -97,11 +107,29 @@ export const SETTINGS = {
     shown: "64mb",
     sentence: "Maximum total size of request bodies in memory. Beyond it, requests get 503.",
   }),
+  firstByteTimeout: setting({
+    reading: duration(100, 600_000),
+    default: 10_000,
+    shown: "10s",
+    sentence: "Maximum time until a new connection sends its first byte.",
+  }),
+  stallTimeout: setting({
+    reading: duration(100, 600_000),
+    default: 30_000,
+    shown: "30s",
+    sentence: "Maximum time that a client may leave sent data unread. Then its connection is closed.",
+  }),
+  addressConnections: setting({
+    reading: integer(0, 1_000_000),
+    default: 1_000,
+    sentence: "Maximum number of connections per IP address, trusted proxies excepted. 0 is no limit.",
+  }),
   trustProxy: setting<boolean | string[]>({
     reading: trustedProxies(),
     default: false,
     shown: "false",
-    sentence: "Take the client's IP address from X-Forwarded-For: true, or the IP addresses and CIDR ranges of your proxies.",
+    sentence:
+      "Take the client's IP address from X-Forwarded-For: the IP addresses and CIDR ranges of your proxies, or true, which trusts every client and lets any sender claim any address.",
   }),
   transformTimeout: setting({
     reading: duration(1, 60_000),
@@ -140,6 +168,13 @@ export const SETTINGS = {
     reading: list(url()),
     default: [],
     sentence: "URL of an app to sync when the service starts. Separate several with commas.",
+  }),
+  appAddresses: setting<AddressList | null>({
+    reading: addressList(),
+    default: null,
+    shown: "all",
+    sentence:
+      "Allowed addresses of apps: `allow:` or `deny:` with IP addresses and CIDR ranges, such as allow:10.0.0.0/8. Link-local and cloud metadata addresses are always refused.",
   }),
   discover: setting<"on" | "off">({
     reading: oneOf("on", "off"),
@@ -200,6 +235,7 @@ export function defaultOf<Value>({ default: value }: Setting<Value>, mode: Mode)
 /** The default as shown to users. */
 export function shownDefault(setting: Setting<unknown>, mode: Mode): string {
   const value = defaultOf(setting, mode);
+  if (value === null && setting.shown !== undefined) return setting.shown;
   if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
   return setting.shown ?? String(value);
 }

@@ -4,8 +4,10 @@ import type { App, CallRecord, ClaimedEntry, LateCall, RunChange, RunContext, Ru
 import { appAddress } from "./call/app-address.ts";
 import type { AppCaller } from "./call/call-app.ts";
 import { type CallTarget, type FunctionRequest, functionRequest, type SigningKey } from "./call/function-request.ts";
+import { HEADER_NAMES } from "./call/header-names.ts";
 import { NoAnswer } from "./call/no-answer.ts";
 import { type AppAnswer, failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
+import { shownAnswer } from "./call/shown-answer.ts";
 import type { Clock } from "./clock.ts";
 import type { Backoff } from "./queue/backoff.ts";
 import type { Answer, CallFacts } from "./steps/answers.ts";
@@ -131,12 +133,14 @@ function errorIn(answer: Answer): RunError | null {
 /** How much of an answer is kept to be looked at. */
 const ANSWER_UNITS_KEPT = 4_000;
 
-function callRecord({ entry, context, request, received, startedAt, endedAt }: MadeCall): Omit<CallRecord, "outcome"> {
+function callRecord({ entry, context, target, request, received, startedAt, endedAt }: MadeCall): Omit<CallRecord, "outcome"> {
   const path = appAddress(request.url)?.path ?? request.url;
   const asked = { stepId: entry.stepId, attempt: entry.attempt, path, stepsGiven: context.steps.length };
   if (received instanceof NoAnswer) return { ...asked, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0 };
-  const { status, body } = received;
+  const { status, body, headers } = received;
+  const isSdk = headers[HEADER_NAMES[target.app.headers].sdk] !== undefined;
   // Cutting a pair of surrogates in two leaves half a character.
-  const answer = body.length > ANSWER_UNITS_KEPT ? body.slice(0, ANSWER_UNITS_KEPT).toWellFormed() : body;
+  const kept = body.length > ANSWER_UNITS_KEPT ? body.slice(0, ANSWER_UNITS_KEPT).toWellFormed() : body;
+  const answer = isSdk ? kept : shownAnswer(body);
   return { ...asked, startedAt, endedAt, httpStatus: status, answer, answerLength: body.length };
 }

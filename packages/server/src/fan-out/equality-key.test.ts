@@ -53,3 +53,21 @@ test("a value is found by its path, and nothing inherited", () => {
   for (const path of ["data.user.name", "data.user.id.x", "data.list.0", "data.list.length", "data.toString", "x.y"])
     assert.equal(valueAt(event, path), undefined, path);
 });
+
+test("a value is found in objects only: not in texts, lists or what every object has", () => {
+  const event = { name: "x/y", data: { text: "abc", list: [1], none: null, deep: { n: 5 } }, ts: 1 } as unknown as Parameters<
+    typeof valueAt
+  >[0];
+  assert.equal(valueAt(event, "data.deep.n"), 5);
+  assert.equal(valueAt(event, "data.none"), null);
+  for (const path of [
+    "data.text.length",
+    "data.list.length",
+    "data.list.0",
+    "data.none.x",
+    "data.deep.n.toFixed",
+    "data.toString",
+    "data.x",
+  ])
+    assert.equal(valueAt(event, path), undefined, path);
+});

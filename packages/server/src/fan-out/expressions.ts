@@ -4,7 +4,8 @@
  * want of a field or because types do not fit, does not match it; only == and != take a missing field, for null. The work of one evaluation is bounded, regular expressions too.
  */
 
-import { type Compilation, compileNode, type Evaluate } from "./cel/compile.ts";
+import type { Compilation, Evaluate } from "./cel/compilation.ts";
+import { compileNode } from "./cel/compile.ts";
 import { parseExpression } from "./cel/parse.ts";
 import { COST_MAX, Fault, isList, isMap, kindOf, Span, type Value } from "./cel/values.ts";
 

@@ -81,7 +81,14 @@ export function rulesOfLane(registry: Registry, lane: string, callsPerApp: numbe
     if (scope === "fn") return [{ id: `fn:${no}:${key ?? ""}:${value}`, cap: limit }];
     return [{ id: `${scope === "env" ? `env:${registered.environmentId}` : "account"}:${key ?? ""}:${value}`, cap: limit }];
   });
-  return { limits, app: appLimit(registered.app.no, callsPerApp) };
+  return { limits: lowestOfEach(limits), app: appLimit(registered.app.no, callsPerApp) };
+}
+
+/** A function may limit the same thing twice: the lower limit holds. */
+function lowestOfEach(limits: readonly LimitRule[]): LimitRule[] {
+  const lowest = new Map<string, LimitRule>();
+  for (const limit of limits) if (limit.cap < (lowest.get(limit.id)?.cap ?? Number.POSITIVE_INFINITY)) lowest.set(limit.id, limit);
+  return [...lowest.values()];
 }
 
 function readLane(lane: string): { kind: string; no: number; values: (string | null)[] } {

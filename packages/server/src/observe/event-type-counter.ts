@@ -3,7 +3,7 @@
 import type { Logger } from "pino";
 import type { EventStore, EventTypeStore } from "../store/contract/index.ts";
 
-/** After a start there may be many to count: one stretch takes the read thread 5 to 20 ms, for which lists may have to wait. */
+/** After a start there may be many to count: lists may have to wait while the read thread counts one stretch. */
 const STRETCH_EVENTS = 5_000;
 const COUNT_EVERY_MS = 2_000;
 const STRETCHES_EACH_TIME = 40;

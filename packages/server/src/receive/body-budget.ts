@@ -43,6 +43,11 @@ export class BodyShare {
     return this.#budget.take(this, bytes);
   }
 
+  /** Gives back a part of what was taken. */
+  give(bytes: number): void {
+    this.#budget.take(this, -bytes);
+  }
+
   release(): void {
     this.#budget.give(this);
   }

@@ -8,6 +8,13 @@ export type ClientIp = (request: Pick<IncomingMessage, "socket" | "headers">) =>
 /** `trusted` is true for any proxy, or the addresses and ranges of the proxies to believe. */
 export function createClientIp(trusted: boolean | string[]): ClientIp {
   if (trusted === false) return (request) => request.socket.remoteAddress ?? "";
-  const isTrusted = trusted === true ? () => true : proxyAddr.compile(trusted);
+  const isTrusted = createProxyCheck(trusted);
   return (request) => proxyAddr(request as IncomingMessage, isTrusted);
+}
+
+/** Whether an address is that of a trusted proxy. */
+export function createProxyCheck(trusted: boolean | string[]): (address: string) => boolean {
+  if (typeof trusted === "boolean") return () => trusted;
+  const isTrusted = proxyAddr.compile(trusted);
+  return (address) => address !== "" && isTrusted(address, 0);
 }

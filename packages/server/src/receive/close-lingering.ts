@@ -7,6 +7,7 @@
 
 import type { IncomingMessage } from "node:http";
 
+const SMALL_BODY_BYTES = 64 * 1024;
 const LINGER_MS = 1_000;
 const LINGER_BYTES_MAX = 2 * 1024 * 1024;
 
@@ -22,4 +23,11 @@ export function closeLingering(request: IncomingMessage): void {
   });
   request.on("end", cut);
   request.resume();
+}
+
+/** What is left of a small body costs less to read than a new connection: Node throws it away by itself. */
+export function hasLargeRest(request: IncomingMessage): boolean {
+  if (request.complete) return false;
+  const declared = request.headers["content-length"];
+  return declared === undefined ? request.headers["transfer-encoding"] !== undefined : Number(declared) > SMALL_BODY_BYTES;
 }

@@ -4,11 +4,8 @@
  */
 
 import { createHash } from "node:crypto";
-import type { EnvironmentId } from "@inlet/protocol";
+import { type EnvironmentId, isBearerOf } from "@inlet/protocol";
 import type { Environment, EnvironmentStore, EventSource, Key, KeyKind, KeyStore, Webhook, WebhookStore } from "../store/contract/index.ts";
-
-/** Keys already hashed. Bounded, because a dev server accepts any text as a key. */
-const REMEMBERED_KEYS_MAX = 10_000;
 
 /** Stands for whatever text a sender put where a dev server asks for no key. */
 export const PLACEHOLDER_KEY_ID = "placeholder";
@@ -31,7 +28,7 @@ export class Directory {
   #keys: Key[] = [];
   #keysByHash = new Map<string, Key>();
   #signingKeys: string[] = [];
-  #eventKeysByText = new Map<string, Key | null>();
+  #eventKeysByText = new Map<string, Key>();
   #webhooks: Webhook[] = [];
   #webhooksByToken = new Map<string, WebhookTarget>();
   #looks = 0;
@@ -92,18 +89,25 @@ export class Directory {
     return this.#signingKeys;
   }
 
+  /** The signing key that this bearer text belongs to, or null. */
+  signingKeyOf(bearer: string): Key | null {
+    return this.keys().find(({ kind, secret }) => kind === "signing" && secret !== null && isBearerOf(secret, bearer)) ?? null;
+  }
+
   /** The key with this id, unless it was revoked. */
   workingKey(id: Key["id"]): Key | null {
     return this.#keys.find((key) => key.id === id && key.revokedAt === null) ?? null;
   }
 
-  /** The event key with this text, or null. Called for every request: a text seen before costs one look-up. */
+  /**
+   * The event key with this text, or null. Called for every request: a key that was used before costs one look-up. Unknown texts are not
+   * remembered, or whoever sends many of them would fill the memory.
+   */
   eventKey(text: string): Key | null {
     const known = this.#eventKeysByText.get(text);
     if (known !== undefined) return known;
     const key = this.key("event", text);
-    if (this.#eventKeysByText.size >= REMEMBERED_KEYS_MAX) this.#eventKeysByText.clear();
-    this.#eventKeysByText.set(text, key);
+    if (key) this.#eventKeysByText.set(text, key);
     return key;
   }
 

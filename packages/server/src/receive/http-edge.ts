@@ -7,15 +7,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Refusal } from "@inlet/protocol";
 import type { BodyBudget, BodyShare } from "./body-budget.ts";
 import type { ClientIp } from "./client-ip.ts";
-import { closeLingering } from "./close-lingering.ts";
+import { closeLingering, hasLargeRest } from "./close-lingering.ts";
+import type { DevGuard } from "./dev-guard.ts";
 import { type AnswerParts, answerTo, type HttpAnswer, refusedAnswer } from "./http-answer.ts";
-import type { Body, InboundRequest } from "./inbound-request.ts";
-import { overloaded, readBody } from "./read-body.ts";
+import type { InboundRequest } from "./inbound-request.ts";
+import { type Body, overloaded, readBody } from "./read-body.ts";
 import { keyTextOf, queryOf, TARGET_START } from "./target.ts";
 
 export interface HttpEdgeParts extends AnswerParts {
   budget: BodyBudget;
   clientIp: ClientIp;
+  /** Of a dev server: refuses what pages of other sites ask for. Null: keys do that. */
+  guard: DevGuard | null;
   /** True while the service drains: connections are closed after their answer. */
   isDraining: () => boolean;
 }
@@ -24,7 +27,6 @@ export type HttpHandler = (request: IncomingMessage, response: ServerResponse) =
 
 const METHODS_ALLOWED = "POST, OPTIONS";
 const CLOSE = ["connection", "close"];
-const SMALL_BODY_BYTES = 64 * 1024;
 
 export function isForEdge({ url = "" }: IncomingMessage): boolean {
   return url.startsWith(TARGET_START);
@@ -54,8 +56,8 @@ class EdgeRequest implements InboundRequest {
   readonly keyText: string;
   readonly query: string;
   readonly headers: IncomingMessage["headers"];
+  readonly memory: BodyShare;
   readonly #request: IncomingMessage;
-  readonly #share: BodyShare;
   readonly #clientIp: ClientIp;
 
   constructor(request: IncomingMessage, share: BodyShare, clientIp: ClientIp) {
@@ -64,7 +66,7 @@ class EdgeRequest implements InboundRequest {
     this.query = queryOf(url);
     this.headers = request.headers;
     this.#request = request;
-    this.#share = share;
+    this.memory = share;
     this.#clientIp = clientIp;
   }
 
@@ -77,8 +79,12 @@ class EdgeRequest implements InboundRequest {
   }
 
   readBody(bytesMax: number): Promise<Body> {
-    return readBody(this.#request, bytesMax, this.#share);
+    return readBody(this.#request, bytesMax, this.memory);
   }
+}
+
+export function writeRefusal(request: IncomingMessage, response: ServerResponse, refused: Refusal): void {
+  write(request, response, refusedAnswer(refused));
 }
 
 function write(request: IncomingMessage, response: ServerResponse, answer: HttpAnswer, more: readonly string[] = []): void {
@@ -86,13 +92,6 @@ function write(request: IncomingMessage, response: ServerResponse, answer: HttpA
   response.writeHead(answer.status, [...answer.headers, ...(leave ? CLOSE : more)]);
   response.end(answer.body);
   if (leave) closeLingering(request);
-}
-
-/** What is left of a small body costs less to read than a new connection: Node throws it away by itself. */
-function hasLargeRest(request: IncomingMessage): boolean {
-  if (request.complete) return false;
-  const declared = request.headers["content-length"];
-  return declared === undefined ? request.headers["transfer-encoding"] !== undefined : Number(declared) > SMALL_BODY_BYTES;
 }
 
 /** Any page may send events, with whatever headers it asks for; the key in the path is what counts. */

@@ -1,8 +1,10 @@
 /** Whose key is in the path, and into which environment its events go. */
 
-import { Refusal } from "@inlet/protocol";
+import { environmentNamed, Refusal } from "@inlet/protocol";
 import type { Environment, EventSource, Key } from "../store/contract/index.ts";
 import { type Directory, PLACEHOLDER_KEY_ID } from "./directory.ts";
+import type { InboundRequest } from "./inbound-request.ts";
+import { isIssuedEventKey } from "./issue-key.ts";
 
 export interface Sender {
   environment: Environment;
@@ -18,16 +20,31 @@ export interface SenderRules {
   directory: Directory;
   /** Where a placeholder key sends, or null when keys are checked. */
   placeholderEnvironment: string | null;
+  /** How many seconds an address has to wait that has brought too many wrong keys; null when it has not. */
+  attempts: { waitS(ip: string, keyId: string | null): number | null };
 }
 
-/** `named` is the environment the request names itself, if any. */
-export function identifySender(rules: SenderRules, keyText: string, named: string | null): Sender | Refusal {
+export function identifySender(rules: SenderRules, request: Pick<InboundRequest, "keyText" | "headers" | "ip">): Sender | Refusal {
+  const { keyText } = request;
+  const named = environmentNamed(request.headers);
   const key = rules.directory.eventKey(keyText);
-  if (key) return senderWithKey(rules.directory, key, named);
+  // Keys made by Inlet cannot be guessed: they never wait for the wrong keys of others at their address.
+  if (key && (isIssuedEventKey(keyText) || rules.attempts.waitS(request.ip, key.id) === null)) {
+    return senderWithKey(rules.directory, key, named);
+  }
+  if (key) return tooManyAttempts();
   if (rules.placeholderEnvironment !== null && keyText !== "") {
     return senderWithPlaceholder(rules.directory, named ?? rules.placeholderEnvironment);
   }
+  if (rules.attempts.waitS(request.ip, null) !== null) return tooManyAttempts();
   return new Refusal("event_key_invalid", "This event key is unknown or was revoked.");
+}
+
+function tooManyAttempts(): Refusal {
+  return new Refusal(
+    "too_many_attempts",
+    "Too many requests from this address had an unknown key. Send more slowly, with a key that works.",
+  );
 }
 
 function senderWithKey(directory: Directory, key: Key, named: string | null): Sender | Refusal {

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { EventId, Refusal } from "@inlet/protocol";
-import type { ABORTED } from "./read-body.ts";
+import type { ABORTED, Body } from "./read-body.ts";
 
 export interface InboundRequest {
   /** The text after `/e/`. */
@@ -13,10 +13,10 @@ export interface InboundRequest {
   /** Names and values in turn, as they came, repetitions included. */
   rawHeaders: readonly string[];
   ip: string;
-  readBody(bytesMax: number): Body | Promise<Body>;
+  readBody(bytesMax: number): Promise<Body>;
+  /** For what a body becomes beside itself: its part of what all requests may hold. */
+  memory: { take(bytes: number): boolean; give(bytes: number): void };
 }
-
-export type Body = Buffer | Refusal | typeof ABORTED;
 
 export type Answer = Accepted | Refusal | typeof ABORTED;
 

@@ -24,6 +24,11 @@ export function issueKey(kind: KeyKind): IssuedKey {
   return describeKey(kind, BEGINNINGS[kind] + secret, BEGINNINGS[kind].length + SHOWN_CHARACTERS);
 }
 
+/** Whether a key was made here: its random bits cannot be guessed. */
+export function isIssuedEventKey(text: string): boolean {
+  return /^evk_[0-9a-f]{48}$/.test(text);
+}
+
 /** A key whose text was chosen by a person: of a short one, hardly anything may be shown. */
 export function adoptKey(kind: KeyKind, text: string): IssuedKey {
   return describeKey(kind, text, Math.min(SHOWN_CHARACTERS, Math.floor(text.length / 4)));

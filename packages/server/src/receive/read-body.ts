@@ -6,10 +6,11 @@
 import type { IncomingMessage } from "node:http";
 import { Refusal } from "@inlet/protocol";
 import type { BodyShare } from "./body-budget.ts";
-import type { Body } from "./inbound-request.ts";
 
 /** The client went away before its body was complete: there is nobody to answer. */
 export const ABORTED = Symbol("aborted");
+
+export type Body = Buffer | Refusal | typeof ABORTED;
 
 export function readBody(request: IncomingMessage, bytesMax: number, share: BodyShare): Promise<Body> {
   const declared = Number(request.headers["content-length"] ?? 0);

@@ -9,6 +9,9 @@ const OF_THE_JOURNEY: ReadonlySet<string> = new Set(["content-length", "transfer
 /** A copy that was forwarded here says which event it makes; replayed, it is to make a new one. */
 const OF_THE_COPY = EVENT_ID_SEED_HEADER;
 
+/** A replay is asked for by hand, one at a time. */
+const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined };
+
 export function replayRequest(
   receive: (request: InboundRequest) => Promise<Answer>,
   record: WebhookRequest,
@@ -22,6 +25,7 @@ export function replayRequest(
     rawHeaders,
     ip: record.ip,
     readBody: () => Promise.resolve(bodyOf(record)),
+    memory: UNCOUNTED,
   });
 }
 

@@ -1,8 +1,16 @@
 /** What goes into a transform and what comes out of it. Every end a run can have is one of these values, never an exception. */
 
+/** Whose time a run takes. */
+export interface TransformOwner {
+  webhook: string;
+  environment: string;
+}
+
 export interface TransformRequest {
   /** Names this text of the transform: compiled once under this key, and its behaviour is remembered under it. */
   versionKey: string;
+  /** Absent: it belongs to nobody else. */
+  owner?: TransformOwner | undefined;
   source: string;
   /** The text of `evt`. Parsed inside the sandbox and nowhere else. When it is the same text as `raw`, it is sent there once. */
   evtJson: string;

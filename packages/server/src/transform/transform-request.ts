@@ -2,12 +2,13 @@
 
 import { jsonMembers, Refusal, readEvent, type SentEvent } from "@inlet/protocol";
 import { type RequestBody, type RequestBodyParams, readRequestBody } from "./body/request-body.ts";
-import type { TransformFault, TransformOutcome, TransformSuccess } from "./transform-outcome.ts";
+import type { TransformFault, TransformOutcome, TransformOwner, TransformSuccess } from "./transform-outcome.ts";
 import type { TransformRunner } from "./transform-runner.ts";
 
 export interface TransformRequestParams extends RequestBodyParams {
   /** Names the text of the transform, so that it is compiled once. */
   versionKey: string;
+  owner?: TransformOwner;
   transform: string;
   headers: Readonly<Record<string, string>>;
   queryParams: Readonly<Record<string, readonly string[]>>;
@@ -28,9 +29,9 @@ export interface TransformedRequest {
 export async function transformRequest(runner: TransformRunner, params: TransformRequestParams): Promise<TransformedRequest> {
   const read = await readRequestBody(params);
   if (!read.ok) return { result: read.refusal, body: null, logs: [], durationMs: 0 };
-  const { versionKey, transform: source, headers, queryParams } = params;
+  const { versionKey, owner, transform: source, headers, queryParams } = params;
   const { evtJson, raw } = read.body;
-  const outcome = await runner.run({ versionKey, source, evtJson, headers, queryParams, raw });
+  const outcome = await runner.run({ versionKey, owner, source, evtJson, headers, queryParams, raw });
   const { logs, durationMs } = outcome;
   const { result, fault } = judge(outcome);
   return { result, fault, body: read.body, logs, durationMs, eventJson: outcome.ok ? outcome.eventJson : undefined };

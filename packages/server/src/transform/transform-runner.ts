@@ -2,15 +2,26 @@
  * Runs webhook transforms in sandbox threads. Threads are started by the first use, not before.
  *
  * Guarantees: every run ends in an outcome, within the limits; a version that loops or is slow delays others of its kind, not the
- * quick ones (see version-lanes.ts); what waits is bounded, and over the bound the outcome is `overloaded` at once; a thread that
- * is stuck or dies is replaced, and jobs it had not begun are run by another.
+ * quick ones (see version-lanes.ts); what waits takes turns by webhook and environment (see waiting-work.ts) and is bounded, and over the
+ * bound the outcome is `overloaded` at once; a thread that is stuck or dies is replaced, and jobs it had not begun are run by another.
+ *
+ * A quick thread ends a run as soon as it is slow. The run then begins anew on the other thread, with all the time it may have: a run has
+ * a world of its own and leaves nothing behind, so nobody can tell. So a webhook that was quick until now takes little of the quick
+ * threads' time when it loops.
  */
 
 import { availableParallelism } from "node:os";
 import { BODY_BYTES_MAX_DEFAULT } from "@inlet/protocol";
 import type { ThreadAnswer, ThreadJob } from "./sandbox/thread.ts";
 import { type LossReason, SandboxThread } from "./sandbox-thread.ts";
-import type { CheckOutcome, SandboxLimits, TransformFault, TransformOutcome, TransformRequest } from "./transform-outcome.ts";
+import type {
+  CheckOutcome,
+  SandboxLimits,
+  TransformFault,
+  TransformOutcome,
+  TransformOwner,
+  TransformRequest,
+} from "./transform-outcome.ts";
 import { type Lane, VersionLanes } from "./version-lanes.ts";
 import { type Unanswered, WaitingWork, type Work } from "./waiting-work.ts";
 
@@ -57,7 +68,7 @@ const DEFAULTS = {
   quickThreads: Math.min(4, availableParallelism()),
   waitingMax: 1_000,
   waitingSlowMax: 32,
-  slowMs: 100,
+  slowMs: 50,
   penaltyMs: 10_000,
   // A thread holds memory, and starting one delays the first request for it.
   idleMs: 60_000,
@@ -67,11 +78,16 @@ const DEFAULTS = {
 /** A thread is given so much before another one is woken: where all cores are busy, two threads do no more than one. */
 const LITTLE_TO_DO_MS = 3;
 /** Jobs a quick thread holds at once, so that it need not wait for the main thread between two. */
-const QUICK_JOBS_AT_ONCE = 32;
+const QUICK_JOBS_AT_ONCE = 8;
+/** What a thread was given cannot be taken back, and others may be in more of a hurry: it is given no more than takes about so long. */
+const QUICK_BACKLOG_MS = 10;
 /** The thread for new and slow versions gets about a tenth of a core when others want it. */
 const SLOW_THREAD_NICENESS = 10;
 /** A job is tried again when its thread died before beginning it, but not for ever. */
 const ATTEMPTS_MAX = 3;
+
+/** Whoever wants to know whether a source parses. */
+const CHECK_OWNER: TransformOwner = { webhook: "check", environment: "check" };
 
 const STOPPING: TransformFault = { code: "overloaded", message: "the service is stopping" };
 
@@ -113,7 +129,7 @@ class Runner implements TransformRunner {
     };
   }
 
-  run({ versionKey, source, evtJson, headers, queryParams, raw }: TransformRequest): Promise<TransformOutcome> {
+  run({ versionKey, owner, source, evtJson, headers, queryParams, raw }: TransformRequest): Promise<TransformOutcome> {
     const run = {
       versionKey,
       source,
@@ -123,7 +139,7 @@ class Runner implements TransformRunner {
       raw,
     };
     return new Promise((resolve) => {
-      this.#accept({ run }, versionKey, (answer) => {
+      this.#accept({ run }, versionKey, owner ?? { webhook: versionKey, environment: versionKey }, (answer) => {
         if ("code" in answer) resolve({ ok: false, logs: [], durationMs: 0, ...answer });
         else if ("outcome" in answer) resolve(answer.outcome);
       });
@@ -132,7 +148,7 @@ class Runner implements TransformRunner {
 
   check(source: string): Promise<CheckOutcome> {
     return new Promise((resolve) => {
-      this.#accept({ check: source }, null, (answer) => {
+      this.#accept({ check: source }, null, CHECK_OWNER, (answer) => {
         if ("code" in answer) {
           const { logs: _, ...fault } = answer;
           resolve({ ok: false, ...fault });
@@ -141,14 +157,14 @@ class Runner implements TransformRunner {
     });
   }
 
-  #accept(task: Omit<ThreadJob, "id">, versionKey: string | null, settle: Work["settle"]): void {
+  #accept(task: Omit<ThreadJob, "id">, versionKey: string | null, owner: TransformOwner, settle: Work["settle"]): void {
     const lane = this.#laneOf(versionKey);
     if (this.#stopping) settle(STOPPING);
-    else if (this.#waiting.isFull(lane)) settle({ code: "overloaded", message: "too many transforms are waiting to run" });
+    else if (this.#waiting.isFull(lane, owner)) settle({ code: "overloaded", message: "too many transforms are waiting to run" });
     else {
       this.#lastId = (this.#lastId % 0x7fff_ffff) + 1;
       const job = { id: this.#lastId, ...task } as ThreadJob;
-      this.#waiting.add(lane, { job, versionKey, attempts: 0, settle });
+      this.#waiting.add(lane, { job, versionKey, owner, attempts: 0, settle });
       this.#dispatch();
     }
   }
@@ -178,11 +194,14 @@ class Runner implements TransformRunner {
       if (!best || backlogMs < best.backlogMs) best = thread;
     }
     if (this.#quickThreads.size < this.#options.quickThreads) return this.#addQuickThread();
-    return best && best.load < QUICK_JOBS_AT_ONCE ? best : null;
+    const hasRoom = best && (best.load === 0 || (best.load < QUICK_JOBS_AT_ONCE && best.backlogMs < QUICK_BACKLOG_MS));
+    return hasRoom ? best : null;
   }
 
   #addQuickThread(): SandboxThread {
+    const { limits, slowMs } = this.#options;
     const thread = this.#spawn(
+      { ...limits, timeoutMs: Math.min(limits.timeoutMs, slowMs) },
       0,
       () => this.#quickThreads.delete(thread),
       () => this.#quickThreads.size > 1,
@@ -193,6 +212,7 @@ class Runner implements TransformRunner {
 
   #addSlowThread(): SandboxThread {
     return this.#spawn(
+      this.#options.limits,
       SLOW_THREAD_NICENESS,
       () => {
         this.#slowThread = null;
@@ -207,9 +227,9 @@ class Runner implements TransformRunner {
     thread.send(work);
   }
 
-  #spawn(niceness: number, forget: () => void, mayEnd: () => boolean): SandboxThread {
+  #spawn(limits: SandboxLimits, niceness: number, forget: () => void, mayEnd: () => boolean): SandboxThread {
     const thread: SandboxThread = new SandboxThread({
-      limits: this.#options.limits,
+      limits,
       niceness,
       module: this.#module,
       onModule: (module) => {
@@ -222,9 +242,11 @@ class Runner implements TransformRunner {
         void thread.stop();
       },
       // Far beyond the limit on CPU time, because a busy machine may not give the thread its share.
-      hardMs: 4 * this.#options.limits.timeoutMs + 500,
+      hardMs: 4 * limits.timeoutMs + 500,
       onAnswer: (work, answer) => {
-        this.#settle(work, answer, answer.cpuMs);
+        const hadLess = limits.timeoutMs < this.#options.limits.timeoutMs;
+        if (hadLess && hasTimedOut(answer)) this.#beginAnew(work, answer.cpuMs);
+        else this.#settle(work, answer, answer.cpuMs);
         // A version that has just proved quick will want one.
         if (this.#quickThreads.size === 0 && !this.#stopping) this.#addQuickThread();
       },
@@ -241,16 +263,29 @@ class Runner implements TransformRunner {
 
   #settle(work: Work, answer: ThreadAnswer | Unanswered, cpuMs: number): void {
     this.#running--;
-    if (work.versionKey !== null) this.#judge(work.versionKey, cpuMs);
+    this.#judge(work, cpuMs);
     work.settle(answer);
     if (this.#running === 0) this.#whenIdle?.();
   }
 
-  #judge(versionKey: string, cpuMs: number): void {
+  #judge({ versionKey, owner }: Work, cpuMs: number): void {
+    this.#waiting.charge(owner, Number.isFinite(cpuMs) ? cpuMs : this.#options.limits.timeoutMs);
+    if (versionKey === null) return;
     const before = this.#lanes.laneOf(versionKey);
-    this.#lanes.note(versionKey, cpuMs);
+    this.#lanes.note(versionKey, owner.webhook, cpuMs);
     const after = this.#lanes.laneOf(versionKey);
-    if (before !== after) this.#waiting.move(versionKey, before, after);
+    if (before !== after) this.#waiting.move(versionKey, owner, before, after);
+  }
+
+  /** It was slow on a quick thread, where it may not be. */
+  #beginAnew(work: Work, cpuMs: number): void {
+    this.#running--;
+    this.#judge(work, Math.max(cpuMs, this.#options.slowMs + 1));
+    if (this.#stopping) work.settle(STOPPING);
+    else if (this.#waiting.isFull("slow", work.owner))
+      work.settle({ code: "overloaded", message: "too many slow transforms are waiting to run" });
+    else this.#waiting.add("slow", work);
+    if (this.#running === 0) this.#whenIdle?.();
   }
 
   #retry(work: Work): void {
@@ -284,4 +319,8 @@ class Runner implements TransformRunner {
     this.#quickThreads.clear();
     this.#slowThread = null;
   }
+}
+
+function hasTimedOut(answer: ThreadAnswer): boolean {
+  return "outcome" in answer && !answer.outcome.ok && answer.outcome.code === "transform_timeout";
 }

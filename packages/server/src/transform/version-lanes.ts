@@ -1,11 +1,13 @@
 /**
  * Decides which transforms may delay which: a version is judged by how its last runs went.
  *
- *   new ──quick run──▶ quick ──slow run──▶ slow ──penaltyMs without a slow run──▶ quick
+ *   new ──quick run──▶ quick ──slow run──▶ slow ──quick run after the penalty──▶ quick
  *    └───slow run────────────────────────▶ slow
  *
  * `quick` versions share the fast threads. `new` and `slow` ones share one other thread, new ones first: an endless loop
  * never reaches the fast threads before it has been caught once, and a new version waits for one slow run at most.
+ *
+ * The penalty is four times as long each time a webhook that had been quick is slow again, up to an hour.
  */
 
 export type Lane = "quick" | "new" | "slow";
@@ -18,12 +20,23 @@ export interface LaneOptions {
 }
 
 /** Versions remembered. A forgotten one is new again, which costs it one run on the other thread. */
-const VERSIONS_MAX = 5_000;
+const REMEMBERED_MAX = 5_000;
+const PENALTY_GROWTH = 4;
+const PENALTY_MAX_MS = 3_600_000;
+/** Without a slow run for so long, earlier ones are forgiven. */
+const FORGIVEN_AFTER_MS = 6 * 3_600_000;
+
+interface Offences {
+  count: number;
+  lastAt: number;
+}
 
 export class VersionLanes {
   readonly #options: LaneOptions;
   /** Until when a version is slow; 0 for a quick one. In the order of the last change. */
   readonly #slowUntil = new Map<string, number>();
+  /** By webhook: a new version does not make up for the one before. */
+  readonly #offences = new Map<string, Offences>();
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -32,16 +45,31 @@ export class VersionLanes {
   laneOf(versionKey: string): Lane {
     const slowUntil = this.#slowUntil.get(versionKey);
     if (slowUntil === undefined) return "new";
-    return slowUntil > this.#options.now() ? "slow" : "quick";
+    return slowUntil === 0 ? "quick" : "slow";
   }
 
-  note(versionKey: string, cpuMs: number): void {
-    const { slowMs, penaltyMs, now } = this.#options;
-    if (cpuMs > slowMs) {
-      this.#slowUntil.delete(versionKey);
-      this.#slowUntil.set(versionKey, now() + penaltyMs);
-    } else if (!this.#slowUntil.has(versionKey)) this.#slowUntil.set(versionKey, 0);
-    const oldest = this.#slowUntil.keys().next().value;
-    if (this.#slowUntil.size > VERSIONS_MAX && oldest !== undefined) this.#slowUntil.delete(oldest);
+  note(versionKey: string, webhook: string, cpuMs: number): void {
+    const now = this.#options.now();
+    const slowUntil = this.#slowUntil.get(versionKey);
+    if (cpuMs > this.#options.slowMs) {
+      const isServing = slowUntil !== undefined && slowUntil > now;
+      remember(this.#slowUntil, versionKey, now + this.#penaltyMs(webhook, now, isServing));
+    } else if (slowUntil === undefined || (slowUntil !== 0 && slowUntil <= now)) remember(this.#slowUntil, versionKey, 0);
   }
+
+  /** Slow runs while a penalty lasts prolong it; a slow run after it makes the next one longer. */
+  #penaltyMs(webhook: string, now: number, isServing: boolean): number {
+    const known = this.#offences.get(webhook);
+    const before = known && now - known.lastAt < FORGIVEN_AFTER_MS ? known.count : 0;
+    const count = isServing ? Math.max(before, 1) : before + 1;
+    remember(this.#offences, webhook, { count, lastAt: now });
+    return Math.min(this.#options.penaltyMs * PENALTY_GROWTH ** (count - 1), PENALTY_MAX_MS);
+  }
+}
+
+function remember<Value>(memory: Map<string, Value>, key: string, value: Value): void {
+  memory.delete(key);
+  memory.set(key, value);
+  const [oldest = ""] = memory.keys();
+  if (memory.size > REMEMBERED_MAX) memory.delete(oldest);
 }

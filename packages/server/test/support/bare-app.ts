@@ -70,13 +70,13 @@ export class BareApp {
   }
 
   /** Registers one function, started by `bare/begin`. */
-  async register(inletUrl: string): Promise<void> {
+  async register(inletUrl: string, headers: Record<string, string> = {}): Promise<void> {
     const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
     const runtime = { type: "http", url };
     const step = { id: "step", name: "step", runtime, retries: { attempts: 3 } };
     const functions = [{ id: "bare-function", name: "function", triggers: [{ event: "bare/begin" }], steps: { step } }];
     const body = JSON.stringify({ appName: "bare", url, functions, sdk: "bare", framework: "none", v: "0.1" });
-    const { status, text } = await call(`${inletUrl}/fn/register`, { method: "POST", body, headers: SDK });
+    const { status, text } = await call(`${inletUrl}/fn/register`, { method: "POST", body, headers: { ...SDK, ...headers } });
     assert.equal(status, 200, text);
   }
 

@@ -29,7 +29,7 @@ export async function freshDatabase(t: TestContext): Promise<string> {
   return addressOf(name);
 }
 
-/** The same with the schema in it: a copy of a database that was migrated once, which takes a sixth of the time. */
+/** The same with the schema in it: a copy of a database that was migrated once, which takes less time than to migrate. */
 export async function migratedDatabase(t: TestContext): Promise<string> {
   migrated ??= migrateOne();
   const name = await createDatabase(await migrated);

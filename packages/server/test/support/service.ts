@@ -21,6 +21,7 @@ export interface TestServiceOptions {
   now?: () => number;
   /** Absent: any that is free. */
   port?: number;
+  host?: string;
   dataDir?: string;
   /** A database that several services share. */
   databaseUrl?: string;
@@ -50,7 +51,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     "--port",
     String(options.port ?? 0),
     "--host",
-    "127.0.0.1",
+    options.host ?? "127.0.0.1",
     "--data-dir",
     dataDir,
     "--event-key",

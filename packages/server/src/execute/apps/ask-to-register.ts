@@ -4,9 +4,9 @@ import { signBody } from "@inlet/protocol";
 import type { AppCaller } from "../call/call-app.ts";
 import { HEADER_NAMES } from "../call/header-names.ts";
 import { NoAnswer } from "../call/no-answer.ts";
+import { shownAnswer } from "../call/shown-answer.ts";
 
 const SYNC_TIMEOUT_MS = 10_000;
-const SHOWN_UNITS_MAX = 300;
 
 export interface SyncRequest {
   url: string;
@@ -44,9 +44,9 @@ function messageIn(body: string): string {
   try {
     const { message, error } = JSON.parse(body) as { message?: unknown; error?: unknown };
     const found = [message, error].find((text) => typeof text === "string" && text !== "");
-    if (found !== undefined) return found as string;
+    if (found !== undefined) return shownAnswer(found as string);
   } catch {
     // Not JSON: shown as it is.
   }
-  return body.slice(0, SHOWN_UNITS_MAX) || "(nothing)";
+  return shownAnswer(body);
 }

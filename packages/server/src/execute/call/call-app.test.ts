@@ -4,15 +4,20 @@ import { createServer, type RequestListener, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { getHeapSpaceStatistics } from "node:v8";
+import { type AddressRules, AppAddresses } from "./app-addresses.ts";
 import { AppCaller } from "./call-app.ts";
 import { NoAnswer } from "./no-answer.ts";
 
 const LARGE = 8 * 1024 * 1024;
 
-async function start(t: TestContext, listener: RequestListener, { timeoutMs = 10_000, connectionsMax = 100 } = {}) {
+async function start(
+  t: TestContext,
+  listener: RequestListener,
+  { timeoutMs = 10_000, connectionsMax = 100, rules = null as AddressRules | null } = {},
+) {
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const caller = new AppCaller({ timeoutMs, connectionsMax });
+  const caller = new AppCaller({ timeoutMs, connectionsMax, addresses: new AppAddresses(rules) });
   t.after(async () => {
     await caller.stop();
     server.closeAllConnections();
@@ -73,7 +78,7 @@ test("an answer of any kind is read whole and asked for once", async () => {
         });
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
-    const caller = new AppCaller({ timeoutMs: 10_000, connectionsMax: 1 });
+    const caller = new AppCaller({ timeoutMs: 10_000, connectionsMax: 1, addresses: new AppAddresses(null) });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const { status, body } = await caller.call({ method: "POST", url, headers: {}, body: "{}" });
     assert.deepEqual({ status, body }, expected, kind);
@@ -144,7 +149,7 @@ test("an answer that is too large, late, cut off or not there is no answer, and 
   assert.match(await reason("/drips-with-length"), /did not answer within 0.3 s/);
   assert.match(await reason("/never"), /did not answer within 0.3 s/);
   assert.match(await reason("/cut"), /cannot be reached/);
-  const gone = new AppCaller({ timeoutMs: 300, connectionsMax: 1 });
+  const gone = new AppCaller({ timeoutMs: 300, connectionsMax: 1, addresses: new AppAddresses(null) });
   t.after(() => gone.stop());
   await assert.rejects(
     gone.call({ method: "POST", url: url.replace(/\d+$/, "1"), headers: {}, body: "" }),

@@ -1,7 +1,9 @@
 /** Requests to apps over connections that are kept. An app that hangs, is gone or answers without end fails its own calls only. */
 
+import { isIP } from "node:net";
 import type { Agent } from "undici";
 import { type AppAddress, appAddress } from "./app-address.ts";
+import { AddressRefused, type AppAddresses } from "./app-addresses.ts";
 import { NoAnswer, tooLate, unreachable } from "./no-answer.ts";
 import type { AppAnswer } from "./read-answer.ts";
 import { ResponseCollector } from "./response-collector.ts";
@@ -11,6 +13,7 @@ export interface CallAppOptions {
   timeoutMs: number;
   /** Connections to one app. */
   connectionsMax: number;
+  addresses: AppAddresses;
 }
 
 export interface AppRequest {
@@ -30,9 +33,11 @@ const KEEP_ALIVE_MS = 10_000;
 export class AppCaller {
   readonly #timeoutMs: number;
   readonly #connectionsMax: number;
+  readonly #addresses: AppAddresses;
   #agent: Promise<Agent> | null = null;
 
-  constructor({ timeoutMs, connectionsMax }: CallAppOptions) {
+  constructor({ timeoutMs, connectionsMax, addresses }: CallAppOptions) {
+    this.#addresses = addresses;
     this.#timeoutMs = timeoutMs;
     this.#connectionsMax = connectionsMax;
   }
@@ -54,12 +59,26 @@ export class AppCaller {
 
   /** Undici is loaded with the first call: a service that calls no app need not hold it in memory. */
   async #connect(): Promise<Agent> {
-    const { Agent } = await import("undici");
+    const { Agent, buildConnector } = await import("undici");
+    const addresses = this.#addresses;
+    const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: addresses.lookup });
     return new Agent({
       connections: this.#connectionsMax,
       headersTimeout: this.#timeoutMs,
       bodyTimeout: this.#timeoutMs,
-      connect: { timeout: CONNECT_TIMEOUT_MS },
+      connect(options, done) {
+        // Names are looked at when they have been resolved.
+        const address = options.hostname.replace(/^\[|\]$/g, "");
+        const refused = isIP(address) === 0 ? null : addresses.refusal(address);
+        if (refused) return done(refused, null);
+        connect(options, (...made) => {
+          const [error, socket] = made;
+          const refusal = error ? null : addresses.refusal(socket.remoteAddress ?? "");
+          if (!refusal) return done(...made);
+          socket?.destroy();
+          done(refusal, null);
+        });
+      },
       keepAliveTimeout: KEEP_ALIVE_MS,
     });
   }
@@ -92,6 +111,7 @@ function withoutMark(answer: AppAnswer): AppAnswer {
 function withReason(error: unknown, timeoutMs: number): NoAnswer {
   const { code, message } = error as Error & { code?: string };
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return tooLate(timeoutMs);
+  if (error instanceof AddressRefused) return unreachable(message, error);
   if (code === "ECONNREFUSED") return unreachable("nothing listens at its address");
   if (code === "UND_ERR_CONNECT_TIMEOUT") return unreachable("connecting took too long");
   return unreachable(message || code || "the connection failed", error);

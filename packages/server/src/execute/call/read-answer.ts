@@ -1,9 +1,10 @@
 /** Makes sense of what an app answered. Whatever it is, the outcome is a value: finished, operations, or failed and why. */
 
-import type { HeaderSet } from "../../store/contract/index.ts";
+import type { HeaderSet, RunError } from "../../store/contract/index.ts";
 import type { Answer } from "../steps/answers.ts";
 import { readError, readOperations } from "../steps/operations.ts";
 import { HEADER_NAMES, type HeaderNames } from "./header-names.ts";
+import { shownAnswer } from "./shown-answer.ts";
 
 export interface AppAnswer {
   status: number;
@@ -21,7 +22,6 @@ export interface ReadAnswer {
 const STREAMED = 201;
 const RETRY_AFTER_MIN_MS = 1_000;
 const RETRY_AFTER_MAX_MS = 86_400_000;
-const SHOWN_UNITS_MAX = 500;
 
 export function readAnswer(set: HeaderSet, received: AppAnswer, now: number): ReadAnswer {
   const names = HEADER_NAMES[set];
@@ -38,21 +38,29 @@ export function readAnswer(set: HeaderSet, received: AppAnswer, now: number): Re
 
 function interpret({ status, headers, body }: AppAnswer, names: HeaderNames, now: number): Answer {
   const isOk = status >= 200 && status < 300;
-  if (isOk && headers[names.sdk] === undefined) return failed("NotAnSdk", notAnSdk(status, body), status, true);
+  const isSdk = headers[names.sdk] !== undefined;
+  if (isOk && !isSdk) return failed("NotAnSdk", notAnSdk(status, body), status, true);
   const retry = { mayRetry: text(headers[names.noRetry]) !== "true", retryAfterMs: readRetryAfter(text(headers["retry-after"]), now) };
   if (status === 206) {
     const operations = readOperations(body);
-    if (!operations) return failed("BadAnswer", `The app answered 206, but not with operations: ${shown(body)}`, status, true);
+    if (!operations) return failed("BadAnswer", `The app answered 206, but not with operations: ${shownAnswer(body)}`, status, true);
     return { kind: "operations", operations, ...retry };
   }
   if (isOk) return readOutput(body, status);
-  const error = readError(body, `The app answered with status ${status}: ${shown(body)}`);
+  const fallback = `The app answered with status ${status}: ${shownAnswer(body)}`;
+  // Only an SDK's own words about an error are taken whole.
+  if (!isSdk) return { kind: "failed", error: shownError(readError(body, fallback)), httpStatus: status, body: null, ...retry };
+  const error = readError(body, fallback);
   return { kind: "failed", error, httpStatus: status, body: isJson(body) ? body : null, ...retry };
+}
+
+function shownError({ name, message }: RunError): RunError {
+  return { name: shownAnswer(name), message: shownAnswer(message) };
 }
 
 function readOutput(body: string, status: number): Answer {
   if (body.trim() === "") return { kind: "finished", output: "null" };
-  if (!isJson(body)) return failed("BadAnswer", `The app answered ${status}, but not with JSON: ${shown(body)}`, status, true);
+  if (!isJson(body)) return failed("BadAnswer", `The app answered ${status}, but not with JSON: ${shownAnswer(body)}`, status, true);
   return { kind: "finished", output: body };
 }
 
@@ -67,7 +75,7 @@ function unwrapped(received: AppAnswer): AppAnswer | null {
 }
 
 function notUnwrapped(body: string): string {
-  return `The app answered ${STREAMED}, but not with a status and a body: ${shown(body)}`;
+  return `The app answered ${STREAMED}, but not with a status and a body: ${shownAnswer(body)}`;
 }
 
 export function failed(name: string, message: string, httpStatus: number | null, mayRetry: boolean): Answer {
@@ -83,13 +91,7 @@ function readRetryAfter(value: string | undefined, now: number): number | null {
 }
 
 function notAnSdk(status: number, body: string): string {
-  return `Something answered with status ${status} that is not an SDK, perhaps a proxy: ${shown(body)}`;
-}
-
-function shown(body: string): string {
-  const line = body.trim().replace(/\s+/g, " ");
-  if (line === "") return "(nothing)";
-  return line.length > SHOWN_UNITS_MAX ? `${line.slice(0, SHOWN_UNITS_MAX)}…` : line;
+  return `Something answered with status ${status} that is not an SDK, perhaps a proxy: ${shownAnswer(body)}`;
 }
 
 function isJson(body: string): boolean {

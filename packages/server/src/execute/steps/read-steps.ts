@@ -134,7 +134,8 @@ export class OperationsReader {
   }
 
   #wait(operation: Operation): void {
-    const since = waitSince(this.#state.run, [...this.#state.steps, ...this.#steps], this.#facts.startedAt);
+    const { run, steps } = this.#state;
+    const since = waitSince({ run, steps, ownSteps: this.#steps, startedAt: this.#facts.startedAt });
     const wait = this.#facts.wait(operation, this.#state, since);
     if (typeof wait === "string") return this.#refuse(operation, wait);
     this.#write(operation, { kind: "wait", status: "waiting", until: wait.expiresAt, detail: wait.eventName });

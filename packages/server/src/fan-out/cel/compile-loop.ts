@@ -1,7 +1,7 @@
 /** The macros of CEL that loop over a list, or over the keys of an object. Each round is charged for what it computes. */
 
 import type { ASTNode } from "@marcbachmann/cel-js";
-import { type Compilation, compileNode, type Evaluate, truthOf } from "./compile.ts";
+import { type Compilation, type CompileNode, type Evaluate, truthOf } from "./compilation.ts";
 import { absorbed, charge, type Fault, fault, isList, isMap, kindOf, type Scope, type Value } from "./values.ts";
 
 type Loop = (elements: readonly Value[], isTrue: (element: Value) => boolean, valueFor: (element: Value) => Value, scope: Scope) => Value;
@@ -19,7 +19,7 @@ export function isLoop(name: string): boolean {
 }
 
 /** `list.exists(x, condition)`, `list.map(x, value)`, `list.map(x, condition, value)`. */
-export function compileLoop(name: string, args: readonly ASTNode[], compilation: Compilation): Evaluate {
+export function compileLoop(name: string, args: readonly ASTNode[], compilation: Compilation, compileNode: CompileNode): Evaluate {
   const loop = LOOPS.get(name) as Loop;
   const [range, variable, ...bodies] = args;
   if (!range || variable?.op !== "id" || bodies.length < 1 || bodies.length > (name === "map" ? 2 : 1))

@@ -1,26 +1,18 @@
 /**
  * Turns the tree of a parsed expression into functions that compute it.
  *
- * Parsing is the library's; evaluation is ours, for reasons that were measured. The library's evaluator keeps every type of nested
+ * Parsing is the library's; evaluation is ours. The library's evaluator keeps every type of nested
  * list and map it meets for ever, so events could fill the memory; it does not bound the work of loops; it knows a list by its
  * first element, so that `1 in ["a", 1]` fails; and it refuses `event.data.amount * 2`.
  */
 
 import type { ASTNode } from "@marcbachmann/cel-js";
+import type { CelFunction } from "./cel-function.ts";
+import { type Compilation, type Evaluate, truthOf } from "./compilation.ts";
 import { compileLoop, isLoop } from "./compile-loop.ts";
-import { type CelFunction, compilePattern, FUNCTIONS, matches, textOf } from "./functions.ts";
+import { compilePattern, FUNCTIONS, matches, textOf } from "./functions.ts";
 import { BINARY_OPERATORS, isEqual, negate } from "./operators.ts";
 import { absorbed, type Fault, fault, isList, isMap, kindOf, MissingField, type Scope, type Value, type ValueMap } from "./values.ts";
-
-export type Evaluate = (scope: Scope) => Value;
-
-/** What is known while compiling. `nodes` counts those compiled so far. */
-export interface Compilation {
-  readonly text: string;
-  readonly locals: ReadonlyMap<string, number>;
-  readonly counts: { nodes: number; locals: number };
-  usesAsync: boolean;
-}
 
 /** Throws a Fault for what has no meaning: an unknown variable or function, a regular expression that is none. */
 export function compileNode(node: ASTNode, compilation: Compilation): Evaluate {
@@ -169,7 +161,7 @@ function orMissing({ op }: ASTNode, evaluate: Evaluate): OrMissing {
 
 function compileCall(name: string, args: readonly ASTNode[], form: "plain" | "method", compilation: Compilation): Evaluate {
   if (form === "plain" && name === "has") return compileHas(args, compilation);
-  if (form === "method" && isLoop(name)) return compileLoop(name, args, compilation);
+  if (form === "method" && isLoop(name)) return compileLoop(name, args, compilation, compileNode);
   const called = FUNCTIONS.get(name);
   if (!called?.[form]) fault(`unknown function ${name}`);
   const { call, [form]: counts = [] } = called as CelFunction;
@@ -199,10 +191,6 @@ function compileHas(args: readonly ASTNode[], compilation: Compilation): Evaluat
     const value = container(scope);
     return isMap(value) && Object.hasOwn(value, name);
   };
-}
-
-export function truthOf(value: Value): boolean {
-  return typeof value === "boolean" ? value : fault(`true or false is needed, not ${kindOf(value)}`);
 }
 
 function sourceOf(node: ASTNode, { text }: Compilation): string {

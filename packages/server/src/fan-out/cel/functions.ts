@@ -4,15 +4,9 @@
  */
 
 import { RE2JS } from "re2js";
+import type { CelFunction } from "./cel-function.ts";
 import { TIME_FUNCTIONS } from "./time-functions.ts";
 import { charge, fault, isList, isMap, isNumber, kindOf, type Scope, Span, type Value } from "./values.ts";
-
-export interface CelFunction {
-  /** With how many arguments it can be called: as `f(a, b)`, and as `a.f(b)`, whose `a` counts. Absent: cannot be called so. */
-  readonly plain?: readonly number[];
-  readonly method?: readonly number[];
-  readonly call: (args: readonly Value[], scope: Scope) => Value;
-}
 
 const PATTERN_LENGTH_MAX = 1_000;
 

@@ -1,7 +1,7 @@
 /** Points in time and lengths of time in expressions. Calendar fields are in UTC. */
 
 import { parseDuration } from "@inlet/protocol";
-import type { CelFunction } from "./functions.ts";
+import type { CelFunction } from "./cel-function.ts";
 import { fault, kindOf, Span, type Value } from "./values.ts";
 
 /** RFC 3339, as CEL wants it; Date takes more, and takes a time without zone for a local one. */

@@ -47,7 +47,7 @@ export interface Scope {
 }
 
 /**
- * One unit is about the work of one node, 64 characters of plain text or one character of a regular expression: 10 to 100 ns.
+ * One unit is about the work of one node, 64 characters of plain text or one character of a regular expression.
  * Loops over what an event carries must not hold up the service, whatever the event carries.
  */
 export const COST_MAX = 1_000_000;

@@ -4,7 +4,16 @@ import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@
 import type { FunctionStartChange, StoredEvent } from "../../store/contract/index.ts";
 import { type FunctionConfig, readFunctionConfig } from "../function-config.ts";
 import { eventValue } from "../waits.ts";
-import { decideGathered, decideLostGathering, decideStart, gatheringNamed, marksOf, type StartFacts, subjectOf } from "./decide-start.ts";
+import {
+  decideGathered,
+  decideLostGathering,
+  decideStart,
+  firstGathered,
+  gatheringNamed,
+  marksOf,
+  type StartFacts,
+  subjectOf,
+} from "./decide-start.ts";
 
 const NOW = 1_000_000;
 
@@ -95,6 +104,25 @@ test("rate limit: of a key, one an hour; a key that is false has no limit", () =
   assert.equal(startsAt(marks.ask(eventOf(4, { key: "a" }), NOW + 3_599_999)), null);
   assert.equal(startsAt(marks.ask(eventOf(5, { key: "a" }), NOW + 3_600_000)), NOW + 3_600_000);
   for (const sequence of [6, 7]) assert.notEqual(startsAt(marks.ask(eventOf(sequence, { key: false }))), null);
+});
+
+test("rate limit beside batches: events that are gathered are not counted, since many of them are one run", () => {
+  const marks = new Marks({ rateLimit: { limit: 1, period: "1h" }, batchEvents: { maxSize: 3, timeout: "10s" } });
+  const changes = [1, 2, 3, 4, 5, 6].map((sequence) => marks.ask(eventOf(sequence), NOW + sequence));
+  assert.deepEqual(changes.map(eventsOf), [[], [], [1, 2, 3], [], [], [4, 5, 6]]);
+  for (const change of changes) assert.equal(change.marks?.some(({ kind }) => kind === "rate") ?? false, false, "no rate is remembered");
+});
+
+test("rate limit beside batches: an event that runs alone is not counted either", () => {
+  const batchEvents = { maxSize: 3, timeout: "10s", if: "event.data.together" };
+  const marks = new Marks({ rateLimit: { limit: 1, period: "1h" }, batchEvents });
+  for (const sequence of [1, 2]) assert.equal(startsAt(marks.ask(eventOf(sequence, { together: false }))), NOW);
+});
+
+test("rate limit beside a debounce: each event that puts the start off is counted", () => {
+  const marks = new Marks({ rateLimit: { limit: 1, period: "1h" }, debounce: { period: "10s" } });
+  assert.equal(marks.ask(eventOf(1)).gather?.dueAt, NOW + 10_000);
+  assert.equal(marks.ask(eventOf(2), NOW + 1).gather, undefined);
 });
 
 test("idempotency is one run a day for each value", () => {
@@ -196,4 +224,58 @@ test("an invocation is started by itself; one that is not started tells its invo
   single.hold(single.ask(eventOf(1)), 7);
   single.invoker = invoker;
   assert.match(single.ask(eventOf(2)).refused?.value ?? "", /another run of it is active/);
+});
+
+test("what rules remember is named by their kind and the value of their key", () => {
+  const key = "event.data.key";
+  const all = { rateLimit: { limit: 1, period: "1h", key } };
+  const kinds = (settings: object) => marksOf(configOf(settings), eventValue(eventOf(1, { key: "a" })));
+  assert.deepEqual(kinds(all), [
+    { kind: "rate", key: '"a"' },
+    { kind: "debounce", key: "" },
+    { kind: "batch", key: "" },
+    { kind: "singleton", key: "" },
+  ]);
+  assert.deepEqual(kinds({ singleton: { mode: "skip", key } })[3], { kind: "singleton", key: '"a"' });
+  assert.deepEqual(kinds({ debounce: { period: "10s", key } })[1], { kind: "debounce", key: '"a"' });
+  assert.deepEqual(kinds({ batchEvents: { maxSize: 2, timeout: "10s", key } })[2], { kind: "batch", key: '"a"' });
+});
+
+test("a start is remembered by the rules that ask for it, and one that is dropped by none", () => {
+  const limited = new Marks({ rateLimit: { limit: 1, period: "1h" } });
+  assert.deepEqual(
+    limited.ask(eventOf(1)).marks?.map(({ kind, key }) => [kind, key]),
+    [["rate", ""]],
+  );
+  assert.deepEqual(limited.ask(eventOf(2)), {});
+  const only = new Marks({ singleton: { mode: "skip" } });
+  const first = only.ask(eventOf(1));
+  assert.deepEqual(first.marks, []);
+  only.hold(first, 5);
+  assert.deepEqual(only.ask(eventOf(2)).run, undefined);
+});
+
+test("what is gathered is remembered for a month, and its first event is found by it", () => {
+  const marks = new Marks({ batchEvents: { maxSize: 3, timeout: "10s" } });
+  const [mark] = marks.ask(eventOf(7)).marks ?? [];
+  assert.equal(mark?.expiresAt, NOW + 30 * 86_400_000);
+  assert.equal(firstGathered(mark?.value ?? null), 7);
+  assert.equal(firstGathered(null), null);
+});
+
+test("a batch begins with its last event, and is full with exactly 10 MiB", () => {
+  const one = new Marks({ batchEvents: { maxSize: 3, timeout: "10s" } });
+  const data = (bytes: number) => ({ text: "x".repeat(bytes - '{"text":""}'.length) });
+  const half = 5 * 1024 * 1024;
+  assert.equal(one.ask(eventOf(1, data(half))).run, undefined);
+  assert.deepEqual(eventsOf(one.ask(eventOf(2, data(half)))), [1, 2]);
+  assert.equal(one.ask(eventOf(3, data(half))).run, undefined);
+  assert.equal(one.ask(eventOf(4, data(half - 1))).run, undefined, "a byte less is not");
+});
+
+test("a run for one event says nothing of a batch", () => {
+  const marks = new Marks({ batchEvents: { maxSize: 2, timeout: "10s" } });
+  marks.ask(eventOf(1));
+  const due = marks.due("batch:", eventOf(1), NOW + 10_000);
+  assert.deepEqual([due.run?.event.sequence, due.run && "eventSequences" in due.run.run], [1, false]);
 });

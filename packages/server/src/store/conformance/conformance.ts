@@ -13,6 +13,7 @@ import { functionStartConformance } from "./function-starts.ts";
 import { idempotencyConformance } from "./idempotency-keys.ts";
 import { keyConformance } from "./keys.ts";
 import { limitConformance } from "./limits.ts";
+import { pageBytesConformance } from "./page-bytes.ts";
 import { queueConformance } from "./queue.ts";
 import { retentionConformance } from "./retention.ts";
 import { runAdvanceConformance } from "./run-advance.ts";
@@ -27,6 +28,7 @@ import { webhookConformance } from "./webhooks.ts";
 export function storeConformance(engine: Engine): void {
   eventAppendConformance(engine);
   eventReadConformance(engine);
+  pageBytesConformance(engine);
   dedupConformance(engine);
   environmentConformance(engine);
   keyConformance(engine);

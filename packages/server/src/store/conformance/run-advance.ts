@@ -284,4 +284,30 @@ export function runAdvanceConformance(engine: Engine): void {
     );
     assert.equal((await detailsOf(scene, handler.id)).event?.id, failed.id);
   });
+
+  test(`${engine.name}: a discovery that is claimed while a result is written knows of it, or goes again`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    for (let n = 0; n < 25; n++) {
+      const begun = await beginOne(scene);
+      const planned = { steps: [sampleStep("a", { status: "planned" })], entries: [{ kind: "call", stepId: stepId("a") } as const] };
+      const { leased } = await advance(scene, begun, planned);
+      const [step] = leased;
+      assert.ok(step);
+      // A discovery that waits: there was no room for it.
+      const waiting = { entries: [{ kind: "call", stepId: null } as const] };
+      await advance(scene, begun, waiting, { entry: null, lease: NO_ROOM });
+      const result = { steps: [doneStep("a")], entries: [{ kind: "call", stepId: null } as const] };
+      const claim = async () => {
+        const [discovery] = await claimAll(scene, 2_000, "another", ["app:1"]);
+        return { discovery, context: discovery && (await store.runContext(begun)) };
+      };
+      const [, early] = await Promise.all([advance(scene, { ...begun, entry: step }, result), claim()]);
+      const { discovery, context } = early.discovery ? early : await claim();
+      assert.ok(discovery && context, "the discovery is there");
+      const isKnown = context.steps.some(({ id }) => id === "a");
+      const after = await advance(scene, { ...begun, entry: discovery }, {});
+      assert.equal(after.leased.length === 1 || isKnown, true, "a call without the result was not followed by another");
+    }
+  });
 }

@@ -196,6 +196,21 @@ export function runWaitConformance(engine: Engine): void {
     assert.equal((await detailsOf(scene, missed.run.id)).status, "running");
   });
 
+  test(`${engine.name}: the event that starts a run does not cancel it, another one of the same name does`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const cancels = [{ ...CANCEL, eventName: "answer", expression: null }];
+    const first = await beginOne(scene, { cancels }, { name: "answer" });
+    const run = sampleRun(scene.functions[0], { cancels });
+    const { leased } = await begin(scene, [run], { event: { name: "answer" } });
+    const secondNo = (await detailsOf(scene, run.id)).no;
+    assert.deepEqual(told(leased).sort(), [
+      [first.runNo, "cancel"],
+      [secondNo, "call"],
+    ]);
+    assert.deepEqual(told((await send(scene)).leased), [[secondNo, "cancel"]]);
+  });
+
   test(`${engine.name}: an event cancels a run that an earlier event of its batch starts, and no other`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

@@ -2,8 +2,8 @@
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import type { EventCursor } from "./event-cursor.ts";
+import type { NewRun, NewStart } from "./new-runs.ts";
 import type { ClaimedEntry, Lease } from "./queue.ts";
-import type { NewRun, NewStart } from "./runs.ts";
 import type { NewWebhookRequest } from "./webhook-requests.ts";
 
 export const SOURCE_KINDS = ["key", "webhook", "function", "internal"] as const;
@@ -66,6 +66,8 @@ export interface StoredEvent extends Omit<NewEvent, "runs" | "starts"> {
 export interface EventListParams {
   environmentId: EnvironmentId;
   limit: number;
+  /** Ends the page once it holds so much; 4 MiB unless given. One is always read, however large. */
+  bytesMax?: number;
   /** Continue after this place. */
   after?: EventCursor;
   /** Received at or after. */
@@ -84,8 +86,8 @@ export interface EventListParams {
 export interface EventPage {
   events: StoredEvent[];
   /**
-   * Where the next page begins, or null at the end. A search over much data may stop early with few events, or none, and
-   * a place to go on from: every call is bounded.
+   * Where the next page begins, or null at the end. A page of large events, and a search over much data, may stop early with few
+   * events, or none, and a place to go on from: every call is bounded.
    */
   next: EventCursor | null;
 }
@@ -112,4 +114,6 @@ export interface EventFollowParams {
   environmentId: EnvironmentId;
   after: number;
   limit: number;
+  /** Ends the page once it holds so much; 4 MiB unless given. One is always read, however large. */
+  bytesMax?: number;
 }

@@ -7,8 +7,8 @@
 
 import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { EventBatch, StoredEvent } from "./events.ts";
+import type { Invoker, NewRun } from "./new-runs.ts";
 import type { ClaimedEntry, Lease, LeasedEntry } from "./queue.ts";
-import type { Invoker, NewRun } from "./runs.ts";
 
 export interface MarkKey {
   kind: "rate" | "throttle" | "debounce" | "batch" | "singleton";

@@ -9,6 +9,7 @@ export * from "./events.ts";
 export * from "./function-starts.ts";
 export * from "./idempotency-keys.ts";
 export * from "./keys.ts";
+export * from "./new-runs.ts";
 export * from "./queue.ts";
 export * from "./retention.ts";
 export * from "./runs.ts";

@@ -8,6 +8,7 @@
 
 import type { EntryNo, EnvironmentId, EventId, FunctionNo, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { EventBatch, NewEvent, StoredEvent } from "./events.ts";
+import type { Invoker, NewRun, NewWait } from "./new-runs.ts";
 import type { ClaimedEntry, Lease, LeasedEntry, NewEntry } from "./queue.ts";
 
 export const RUN_STATUSES = ["queued", "running", "sleeping", "waiting", "completed", "failed", "cancelled"] as const;
@@ -24,39 +25,6 @@ export type StepStatus = "planned" | "running" | "sleeping" | "waiting" | "compl
 export interface RunKey {
   environmentId: EnvironmentId;
   runNo: RunNo;
-}
-
-/** The step that waits for a run to end, in the same environment. */
-export interface Invoker {
-  runNo: RunNo;
-  stepId: StepId;
-}
-
-/** A run that an event starts, written with the event. */
-export interface NewRun {
-  id: RunId;
-  functionNo: FunctionNo;
-  /** Which queue its calls stand in. */
-  lane: string;
-  /** Not before this instant. */
-  dueAt: number;
-  /** Lower goes first among those that are due. */
-  rank: number;
-  /** The events of a batch, by their place in the store. Absent: the one event it is written with. */
-  eventSequences?: readonly number[];
-  cron?: string;
-  originalRunId?: RunId;
-  invoker?: Invoker;
-  /** Events that cancel it. */
-  cancels?: readonly NewWait[];
-  /** When it is cancelled unless it has started. */
-  startBy?: number;
-}
-
-/** A function that is started by rules of its own (see FunctionStart): what to do is decided when the entry is worked on. */
-export interface NewStart {
-  functionNo: FunctionNo;
-  dueAt: number;
 }
 
 export interface RunRecord {
@@ -123,18 +91,6 @@ export interface EntryRecord {
 export interface StepWrite extends Omit<StepRecord, "position"> {
   /** JSON text as the SDK is given it; absent while the step is open. */
   value?: string;
-}
-
-export interface NewWait {
-  kind: "event" | "cancel";
-  eventName: string;
-  expression: string | null;
-  /** An event matches only if its value at `path` has this key: how one of many waits is found. Null: every event is tried. */
-  match: { path: string; key: string } | null;
-  stepId: StepId | null;
-  expiresAt: number;
-  /** Only events received at or after this instant count. Those that were stored before the wait was count too. */
-  since: number;
 }
 
 export interface StoredWait extends NewWait {

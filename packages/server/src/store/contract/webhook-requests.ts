@@ -41,6 +41,8 @@ export interface WebhookRequestListParams {
   environmentId: EnvironmentId;
   webhookId: WebhookId;
   limit: number;
+  /** Ends the page once it holds so much; 4 MiB unless given. One is always read, however large. */
+  bytesMax?: number;
   after?: EventCursor;
   from?: number;
   to?: number;
@@ -52,6 +54,8 @@ export interface WebhookRequestFollowParams {
   webhookId: WebhookId;
   after: number;
   limit: number;
+  /** Ends the page once it holds so much; 4 MiB unless given. One is always read, however large. */
+  bytesMax?: number;
 }
 
 export interface WebhookRequestStore {

@@ -1,5 +1,6 @@
 /** The connections of one node to PostgreSQL: how values are read, how faults are noticed, and what time it is over there. */
 
+import assert from "node:assert/strict";
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow, types } from "pg";
 import { StoreUnavailable } from "../contract/index.ts";
 import { isCollision, isConnectionLost, serverFault, translate } from "./failures.ts";
@@ -125,6 +126,8 @@ export class Database {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: this.#options.statementMs ?? STATEMENT_TIMEOUT_MS,
       types: TYPES,
+      // Statements are sent without waiting for the answers to those before them; PostgreSQL does one after the other all the same.
+      pipeline: true,
     };
   }
 
@@ -149,7 +152,9 @@ export class CommitUnknown extends StoreUnavailable {}
 
 async function commit(client: PoolClient): Promise<void> {
   try {
-    await client.query("COMMIT");
+    const { command } = await client.query("COMMIT");
+    // After a statement that failed PostgreSQL rolls back instead, and says so in no other way.
+    assert.equal(command, "COMMIT", "a statement of the transaction failed, and nobody looked");
   } catch (error) {
     throw isConnectionLost(error) ? new CommitUnknown(serverFault(error) ?? String(error), error) : error;
   }

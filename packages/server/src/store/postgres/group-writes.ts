@@ -42,6 +42,8 @@ export class GroupWrites {
   readonly waitsAdded: { runNo: RunNo; wait: NewWait }[] = [];
   readonly waitsRemoved: { runNo: RunNo; stepId: StepId }[] = [];
   readonly news: News = noNews();
+  readonly #sent: Promise<void>[] = [];
+  #fault: unknown = null;
 
   constructor(client: PoolClient, environmentId: EnvironmentId) {
     this.client = client;
@@ -53,8 +55,28 @@ export class GroupWrites {
     noteLane(this.news, lane, dueAt);
   }
 
+  /** The rows of a statement. It is done after all that were sent before it. */
   async rows<Row>(text: string, ...values: readonly unknown[]): Promise<Row[]> {
-    return (await this.client.query(text, values as unknown[])).rows as Row[];
+    try {
+      return (await this.client.query(text, values as unknown[])).rows as Row[];
+    } catch (error) {
+      // A statement before it failed: then PostgreSQL refuses all that follow.
+      throw this.#fault ?? error;
+    }
+  }
+
+  /** A statement whose outcome nobody needs. Others follow without waiting for it; `settle` throws if it failed. */
+  send(text: string, ...values: readonly unknown[]): void {
+    const noteFault = (error: unknown) => {
+      this.#fault ??= error;
+    };
+    this.#sent.push(this.client.query(text, values as unknown[]).then(() => {}, noteFault));
+  }
+
+  /** Everything that was sent is done. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#sent);
+    if (this.#fault !== null) throw this.#fault;
   }
 
   readonly read: Read = (text, values) => this.rows(text, ...values);

@@ -11,6 +11,7 @@ import { createHash } from "node:crypto";
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import { type MarkKey, toStoreText } from "../contract/index.ts";
+import type { GroupWrites } from "./group-writes.ts";
 
 /** An event shares the lock of its name; a step that begins to wait for that name has it alone: so neither misses the other. */
 export type LockMode = "shared" | "alone";
@@ -35,6 +36,10 @@ export function limitLock(limitId: string): bigint {
 /** Shared by everybody who writes entries; had alone by who removes lanes. */
 export const LANES_LOCK = lockNumber("lanes");
 
+const TAKE = `
+  SELECT CASE WHEN l.is_shared THEN pg_advisory_xact_lock_shared(l.no) ELSE pg_advisory_xact_lock(l.no) END
+  FROM unnest($1::bigint[], $2::boolean[]) AS l(no, is_shared)`;
+
 export class LockSet {
   readonly #modes = new Map<bigint, LockMode>();
 
@@ -44,12 +49,16 @@ export class LockSet {
 
   /** One after the other, in the order of their numbers. */
   async take(client: PoolClient): Promise<void> {
-    if (this.#modes.size === 0) return;
+    if (this.#modes.size > 0) await client.query(TAKE, this.#columns());
+  }
+
+  /** The same for a group: whatever it sends after this is done with the locks. */
+  send(writes: Pick<GroupWrites, "send">): void {
+    if (this.#modes.size > 0) writes.send(TAKE, ...this.#columns());
+  }
+
+  #columns(): unknown[] {
     const locks = [...this.#modes].sort(([one], [other]) => (one < other ? -1 : 1));
-    await client.query(
-      `SELECT CASE WHEN l.is_shared THEN pg_advisory_xact_lock_shared(l.no) ELSE pg_advisory_xact_lock(l.no) END
-       FROM unnest($1::bigint[], $2::boolean[]) AS l(no, is_shared)`,
-      [locks.map(([lock]) => lock.toString()), locks.map(([, mode]) => mode === "shared")],
-    );
+    return [locks.map(([lock]) => lock.toString()), locks.map(([, mode]) => mode === "shared")];
   }
 }

@@ -39,6 +39,7 @@ import type { Decision, DecisionResult } from "./runs/decisions.ts";
 import { functionStartStore } from "./runs/function-starts.ts";
 import { runStore } from "./runs/runs.ts";
 import { createWriteDecisions } from "./runs/write-decisions.ts";
+import { analyzeYoungTables } from "./schema/analyze-young-tables.ts";
 import { migrate, SCHEMA_FOLDER, schemaKnown } from "./schema/migrate.ts";
 import { retentionStore } from "./schema/retention.ts";
 import { webhookRequestStore } from "./webhooks/webhook-requests.ts";
@@ -55,6 +56,8 @@ export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "onF
   /** The schema this program knows; another one only where two releases are tried side by side. */
   schemaFolder?: URL;
 }
+
+const ANALYZE_INTERVAL_MS = 5_000;
 
 /** Throws StoreRefused when the database must not be used, or cannot be reached. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
@@ -86,9 +89,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const ways = { words, rules, tell };
   const events = new GroupCommit<EventBatch, EventAppendResult>({ database, write: createWriteEvents(ways), release });
   const decisions = new GroupCommit<Decision, DecisionResult>({ database, write: createWriteDecisions(ways), release });
+  const analyzing = setInterval(() => void analyzeYoungTables(database).catch(() => {}), ANALYZE_INTERVAL_MS).unref();
   let stopped: Promise<void> | null = null;
 
   async function close(): Promise<void> {
+    clearInterval(analyzing);
     await Promise.all([events.stop(), decisions.stop()]);
     await signals.stop();
     await beat.stop();

@@ -12,9 +12,9 @@ export async function writeGathered(writes: GroupWrites): Promise<void> {
   const entries = [...writes.entriesAdded, ...writes.entriesRenewed];
   const lanes = entries.flatMap(({ write, position }) => [write.lane, position.lane]);
   const laneNos = await laneNumbers(writes.client, writes.environmentId, lanes);
-  await insertRuns(writes, laneNos);
-  await writeRuns(writes);
-  await removeWaits(writes);
-  await insertWaits(writes);
+  insertRuns(writes, laneNos);
+  writeRuns(writes);
+  removeWaits(writes);
+  insertWaits(writes);
   await writeEntries(writes, laneNos);
 }

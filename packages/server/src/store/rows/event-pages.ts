@@ -1,7 +1,8 @@
 /** What lists of events have in common in both engines: filters that no index answers, and how streams become a page. */
 
 import { type EventCursor, type EventListParams, type EventPage, SOURCE_KINDS, type StoredEvent } from "../contract/index.ts";
-import { type EventRow, toStoredEvent } from "./event-rows.ts";
+import { PAGE_BYTES_MAX, type Slice } from "./byte-bounds.ts";
+import { bytesOfEvent, type EventRow, toStoredEvent } from "./event-rows.ts";
 import { payloadContains } from "./payload-contains.ts";
 
 export interface Collected {
@@ -46,31 +47,38 @@ const SLICE_ROWS = 500;
 export interface Search {
   filters: readonly EventFilter[];
   sliceRows: number;
+  /** What one stream may bring to the page, and what one slice of it may hold. */
+  bytesMax: number;
   budget: SearchBudget;
 }
 
 /** `streams`: how many ranges the page is merged from. */
-export function newSearch({ limit, after }: EventListParams, filters: readonly EventFilter[], streams: number): Search {
-  return { filters, sliceRows: rowsOfSlice(limit, filters.length, streams), budget: new SearchBudget(after) };
+export function newSearch(params: EventListParams, filters: readonly EventFilter[], streams: number): Search {
+  const { limit, after, bytesMax = PAGE_BYTES_MAX } = params;
+  const sliceRows = rowsOfSlice(limit, filters.length, streams);
+  return { filters, sliceRows, bytesMax: Math.ceil(bytesMax / Math.max(streams, 1)), budget: new SearchBudget(after) };
 }
 
 /** Walks one stream; `readSlice` reads its newest events older than a place. */
 export async function collect(
   { limit, after: start }: EventListParams,
-  { filters, sliceRows, budget }: Search,
-  readSlice: (after: EventCursor | undefined, rows: number) => Promise<EventRow[]>,
+  { filters, sliceRows, bytesMax, budget }: Search,
+  readSlice: (after: EventCursor | undefined, rows: number, bytesMax: number) => Promise<Slice<EventRow>>,
 ): Promise<Collected> {
   const found: StoredEvent[] = [];
+  let bytes = 0;
   let after = start;
   for (;;) {
-    const rows = await readSlice(after, sliceRows);
+    const { rows, isEnd } = await readSlice(after, sliceRows, bytesMax);
     for (const row of rows) {
       const event = toStoredEvent(row);
       after = placeOf(event);
-      if (filters.every((admits) => admits(event))) found.push(event);
-      if (found.length > limit) return { found, leftAt: after };
+      if (!filters.every((admits) => admits(event))) continue;
+      found.push(event);
+      bytes += bytesOfEvent(row);
+      if (found.length > limit || bytes >= bytesMax) return { found, leftAt: after };
     }
-    if (rows.length < sliceRows) return { found, leftAt: null };
+    if (isEnd) return { found, leftAt: null };
     budget.spend(rows.length);
     if (budget.isSpent) return { found, leftAt: after ?? null };
   }

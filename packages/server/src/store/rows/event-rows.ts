@@ -21,6 +21,10 @@ export interface EventRow {
   data: string;
 }
 
+export function bytesOfEvent({ data, extras }: Pick<EventRow, "data" | "extras">): number {
+  return data.length + (extras?.length ?? 0);
+}
+
 export function toStoredEvent(row: EventRow): StoredEvent {
   return {
     sequence: row.sequence,

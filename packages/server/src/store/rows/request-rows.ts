@@ -31,6 +31,10 @@ export interface RequestRow {
   logs: string;
 }
 
+export function bytesOfRequest({ headers, query, body, body_base64, logs }: RequestRow): number {
+  return headers.length + query.length + (body?.length ?? 0) + (body_base64?.length ?? 0) + logs.length;
+}
+
 export function toRequest(row: RequestRow): WebhookRequest {
   return {
     sequence: row.sequence,

@@ -10,6 +10,7 @@ import { followEvents, getEvent, lastSequence, sequenceBefore } from "./events/f
 import { listEvents } from "./events/list-events.ts";
 import { listTraffic } from "./events/traffic.ts";
 import { queueDepths } from "./queue/queue-depths.ts";
+import type { ReadAnswer, ReadOperations, ReadParams, ReadRequest, ReadResult } from "./read-operations.ts";
 import { getRun, listRuns, summariseRuns } from "./runs/read-runs.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "./webhooks/follow-webhook-requests.ts";
 import { getRequest, listRequests } from "./webhooks/read-webhook-requests.ts";
@@ -24,38 +25,28 @@ function checkpointNow(): ReturnType<typeof checkpoint> {
   return checkpoint(checkpointDb);
 }
 
-const operations = {
-  eventList: (params: Parameters<typeof listEvents>[1]) => listEvents(db, params),
-  eventFollow: (params: Parameters<typeof followEvents>[1]) => followEvents(db, params),
-  eventGet: (params: Parameters<typeof getEvent>[1]) => getEvent(db, params),
+const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) => ReadResult<Name> | Promise<ReadResult<Name>> } = {
+  eventList: (params) => listEvents(db, params),
+  eventFollow: (params) => followEvents(db, params),
+  eventGet: (params) => getEvent(db, params),
   eventSequence: () => lastSequence(db),
-  eventSequenceBefore: (params: Parameters<typeof sequenceBefore>[1]) => sequenceBefore(db, params),
-  webhookRequestList: (params: Parameters<typeof listRequests>[1]) => listRequests(db, params),
-  webhookRequestGet: (params: Parameters<typeof getRequest>[1]) => getRequest(db, params),
-  runList: (params: Parameters<typeof listRuns>[1]) => listRuns(db, params),
-  runSummaries: (params: Parameters<typeof summariseRuns>[1]) => summariseRuns(db, params),
+  eventSequenceBefore: (params) => sequenceBefore(db, params),
+  webhookRequestList: (params) => listRequests(db, params),
+  webhookRequestGet: (params) => getRequest(db, params),
+  runList: (params) => listRuns(db, params),
+  runSummaries: (params) => summariseRuns(db, params),
   queueDepths: () => queueDepths(db),
-  runGet: (params: Parameters<typeof getRun>[1]) => getRun(db, params),
-  auditList: (params: Parameters<typeof listAudit>[1]) => listAudit(db, params),
-  eventTypeStretch: (params: Parameters<typeof countStretch>[1]) => countStretch(db, params),
-  eventTypeGet: (params: Parameters<typeof getEventType>[1]) => getEventType(db, params),
-  eventTypeList: (params: Parameters<typeof listEventTypes>[1]) => listEventTypes(db, params),
-  trafficList: (params: Parameters<typeof listTraffic>[1]) => listTraffic(db, params),
-  webhookRequestFollow: (params: Parameters<typeof followRequests>[1]) => followRequests(db, params),
+  runGet: (params) => getRun(db, params),
+  auditList: (params) => listAudit(db, params),
+  eventTypeStretch: (params) => countStretch(db, params),
+  eventTypeGet: (params) => getEventType(db, params),
+  eventTypeList: (params) => listEventTypes(db, params),
+  trafficList: (params) => listTraffic(db, params),
+  webhookRequestFollow: (params) => followRequests(db, params),
   webhookRequestSequence: () => lastRequestSequence(db),
-  webhookRequestSequenceBefore: (params: Parameters<typeof requestSequenceBefore>[1]) => requestSequenceBefore(db, params),
+  webhookRequestSequenceBefore: (params) => requestSequenceBefore(db, params),
   checkpoint: checkpointNow,
 };
-
-export type ReadOperations = typeof operations;
-
-export interface ReadRequest {
-  call: number;
-  operation: keyof ReadOperations;
-  params: never;
-}
-
-export type ReadAnswer = { call: number; result: unknown } | { call: number; error: unknown };
 
 parentPort?.on("message", async ({ call, operation, params }: ReadRequest) => {
   try {

@@ -3,15 +3,12 @@
 import { Worker } from "node:worker_threads";
 import { StoreUnavailable } from "../contract/index.ts";
 import { translate } from "./failures.ts";
-import type { ReadAnswer, ReadOperations } from "./read-thread.ts";
+import type { ReadAnswer, ReadOperations, ReadParams, ReadResult } from "./read-operations.ts";
 
 interface Pending {
   resolve(value: never): void;
   reject(error: unknown): void;
 }
-
-type Params<Name extends keyof ReadOperations> = Parameters<ReadOperations[Name]>[0];
-type Result<Name extends keyof ReadOperations> = Awaited<ReturnType<ReadOperations[Name]>>;
 
 /** Reads waiting for the thread, beyond which a further one is refused at once. */
 const PENDING_MAX = 1_000;
@@ -31,7 +28,7 @@ export class Reader {
     this.#worker ??= this.#spawn();
   }
 
-  read<Name extends keyof ReadOperations>(operation: Name, params: Params<Name>): Promise<Result<Name>> {
+  read<Name extends keyof ReadOperations>(operation: Name, params: ReadParams<Name>): Promise<ReadResult<Name>> {
     if (this.#stopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
     if (this.#pending.size >= PENDING_MAX) return Promise.reject(new StoreUnavailable("too many reads are waiting"));
     this.start();

@@ -1,9 +1,8 @@
 /** The embedded store: one SQLite file in the data folder, one writer on this thread, readers on another. */
 
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { type EventStore, type Store, StoreRefused, type StoreReport, type WaitRules } from "../contract/index.ts";
+import type { EventStore, Store, StoreReport, WaitRules } from "../contract/index.ts";
 import { auditStore } from "./access/audit-log.ts";
 import { environmentStore } from "./access/environments.ts";
 import { idempotencyStore } from "./access/idempotency-keys.ts";
@@ -21,6 +20,7 @@ import { trafficStore } from "./events/traffic.ts";
 import { checkFile, refuseBadFile } from "./folder/check-file.ts";
 import { lockFolder } from "./folder/folder-lock.ts";
 import { refuseMoved } from "./folder/moved-folder.ts";
+import { makePrivateFolder } from "./folder/private-folder.ts";
 import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
 import { admissionStore } from "./queue/admissions.ts";
 import { Lanes } from "./queue/lanes.ts";
@@ -53,7 +53,7 @@ const NODE = "local";
 
 /** Throws StoreRefused when the folder is in use, cannot be written, or holds a file that must not be used. */
 export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown", ...hooks }: SqliteStoreOptions): Store {
-  makeFolder(folder);
+  makePrivateFolder(folder);
   const lock = lockFolder(folder);
   const path = join(folder, DATABASE_FILE);
   let db: DatabaseSync;
@@ -154,15 +154,6 @@ function eventStore(events: AppendEvents, writer: GroupCommit, reader: Reader, w
 function report(version: string, startedAt: number): StoreReport {
   const node = { name: NODE, version, since: startedAt, lastSeenAt: Date.now(), isGone: false };
   return { engine: "sqlite", schema: schemaKnown(), schemaKnown: schemaKnown(), answerMs: 0, nodes: [node] };
-}
-
-/** Payloads are private: nobody but the owner may read a folder made here. */
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new StoreRefused(`the data folder ${folder} cannot be made: ${(error as Error).message}`, error);
-  }
 }
 
 /** The file brought to the schema of this program. Throws what `refuseBadFile` understands. */

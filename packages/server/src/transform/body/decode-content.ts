@@ -1,4 +1,7 @@
-/** Undoes the content encoding of a body. The limit counts decoded bytes and is applied while decoding: a zip bomb stops early. */
+/**
+ * Undoes the content encoding of a body. The limit counts decoded bytes and is applied while decoding: a zip bomb stops early. What decoding
+ * may take is reserved before, since a few bytes may stand for very many.
+ */
 
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
@@ -20,13 +23,24 @@ const LAYERS_MAX = 2;
 
 type Decoded = Buffer | Refusal;
 
-/** Most bodies are not encoded; nobody need wait for those. */
-export function decodeContent(bytes: Buffer, encoding: string | undefined, bytesMax: number): Decoded | Promise<Decoded> {
-  if (bytes.length > bytesMax) return tooLarge(bytesMax);
-  return encoding && bytes.length > 0 ? decode(bytes, encoding, bytesMax) : bytes;
+export interface DecodeMemory {
+  /** False when there is no room. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
 }
 
-async function decode(bytes: Buffer, encoding: string, bytesMax: number): Promise<Decoded> {
+/** Most bodies are not encoded; nobody need wait for those. */
+export function decodeContent(
+  bytes: Buffer,
+  encoding: string | undefined,
+  bytesMax: number,
+  memory: DecodeMemory,
+): Decoded | Promise<Decoded> {
+  if (bytes.length > bytesMax) return tooLarge(bytesMax);
+  return encoding && bytes.length > 0 ? decode(bytes, encoding, bytesMax, memory) : bytes;
+}
+
+async function decode(bytes: Buffer, encoding: string, bytesMax: number, memory: DecodeMemory): Promise<Decoded> {
   const layers = encoding
     .toLowerCase()
     .split(",")
@@ -34,6 +48,15 @@ async function decode(bytes: Buffer, encoding: string, bytesMax: number): Promis
   const applied = layers.filter((layer) => layer !== "" && layer !== "identity");
   if (applied.length > LAYERS_MAX)
     return new Refusal("content_type_unsupported", `More than ${LAYERS_MAX} content encodings are not read.`);
+  const reserved = applied.length * bytesMax;
+  if (reserved > 0 && !memory.take(reserved))
+    return new Refusal("overloaded", "The service holds as many requests as it can. Send again in a moment.");
+  const decoded = await undo(bytes, applied, bytesMax);
+  memory.give(reserved - (Buffer.isBuffer(decoded) && reserved > 0 ? decoded.length : 0));
+  return decoded;
+}
+
+async function undo(bytes: Buffer, applied: string[], bytesMax: number): Promise<Decoded> {
   let decoded = bytes;
   for (const layer of applied.reverse()) {
     const decoder = Object.hasOwn(decoders, layer) ? decoders[layer as keyof typeof decoders] : null;

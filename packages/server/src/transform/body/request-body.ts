@@ -8,7 +8,7 @@
 import { parseForm, type Refusal } from "@inlet/protocol";
 import { bodyText } from "./body-text.ts";
 import { type ContentKind, contentKind } from "./content-kind.ts";
-import { decodeContent } from "./decode-content.ts";
+import { type DecodeMemory, decodeContent } from "./decode-content.ts";
 import { multipartFields } from "./multipart-fields.ts";
 
 export interface RequestBodyParams {
@@ -17,7 +17,11 @@ export interface RequestBodyParams {
   contentEncoding?: string | undefined;
   /** Counts the bytes after decoding. */
   bytesMax: number;
+  /** What decoding may take; absent: it is not counted. */
+  memory?: DecodeMemory;
 }
+
+const UNCOUNTED: DecodeMemory = { take: () => true, give: () => undefined };
 
 export interface RequestBody {
   evtJson: string;
@@ -30,8 +34,9 @@ export type RequestBodyResult = { ok: true; body: RequestBody } | { ok: false; r
 
 const EMPTY_OBJECT = "{}";
 
-export async function readRequestBody({ bytes, contentType, contentEncoding, bytesMax }: RequestBodyParams): Promise<RequestBodyResult> {
-  const decoding = decodeContent(bytes, contentEncoding, bytesMax);
+export async function readRequestBody(params: RequestBodyParams): Promise<RequestBodyResult> {
+  const { bytes, contentType, contentEncoding, bytesMax, memory = UNCOUNTED } = params;
+  const decoding = decodeContent(bytes, contentEncoding, bytesMax, memory);
   const decoded = decoding instanceof Promise ? await decoding : decoding;
   if (!Buffer.isBuffer(decoded)) return { ok: false, refusal: decoded };
   const { kind, charset } = contentKind(contentType);

@@ -42,13 +42,14 @@ export async function appendEvents(writes: GroupWrites, words: WordNumbers, appe
   const all = candidates.flat();
   await judgeIds(writes, all);
   await judgeKeys(writes, all);
+  judgeTwins(all);
   const stored = await store(
     writes,
     words,
     all.filter(({ verdict }) => verdict.kind === "stored"),
   );
   const firsts = all.flatMap(({ verdict }) => (verdict.kind === "duplicate" ? [verdict.first] : []));
-  await countDuplicates(writes, firsts);
+  countDuplicates(writes, firsts);
   const results = candidates.map(resultOf);
   await recordRequests(
     writes,
@@ -73,8 +74,17 @@ async function judgeIds(writes: GroupWrites, candidates: readonly Candidate[]): 
   for (const candidate of asked) {
     const { event, batch } = candidate;
     if (present.has(event.id)) candidate.verdict = batch.idsFromSender ? { kind: "duplicate", first: event.id } : { kind: "written" };
-    // Further down the group it is the same event, sent again.
-    present.add(event.id);
+  }
+}
+
+/** An id that senders chose, and that the group stores already, is the same event, sent again. */
+function judgeTwins(candidates: readonly Candidate[]): void {
+  const stored = new Set<EventId>();
+  for (const candidate of candidates) {
+    const { event, batch, verdict } = candidate;
+    if (verdict.kind !== "stored") continue;
+    if (batch.idsFromSender && stored.has(event.id)) candidate.verdict = { kind: "duplicate", first: event.id };
+    stored.add(event.id);
   }
 }
 
@@ -99,7 +109,7 @@ async function store(writes: GroupWrites, words: WordNumbers, candidates: readon
     ...{ batch, event, allocation },
     sequence: numbers.events[index] as number,
   }));
-  await insertEvents(writes, words, stored);
+  insertEvents(writes, words, stored);
   writes.news.hasEvents = true;
   for (const { event, allocation, sequence } of stored) {
     for (const run of event.runs ?? []) startRun(writes, allocation, numbers.runs.shift() as RunNo, sequence, run);

@@ -49,7 +49,7 @@ export async function claimKeys(writes: GroupWrites, claims: readonly KeyClaim[]
     renewed.set(claim.key, claim);
     return null;
   });
-  if (renewed.size > 0) await writes.rows(RENEW, writes.environmentId, ...columnsOf([...renewed.values()]));
+  if (renewed.size > 0) writes.send(RENEW, writes.environmentId, ...columnsOf([...renewed.values()]));
   return firsts;
 }
 

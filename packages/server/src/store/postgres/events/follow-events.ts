@@ -2,8 +2,10 @@
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import type { EventFollowParams, StoredEvent } from "../../contract/index.ts";
+import { PAGE_BYTES_MAX } from "../../rows/byte-bounds.ts";
 import { type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
 import type { Database } from "../database.ts";
+import { boundedSlice, EVENT_BYTES, rowsWithin } from "../rows-within.ts";
 import { selectEvents } from "./select-events.ts";
 import { settledSequence } from "./settled-sequence.ts";
 
@@ -14,13 +16,16 @@ const BETWEEN = `
 
 export async function followEvents(
   database: Database,
-  { environmentId, after, limit }: EventFollowParams,
+  { environmentId, after, limit, bytesMax = PAGE_BYTES_MAX }: EventFollowParams,
 ): Promise<{ events: StoredEvent[]; reached: number }> {
   const until = Math.min(after + WINDOW_ROWS, await settledSequence(database));
-  const rows = await database.query<EventRow>(BETWEEN, [after, until, environmentId, limit]);
-  const events = rows.map(toStoredEvent);
-  const last = events.at(-1);
-  return { events, reached: events.length === limit && last ? last.sequence : Math.max(after, until) };
+  const found = await database.query<EventRow & { rows_found: number }>(
+    `${rowsWithin(`(${BETWEEN})`, "sequence", EVENT_BYTES, bytesMax)} ORDER BY sequence`,
+    [after, until, environmentId, limit],
+  );
+  const { rows, isEnd } = boundedSlice(found, limit);
+  const last = rows.at(-1);
+  return { events: rows.map(toStoredEvent), reached: !isEnd && last ? last.sequence : Math.max(after, until) };
 }
 
 /** A transform may hold an event back this long after it was received, while others overtake it. */

@@ -19,7 +19,7 @@ export interface StoredNow {
   sequence: number;
 }
 
-export async function insertEvents(writes: GroupWrites, words: WordNumbers, stored: readonly StoredNow[]): Promise<void> {
+export function insertEvents(writes: GroupWrites, words: WordNumbers, stored: readonly StoredNow[]): void {
   if (stored.length === 0) return;
   const rows = stored.map(({ batch, event, sequence }) => {
     const { id, name, ts, dedupId, extras, data } = event;
@@ -28,15 +28,15 @@ export async function insertEvents(writes: GroupWrites, words: WordNumbers, stor
       ...{ dedup_id: dedupId === null ? null : toStoreText(dedupId), source_no: words.sourceNo(batch.source), extras, data },
     };
   });
-  await writes.rows(INSERT, JSON.stringify(rows));
+  writes.send(INSERT, JSON.stringify(rows));
 }
 
 /** By how often: mostly once. The ids stand in the statement itself, which names the partitions to look into. */
-export async function countDuplicates(writes: GroupWrites, firsts: readonly EventId[]): Promise<void> {
+export function countDuplicates(writes: GroupWrites, firsts: readonly EventId[]): void {
   const counts = new Map<EventId, number>();
   for (const id of firsts) counts.set(id, (counts.get(id) ?? 0) + 1);
   for (const times of new Set(counts.values())) {
     const ids = [...counts].filter(([, count]) => count === times).map(([id]) => id);
-    await writes.rows(COUNT, writes.environmentId, ids.sort(), times);
+    writes.send(COUNT, writes.environmentId, ids.sort(), times);
   }
 }

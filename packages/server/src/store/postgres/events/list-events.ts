@@ -4,10 +4,12 @@
  */
 
 import { type EventCursor, type EventListParams, type EventPage, toStoreText } from "../../contract/index.ts";
+import type { Slice } from "../../rows/byte-bounds.ts";
 import { collect, type EventFilter, mergeStreams, nameFilter, newSearch, payloadFilters } from "../../rows/event-pages.ts";
 import type { EventRow } from "../../rows/event-rows.ts";
 import { Conditions } from "../conditions.ts";
 import type { Database } from "../database.ts";
+import { boundedSlice, EVENT_BYTES, rowsWithin } from "../rows-within.ts";
 import { selectEvents } from "./select-events.ts";
 
 /** A wildcard that matches more names than this is answered by filtering the whole environment. */
@@ -20,7 +22,7 @@ export async function listEvents(database: Database, params: EventListParams): P
   const { streams, filters } = await plan(database, params);
   const search = newSearch(params, filters, streams.length);
   const collected = await Promise.all(
-    streams.map((stream) => collect(params, search, (after, rows) => readSlice(database, params, stream, after, rows))),
+    streams.map((stream) => collect(params, search, (...slice) => readSlice(database, params, stream, ...slice))),
   );
   return mergeStreams(collected, params.limit);
 }
@@ -54,13 +56,14 @@ async function namesLike(database: Database, pattern: string): Promise<number[] 
   return matching.length > MERGED_NAMES_MAX ? null : matching.map(({ name_id }) => name_id);
 }
 
-function readSlice(
+async function readSlice(
   database: Database,
   params: EventListParams,
   stream: Stream,
   after: EventCursor | undefined,
   rows: number,
-): Promise<EventRow[]> {
+  bytesMax: number,
+): Promise<Slice<EventRow>> {
   const where = new Conditions();
   where.add("environment_id = ?", params.environmentId);
   if (stream) where.add(stream.condition, ...stream.values);
@@ -68,8 +71,11 @@ function readSlice(
   if (params.from !== undefined) where.add("received_at >= ?", params.from);
   if (params.to !== undefined) where.add("received_at < ?", params.to);
   // The rows are chosen before their words are looked up: the planner must not begin anywhere but at the events.
-  return database.query<EventRow>(
-    `${selectEvents(`WHERE ${where.text} ORDER BY received_at DESC, sequence DESC LIMIT ${rows}`)} ORDER BY received_at DESC, sequence DESC`,
+  const order = "received_at DESC, sequence DESC";
+  const newest = selectEvents(`WHERE ${where.text} ORDER BY ${order} LIMIT ${rows}`);
+  const found = await database.query<EventRow & { rows_found: number }>(
+    `${rowsWithin(`(${newest})`, order, EVENT_BYTES, bytesMax)} ORDER BY ${order}`,
     where.values,
   );
+  return boundedSlice(found, rows);
 }

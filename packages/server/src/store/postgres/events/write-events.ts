@@ -26,13 +26,14 @@ export function createWriteEvents({ words, rules, tell }: WriteEventsParts): Wri
     const locks = new LockSet();
     locks.add(LANES_LOCK, "shared");
     for (const { work } of attempts) for (const { name } of work.events) locks.add(nameLock(environmentId, name), "shared");
-    await locks.take(client);
+    locks.send(writes);
     const appendings = attempts.map(({ work: batch, mayBeWritten }) => {
       return { batch, mayBeWritten, allocation: new LeaseAllocation(batch.receivedAt, batch.lease) };
     });
     const { results, stored } = await appendEvents(writes, numbers, appendings);
     await writeGathered(writes);
     await resumeRuns(writes, rules, stored);
+    await writes.settle();
     return {
       results: results.map((result, index) => ({ ...result, leased: appendings[index]?.allocation.leased ?? [] })),
       onCommit: () => tell(writes.news),

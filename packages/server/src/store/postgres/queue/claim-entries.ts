@@ -23,7 +23,8 @@ import { freeSlotsOf, lockLimits, takeSlots } from "./limits.ts";
 const RANK_AHEAD_MAX_MS = 43_200_000;
 
 const COLUMNS = `
-  entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials, concluding_trials, subject,
+  entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials,
+  concluding_trials, subject,
   event_no, ended_run_no`;
 /** Of a lane, in the environment it belongs to: the first of them along its index. */
 const DUE = `

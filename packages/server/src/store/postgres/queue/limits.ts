@@ -61,12 +61,11 @@ export async function takeSlots(client: PoolClient, rules: readonly LimitRule[],
 
 /** Who waits for one of the limits is told once it is committed. */
 export async function freeSlots(
-  writes: Pick<GroupWrites, "client" | "environmentId" | "news">,
+  writes: Pick<GroupWrites, "read" | "environmentId" | "news">,
   { entries = [], runs = [] }: { entries?: readonly { runNo: RunNo; entryNo: EntryNo }[]; runs?: readonly RunNo[] },
 ): Promise<void> {
   const runNos = [...runs, ...entries.map(({ runNo }) => runNo)];
   if (runNos.length === 0) return;
   const values = [writes.environmentId, runNos, runs, entries.map(({ entryNo }) => entryNo)];
-  const { rows } = await writes.client.query<{ limit_id: string }>(FREE, values);
-  for (const { limit_id } of rows) writes.news.limitIds.add(fromStoreText(limit_id));
+  for (const { limit_id } of await writes.read<{ limit_id: string }>(FREE, values)) writes.news.limitIds.add(fromStoreText(limit_id));
 }

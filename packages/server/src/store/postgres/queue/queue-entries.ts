@@ -50,7 +50,8 @@ const RENEWED = {
   ...{ lease_id: "text", leased_by: "text" },
 };
 const RENEW = `
-  UPDATE queue SET lane_no = r.lane_no, rank = r.rank, due_at = r.due_at, attempt = r.attempt, claims = r.claims, calling_trials = 0, concluding_trials = 0,
+  UPDATE queue SET lane_no = r.lane_no, rank = r.rank, due_at = r.due_at, attempt = r.attempt, claims = r.claims, calling_trials = 0,
+    concluding_trials = 0,
     lease_id = r.lease_id, leased_by = r.leased_by, again = 0
   FROM ${recordset(RENEWED)} WHERE queue.environment_id = $2 AND queue.entry_no = r.entry_no`;
 
@@ -79,34 +80,25 @@ interface AddedRow {
 
 /** In the order: removed, changed, added. Waits were removed before. */
 export async function writeEntries(writes: GroupWrites, laneNos: ReadonlyMap<string, number>): Promise<void> {
-  const { environmentId, entriesRemoved, runsEnded, entriesAgain, entriesReset, entriesRenewed } = writes;
-  await freeSlots(writes, { entries: writes.slotsFreed, runs: runsEnded });
-  const some = async (text: string, numbers: readonly number[]) => {
-    if (numbers.length > 0) await writes.rows(text, environmentId, numbers);
+  const { environmentId, entriesRemoved, runsEnded, entriesAgain, entriesReset, entriesRenewed, slotsFreed } = writes;
+  const freed = freeSlots(writes, { entries: slotsFreed, runs: runsEnded });
+  const send = (text: string, numbers: readonly number[], ...others: unknown[]) => {
+    if (numbers.length > 0) writes.send(text, environmentId, numbers, ...others);
   };
-  if (runsEnded.length > 0)
-    await writes.rows(
-      END,
-      environmentId,
-      runsEnded,
-      writes.slotsFreed.map(({ entryNo }) => entryNo),
-    );
-  await some("DELETE FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesRemoved);
-  await some("UPDATE queue SET again = 1 WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesAgain);
-  await some("UPDATE queue SET attempt = 0 WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesReset);
-  await renewEntries(writes, entriesRenewed, laneNos);
-  await addEntries(writes, writes.entriesAdded, laneNos);
+  const done = slotsFreed.map(({ entryNo }) => entryNo);
+  send(END, runsEnded, done);
+  send("DELETE FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesRemoved);
+  send("UPDATE queue SET again = 1 WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesAgain);
+  send("UPDATE queue SET attempt = 0 WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesReset);
+  renewEntries(writes, entriesRenewed, laneNos);
+  await Promise.all([freed, addEntries(writes, writes.entriesAdded, laneNos)]);
 }
 
 /** Entries begin anew: another attempt, or one more discovery. */
-async function renewEntries(
-  writes: GroupWrites,
-  renewed: GroupWrites["entriesRenewed"],
-  laneNos: ReadonlyMap<string, number>,
-): Promise<void> {
+function renewEntries(writes: GroupWrites, renewed: GroupWrites["entriesRenewed"], laneNos: ReadonlyMap<string, number>): void {
   if (renewed.length === 0) return;
   const rows = renewed.map(({ no, write, position }) => ({ entry_no: no, attempt: write.attempt, ...positionColumns(position, laneNos) }));
-  await writes.rows(RENEW, JSON.stringify(rows), writes.environmentId);
+  writes.send(RENEW, JSON.stringify(rows), writes.environmentId);
   for (const { no, ...entry } of renewed) noteWritten(writes, entry, no);
 }
 

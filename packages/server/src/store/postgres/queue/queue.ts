@@ -136,7 +136,7 @@ async function freeSlotsOfRows(client: PoolClient, news: News, rows: readonly Le
     const entries = rows.flatMap(({ environment_id, run_no, entry_no }) =>
       environment_id === environmentId && run_no !== null ? [{ runNo: run_no, entryNo: entry_no }] : [],
     );
-    await freeSlots({ client, environmentId, news }, { entries });
+    await freeSlots({ read: async (text, values) => (await client.query(text, [...values])).rows, environmentId, news }, { entries });
   }
 }
 

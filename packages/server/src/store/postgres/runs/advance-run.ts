@@ -94,23 +94,23 @@ const FIND_CALL = `
   SELECT 1 FROM calls WHERE environment_id = $1 AND run_no = $2 AND started_at = $3 AND step_id IS NOT DISTINCT FROM $4 AND attempt = $5`;
 
 /** The rows of the runs themselves, and what is kept with them. */
-export async function writeRuns(writes: GroupWrites): Promise<void> {
+export function writeRuns(writes: GroupWrites): void {
   const { environmentId, runsChanged, steps, attempts, calls } = writes;
   if (runsChanged.length > 0) {
     const rows = runsChanged.map(({ runNo, run }) => runColumns(runNo, run));
-    await writes.rows(
+    writes.send(
       UPDATE_RUNS,
       JSON.stringify(rows),
       environmentId,
       runsChanged.map(({ runNo }) => runNo),
     );
   }
-  const insert = async (text: string, rows: readonly object[]) => {
-    if (rows.length > 0) await writes.rows(text, JSON.stringify(rows.map((row) => ({ environment_id: environmentId, ...row }))));
+  const insert = (text: string, rows: readonly object[]) => {
+    if (rows.length > 0) writes.send(text, JSON.stringify(rows.map((row) => ({ environment_id: environmentId, ...row }))));
   };
-  await insert(WRITE_STEPS, lastOfEach(steps).map(stepColumns));
-  await insert(ADD_ATTEMPTS, attempts.map(attemptColumns));
-  await insert(ADD_CALLS, calls.map(callColumns));
+  insert(WRITE_STEPS, lastOfEach(steps).map(stepColumns));
+  insert(ADD_ATTEMPTS, attempts.map(attemptColumns));
+  insert(ADD_CALLS, calls.map(callColumns));
 }
 
 /** A change may write a step twice, planned and done: a statement writes a row once. */
@@ -161,7 +161,8 @@ export async function noteLateCall(database: Database, { environmentId, runNo, c
     writes.calls.push({ runNo, call });
     if (failure) writes.attempts.push({ runNo, attempt: failure });
     writes.news.runNos.add(runNo);
-    await writeRuns(writes);
+    writeRuns(writes);
+    await writes.settle();
     return writes.news;
   });
 }

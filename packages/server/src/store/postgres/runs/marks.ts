@@ -51,7 +51,7 @@ export class Marks {
     const keys = starts.flatMap(({ functionNo, marks }) => marks.map((mark) => ({ ...mark, functionNo })));
     const locks = new LockSet();
     for (const mark of keys) locks.add(markLock(writes.environmentId, mark.functionNo, mark), "alone");
-    await locks.take(writes.client);
+    locks.send(writes);
     const numbers = starts.map(({ entry }) => entry.no);
     const held = await writes.rows<{ entry_no: EntryNo; lease_id: LeaseId | null }>(HELD, writes.environmentId, numbers);
     const marks = new Marks(new Map(held.map(({ entry_no, lease_id }) => [entry_no, lease_id])));
@@ -83,16 +83,16 @@ export class Marks {
     this.#active.add(runNo);
   }
 
-  async write(writes: GroupWrites): Promise<void> {
+  write(writes: GroupWrites): void {
     const last = [...this.#marks.values()].filter((mark) => this.#changed.has(mark));
     const gone = last.filter(({ value }) => value === null);
-    if (gone.length > 0) await writes.rows(REMOVE, writes.environmentId, ...columnsOf(gone));
+    if (gone.length > 0) writes.send(REMOVE, writes.environmentId, ...columnsOf(gone));
     const rows = last
       .filter(({ value }) => value !== null)
       .map(({ functionNo, kind, key, value, expiresAt }) => ({
         ...{ environment_id: writes.environmentId, function_no: functionNo, kind, key, value, expires_at: expiresAt },
       }));
-    if (rows.length > 0) await writes.rows(WRITE, JSON.stringify(rows));
+    if (rows.length > 0) writes.send(WRITE, JSON.stringify(rows));
   }
 
   async #read(writes: GroupWrites, keys: readonly (MarkKey & { functionNo: FunctionNo })[]): Promise<void> {

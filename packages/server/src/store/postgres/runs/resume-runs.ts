@@ -97,7 +97,7 @@ async function endWaits(writes: GroupWrites, matches: readonly Match[], starts: 
   const arrivals = ending.flatMap(({ wait: { kind, runNo, stepId }, allocation, sequence }): Arrival[] =>
     kind === "event" && stepId !== null ? [{ allocation, runNo, stepId, eventSequence: sequence, endedRunNo: null }] : [],
   );
-  await dropWaits(writes, await makeDue(writes, arrivals));
+  dropWaits(writes, await makeDue(writes, arrivals));
   const cancelled = ending.filter(({ wait }) => wait.kind === "cancel");
   await cancelRuns(
     writes,
@@ -177,5 +177,5 @@ export async function lookBack(writes: GroupWrites, rules: WaitRules, added: rea
       ? [{ allocation, runNo, stepId: wait.stepId, eventSequence: first.sequence, endedRunNo: null }]
       : [];
   });
-  await dropWaits(writes, await makeDue(writes, found));
+  dropWaits(writes, await makeDue(writes, found));
 }

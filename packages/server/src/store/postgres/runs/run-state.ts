@@ -11,14 +11,19 @@ import type { GroupWrites } from "../group-writes.ts";
  * which go on. The numbers stand in the statement itself, which names the partitions to look into. A statement that waits for a locked
  * row and then looks again must not choose partitions as it goes: PostgreSQL 18 crashes on that.
  */
-const LOCK_RUNS = "SELECT run_no, ended_at FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE";
+const LOCK_RUNS = "SELECT 1 FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE";
 export const SELECT_RUNS = `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)`;
 const RUNS = `${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`;
 const STEPS = `
   SELECT run_no, step_id, kind, name, status, position, started_at, ended_at, attempts, until, detail
   FROM steps WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no, position`;
-/** Entries worked on are locked, so that nobody claims one whose lease ends at this moment. */
-const LOCK_ENTRIES = "SELECT entry_no FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[]) ORDER BY entry_no FOR UPDATE";
+/**
+ * Nobody claims a discovery while results are written that it has to know of: it would be sent without them, and not be asked to go
+ * again. Nor an entry that is worked on, and whose lease ends at this moment. Timeouts are left to the events that make them due.
+ */
+const LOCK_ENTRIES = `
+  SELECT 1 FROM queue WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND (kind <> 'timeout' OR entry_no = ANY ($3::bigint[]))
+  ORDER BY entry_no FOR UPDATE`;
 const ENTRIES = `
   SELECT run_no, entry_no, kind, step_id, attempt, claims, lease_id, again FROM queue
   WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])`;
@@ -42,12 +47,16 @@ export async function lockRunStates(
 ): Promise<Map<RunNo, RunState>> {
   const { environmentId } = writes;
   if (runNos.length === 0) return new Map();
-  const locked = goingOn(await writes.rows<EndRow>(LOCK_RUNS, environmentId, [...runNos])).map(({ run_no }) => run_no);
-  if (locked.length === 0) return new Map();
-  if (held.length > 0) await writes.rows(LOCK_ENTRIES, environmentId, [...held]);
-  const runs = (await writes.rows<RunRow>(RUNS, environmentId, locked)).map(readable);
-  const steps = groupBy(await writes.rows<StepRow & { run_no: RunNo }>(STEPS, environmentId, locked), ({ run_no }) => run_no);
-  const entries = groupBy(await writes.rows<EntryRow>(ENTRIES, environmentId, locked), ({ run_no }) => run_no);
+  writes.send(LOCK_RUNS, environmentId, runNos);
+  writes.send(LOCK_ENTRIES, environmentId, runNos, held);
+  const [runRows, stepRows, entryRows] = await Promise.all([
+    writes.rows<RunRow>(RUNS, environmentId, runNos),
+    writes.rows<StepRow & { run_no: RunNo }>(STEPS, environmentId, runNos),
+    writes.rows<EntryRow>(ENTRIES, environmentId, runNos),
+  ]);
+  const runs = goingOn(runRows).map(readable);
+  const steps = groupBy(stepRows, ({ run_no }) => run_no);
+  const entries = groupBy(entryRows, ({ run_no }) => run_no);
   const events = await eventsAt(writes.read, environmentId, runs.flatMap(sequencesOf));
   return new Map(
     runs.map((row) => {

@@ -45,7 +45,7 @@ export async function startFunction(
     },
   });
   if (change.againAt !== undefined) {
-    await writes.rows(MOVE, writes.environmentId, entry.no, change.againAt);
+    writes.send(MOVE, writes.environmentId, entry.no, change.againAt);
     writes.announce(TIMER_LANE, change.againAt);
   } else if (!change.refused) writes.entriesRemoved.push(entry.no);
   apply(writes, parts, functionNo, change);

@@ -44,16 +44,16 @@ export function addEntry(writes: GroupWrites, allocation: LeaseAllocation, write
   writes.entriesAdded.push({ allocation, write, position: allocation.position(write) });
 }
 
-export async function insertRuns(writes: GroupWrites, laneNos: ReadonlyMap<string, number>): Promise<void> {
+export function insertRuns(writes: GroupWrites, laneNos: ReadonlyMap<string, number>): void {
   const { runsAdded, environmentId } = writes;
   if (runsAdded.length === 0) return;
-  await writes.rows(INSERT, JSON.stringify(runsAdded.map((added) => runColumns(writes, added, laneNos))));
+  writes.send(INSERT, JSON.stringify(runsAdded.map((added) => runColumns(writes, added, laneNos))));
   const batched = runsAdded.flatMap(({ runNo, run, eventSequence }) =>
     (run.eventSequences ?? []).filter((sequence) => sequence !== eventSequence).map((sequence) => ({ runNo, sequence })),
   );
   if (batched.length === 0) return;
   const columns = [batched.map(({ sequence }) => sequence), batched.map(({ runNo }) => runNo)];
-  await writes.rows(INSERT_BATCHED, environmentId, ...columns);
+  writes.send(INSERT_BATCHED, environmentId, ...columns);
 }
 
 function runColumns({ environmentId }: GroupWrites, added: RunInsert, laneNos: ReadonlyMap<string, number>) {

@@ -71,7 +71,7 @@ export function waitKey(eventName: string, match: NewWait["match"]): WaitKey {
   return { name, path, key: boundedKey(match.key) };
 }
 
-export async function insertWaits(writes: GroupWrites): Promise<void> {
+export function insertWaits(writes: GroupWrites): void {
   const { waitsAdded, environmentId } = writes;
   if (waitsAdded.length === 0) return;
   const rows = waitsAdded.map(({ runNo, wait }) => {
@@ -82,21 +82,21 @@ export async function insertWaits(writes: GroupWrites): Promise<void> {
       ...{ step_id: stepId === null ? null : toStoreText(stepId), expression, since, expires_at: expiresAt },
     };
   });
-  await writes.rows(INSERT, JSON.stringify(rows));
+  writes.send(INSERT, JSON.stringify(rows));
 }
 
 /** Those of steps that wait no longer, and of runs that have ended. */
-export async function removeWaits(writes: GroupWrites): Promise<void> {
+export function removeWaits(writes: GroupWrites): void {
   const { environmentId, runsEnded } = writes;
-  await dropWaits(writes, writes.waitsRemoved);
+  dropWaits(writes, writes.waitsRemoved);
   if (runsEnded.length > 0)
-    await writes.rows("DELETE FROM waits WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])", environmentId, runsEnded);
+    writes.send("DELETE FROM waits WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])", environmentId, runsEnded);
 }
 
-export async function dropWaits(writes: GroupWrites, steps: readonly { runNo: RunNo; stepId: StepId }[]): Promise<void> {
+export function dropWaits(writes: GroupWrites, steps: readonly { runNo: RunNo; stepId: StepId }[]): void {
   if (steps.length === 0) return;
   const columns = [steps.map(({ runNo }) => runNo), steps.map(({ stepId }) => toStoreText(stepId))];
-  await writes.rows(DROP, writes.environmentId, ...columns);
+  writes.send(DROP, writes.environmentId, ...columns);
 }
 
 /** The paths that waits for these names look at, by name as it is kept. */

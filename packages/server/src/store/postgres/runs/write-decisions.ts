@@ -42,13 +42,14 @@ export function createWriteDecisions({ words, rules, tell }: WriteDecisionsParts
     const looking = looksBack(writes, units);
     const batches = consequences.appendings.map(({ batch }) => batch);
     const numbers = await words.numbersFor(writes.read, batches);
-    await lockNames(writes, looking, batches);
+    lockNames(writes, looking, batches);
     const { stored } = await appendEvents(writes, numbers, consequences.appendings);
     await writeGathered(writes);
     await lookBack(writes, rules, looking);
     await resumeRuns(writes, rules, stored);
     await makeDue(writes, consequences.arrivals);
     await cancelRuns(writes, consequences.cancelled);
+    await writes.settle();
     return {
       results: decided.map((result, index) => ({ ...result, leased: units[index]?.allocation.leased ?? [] })),
       onCommit: () => tell(writes.news),
@@ -84,7 +85,7 @@ async function decide(writes: GroupWrites, units: readonly Unit[], consequences:
       results.push({ applied: true, refused: undefined });
     } else results.push(await startFunction(writes, { allocation, marks, consequences, runNo: numbers.pop() as RunNo }, work.params));
   }
-  await marks.write(writes);
+  marks.write(writes);
   return results;
 }
 
@@ -107,14 +108,11 @@ function looksBack(writes: GroupWrites, units: readonly Unit[]): LookingBack[] {
   });
 }
 
-async function lockNames(
-  { client, environmentId }: GroupWrites,
-  looking: readonly LookingBack[],
-  batches: readonly EventBatch[],
-): Promise<void> {
+function lockNames(writes: GroupWrites, looking: readonly LookingBack[], batches: readonly EventBatch[]): void {
+  const { environmentId } = writes;
   const locks = new LockSet();
   locks.add(LANES_LOCK, "shared");
   for (const { wait } of looking) locks.add(nameLock(environmentId, wait.eventName), "alone");
   for (const { events } of batches) for (const { name } of events) locks.add(nameLock(environmentId, name), "shared");
-  await locks.take(client);
+  locks.send(writes);
 }

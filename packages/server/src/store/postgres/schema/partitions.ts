@@ -37,7 +37,10 @@ const LOCK_TIMEOUT_MS = 100;
 const LOCK_TRIES = 10;
 const LOCK_PAUSE_MS = 200;
 
-type Outcome = "done" | "nothing to do" | "in use";
+type Outcome = "done" | "nothing to do";
+
+/** Somebody uses the tables: the transaction comes to nothing, and is tried again. */
+class TablesInUse extends Error {}
 
 interface PartitionRow {
   from_day: number;
@@ -66,8 +69,11 @@ export async function tendPartitions(database: Database, { now, keptMs }: Retent
 /** Tables in use are tried again, for a while: another time, then. Says whether anything was done. */
 async function whenFree(work: () => Promise<Outcome>): Promise<boolean> {
   for (let tries = 0; tries < LOCK_TRIES; tries++) {
-    const outcome = await work();
-    if (outcome !== "in use") return outcome === "done";
+    try {
+      return (await work()) === "done";
+    } catch (error) {
+      if (!(error instanceof TablesInUse)) throw error;
+    }
     await pause(LOCK_PAUSE_MS);
   }
   return false;
@@ -91,7 +97,7 @@ async function makeNext(client: PoolClient, kind: PartitionKind, today: number, 
   if (day > today + AHEAD_DAYS) return "nothing to do";
   // What came before its partition was made is in the rest, which nobody else may look at meanwhile.
   const rest = TABLES[kind].map((table) => `${table}_rest`);
-  if (!(await lockTables(client, rest))) return "in use";
+  await lockTables(client, rest);
   await makeOne(client, kind, day, day + days);
   return "done";
 }
@@ -137,7 +143,7 @@ async function dropOld(database: Database, kind: PartitionKind, until: number): 
 function dropOne(database: Database, kind: PartitionKind, fromDay: number, tables: readonly string[]): Promise<Outcome> {
   return database.transaction(async (client) => {
     if (!(await isMine(client))) return "nothing to do";
-    if (!(await lockTables(client, TABLES[kind]))) return "in use";
+    await lockTables(client, TABLES[kind]);
     const { rows } = await client.query<{ stays: boolean }>(STAYS_SINCE[kind](tables[0] as string), [database.now() - LOOK_BACK_MS]);
     if (rows[0]?.stays) return "nothing to do";
     for (const table of tables) await client.query(`DROP TABLE ${table}`);
@@ -146,15 +152,13 @@ function dropOne(database: Database, kind: PartitionKind, fromDay: number, table
   });
 }
 
-/** False when somebody uses them. The transaction has failed with that, and nothing else is in it. */
-async function lockTables(client: PoolClient, tables: readonly string[]): Promise<boolean> {
+/** Throws TablesInUse when somebody else had one of them for too long. */
+async function lockTables(client: PoolClient, tables: readonly string[]): Promise<void> {
   await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
   try {
     for (const table of tables) await client.query(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
-    return true;
   } catch (error) {
-    if (isLockTimeout(error)) return false;
-    throw error;
+    throw isLockTimeout(error) ? new TablesInUse("tables are in use", { cause: error }) : error;
   }
 }
 

@@ -137,7 +137,9 @@ test(`with ${DAYS} days of partitions, everyday work touches few of them and rea
   const isEmpty = (index: string) => /_rest(_|$)/.test(index);
   const isAstray = ({ "Index Name": index = "", "Index Cond": condition = "" }: PlanNode) =>
     led.has(index) && !isEmpty(index) && !condition.includes("environment_id");
-  const astray = seen.flatMap(({ text, nodes }) => nodes.filter(isAstray).map((node) => `${node["Index Name"]}: ${text}`));
+  // The look every few seconds goes from lane to lane, in every environment.
+  const others = seen.filter(({ text }) => !/WITH RECURSIVE walk[\s\S]*FROM queue/.test(text));
+  const astray = others.flatMap(({ text, nodes }) => nodes.filter(isAstray).map((node) => `${node["Index Name"]}: ${text}`));
   assert.deepEqual([...new Set(astray)], [], "without the environment every shard would be asked, and the whole index is read");
 });
 

@@ -4,6 +4,7 @@ import type { EventId } from "@inlet/protocol";
 import {
   type EventAppendResult,
   type EventBatch,
+  type EventCursor,
   fromStoreText,
   type NewWebhookRequest,
   toStoreText,
@@ -12,6 +13,7 @@ import {
   type WebhookRequestListParams,
   type WebhookRequestStore,
 } from "../../contract/index.ts";
+import { PAGE_BYTES_MAX } from "../../rows/byte-bounds.ts";
 import { pageOfRequests, type RequestPage } from "../../rows/request-pages.ts";
 import { type RequestRow, toRequest, writeQuery } from "../../rows/request-rows.ts";
 import { Conditions } from "../conditions.ts";
@@ -20,6 +22,7 @@ import { FENCES, settledSequence } from "../events/settled-sequence.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { GroupWrites } from "../group-writes.ts";
 import { insertInto } from "../json-rows.ts";
+import { boundedSlice, REQUEST_BYTES, rowsWithin } from "../rows-within.ts";
 import { tablesUntil } from "../schema/partitions.ts";
 
 /** Rows looked at in one call, so that another webhook's traffic bounds nobody's wait. */
@@ -50,7 +53,7 @@ export async function recordRequests(writes: GroupWrites, recorded: readonly Rec
     recorded.length,
   );
   const rows = recorded.map((one, index) => requestColumns(one, row?.sequences[index] as number));
-  await writes.rows(INSERT, JSON.stringify(rows));
+  writes.send(INSERT, JSON.stringify(rows));
   writes.news.hasEvents = true;
 }
 
@@ -121,34 +124,39 @@ async function expireRequests(database: Database, { receivedUntil, limit }: { re
 }
 
 function listRequests(database: Database, params: WebhookRequestListParams): Promise<RequestPage> {
-  return pageOfRequests(params, async (after, rows) => {
+  const readSlice = async (after: EventCursor | undefined, rows: number, bytesMax: number) => {
     const where = new Conditions();
     where.add("environment_id = ?", params.environmentId);
     where.add("webhook_id = ?", params.webhookId);
     if (after) where.add("(received_at, sequence) < (?, ?)", after.receivedAt, after.sequence);
     if (params.from !== undefined) where.add("received_at >= ?", params.from);
     if (params.to !== undefined) where.add("received_at < ?", params.to);
-    const found = await database.query<RequestRow>(
-      `SELECT * FROM webhook_requests WHERE ${where.text} ORDER BY received_at DESC, sequence DESC LIMIT ${rows}`,
+    const order = "received_at DESC, sequence DESC";
+    const newest = `(SELECT * FROM webhook_requests WHERE ${where.text} ORDER BY ${order} LIMIT ${rows})`;
+    const found = await database.query<RequestRow & { rows_found: number }>(
+      `${rowsWithin(newest, order, REQUEST_BYTES, bytesMax)} ORDER BY ${order}`,
       where.values,
     );
-    return found.map(readRequest);
-  });
+    return boundedSlice(found, rows);
+  };
+  return pageOfRequests(params, readSlice, readRequest);
 }
 
 async function followRequests(
   database: Database,
-  { environmentId, webhookId, after, limit }: WebhookRequestFollowParams,
+  { environmentId, webhookId, after, limit, bytesMax = PAGE_BYTES_MAX }: WebhookRequestFollowParams,
 ): Promise<{ requests: WebhookRequest[]; reached: number }> {
   const until = Math.min(after + WINDOW_ROWS, await settledSequence(database, "requests"));
-  const rows = await database.query<RequestRow>(
-    `SELECT * FROM webhook_requests WHERE sequence > $1 AND sequence <= $2 AND environment_id = $3 AND webhook_id = $4
-     ORDER BY sequence LIMIT $5`,
+  const oldest = `(
+    SELECT * FROM webhook_requests WHERE sequence > $1 AND sequence <= $2 AND environment_id = $3 AND webhook_id = $4
+    ORDER BY sequence LIMIT $5)`;
+  const found = await database.query<RequestRow & { rows_found: number }>(
+    `${rowsWithin(oldest, "sequence", REQUEST_BYTES, bytesMax)} ORDER BY sequence`,
     [after, until, environmentId, webhookId, limit],
   );
-  const requests = rows.map(readRequest);
-  const last = requests.at(-1);
-  return { requests, reached: requests.length === limit && last ? last.sequence : Math.max(after, until) };
+  const { rows, isEnd } = boundedSlice(found, limit);
+  const last = rows.at(-1);
+  return { requests: rows.map(readRequest), reached: !isEnd && last ? last.sequence : Math.max(after, until) };
 }
 
 function readRequest(row: RequestRow): WebhookRequest {

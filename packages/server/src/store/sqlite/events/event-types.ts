@@ -8,23 +8,8 @@ import type { EnvironmentId } from "@inlet/protocol";
 import { type EventType, type EventTypeListParams, type EventTypeStore, toStoreText } from "../../contract/index.ts";
 import { type EventTypeHourRow, HOUR_MS, type TypeRow, toEventType } from "../../rows/event-type-rows.ts";
 import type { GroupCommit } from "../group-commit.ts";
+import type { CountedStretch, EventTypeSum } from "../read-operations.ts";
 import type { Reader } from "../reader.ts";
-
-/** Events of one stretch of sequence numbers, by environment, name and hour. */
-export interface CountedStretch {
-  sums: EventTypeSum[];
-  reached: number;
-  isLast: boolean;
-}
-
-interface EventTypeSum {
-  environment_id: number;
-  name_id: number;
-  hour: number;
-  count: number;
-  first: number;
-  last: number;
-}
 
 export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): EventTypeStore {
   const progress = db.prepare("SELECT sequence FROM event_types_counted");

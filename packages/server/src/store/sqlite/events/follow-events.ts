@@ -3,7 +3,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import type { EventFollowParams, StoredEvent } from "../../contract/index.ts";
-import { type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
+import { PAGE_BYTES_MAX, sliceWithin } from "../../rows/byte-bounds.ts";
+import { bytesOfEvent, type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
 import { selectEvents } from "./select-events.ts";
 
 /** Rows looked at in one call, so that another environment's traffic bounds nobody's wait. */
@@ -11,15 +12,15 @@ const WINDOW_ROWS = 2_000;
 
 export function followEvents(
   db: DatabaseSync,
-  { environmentId, after, limit }: EventFollowParams,
+  { environmentId, after, limit, bytesMax = PAGE_BYTES_MAX }: EventFollowParams,
 ): { events: StoredEvent[]; reached: number } {
   const until = Math.min(after + WINDOW_ROWS, lastSequence(db));
-  const rows = db
+  const found = db
     .prepare(`${selectEvents()} WHERE sequence > ? AND sequence <= ? AND +environment_id = ? ORDER BY sequence LIMIT ?`)
-    .all(after, until, environmentId, limit) as unknown as EventRow[];
-  const events = rows.map(toStoredEvent);
-  const last = events.at(-1);
-  return { events, reached: events.length === limit && last ? last.sequence : Math.max(after, until) };
+    .iterate(after, until, environmentId, limit) as unknown as Iterable<EventRow>;
+  const { rows, isEnd } = sliceWithin(found, limit, bytesMax, bytesOfEvent);
+  const last = rows.at(-1);
+  return { events: rows.map(toStoredEvent), reached: !isEnd && last ? last.sequence : Math.max(after, until) };
 }
 
 export function lastSequence(db: DatabaseSync): number {

@@ -9,8 +9,9 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EventCursor, type EventListParams, type EventPage, toStoreText } from "../../contract/index.ts";
+import { sliceWithin } from "../../rows/byte-bounds.ts";
 import { type Collected, collect, type EventFilter, mergeStreams, nameFilter, newSearch, payloadFilters } from "../../rows/event-pages.ts";
-import type { EventRow } from "../../rows/event-rows.ts";
+import { bytesOfEvent, type EventRow } from "../../rows/event-rows.ts";
 import { selectEvents } from "./select-events.ts";
 
 /** A wildcard that matches more names than this is answered by filtering the whole environment. */
@@ -27,8 +28,8 @@ export async function listEvents(db: DatabaseSync, params: EventListParams): Pro
   const search = newSearch(params, filters, streams.length);
   const collected: Collected[] = [];
   for (const stream of streams) {
-    const readTurn = async (after: EventCursor | undefined, rows: number) => {
-      const slice = readSlice(db, params, stream, after, rows);
+    const readTurn = async (after: EventCursor | undefined, rows: number, bytesMax: number) => {
+      const slice = sliceWithin(readRows(db, params, stream, after, rows), rows, bytesMax, bytesOfEvent);
       await nextTurn();
       return slice;
     };
@@ -74,7 +75,13 @@ function namesWithPrefix(db: DatabaseSync, prefix: string): number[] | null {
   return matching.length > MERGED_NAMES_MAX ? null : matching.map(({ name_id }) => name_id);
 }
 
-function readSlice(db: DatabaseSync, params: EventListParams, stream: Stream, after: EventCursor | undefined, rows: number): EventRow[] {
+function readRows(
+  db: DatabaseSync,
+  params: EventListParams,
+  stream: Stream,
+  after: EventCursor | undefined,
+  rows: number,
+): Iterable<EventRow> {
   const where = ["environment_id = ?"];
   const values: SQLInputValue[] = [params.environmentId];
   const require = (condition: string, ...bound: SQLInputValue[]) => {
@@ -88,5 +95,5 @@ function readSlice(db: DatabaseSync, params: EventListParams, stream: Stream, af
   const statement = db.prepare(`
     ${selectEvents(stream.index)}
     WHERE ${where.join(" AND ")} ORDER BY received_at DESC, sequence DESC LIMIT ?`);
-  return statement.all(...values, rows) as unknown as EventRow[];
+  return statement.iterate(...values, rows) as unknown as Iterable<EventRow>;
 }

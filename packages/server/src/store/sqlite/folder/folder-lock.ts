@@ -26,7 +26,7 @@ export function lockFolder(folder: string): FolderLock {
   try {
     db = new DatabaseSync(join(folder, LOCK_FILE));
     db.exec("BEGIN EXCLUSIVE");
-    writeFileSync(pidFile, `${process.pid}\n`);
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {
     db?.close();
     throw refused(folder, pidFile, error);

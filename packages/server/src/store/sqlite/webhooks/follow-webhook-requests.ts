@@ -3,7 +3,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, WebhookId } from "@inlet/protocol";
 import type { WebhookRequest, WebhookRequestFollowParams } from "../../contract/index.ts";
-import { type RequestRow, toRequest } from "../../rows/request-rows.ts";
+import { PAGE_BYTES_MAX, sliceWithin } from "../../rows/byte-bounds.ts";
+import { bytesOfRequest, type RequestRow, toRequest } from "../../rows/request-rows.ts";
 
 /** Rows looked at in one call, so that another webhook's traffic bounds nobody's wait. */
 const WINDOW_ROWS = 2_000;
@@ -12,20 +13,20 @@ const OVERTAKEN_MS = 60_000;
 
 export function followRequests(
   db: DatabaseSync,
-  { environmentId, webhookId, after, limit }: WebhookRequestFollowParams,
+  { environmentId, webhookId, after, limit, bytesMax = PAGE_BYTES_MAX }: WebhookRequestFollowParams,
 ): { requests: WebhookRequest[]; reached: number } {
   const last = lastRequestSequence(db);
   // Records expire; when all of them have, SQLite counts from the beginning again.
   const from = after > last ? 0 : after;
   const until = Math.min(from + WINDOW_ROWS, last);
-  const rows = db
+  const found = db
     .prepare(`
       SELECT * FROM webhook_requests NOT INDEXED
       WHERE sequence > ? AND sequence <= ? AND environment_id = ? AND webhook_id = ? ORDER BY sequence LIMIT ?`)
-    .all(from, until, environmentId, webhookId, limit) as unknown as RequestRow[];
-  const requests = rows.map(toRequest);
-  const lastRead = requests.at(-1);
-  return { requests, reached: requests.length === limit && lastRead ? lastRead.sequence : until };
+    .iterate(from, until, environmentId, webhookId, limit) as unknown as Iterable<RequestRow>;
+  const { rows, isEnd } = sliceWithin(found, limit, bytesMax, bytesOfRequest);
+  const lastRead = rows.at(-1);
+  return { requests: rows.map(toRequest), reached: !isEnd && lastRead ? lastRead.sequence : until };
 }
 
 export function lastRequestSequence(db: DatabaseSync): number {

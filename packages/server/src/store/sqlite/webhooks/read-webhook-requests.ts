@@ -4,8 +4,9 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EnvironmentId, WebhookId, WebhookRequestId } from "@inlet/protocol";
 import type { EventCursor, WebhookRequest, WebhookRequestListParams } from "../../contract/index.ts";
+import { sliceWithin } from "../../rows/byte-bounds.ts";
 import { pageOfRequests, type RequestPage } from "../../rows/request-pages.ts";
-import { type RequestRow, toRequest } from "../../rows/request-rows.ts";
+import { bytesOfRequest, type RequestRow, toRequest } from "../../rows/request-rows.ts";
 
 interface RequestGetParams {
   environmentId: EnvironmentId;
@@ -21,14 +22,15 @@ export function getRequest(db: DatabaseSync, { environmentId, webhookId, id }: R
 }
 
 export function listRequests(db: DatabaseSync, params: WebhookRequestListParams): Promise<RequestPage> {
-  return pageOfRequests(params, async (after, rows) => {
-    const slice = readSlice(db, params, after, rows);
+  const readTurn = async (after: EventCursor | undefined, rows: number, bytesMax: number) => {
+    const slice = sliceWithin(readRows(db, params, after, rows), rows, bytesMax, bytesOfRequest);
     await nextTurn();
     return slice;
-  });
+  };
+  return pageOfRequests(params, readTurn, toRequest);
 }
 
-function readSlice(db: DatabaseSync, params: WebhookRequestListParams, after: EventCursor | undefined, rows: number): WebhookRequest[] {
+function readRows(db: DatabaseSync, params: WebhookRequestListParams, after: EventCursor | undefined, rows: number): Iterable<RequestRow> {
   const where = ["environment_id = ?", "webhook_id = ?"];
   const values: SQLInputValue[] = [params.environmentId, params.webhookId];
   const require = (condition: string, ...bound: SQLInputValue[]) => {
@@ -38,10 +40,9 @@ function readSlice(db: DatabaseSync, params: WebhookRequestListParams, after: Ev
   if (after) require("(received_at, sequence) < (?, ?)", after.receivedAt, after.sequence);
   if (params.from !== undefined) require("received_at >= ?", params.from);
   if (params.to !== undefined) require("received_at < ?", params.to);
-  const found = db
+  return db
     .prepare(`
       SELECT * FROM webhook_requests INDEXED BY webhook_requests_by_time
       WHERE ${where.join(" AND ")} ORDER BY received_at DESC, sequence DESC LIMIT ?`)
-    .all(...values, rows) as unknown as RequestRow[];
-  return found.map(toRequest);
+    .iterate(...values, rows) as unknown as Iterable<RequestRow>;
 }

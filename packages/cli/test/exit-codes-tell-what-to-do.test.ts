@@ -1,0 +1,47 @@
+/** A script can tell by the exit code whether trying again is worth it: 3 for a service that has no room right now, 4 for a wrong key. */
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { onEnd } from "../../server/test/support/on-end.ts";
+import { startServer, workingFolder } from "./support/working-folder.ts";
+
+test("a service that slows down guessing: 4 while it refuses the key, 3 once it refuses to look at it", async (t) => {
+  const { url, variables } = await startServer(t);
+  const place = workingFolder(t, { ...variables, SERVICE_API_KEY: "ak_wrong" });
+  assert.equal((await place.inlet(["events", "list"])).code, 4);
+  const guess = async () => (await fetch(`${url}/v1/events`, { headers: { authorization: "Bearer ak_guess" } })).status;
+  let guesses = 0;
+  while ((await guess()) !== 429) assert.ok(guesses++ < 100, "guessing is slowed down");
+  const refused = await place.inlet(["events", "list"]);
+  assert.match(refused.stderr, /\(too_many_attempts\)/);
+  assert.equal(refused.code, 3);
+});
+
+for (const [status, code] of [
+  [400, 1],
+  [401, 4],
+  [403, 4],
+  [404, 1],
+  [429, 3],
+  [500, 1],
+  [503, 3],
+] as const) {
+  test(`an answer of ${status} ends a command with ${code}`, async (t) => {
+    const { url } = await answering(t, status);
+    const place = workingFolder(t, { SERVICE_BASE_URL: url, SERVICE_API_KEY: "ak_test", SERVICE_EVENT_KEY: "evk_test" });
+    assert.equal((await place.inlet(["runs", "list"])).code, code);
+  });
+}
+
+/** Something in front of the service, which answers in its stead and not in its form. */
+async function answering(t: TestContext, status: number) {
+  const server = createServer((_, response) => response.writeHead(status).end("no")).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onEnd(t, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}

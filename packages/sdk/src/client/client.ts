@@ -1,0 +1,12 @@
+/** What functions need of the client they belong to, whatever its schemas. */
+
+import type { EventPayload, EventSchemas } from "../events/event-types.ts";
+import type { Settings } from "./settings.ts";
+
+export interface Client {
+  readonly id: string;
+  readonly settings: Settings;
+  readonly schemas: EventSchemas;
+  readonly validates: boolean;
+  sendAs(events: EventPayload | readonly EventPayload[], as: { seed?: string; runId?: string | undefined }): Promise<{ ids: string[] }>;
+}

@@ -1,0 +1,28 @@
+/** How many streams may be open: in all, and by one key, so that no key takes the streams of others. A session counts for its key. */
+
+import { Refusal } from "@inlet/protocol";
+
+const STREAMS_MAX = 500;
+const STREAMS_PER_KEY_MAX = 50;
+
+export class StreamSlots {
+  readonly #byKey = new Map<string, number>();
+  #open = 0;
+
+  /** Takes a slot and returns how to give it back; a refusal when there is none. */
+  take(key: string): (() => void) | Refusal {
+    const held = this.#byKey.get(key) ?? 0;
+    if (this.#open >= STREAMS_MAX) return new Refusal("overloaded", `${STREAMS_MAX} streams are open already.`);
+    if (held >= STREAMS_PER_KEY_MAX) return new Refusal("overloaded", `This key has ${STREAMS_PER_KEY_MAX} streams open already.`);
+    this.#open++;
+    this.#byKey.set(key, held + 1);
+    return () => this.#give(key);
+  }
+
+  #give(key: string): void {
+    this.#open--;
+    const left = (this.#byKey.get(key) ?? 0) - 1;
+    if (left > 0) this.#byKey.set(key, left);
+    else this.#byKey.delete(key);
+  }
+}

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { EventValue } from "./expressions.ts";
+import { gateOfLane, keyText, laneOf, rulesOfLane } from "./lanes.ts";
+import type { Registry } from "./registry.ts";
+import { sampleFunction, sampleRegistry } from "./sample-registry.ts";
+
+const CALLS_PER_APP = 50;
+const EVENT = { name: "x/y", data: { user: "ada", n: 1 }, ts: 1 } as EventValue;
+
+/** A function in each of two environments, with the same settings: number 1 in environment 1, number 2 in environment 2. */
+function registryOf(concurrency?: object): Promise<Registry> {
+  const settings = concurrency ? { concurrency } : {};
+  return sampleRegistry(settings, settings);
+}
+
+function laneIn(registry: Registry, environment: number, event = EVENT): string {
+  return laneOf(sampleFunction(registry, environment), () => event);
+}
+
+function limitsIn(registry: Registry, environment: number, event = EVENT) {
+  return rulesOfLane(registry, laneIn(registry, environment, event), CALLS_PER_APP).limits;
+}
+
+const APP_LIMIT = { id: "app:1", cap: CALLS_PER_APP };
+
+test("a function without limits stands in the lane of its app", async () => {
+  const registry = await registryOf();
+  assert.equal(laneIn(registry, 1), "app:1");
+  assert.deepEqual(rulesOfLane(registry, "app:1", CALLS_PER_APP), { limits: [], app: APP_LIMIT });
+  const limited = await registryOf({ limit: 3 });
+  assert.deepEqual(rulesOfLane(limited, "app:1", CALLS_PER_APP).limits, [], "whatever functions of the same number limit");
+});
+
+test("a limit of an environment is one for its functions, and another one in every other environment", async () => {
+  const registry = await registryOf({ limit: 3, scope: "env", key: '"mail"' });
+  const [[first], [second]] = [limitsIn(registry, 1), limitsIn(registry, 2)];
+  assert.deepEqual([first?.cap, second?.cap], [3, 3]);
+  assert.deepEqual(rulesOfLane(registry, laneIn(registry, 1), CALLS_PER_APP).app, APP_LIMIT);
+  assert.notEqual(first?.id, second?.id);
+});
+
+test("a limit of the account is one for functions of every environment", async () => {
+  const registry = await registryOf({ limit: 3, scope: "account", key: '"mail"' });
+  assert.deepEqual([limitsIn(registry, 1)[0], limitsIn(registry, 2)[0]], Array(2).fill({ id: 'account:"mail":"mail"', cap: 3 }));
+});
+
+test("a limit of a function is its own, by the value of its key", async () => {
+  const registry = await registryOf({ limit: 3, key: "event.data.user" });
+  const of = (environment: number, user?: unknown) => limitsIn(registry, environment, { ...EVENT, data: { user } } as EventValue)[0]?.id;
+  assert.equal(new Set([of(1, "ada"), of(1, "bob"), of(2, "ada"), of(1, 5), of(1, "5")]).size, 5);
+  assert.equal(of(1, "ada"), of(1, "ada"));
+  assert.equal(of(1), of(1, undefined), "what has no value shares one");
+  const colon = "a:1:[b]";
+  assert.deepEqual(limitsIn(registry, 1, { ...EVENT, data: { user: colon } } as EventValue)[0], {
+    id: `fn:1:event.data.user:${JSON.stringify(colon)}`,
+    cap: 3,
+  });
+});
+
+test("of two limits of the same thing the lower one holds", async () => {
+  const registry = await registryOf([
+    { limit: 2, key: "event.data.user" },
+    { limit: 1, key: "event.data.user" },
+  ]);
+  assert.deepEqual(
+    limitsIn(registry, 1).map(({ cap }) => cap),
+    [1],
+  );
+});
+
+test("a limit of runs makes a gate, with slots for each value of its key, before the function's own lane", async () => {
+  const registry = await registryOf({ fn: [{ limit: 2, key: "event.data.user" }], step: [{ limit: 5 }] });
+  const lane = laneIn(registry, 1);
+  const gate = gateOfLane(registry, lane);
+  assert.deepEqual([gate?.limit, gate?.home], [{ id: 'runs:1:event.data.user:"ada"', cap: 2 }, lane.replace("gate:", "fn:")]);
+  assert.equal(gateOfLane(registry, gate?.home ?? ""), null);
+  assert.deepEqual(
+    rulesOfLane(registry, gate?.home ?? "", CALLS_PER_APP).limits,
+    [{ id: "fn:1::", cap: 5 }],
+    "runs are counted at the gate",
+  );
+  assert.notEqual(gateOfLane(registry, laneIn(registry, 2))?.limit?.id, gate?.limit?.id);
+});
+
+test("a gate whose function has no limit of runs any more admits everyone", async () => {
+  const lane = laneIn(await registryOf({ fn: [{ limit: 2 }] }), 1);
+  for (const now of [await registryOf(), await registryOf({ limit: 1 })]) assert.equal(gateOfLane(now, lane)?.limit, null);
+  assert.equal(gateOfLane(await registryOf(), "gate:9:[null]")?.limit, null, "nor is a function that is gone in the way");
+});
+
+test("runs of a limit without a key share its slots", async () => {
+  const registry = await registryOf({ fn: [{ limit: 2 }] });
+  assert.deepEqual(gateOfLane(registry, laneIn(registry, 1))?.limit, { id: "runs:1::", cap: 2 });
+});
+
+test("a throttle makes a gate for each value of its key, and without limits the app's lane comes after it", async () => {
+  const settings = { throttle: { limit: 1, period: "1s", key: "event.data.user" } };
+  const registry = await sampleRegistry(settings, settings);
+  const gateFor = (environment: number, user: string) =>
+    gateOfLane(registry, laneIn(registry, environment, { ...EVENT, data: { user } } as EventValue));
+  const gate = gateFor(1, "ada");
+  assert.deepEqual([gate?.limit, gate?.throttle?.key, gate?.home], [null, 'event.data.user:"ada"', "app:1"]);
+  assert.equal(gate?.name, gateFor(1, "ada")?.name);
+  assert.equal(new Set([gate?.name, gateFor(1, "bob")?.name, gateFor(2, "ada")?.name]).size, 3);
+  assert.deepEqual(gate?.throttle?.admit(1_000)(null, 3).count, 1);
+});
+
+test("a lane of a function that is gone has no limits", async () => {
+  assert.deepEqual(rulesOfLane(await registryOf(), "fn:9:[null]", CALLS_PER_APP).limits, []);
+});
+
+test("the value of a key as text tells values apart, and those without one not", () => {
+  assert.deepEqual(
+    ["event.data.user", "event.data.n", "event.data.none", "1 +", "null"].map((expression) => keyText(expression, EVENT)),
+    ['"ada"', "1", "", "", "null"],
+  );
+});

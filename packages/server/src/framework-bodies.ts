@@ -1,0 +1,79 @@
+/**
+ * Bodies of requests that go to the framework, bounded together with those of `/e/…`: what has arrived counts against the one budget until
+ * the request is answered. Credentials are checked before, in `onRequest`, when nothing of a body has been read.
+ *
+ * Answers have a budget of their own: one counts until the client has read it.
+ */
+
+import type { IncomingMessage } from "node:http";
+import { Transform, type TransformCallback } from "node:stream";
+import type { FastifyInstance } from "fastify";
+import { RestRefusal } from "./api/rest-errors.ts";
+import { BodyBudget, type BodyShare } from "./receive/body-budget.ts";
+import { closeLingering, hasLargeRest } from "./receive/close-lingering.ts";
+
+export function registerBodyBudget(app: FastifyInstance, budget: BodyBudget): void {
+  app.addHook("preParsing", async (request, reply, payload) => {
+    if (!hasBody(request.raw)) return payload;
+    const share = budget.enter();
+    if (!share) throw overloaded();
+    reply.raw.once("close", () => share.release());
+    const counted = new CountedBody(share);
+    // Where no route reads the body, nobody else listens.
+    counted.on("error", () => undefined);
+    payload.once("error", (error) => counted.destroy(error));
+    return payload.pipe(counted);
+  });
+
+  app.addHook("onSend", async (request, reply, payload) => {
+    if (hasLargeRest(request.raw)) {
+      reply.header("connection", "close");
+      reply.raw.once("finish", () => {
+        request.raw.unpipe();
+        closeLingering(request.raw);
+      });
+    }
+    return payload;
+  });
+}
+
+/** Thirty pages of the largest kind. */
+const ANSWERS_BYTES_MAX = 128 * 1024 * 1024;
+/** Smaller answers are not worth counting: a connection costs more. */
+const SMALL_ANSWER_BYTES = 64 * 1024;
+
+export function registerAnswerBudget(app: FastifyInstance, budget = new BodyBudget(ANSWERS_BYTES_MAX)): void {
+  app.addHook("onSend", async (_request, reply, payload) => {
+    const bytes = typeof payload === "string" || Buffer.isBuffer(payload) ? payload.length : 0;
+    if (bytes <= SMALL_ANSWER_BYTES) return payload;
+    const share = budget.enter();
+    reply.raw.once("close", () => share?.release());
+    if (!share?.take(bytes)) throw new RestRefusal("overloaded", "Too many large answers wait to be read. Try again in a moment.");
+    return payload;
+  });
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+}
+
+class CountedBody extends Transform {
+  /** Read by the framework, which compares it with the limit of the route. */
+  receivedEncodedLength = 0;
+  readonly #share: BodyShare;
+
+  constructor(share: BodyShare) {
+    super();
+    this.#share = share;
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
+    this.receivedEncodedLength += chunk.length;
+    if (this.#share.take(chunk.length)) done(null, chunk);
+    else done(overloaded());
+  }
+}
+
+function overloaded(): RestRefusal {
+  return new RestRefusal("overloaded", "The service holds as many requests as it can. Send again in a moment.");
+}

@@ -1,0 +1,47 @@
+/**
+ * Keeps across restarts which credentials worked from addresses at which others were guessing: as entries of the audit log, where people
+ * can see them too.
+ */
+
+import type { Logger } from "pino";
+import type { Proof } from "./api/attempt-budget.ts";
+import type { AuditEntry, AuditStore, EventCursor, Key } from "./store/contract/index.ts";
+
+export interface KeptProofsParts {
+  store: AuditStore;
+  workingKey(id: Key["id"]): Key | null;
+  log: Logger;
+  now(): number;
+}
+
+const ACTION = "key.proved";
+const PAGE = 100;
+const RESTORED_MAX = 2_000;
+
+export async function readProofs(store: AuditStore): Promise<Proof[]> {
+  const proofs: Proof[] = [];
+  let after: EventCursor | null = null;
+  do {
+    const page: { entries: AuditEntry[]; next: EventCursor | null } = await store.auditList({
+      limit: PAGE,
+      action: ACTION,
+      ...(after && { after }),
+    });
+    proofs.push(...page.entries.map(({ target, details }) => ({ address: String(JSON.parse(details).address), credential: target.id })));
+    after = page.next;
+  } while (after && proofs.length < RESTORED_MAX);
+  return proofs;
+}
+
+/** Login links work once: there is nothing to keep about them. */
+export function createProofKeeper({ store, workingKey, log, now }: KeptProofsParts): (proof: Proof) => void {
+  return ({ address, credential }) => {
+    const key = workingKey(credential as Key["id"]);
+    if (!key) return;
+    const { id, name, kind } = key;
+    const entry = { at: now(), actor: { kind: `${kind}-key`, id, name }, action: ACTION, target: { kind: "key", id, name } };
+    store
+      .auditAppend({ ...entry, environment: null, details: JSON.stringify({ address }) })
+      .catch((error) => log.warn({ err: error }, "that a key worked from an address could not be kept"));
+  };
+}

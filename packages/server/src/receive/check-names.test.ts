@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SentEvent } from "@inlet/protocol";
+import { checkNames } from "./check-names.ts";
+
+const events = (...names: string[]): SentEvent[] => names.map((name) => ({ name, data: "{}", extras: null, dedupId: null, ts: null }));
+
+test("names that the list of the key lets through are no matter", () => {
+  assert.equal(checkNames(null, events("a")), null);
+  assert.equal(checkNames({ mode: "allow", list: ["shop/*"] }, events("shop/a", "shop/b")), null);
+  assert.equal(checkNames({ mode: "deny", list: ["shop/*"] }, events("blog/a")), null);
+});
+
+test("each of the others is named, with the event it is of", () => {
+  const refusal = checkNames({ mode: "allow", list: ["shop/*"] }, events("shop/a", "blog/b", "c"));
+  assert.equal(refusal?.code, "event_name_denied");
+  assert.equal(refusal?.message, 'Event 1: "blog/b" is not let through by the list of this key.');
+  assert.deepEqual(
+    refusal?.details?.map(({ index, field }) => [index, field]),
+    [
+      [1, "name"],
+      [2, "name"],
+    ],
+  );
+  const many = checkNames({ mode: "deny", list: ["*"] }, events(...Array.from({ length: 101 }, () => "a")));
+  assert.equal(many?.details?.length, 100, "a hundred are enough");
+});

@@ -1,0 +1,61 @@
+/**
+ * Keeps pages of other sites away from a dev server, which asks nobody for a key. It stands in front of every route.
+ *
+ * Two things give such a page away. `Origin` and `Sec-Fetch-Site` name the page that caused a request; browsers set them and pages cannot.
+ * `Host` is the name the server was called by: a site can have its own name lead to 127.0.0.1 (DNS rebinding), but not change that name.
+ * SDKs, curl and other programs send neither of the first two and are let through.
+ */
+
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { Refusal } from "@inlet/protocol";
+
+export interface DevGuardRules {
+  /** It listens on this machine only: nobody calls it by another name than localhost. */
+  loopbackOnly: boolean;
+  publicUrl: string | null;
+  /** Origins of pages that may call it, as browsers write them. */
+  allowedOrigins: readonly string[];
+}
+
+export type DevGuard = (request: Pick<IncomingMessage, "headers" | "method">) => Refusal | null;
+
+const LOCAL_NAME = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
+const SITES_ADMITTED: ReadonlySet<unknown> = new Set([undefined, "same-origin", "none"]);
+
+export function createDevGuard({ loopbackOnly, publicUrl, allowedOrigins }: DevGuardRules): DevGuard {
+  const publicHost = publicUrl === null ? null : new URL(publicUrl).host;
+  const allowed = new Set(allowedOrigins);
+  const isTrustedName = (host: string) => LOCAL_NAME.test(host) || host === publicHost || (!loopbackOnly && isAddress(host));
+  return ({ headers, method }) => {
+    const { host = "", origin, "sec-fetch-site": site, "sec-fetch-mode": mode } = headers;
+    const isBrowser = origin !== undefined || site !== undefined;
+    if (!isTrustedName(host) && (loopbackOnly || isBrowser)) return wrongName(host);
+    if (origin !== undefined) {
+      const from = URL.parse(origin)?.host;
+      const isOwn = from !== undefined && (from === host || from === publicHost);
+      return isOwn || allowed.has(origin) ? null : foreignPage(origin);
+    }
+    // Following a link to the dashboard is no call: the browser shows the page, and the site it came from sees nothing of it.
+    const isLink = mode === "navigate" && (method === "GET" || method === "HEAD");
+    return SITES_ADMITTED.has(site) || isLink ? null : foreignPage(null);
+  };
+}
+
+/** An address is no name that a site could have lead elsewhere. */
+function isAddress(host: string): boolean {
+  const hostname = URL.parse(`http://${host}`)?.hostname ?? "";
+  return isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
+}
+
+function wrongName(host: string): Refusal {
+  return new Refusal(
+    "origin_forbidden",
+    `This dev server answers to localhost only, not to "${host}". --public-url names another address for it.`,
+  );
+}
+
+function foreignPage(origin: string | null): Refusal {
+  const advice = origin === null ? "" : ` For a page of yours, start it with --allow-origin ${origin}.`;
+  return new Refusal("origin_forbidden", `A page of another site must not call this dev server.${advice}`);
+}

@@ -1,0 +1,73 @@
+/**
+ * Bounds what connections cost before and beside their requests: how many one address may open, how long a new one may be silent, and how
+ * long a client may leave an answer unread. Clients that never read would keep their answers in memory for ever.
+ */
+
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { addressGroup } from "@inlet/protocol";
+import type { Logger } from "pino";
+
+export interface ConnectionRules {
+  firstByteMs: number;
+  stallMs: number;
+  /** Of one address; 0: no limit. */
+  connectionsMax: number;
+  /** Whether many clients may stand behind an address. */
+  isProxy(address: string): boolean;
+  log: Logger;
+}
+
+export function guardConnections(server: Server, rules: ConnectionRules): void {
+  const open = new Map<string, number>();
+  const warn = createSparseLog(rules.log);
+
+  function admit(address: string, { remoteAddress = "" }: Socket): boolean {
+    const connections = open.get(address) ?? 0;
+    if (rules.connectionsMax === 0 || connections < rules.connectionsMax || rules.isProxy(remoteAddress)) return true;
+    warn(address, "an address has as many connections as --address-connections allows: more are closed at once", { connections });
+    return false;
+  }
+
+  server.on("connection", (socket: Socket) => {
+    const address = addressGroup(socket.remoteAddress ?? "");
+    if (!admit(address, socket)) return void socket.destroy();
+    open.set(address, (open.get(address) ?? 0) + 1);
+    socket.once("close", () => {
+      const left = (open.get(address) ?? 0) - 1;
+      if (left > 0) open.set(address, left);
+      else open.delete(address);
+    });
+    // Node closes a connection without a request on which nothing has happened for this long.
+    socket.setTimeout(rules.firstByteMs);
+  });
+
+  server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
+    request.socket.setTimeout(rules.stallMs);
+    // Nothing was read or written for this long. Whoever waits for an answer that is not there yet is no reason to close.
+    response.on("timeout", (socket: Socket) => {
+      if (socket.writableLength === 0) return;
+      warn(
+        addressGroup(socket.remoteAddress ?? ""),
+        "a client left its answer unread for as long as --stall-timeout: its connection is cut",
+        {},
+      );
+      socket.destroy();
+    });
+  });
+}
+
+/** The same about one address is told once in this time. */
+const TOLD_EVERY_MS = 60_000;
+const TOLD_MAX = 1_000;
+
+function createSparseLog(log: Logger): (address: string, message: string, details: object) => void {
+  const told = new Map<string, number>();
+  return (address, message, details) => {
+    const [what, now] = [`${address} ${message}`, performance.now()];
+    if (now - (told.get(what) ?? Number.NEGATIVE_INFINITY) < TOLD_EVERY_MS) return;
+    if (told.size >= TOLD_MAX) told.clear();
+    told.set(what, now);
+    log.warn({ address, ...details }, message);
+  };
+}

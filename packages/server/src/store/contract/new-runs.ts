@@ -1,0 +1,48 @@
+/** What events start: runs, and requests to functions that have rules about their starts. Written with the event. */
+
+import type { FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
+
+/** A run that an event starts, written with the event. */
+export interface NewRun {
+  id: RunId;
+  functionNo: FunctionNo;
+  /** Which queue its calls stand in. */
+  lane: string;
+  /** Not before this instant. */
+  dueAt: number;
+  /** Lower goes first among those that are due. */
+  rank: number;
+  /** The events of a batch, by their place in the store. Absent: the one event it is written with. */
+  eventSequences?: readonly number[];
+  cron?: string;
+  originalRunId?: RunId;
+  invoker?: Invoker;
+  /** Events that cancel it. */
+  cancels?: readonly NewWait[];
+  /** When it is cancelled unless it has started. */
+  startBy?: number;
+}
+
+/** A function that is started by rules of its own (see FunctionStart): what to do is decided when the entry is worked on. */
+export interface NewStart {
+  functionNo: FunctionNo;
+  dueAt: number;
+}
+
+/** The step that waits for a run to end, in the same environment. */
+export interface Invoker {
+  runNo: RunNo;
+  stepId: StepId;
+}
+
+export interface NewWait {
+  kind: "event" | "cancel";
+  eventName: string;
+  expression: string | null;
+  /** An event matches only if its value at `path` has this key: how one of many waits is found. Null: every event is tried. */
+  match: { path: string; key: string } | null;
+  stepId: StepId | null;
+  expiresAt: number;
+  /** Only events received at or after this instant count. Those that were stored before the wait was count too. */
+  since: number;
+}

@@ -1,0 +1,25 @@
+/**
+ * Bounds a query by the bytes of its rows, in the database: rows that would go beyond are not sent. Unlike SQLite, which is read row by row
+ * until there is enough, PostgreSQL answers at once. The length of a value is known without reading the value.
+ */
+
+import type { Slice } from "../rows/byte-bounds.ts";
+
+type Bounded<Row> = Row & { rows_found: number };
+
+/** `rows` is a query or a table; `order` is that of its rows; `bytes` what one row holds. */
+export function rowsWithin(rows: string, order: string, bytes: string, bytesMax: number): string {
+  const before = `sum(${bytes}) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
+  return `SELECT * FROM (SELECT found.*, coalesce(${before}, 0) AS bytes_before, count(*) OVER () AS rows_found FROM ${rows} AS found) AS bounded
+    WHERE bytes_before < ${bytesMax}`;
+}
+
+/** `rowsMax`: how many were asked for. */
+export function boundedSlice<Row>(rows: Bounded<Row>[], rowsMax: number): Slice<Row> {
+  const found = rows[0]?.rows_found ?? 0;
+  return { rows, isEnd: found < rowsMax && rows.length === found };
+}
+
+export const EVENT_BYTES = "octet_length(data) + coalesce(octet_length(extras), 0)";
+export const REQUEST_BYTES =
+  "octet_length(headers) + octet_length(query) + coalesce(octet_length(body), 0) + coalesce(octet_length(body_base64), 0) + octet_length(logs)";

@@ -1,0 +1,70 @@
+/**
+ * Payloads and keys are private: the data folder is its owner's alone (0700), and so is every file of the store in it (0600). Files are made
+ * so before SQLite opens them; those it adds get the mode of the database.
+ */
+
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { StoreRefused } from "../../contract/index.ts";
+import { DATABASE_FILE } from "../database.ts";
+import { LOCK_FILE } from "./folder-lock.ts";
+
+const OTHERS = 0o077;
+/** Every file of the store begins so. */
+const OWN_FILE = /^inlet\./;
+/** Made by file systems, not by people. */
+const NOBODYS_FILES: ReadonlySet<string> = new Set(["lost+found"]);
+
+export function makePrivateFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StoreRefused(`the data folder ${folder} cannot be made: ${(error as Error).message}`, error);
+  }
+  // Windows has no such modes.
+  if (process.platform === "win32") return;
+  const names = listed(folder);
+  if ((statSync(folder).mode & OTHERS) !== 0) mend(folder, names);
+  for (const name of names.filter((name) => OWN_FILE.test(name))) {
+    const file = join(folder, name);
+    if ((statSync(file).mode & OTHERS) !== 0) close(file, 0o600);
+  }
+  for (const name of [DATABASE_FILE, LOCK_FILE]) makeFile(join(folder, name));
+}
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    throw new StoreRefused(`the data folder ${folder} cannot be read: ${(error as Error).message}`, error);
+  }
+}
+
+/** A folder that others use too is not ours to close. */
+function mend(folder: string, names: readonly string[]): void {
+  const stranger = names.find((name) => !OWN_FILE.test(name) && !NOBODYS_FILES.has(name));
+  if (stranger === undefined) return close(folder, 0o700);
+  throw new StoreRefused(
+    `the data folder ${folder} can be read by other users of this machine, and is not closed to them because it also holds ${stranger}. Choose a folder for Inlet alone with --data-dir, or run: chmod 700 ${folder}`,
+  );
+}
+
+function close(path: string, mode: number): void {
+  try {
+    chmodSync(path, mode);
+  } catch (error) {
+    throw new StoreRefused(
+      `${path} can be read by other users of this machine, and this user may not change that (${(error as Error).message}). Choose a folder that Inlet can make itself with --data-dir, or run: chmod ${mode.toString(8)} ${path}`,
+      error,
+    );
+  }
+}
+
+/** What cannot be made here is refused where it is opened, with a better reason. */
+function makeFile(path: string): void {
+  try {
+    closeSync(openSync(path, "a", 0o600));
+  } catch {
+    // See above.
+  }
+}

@@ -1,0 +1,56 @@
+/** What the read thread can be asked: reads of the store's contract, and two of the engine's own. */
+
+import type { Store } from "../contract/index.ts";
+import type { CheckpointResult } from "./checkpointer.ts";
+
+type ContractReads =
+  | "eventList"
+  | "eventFollow"
+  | "eventGet"
+  | "eventSequence"
+  | "eventSequenceBefore"
+  | "webhookRequestList"
+  | "webhookRequestGet"
+  | "webhookRequestFollow"
+  | "webhookRequestSequence"
+  | "webhookRequestSequenceBefore"
+  | "runList"
+  | "runSummaries"
+  | "runGet"
+  | "queueDepths"
+  | "auditList"
+  | "eventTypeGet"
+  | "eventTypeList"
+  | "trafficList";
+
+export interface ReadOperations extends Pick<Store, ContractReads> {
+  eventTypeStretch(params: { after: number; limit: number }): Promise<CountedStretch>;
+  checkpoint(): Promise<CheckpointResult>;
+}
+
+/** Events of one stretch of sequence numbers, by environment, name and hour. */
+export interface CountedStretch {
+  sums: EventTypeSum[];
+  reached: number;
+  isLast: boolean;
+}
+
+export interface EventTypeSum {
+  environment_id: number;
+  name_id: number;
+  hour: number;
+  count: number;
+  first: number;
+  last: number;
+}
+
+export type ReadParams<Name extends keyof ReadOperations> = Parameters<ReadOperations[Name]>[0];
+export type ReadResult<Name extends keyof ReadOperations> = Awaited<ReturnType<ReadOperations[Name]>>;
+
+export interface ReadRequest {
+  call: number;
+  operation: keyof ReadOperations;
+  params: never;
+}
+
+export type ReadAnswer = { call: number; result: unknown } | { call: number; error: unknown };

@@ -1,0 +1,88 @@
+/** What happened at the apps: every call with its fate, every body that ran. The model is held against it. */
+
+import { now } from "./virtual-time.ts";
+
+/**
+ * What became of a call. `lost`, `cut`, `hung`: the network's doing, and the service spends an attempt on it. `killed`, `stopped`: the
+ * service's own, which costs no attempt.
+ */
+export type Fate = "under-way" | "answered" | "lost" | "cut" | "hung" | "killed" | "stopped";
+
+export interface CallNote {
+  no: number;
+  runId: string;
+  functionId: string;
+  /** The planned step it is for; null: the function itself. */
+  stepId: string | null;
+  attempt: number;
+  dispatchId: string;
+  process: number;
+  sentAt: number;
+  fate: Fate;
+  /** When it ended for the service. */
+  endedAt: number | null;
+  /** The network delivered it to the app twice. */
+  wasDoubled: boolean;
+  status: number | null;
+  answer: string | null;
+}
+
+export interface BodyNote {
+  call: CallNote;
+  runId: string;
+  /** `<id>`, `<id>:1`, … as SDKs tell equal ids apart. */
+  step: string;
+  attempt: number;
+  /** Since when the call was entitled to run it: it was sent, or its result before was taken. */
+  permittedAt: number;
+  startedAt: number;
+  /** When the service is known to have its outcome; null: never. */
+  keptAt: number | null;
+  failed: boolean;
+}
+
+export class Journal {
+  readonly calls: CallNote[] = [];
+  readonly bodies = new Map<string, BodyNote[]>();
+  readonly callsOf = new Map<string, CallNote[]>();
+  readonly endedRuns = new Set<string>();
+  readonly faults: string[] = [];
+
+  fault(message: string): void {
+    if (this.faults.length < 50) this.faults.push(`at ${now() % 86_400_000} ms: ${message}`);
+  }
+
+  noteCall(call: Omit<CallNote, "no" | "fate" | "endedAt" | "sentAt" | "status" | "answer">): CallNote {
+    const note: CallNote = { ...call, no: this.calls.length, fate: "under-way", endedAt: null, sentAt: now(), status: null, answer: null };
+    this.calls.push(note);
+    const calls = this.callsOf.get(note.runId);
+    if (calls) calls.push(note);
+    else this.callsOf.set(note.runId, [note]);
+    return note;
+  }
+
+  noteBody(body: Omit<BodyNote, "startedAt" | "keptAt" | "failed">): BodyNote {
+    const note: BodyNote = { ...body, startedAt: now(), keptAt: null, failed: false };
+    const key = `${body.runId}/${body.step}`;
+    const notes = this.bodies.get(key);
+    if (notes) notes.push(note);
+    else this.bodies.set(key, [note]);
+    return note;
+  }
+
+  /** The process died, or stopped, and what it was answered since then may not have been written. */
+  loseSince(at: number, fate: "killed" | "stopped", process: number): void {
+    for (const call of this.calls) {
+      if (call.process === process && call.fate === "answered" && (call.endedAt ?? 0) >= at) call.fate = fate;
+    }
+    for (const note of [...this.bodies.values()].flat()) {
+      if (note.call.process === process && note.keptAt !== null && note.keptAt >= at) note.keptAt = null;
+    }
+  }
+
+  endCall(call: CallNote, fate: Exclude<Fate, "under-way">): void {
+    if (call.fate !== "under-way") return;
+    call.fate = fate;
+    call.endedAt = now();
+  }
+}

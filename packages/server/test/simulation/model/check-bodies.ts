@@ -1,0 +1,74 @@
+/**
+ * How often each body ran, and which attempts it saw. A body runs once for each attempt, and once more for each fault that met it between
+ * the moment its call was entitled to run it and the moment the service had its outcome. Only what the network did costs an attempt.
+ */
+
+import type { RunDetails } from "../../../src/store/contract/index.ts";
+import type { BodyNote } from "../journal.ts";
+import { codeNodes, type RunCode } from "../scenario.ts";
+import type { Evidence } from "./evidence.ts";
+
+export function checkBodies(evidence: Evidence, fault: (message: string) => void): void {
+  for (const [key, bodies] of evidence.played.journal.bodies) {
+    const [runId, step] = [key.slice(0, key.indexOf("/")), key.slice(key.indexOf("/") + 1)];
+    const run = evidence.runWithId(runId);
+    if (!run) fault(`the body of ${step} ran for ${runId}, which is no run`);
+    else checkStepBodies(evidence, run, step, bodies, (message) => fault(`${evidence.describe(run)}: ${message}`));
+  }
+}
+
+function checkStepBodies(
+  evidence: Evidence,
+  run: RunDetails,
+  step: string,
+  bodies: readonly BodyNote[],
+  fault: (message: string) => void,
+): void {
+  const hits = bodies.filter(wasHit);
+  const good = bodies.filter(({ failed }) => !failed);
+  const goodHits = hits.filter(({ failed }) => !failed);
+  const shown = () =>
+    bodies
+      .map(
+        ({ attempt, failed, call, startedAt }) =>
+          `#${call.no} ${startedAt % 86_400_000} a${attempt} ${failed ? "failed" : "ok"} (${call.fate})`,
+      )
+      .join("; ");
+  if (good.length > 1 + goodHits.length)
+    fault(`the body of ${step} ran ${good.length} times to its end, ${goodHits.length} of them disturbed: ${shown()}`);
+  for (const [attempt, all] of Map.groupBy(bodies, (body) => body.attempt)) {
+    const disturbed = all.filter(wasHit).length;
+    if (all.length > 1 + disturbed)
+      fault(`the body of ${step} ran ${all.length} times as attempt ${attempt}, ${disturbed} of them disturbed: ${shown()}`);
+    if (attempt > evidence.retriesOf(run)) fault(`the body of ${step} saw attempt ${attempt} with ${evidence.retriesOf(run)} retries`);
+  }
+  const networkFaults = evidence.callsOf(run).filter(({ fate }) => ["lost", "cut", "hung"].includes(fate)).length;
+  if (networkFaults === 0) checkAttempts(evidence, run, step, bodies, fault);
+}
+
+/** Without the network's doing, attempts are those the body itself used up. */
+function checkAttempts(
+  evidence: Evidence,
+  run: RunDetails,
+  step: string,
+  bodies: readonly BodyNote[],
+  fault: (message: string) => void,
+): void {
+  const codes = codeNodes(evidence.codeOf(run)).filter(
+    (code): code is RunCode => code.kind === "run" && (step === code.id || step.startsWith(`${code.id}:`)),
+  );
+  const fails = Math.max(...codes.map((code) => (code.error === "final" ? Math.min(code.fails, 1) : code.fails)));
+  const seen = [...new Set(bodies.map(({ attempt }) => attempt))].sort((a, b) => a - b);
+  if (seen.some((attempt, index) => attempt !== index))
+    fault(`the body of ${step} saw attempts ${seen.join(", ")}, though no call of the run was lost`);
+  const most = Math.min(fails, evidence.retriesOf(run));
+  if (seen.length > most + 1) fault(`the body of ${step} saw attempts ${seen.join(", ")}, though it needs ${most + 1}`);
+}
+
+/** Something happened to its call before the service had its outcome, and while the call was still entitled to run it. */
+function wasHit({ call, permittedAt, keptAt }: BodyNote): boolean {
+  if (call.wasDoubled) return true;
+  if (call.fate === "answered" || call.fate === "under-way") return keptAt === null;
+  const at = call.endedAt ?? Number.POSITIVE_INFINITY;
+  return at >= permittedAt && (keptAt === null || at <= keptAt);
+}

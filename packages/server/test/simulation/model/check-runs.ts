@@ -1,0 +1,151 @@
+/**
+ * Every run has ended, and as its stored steps imply: its code, run on them, returns its output or throws its error. Each stored step is
+ * one that the code asks for, with the only result it could have.
+ */
+
+import type { RunDetails } from "../../../src/store/contract/index.ts";
+import { bodyError, bodyValue } from "../interpret.ts";
+import { checkWait } from "./check-waits.ts";
+import { type Evidence, FAILURE_SUFFIX, hashOf } from "./evidence.ts";
+import { type Demand, type KeptStep, type Replay, replay } from "./replay.ts";
+
+type Fault = (message: string) => void;
+type StepDetails = RunDetails["steps"][number];
+
+export async function checkRuns(evidence: Evidence, fault: Fault): Promise<void> {
+  const { runs } = evidence.played;
+  await Promise.all(
+    runs.map((run) => {
+      const told = (message: string) => fault(`${evidence.describe(run)} ${message}`);
+      if (run.endedAt === null) return told(`has not ended: it is ${run.status}`);
+      return checkRun(evidence, run, told);
+    }),
+  );
+}
+
+async function checkRun(evidence: Evidence, run: RunDetails, fault: Fault): Promise<void> {
+  const code = evidence.codeOf(run);
+  const kept = keptSteps(run);
+  const ending = evidence.callsOf(run).findLast(({ fate }) => fate === "answered");
+  const replayed = await replay(code, kept, ending?.attempt ?? 0);
+  checkEnd(evidence, run, replayed, fault);
+  const byHash = new Map([...replayed.demands.values()].map((demand) => [hashOf(demand.name), demand]));
+  for (const step of run.steps) {
+    const demand = byHash.get(step.id);
+    if (demand) checkStep(evidence, run, step, demand, { ...replayed, fault });
+    else if (run.status === "completed") fault(`holds the step ${step.name} (${step.status}), which its code does not come to`);
+  }
+}
+
+/** In the order in which they were kept: that of the last call they were given to, then those that came later. */
+export function keptSteps(run: RunDetails): KeptStep[] {
+  const given = run.calls.reduce<readonly string[]>((most, { stepsGiven }) => (stepsGiven.length > most.length ? stepsGiven : most), []);
+  const rank = (id: string) => (given.includes(id) ? given.indexOf(id) : given.length);
+  return run.steps
+    .filter(({ endedAt }) => endedAt !== null)
+    .sort((a, b) => rank(a.id) - rank(b.id) || (a.endedAt ?? 0) - (b.endedAt ?? 0) || a.position - b.position)
+    .map((step) => ({
+      name: nameOf(step),
+      status: step.status as KeptStep["status"],
+      value: step.value ?? "null",
+      endedAt: step.endedAt as number,
+    }));
+}
+
+/** SDKs tell equal ids apart in the hash only. */
+function nameOf({ id, name }: StepDetails): string {
+  if (hashOf(name) === id) return name;
+  for (let index = 1; index < 50; index++) if (hashOf(`${name}:${index}`) === id) return `${name}:${index}`;
+  return name;
+}
+
+function checkEnd(evidence: Evidence, run: RunDetails, { end }: Replay, fault: Fault): void {
+  const { status, output, error } = run;
+  if (status === "cancelled") return checkCancelled(evidence, run, fault);
+  if (status === "completed") {
+    if (end.kind !== "returned") return fault(`completed with ${output}, but its steps lead to: ${JSON.stringify(end)}`);
+    const expected = JSON.stringify(end.value);
+    return output === expected ? undefined : fault(`returned ${output}, but its steps lead to ${expected}`);
+  }
+  if (end.kind === "threw" && end.message === error?.message) return;
+  const lost = evidence
+    .callsOf(run)
+    .some(({ fate, attempt }) => ["lost", "cut", "hung"].includes(fate) && attempt >= evidence.retriesOf(run));
+  if (error?.name === "NoAnswer" && lost) return;
+  fault(`failed with ${error?.name}: ${error?.message}, but its steps lead to: ${JSON.stringify(end)}`);
+}
+
+/** Something must have cancelled it. */
+function checkCancelled(evidence: Evidence, run: RunDetails, fault: Fault): void {
+  const fn = evidence.functionOf(run);
+  if (fn?.flow.singleton?.mode === "cancel" || fn?.flow.timeouts) return;
+  const { cancelOn } = fn ?? {};
+  const { k } = evidence.dataOf(run);
+  const cause = evidence.played.events.some(
+    (event) =>
+      event.name === cancelOn?.event &&
+      // Of two events that are received at the same time, the one that is written first comes first.
+      (event.receivedAt >= run.createdAt || event.sequence > run.eventSequence) &&
+      event.receivedAt <= (run.endedAt ?? 0) &&
+      (cancelOn.by === "any" || (JSON.parse(event.data) as { k: number }).k === k),
+  );
+  if (!cause) fault(`was cancelled by nothing: ${run.error?.message}`);
+}
+
+function checkStep(
+  evidence: Evidence,
+  run: RunDetails,
+  step: StepDetails,
+  demand: Demand,
+  { demands, fault }: Replay & { fault: Fault },
+): void {
+  const { code } = demand;
+  if (step.endedAt === null) return;
+  const told = (message: string) => fault(`${message} (step ${demand.name}: ${step.status} ${step.value})`);
+  if (code.kind === "run") return checkRunStep(evidence, run, step, code, told);
+  if (code.kind === "sleep") {
+    if (step.endedAt < step.startedAt + code.ms) told(`woke ${step.startedAt + code.ms - step.endedAt} ms too early`);
+  } else if (code.kind === "wait") checkWait(evidence, run, step, { ...demand, code }, demands, told);
+  else if (code.kind === "invoke") checkInvocation(evidence, run, step, told);
+  else if (step.status === "completed") checkSent(evidence, run, demand.name, code.event, told);
+}
+
+function checkRunStep(
+  evidence: Evidence,
+  run: RunDetails,
+  step: StepDetails,
+  code: Extract<Demand["code"], { kind: "run" }>,
+  fault: Fault,
+): void {
+  const isFailureCode = evidence.functionId(run).endsWith(FAILURE_SUFFIX);
+  const n = isFailureCode ? 0 : evidence.dataOf(run).n;
+  const mustFail = code.fails > 0 && (code.error === "final" || code.fails > evidence.retriesOf(run));
+  // A call that got lost may have been the one in which it would have failed for good.
+  const mayPass = code.error === "final" && evidence.callsOf(run).some(({ fate, wasDoubled }) => fate !== "answered" || wasDoubled);
+  if (step.status === "completed") {
+    if (mustFail && !mayPass) fault("a step completed that always fails");
+    if (step.value !== JSON.stringify({ data: bodyValue(code, n) })) fault("a step has a result that its body does not return");
+  } else if (!mustFail) fault("a step failed that succeeds within its retries");
+  else if ((JSON.parse(step.value ?? "{}") as { error?: { message?: string } }).error?.message !== bodyError(code, n))
+    fault("a step failed otherwise");
+}
+
+/** What the invoked run came to is what the step holds. */
+function checkInvocation(evidence: Evidence, run: RunDetails, step: StepDetails, fault: Fault): void {
+  const child = step.detail === null ? undefined : evidence.runWithId(step.detail);
+  const parsed = JSON.parse(step.value ?? "null") as { data?: unknown; error?: { name: string; message: string } };
+  if (step.status === "failed") {
+    const { name, message } = parsed.error ?? { name: "?", message: "?" };
+    if (name === "InvocationTimeout" || name === "InvocationRefused") return;
+    if (child && child.error?.message !== message) fault(`the run invoked ended with ${JSON.stringify(child.error)}`);
+  } else if (child && JSON.stringify(parsed.data) !== JSON.stringify(JSON.parse(child.output ?? "null"))) {
+    fault(`the run invoked returned ${child.output}`);
+  }
+  if (child && child.invoker?.runNo !== run.no) fault("the run invoked does not know who invoked it");
+}
+
+function checkSent(evidence: Evidence, run: RunDetails, name: string, event: string, fault: Fault): void {
+  const mark = `${evidence.functionId(run)} ${run.id} ${name}"`;
+  const sent = evidence.played.events.filter((stored) => stored.name === event && stored.data.includes(mark));
+  if (sent.length !== 1) fault(`${sent.length} events were stored by a step that sends one`);
+}

@@ -1,0 +1,116 @@
+/** What the checks of one played scenario share: runs by what started them, functions by id, faults that met a run. */
+
+import { createHash } from "node:crypto";
+import type { RunDetails, StoredEvent } from "../../../src/store/contract/index.ts";
+import { FAILURE_CODE } from "../apps/own-app.ts";
+import type { CallNote } from "../journal.ts";
+import { type Code, fullId, type SimFunction } from "../scenario.ts";
+import type { Played } from "../world.ts";
+
+export const FAILURE_SUFFIX = "-failure";
+
+const JUMBLE_MS = 300;
+const REAL_MS = 1_000;
+const OUTAGE_MS = 60_000;
+
+export interface EventData {
+  k: number;
+  n: number;
+}
+
+export class Evidence {
+  readonly played: Played;
+  readonly #functionOf: (run: RunDetails) => string;
+  readonly #functions: ReadonlyMap<string, SimFunction>;
+  readonly #events: ReadonlyMap<string, StoredEvent>;
+  readonly #runs: ReadonlyMap<string, RunDetails>;
+
+  constructor(played: Played) {
+    this.played = played;
+    this.#functions = new Map(played.scenario.functions.map((fn) => [fullId(fn), fn]));
+    this.#events = new Map(played.events.map((event) => [event.id, event]));
+    this.#runs = new Map(played.runs.map((run) => [run.id, run]));
+    this.#functionOf = ({ functionNo }) => played.functionIds.get(functionNo) ?? "";
+  }
+
+  functionId(run: RunDetails): string {
+    return this.#functionOf(run);
+  }
+
+  /** Undefined for an onFailure. */
+  functionOf(run: RunDetails): SimFunction | undefined {
+    return this.#functions.get(this.#functionOf(run));
+  }
+
+  codeOf(run: RunDetails): Code {
+    return this.functionOf(run)?.code ?? FAILURE_CODE;
+  }
+
+  retriesOf(run: RunDetails): number {
+    return this.functionOf(run)?.retries ?? 1;
+  }
+
+  runWithId(id: string): RunDetails | undefined {
+    return this.#runs.get(id);
+  }
+
+  runsOf(functionId: string): RunDetails[] {
+    return this.played.runs.filter((run) => this.#functionOf(run) === functionId);
+  }
+
+  eventWithId(id: string): StoredEvent | undefined {
+    return this.#events.get(id);
+  }
+
+  eventOf(run: RunDetails): StoredEvent | undefined {
+    return run.event ? this.#events.get(run.event.id) : undefined;
+  }
+
+  dataOf(run: RunDetails): EventData {
+    return dataOf(this.eventOf(run));
+  }
+
+  callsOf(run: RunDetails): readonly CallNote[] {
+    return this.played.journal.callsOf.get(run.id) ?? [];
+  }
+
+  /** While timers are jumbled, time passes between a decision and what follows from it. */
+  get jumbleMs(): number {
+    const { isRealTime, jumble } = this.played.scenario;
+    if (isRealTime) return REAL_MS;
+    return jumble > 0 ? JUMBLE_MS : 1;
+  }
+
+  /** How long what follows from an event may take. What was down or refused has to come back first. */
+  get slackMs(): number {
+    const { outages, refusals, isRealTime } = this.played.scenario;
+    return isRealTime || outages.length + refusals.length > 0 ? OUTAGE_MS : this.jumbleMs + 1;
+  }
+
+  describe(run: RunDetails): string {
+    const { n } = this.dataOf(run);
+    return `run ${run.id} of ${this.functionId(run)} for event ${n}`;
+  }
+}
+
+export function dataOf(event: StoredEvent | undefined): EventData {
+  const { k = 0, n = 0 } = (event ? JSON.parse(event.data) : {}) as Partial<EventData>;
+  return { k, n };
+}
+
+const hashes = new Map<string, string>();
+
+/** The id under which the store keeps a step. */
+export function hashOf(name: string): string {
+  let hash = hashes.get(name);
+  if (hash === undefined) {
+    hash = createHash("sha1").update(name).digest("hex");
+    hashes.set(name, hash);
+  }
+  return hash;
+}
+
+export function durationMs(text: string | undefined): number | null {
+  const match = /^(\d+)(ms|s|m)$/.exec(text ?? "");
+  return match ? Number(match[1]) * { ms: 1, s: 1_000, m: 60_000 }[match[2] as "ms" | "s" | "m"] : null;
+}

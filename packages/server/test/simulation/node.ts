@@ -1,0 +1,147 @@
+/** One node of the service: a place where a process runs, is killed or stopped or cut off from its store, and is started again. */
+
+import type { EdgeAnswer } from "./apps/own-app.ts";
+import type { SimStores } from "./folders.ts";
+import type { Journal } from "./journal.ts";
+import type { Network } from "./network.ts";
+import { SimProcess } from "./process.ts";
+import type { Outage, Scenario } from "./scenario.ts";
+import type { CommittedSteps } from "./store-tap.ts";
+import { after, now, turn } from "./virtual-time.ts";
+
+/** An answer that could not be written is tried again within this time after the store works. */
+const REWRITE_MS = 6_000;
+
+export interface NodeParts {
+  scenario: Scenario;
+  stores: SimStores;
+  network: Network;
+  journal: Journal;
+  committed: CommittedSteps;
+  /** Every process has a number of its own. */
+  newProcessNo(): number;
+  /** Since when everything that had happened by then is known to be written. */
+  settledAt(): number;
+  startedAt: number;
+}
+
+export class SimNode {
+  readonly #parts: NodeParts;
+  readonly #asks = new Set<(error: Error) => void>();
+  #process: SimProcess | null = null;
+  #processNo = 0;
+  #outage: Outage | null = null;
+  #cutOffUntil = 0;
+  /** How long it stays down after the stop under way; null: none is. */
+  #stopping: { downMs: number; isDrained: boolean } | null = null;
+  #isStartDue = false;
+
+  constructor(parts: NodeParts) {
+    this.#parts = parts;
+  }
+
+  /** Null while it is down. */
+  get process(): SimProcess | null {
+    return this.#process;
+  }
+
+  get isSteady(): boolean {
+    return this.#process !== null && this.#stopping === null && this.#outage === null;
+  }
+
+  async start(): Promise<void> {
+    const { scenario, stores, network, committed, journal } = this.#parts;
+    this.#isStartDue = false;
+    this.#processNo = this.#parts.newProcessNo();
+    this.#process = await SimProcess.start({
+      openStore: () => stores.open(),
+      caller: network.callerOf(this.#processNo),
+      callTimeoutMs: scenario.callTimeoutMs,
+      retryMs: scenario.retryMs ?? null,
+      committed,
+      isRefusing: () => now() < this.#cutOffUntil || this.#isRefusing(0),
+      onLog: (line) => noteLog(journal, line),
+    });
+  }
+
+  plan(outage: Outage): void {
+    this.#outage ??= outage;
+  }
+
+  /** Does what is due: goes down, has gone down, comes up again. */
+  async tend(): Promise<void> {
+    if (this.#outage) await this.#begin(this.#outage);
+    if (this.#stopping?.isDrained) await this.#stopped(this.#stopping.downMs);
+    if (this.#isStartDue) await this.start();
+  }
+
+  /** Resolves with what the service says; rejects when it is not there, or dies. */
+  ask(path: string, headers: Record<string, string>, body: string): Promise<EdgeAnswer> {
+    const process = this.#process;
+    if (!process) return Promise.reject(new Error("connect ECONNREFUSED"));
+    return new Promise((resolve, reject) => {
+      this.#asks.add(reject);
+      process
+        .ask(path, headers, body)
+        .then(resolve, reject)
+        .finally(() => this.#asks.delete(reject));
+    });
+  }
+
+  async #begin({ kind, turns, downMs }: Outage): Promise<void> {
+    const process = this.#process;
+    this.#outage = null;
+    if (!process || this.#stopping) return;
+    if (kind === "cut-off") return this.#cutOff(downMs);
+    if (kind === "stop") {
+      const stopping = { downMs, isDrained: false };
+      this.#stopping = stopping;
+      void process.drain().then(() => (stopping.isDrained = true));
+      return;
+    }
+    for (let n = 0; n < turns; n++) await turn();
+    this.#parts.stores.crash(process.store);
+    process.end();
+    this.#gone("killed", downMs);
+  }
+
+  /** It cannot reach its store, but its apps and they it. What it is answered meanwhile is written when it is back, or never. */
+  #cutOff(forMs: number): void {
+    const { journal, network, settledAt } = this.#parts;
+    this.#cutOffUntil = now() + forMs;
+    journal.loseSince(settledAt(), "stopped", this.#processNo);
+    network.distrust(this.#processNo, this.#cutOffUntil + REWRITE_MS);
+  }
+
+  async #stopped(downMs: number): Promise<void> {
+    const process = this.#process as SimProcess;
+    this.#stopping = null;
+    process.end();
+    await this.#parts.stores.close(process.store);
+    this.#gone("stopped", downMs);
+  }
+
+  #gone(fate: "killed" | "stopped", downMs: number): void {
+    const { network, journal, settledAt, startedAt, scenario } = this.#parts;
+    this.#process = null;
+    network.kill(this.#processNo);
+    const isRefusing = this.#isRefusing(REWRITE_MS);
+    const refusedSince = isRefusing ? startedAt + Math.min(...scenario.refusals.map(({ atMs }) => atMs)) : settledAt();
+    if (fate === "killed" || isRefusing) journal.loseSince(Math.min(settledAt(), refusedSince), fate, this.#processNo);
+    for (const reject of this.#asks) reject(new Error("socket hang up"));
+    this.#asks.clear();
+    after(downMs, () => (this.#isStartDue = true));
+  }
+
+  #isRefusing(afterMs: number): boolean {
+    const at = now() - this.#parts.startedAt;
+    return this.#parts.scenario.refusals.some(({ atMs, forMs }) => at >= atMs && at < atMs + forMs + afterMs);
+  }
+}
+
+/** What the service calls an error of its own is one. */
+function noteLog(journal: Journal, line: string): void {
+  const { level, msg, err } = JSON.parse(line) as { level: number; msg: string; err?: { stack: string; type: string } };
+  if (level < 50 || err?.type === "StoreUnavailable") return;
+  journal.fault(`the service logged an error: ${msg} ${err?.stack ?? ""}`);
+}

@@ -1,0 +1,56 @@
+/** The same scenarios where time is real: everything that takes long takes a fraction of it. */
+
+import type { Code, Scenario } from "./scenario.ts";
+
+const SPEED = 20;
+const LONGEST_MS = 2_000;
+const RETRY_MS = 200;
+const CALL_TIMEOUT_MS = 5_000;
+
+export function inRealTime(scenario: Scenario, nodes: number): Scenario {
+  return {
+    ...scenario,
+    functions: scenario.functions.map((fn) => ({ ...fn, code: quicker(fn.code) })),
+    events: scenario.events.map((event) => ({ ...event, atMs: Math.ceil(event.atMs / SPEED) })),
+    outages: scenario.outages.map((outage, index) => ({
+      ...outage,
+      atMs: Math.ceil(outage.atMs / SPEED),
+      downMs: quick(outage.downMs),
+      node: index % nodes,
+    })),
+    refusals: [],
+    callTimeoutMs: CALL_TIMEOUT_MS,
+    retryMs: RETRY_MS,
+    isRealTime: true,
+    nodes,
+    // Nothing happens in one instant: checks allow for that.
+    jumble: 1,
+  };
+}
+
+function quick(ms: number): number {
+  return Math.min(Math.ceil(ms / SPEED), LONGEST_MS);
+}
+
+function quicker(code: Code): Code {
+  switch (code.kind) {
+    case "run":
+      return { ...code, tookMs: quick(code.tookMs), error: code.error === "retry-after" ? "plain" : code.error };
+    case "sleep":
+      return { ...code, ms: quick(code.ms) };
+    case "wait":
+      return { ...code, timeoutMs: quick(code.timeoutMs) };
+    case "invoke":
+      return { ...code, timeoutMs: code.timeoutMs === null ? null : quick(code.timeoutMs) };
+    case "sequence":
+    case "all":
+    case "race":
+      return { ...code, parts: code.parts.map(quicker) };
+    case "loop":
+      return { ...code, part: quicker(code.part) };
+    case "try":
+      return { ...code, part: quicker(code.part), otherwise: quicker(code.otherwise) };
+    default:
+      return code;
+  }
+}

@@ -1,0 +1,139 @@
+/** What one simulation consists of: functions as data, the events sent to them, and when what goes wrong. Made from a seed, or written by hand. */
+
+/** Which SDK serves a function: ours, or one that speaks as the published ones do. */
+export const SDKS = ["own", "v3", "v4"] as const;
+export type SdkName = (typeof SDKS)[number];
+
+/** A function's code. Both the apps and the model run it; every node has a JSON value. */
+export type Code =
+  | RunCode
+  | { kind: "sleep"; id: string; ms: number }
+  | { kind: "wait"; id: string; event: string; by: "match" | "if" | "any"; timeoutMs: number }
+  | { kind: "invoke"; id: string; fn: string; timeoutMs: number | null }
+  | { kind: "send"; id: string; event: string }
+  | { kind: "sequence"; parts: readonly Code[] }
+  | { kind: "all" | "race"; parts: readonly Code[] }
+  | { kind: "loop"; times: number; part: Code }
+  | { kind: "try"; part: Code; otherwise: Code }
+  /** Throws in every call whose attempt is lower; 99: always. */
+  | { kind: "throw"; fails: number; final: boolean };
+
+export interface RunCode {
+  kind: "run";
+  id: string;
+  /** Fails in every attempt before this one; 99: always. */
+  fails: number;
+  error: "plain" | "final" | "retry-after";
+  tookMs: number;
+  /** How long it takes the first time it runs, where that differs. */
+  firstTookMs?: number;
+  /** How large its result is made. */
+  bytes?: number;
+}
+
+export interface Flow {
+  concurrency?: SimLimit | [SimLimit, SimLimit] | { fn: [{ limit: number; key?: string }]; step?: SimLimit[] };
+  throttle?: { limit: number; period: string; burst?: number; key?: string };
+  rateLimit?: { limit: number; period: string; key?: string };
+  debounce?: { period: string; key?: string; timeout?: string };
+  batchEvents?: { maxSize: number; timeout: string; key?: string };
+  priority?: { run: string };
+  singleton?: { key?: string; mode: "skip" | "cancel" };
+  timeouts?: { start?: string; finish?: string };
+}
+
+export interface SimLimit {
+  limit: number;
+  key?: string;
+  scope?: "fn" | "env" | "account";
+}
+
+export interface SimFunction {
+  id: string;
+  sdk: SdkName;
+  /** Null: it is only ever invoked. */
+  trigger: { event: string; onlyOdd: boolean } | null;
+  retries: number;
+  code: Code;
+  onFailure: boolean;
+  cancelOn: { event: string; by: "match" | "any"; timeout?: string } | null;
+  flow: Flow;
+}
+
+/** Every event carries a key and a number of its own. */
+export interface SimEvent {
+  atMs: number;
+  name: string;
+  key: number;
+  n: number;
+}
+
+export interface Outage {
+  atMs: number;
+  /** Which node; the first one if absent. */
+  node?: number;
+  /** `cut-off`: the node cannot reach its store for that long. */
+  kind: "kill" | "stop" | "cut-off";
+  /** Turns of the event loop into what happens at that instant. */
+  turns: number;
+  downMs: number;
+}
+
+/** How likely a call meets each of these. */
+export interface NetworkFaults {
+  /** The request never arrives. */
+  lost: number;
+  /** The connection is cut while the app works; the app goes on. */
+  cut: number;
+  /** The app works, and its answer never arrives. */
+  hang: number;
+  /** Something between repeats the request, and one of the answers is thrown away. */
+  twice: number;
+  latencyMs: number;
+}
+
+export interface Scenario {
+  seed: number;
+  functions: readonly SimFunction[];
+  events: readonly SimEvent[];
+  outages: readonly Outage[];
+  /** Spans in which the store refuses. */
+  refusals: readonly { atMs: number; forMs: number }[];
+  network: NetworkFaults;
+  /** How likely several timers go off before what the first led to has happened. */
+  jumble: number;
+  callTimeoutMs: number;
+  /** Calls whose connection is cut for sure, the first of each name (see callName), and after how long. */
+  cuts?: Readonly<Record<string, number>>;
+  /** Apps that take no notice when the service tells them to fetch what a call could not carry. */
+  ignoreUseApi?: boolean;
+  /** How many nodes share the store; one if absent. */
+  nodes?: number;
+  /** Time is not virtual: stores that are reached over a network need that. */
+  isRealTime?: boolean;
+  /** Delay before a failed call is tried again, instead of the backoff table. */
+  retryMs?: number;
+}
+
+export const QUIET_NETWORK: NetworkFaults = { lost: 0, cut: 0, hang: 0, twice: 0, latencyMs: 3 };
+
+/** What the wire calls a function. */
+export function fullId({ sdk, id }: Pick<SimFunction, "sdk" | "id">): string {
+  return `${sdk}-${id}`;
+}
+
+/** Every node of the code, outermost first. */
+export function codeNodes(code: Code): Code[] {
+  switch (code.kind) {
+    case "sequence":
+    case "all":
+    case "race":
+      return [code, ...code.parts.flatMap(codeNodes)];
+    case "loop":
+      return [code, ...codeNodes(code.part)];
+    case "try":
+      return [code, ...codeNodes(code.part), ...codeNodes(code.otherwise)];
+    default:
+      return [code];
+  }
+}

@@ -1,0 +1,54 @@
+/** One seed: a scenario is played, and everything about it is checked. */
+
+import { createFolders, type SimStores } from "./folders.ts";
+import { checkBodies } from "./model/check-bodies.ts";
+import { checkCancels } from "./model/check-cancels.ts";
+import { checkRuns } from "./model/check-runs.ts";
+import { checkStarts } from "./model/check-starts.ts";
+import { Evidence } from "./model/evidence.ts";
+import { readInline, readOnThreads } from "./read-inline.ts";
+import type { Scenario } from "./scenario.ts";
+import { beginVirtualTime, endVirtualTime } from "./virtual-time.ts";
+import { type Played, World } from "./world.ts";
+
+export interface Outcome {
+  faults: string[];
+  runs: number;
+  calls: number;
+  played: Played;
+}
+
+export async function simulate(scenario: Scenario): Promise<Outcome> {
+  beginVirtualTime(scenario.seed);
+  readInline();
+  const stores = createFolders();
+  try {
+    const played = await new World(scenario, stores).play();
+    return { faults: await check(played), runs: played.runs.length, calls: played.journal.calls.length, played };
+  } finally {
+    endVirtualTime();
+    readOnThreads();
+    await stores.remove();
+  }
+}
+
+/** The same in real time, over a store that the caller provides. */
+export async function simulateInRealTime(scenario: Scenario, stores: SimStores): Promise<Outcome> {
+  try {
+    const played = await new World(scenario, stores).play();
+    return { faults: await check(played), runs: played.runs.length, calls: played.journal.calls.length, played };
+  } finally {
+    await stores.remove();
+  }
+}
+
+async function check(played: Played): Promise<string[]> {
+  const faults = [...played.journal.faults];
+  const fault = (message: string) => void faults.push(message);
+  const evidence = new Evidence(played);
+  await checkRuns(evidence, fault);
+  checkBodies(evidence, fault);
+  checkStarts(evidence, fault);
+  checkCancels(evidence, fault);
+  return faults;
+}

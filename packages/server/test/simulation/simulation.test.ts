@@ -1,0 +1,48 @@
+/**
+ * Runs end right, whatever happens at the same moment. Random functions are played against a model, with faults that a seed decides
+ * (see README.md), and so are cases that once went wrong. A failing seed is printed; `npm run simulate -- --seed S` plays it again.
+ */
+
+import "./virtual-time.ts";
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const { CASES } = await import("./cases.ts");
+const { simulate } = await import("./simulate.ts");
+
+const SIZE = ["--seeds", "30", "--events", "100", "--functions", "12"];
+/** Two processes, since the machines that run this have at least two cores. */
+const RANGES = [
+  ["--from", "1", ...SIZE],
+  ["--from", "1001", ...SIZE],
+];
+const RUNS_MIN = 10_000;
+const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
+
+for (const { name, scenario, expect, isBeyondModel } of CASES) {
+  test(name, async () => {
+    const outcome = await simulate(scenario);
+    if (!isBeyondModel) assert.deepEqual(outcome.faults, []);
+    expect?.(outcome);
+  });
+}
+
+test("random functions with faults end as the model says", async () => {
+  const outputs = await Promise.all(RANGES.map((args) => play(args)));
+  const faults = outputs.filter(({ code }) => code !== 0);
+  assert.deepEqual(faults, [], faults.map(({ text }) => text).join("\n"));
+  const runs = outputs.reduce((sum, { text }) => sum + Number(/(\d+) runs, \d+ calls/.exec(text)?.[1] ?? 0), 0);
+  assert.ok(runs >= RUNS_MIN, `only ${runs} runs were simulated`);
+});
+
+function play(args: readonly string[]): Promise<{ code: number | null; text: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+    let text = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, text }));
+  });
+}

@@ -1,0 +1,85 @@
+/**
+ * Stands before the store of one process. It lets nothing through once the process was killed, refuses while the seed says so, and
+ * watches what is committed: the result of a step never changes, and nothing is written to a run that has ended.
+ */
+
+import type { RunAdvanceParams, RunChange, RunState, Store } from "../../src/store/contract/index.ts";
+import { StoreUnavailable } from "../../src/store/contract/index.ts";
+import type { Journal } from "./journal.ts";
+import type { Life } from "./virtual-time.ts";
+
+/** Results by run and step, as they were first committed. Survives the processes. */
+export class CommittedSteps {
+  readonly #values = new Map<string, string>();
+  readonly #journal: Journal;
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  note(runId: string, { steps = [], end }: RunChange, state: RunState): void {
+    if (end) this.#journal.endedRuns.add(runId);
+    for (const { id, status, endedAt, value } of steps) {
+      if (endedAt === null) continue;
+      const key = `${runId}/${id}`;
+      const isOpen = state.steps.find((step) => step.id === id)?.endedAt == null;
+      const before = this.#values.get(key);
+      if (before === undefined) this.#values.set(key, `${status} ${value}`);
+      else if (isOpen) this.#journal.fault(`step ${id} of run ${runId} was committed twice: ${before}, then ${status} ${value}`);
+    }
+  }
+}
+
+export interface TapParts {
+  store: Store;
+  life: Life;
+  committed: CommittedSteps;
+  isRefusing(): boolean;
+}
+
+const NEVER = new Promise<never>(() => undefined);
+
+export function tapStore({ store, life, committed, isRefusing }: TapParts): Store {
+  const pass = async (call: () => unknown): Promise<unknown> => {
+    if (life.isDead) return NEVER;
+    if (isRefusing()) throw new StoreUnavailable("the simulation says so");
+    try {
+      const result = await call();
+      return life.isDead ? NEVER : result;
+    } catch (error) {
+      if (life.isDead) return NEVER;
+      throw error;
+    }
+  };
+  const advance = (params: RunAdvanceParams) => {
+    let decided: { change: RunChange; state: RunState } | null = null;
+    const decide = (state: RunState) => {
+      const change = params.decide(state);
+      decided = { change, state };
+      return change;
+    };
+    return pass(async () => {
+      const result = await store.runAdvance({ ...params, decide });
+      if (decided && result.applied && !life.isDead) committed.note(decided.state.run.id, decided.change, decided.state);
+      return result;
+    });
+  };
+  return new Proxy(store, {
+    get(target, name: keyof Store) {
+      const member = target[name];
+      if (name === "runAdvance") return advance;
+      if (typeof member !== "function" || SYNCHRONOUS.has(name)) return member;
+      return (...args: unknown[]) => pass(() => (member as (...all: unknown[]) => unknown).apply(target, args));
+    },
+  });
+}
+
+/** These return no promise. */
+const SYNCHRONOUS: ReadonlySet<keyof Store> = new Set<keyof Store>([
+  "storeNow",
+  "storeWatch",
+  "queueWatch",
+  "limitWatch",
+  "runWatch",
+  "eventWatch",
+]);

@@ -1,0 +1,170 @@
+/** A scenario played: processes come and go over one store, while events arrive and apps answer. Ends when nothing is left to do. */
+
+import type { RunDetails, StoredEvent } from "../../src/store/contract/index.ts";
+import type { EdgeAnswer } from "./apps/own-app.ts";
+import { type SimApp, serveApp } from "./apps/serve-app.ts";
+import type { SimStores } from "./folders.ts";
+import { Journal } from "./journal.ts";
+import { Limits } from "./limits.ts";
+import { Network } from "./network.ts";
+import { SimNode } from "./node.ts";
+import { Random } from "./random.ts";
+import { fullId, type Scenario, SDKS, type SdkName, type SimEvent } from "./scenario.ts";
+import { CommittedSteps } from "./store-tap.ts";
+import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
+
+/** After the last event everything must have ended within this time; in real time, nobody waits that long. */
+const REST_MAX_MS = 6 * 3_600_000;
+const REAL_REST_MAX_MS = 150_000;
+const REAL_LOOK_MS = 25;
+/** What was answered so long ago has been written, if the store works. */
+const REAL_SETTLE_MS = 1_000;
+const NEAR_MS = 50;
+const RESEND_MS = 500;
+const LOOKS_EVERY = 40;
+/** Far more than any scenario needs. */
+const CALLS_MAX = 20_000;
+
+export interface Played {
+  scenario: Scenario;
+  journal: Journal;
+  runs: RunDetails[];
+  events: StoredEvent[];
+  functionIds: ReadonlyMap<number, string>;
+}
+
+export class World {
+  readonly scenario: Scenario;
+  readonly journal = new Journal();
+  readonly #stores: SimStores;
+  readonly #apps: ReadonlyMap<SdkName, SimApp>;
+  readonly #nodes: readonly SimNode[];
+  readonly #random: Random;
+  readonly #startedAt = now();
+  #unsent: number;
+  #settledAt = now();
+  #asked = 0;
+
+  constructor(scenario: Scenario, stores: SimStores) {
+    const { seed, functions, network: faults, callTimeoutMs: timeoutMs } = scenario;
+    const { journal } = this;
+    this.scenario = scenario;
+    this.#stores = stores;
+    this.#random = new Random(seed, "order");
+    this.#apps = new Map(SDKS.filter((sdk) => functions.some((fn) => fn.sdk === sdk)).map((sdk) => [sdk, this.#serve(sdk)]));
+    const limits = new Limits(functions, journal);
+    const network = new Network({ seed, faults, timeoutMs, apps: this.#apps, journal, limits, cuts: scenario.cuts ?? {} });
+    let processes = 0;
+    const settledAt = () => (scenario.isRealTime ? now() - REAL_SETTLE_MS : this.#settledAt);
+    const node = { scenario, stores, network, journal, committed: new CommittedSteps(journal), startedAt: this.#startedAt, settledAt };
+    this.#nodes = Array.from({ length: scenario.nodes ?? 1 }, () => new SimNode({ ...node, newProcessNo: () => ++processes }));
+    this.#unsent = scenario.events.length;
+  }
+
+  async play(): Promise<Played> {
+    const [first, ...others] = this.#nodes as [SimNode, ...SimNode[]];
+    await first.start();
+    for (const [sdk, app] of this.#apps) await this.#register(sdk, app);
+    for (const node of others) await node.start();
+    for (const event of this.scenario.events) after(event.atMs, () => void this.#send(event));
+    for (const outage of this.scenario.outages) after(outage.atMs, () => (this.#nodes[outage.node ?? 0] as SimNode).plan(outage));
+    await (this.scenario.isRealTime ? this.#watch() : this.#drive());
+    return this.#end();
+  }
+
+  async #end(): Promise<Played> {
+    const { journal, scenario } = this;
+    const processes = this.#nodes.flatMap(({ process }) => process ?? []);
+    const [reading] = processes;
+    if (!reading) throw new Error("no process was left");
+    for (const process of processes) process.end();
+    const { store, environmentId } = reading;
+    const functionIds = new Map((await store.functionList()).map(({ no, id }) => [no as number, id]));
+    const { runs, events, broken } = await this.#stores.read({ store, environmentId });
+    for (const process of processes) if (process !== reading) this.#stores.crash(process.store);
+    for (const fault of broken) journal.fault(fault);
+    return { functionIds, scenario, journal, runs, events };
+  }
+
+  /** Virtual time: on to the next timer, whenever nothing else is left to happen. */
+  async #drive(): Promise<void> {
+    for (let looks = 0; ; looks++) {
+      await settle();
+      this.#settledAt = now();
+      for (const node of this.#nodes) await node.tend();
+      if (looks % LOOKS_EVERY === 0 && (await this.#isDone())) return;
+      if (this.#isEndless(REST_MAX_MS)) return;
+      fireNext();
+      await this.#jumble();
+    }
+  }
+
+  /** Real time: it passes by itself. */
+  async #watch(): Promise<void> {
+    for (;;) {
+      for (const node of this.#nodes) await node.tend();
+      if ((await this.#isDone()) || this.#isEndless(REAL_REST_MAX_MS)) return;
+      await pass(REAL_LOOK_MS);
+    }
+  }
+
+  /** Some more timers go off before all that follows from the first has happened. */
+  async #jumble(): Promise<void> {
+    while (this.#random.chance(this.scenario.jumble) && (nextTimerAt() ?? Number.POSITIVE_INFINITY) <= now() + NEAR_MS) {
+      for (let turns = this.#random.int(0, 4); turns > 0; turns--) await turn();
+      fireNext();
+    }
+  }
+
+  async #isDone(): Promise<boolean> {
+    if (this.#unsent > 0 || !this.#nodes.every(({ isSteady }) => isSteady)) return false;
+    const lanes = await this.#nodes[0]?.process?.store.queueLanes();
+    return lanes?.length === 0;
+  }
+
+  #isEndless(restMs: number): boolean {
+    const { events, outages } = this.scenario;
+    const lastMs = Math.max(0, ...events.map(({ atMs }) => atMs), ...outages.map(({ atMs, downMs }) => atMs + downMs));
+    const at = this.scenario.isRealTime ? now() : nextTimerAt();
+    if (this.journal.calls.length > CALLS_MAX) this.journal.fault(`apps are called without end: ${CALLS_MAX} times by now`);
+    else if (at === null || at > this.#startedAt + lastMs + restMs)
+      this.journal.fault("something rests for ever: see the runs that have not ended");
+    else return false;
+    return true;
+  }
+
+  #serve(sdk: SdkName): SimApp {
+    const { functions, ignoreUseApi = false } = this.scenario;
+    const idOf = (id: string) => fullId(functions.find((fn) => fn.id === id) ?? { sdk: "own", id });
+    const own = functions.filter((fn) => fn.sdk === sdk);
+    const edge = (url: string, init: { headers: Record<string, string>; body?: string }) => this.#ask(sdk, url, init);
+    return serveApp({ sdk, functions: own, idOf, journal: this.journal, ignoresUseApi: ignoreUseApi, edge });
+  }
+
+  /** Of the nodes that are up, one after the other. */
+  #ask(sdk: string, url: string, { headers, body = "" }: { headers: Record<string, string>; body?: string }): Promise<EdgeAnswer> {
+    const up = this.#nodes.filter(({ process }) => process !== null);
+    const node = up[this.#asked++ % Math.max(up.length, 1)] ?? (this.#nodes[0] as SimNode);
+    return node.ask(new URL(url).pathname, { ...headers, "x-simulated-sdk": sdk === "own" ? "service" : "inngest" }, body);
+  }
+
+  async #register(sdk: SdkName, app: SimApp): Promise<void> {
+    const request = { method: "PUT", url: `http://${sdk}/api`, headers: {}, body: "{}" } as const;
+    const answer = await app.handle(request, undefined as never);
+    if (answer.status !== 200) throw new Error(`app ${sdk} could not register: ${answer.body}`);
+  }
+
+  /** Sends until it is known to be accepted, always under the same seed. */
+  async #send({ name, key, n }: SimEvent): Promise<void> {
+    const seed = `${this.#startedAt + n},${Buffer.from(String(n).padStart(10, "0")).toString("base64")}`;
+    const body = JSON.stringify({ name, data: { k: key, n } });
+    const headers = { "content-type": "application/json", "x-inngest-event-id-seed": seed };
+    for (;;) {
+      const answer = await this.#ask("own", "http://service/e/event-key", { headers, body }).catch(() => null);
+      if (answer?.status === 200) break;
+      if (answer && answer.status !== 503) this.journal.fault(`event ${n} was refused: ${await answer.text()}`);
+      await pass(RESEND_MS);
+    }
+    this.#unsent--;
+  }
+}

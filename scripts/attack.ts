@@ -1,0 +1,50 @@
+/**
+ * Attacks services on this machine, on loopback ports, with everything docs/security.md promises to withstand, and stops by itself: the
+ * exploits once, and what has a seed (HTTP, the sandbox) in rounds until the time is up.
+ *
+ *   npm run attack [-- --minutes 60] [--seed 7]
+ */
+
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { provenBy } from "./security-tests.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+/** Tests that go on for as long as they are told to. */
+const SEEDED = [
+  "packages/server/test/http-is-read-as-node-reads-it.test.ts",
+  "packages/server/test/requests-leave-nothing-to-the-next.test.ts",
+];
+const CONCURRENCY = 2;
+const EXPLOIT_TIMEOUT_MS = 300_000;
+/** Beyond the time they were given, to finish a round. */
+const GRACE_MS = 120_000;
+
+const { values } = parseArgs({ options: { minutes: { type: "string", default: "5" }, seed: { type: "string" } } });
+const durationMs = Number(values.minutes) * 60_000;
+const seed = values.seed ?? String(Date.now() % 1_000_000);
+if (!Number.isFinite(durationMs) || durationMs <= 0 || !/^\d{1,9}$/.test(seed)) {
+  console.error("usage: npm run attack [-- --minutes <number>] [--seed <number>]");
+  process.exit(2);
+}
+
+console.log(`attacking for ${values.minutes} minutes with the seed ${seed}`);
+const begun = Date.now();
+await attack(
+  provenBy().filter((file) => !SEEDED.includes(file)),
+  {},
+  EXPLOIT_TIMEOUT_MS,
+);
+const leftMs = Math.max(durationMs - (Date.now() - begun), 1_000);
+await attack(SEEDED, { ATTACK_SEED: seed, ATTACK_MS: String(leftMs) }, leftMs + GRACE_MS);
+
+function attack(files: string[], variables: Record<string, string>, timeout: number): Promise<void> {
+  const tests = run({ files, cwd: ROOT, env: { ...process.env, ...variables }, concurrency: CONCURRENCY, timeout });
+  tests.on("test:fail", () => {
+    process.exitCode = 1;
+  });
+  tests.compose(spec).pipe(process.stdout, { end: false });
+  return new Promise((resolve) => tests.once("end", resolve));
+}

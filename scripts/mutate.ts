@@ -1,0 +1,134 @@
+/**
+ * Changes the pure rules in every small way StrykerJS knows, one at a time, and says which changes no unit test noticed.
+ *
+ *   npm run mutate                        all of them: an hour and more on two cores, which is why `npm test` does without
+ *   npm run mutate -- packages/protocol   files below a folder, or single files
+ *
+ * Each file is tried with the unit tests that reach it through imports, and with no others, so that a change costs a fraction of a
+ * second. A change that makes them loop counts as noticed.
+ */
+
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Stryker } from "@stryker-mutator/core";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+/** Rules: what they say depends on what they are given, and on nothing else. */
+const RULES = [
+  "packages/protocol/src/*.ts",
+  "packages/server/src/deduplicate/*.ts",
+  "packages/server/src/fan-out/**/*.ts",
+  "packages/server/src/execute/steps/*.ts",
+  "packages/server/src/receive/{check-names,client-ip,environment-concerned,event-content-type,ip-list,parse-events,target}.ts",
+];
+/** Tables of texts, what tests are made of, and what reads and writes: other tests hold these to what they promise. */
+const NO_RULES = [
+  "index.ts",
+  "error-codes.ts",
+  "sample-state.ts",
+  "when-needed.ts",
+  "registry.ts",
+  "register-app.ts",
+  "function-starts.ts",
+];
+/** Not needed by the tests of rules, and not copied for them. StrykerJS would read tsconfig.json in a way that TypeScript 7 has not. */
+const LEFT_OUT = [
+  "tsconfig.json",
+  "bench",
+  "docs",
+  "examples",
+  "scripts",
+  "packages/cli",
+  "packages/dashboard",
+  "packages/sdk",
+  "packages/server/test",
+];
+const GOAL = 0.9;
+
+type MutantResult = Awaited<ReturnType<Stryker["runMutationTest"]>>[number];
+
+interface Score {
+  file: string;
+  noticed: number;
+  all: number;
+  survivors: string[];
+}
+
+process.chdir(ROOT);
+// Changes are switched on by a variable, so the code is the same each time and need not be compiled again.
+process.env.NODE_COMPILE_CACHE ??= join(ROOT, "node_modules/.cache/mutate/compiled");
+const wanted = process.argv.slice(2).map((path) => relative(ROOT, join(ROOT, path)));
+const isWanted = (file: string) => wanted.length === 0 || wanted.some((path) => file === path || file.startsWith(`${path}/`));
+const isRule = (file: string) => !file.endsWith(".test.ts") && !NO_RULES.some((name) => file.endsWith(`/${name}`));
+const tests = globSync("packages/{protocol,server}/src/**/*.test.ts").filter(isUnitTest);
+const reached = new Map(tests.map((test) => [test, filesReachedFrom(test)]));
+
+const scores: Score[] = [];
+for (const file of RULES.flatMap((pattern) => globSync(pattern)).filter((name) => isRule(name) && isWanted(name))) {
+  const score = await tryFile(file);
+  scores.push(score);
+  console.log(line(score));
+  for (const survivor of score.survivors) console.log(`    ${survivor}`);
+}
+for (const [folder, group] of Map.groupBy(scores, ({ file }) => dirname(file))) {
+  const sum = (pick: (score: Score) => number) => group.reduce((total, score) => total + pick(score), 0);
+  console.log(line({ file: folder, noticed: sum(({ noticed }) => noticed), all: sum(({ all }) => all), survivors: [] }));
+}
+process.exitCode = scores.every(({ noticed, all }) => noticed >= GOAL * all) ? 0 : 1;
+
+async function tryFile(file: string): Promise<Score> {
+  const own = tests.filter((test) => reached.get(test)?.has(file));
+  if (own.length === 0) return { file, noticed: 0, all: 1, survivors: ["no unit test reaches it"] };
+  const results = await new Stryker({
+    mutate: [file],
+    ignorePatterns: LEFT_OUT,
+    testRunner: "command",
+    commandRunner: { command: `${process.execPath} --test --test-isolation=none ${own.join(" ")}` },
+    checkers: [],
+    concurrency: 2,
+    timeoutMS: 3_000,
+    reporters: ["json"],
+    jsonReporter: { fileName: "node_modules/.cache/mutate/report.json" },
+    logLevel: "error" as never,
+    tempDirName: ".stryker-tmp",
+    disableTypeChecks: false,
+    allowEmpty: true,
+  }).runMutationTest();
+  const counted = results.filter(({ status }) => !["Ignored", "CompileError", "RuntimeError"].includes(status));
+  const survivors = counted.filter(({ status }) => status === "Survived" || status === "NoCoverage");
+  return { file, noticed: counted.length - survivors.length, all: counted.length, survivors: survivors.map(describe) };
+}
+
+function describe({ location, mutatorName, replacement }: MutantResult): string {
+  const { line: at, column } = location.start;
+  return `${at}:${column} ${mutatorName}: ${(replacement ?? "").replaceAll(/\s+/g, " ").slice(0, 100)}`;
+}
+
+function line({ file, noticed, all }: Score): string {
+  const share = all === 0 ? "  –" : `${Math.floor((100 * noticed) / all)} %`;
+  return `${share.padStart(6)}  ${`${noticed}/${all}`.padStart(9)}  ${file}`;
+}
+
+/** One that starts nothing: no service, no store. */
+function isUnitTest(test: string): boolean {
+  return (
+    /\/(protocol\/src|fan-out|deduplicate|execute\/steps|receive)\//.test(test) &&
+    !/from "\.\.\/.*test\/support\//.test(readFileSync(test, "utf8"))
+  );
+}
+
+function filesReachedFrom(start: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  const left = [start];
+  for (let file = left.pop(); file !== undefined; file = left.pop()) {
+    if (found.has(file) || !existsSync(file)) continue;
+    found.add(file);
+    for (const [, isType, from = ""] of readFileSync(file, "utf8").matchAll(/^(?:import|export)( type)? [^"]*?"([^"]+)";/gms)) {
+      if (isType) continue;
+      // A package is found in node_modules, which is not changed: only tests of the package itself can notice.
+      if (from.startsWith(".")) left.push(join(dirname(file), from));
+    }
+  }
+  return found;
+}
