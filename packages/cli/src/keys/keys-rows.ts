@@ -33,9 +33,9 @@ export const KEYS_ROWS: readonly CommandRow[] = [
   }),
   command({
     words: ["keys", "new"],
-    sentence: "Prints a new random key for a setting such as SERVICE_SIGNING_KEY. Asks no server, and no server knows it yet.",
+    sentence: "Generates a random key for a setting such as SERVICE_SIGNING_KEY. Works offline and registers nothing.",
     examples: [
-      ["inlet keys new --kind signing", "for --signing-key, and for the variable of the apps"],
+      ["inlet keys new --kind signing", "for --signing-key and for the apps"],
       ["inlet keys new --kind api", "for --api-key"],
     ],
     flags: NEW_FLAGS,
