@@ -1,4 +1,4 @@
-/** Every command of `inlet`, in the order people read about them. */
+/** The command table of `inlet`. */
 
 import { APPS_ROWS } from "./apps/apps-rows.ts";
 import type { CommandGroup, CommandRow } from "./command-line/command-row.ts";
@@ -15,13 +15,13 @@ import { SERVICE_ROWS } from "./service/service-rows.ts";
 import { WEBHOOKS_ROWS } from "./webhooks/webhooks-rows.ts";
 
 export const GROUPS: readonly CommandGroup[] = [
-  { word: "events", sentence: "Finds events, and watches them come in." },
-  { word: "runs", sentence: "Runs of functions: finds, watches, cancels and repeats them." },
-  { word: "apps", sentence: "Apps whose functions the service calls: lists, syncs and removes them." },
-  { word: "functions", sentence: "Functions that apps have registered." },
-  { word: "env", sentence: "Environments: lists, creates and archives them." },
-  { word: "keys", sentence: "Event, API and signing keys: lists, creates and revokes them." },
-  { word: "webhooks", sentence: "Keeps webhooks as files: a folder with a transform, settings and fixtures for each." },
+  { word: "events", sentence: "List, show and follow events." },
+  { word: "runs", sentence: "List, show, watch, cancel and rerun runs." },
+  { word: "apps", sentence: "List, sync and remove apps." },
+  { word: "functions", sentence: "List functions." },
+  { word: "env", sentence: "List, create and archive environments." },
+  { word: "keys", sentence: "List, create and revoke event, API and signing keys." },
+  { word: "webhooks", sentence: "Manage webhooks as files: a folder with a transform, settings and fixtures for each." },
 ];
 
 export const ROWS: readonly CommandRow[] = [

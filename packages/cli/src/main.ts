@@ -1,4 +1,4 @@
-/** The `inlet` command: hands the process over to the table of commands. Each command loads only what it needs. */
+/** The `inlet` command. Each command loads only what it needs. */
 
 import packageFile from "../package.json" with { type: "json" };
 import type { Io } from "./command-line/command-row.ts";
@@ -7,7 +7,7 @@ import { GROUPS, ROWS } from "./commands.ts";
 
 const argv = process.argv.slice(2);
 
-/** Whoever reads our output may stop reading, as `head` does: that is no failure. */
+/** A reader of the output may stop early, as `head` does. That is not an error. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   throw error;

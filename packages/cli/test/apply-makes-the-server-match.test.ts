@@ -34,7 +34,7 @@ test("what apply creates works, and then nothing is left to change", async (t) =
 
   const again = await place.webhooks("plan");
   assert.equal(again.code, 0, again.stdout);
-  assert.match(again.stdout, /^Nothing to change/m);
+  assert.match(again.stdout, /^No changes/m);
   assert.deepEqual((await place.json("apply")).body.applied, []);
 });
 
@@ -110,7 +110,7 @@ test("prune deletes what the folder does not have, only when asked, and only in 
   await place.webhooks("apply");
   const kept = await place.webhooks("plan");
   assert.equal(kept.code, 0);
-  assert.match(kept.stdout, /not in the folder, and left alone.*"Old" in production/);
+  assert.match(kept.stdout, /Only on the server.*"Old" in production/);
 
   const planned = await place.webhooks("plan", "--prune");
   assert.equal(planned.code, 2);

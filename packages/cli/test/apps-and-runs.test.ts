@@ -71,7 +71,7 @@ test("runs are listed, shown, watched to their end, cancelled and run again", as
   const told = /^calls +[\d:.]{12} {2}the function {2}status 500 {2}\d+ ms {2}PaymentError: the card\\x0awas refused$/m;
   assert.match(failed, told);
   assert.match(failed, /^ +POST \/\S*fnId=small-bad\S*$/m);
-  assert.match(failed, /^ +answered \{"name":"PaymentError",.*\}$/m);
+  assert.match(failed, /^ +returned \{"name":"PaymentError",.*\}$/m);
   const [call] = JSON.parse((await place.inlet(["runs", "get", bad, "--json"])).stdout).calls;
   assert.deepEqual([call.request.method, call.httpStatus, call.outcome], ["POST", 500, "error"]);
   assert.match(call.answer.body, /PaymentError/);

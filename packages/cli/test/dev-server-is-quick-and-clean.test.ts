@@ -38,7 +38,7 @@ test("--ephemeral leaves nothing behind", async (t) => {
 
 test("--ephemeral and --data-dir contradict each other", async (t) => {
   const { code, stderr } = await workingFolder(t).inlet(["dev", "--ephemeral", "--data-dir", "x"]);
-  assert.deepEqual([code, /give one of them/.test(stderr)], [2, true]);
+  assert.deepEqual([code, /not both/.test(stderr)], [2, true]);
 });
 
 test("it is ready within a second, and keeps its data in .inlet", async (t) => {

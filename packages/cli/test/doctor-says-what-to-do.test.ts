@@ -49,10 +49,10 @@ test("a service that is well, seen from its own machine", async (t) => {
     report.found.filter((line) => !/^(disk|data folder)/.test(line)),
     ["node ok", "settings ok", "port ok", "service ok", "clock ok", "API key ok", "event key ok", "apps skipped"],
   );
-  assert.match(report.text, /an Inlet answers on/);
+  assert.match(report.text, /an Inlet service is running on/);
   assert.ok(!report.text.includes(variables.SERVICE_API_KEY) && !report.text.includes(variables.SERVICE_EVENT_KEY), "no secrets");
   const people = await place.inlet(["doctor", "--port", "0"]);
-  assert.match(people.stdout, /^ok {7}service: \S+ serves and can store$/m);
+  assert.match(people.stdout, /^ok {7}service: \S+ is running and ready$/m);
 });
 
 test("wrong keys, an environment that does not exist, variables that are none", async (t) => {
@@ -62,7 +62,7 @@ test("wrong keys, an environment that does not exist, variables that are none", 
   assert.equal(code, 1);
   for (const line of ["settings warning", "settings problem", "API key problem", "event key problem"])
     assert.ok(found.includes(line), text);
-  assert.match(text, /SERVICE_PROT is no variable of Inlet/);
+  assert.match(text, /SERVICE_PROT is not a variable of Inlet/);
   assert.ok(!text.includes("ak_wrong") && !text.includes("evk_wrong"));
   const nowhere = await examine(workingFolder(t, variables), "--env", "nowhere", "--port", "0");
   assert.ok(nowhere.found.includes("API key problem") && nowhere.found.includes("event key problem"), nowhere.text);
@@ -74,7 +74,7 @@ test("nothing there, something else there, a taken port", async (t) => {
   const port = await otherServer(t);
   const other = await examine(place, "--url", `http://127.0.0.1:${port}`, "--port", String(port));
   assert.deepEqual([other.code, other.found.slice(-2)], [1, ["port problem", "service problem"]]);
-  assert.match(other.text, /is no Inlet/);
+  assert.match(other.text, /is not an Inlet service/);
   const gone = await examine(place, "--url", "http://127.0.0.1:9", "--port", "0");
   assert.match(gone.text, /cannot be reached[\s\S]*inlet start/);
 });
@@ -100,7 +100,7 @@ test("the data folder: in use, open to others, damaged, from a newer version", a
   const db = new DatabaseSync(join(newer, "inlet.db"));
   db.exec("CREATE TABLE a (b); PRAGMA user_version = 999");
   db.close();
-  assert.match((await doctor(newer)).text, /has schema 999, this program knows \d+[\s\S]*newer version of Inlet/);
+  assert.match((await doctor(newer)).text, /has schema 999, but this version supports up to \d+[\s\S]*newer version of Inlet/);
 });
 
 test("apps: one that answers, and one that went away", async (t) => {

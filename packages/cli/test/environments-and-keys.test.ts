@@ -14,7 +14,7 @@ test("an environment is created, listed, archived and taken back; CI may ask twi
   const back = await place.inlet(["env", "create", "feature/cart", "--if-missing", "--json"]);
   assert.equal(JSON.parse(back.stdout).archivedAt, null);
   await place.inlet(["env", "archive", "feature/cart"]);
-  assert.match((await place.inlet(["env", "unarchive", "feature/cart"])).stdout, /back in use/);
+  assert.match((await place.inlet(["env", "unarchive", "feature/cart"])).stdout, /active again/);
   assert.equal((await place.inlet(["env", "create", "staging", "--kind", "custom"])).code, 0);
   const { data } = JSON.parse((await place.inlet(["env", "list", "--json"])).stdout);
   assert.deepEqual(
@@ -30,7 +30,7 @@ test("a key is printed alone, works, and stops working when it is revoked", asyn
   const place = workingFolder(t, (await startServer(t)).variables);
   const made = await place.inlet(["keys", "create", "shop", "--allow-name", "shop/*"]);
   assert.match(made.stdout, /^evk_\S+\n$/);
-  assert.match(made.stderr, /Created the event key shop of production \(\S+\)\. It is shown only now:/);
+  assert.match(made.stderr, /Created the event key shop of production \(\S+\)\. It is shown only once:/);
   const key = made.stdout.trim();
   const send = (name: string) => place.inlet(["send", "--name", name, "--key", key]);
   assert.deepEqual([(await send("shop/a")).code, (await send("blog/a")).code], [0, 4]);

@@ -30,7 +30,7 @@ test("list: a table for people, the sender's own text for scripts, filters and p
   const first = JSON.parse((await place.inlet(["events", "list", "--limit", "4", "--json"])).stdout);
   const rest = JSON.parse((await place.inlet(["events", "list", "--cursor", first.page.next, "--json"])).stdout);
   assert.deepEqual([first.data.length, rest.data.length, rest.page.next], [4, 2, null]);
-  assert.match((await place.inlet(["events", "list", "--limit", "1"])).stdout, /There are more: --cursor \S+$/m);
+  assert.match((await place.inlet(["events", "list", "--limit", "1"])).stdout, /More results: --cursor \S+$/m);
   assert.equal((await place.inlet(["events", "list", "--q", "nowhere"])).stdout, "No events.\n");
   assert.equal((await place.inlet(["events", "list", "--from", "yesterday"])).code, 2);
   assert.equal((await place.inlet(["events", "list", "--from", "2d", "--to", "1d"])).stdout, "No events.\n");
@@ -62,7 +62,7 @@ test("tail: every event once, across a cut, in lines for people and for scripts"
   await send(`[{"name":"shop/order","data":${EXACT}},{"name":"blog/post","data":{\n"a":1}}]`);
   await tail.printed(/shop\/order/);
   await people.printed(/^\d\d:\d\d:\d\d\.\d{3} {2}\S{26} {2}blog\/post {2}\{ "a":1\}$/m);
-  await tail.printed(/Disconnected: .*\. Going on\./);
+  await tail.printed(/Disconnected: .*\. Reconnecting\./);
   await send('{"name":"shop/last","data":{}}');
   await tail.printed(/shop\/last/);
   assert.deepEqual([await tail.end("SIGINT"), await people.end("SIGTERM")], [0, 0]);

@@ -23,7 +23,7 @@ test("new overwrites nothing", async (t) => {
   const before = place.read("webhooks/pay-ment/transform.js");
   const again = await place.webhooks("new", "Pay Ment", "--from", "github");
   assert.deepEqual([again.code, again.stdout], [1, ""]);
-  assert.match(again.stderr, /webhooks\/pay-ment exists already/);
+  assert.match(again.stderr, /webhooks\/pay-ment already exists/);
   assert.equal(place.read("webhooks/pay-ment/transform.js"), before);
 });
 
@@ -33,7 +33,7 @@ test("new lists the providers, and knows no others", async (t) => {
   assert.ok(body.providers.some(({ id }: { id: string }) => id === "stripe"));
   const unknown = await place.webhooks("new", "x", "--from", "nobody");
   assert.equal(unknown.code, 1);
-  assert.match(unknown.stderr, /There is no provider "nobody"\. There are stripe, /);
+  assert.match(unknown.stderr, /Unknown provider "nobody"\. Providers: stripe, /);
   assert.equal(place.exists("webhooks"), false);
 });
 

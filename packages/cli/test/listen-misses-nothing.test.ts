@@ -97,7 +97,7 @@ test("what is sent while it is away, cut off, or the target is down arrives all 
 
   target.next = ["none", "answer lost", "never arrives", "turned away"];
   const second = place.start(...argv);
-  await second.printed(/from where it was left/);
+  await second.printed(/from the saved cursor/);
   await until(async () => (await dev.events()).items.length === 2);
   await second.printed(new RegExp(`${ids[1]} .*200`));
   source.cut();
@@ -254,7 +254,7 @@ test("what cannot be listened to is said at once", async (t) => {
   const none = await place.inlet(["listen", "--webhooks"]);
   assert.deepEqual([none.code, /has no webhooks/.test(none.stderr)], [1, true]);
   const unknown = await place.inlet(["listen", "--webhook", "Stripe"]);
-  assert.match(unknown.stderr, /has no webhook "Stripe"\. There are none\./);
+  assert.match(unknown.stderr, /has no webhook "Stripe"\. It has no webhooks\./);
   assert.equal((await place.inlet(["listen", "--api-key", "ak_wrong"])).code, 4);
   assert.equal((await place.inlet(["listen", "--to", "localhost"])).code, 2);
   place.write("state.json", "nonsense");

@@ -42,10 +42,10 @@ test("a server that is not there, or is something else", async (t) => {
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
   const page = await place.webhooks("plan", "--url", url);
   assert.equal(page.code, 1);
-  assert.match(page.stderr, /is not JSON\. Is it an Inlet service\?/);
+  assert.match(page.stderr, /is not JSON\. Check that it is an Inlet service\./);
 
   await new Promise((resolve) => other.close(resolve));
   const gone = await place.webhooks("plan", "--url", url);
   assert.equal(gone.code, 1);
-  assert.match(gone.stderr, /cannot be reached: nothing listens there\. Start it, or name it with --url or SERVICE_BASE_URL\./);
+  assert.match(gone.stderr, /cannot be reached: connection refused\. Start it, or set its URL with --url or SERVICE_BASE_URL\./);
 });

@@ -61,7 +61,7 @@ test("requests that are turned away, or whose answers are lost, store nothing tw
   const stored = await rest("GET", "/events?limit=100");
   assert.deepEqual([stored.length, proxy.seen()], [30, 7]);
   assert.deepEqual(new Set(JSON.parse(sent.stdout).ids), new Set(stored.map(({ id }: { id: string }) => id)));
-  assert.match(sent.stderr, /Full\. \(overloaded\) Trying again in 0 s\./);
+  assert.match(sent.stderr, /Full\. \(overloaded\) Retrying in 0 s\./);
 });
 
 test("a bad event stops it with its place; what was accepted before is told, its own request is not sent", async (t) => {
@@ -86,11 +86,11 @@ test("when no answer comes back at all, it says that it cannot know", async (t) 
   place.write("events.ndjson", lines(2));
   proxy.next.push(...Array.from({ length: 20 }, () => "never arrives" as const));
   const sending = place.start("send", "events.ndjson", "--batch", "1", "--json");
-  await sending.printed(/Trying again/);
+  await sending.printed(/Retrying in/);
   await sending.end("SIGINT");
   const { accepted, failure } = JSON.parse(sending.stdout());
   assert.deepEqual([accepted, failure.code], [1, "answer_lost"]);
-  assert.match(failure.error, /may or may not have been stored/);
+  assert.match(failure.error, /these events may have been stored/);
   assert.equal((await rest("GET", "/events")).length, 2, "it was, in fact");
 });
 
@@ -100,13 +100,13 @@ test("what cannot be sent is said at once, with what to do", async (t) => {
   const cases: [string[], number, RegExp][] = [
     [["--name", "a", "--data", "{"], 2, /--data is not a JSON object/],
     [["--name", "a", "file.json"], 2, /either --name or files/],
-    [["--data", "{}"], 2, /belong to the event named by --name/],
+    [["--data", "{}"], 2, /--data, --id and --ts require --name/],
     [["missing.json"], 1, /missing\.json/],
     [["--name", "inngest/x"], 1, /reserved/],
     [["--name", "a", "--key", "evk_wrong"], 4, /event_key_invalid[\s\S]*--key or SERVICE_EVENT_KEY/],
     [["--name", "a", "--env", "other"], 4, /environment_forbidden/],
     [["--name", "a", "--batch", "0"], 2, /--batch must be a whole number/],
-    [["-"], 1, /There is no event in the input/],
+    [["-"], 1, /The input contains no events/],
   ];
   for (const [argv, code, message] of cases) {
     const ended = await place.inlet(["send", ...argv]);

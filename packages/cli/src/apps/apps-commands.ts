@@ -50,7 +50,7 @@ export async function syncApp({ options, names }: AppCall): Promise<CommandResul
 export async function removeApp({ options, names }: AppCall): Promise<CommandResult> {
   const path = `/apps/${encodeURIComponent(names[0] ?? "")}`;
   const removed = await createRestClient(options).data<{ id: string }>({ method: "DELETE", path });
-  return { exitCode: EXIT.ok, text: `Removed ${names[0]}. It comes back when the app syncs again.`, json: removed };
+  return { exitCode: EXIT.ok, text: `Removed ${names[0]}. Sync the app again to restore it.`, json: removed };
 }
 
 export async function listFunctions({ options, io }: AppCall): Promise<CommandResult> {

@@ -6,21 +6,21 @@ import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 export const APPS_ROWS: readonly CommandRow[] = [
   command({
     words: ["apps", "list"],
-    sentence: "Lists the apps whose functions the service calls.",
-    examples: [["inlet apps list", "with what went wrong at the last sync, if anything"]],
+    sentence: "Lists apps.",
+    examples: [["inlet apps list", "with the error of the last sync, if any"]],
     flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./apps-commands.ts")).listApps(call),
   }),
   command({
     words: ["apps", "sync"],
     operands: "<url>",
-    sentence: "Asks an app to register its functions, now.",
-    more: "The URL is the one under which the app serves its functions, as the service reaches it.",
+    sentence: "Syncs an app: registers its functions.",
+    more: "The URL is where the app serves its functions. The service must be able to reach it.",
     namesMin: 1,
     namesMax: 1,
     examples: [
       ["inlet apps sync https://shop.example.com/api/inlet", "after each deployment"],
-      ["inlet apps sync https://preview-7.example.com/api/inlet --env feature/cart", "a preview, to its branch environment"],
+      ["inlet apps sync https://preview-7.example.com/api/inlet --env feature/cart", "a preview, in its branch environment"],
     ],
     flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./apps-commands.ts")).syncApp(call),
@@ -28,7 +28,7 @@ export const APPS_ROWS: readonly CommandRow[] = [
   command({
     words: ["apps", "remove"],
     operands: "<app>",
-    sentence: "Removes an app: its functions start no more runs.",
+    sentence: "Removes an app. Its functions start no new runs.",
     namesMin: 1,
     namesMax: 1,
     examples: [["inlet apps remove shop", "by id or name"]],
@@ -37,8 +37,8 @@ export const APPS_ROWS: readonly CommandRow[] = [
   }),
   command({
     words: ["functions", "list"],
-    sentence: "Lists functions and what triggers them.",
-    examples: [["inlet functions list", "those of the default environment"]],
+    sentence: "Lists functions with their triggers.",
+    examples: [["inlet functions list", "functions of the default environment"]],
     flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./apps-commands.ts")).listFunctions(call),
   }),

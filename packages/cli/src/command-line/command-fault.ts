@@ -1,10 +1,10 @@
-/** A reason to stop that a person can do something about. Its lines are printed as they are, without a stack. */
+/** An error that the user can fix. Its lines are printed without a stack trace. */
 
 import { EXIT } from "./command-result.ts";
 
 export class CommandFault extends Error {
   readonly lines: readonly string[];
-  /** The service's own code, where the service refused. */
+  /** The error code, if the service refused the request. */
   readonly code: string | null;
   readonly exitCode: number;
 

@@ -1,15 +1,15 @@
-/** What a command comes to. Printing is done in one place, as text or as JSON. */
+/** The result of a command. It is printed in one place, as text or as JSON. */
 
 export interface CommandResult {
   exitCode: number;
-  /** Null when the command wrote what it had to say as it went. */
+  /** Null if the command has already printed its output. */
   text: string | null;
   json: unknown;
 }
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, differs: 2, unreachable: 3, denied: 4 } as const;
 
-/** JSON that is printed as it stands, so that numbers no double can hold survive. */
+/** JSON text that is printed unchanged, so that large numbers stay exact. */
 export class JsonText {
   readonly text: string;
 
@@ -18,7 +18,7 @@ export class JsonText {
   }
 }
 
-/** The result of a command that has printed everything already. */
+/** The result of a command that has already printed its output. */
 export function written(exitCode: number = EXIT.ok): CommandResult {
   return { exitCode, text: null, json: null };
 }

@@ -1,23 +1,23 @@
 /**
- * What a command of `inlet` is: words, flags, sentences and the function that runs it. From rows of this shape come parsing, `--help`,
- * shell completion and docs/cli.md, so that none of them can say something else than the others.
+ * A command of `inlet`: words, flags, sentences and the function that runs it. Parsing, `--help`, shell completion
+ * and docs/cli.md are all generated from these rows.
  */
 
 import type { CommandResult } from "./command-result.ts";
 
 export interface Flag {
   type: "string" | "boolean";
-  /** What stands in the value's place in help. */
+  /** The name of the value in help. */
   placeholder?: string;
-  /** May be given several times. */
+  /** Can be repeated. */
   many?: true;
-  /** The variable that is read when the flag is not given. */
+  /** The variable that is used if the flag is not set. */
   variable?: string;
   fallback?: string;
   choices?: readonly string[];
-  /** Its value is never repeated in a message. */
+  /** Its value never appears in messages. */
   secret?: true;
-  /** Completes "--flag …" with what is wrong with the value, or null. */
+  /** Returns what is wrong with the value, or null. */
   fault?: (value: string) => string | null;
   sentence: string;
 }
@@ -39,22 +39,22 @@ export type OptionsOf<Known extends Flags> = { [Name in keyof Known & string as 
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Where a command reads and writes; its own process, unless a test says otherwise. */
+/** The streams and variables of a command. Tests replace those of the process. */
 export interface Io {
   out: NodeJS.WriteStream;
   err: NodeJS.WriteStream;
   stdin: NodeJS.ReadStream;
   variables: Variables;
-  /** Aborted by Ctrl-C or SIGTERM, once a command has asked for it: commands that end by themselves are simply ended. */
+  /** Aborted by Ctrl-C or SIGTERM. Signals are handled only once a command has called this. */
   interrupted: () => AbortSignal;
 }
 
 export interface Call<Known extends Flags> {
   options: OptionsOf<Known>;
-  /** What stands beside the flags. */
+  /** The positional arguments. */
   names: string[];
   io: Io;
-  /** Every command there is. */
+  /** All commands. */
   table: CommandTable;
 }
 
@@ -63,38 +63,38 @@ export type Exits = readonly (readonly [code: number, meaning: string])[];
 export interface CommandText {
   /** `["events", "list"]` */
   words: readonly string[];
-  /** What follows the words, such as `<id>`. */
+  /** The positional arguments in usage, such as `<id>`. */
   operands?: string;
   sentence: string;
-  /** What a person should know beyond the sentence. */
+  /** Further explanation. */
   more?: string;
-  /** How many names must, and may, follow. */
+  /** The minimum and maximum number of positional arguments. */
   namesMin?: number;
   namesMax?: number;
-  /** Words that may stand in a name's place, for completion and help. */
+  /** Allowed values of a positional argument, for completion and help. */
   nameChoices?: readonly string[];
   examples: readonly (readonly [command: string, meaning: string])[];
-  /** In place of the usual ones; a code that is not listed is never used. */
+  /** Replaces the default exit codes. Codes that are not listed are never used. */
   exits?: Exits;
-  /** The code for a mistake in flags or names, where 2 means something else. */
+  /** The exit code for invalid flags or names, if 2 has another meaning. */
   usageExit?: number;
 }
 
 export interface CommandRow extends CommandText {
   flags: Flags;
-  /** The service's own settings are flags as well; it reads them itself, so `names` is everything that was given. */
+  /** The settings of the service are flags too. The service reads them itself, so `names` contains all arguments. */
   settings?: "dev" | "start";
   run(call: Call<Flags>): Promise<CommandResult>;
 }
 
-/** A row whose function gets its options with the types its flags give them. */
+/** A typed row: its function gets options with the types of its flags. */
 export function command<const Known extends Flags>(
   row: CommandText & Pick<CommandRow, "settings"> & { flags: Known; run(call: Call<Known>): Promise<CommandResult> },
 ): CommandRow {
   return row as unknown as CommandRow;
 }
 
-/** Commands under one first word. */
+/** Commands with the same first word. */
 export interface CommandGroup {
   word: string;
   sentence: string;
@@ -106,11 +106,11 @@ export interface CommandTable {
 }
 
 export const USUAL_EXITS: Exits = [
-  [0, "done"],
-  [1, "it failed, or the service refused it"],
-  [2, "a mistake in the flags or names"],
-  [3, "the service cannot be reached, or has no room right now: worth trying again"],
-  [4, "the key is missing, unknown, or not allowed to do this"],
+  [0, "success"],
+  [1, "failed, or refused by the service"],
+  [2, "invalid flags or names"],
+  [3, "the service is unreachable or overloaded; retry later"],
+  [4, "the key is missing, unknown or not authorised"],
 ];
 
 export function exitsOf({ exits }: CommandText): Exits {

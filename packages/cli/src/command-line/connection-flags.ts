@@ -1,4 +1,4 @@
-/** The flags every command has that talks to a service. */
+/** The flags of all commands that call a service. */
 
 import type { Flags } from "./command-row.ts";
 
@@ -19,23 +19,23 @@ export const CONNECTION_FLAGS = {
     variable: "SERVICE_BASE_URL",
     fallback: "http://localhost:8288",
     fault: urlFault,
-    sentence: "Where the service is.",
+    sentence: "URL of the service.",
   },
   "api-key": {
     type: "string",
     placeholder: "key",
     variable: "SERVICE_API_KEY",
     secret: true,
-    // It goes into a header.
-    fault: (key: string) => (/^[\x21-\x7e]+$/.test(key) ? null : "the API key has characters no key has"),
-    sentence: "API key; a dev server needs none.",
+    // Sent in a header.
+    fault: (key: string) => (/^[\x21-\x7e]+$/.test(key) ? null : "the API key contains invalid characters"),
+    sentence: "API key; not needed for a dev server.",
   },
   env: {
     type: "string",
     placeholder: "name",
     variable: "SERVICE_ENV",
-    fault: (name: string) => (isEnvironmentName(name) ? null : `"${name}" is not the name of an environment`),
-    sentence: 'Environment; the server\'s default one unless given. "branch" is what all branches share.',
+    fault: (name: string) => (isEnvironmentName(name) ? null : `"${name}" is not a valid environment name`),
+    sentence: 'Environment; default: the server\'s default environment. "branch": the scope shared by all branches.',
   },
   json: { type: "boolean", sentence: "Print JSON instead of text." },
 } as const satisfies Flags;

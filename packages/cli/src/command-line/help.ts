@@ -1,4 +1,4 @@
-/** Help on a terminal, written from the rows of the commands. */
+/** Help texts, generated from the command rows. */
 
 import { type CommandGroup, type CommandRow, exitsOf, type Flag } from "./command-row.ts";
 
@@ -11,15 +11,15 @@ ${columns(firstWords(rows, groups).map(([word, sentence]) => [`inlet ${word}`, s
 
 Examples:
 ${columns([
-  ["inlet dev", "run it on your own machine"],
-  [`inlet send --name shop/order.created --data '{"orderId":4711}'`, "send an event to it"],
-  ["inlet events tail", "watch events come in"],
+  ["inlet dev", "start a dev server"],
+  [`inlet send --name shop/order.created --data '{"orderId":4711}'`, "send an event"],
+  ["inlet events tail", "print events as they arrive"],
 ])}
 
 inlet <command> --help tells more of each. Colours are left out where the output is no terminal or NO_COLOR is set.`;
 }
 
-/** A group of commands under one word, such as `inlet events`. */
+/** Help for a group of commands, such as `inlet events`. */
 export function groupHelp({ word, sentence }: CommandGroup, rows: readonly CommandRow[]): string {
   const inGroup = rows.filter(({ words }) => words[0] === word);
   return `${sentence}
@@ -50,7 +50,7 @@ Exit codes:
 ${columns(exitsOf(row).map(([code, meaning]) => [String(code), meaning] as const))}`;
 }
 
-/** `dev` and `start`: their flags are the settings of the service. */
+/** `dev` and `start`, whose flags are the settings of the service. */
 export function serviceHelp(row: CommandRow, settings: string): string {
   const own = Object.entries(row.flags).map(([name, flag]) => flagRow(name, flag));
   return `${row.sentence}
@@ -72,7 +72,7 @@ export function usageOf({ words, operands }: CommandRow): string {
   return ["inlet", ...words, ...(operands ? [operands] : []), "[flags]"].join(" ");
 }
 
-/** Every first word once, in the order of the table. */
+/** Each first word once, in the order of the table. */
 function firstWords(rows: readonly CommandRow[], groups: readonly CommandGroup[]): [string, string][] {
   const seen = new Map<string, string>();
   for (const { words, sentence } of rows) {
@@ -83,14 +83,14 @@ function firstWords(rows: readonly CommandRow[], groups: readonly CommandGroup[]
 }
 
 export function flagRow(name: string, { placeholder, many, variable, fallback, choices, sentence }: Flag): readonly [string, string] {
-  const notes = [variable, fallback && `default ${fallback}`, many && "may be given several times"].filter(Boolean);
+  const notes = [variable, fallback && `default ${fallback}`, many && "can be repeated"].filter(Boolean);
   const value = choices ? choices.join("|") : placeholder;
   return [`--${name}${value ? ` <${value}>` : ""}`, `${sentence}${notes.length > 0 ? ` [${notes.join(", ")}]` : ""}`];
 }
 
 export function columns(rows: readonly (readonly [string, string])[]): string {
   const width = Math.min(44, Math.max(...rows.map(([left]) => left.length))) + 2;
-  // A left side longer than the column gets a line of its own.
+  // A left side that is wider than the column gets its own line.
   return rows
     .map(([left, right]) => (left.length > width - 2 ? `  ${left}\n  ${" ".repeat(width)}${right}` : `  ${left.padEnd(width)}${right}`))
     .join("\n");

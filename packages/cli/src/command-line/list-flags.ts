@@ -1,11 +1,11 @@
-/** The flags of commands that list, and of those that choose a stretch of time. */
+/** The flags for lists and time ranges. */
 
 import type { Flags } from "./command-row.ts";
 
 const DURATION = /^(\d+(?:\.\d+)?)(s|m|h|d)$/;
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds, ISO 8601 or a time ago such as `15m`, as the REST API takes it. */
+/** Converts milliseconds, ISO 8601 or a duration such as `15m` to a time for the REST API. */
 export function instant(text: string, now: number = Date.now()): string {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   return amount && unit ? String(now - Math.round(Number(amount) * (UNITS_MS[unit] ?? 0))) : text;
@@ -15,7 +15,7 @@ export function instantFault(flag: string) {
   return (text: string) =>
     DURATION.test(text) || /^\d{1,16}$/.test(text) || !Number.isNaN(Date.parse(text))
       ? null
-      : `${flag} must be a time ago such as 15m or 2h, ISO 8601 or milliseconds, not "${text}"`;
+      : `${flag} must be a duration such as 15m or 2h, ISO 8601 or milliseconds, not "${text}"`;
 }
 
 export const PAGE_FLAGS = {
@@ -23,10 +23,10 @@ export const PAGE_FLAGS = {
     type: "string",
     placeholder: "count",
     fallback: "20",
-    fault: (text: string) => (/^[1-9]\d{0,5}$/.test(text) ? null : `--limit must be a whole number from 1, not "${text}"`),
-    sentence: "Most items to show.",
+    fault: (text: string) => (/^[1-9]\d{0,5}$/.test(text) ? null : `--limit must be a positive integer, not "${text}"`),
+    sentence: "Maximum number of items.",
   },
-  cursor: { type: "string", placeholder: "cursor", sentence: "Go on where an earlier list ended; it tells the cursor." },
+  cursor: { type: "string", placeholder: "cursor", sentence: "Cursor of the next page, printed by the previous call." },
 } as const satisfies Flags;
 
 export const TIME_FLAGS = {
@@ -34,7 +34,7 @@ export const TIME_FLAGS = {
     type: "string",
     placeholder: "time",
     fault: instantFault("--from"),
-    sentence: "At or after: a time ago such as 15m, 2h or 7d, ISO 8601 or milliseconds.",
+    sentence: "Start time (inclusive): a duration such as 15m, 2h or 7d ago, ISO 8601 or milliseconds.",
   },
-  to: { type: "string", placeholder: "time", fault: instantFault("--to"), sentence: "Before; written in the same ways." },
+  to: { type: "string", placeholder: "time", fault: instantFault("--to"), sentence: "End time (exclusive), in the same formats." },
 } as const satisfies Flags;

@@ -1,4 +1,4 @@
-/** A bar that shows how far something long has come; on a terminal only, and not for what is over in a moment. */
+/** A progress bar for long operations, shown only in a terminal. */
 
 const QUIET_MS = 400;
 const EVERY_MS = 100;
@@ -6,7 +6,7 @@ const BAR_UNITS = 24;
 
 export interface ProgressBar {
   show(text: (elapsedMs: number) => string): void;
-  /** Takes the bar off the screen. */
+  /** Removes the bar from the screen. */
   clear(): void;
 }
 

@@ -47,11 +47,11 @@ test("mistakes are named", () => {
   assert.match(faultOf(PLAN, "--nonsense"), /Unknown option '--nonsense'\.$/);
   assert.match(faultOf(PLAN, "--force"), /Unknown option '--force'/, "a flag of another command");
   assert.match(faultOf(PLAN, "--url"), /argument missing/);
-  assert.match(faultOf(PLAN, "stripe"), /"stripe" is one name too many/);
-  assert.match(faultOf(["webhooks", "new"], "a", "b"), /"b" is one name too many/);
+  assert.match(faultOf(PLAN, "stripe"), /"stripe" is an extra argument/);
+  assert.match(faultOf(["webhooks", "new"], "a", "b"), /"b" is an extra argument/);
   assert.match(faultOf(PLAN, "--url", "localhost:8288"), /is not a URL/);
-  assert.match(faultOf(PLAN, "--env", "a b"), /is not the name of an environment/);
-  assert.equal(faultOf(PLAN, "--api-key", "hunter 2"), "the API key has characters no key has.", "a secret is not repeated");
+  assert.match(faultOf(PLAN, "--env", "a b"), /is not a valid environment name/);
+  assert.equal(faultOf(PLAN, "--api-key", "hunter 2"), "the API key contains invalid characters.", "a secret is not repeated");
 });
 
 test("help shows every command, flag, variable and exit code", () => {

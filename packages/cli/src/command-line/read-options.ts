@@ -1,4 +1,4 @@
-/** Reads the flags and variables of a command. A flag wins over its variable; an empty variable is none. */
+/** Reads the flags and variables of a command. A flag takes precedence over its variable. An empty variable counts as unset. */
 
 import { parseArgs } from "node:util";
 import { CommandFault } from "./command-fault.ts";
@@ -14,7 +14,7 @@ export function readOptions(
 ): { options: OptionsOf<Flags>; names: string[] } {
   const { values, positionals } = parse(row, argv);
   const { namesMin = 0, namesMax = 0 } = row;
-  if (positionals.length > namesMax) throw usage(row, `"${positionals[namesMax]}" is one name too many`);
+  if (positionals.length > namesMax) throw usage(row, `"${positionals[namesMax]}" is an extra argument`);
   if (positionals.length < namesMin) throw usage(row, `${row.operands ?? "a name"} is missing`);
   const odd = row.nameChoices && positionals.find((name) => !row.nameChoices?.includes(name));
   if (odd !== undefined) throw usage(row, `it must be one of ${row.nameChoices?.join(", ")}, not "${odd}"`);
@@ -53,7 +53,7 @@ export function usage({ words }: CommandRow, sentence: string): CommandFault {
   return new CommandFault([`${sentence}.`, `"inlet ${words.join(" ")} --help" lists the flags.`], "usage", EXIT.usage);
 }
 
-/** What follows in Node's messages is advice about its own function. */
+/** Removes the advice about its own API from Node's message. */
 function firstSentence(message: string): string {
   return message.split(/\.\s|\.$|\n/)[0] ?? message;
 }

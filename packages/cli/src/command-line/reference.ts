@@ -1,16 +1,16 @@
-/** docs/cli.md, written from the table of commands. */
+/** docs/cli.md, generated from the command table. */
 
 import { type CommandGroup, type CommandRow, exitsOf, type Flag, USUAL_EXITS } from "./command-row.ts";
 import { usageOf } from "./help.ts";
 
 export function cliMarkdown(rows: readonly CommandRow[], groups: readonly CommandGroup[]): string {
-  return `# The command line
+  return `# CLI
 
-\`inlet <command> --help\` tells the same as this page. Commands print tables for people; with \`--json\` they print JSON for scripts, and
-those that go on print one value per line (NDJSON). An error goes to standard error, and with \`--json\` also to standard output as
-\`{"error":"…","code":"…"}\`. Colours appear on a terminal only, and not when \`NO_COLOR\` is set.
+\`inlet <command> --help\` prints the same information as this page. Commands print tables. With \`--json\` they print JSON for scripts;
+commands that keep running print one value per line (NDJSON). Errors go to standard error and, with \`--json\`, also to standard output as
+\`{"error":"…","code":"…"}\`. Colours are used only in a terminal, unless \`NO_COLOR\` is set.
 
-A flag wins over its variable. Times are written as a time ago (\`15m\`, \`2h\`, \`7d\`), ISO 8601 or milliseconds.
+A flag takes precedence over its variable. Write times as a duration before now (\`15m\`, \`2h\`, \`7d\`), ISO 8601 or milliseconds.
 
 ## Exit codes
 
@@ -18,7 +18,7 @@ A flag wins over its variable. Times are written as a time ago (\`15m\`, \`2h\`,
 |---|---|
 ${USUAL_EXITS.map(([code, meaning]) => `| ${code} | ${meaning} |`).join("\n")}
 
-Commands with codes of their own say so below.
+Commands with other exit codes list them below.
 
 ## Commands
 
@@ -27,7 +27,7 @@ ${rows.map((row) => `- [\`inlet ${row.words.join(" ")}\`](#${anchor(row)}): ${ro
 ${rows.map((row, i) => `${groupHeading(rows, groups, i)}${section(row)}`).join("\n")}`;
 }
 
-/** A group's sentence stands before its first command. */
+/** The sentence of a group precedes its first command. */
 function groupHeading(rows: readonly CommandRow[], groups: readonly CommandGroup[], i: number): string {
   const word = rows[i]?.words[0];
   const group = groups.find((candidate) => candidate.word === word);
@@ -47,8 +47,8 @@ function section(row: CommandRow): string {
     "```",
     usageOf(row),
     "```",
-    ...(settings ? ["", "Its flags are the settings in [configuration.md](configuration.md)."] : []),
-    ...(own.length > 0 ? ["", "| flag | variable | default | |", "|---|---|---|---|", ...own.map(flagLine)] : []),
+    ...(settings ? ["", "The flags are the settings in [configuration.md](configuration.md)."] : []),
+    ...(own.length > 0 ? ["", "| flag | variable | default | description |", "|---|---|---|---|", ...own.map(flagLine)] : []),
     "",
     ...examples.map(([command, meaning]) => `- \`${command}\`: ${meaning}`),
     ...(row.exits
@@ -66,7 +66,7 @@ function section(row: CommandRow): string {
 function flagLine([name, { placeholder, choices, many, variable, fallback, sentence }]: [string, Flag]): string {
   const value = choices ? ` <${choices.join("\\|")}>` : placeholder ? ` <${placeholder}>` : "";
   const cells = [`\`--${name}${value}\``, variable ? `\`${variable}\`` : "", fallback ? `\`${fallback}\`` : ""];
-  return `| ${cells.join(" | ")} | ${sentence}${many ? " May be given several times." : ""} |`;
+  return `| ${cells.join(" | ")} | ${sentence}${many ? " Can be repeated." : ""} |`;
 }
 
 function anchor({ words }: CommandRow): string {

@@ -1,4 +1,4 @@
-/** Finds the command a person means, runs it, prints what it came to, and says with which code to exit. */
+/** Finds a command, runs it, prints its result and returns the exit code. */
 
 import { CommandFault } from "./command-fault.ts";
 import { type CommandResult, EXIT, JsonText } from "./command-result.ts";
@@ -33,7 +33,7 @@ async function runRow(row: CommandRow, argv: readonly string[], io: Io, table: C
   } catch (error) {
     const fault = asFault(error);
     if (argv.includes("--json")) print(io, jsonText({ error: fault.message, code: fault.code }));
-    // Without a prefix: terminals and CI make a link of a line that begins with file:line:column.
+    // Without a prefix: terminals and CI turn a line that starts with file:line:column into a link.
     io.err.write(`${fault.message}\n`);
     return fault.exitCode === EXIT.usage ? (row.usageExit ?? EXIT.usage) : listed(row, fault.exitCode);
   }
@@ -53,7 +53,7 @@ function jsonText(json: CommandResult["json"]): string {
   return json instanceof JsonText ? json.text : JSON.stringify(json, null, 2);
 }
 
-/** A file that cannot be read or written is for the person to mend; everything else unexpected keeps its stack. */
+/** A file error is for the user to fix. Other unexpected errors keep their stack trace. */
 function asFault(error: unknown): CommandFault {
   if (error instanceof CommandFault) return error;
   const { path, message } = error as NodeJS.ErrnoException;

@@ -1,18 +1,18 @@
-/** Lists as people read them: columns under headings, the last one cut at the terminal's edge. */
+/** Tables in a terminal. The last column is truncated at the terminal's width. */
 
 import { styleText } from "node:util";
 
 export interface Table {
   headings: readonly string[];
   rows: readonly (readonly (string | null)[])[];
-  /** What to say instead of an empty table. */
+  /** The text for an empty table. */
   empty: string;
 }
 
 const NOTHING = "-";
 const GAP = "  ";
 
-/** `columns` is the width of the terminal; undefined where the output is none, and nothing is cut. */
+/** `columns` is the width of the terminal; if undefined, nothing is truncated. */
 export function tableText({ headings, rows, empty }: Table, columns: number | undefined): string {
   if (rows.length === 0) return empty;
   const cells = [headings, ...rows].map((row) => row.map((cell) => visible(cell ?? NOTHING)));
@@ -24,7 +24,7 @@ export function tableText({ headings, rows, empty }: Table, columns: number | un
   return [styleText("bold", head), ...rest.map((line, i) => coloured(line, rows[i] ?? []))].join("\n");
 }
 
-/** Fields of one thing, one per line. */
+/** The fields of an object, one per line. */
 export function fieldsText(fields: readonly (readonly [string, string | null | undefined])[]): string {
   const given = fields.filter((field): field is [string, string] => field[1] !== null && field[1] !== undefined);
   const width = Math.max(...given.map(([name]) => name.length)) + 2;
@@ -49,15 +49,15 @@ export function statusText(status: string): string {
   return colour ? styleText(colour, status) : status;
 }
 
-/** A status is told apart by colour; colours are put in last, for they would count as letters. */
+/** Colours the statuses. Colours are added last, because escape codes would count as characters. */
 function coloured(line: string, row: readonly (string | null)[]): string {
   const status = row.find((cell) => cell !== null && Object.hasOwn(STATUS_COLOURS, cell));
   return status ? line.replace(status, statusText(status)) : line;
 }
 
-/** A name with a line break or an escape in it must not draw on the terminal. */
+/** Escapes control characters, so that a name cannot change the terminal. */
 export function visible(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are matched on purpose
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
 

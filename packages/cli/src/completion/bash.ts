@@ -1,4 +1,4 @@
-/** Completion for bash, which knows words but no descriptions. */
+/** Completion for bash, which does not support descriptions. */
 
 import type { Place } from "./completion-tree.ts";
 import { type Dialect, walkWords } from "./walk-words.ts";
@@ -6,7 +6,7 @@ import { type Dialect, walkWords } from "./walk-words.ts";
 const BASH: Dialect = {
   words: { name: "COMP_WORDS", first: 1, current: "COMP_CWORD" },
   quoted: (text) => `"${text}"`,
-  // Without values comes a file, bash's default, or nothing.
+  // Without values, bash completes files or nothing.
   offerValues: ({ values }) => (values.length > 0 ? `${reply(values)}; ` : ""),
   offerPlace: ({ words, flags }) => reply([...words, ...flags].map(({ word }) => word)),
 };

@@ -1,4 +1,4 @@
-/** What may follow each sequence of command words: the table of commands as a shell needs it. */
+/** The command table as a completion tree: what can follow each sequence of words. */
 
 import type { CommandGroup, CommandRow } from "../command-line/command-row.ts";
 
@@ -9,7 +9,7 @@ export interface Choice {
 
 export interface FlagChoice extends Choice {
   takesValue: boolean;
-  /** Its values, if there are few. */
+  /** The possible values, if there are few. */
   values: readonly string[];
   takesFile: boolean;
 }
@@ -22,7 +22,7 @@ export interface Place {
 }
 
 const FILES: ReadonlySet<string> = new Set(["file", "folder"]);
-const HELP: FlagChoice = { word: "--help", sentence: "Tell more about it.", takesValue: false, values: [], takesFile: false };
+const HELP: FlagChoice = { word: "--help", sentence: "Show help.", takesValue: false, values: [], takesFile: false };
 
 export function completionTree(rows: readonly CommandRow[], groups: readonly CommandGroup[]): Place[] {
   const first = rows.map(({ words, sentence }) => {

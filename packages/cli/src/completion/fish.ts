@@ -1,4 +1,4 @@
-/** Completion for fish: a line for each word and flag, and a function that knows where in a command the cursor stands. */
+/** Completion for fish: a line for each word and flag, and functions that find the current command. */
 
 import type { FlagChoice, Place } from "./completion-tree.ts";
 

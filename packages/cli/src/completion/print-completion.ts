@@ -1,4 +1,4 @@
-/** `inlet completion`: the script of a shell, with everything in it, so that pressing Tab starts no process. */
+/** `inlet completion`: prints a self-contained script, so that pressing Tab starts no process. */
 
 import { settingsNames } from "@inlet/server";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
@@ -15,7 +15,7 @@ export async function printCompletion({ names, table }: Call<Flags>): Promise<Co
   return { exitCode: EXIT.ok, text: script.trimEnd(), json: null };
 }
 
-/** The flags of `dev` and `start` are settings of the service. */
+/** The flags of `dev` and `start` are the settings of the service. */
 export function withSettings(row: CommandRow): CommandRow {
   if (!row.settings) return row;
   const settings = settingsNames().map(({ flag, placeholder, sentence }): [string, Flags[string]] => {

@@ -1,15 +1,15 @@
 /**
- * What scripts of bash and zsh have in common: a loop over the words so far finds the place in the tree of commands, then what may
- * follow a flag is offered, else what may follow the place.
+ * The common part of the bash and zsh scripts: a loop over the words finds the node of the completion tree, then
+ * offers the values of a flag, or the words and flags that can follow.
  */
 
 import type { FlagChoice, Place } from "./completion-tree.ts";
 
 export interface Dialect {
-  /** The array of words, the index of the first after `inlet`, and that of the word to complete. */
+  /** The array of words, the index of the first word after `inlet`, and the index of the word to complete. */
   words: { name: string; first: number; current: string };
   quoted(text: string): string;
-  /** Offers the values of a flag; empty: there is nothing to suggest. */
+  /** Offers the values of a flag; empty if there are none. */
   offerValues(flag: FlagChoice): string;
   offerPlace(place: Place): string;
 }

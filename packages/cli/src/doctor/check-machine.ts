@@ -1,4 +1,4 @@
-/** What can be found out on this machine alone: Node, settings, data folder, port. */
+/** Checks of this machine: Node, settings, data folder, port. */
 
 import { createServer } from "node:net";
 import { ConfigInvalid, inspectFolder, readConfig, settingsNames } from "@inlet/server";
@@ -9,29 +9,32 @@ const NODE_MIN = [22, 19] as const;
 const MIB = 1024 * 1024;
 const FREE_BYTES_PROBLEM = 100 * MIB;
 const FREE_BYTES_WARNING = 1024 * MIB;
-/** Read by the CLI and the SDK, but no settings of the service. */
+/** Variables of the CLI and the SDK that are not settings of the service. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set(["SERVICE_BASE_URL", "SERVICE_ENV", "SERVICE_DEV", "SERVICE_EPHEMERAL"]);
 
 export function checkNode(version: string = process.versions.node): Finding {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const isNew = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
   if (isNew) return ok("node", `Node ${version}`);
-  return problem("node", `Node ${version} is too old`, `Install Node ${NODE_MIN.join(".")} or newer.`);
+  return problem("node", `Node ${version} is too old`, `Install Node ${NODE_MIN.join(".")} or later.`);
 }
 
 export function checkSettings(variables: Variables): Finding[] {
   const known = new Set([...settingsNames().map(({ variable }) => variable), ...OTHER_VARIABLES]);
   const unknown = Object.keys(variables).filter((name) => name.startsWith("SERVICE_") && !known.has(name));
   const strange = unknown.map((name) =>
-    warning("settings", `${name} is no variable of Inlet`, '"inlet start --help" lists them; remove it, or mend its name.'),
+    warning("settings", `${name} is not a variable of Inlet`, '"inlet start --help" lists them; remove it, or mend its name.'),
   );
   try {
     readConfig("start", [], variables);
     const given = [...known].filter((name) => variables[name]);
-    return [...strange, ok("settings", given.length > 0 ? `set by variables: ${given.join(", ")}` : "no variables are set, defaults hold")];
+    return [
+      ...strange,
+      ok("settings", given.length > 0 ? `set by variables: ${given.join(", ")}` : "no variables are set; using defaults"),
+    ];
   } catch (error) {
     if (!(error instanceof ConfigInvalid)) throw error;
-    const advice = "Mend the variable; docs/configuration.md describes each.";
+    const advice = "Fix the variable; see docs/configuration.md.";
     return [...strange, ...error.messages.map((message) => problem("settings", message, advice))];
   }
 }
@@ -40,22 +43,22 @@ export function checkFolder(folder: string): Finding[] {
   const seen = inspectFolder(folder);
   const findings: Finding[] = [];
   if (seen.notWritable) {
-    const advice = "Give the user that runs the service the right to write there, or choose another folder with --data-dir.";
-    findings.push(problem("data folder", `${folder} cannot be written: ${seen.notWritable}`, advice));
+    const advice = "Give the service's user write permission, or choose another folder with --data-dir.";
+    findings.push(problem("data folder", `${folder} is not writable: ${seen.notWritable}`, advice));
   } else {
-    const state = seen.exists ? `holds ${megabytes(seen.usedBytes)}` : "does not exist yet; the first start makes it";
+    const state = seen.exists ? `holds ${megabytes(seen.usedBytes)}` : "does not exist yet; the first start creates it";
     findings.push(ok("data folder", `${folder} ${state}${seen.inUseBy ? `, in use by process ${seen.inUseBy}` : ""}`));
   }
   if (seen.isOpenToOthers) {
-    findings.push(warning("data folder", "others on this machine may read it, and payloads are private", `chmod 700 ${folder}`));
+    findings.push(warning("data folder", "other users on this machine can read it, and payloads are private", `chmod 700 ${folder}`));
   }
   if (seen.movedTo) {
-    const advice = "Start the service with --database-url. The folder can be removed once you are content with the copy.";
-    findings.push(warning("data folder", `its data was moved to ${seen.movedTo}, and no service starts on it`, advice));
+    const advice = "Start the service with --database-url. Delete the folder once you have verified the copy.";
+    findings.push(warning("data folder", `its data was moved to ${seen.movedTo}; the service refuses to start with this folder`, advice));
   }
   findings.push(freeSpace(seen.freeBytes));
   if (seen.databaseFault) {
-    const advice = "Stop the service, then restore the folder from a copy, or move it away to start empty.";
+    const advice = "Stop the service, then restore the folder from a backup, or move it away to start empty.";
     findings.push(problem("store", `the database cannot be read: ${seen.databaseFault}`, advice));
   } else if (seen.schema) findings.push(schema(seen.schema));
   return findings;
@@ -63,26 +66,26 @@ export function checkFolder(folder: string): Finding[] {
 
 function freeSpace(bytes: number): Finding {
   const text = `${megabytes(bytes)} free`;
-  const advice = "Make room: without it the service refuses events with 503, though it loses none.";
+  const advice = "Free disk space. When the disk is full, the service refuses events with 503 but loses none.";
   if (bytes < FREE_BYTES_PROBLEM) return problem("disk", text, advice);
   return bytes < FREE_BYTES_WARNING ? warning("disk", text, advice) : ok("disk", text);
 }
 
 function schema({ version, known }: { version: number; known: number }): Finding {
   if (version > known) {
-    const advice = "Run the newer version of Inlet that wrote it, or restore an older copy of the folder.";
-    return problem("store", `the database has schema ${version}, this program knows ${known}`, advice);
+    const advice = "Run the newer version of Inlet that wrote it, or restore an older backup of the folder.";
+    return problem("store", `the database has schema ${version}, but this version supports up to ${known}`, advice);
   }
-  if (version < known) return ok("store", `schema ${version}; the next start brings it to ${known}`);
+  if (version < known) return ok("store", `schema ${version}; the next start migrates it to ${known}`);
   return ok("store", `schema ${version}, up to date`);
 }
 
-/** `answersHere` says whether an Inlet answers on that port of this machine. */
+/** `answersHere` returns whether an Inlet service responds at the URL. */
 export async function checkPort(port: number, answersHere: (url: string) => Promise<boolean>): Promise<Finding> {
   if (await isFree(port)) return ok("port", `${port} is free`);
-  if (await answersHere(`http://localhost:${port}`)) return ok("port", `an Inlet answers on ${port}`);
+  if (await answersHere(`http://localhost:${port}`)) return ok("port", `an Inlet service is running on ${port}`);
   const advice = `Find it with "lsof -i :${port}" and stop it, or choose another port with --port or SERVICE_PORT.`;
-  return problem("port", `${port} is taken by something that is no Inlet`, advice);
+  return problem("port", `${port} is in use by another program`, advice);
 }
 
 function isFree(port: number): Promise<boolean> {

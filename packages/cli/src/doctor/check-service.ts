@@ -1,4 +1,4 @@
-/** What the service at --url says: whether it is there and can store, its clock, the keys, the environment, its apps. */
+/** Checks of the service at --url: health, readiness, clock, keys, environment, apps. */
 
 import type { App } from "../apps/apps-commands.ts";
 import { CommandFault } from "../command-line/command-fault.ts";
@@ -7,7 +7,7 @@ import { checkCluster } from "./check-cluster.ts";
 import { type Finding, ok, problem, skipped, warning } from "./finding.ts";
 
 const LOOK_MS = 5_000;
-/** The header Date counts in seconds, and an answer takes its time. */
+/** The Date header has a resolution of one second, and the response takes time. */
 const SKEW_WARNING_MS = 5_000;
 const SKEW_PROBLEM_MS = 60_000;
 const WITHOUT_KEY: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -23,8 +23,8 @@ export async function checkService(connection: Connection, key: string | null): 
     return [
       problem(
         "service",
-        `${rest.base} answers, but is no Inlet`,
-        "Name the service with --url or SERVICE_BASE_URL; mind the path a proxy adds.",
+        `${rest.base} responds, but is not an Inlet service`,
+        "Set --url or SERVICE_BASE_URL, including any path that a proxy adds.",
       ),
     ];
   }
@@ -43,13 +43,13 @@ interface Looked {
   date: string | null;
 }
 
-/** What is there, or why nothing is. */
+/** The response, or the reason why there is none. */
 export async function look(url: string, init: RequestInit = {}): Promise<Looked | string> {
   try {
     const response = await fetch(url, { redirect: "manual", ...init, signal: AbortSignal.timeout(LOOK_MS) });
     return { status: response.status, body: asJson(await response.text()), date: response.headers.get("date") };
   } catch (error) {
-    return (error as Error).name === "TimeoutError" ? `no answer within ${LOOK_MS / 1_000} s` : reasonOf(error);
+    return (error as Error).name === "TimeoutError" ? `no response within ${LOOK_MS / 1_000} s` : reasonOf(error);
   }
 }
 
@@ -60,42 +60,44 @@ export function isInlet(looked: Looked): boolean {
 async function checkReady(base: string): Promise<Finding[]> {
   const ready = await look(`${base}/ready`);
   if (typeof ready !== "string" && ready.status === 200) {
-    return [ok("service", `${base} serves and can store`), ...checkCluster(ready.body ?? {})];
+    return [ok("service", `${base} is running and ready`), ...checkCluster(ready.body ?? {})];
   }
   const said = typeof ready === "string" ? ready : ((ready.body as { error?: string } | undefined)?.error ?? `status ${ready.status}`);
-  const advice = "Its log says why; a full or read-only disk is the usual reason.";
-  return [problem("service", `${base} serves, but is not ready: ${said}`, advice)];
+  const advice = "See its log. A full or read-only disk is the usual reason.";
+  return [problem("service", `${base} is running, but not ready: ${said}`, advice)];
 }
 
 export function checkClock(date: string | null, now: number = Date.now()): Finding {
   const skewMs = date === null ? Number.NaN : now - Date.parse(date);
-  if (Number.isNaN(skewMs)) return skipped("clock", "the service's answers carry no Date");
+  if (Number.isNaN(skewMs)) return skipped("clock", "the service's responses have no Date header");
   const text = `${Math.abs(Math.round(skewMs / 1_000))} s ${skewMs > 0 ? "ahead of" : "behind"} the service`;
-  const advice = "Let both machines keep time by NTP: signatures and lists by time depend on it.";
+  const advice = "Synchronise both clocks with NTP. Signatures and time filters depend on it.";
   if (Math.abs(skewMs) >= SKEW_PROBLEM_MS) return problem("clock", `this machine is ${text}`, advice);
-  return Math.abs(skewMs) >= SKEW_WARNING_MS ? warning("clock", `this machine is ${text}`, advice) : ok("clock", "agrees with the service");
+  return Math.abs(skewMs) >= SKEW_WARNING_MS
+    ? warning("clock", `this machine is ${text}`, advice)
+    : ok("clock", "in sync with the service");
 }
 
 async function checkApiKey(rest: RestClient, { apiKey, env }: Connection): Promise<Finding> {
   try {
     await rest.call({ path: "/events", query: { limit: 1 } });
     const where = env === null ? "the default environment" : `the environment ${env}`;
-    return ok("API key", apiKey === null ? `none is needed here; ${where} can be read` : `valid; ${where} can be read`);
+    return ok("API key", apiKey === null ? `not needed; ${where} is readable` : `valid; ${where} is readable`);
   } catch (error) {
     if (!(error instanceof CommandFault)) throw error;
     const [said = "", ...advice] = error.lines;
-    return problem("API key", said, advice.join(" ") || "The message says what is wrong.");
+    return problem("API key", said, advice.join(" ") || "See the message.");
   }
 }
 
-/** An empty list tells a good key from a bad one, and stores nothing. */
+/** Sending an empty array checks the key and stores nothing. */
 async function checkEventKey(base: string, { env }: Connection, given: string | null): Promise<Finding> {
   const key = given?.split(",")[0]?.trim();
   if (!key) {
     const isLocal = WITHOUT_KEY.has(new URL(base).hostname);
     return isLocal
-      ? skipped("event key", "none was given; a dev server needs none")
-      : skipped("event key", "none was given, with --key or SERVICE_EVENT_KEY");
+      ? skipped("event key", "not set; not needed for a dev server")
+      : skipped("event key", "not set; use --key or SERVICE_EVENT_KEY");
   }
   const headers: Record<string, string> = { "content-type": "application/json", ...(env !== null && { "x-service-env": env }) };
   const answer = await look(`${base}/e/${encodeURIComponent(key)}`, { method: "POST", headers, body: "[]" });
@@ -105,7 +107,7 @@ async function checkEventKey(base: string, { env }: Connection, given: string | 
     code === "environment_missing" || code === "environment_not_found" || code === "environment_forbidden"
       ? 'The key and --env do not go together; "inlet env list" and "inlet keys list" show what there is.'
       : '"inlet keys create <name>" makes a new one.';
-  return problem("event key", error ?? "the answer was none of Inlet's", advice);
+  return problem("event key", error ?? "the response did not come from Inlet", advice);
 }
 
 async function checkApps(rest: RestClient): Promise<Finding[]> {
@@ -114,18 +116,18 @@ async function checkApps(rest: RestClient): Promise<Finding[]> {
     apps = await rest.data<App[]>({ path: "/apps" });
   } catch (error) {
     if (!(error instanceof CommandFault)) throw error;
-    return [skipped("apps", `they cannot be listed: ${error.lines[0]}`)];
+    return [skipped("apps", `could not be listed: ${error.lines[0]}`)];
   }
-  if (apps.length === 0) return [skipped("apps", "none is registered")];
+  if (apps.length === 0) return [skipped("apps", "none registered")];
   return Promise.all(apps.map(checkApp));
 }
 
-/** The service's own word counts; this machine may well stand elsewhere in the network. */
+/** The service's own view counts, because this machine may be in another network. */
 async function checkApp({ name, url, error, functions }: App): Promise<Finding> {
   const check = `app ${name}`;
-  if (error) return problem(check, `the last sync of ${url} failed: ${error}`, `Mend the app, then "inlet apps sync ${url}".`);
+  if (error) return problem(check, `the last sync of ${url} failed: ${error}`, `Fix the app, then run "inlet apps sync ${url}".`);
   const answer = await look(url);
   if (typeof answer !== "string") return ok(check, `${url} answers; ${functions} functions`);
-  const advice = "If the service stands in another network, that may be as it should; else start the app.";
+  const advice = "Start the app. If the service is in another network, this can be expected.";
   return warning(check, `${url} cannot be reached from here: ${answer}`, advice);
 }

@@ -9,7 +9,7 @@ export const DOCTOR_FLAGS = {
     placeholder: "folder",
     variable: "SERVICE_DATA_DIR",
     fallback: ".inlet",
-    sentence: "The data folder to look at.",
+    sentence: "Data folder to check.",
   },
   port: {
     type: "string",
@@ -18,14 +18,14 @@ export const DOCTOR_FLAGS = {
     fallback: "8288",
     fault: (text: string) =>
       /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? null : `--port must be a number from 0 to 65535, not "${text}"`,
-    sentence: "The port a service on this machine would take.",
+    sentence: "Port of a service on this machine.",
   },
   key: {
     type: "string",
     placeholder: "key",
     variable: "SERVICE_EVENT_KEY",
     secret: true,
-    sentence: "Event key to check; nothing is sent with it.",
+    sentence: "Event key to check; sends nothing.",
   },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;

@@ -5,16 +5,16 @@ import { DOCTOR_FLAGS } from "./doctor-flags.ts";
 
 export const DOCTOR: CommandRow = command({
   words: ["doctor"],
-  sentence: "Checks settings, data folder, port, service, its nodes, clock, keys and apps, and says what to do.",
-  more: "Changes nothing. What belongs to this machine (settings, folder, port) and to the service at --url is told apart in the list.",
+  sentence: "Checks settings, data folder, port, service, nodes, clock, keys and apps, and suggests fixes.",
+  more: "Changes nothing. The list shows which findings are about this machine (settings, folder, port) and which about the service at --url.",
   examples: [
     ["inlet doctor", "this machine, and the service on it"],
     ["inlet doctor --url https://inlet.example.com --json", "a deployed service, for a script"],
   ],
   exits: [
-    [0, "no problem was found; warnings do not count"],
-    [1, "at least one problem was found"],
-    [2, "a mistake in the flags"],
+    [0, "no problems found; warnings do not count"],
+    [1, "at least one problem found"],
+    [2, "invalid flags"],
   ],
   flags: DOCTOR_FLAGS,
   run: async (call) => (await import("./doctor.ts")).doctor(call),

@@ -1,4 +1,4 @@
-/** `inlet doctor`: every check, one after the other, and what to do about what they found. */
+/** `inlet doctor`: runs all checks and prints findings with suggested fixes. */
 
 import { styleText } from "node:util";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
@@ -38,5 +38,5 @@ function lines({ check, status, message, advice }: Finding): string[] {
 
 function summary(problems: number, warnings: number): string {
   const count = (n: number, word: string) => `${n} ${word}${n === 1 ? "" : "s"}`;
-  return problems + warnings === 0 ? "All is well." : `${count(problems, "problem")}, ${count(warnings, "warning")}.`;
+  return problems + warnings === 0 ? "No problems found." : `${count(problems, "problem")}, ${count(warnings, "warning")}.`;
 }

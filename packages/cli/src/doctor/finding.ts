@@ -1,4 +1,4 @@
-/** What a check found, and what to do about it. */
+/** A finding of a check, with a suggested fix. */
 
 export interface Finding {
   check: string;

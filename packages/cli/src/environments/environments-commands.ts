@@ -32,19 +32,22 @@ export async function createEnvironment({ options, names }: Call<typeof CREATE_F
   }
 }
 
-/** Whoever asks for an environment that exists wants to use it. */
+/** An existing environment is unarchived, so that it can be used. */
 async function adopt(rest: RestClient, name: string): Promise<CommandResult> {
   const { items } = await rest.list<Environment>({ path: "/environments" });
   const found = items.find((environment) => environment.name === name);
   if (found?.archivedAt === null) return told(`The ${found.kind} environment ${name} exists.`, found);
   const back = await rest.data<Environment>({ method: "POST", path: `${pathOf(name)}/unarchive` });
-  return told(`The ${back.kind} environment ${name} was archived, and is back in use.`, back);
+  return told(`The ${back.kind} environment ${name} was archived and is active again.`, back);
 }
 
 export async function archiveEnvironment(call: Call<typeof PLAIN_FLAGS>, action: "archive" | "unarchive"): Promise<CommandResult> {
   const [name = ""] = call.names;
   const changed = await clientOf(call.options).data<Environment>({ method: "POST", path: `${pathOf(name)}/${action}` });
-  return told(action === "archive" ? `Archived ${name}; "inlet env unarchive ${name}" takes it back.` : `${name} is back in use.`, changed);
+  return told(
+    action === "archive" ? `Archived ${name}. To undo this, run "inlet env unarchive ${name}".` : `${name} is active again.`,
+    changed,
+  );
 }
 
 function clientOf(options: { url: string; apiKey: string | null }): RestClient {

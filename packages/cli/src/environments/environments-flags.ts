@@ -12,8 +12,8 @@ export const CREATE_FLAGS = {
     type: "string",
     choices: ["branch", "custom"],
     fallback: "branch",
-    sentence: "A branch environment for a preview, which shares keys and webhooks with all branches; or a custom one with its own.",
+    sentence: "branch: for a preview, shares keys and webhooks with all branches. custom: has its own.",
   },
-  "if-missing": { type: "boolean", sentence: "An environment that exists already is fine; an archived one is put back." },
+  "if-missing": { type: "boolean", sentence: "Succeed if the environment exists. Unarchives it if necessary." },
   ...INSTALLATION_FLAGS,
 } as const satisfies Flags;

@@ -9,7 +9,7 @@ export const ENVIRONMENTS_ROWS: readonly CommandRow[] = [
   command({
     words: ["env", "list"],
     sentence: "Lists environments, newest first.",
-    examples: [["inlet env list", "archived ones too"]],
+    examples: [["inlet env list", "including archived ones"]],
     flags: PLAIN_FLAGS,
     run: async (call) => (await import("./environments-commands.ts")).listEnvironments(call),
   }),
@@ -19,8 +19,8 @@ export const ENVIRONMENTS_ROWS: readonly CommandRow[] = [
     sentence: "Creates an environment.",
     examples: [
       ["inlet env create feature/cart", "a branch environment"],
-      ["inlet env create staging --kind custom", "one with keys of its own"],
-      ["inlet env create feature/cart --if-missing", "for CI: the second time is fine too"],
+      ["inlet env create staging --kind custom", "an environment with its own keys"],
+      ["inlet env create feature/cart --if-missing", "for CI: safe to repeat"],
     ],
     flags: CREATE_FLAGS,
     run: async (call) => (await import("./environments-commands.ts")).createEnvironment(call),
@@ -28,7 +28,7 @@ export const ENVIRONMENTS_ROWS: readonly CommandRow[] = [
   command({
     words: ["env", "archive"],
     ...name,
-    sentence: "Archives an environment: it keeps its events and takes no new ones.",
+    sentence: "Archives an environment. It keeps its events and accepts no new ones.",
     examples: [["inlet env archive feature/cart", "when the branch is merged"]],
     flags: PLAIN_FLAGS,
     run: async (call) => (await import("./environments-commands.ts")).archiveEnvironment(call, "archive"),
@@ -36,8 +36,8 @@ export const ENVIRONMENTS_ROWS: readonly CommandRow[] = [
   command({
     words: ["env", "unarchive"],
     ...name,
-    sentence: "Puts an archived environment back in use.",
-    examples: [["inlet env unarchive feature/cart", "it takes events again"]],
+    sentence: "Unarchives an environment.",
+    examples: [["inlet env unarchive feature/cart", "it accepts events again"]],
     flags: PLAIN_FLAGS,
     run: async (call) => (await import("./environments-commands.ts")).archiveEnvironment(call, "unarchive"),
   }),

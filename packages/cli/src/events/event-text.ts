@@ -1,4 +1,4 @@
-/** Events as the REST API gives them: for people as lines, for scripts in their own text, which parsing would change. */
+/** Events from the REST API: as readable lines, or as their original JSON text, which parsing would change. */
 
 import { joinMembers, jsonMembers, scanJson } from "@inlet/protocol";
 import { visible } from "../command-line/write-table.ts";
@@ -15,22 +15,22 @@ export interface EventFields {
   runs?: { id: string; status: string; function: { id: string; name: string } }[];
 }
 
-/** The texts of the items of a list's answer, each on one line. */
+/** The JSON texts of the items of a list, each on one line. */
 export function itemTexts(answer: string): string[] {
   const data = memberText(answer, "data");
   const scanned = scanJson(data);
-  if (!scanned || !("elements" in scanned)) throw new TypeError("the answer has no list");
+  if (!scanned || !("elements" in scanned)) throw new TypeError("the response has no list");
   return scanned.elements.map((members) => joinMembers(data, members ?? []));
 }
 
-/** The text of a member of an object, as it is written. */
+/** The JSON text of a member of an object. */
 export function memberText(object: string, key: string): string {
   const member = jsonMembers(object).findLast((candidate) => candidate.key === key);
   if (!member) throw new TypeError(`there is no ${key}`);
   return object.slice(member.start, member.end);
 }
 
-/** NDJSON has a line per value; line breaks stand between tokens only, so they can go. */
+/** NDJSON has one value per line. Line breaks occur only between tokens, so they can be removed. */
 export function onOneLine(json: string): string {
   return json.replace(/[\r\n]+/g, " ");
 }
@@ -40,7 +40,7 @@ export function eventLine(text: string): string {
   return `${clockTime(receivedAt)}  ${id}  ${visible(name)}  ${onOneLine(memberText(text, "data"))}`;
 }
 
-/** The time of day is enough for what happens now. */
+/** Live output needs only the time of day. */
 function clockTime(iso: string): string {
   return iso.slice(11, 23);
 }

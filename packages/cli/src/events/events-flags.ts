@@ -9,9 +9,9 @@ const NAME = { type: "string", placeholder: "name", sentence: "Event name; may e
 export const LIST_FLAGS = {
   name: NAME,
   ...TIME_FLAGS,
-  id: { type: "string", placeholder: "id", sentence: "The id the sender gave, which guards against duplicates." },
-  source: { type: "string", placeholder: "source", sentence: "A kind of source (key, webhook, function, internal), or the id of one." },
-  q: { type: "string", placeholder: "text", sentence: "A piece of the payload's text, in any case." },
+  id: { type: "string", placeholder: "id", sentence: "The sender's id of the event, used for deduplication." },
+  source: { type: "string", placeholder: "source", sentence: "Source kind (key, webhook, function, internal) or source id." },
+  q: { type: "string", placeholder: "text", sentence: "Text in the payload; ignores case." },
   ...PAGE_FLAGS,
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;
@@ -22,7 +22,7 @@ export const TAIL_FLAGS = {
     type: "string",
     placeholder: "time",
     fault: instantFault("--since"),
-    sentence: "Begin in the past: a time ago such as 15m, ISO 8601 or milliseconds.",
+    sentence: "Start in the past: a duration such as 15m, ISO 8601 or milliseconds.",
   },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;

@@ -8,9 +8,9 @@ export const EVENTS_ROWS: readonly CommandRow[] = [
   command({
     words: ["events", "list"],
     sentence: "Lists events, newest first.",
-    more: "Times are those at which the service received the events.",
+    more: "Times are when the service received the events.",
     examples: [
-      ["inlet events list --name 'shop/*' --from 1h", "those of the shop in the last hour"],
+      ["inlet events list --name 'shop/*' --from 1h", "matching events of the last hour"],
       ["inlet events list --q 4711 --limit 100 --json", "for a script, with payloads"],
     ],
     flags: LIST_FLAGS,
@@ -19,20 +19,20 @@ export const EVENTS_ROWS: readonly CommandRow[] = [
   command({
     words: ["events", "get"],
     operands: "<event id>",
-    sentence: "Shows one event with its payload, as it was sent.",
+    sentence: "Shows an event with its payload, exactly as it was sent.",
     namesMin: 1,
     namesMax: 1,
-    examples: [["inlet events get 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "by the Event ID the service gave it"]],
+    examples: [["inlet events get 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "by Event ID"]],
     flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./get-event.ts")).getEvent(call),
   }),
   command({
     words: ["events", "tail"],
-    sentence: "Shows events as they come in, until Ctrl-C.",
-    more: "After a disconnect it goes on where it was, so nothing is missed. With --json each event is one line (NDJSON).",
+    sentence: "Prints events as they arrive, until Ctrl-C.",
+    more: "After a disconnect it resumes where it stopped, so nothing is missed. With --json, each event is one line (NDJSON).",
     examples: [
-      ["inlet events tail", "everything, from now on"],
-      ["inlet events tail --name 'shop/*' --since 10m --json", "also the last ten minutes, for a script"],
+      ["inlet events tail", "all new events"],
+      ["inlet events tail --name 'shop/*' --since 10m --json", "also those of the last ten minutes, for a script"],
     ],
     flags: TAIL_FLAGS,
     run: async (call) => (await import("./tail-events.ts")).tailEvents(call),

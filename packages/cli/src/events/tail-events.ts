@@ -1,4 +1,4 @@
-/** `inlet events tail`: one line per event, across disconnects. */
+/** `inlet events tail`: prints one line per event and reconnects as needed. */
 
 import { type CommandResult, written } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
@@ -16,7 +16,9 @@ export async function tailEvents({ options, io }: Call<typeof TAIL_FLAGS>): Prom
     after: null,
     signal: io.interrupted(),
     onConnection: (state, reason) =>
-      io.err.write(state === "connected" ? `Following events of ${rest.base}; Ctrl-C ends it.\n` : `Disconnected: ${reason}. Going on.\n`),
+      io.err.write(
+        state === "connected" ? `Following events of ${rest.base}. Press Ctrl-C to stop.\n` : `Disconnected: ${reason}. Reconnecting.\n`,
+      ),
   });
   for await (const { data } of parts) io.out.write(`${json ? onOneLine(data ?? "") : eventLine(data ?? "")}\n`);
   return written();

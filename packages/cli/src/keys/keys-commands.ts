@@ -1,4 +1,4 @@
-/** `inlet keys …`: a key's text is shown when it is made, and never again. */
+/** `inlet keys …`: a key is shown once, when it is created. */
 
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
@@ -37,7 +37,7 @@ export async function createKey({ options, names, io }: Call<typeof CREATE_FLAGS
   };
   const made = await createRestClient(options).data<Key & { key: string }>({ method: "POST", path: "/keys", body });
   const where = made.environment ? ` of ${made.environment}` : "";
-  if (!json) io.err.write(`Created the ${made.kind} key ${made.name}${where} (${made.id}). It is shown only now:\n`);
+  if (!json) io.err.write(`Created the ${made.kind} key ${made.name}${where} (${made.id}). It is shown only once:\n`);
   return { exitCode: EXIT.ok, text: made.key, json: made };
 }
 

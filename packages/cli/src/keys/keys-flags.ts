@@ -15,21 +15,21 @@ export const CREATE_FLAGS = {
     type: "string",
     choices: KINDS,
     fallback: "event",
-    sentence: "event: sends events to the environment; api: opens REST and this command; signing: signs calls to functions.",
+    sentence: "event: sends events to the environment. api: accesses the REST API and the CLI. signing: signs calls to functions.",
   },
   role: {
     type: "string",
     choices: ["admin", "read", "ingest-admin"],
-    sentence: "Of an API key: admin unless given; read may only read, ingest-admin keeps webhooks.",
+    sentence: "Role of an API key; default admin. read: read-only. ingest-admin: manages webhooks.",
   },
   "only-env": {
     type: "string",
     many: true,
     placeholder: "name",
-    sentence: "Limit an API key to this environment; branch is all branches.",
+    sentence: "Restrict an API key to this environment. branch: all branch environments.",
   },
-  "allow-name": { type: "string", many: true, placeholder: "name", sentence: "Let only these event names through; may end in *." },
-  "allow-ip": { type: "string", many: true, placeholder: "cidr", sentence: "Let only these addresses through." },
+  "allow-name": { type: "string", many: true, placeholder: "name", sentence: "Allow only these event names; may end in *." },
+  "allow-ip": { type: "string", many: true, placeholder: "cidr", sentence: "Allow only these IP addresses." },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;
 

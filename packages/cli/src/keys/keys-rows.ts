@@ -7,10 +7,10 @@ import { CREATE_FLAGS, LIST_FLAGS, NEW_FLAGS } from "./keys-flags.ts";
 export const KEYS_ROWS: readonly CommandRow[] = [
   command({
     words: ["keys", "list"],
-    sentence: "Lists keys by their first characters: event keys of the environment, API and signing keys of the installation.",
+    sentence: "Lists keys by prefix: event keys of the environment, API and signing keys of the installation.",
     examples: [
-      ["inlet keys list", "of the default environment"],
-      ["inlet keys list --env branch --kind event", "those all branches share"],
+      ["inlet keys list", "keys of the default environment"],
+      ["inlet keys list --env branch --kind event", "event keys shared by all branches"],
     ],
     flags: LIST_FLAGS,
     run: async (call) => (await import("./keys-commands.ts")).listKeys(call),
@@ -18,24 +18,24 @@ export const KEYS_ROWS: readonly CommandRow[] = [
   command({
     words: ["keys", "create"],
     operands: "<name>",
-    sentence: "Creates a key and prints it, once.",
-    more: "The key alone goes to standard output, what there is to say about it to standard error, so a script can take it.",
+    sentence: "Creates a key and prints it once.",
+    more: "Only the key is printed to standard output, so that a script can capture it. Messages go to standard error.",
     namesMin: 1,
     namesMax: 1,
     examples: [
       ["inlet keys create web", "an event key of the default environment"],
       ["inlet keys create previews --env branch", "an event key for all branch environments"],
-      ["inlet keys create ci --kind api --role read --only-env staging", "an API key that may only read, and only there"],
-      ["inlet keys create shop --allow-name 'shop/*' --allow-ip 10.0.0.0/8", "with lists"],
+      ["inlet keys create ci --kind api --role read --only-env staging", "a read-only API key for one environment"],
+      ["inlet keys create shop --allow-name 'shop/*' --allow-ip 10.0.0.0/8", "restricted to event names and IP addresses"],
     ],
     flags: CREATE_FLAGS,
     run: async (call) => (await import("./keys-commands.ts")).createKey(call),
   }),
   command({
     words: ["keys", "new"],
-    sentence: "Prints a new random key for a setting such as SERVICE_SIGNING_KEY. Asks no server, and no server knows it yet.",
+    sentence: "Generates a random key for a setting such as SERVICE_SIGNING_KEY. Works offline and registers nothing.",
     examples: [
-      ["inlet keys new --kind signing", "for --signing-key, and for the variable of the apps"],
+      ["inlet keys new --kind signing", "for --signing-key and for the apps"],
       ["inlet keys new --kind api", "for --api-key"],
     ],
     flags: NEW_FLAGS,
@@ -44,7 +44,7 @@ export const KEYS_ROWS: readonly CommandRow[] = [
   command({
     words: ["keys", "revoke"],
     operands: "<key id>",
-    sentence: "Revokes a key, at once.",
+    sentence: "Revokes a key immediately.",
     namesMin: 1,
     namesMax: 1,
     examples: [["inlet keys revoke key_01JCQ7V8Z0", 'by the id that "inlet keys list" shows']],

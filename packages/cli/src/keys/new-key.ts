@@ -1,4 +1,4 @@
-/** `inlet keys new`: makes a key on this machine, for a setting. */
+/** `inlet keys new`: generates a key offline, for a setting. */
 
 import { issueKey } from "@inlet/server";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";

@@ -1,4 +1,4 @@
-/** Posts a copy to the target, and waits while nobody answers there: an app that is being restarted must not cost a copy. */
+/** Posts a copy to the target. Retries while the target is unreachable, so that a restart of the app loses no copy. */
 
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -6,23 +6,23 @@ import { pause } from "../rest/pause.ts";
 
 export interface Delivery {
   url: string;
-  /** Added to that of the URL as it is. */
+  /** Appended unchanged to the query of the URL. */
   query?: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   headers: readonly string[];
   body: Buffer | string;
 }
 
 export interface DeliverOptions {
   signal: AbortSignal;
-  /** Whether an answer means "later", as an Inlet's 503 does. */
+  /** Whether a response means "retry later", such as a 503 from Inlet. */
   isLater?: ((status: number) => boolean) | undefined;
   onWait(reason: string): void;
 }
 
 export interface Delivered {
   status: number;
-  /** The beginning of the answer, for people. */
+  /** The start of the response, for messages. */
   text: string;
 }
 
@@ -31,22 +31,22 @@ const WAIT_MAX_MS = 5_000;
 const TIMEOUT_MS = 30_000;
 const TEXT_UNITS_MAX = 300;
 
-/** Null when somebody asked to stop. */
+/** Null if interrupted. */
 export async function deliver(delivery: Delivery, { signal, isLater = () => false, onWait }: DeliverOptions): Promise<Delivered | null> {
   for (let tries = 0; !signal.aborted; tries++) {
     const outcome = await post(delivery, signal).catch((error: NodeJS.ErrnoException) => error);
     if (!(outcome instanceof Error) && !isLater(outcome.status)) return outcome;
     if (signal.aborted) return null;
-    const reason = outcome instanceof Error ? outcome.code || outcome.message : `it answered ${outcome.status}`;
-    if (tries === 0) onWait(reason === "ECONNREFUSED" ? "nothing listens there" : reason);
+    const reason = outcome instanceof Error ? outcome.code || outcome.message : `it returned ${outcome.status}`;
+    if (tries === 0) onWait(reason === "ECONNREFUSED" ? "connection refused" : reason);
     await pause(Math.min(WAIT_MAX_MS, WAIT_FIRST_MS * 2 ** tries), signal);
   }
   return null;
 }
 
 /**
- * Node's own client, because fetch adds headers and forbids others: a copy must arrive as the original did. A list of headers is
- * written as it is, and a path too; a URL would be written anew, `'` as `%27`.
+ * Uses node:http, because fetch adds and forbids headers, and a copy must match the original. Headers and path are
+ * sent unchanged; a URL object would normalise them, for example `'` to `%27`.
  */
 function post({ url, query = "", headers, body }: Delivery, signal: AbortSignal): Promise<Delivered> {
   const { host, pathname, search } = new URL(url);
@@ -63,7 +63,7 @@ function post({ url, query = "", headers, body }: Delivery, signal: AbortSignal)
       answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text }));
       answer.on("error", reject);
     });
-    outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer within ${TIMEOUT_MS / 1_000} s`)));
+    outgoing.on("timeout", () => outgoing.destroy(new Error(`no response within ${TIMEOUT_MS / 1_000} s`)));
     outgoing.on("error", reject);
     outgoing.end(bytes);
   });

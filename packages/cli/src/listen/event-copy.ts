@@ -1,11 +1,11 @@
 /**
- * A copy of an event: what its sender sent, in the sender's own text, and a seed that makes its Event ID at the target that of the
- * original. A copy that is sent again is therefore the same event there.
+ * A copy of an event: the original JSON text, and a seed that produces the same Event ID at the target. A copy that is
+ * sent twice is therefore the same event.
  */
 
 import { EVENT_ID_SEED_HEADER, type JsonMember, joinMembers, jsonMembers } from "@inlet/protocol";
 
-/** What the service adds when it shows an event. */
+/** Fields that the service adds to an event. */
 const SERVICE_FIELDS: ReadonlySet<string> = new Set(["id", "receivedAt", "environment", "source", "duplicates", "dedupId", "runs"]);
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ENTROPY_BITS = 80n;
@@ -14,11 +14,11 @@ export interface EventCopy {
   id: string;
   name: string;
   body: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   headers: string[];
 }
 
-/** `text` is an event as the REST API shows it. */
+/** `text` is an event from the REST API. */
 export function copyOf(text: string): EventCopy {
   const members = jsonMembers(text);
   const { id, name } = JSON.parse(
@@ -38,7 +38,7 @@ export function copyOf(text: string): EventCopy {
   };
 }
 
-/** The service adds the position, 1, to the last four bytes of the seed; so here it is taken off. */
+/** The service adds the position, 1, to the last four bytes of the seed, so it is subtracted here. */
 export function seedOf(eventId: string): string {
   const value = [...eventId].reduce((sum, letter) => sum * 32n + BigInt(ALPHABET.indexOf(letter)), 0n);
   const entropy = Buffer.from((value & ((1n << ENTROPY_BITS) - 1n)).toString(16).padStart(20, "0"), "hex");

@@ -1,4 +1,4 @@
-/** What `inlet listen` says while it runs: a line for each copy, and for what keeps it waiting. */
+/** The output of `inlet listen`: a line for each copy and for each wait. */
 
 import { styleText } from "node:util";
 import type { Io } from "../command-line/command-row.ts";
@@ -19,8 +19,8 @@ export function createReporter(io: Io, { to, url, json }: { to: string; url: str
   const time = () => new Date().toISOString().slice(11, 23);
   return {
     following: (what, isResumed) =>
-      say(`Copying ${what} from ${url} to ${to}, ${isResumed ? "from where it was left" : "from now on"}; Ctrl-C ends it.`),
-    connection: (state, reason) => say(state === "connected" ? "Connected." : `Disconnected: ${reason}. Going on.`),
+      say(`Copying ${what} from ${url} to ${to}, ${isResumed ? "from the saved cursor" : "from now on"}. Press Ctrl-C to stop.`),
+    connection: (state, reason) => say(state === "connected" ? "Connected." : `Disconnected: ${reason}. Reconnecting.`),
     waiting: (reason) => say(`Waiting for ${to}: ${reason}.`),
     forwarded(name, id, { status, text }) {
       const isOk = status < 400;

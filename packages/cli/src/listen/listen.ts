@@ -1,6 +1,6 @@
 /**
- * `inlet listen`: follows streams of a deployed service and posts copies of what comes to this machine, one after the other.
- * The place is kept after each copy has arrived, so that the next one is never skipped, whatever happens in between.
+ * `inlet listen`: follows streams of a deployed service and posts copies to this machine, one at a time.
+ * The cursor is saved after each delivered copy, so that no copy is ever skipped.
  */
 
 import { ENVIRONMENT_HEADER, RESERVED_NAME_PREFIXES } from "@inlet/protocol";
@@ -37,7 +37,7 @@ export async function listen({ options, io }: Call<typeof LISTEN_FLAGS>): Promis
     options.webhooks || options.webhook.length > 0
       ? (await chosenWebhooks(rest, options)).map((webhook) => forwardRequests(listening, webhook))
       : [forwardEvents(listening)];
-  // One that cannot go on ends the others: half a copy is not what was asked for.
+  // If one stream fails, all are stopped, so that nothing is copied partially.
   await Promise.all(
     streams.map((stream) =>
       stream.catch((error) => {
@@ -56,7 +56,7 @@ async function forwardEvents(listening: Listening): Promise<void> {
   for await (const { data, keep } of follow(listening, call, `events ${options.events ?? "*"}`)) {
     const copy = copyOf(await exactText(rest, data));
     if (target.isInlet && isOfTheService(copy.name)) {
-      report.skipped(copy.name, copy.id, "an event of the service itself");
+      report.skipped(copy.name, copy.id, "an internal event");
       keep();
       continue;
     }
@@ -86,7 +86,7 @@ async function forwardRequests(listening: Listening, webhook: ListenWebhook): Pr
   }
 }
 
-/** A copy that was sent and not noted is sent again: an Inlet is told which event it makes, an app gets it exactly as it came. */
+/** A copy that was sent before its cursor was saved is sent again. For Inlet it carries a seed that makes it the same event; an app gets the exact original. */
 function postCopy({ options, report, signal }: Listening, url: string, record: RecordedRequest): Promise<Delivered | null> {
   const { query, headers, body } = requestCopy(record);
   const { isInlet } = targetOf(options);
@@ -96,7 +96,7 @@ function postCopy({ options, report, signal }: Listening, url: string, record: R
   );
 }
 
-/** Parts of a stream from where it was left last time; `keep` notes that a part is done with. */
+/** The parts of a stream, from the saved cursor on. `keep` saves the cursor of a part. */
 async function* follow({ rest, options, places, report, signal }: Listening, call: RestCall, what: string) {
   const key = [rest.base, options.env ?? "default", what, "to", options.to].join(" ");
   const kept = options.since === null ? places.read(key) : null;
@@ -115,14 +115,14 @@ async function* follow({ rest, options, places, report, signal }: Listening, cal
   for await (const { data, id } of parts) yield { data: data ?? "", keep: () => places.write(key, id ?? "") };
 }
 
-/** A stream cannot carry line breaks as they were sent; the event itself can be asked for. */
+/** A stream cannot preserve line breaks in a payload, so the event is fetched separately. */
 async function exactText(rest: RestClient, streamed: string): Promise<string> {
   if (!streamed.includes("\n")) return streamed;
   const { id } = JSON.parse(streamed) as { id: string };
   return memberText((await rest.call({ path: `/events/${id}` })).text, "data");
 }
 
-/** The target makes such events itself, and takes them from nobody. */
+/** The target creates internal events itself and refuses them from senders. */
 function isOfTheService(name: string): boolean {
   return RESERVED_NAME_PREFIXES.some((prefix) => name.toLowerCase().startsWith(prefix));
 }

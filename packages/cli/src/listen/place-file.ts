@@ -1,4 +1,4 @@
-/** How far each kind of copying came, in a file: written whole and moved into place, so that a crash leaves the old one or the new one. */
+/** Saves the cursors in a file. The file is replaced atomically, so that a crash leaves either the old or the new one. */
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -16,10 +16,10 @@ export function openPlaceFile(file: string): PlaceFile {
     write(key, place) {
       if (places.get(key) === place) return;
       places.set(key, place);
-      // Payloads are private, and so is what is copied where.
+      // Readable only by the owner, because payloads are private.
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       const draft = `${file}.${process.pid}`;
-      // Another listener may have written its own place meanwhile.
+      // Another listener may have written its own cursor in the meantime.
       const all = { ...Object.fromEntries(readPlaces(file)), [key]: place };
       writeFileSync(draft, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 });
       renameSync(draft, file);
@@ -37,6 +37,6 @@ function readPlaces(file: string): Map<string, string> {
   try {
     return new Map(Object.entries(JSON.parse(text) as Record<string, string>));
   } catch {
-    throw new CommandFault(`${file} is not a state file of "inlet listen". Remove it, or name another with --state.`);
+    throw new CommandFault(`${file} is not a state file of "inlet listen". Delete it, or set another file with --state.`);
   }
 }

@@ -1,38 +1,38 @@
-/** A copy of a recorded webhook request: its headers, query and body as they came, byte for byte. */
+/** A copy of a recorded webhook request: headers, query and body, byte for byte. */
 
 import { EVENT_ID_SEED_HEADER } from "@inlet/protocol";
 import { seedOf } from "./event-copy.ts";
 
 export interface RecordedRequest {
   id: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   rawHeaders: string[];
   rawQuery: string;
   body: string | null;
-  /** The bytes, where `body` is not exactly their text. */
+  /** The bytes, if `body` does not represent them exactly. */
   bodyBase64?: string;
   outcome: string;
 }
 
 export interface RequestCopy {
   query: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   headers: string[];
   body: Buffer;
 }
 
-/** Headers of one journey, not of the request: the next hop writes its own. */
+/** Hop-by-hop headers, which each sender sets itself. */
 const OF_THE_JOURNEY: ReadonlySet<string> = new Set([
   ...["host", "connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "expect"],
   ...["content-length", "transfer-encoding"],
 ]);
-/** Turned away before anybody looked at them; a stranger's requests have no business on a developer's machine. */
+/** Outcomes that are not forwarded: requests from denied addresses or to closed URLs. */
 const TURNED_AWAY: ReadonlySet<string> = new Set(["webhook_not_found", "ip_denied"]);
 
-/** Why a request is not forwarded, or null. */
+/** The reason why a request is not forwarded, or null. */
 export function reasonToSkip({ body, outcome }: RecordedRequest): string | null {
   if (TURNED_AWAY.has(outcome)) return outcome;
-  return body === null ? "its body was too large to keep" : null;
+  return body === null ? "its body was too large to store" : null;
 }
 
 export function requestCopy({ rawHeaders, rawQuery, body, bodyBase64 }: RecordedRequest): RequestCopy {
@@ -44,7 +44,7 @@ export function requestCopy({ rawHeaders, rawQuery, body, bodyBase64 }: Recorded
   };
 }
 
-/** Makes the copy the same event at another Inlet, however often it arrives. */
+/** The seed that makes repeated copies the same event at another Inlet. */
 export function seedHeader({ id }: RecordedRequest): string[] {
   return [EVENT_ID_SEED_HEADER, seedOf(id.slice(id.indexOf("_") + 1))];
 }

@@ -1,4 +1,4 @@
-/** Which webhooks are listened to, and where on this machine their requests go. */
+/** The selected webhooks, and the local target of each. */
 
 import { CommandFault } from "../command-line/command-fault.ts";
 import { createRestClient, type RestClient } from "../rest/rest-client.ts";
@@ -10,7 +10,7 @@ export interface ListenWebhook {
 }
 
 export interface Target {
-  /** An address without a path is a dev server; with one it is an app of its own. */
+  /** A URL without a path is a dev server; with a path it is an app. */
   isInlet: boolean;
   eventsUrl: string;
 }
@@ -29,8 +29,8 @@ export function targetOf({ to, toKey }: TargetOptions): Target {
 
 export async function chosenWebhooks(rest: RestClient, { webhook: names }: { webhook: readonly string[] }): Promise<ListenWebhook[]> {
   const { items } = await rest.list<ListenWebhook>({ path: "/webhooks" });
-  const there = items.length > 0 ? `There are ${items.map(({ name }) => name).join(", ")}.` : "There are none.";
-  if (names.length === 0 && items.length === 0) throw new CommandFault("The environment has no webhooks; see --env.");
+  const there = items.length > 0 ? `Webhooks: ${items.map(({ name }) => name).join(", ")}.` : "It has no webhooks.";
+  if (names.length === 0 && items.length === 0) throw new CommandFault("The environment has no webhooks. Check --env.");
   if (names.length === 0) return items;
   return names.map((name) => {
     const found = items.find((webhook) => webhook.id === name || webhook.name.toLowerCase() === name.toLowerCase());
@@ -39,7 +39,7 @@ export async function chosenWebhooks(rest: RestClient, { webhook: names }: { web
   });
 }
 
-/** At a dev server, the webhook of the same name takes the request; elsewhere the URL itself. */
+/** For a dev server, the target is the webhook with the same name; otherwise the URL itself. */
 export async function webhookUrlAt(options: TargetOptions, { name }: ListenWebhook): Promise<string> {
   if (!targetOf(options).isInlet) return options.to;
   const local = createRestClient({ url: options.to, apiKey: null, env: options.toEnv });
@@ -47,7 +47,7 @@ export async function webhookUrlAt(options: TargetOptions, { name }: ListenWebho
   const found = items.find((webhook) => webhook.name === name);
   if (found) return found.url;
   throw new CommandFault([
-    `${local.base} has no webhook named "${name}" to take the requests.`,
-    `"inlet webhooks pull" writes it into a folder, "inlet webhooks apply --url ${local.base}" creates it there; or give the URL of an app with --to.`,
+    `${local.base} has no webhook named "${name}" for the requests.`,
+    `Run "inlet webhooks pull" and "inlet webhooks apply --url ${local.base}" to create it, or set the URL of an app with --to.`,
   ]);
 }

@@ -9,7 +9,7 @@ export const MIGRATE_STORE_FLAGS = {
     placeholder: "folder",
     variable: "SERVICE_DATA_DIR",
     fallback: ".inlet",
-    sentence: "The data folder of the embedded store.",
+    sentence: "Data folder of the embedded store.",
   },
   to: {
     type: "string",
@@ -20,7 +20,7 @@ export const MIGRATE_STORE_FLAGS = {
       /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")
         ? null
         : "--to must be an address such as postgres://user:password@host:5432/name",
-    sentence: "The PostgreSQL database, which must be empty.",
+    sentence: "PostgreSQL database, which must be empty.",
   },
   json: CONNECTION_FLAGS.json,
 } as const satisfies Flags;

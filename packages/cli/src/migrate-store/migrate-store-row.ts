@@ -5,20 +5,19 @@ import { MIGRATE_STORE_FLAGS } from "./migrate-store-flags.ts";
 
 export const MIGRATE_STORE: CommandRow = command({
   words: ["migrate-store"],
-  sentence: "Copies everything from a data folder into PostgreSQL, so that several nodes can share it.",
-  more: `Stop the service first: a folder in use is refused, and so is a database that holds anything else. Ended at any moment and started
-again with the same folder and database, it goes on where it was. At the end the numbers of rows are compared, and only then may nodes
-start on the database. From the first row on the folder is closed to services, so that nothing happens in both places; it is not
-changed otherwise.`,
+  sentence: "Copies the data folder to PostgreSQL.",
+  more: `Stop the service first: a folder in use and a database that is not empty are refused. You can interrupt the command at any time; run it
+again to continue. At the end it compares the row counts; nodes start with the database only if they match. From the first row on, the folder
+is locked, so that no service starts with it. It is not changed otherwise.`,
   examples: [
     ["inlet migrate-store --from .inlet --to postgres://inlet:secret@db.internal:5432/inlet", "the whole store"],
     ["inlet migrate-store --json", "with SERVICE_DATA_DIR and SERVICE_DATABASE_URL, for a script"],
   ],
   exits: [
-    [0, "everything is in the database"],
-    [1, "the folder or the database was refused; the message says why"],
-    [2, "a mistake in the flags"],
-    [3, "the connection to PostgreSQL broke: start it again to go on"],
+    [0, "all data has been copied"],
+    [1, "the folder or the database was refused; see the message"],
+    [2, "invalid flags"],
+    [3, "the connection to PostgreSQL failed; run the command again to continue"],
   ],
   flags: MIGRATE_STORE_FLAGS,
   run: async (call) => (await import("./migrate-store.ts")).migrateStoreCommand(call),

@@ -1,4 +1,4 @@
-/** `inlet migrate-store`: copies, shows how far it is, and says what to do next. */
+/** `inlet migrate-store`: copies the store, shows progress and prints the next step. */
 
 import { type CopyProgress, type CopyReport, migrateStore, StoreRefused, StoreUnavailable } from "@inlet/server";
 import { CommandFault } from "../command-line/command-fault.ts";
@@ -9,7 +9,7 @@ import type { MIGRATE_STORE_FLAGS } from "./migrate-store-flags.ts";
 
 export async function migrateStoreCommand({ options, io }: Call<typeof MIGRATE_STORE_FLAGS>): Promise<CommandResult> {
   const { from, to } = options;
-  if (to === null) throw new CommandFault("The database is needed: give it with --to or SERVICE_DATABASE_URL.", null, EXIT.usage);
+  if (to === null) throw new CommandFault("Set the database with --to or SERVICE_DATABASE_URL.", null, EXIT.usage);
   const bar = createProgressBar(io.err);
   try {
     const onProgress = (progress: CopyProgress) => bar.show((elapsedMs) => progressText(progress, elapsedMs));
@@ -29,9 +29,9 @@ function progressText({ table, rowsDone, rowsTotal }: CopyProgress, elapsedMs: n
 function told(folder: string, { isResumed, rows, tables }: CopyReport): CommandResult {
   const rowsOf = (name: string) => (tables.find((table) => table.name === name)?.rows ?? 0).toLocaleString("en");
   const text = [
-    `Everything in ${folder} is in the database${isResumed ? ", which an earlier copy had begun" : ""}: ${rows.toLocaleString("en")} rows, counted on both sides.`,
-    `${rowsOf("events")} events, ${rowsOf("runs")} runs, ${rowsOf("queue")} entries of the queue, ${rowsOf("webhooks")} webhooks, ${rowsOf("keys")} keys.`,
-    "Start the service with --database-url (SERVICE_DATABASE_URL) from now on. The folder is closed; keep it until you are content.",
+    `Copied ${folder} to the database${isResumed ? ", continuing an earlier copy" : ""}: ${rows.toLocaleString("en")} rows, verified on both sides.`,
+    `${rowsOf("events")} events, ${rowsOf("runs")} runs, ${rowsOf("queue")} queue entries, ${rowsOf("webhooks")} webhooks, ${rowsOf("keys")} keys.`,
+    "Start the service with --database-url (SERVICE_DATABASE_URL) from now on. The folder is locked; keep it until you have verified the copy.",
   ];
   return { exitCode: EXIT.ok, text: text.join("\n"), json: { complete: true, resumed: isResumed, rows, tables } };
 }
@@ -39,6 +39,6 @@ function told(folder: string, { isResumed, rows, tables }: CopyReport): CommandR
 function asFault(error: unknown): unknown {
   if (error instanceof StoreRefused) return new CommandFault(error.message, "store_refused");
   if (!(error instanceof StoreUnavailable)) return error;
-  const lines = [`${error.message}.`, "Nothing is lost: start the same command again to go on."];
+  const lines = [`${error.message}.`, "Nothing is lost. Run the same command again to continue."];
   return new CommandFault(lines, "store_unavailable", EXIT.unreachable);
 }

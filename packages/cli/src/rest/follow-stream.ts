@@ -1,6 +1,6 @@
 /**
- * Follows a stream of the service across disconnects: it goes on after the last message seen, so nothing is missed and nothing comes
- * twice. A machine that slept finds a dead connection; heartbeats that stay away give it up.
+ * Follows a stream of the service across disconnects. It resumes after the last message, so nothing is missed or
+ * repeated. Missing heartbeats reveal a dead connection, for example after the machine slept.
  */
 
 import { CommandFault } from "../command-line/command-fault.ts";
@@ -10,16 +10,16 @@ import type { RestCall, RestClient } from "./rest-client.ts";
 import { type StreamPart, streamParts } from "./stream-parts.ts";
 
 export interface FollowOptions {
-  /** Go on after this place of an earlier stream. */
+  /** Resume after this cursor of an earlier stream. */
   after: string | null;
   signal: AbortSignal;
-  /** A connection came about, or broke. The first message waits for what this returns. */
+  /** Called when the connection opens or fails. The first message waits for the returned promise. */
   onConnection?: (state: "connected" | "lost", reason: string) => unknown;
-  /** The place the stream has reached, also while nothing matched. */
+  /** The cursor of the stream, even if nothing matched. */
   onPlace?: (place: string) => void;
 }
 
-/** The service says something every 15 seconds. */
+/** The service sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 45_000;
 const WAIT_FIRST_MS = 200;
 const WAIT_MAX_MS = 10_000;
@@ -39,16 +39,16 @@ export async function* followStream(rest: RestClient, call: RestCall, options: F
         place = part.id ?? place;
         if (part.data !== null) yield part;
         if (place !== null) onPlace?.(place);
-        // The first part greets, and tells the place if the stream has any; with it in hand nothing can be missed any more.
+        // The first part contains the cursor, if the stream has one. From here on, nothing can be missed.
         if (!isOpen) await onConnection?.("connected", "");
         isOpen = true;
         hasConnected = true;
       }
-      onConnection?.("lost", "the service ended the stream");
+      onConnection?.("lost", "the service closed the stream");
     } catch (error) {
       if (signal.aborted) return;
       if (!hasConnected || !isPassing(error)) throw error;
-      onConnection?.("lost", error instanceof CommandFault ? (error.lines[0] ?? "") : "the connection broke");
+      onConnection?.("lost", error instanceof CommandFault ? (error.lines[0] ?? "") : "the connection failed");
     } finally {
       watch.stop();
     }
@@ -56,12 +56,12 @@ export async function* followStream(rest: RestClient, call: RestCall, options: F
   }
 }
 
-/** A refusal will be the same next time, unless the service is only busy or away. */
+/** Refused requests are not retried, unless the service is overloaded or unavailable. */
 function isPassing(error: unknown): boolean {
   return !(error instanceof CommandFault) || error.exitCode === EXIT.unreachable;
 }
 
-/** Aborts when nothing was heard for too long, or when `signal` does. */
+/** Aborts with `signal`, or when no data arrives for too long. */
 class SilenceWatch {
   readonly #controller = new AbortController();
   readonly signal: AbortSignal;
@@ -79,11 +79,11 @@ class SilenceWatch {
 
   stop(): void {
     clearTimeout(this.#timer);
-    // A reader that stops early leaves the connection open otherwise.
+    // Otherwise a reader that stops early would leave the connection open.
     this.#controller.abort();
   }
 
   #arm(): NodeJS.Timeout {
-    return setTimeout(() => this.#controller.abort(new Error("nothing was heard for 45 s")), SILENCE_MS);
+    return setTimeout(() => this.#controller.abort(new Error("no data for 45 s")), SILENCE_MS);
   }
 }

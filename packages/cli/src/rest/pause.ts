@@ -1,4 +1,4 @@
-/** Waits, but not past the moment somebody asks to stop. */
+/** Waits until the time has passed or the signal aborts. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 

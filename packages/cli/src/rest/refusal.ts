@@ -1,4 +1,4 @@
-/** An error answer of the service as a fault: its sentence and code, where it lies, and what a person can do. */
+/** An error response as a fault: message, code, position and suggested fix. */
 
 import { CommandFault } from "../command-line/command-fault.ts";
 import { EXIT } from "../command-line/command-result.ts";
@@ -12,18 +12,19 @@ interface Detail {
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  api_key_missing: "The API key is taken from --api-key or SERVICE_API_KEY; the first start of the service prints one.",
-  api_key_invalid: "The API key is taken from --api-key or SERVICE_API_KEY.",
+  api_key_missing: "Set the API key with --api-key or SERVICE_API_KEY. The first start of the service prints one.",
+  api_key_invalid: "Set the API key with --api-key or SERVICE_API_KEY.",
   role_forbidden: 'A key with the role that is needed is made by "inlet keys create <name> --kind api", with an admin key.',
   event_key_invalid: 'The event key is taken from --key or SERVICE_EVENT_KEY; "inlet keys create <name>" makes one.',
   environment_not_found: '"inlet env list" shows the environments there are.',
-  environment_missing: "Name the branch environment with --env or SERVICE_ENV.",
+  environment_missing: "Set the branch environment with --env or SERVICE_ENV.",
 };
 
 export function refusal(base: string, status: number, answer: unknown): CommandFault {
   const { error, code, details = [] } = (answer ?? {}) as { error?: string; code?: string; details?: Detail[] };
-  if (!error || !code) return new CommandFault(`${base} answered with status ${status}. Is it an Inlet service?`, null, exitOf(status));
-  // One fault is told by the sentence already, but not its place.
+  if (!error || !code)
+    return new CommandFault(`${base} returned status ${status}. Check that it is an Inlet service.`, null, exitOf(status));
+  // The message already contains a single fault, but not its position.
   const faults = details.length > 1 || details[0]?.line !== undefined ? details.map(written) : [];
   const advice = ADVICE[code];
   return new CommandFault([`${error} (${code})`, ...faults, ...(advice ? [advice] : [])], code, exitOf(status));

@@ -1,4 +1,4 @@
-/** Calls of the REST API. What goes wrong is a CommandFault with the service's own sentence and code, and what to do about it. */
+/** REST API client. Errors are CommandFaults with the service's message and code, and a suggested fix. */
 
 import { CommandFault } from "../command-line/command-fault.ts";
 import { EXIT } from "../command-line/command-result.ts";
@@ -7,17 +7,17 @@ import { refusal } from "./refusal.ts";
 export interface Connection {
   url: string;
   apiKey: string | null;
-  /** Null leaves the choice to the server: its default one. */
+  /** Null: the server's default environment. */
   env: string | null;
 }
 
 export interface RestCall {
   method?: string;
-  /** Below /v1, its parts encoded. */
+  /** Path below /v1, with encoded segments. */
   path: string;
   query?: Query;
   body?: unknown;
-  /** Instead of the connection's. */
+  /** Overrides that of the connection. */
   env?: string | null;
 }
 
@@ -25,7 +25,7 @@ export type Query = Readonly<Record<string, string | number | null | undefined>>
 
 export interface Answer<Value> {
   value: Value;
-  /** As it came, for what parsing would change. */
+  /** The unparsed text, for content that parsing would change. */
   text: string;
   headers: Headers;
 }
@@ -33,11 +33,11 @@ export interface Answer<Value> {
 export interface RestClient {
   base: string;
   call<Value>(call: RestCall): Promise<Answer<Value>>;
-  /** The `data` of the answer. */
+  /** The `data` of the response. */
   data<Value>(call: RestCall): Promise<Value>;
-  /** Up to `limit` items of a list, over as many pages as it takes. */
+  /** Up to `limit` items of a list, over as many pages as needed. */
   list<Item>(call: RestCall, limit?: number): Promise<{ items: Item[]; next: string | null }>;
-  /** The answer itself, for a stream. */
+  /** The response itself, for a stream. */
   open(call: RestCall, options: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response>;
 }
 
@@ -49,7 +49,7 @@ export function createRestClient(connection: Connection): RestClient {
   const request = (call: RestCall, signal: AbortSignal, headers: Record<string, string> = {}) =>
     reach(base, `${base}/v1${call.path}${queryText(call.query)}`, {
       method: call.method ?? "GET",
-      // Followed, a POST would arrive as a GET.
+      // Redirects are not followed, because a POST would become a GET.
       redirect: "manual",
       signal,
       headers: { ...headersOf(connection, call), ...headers },
@@ -61,7 +61,7 @@ export function createRestClient(connection: Connection): RestClient {
     const text = await textOf(base, response);
     const value = asJson(text);
     if (!response.ok) throw refusal(base, response.status, value);
-    if (value === undefined) throw new CommandFault(`${base} answered with something that is not JSON. Is it an Inlet service?`);
+    if (value === undefined) throw new CommandFault(`${base} returned a response that is not JSON. Check that it is an Inlet service.`);
     return { value: value as Value, text, headers: response.headers };
   }
 
@@ -114,7 +114,7 @@ async function textOf(base: string, response: Response): Promise<string> {
 }
 
 function unreachable(base: string, error: unknown): CommandFault {
-  const advice = "Start it, or name it with --url or SERVICE_BASE_URL.";
+  const advice = "Start it, or set its URL with --url or SERVICE_BASE_URL.";
   return new CommandFault(
     `The service at ${base} cannot be reached: ${reasonOf(error)}. ${advice}`,
     "service_unreachable",
@@ -122,12 +122,12 @@ function unreachable(base: string, error: unknown): CommandFault {
   );
 }
 
-/** Why a fetch failed, in words. */
+/** The reason why a fetch failed. */
 export function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error & { cause?: Error & { code?: string } };
-  if (name === "TimeoutError") return `no answer within ${TIMEOUT_MS / 1000} s`;
-  if (cause?.code === "ECONNREFUSED") return "nothing listens there";
-  if (cause?.code === "ENOTFOUND") return "there is no such host";
+  if (name === "TimeoutError") return `no response within ${TIMEOUT_MS / 1000} s`;
+  if (cause?.code === "ECONNREFUSED") return "connection refused";
+  if (cause?.code === "ENOTFOUND") return "unknown host";
   return cause?.message || cause?.code || message;
 }
 

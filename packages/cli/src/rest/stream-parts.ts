@@ -1,7 +1,7 @@
-/** Reads the text of server-sent events. A part without data moves the place to go on from, or only shows that somebody is there. */
+/** Parses server-sent events. A part without data updates the cursor or is a heartbeat. */
 
 export interface StreamPart {
-  /** The place after this part, where it tells one. */
+  /** The cursor after this part, if it has one. */
   id: string | null;
   event: string;
   data: string | null;

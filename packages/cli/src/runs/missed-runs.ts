@@ -1,22 +1,22 @@
 /**
- * What became of runs while nobody was connected. The stream of runs tells changes as they happen and does not go back, so after
- * a disconnect the lists are read instead: runs that are new since, and those that were under way before and stand otherwise now.
+ * Finds runs that changed during a disconnect. The stream of runs has no history, so after a disconnect the
+ * lists are read for new runs and for unfinished runs whose status has changed.
  */
 
 import type { RestClient } from "../rest/rest-client.ts";
 import { ENDED, type RunFields } from "./run-text.ts";
 
 const OPEN_STATUSES = ["queued", "running", "sleeping", "waiting"];
-/** How many runs of each status are kept in mind, and how many new ones are told after a disconnect. */
+/** The limit of remembered runs per status, and of new runs reported after a disconnect. */
 const OPEN_RUNS_MAX = 1_000;
 const NEW_RUNS_MAX = 1_000;
-/** Runs of this long before the last one seen may still have been on their way when the connection broke. */
+/** Runs may arrive late by this much, so the search starts this long before the last one seen. */
 const ON_THEIR_WAY_MS = 60_000;
 
 export class MissedRuns {
   readonly #rest: RestClient;
   readonly #functionId: string | null;
-  /** Status by run: of all that are under way, and of those that ended of late. */
+  /** Status by run, for unfinished runs and recently ended ones. */
   readonly #known = new Map<string, { status: string; createdAt: number }>();
   #newest = 0;
   #isBegun = false;
@@ -26,7 +26,7 @@ export class MissedRuns {
     this.#functionId = functionId;
   }
 
-  /** A run as it stands now; false when that is known. */
+  /** Records the current state of a run. Returns false if it was already known. */
   note({ id, status, createdAt }: RunFields): boolean {
     const created = Date.parse(createdAt);
     this.#newest = Math.max(this.#newest, created);
@@ -35,7 +35,7 @@ export class MissedRuns {
     return isNews;
   }
 
-  /** Runs to tell about, oldest first. The first time there is nothing to compare with, and so nothing to tell. */
+  /** Runs to report, oldest first. Empty the first time, because there is nothing to compare with. */
   async sinceLastTime(): Promise<RunFields[]> {
     const open = (await Promise.all(OPEN_STATUSES.map((status) => this.#list({ status }, OPEN_RUNS_MAX)))).flat();
     if (!this.#isBegun) {
@@ -59,7 +59,7 @@ export class MissedRuns {
     return (await this.#rest.list<RunFields>({ path: "/runs", query: { ...query, function: this.#functionId } }, limit)).items;
   }
 
-  /** By its own clock, to the second. */
+  /** By the service's clock, in seconds. */
   async #serviceTime(): Promise<number> {
     const { headers } = await this.#rest.call({ path: "/runs", query: { limit: 1 } });
     return Date.parse(headers.get("date") ?? new Date().toUTCString());

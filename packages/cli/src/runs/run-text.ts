@@ -1,4 +1,4 @@
-/** Runs as the REST API gives them, and as people read them. */
+/** Runs from the REST API, and their text for the terminal. */
 
 import { fieldsText, statusText, visible } from "../command-line/write-table.ts";
 import { memberText } from "../events/event-text.ts";
@@ -64,7 +64,7 @@ export interface RunDetails extends RunFields {
 
 export const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
-/** `text` is the run's own JSON, for the output in its own words. */
+/** `text` is the original JSON of the run, from which the output is printed. */
 export function runText(run: RunDetails, text: string): string {
   const output = memberText(text, "output");
   return fieldsText([
@@ -97,7 +97,7 @@ export function stepText({ name, kind, status, attempts, until, eventName, child
   return told([visible(name), kind, statusText(status), notes]);
 }
 
-/** One call of the app: when, what was asked, what came back, how long it took, and what went wrong. */
+/** One call to the app: time, request, response, duration and error. */
 function callText(run: RunDetails, call: CallFields): string {
   const { request, httpStatus, answer } = call;
   const isFailure = ({ startedAt, stepId }: AttemptFields) => startedAt === call.startedAt && stepId === call.stepId;
@@ -110,14 +110,14 @@ function callText(run: RunDetails, call: CallFields): string {
     httpStatus === null ? "no answer" : `status ${httpStatus}`,
     durationText(call.startedAt, call.endedAt),
     errorText(run.attempts.find(isFailure)?.error ?? null) ?? (call.outcome === "error" ? "failed" : null),
-    isLate ? "after the run had ended" : null,
+    isLate ? "after the run ended" : null,
   ];
   const asked = [`  ${request.method} ${visible(request.path)}`, given];
-  const answered = answer && answer.body !== "" ? `  answered ${shortened(answer)}` : null;
+  const answered = answer && answer.body !== "" ? `  returned ${shortened(answer)}` : null;
   return [told(head), told(asked), answered].filter(Boolean).join("\n");
 }
 
-/** The step that was asked for, or those the function came upon in it. */
+/** The requested step, or the steps that the function reached. */
 function aboutCall({ steps }: RunDetails, { stepId, startedAt }: CallFields): string {
   const found = steps.filter((step) => (stepId === null ? step.startedAt === startedAt : step.id === stepId));
   return visible(found.length > 0 ? found.map(({ name }) => name).join(", ") : (stepId ?? "the function"));

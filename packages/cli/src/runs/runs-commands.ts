@@ -31,11 +31,11 @@ export async function cancelRun({ options, names }: Call<typeof CONNECTION_FLAGS
 
 export async function rerunRun({ options, names }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
   const { run, text } = await callRun(options, "POST", names[0] ?? "", "/rerun");
-  const told = `${run.id} runs ${run.function.id} again; "inlet runs watch ${run.id}" follows it.`;
+  const told = `Started ${run.id} of ${run.function.id}. To follow it, run "inlet runs watch ${run.id}".`;
   return { exitCode: EXIT.ok, text: told, json: new JsonText(text) };
 }
 
-/** A run with its own text: outputs may hold numbers that parsing would change. */
+/** A run with its JSON text, because parsing could change numbers in outputs. */
 export async function callRun(connection: Connection, method: string, id: string, action = ""): Promise<{ run: RunDetails; text: string }> {
   const path = `/runs/${encodeURIComponent(id)}${action}`;
   const { value, text } = await createRestClient(connection).call<{ data: RunDetails }>({ method, path });

@@ -11,7 +11,7 @@ export const RUNS_ROWS: readonly CommandRow[] = [
     words: ["runs", "list"],
     sentence: "Lists runs, newest first.",
     examples: [
-      ["inlet runs list --status failed --from 1d", "what failed since yesterday"],
+      ["inlet runs list --status failed --from 1d", "runs that failed in the last day"],
       ["inlet runs list --function shop-ship --json", "runs of one function, for a script"],
     ],
     flags: LIST_FLAGS,
@@ -20,7 +20,7 @@ export const RUNS_ROWS: readonly CommandRow[] = [
   command({
     words: ["runs", "get"],
     ...one,
-    sentence: "Shows one run: its steps, every call of its app, its output or error.",
+    sentence: "Shows a run: steps, calls to the app, output or error.",
     examples: [["inlet runs get 01JCQ7V8Z0ABCDEFGHJKMNPQRS", 'by the id that "inlet runs list" shows']],
     flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./runs-commands.ts")).getRun(call),
@@ -28,31 +28,35 @@ export const RUNS_ROWS: readonly CommandRow[] = [
   command({
     words: ["runs", "cancel"],
     ...one,
-    sentence: "Cancels a run that has not ended.",
-    examples: [["inlet runs cancel 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "no further step of it is run"]],
+    sentence: "Cancels an unfinished run.",
+    examples: [["inlet runs cancel 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "runs no further steps"]],
     flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./runs-commands.ts")).cancelRun(call),
   }),
   command({
     words: ["runs", "rerun"],
     ...one,
-    sentence: "Runs the function again with the same event, as a new run.",
-    examples: [["inlet runs rerun 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "prints the new run"]],
+    sentence: "Reruns a run: starts a new run with the same event.",
+    examples: [["inlet runs rerun 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "prints the id of the new run"]],
     flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./runs-commands.ts")).rerunRun(call),
   }),
   command({
     words: ["runs", "watch"],
     operands: "[run id]",
-    sentence: "Shows a run's steps as they happen, until it has ended; without an id, every change of every run, until Ctrl-C.",
-    more: `With --json each change is one line (NDJSON). Of a run that changes often, not every state is shown, but always the last one. After a
-disconnect or a restart of the service it goes on by itself, and tells first what became of runs meanwhile.`,
+    sentence: "Prints the steps of a run until it ends. Without an id, prints every change of all runs, until Ctrl-C.",
+    more: `With --json, each change is one line (NDJSON). If a run changes often, intermediate states can be skipped, but never the last one. After a
+disconnect, runs that changed in the meantime are printed first.`,
     namesMax: 1,
     examples: [
-      ["inlet runs watch 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "waits for its end; the exit code tells how it ended"],
+      ["inlet runs watch 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "waits until the run ends; the exit code is its result"],
       ["inlet runs watch --function shop-ship", "all runs of one function"],
     ],
-    exits: [[0, "the run completed, or Ctrl-C"], [1, "the run failed or was cancelled, or the service refused"], ...USUAL_EXITS.slice(2)],
+    exits: [
+      [0, "the run completed, or Ctrl-C"],
+      [1, "the run failed or was cancelled, or the service refused the request"],
+      ...USUAL_EXITS.slice(2),
+    ],
     flags: WATCH_FLAGS,
     run: async (call) => (await import("./watch-runs.ts")).watchRuns(call),
   }),

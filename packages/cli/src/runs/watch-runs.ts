@@ -1,4 +1,4 @@
-/** `inlet runs watch`: one run until its end, or every change of all of them. */
+/** `inlet runs watch`: follows one run until it ends, or all runs. */
 
 import { type CommandResult, EXIT, written } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
@@ -19,7 +19,7 @@ export function watchRuns(call: Call<typeof WATCH_FLAGS>): Promise<CommandResult
   return id === undefined ? watchAll(call) : watchOne(call, id);
 }
 
-/** Asks again and again: what matters of one run is how it stands, not how it came there. */
+/** Polls: for a single run, only the current state matters. */
 async function watchOne({ options, io }: Call<typeof WATCH_FLAGS>, id: string): Promise<CommandResult> {
   const signal = io.interrupted();
   const told = new Set<string>();
@@ -45,7 +45,7 @@ function linesOf(run: RunDetails): string[] {
   ];
 }
 
-/** After a disconnect, runs that changed meanwhile are told first; a run that changed several times, as it stands now. */
+/** After a disconnect, changed runs are printed first, each in its current state. */
 async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<CommandResult> {
   const rest = createRestClient(options);
   const missed = new MissedRuns(rest, options.function);
@@ -60,10 +60,10 @@ async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<Comm
       after: null,
       signal: io.interrupted(),
       onConnection: async (state, reason) => {
-        if (state === "lost") return void io.err.write(`Disconnected: ${reason}. Going on.\n`);
-        // The stream is open, so nothing falls between the lists and what it brings. If they fail, so will it, and all begins anew.
+        if (state === "lost") return void io.err.write(`Disconnected: ${reason}. Reconnecting.\n`);
+        // The stream is already open, so no change falls between the lists and the stream. If reading them fails, the stream is reopened.
         await catchUp().catch(() => undefined);
-        io.err.write(`Following runs of ${rest.base}; Ctrl-C ends it.\n`);
+        io.err.write(`Following runs of ${rest.base}. Press Ctrl-C to stop.\n`);
       },
     },
   );

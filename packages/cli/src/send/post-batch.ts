@@ -1,6 +1,6 @@
 /**
- * One request to the Event API, sent until it is answered for good. Every try carries the same id seed, which fixes the Event IDs:
- * when a try was stored and its answer lost on the way, the next one is answered with the same ids and stores nothing.
+ * One request to the Event API, retried until it gets a final response. Every attempt carries the same id seed, which
+ * fixes the Event IDs. If an attempt was stored but its response was lost, the next one returns the same ids and stores nothing.
  */
 
 import { randomBytes } from "node:crypto";
@@ -21,7 +21,7 @@ export interface PostOptions {
   seed?: string;
   triesMax?: number;
   signal: AbortSignal;
-  /** Told before each further try. */
+  /** Called before each retry. */
   onRetry?: (reason: string, waitMs: number) => void;
 }
 
@@ -34,7 +34,7 @@ export function newSeed(now: number = Date.now()): string {
   return `${now},${randomBytes(10).toString("base64")}`;
 }
 
-/** The Event IDs, in order. Throws what the service refused, or why it could not be reached. */
+/** Returns the Event IDs in order. Throws if the service refuses the request or is unreachable. */
 export async function postBatch(target: EventTarget, body: string, options: PostOptions): Promise<string[]> {
   const { seed = newSeed(), triesMax = TRIES_MAX, signal, onRetry } = options;
   let isLost = false;
@@ -52,14 +52,14 @@ export async function postBatch(target: EventTarget, body: string, options: Post
 interface Failed {
   fault: CommandFault;
   isRetryable: boolean;
-  /** It may have been stored all the same. */
+  /** The request may still have been stored. */
   isLost: boolean;
   retryAfterMs: number | null;
 }
 
 type Outcome = { ids: string[] } | Failed;
 
-/** With these the request never left, or was turned away whole. */
+/** With these codes the request was not sent, or was refused as a whole. */
 const NEVER_SENT: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 const TURNED_AWAY: ReadonlySet<number> = new Set([429, 503]);
 
@@ -83,14 +83,14 @@ async function post({ url, key, env }: EventTarget, body: string, seed: string, 
     const isLost = isRetryable && !TURNED_AWAY.has(response.status);
     return { fault: refusal(base, response.status, answer), isRetryable, isLost, retryAfterMs: retryAfter(response) };
   } catch (error) {
-    const message = `The service at ${base} cannot be reached: ${reasonOf(error)}. Start it, or name it with --url or SERVICE_BASE_URL.`;
+    const message = `The service at ${base} cannot be reached: ${reasonOf(error)}. Start it, or set its URL with --url or SERVICE_BASE_URL.`;
     const isLost = !NEVER_SENT.has((error as { cause?: { code?: string } }).cause?.code ?? "");
     return { fault: new CommandFault(message, "service_unreachable", EXIT.unreachable), isRetryable: true, isLost, retryAfterMs: null };
   }
 }
 
 function answerLost({ lines, exitCode }: CommandFault): CommandFault {
-  return new CommandFault([...lines, "No answer came back, so these events may or may not have been stored."], "answer_lost", exitCode);
+  return new CommandFault([...lines, "There was no response, so these events may have been stored."], "answer_lost", exitCode);
 }
 
 function retryAfter({ headers }: Response): number | null {

@@ -1,9 +1,9 @@
-/** How far a long input has come, in words. */
+/** The progress of a long input, as text. */
 
 import { barText, perSecond } from "../command-line/progress-bar.ts";
 
 export interface Progress {
-  /** Bytes read of those there are; null when nobody knows how many. */
+  /** Bytes read and in total; null if the total is unknown. */
   bytesRead: number;
   bytesTotal: number | null;
   accepted: number;

@@ -1,4 +1,4 @@
-/** The events to send, one after the other, from flags, files or standard input, each checked against the rules of the service. */
+/** Reads the events to send from flags, files or standard input, and validates each. */
 
 import { createReadStream, statSync } from "node:fs";
 import { TextDecoder } from "node:util";
@@ -16,7 +16,7 @@ export interface EventText {
 
 export interface Input {
   events: AsyncIterable<EventText>;
-  /** Bytes there are in all; null when nobody knows, as with standard input. */
+  /** Total bytes; null if unknown, as for standard input. */
   bytesTotal: number | null;
   /** Bytes read so far. */
   bytesRead(): number;
@@ -33,8 +33,8 @@ const STDIN = "-";
 
 export function readInput(flags: EventFlags, files: readonly string[], io: Pick<Io, "stdin">): Input {
   const { name, data, id, ts } = flags;
-  if (name !== null && files.length > 0) throw mistake("Give either --name or files, not both.");
-  if (name === null && (data ?? id ?? ts) !== null) throw mistake("--data, --id and --ts belong to the event named by --name.");
+  if (name !== null && files.length > 0) throw mistake("Use either --name or files, not both.");
+  if (name === null && (data ?? id ?? ts) !== null) throw mistake("--data, --id and --ts require --name.");
   if (name !== null) return single(eventFromFlags({ ...flags, name }));
   if (files.length === 0 && io.stdin.isTTY) throw mistake('Say what to send: --name, a file, or "-" for standard input.');
   return fromFiles(files.length > 0 ? files : [STDIN], io);
@@ -43,7 +43,7 @@ export function readInput(flags: EventFlags, files: readonly string[], io: Pick<
 function eventFromFlags({ name, data, id, ts }: EventFlags & { name: string }): EventText {
   const fields = [
     `"name":${JSON.stringify(name)}`,
-    // As it is written: numbers keep their digits.
+    // The original text, so that numbers stay exact.
     `"data":${data ?? "{}"}`,
     ...(id === null ? [] : [`"id":${JSON.stringify(id)}`]),
     ...(ts === null ? [] : [`"ts":${milliseconds(ts)}`]),
@@ -97,7 +97,7 @@ function decoded(decoder: TextDecoder, chunk: Buffer, source: string): string {
   }
 }
 
-/** The service's own rules, so that one bad event does not cost the request it would have travelled in. */
+/** Applies the service's rules, so that an invalid event does not fail a whole request. */
 function checked({ text, place }: EventText): EventText {
   const scanned = scanJson(text);
   if (!scanned && !/^[\s]*[[{]/.test(text)) throw invalid(place, "event must be an object");

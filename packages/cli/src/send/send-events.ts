@@ -1,4 +1,4 @@
-/** `inlet send`: reads events, sends them in requests within the limits, and tells exactly what was accepted. */
+/** `inlet send`: reads events, sends them in batches within the limits, and reports exactly what was accepted. */
 
 import { BODY_BYTES_MAX_DEFAULT } from "@inlet/protocol";
 import { CommandFault } from "../command-line/command-fault.ts";
@@ -10,7 +10,7 @@ import { progressText } from "./progress-text.ts";
 import { type EventText, type Input, readInput } from "./read-input.ts";
 import type { SEND_FLAGS } from "./send-flags.ts";
 
-/** More ids than these are counted, not listed. */
+/** Beyond this number, ids are counted instead of listed. */
 const IDS_SHOWN_MAX = 20;
 
 interface Report {
@@ -30,7 +30,7 @@ export async function sendEvents({ options, names, io }: Call<typeof SEND_FLAGS>
     },
     onRetry: (reason, waitMs) => {
       bar.clear();
-      io.err.write(`${reason} Trying again in ${waitMs / 1_000} s.\n`);
+      io.err.write(`${reason} Retrying in ${waitMs / 1_000} s.\n`);
     },
   });
   const report = await sendAll(sender, input);
@@ -39,20 +39,20 @@ export async function sendEvents({ options, names, io }: Call<typeof SEND_FLAGS>
   return result(report);
 }
 
-/** Any word will do as the key of a dev server; elsewhere there has to be one. */
+/** A dev server accepts any key; other servers require one. */
 function eventKey(given: string | null, url: string): string {
-  // The service itself takes several, separated by commas.
+  // The variable of the service may contain several keys, separated by commas.
   const key = given?.split(",")[0]?.trim();
   if (key) return key;
   if (/^(localhost|127\.|\[::1\])/.test(new URL(url).hostname)) return "dev";
-  throw new CommandFault("An event key is needed: give it with --key or SERVICE_EVENT_KEY.", "event_key_missing", EXIT.denied);
+  throw new CommandFault("Set the event key with --key or SERVICE_EVENT_KEY.", "event_key_missing", EXIT.denied);
 }
 
 async function sendAll(sender: Sender, input: Input): Promise<Report> {
   try {
     for await (const event of input.events) await sender.add(event);
     await sender.flush();
-    if (sender.ids.length === 0) throw new CommandFault("There is no event in the input.", "events_missing");
+    if (sender.ids.length === 0) throw new CommandFault("The input contains no events.", "events_missing");
     return { ids: sender.ids, requests: sender.requests, failure: null };
   } catch (error) {
     if (!(error instanceof CommandFault)) throw error;
@@ -108,7 +108,7 @@ class Sender {
     } catch (error) {
       if (!(error instanceof CommandFault)) throw error;
       if (error.code !== "body_too_large" || events.length === 1) throw named(error, events);
-      // The environment takes less than usual, and stored nothing of this: go on in halves.
+      // The environment has a lower body limit and stored nothing of this request: retry in halves.
       const half = Math.ceil(events.length / 2);
       this.#bytesMax = Math.max(1, Math.floor(this.#bytesMax / 2));
       await this.#send(events.slice(0, half));
@@ -117,7 +117,7 @@ class Sender {
   }
 }
 
-/** Says which part of the input a refused request carried. */
+/** Adds the part of the input that a refused request contained. */
 function named({ lines, code, exitCode }: CommandFault, events: readonly EventText[]): CommandFault {
   const [first, last] = [events[0]?.place, events.at(-1)?.place];
   return new CommandFault([`${first === last ? first : `${first} to ${last}`}: ${lines[0]}`, ...lines.slice(1)], code, exitCode);

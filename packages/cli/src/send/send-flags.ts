@@ -5,16 +5,16 @@ import type { Flags } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 
 export const SEND_FLAGS = {
-  name: { type: "string", placeholder: "name", sentence: "Name of the one event to send." },
-  data: { type: "string", placeholder: "json", sentence: "Its data, a JSON object; {} unless given." },
-  id: { type: "string", placeholder: "id", sentence: "Its id, which guards against duplicates." },
-  ts: { type: "string", placeholder: "time", sentence: "Its time, in milliseconds or ISO 8601; the time received unless given." },
+  name: { type: "string", placeholder: "name", sentence: "Name of a single event to send." },
+  data: { type: "string", placeholder: "json", sentence: "Data of the event, a JSON object; default {}." },
+  id: { type: "string", placeholder: "id", sentence: "Id of the event, for deduplication." },
+  ts: { type: "string", placeholder: "time", sentence: "Timestamp of the event, in milliseconds or ISO 8601; default: the time received." },
   key: {
     type: "string",
     placeholder: "key",
     variable: "SERVICE_EVENT_KEY",
     secret: true,
-    sentence: "Event key; a dev server accepts any, and needs none here.",
+    sentence: "Event key; not needed for a dev server.",
   },
   batch: {
     type: "string",
@@ -24,9 +24,9 @@ export const SEND_FLAGS = {
       /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= EVENTS_PER_REQUEST_MAX
         ? null
         : `--batch must be a whole number from 1 to ${EVENTS_PER_REQUEST_MAX}, not "${text}"`,
-    sentence: "Most events in one request; a request is stored whole or not at all.",
+    sentence: "Maximum number of events per request. A request is stored as a whole or not at all.",
   },
   url: CONNECTION_FLAGS.url,
-  env: { ...CONNECTION_FLAGS.env, sentence: "Environment the key may send to; a key of all branches needs it." },
+  env: { ...CONNECTION_FLAGS.env, sentence: "Environment to send to; required for a branch key." },
   json: CONNECTION_FLAGS.json,
 } as const satisfies Flags;

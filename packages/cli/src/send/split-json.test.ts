@@ -38,13 +38,13 @@ test("values know the line they begin on", () => {
 
 test("what is no sequence of values is refused with its line", () => {
   for (const [text, message] of [
-    ["[{}", /^in:1: the array that begins here is not closed/],
-    ['\n{"a":', /^in:2: the input ends in the middle/],
-    ["[{},]", /out of place/],
-    ["[,{}]", /out of place/],
-    ["[{}{}]", /out of place/],
-    ["{},{}", /out of place/],
-    ["]", /out of place/],
+    ["[{}", /^in:1: the array that starts here is not closed/],
+    ['\n{"a":', /^in:2: the input ends inside/],
+    ["[{},]", /is unexpected here/],
+    ["[,{}]", /is unexpected here/],
+    ["[{}{}]", /is unexpected here/],
+    ["{},{}", /is unexpected here/],
+    ["]", /is unexpected here/],
   ] as const) {
     assert.throws(() => split(text), { message }, text);
   }

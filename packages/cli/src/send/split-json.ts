@@ -1,34 +1,34 @@
 /**
- * Splits text into JSON values as it arrives, without parsing them: one value, an array of values (its elements come out), one value
- * per line (NDJSON), or any mixture. It holds only the value it is in the middle of, so input may be longer than memory.
+ * Splits a text stream into JSON values without parsing them: one value, an array (returns its elements), one value per
+ * line (NDJSON), or a mixture. It buffers only the current value, so the input can be larger than memory.
  */
 
 import { CommandFault } from "../command-line/command-fault.ts";
 
 export interface SplitValue {
-  /** As it was written. */
+  /** The original text. */
   text: string;
-  /** The line it begins on, counted from 1. */
+  /** The line on which it starts, counted from 1. */
   line: number;
 }
 
 export class JsonSplitter {
   readonly #source: string;
   #line = 1;
-  /** Between values; inside brackets; in a number or word, which ends where something else begins. */
+  /** Between values, inside brackets, or in a number or literal, which ends at the next other character. */
   #state: "between" | "container" | "word" = "between";
-  /** Text of the value under way from chunks before this one. */
+  /** Text of the current value from earlier chunks. */
   #held = "";
   #valueLine = 0;
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** The line on which the outer array opened; 0 outside of one. */
+  /** The line on which the outer array starts; 0 outside an array. */
   #arrayLine = 0;
-  /** In the outer array: what may come next. */
+  /** In the outer array: what can come next. */
   #expects: "value or end" | "value" | "comma or end" = "value or end";
 
-  /** `source` is named in messages: `events.json:3: …`. */
+  /** `source` appears in messages: `events.json:3: …`. */
   constructor(source: string) {
     this.#source = source;
   }
@@ -50,11 +50,11 @@ export class JsonSplitter {
     return values;
   }
 
-  /** The last value, if the input ended without a line break after it. */
+  /** The last value, if the input ends without a line break. */
   end(): SplitValue[] {
     const values = this.#state === "word" ? [this.#finish("")] : [];
-    if (this.#state === "container") throw this.fault(this.#valueLine, "the input ends in the middle of the value that begins here");
-    if (this.#arrayLine > 0) throw this.fault(this.#arrayLine, "the array that begins here is not closed");
+    if (this.#state === "container") throw this.fault(this.#valueLine, "the input ends inside the value that starts here");
+    if (this.#arrayLine > 0) throw this.fault(this.#arrayLine, "the array that starts here is not closed");
     return values;
   }
 
@@ -62,7 +62,7 @@ export class JsonSplitter {
     return new CommandFault(`${this.#source}:${line}: ${message}`, "input_invalid");
   }
 
-  /** Whether a value begins with this character; takes note of what surrounds values. */
+  /** Whether a value starts with this character. Tracks brackets and commas between values. */
   #begins(c: string): boolean {
     if (isSpace(c)) return false;
     const inArray = this.#arrayLine > 0;
@@ -72,7 +72,7 @@ export class JsonSplitter {
       this.#arrayLine = this.#line;
       this.#expects = "value or end";
     } else {
-      if (/[,\]}:]/.test(c) || (inArray && this.#expects === "comma or end")) throw this.fault(this.#line, `"${c}" is out of place here`);
+      if (/[,\]}:]/.test(c) || (inArray && this.#expects === "comma or end")) throw this.fault(this.#line, `"${c}" is unexpected here`);
       this.#state = c === "{" || c === "[" ? "container" : "word";
       this.#inString = c === '"';
       this.#depth = this.#state === "container" ? 1 : 0;
@@ -82,9 +82,9 @@ export class JsonSplitter {
     return false;
   }
 
-  /** Whether the container under way ends with this character. */
+  /** Whether the current container ends with this character. */
   #closes(c: string): boolean {
-    // The opening bracket itself was counted when the value began.
+    // The opening bracket was counted at the start of the value.
     if (this.#inString) {
       if (this.#escaped) this.#escaped = false;
       else if (c === "\\") this.#escaped = true;

@@ -1,4 +1,4 @@
-/** `inlet dev`: the service on a developer's machine; with --ephemeral in a folder that does not outlive it. */
+/** `inlet dev`: runs a dev server; with --ephemeral, in a temporary folder. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ export async function runDev({ names: argv, io }: Call<Flags>): Promise<CommandR
   const settings = argv.filter((word) => word !== EPHEMERAL);
   if (!asked) return written(await runService("dev", settings));
   if (settings.some((word) => /^--data-dir(=|$)/.test(word))) {
-    throw new CommandFault("--ephemeral keeps nothing, --data-dir keeps everything: give one of them.", "usage", EXIT.usage);
+    throw new CommandFault("Use either --ephemeral or --data-dir, not both.", "usage", EXIT.usage);
   }
   const folder = mkdtempSync(join(tmpdir(), "inlet-dev-"));
   try {

@@ -6,25 +6,25 @@ export const DEV_FLAGS = {
   ephemeral: {
     type: "boolean",
     variable: "SERVICE_EPHEMERAL",
-    sentence: "Keep nothing: events live in a temporary folder that is removed at the end.",
+    sentence: "Use a temporary data folder that is deleted on exit.",
   },
 } as const satisfies Flags;
 
 const EXITS: Exits = [
-  [0, "stopped when asked to"],
-  [1, "it could not start"],
-  [2, "a mistake in the flags or variables"],
+  [0, "stopped on request"],
+  [1, "failed to start"],
+  [2, "invalid flags or variables"],
 ];
 
 export const SERVICE_ROWS: readonly CommandRow[] = [
   command({
     words: ["dev"],
-    sentence: "Runs Inlet on a developer's machine: any key is accepted, loopback only.",
-    more: `What comes in is shown line by line, and in the dashboard. Apps on the usual ports are found and followed; --app-url adds others. Events are
-kept in .inlet/ unless --ephemeral is given.`,
+    sentence: "Runs a dev server: accepts any key, listens on loopback only.",
+    more: `Prints a line for each event, refused request and ended run. Discovers apps on the usual ports and syncs them when they change; --app-url
+adds others. Events are stored in .inlet/ unless --ephemeral is set.`,
     examples: [
       ["inlet dev", "http://localhost:8288"],
-      ["inlet dev --port 0 --ephemeral", "on any free port, and nothing is kept"],
+      ["inlet dev --port 0 --ephemeral", "on a free port, with temporary data"],
     ],
     exits: EXITS,
     flags: DEV_FLAGS,
@@ -33,10 +33,10 @@ kept in .inlet/ unless --ephemeral is given.`,
   }),
   command({
     words: ["start"],
-    sentence: "Runs Inlet as a service: keys are checked.",
-    more: "The first start on an empty folder makes keys and prints them, once.",
+    sentence: "Runs the service: requires keys.",
+    more: "The first start with an empty store generates keys and prints them once.",
     examples: [
-      ["inlet start", "port 8288 of every interface, data in .inlet/"],
+      ["inlet start", "port 8288 on all interfaces, data in .inlet/"],
       ["inlet start --port 80 --data-dir /var/lib/inlet --trust-proxy 127.0.0.1", "behind a proxy on the same machine"],
     ],
     exits: EXITS,

@@ -1,11 +1,11 @@
-/** The calls of the REST API that webhooks as code needs. */
+/** The REST API calls for webhooks as code. */
 
 import { type Connection, createRestClient } from "../rest/rest-client.ts";
 import type { ServerWebhook } from "./compare/server-webhook.ts";
 
 export type WebhookFields = Pick<ServerWebhook, "name" | "transform" | "eventNames" | "ips" | "enabled">;
 
-/** An environment of null leaves the choice to the server: its default one. */
+/** An environment of null is the server's default. */
 export interface WebhooksClient {
   list(environment: string | null): Promise<ServerWebhook[]>;
   create(environment: string | null, fields: WebhookFields): Promise<ServerWebhook>;

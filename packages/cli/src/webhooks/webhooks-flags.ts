@@ -3,21 +3,21 @@
 import type { Flags } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 
-const DIR = { type: "string", placeholder: "folder", fallback: "webhooks", sentence: "The folder of the webhooks." } as const;
+const DIR = { type: "string", placeholder: "folder", fallback: "webhooks", sentence: "Folder of the webhooks." } as const;
 const JSON_FLAG = { json: { type: "boolean", sentence: "Print one JSON document instead of text." } } as const;
 const ENV = {
   ...CONNECTION_FLAGS.env,
-  sentence: 'Environment of webhooks whose file names none; else it is the server\'s default one. "branch" is what all branches share.',
+  sentence: 'Environment of webhooks whose file sets none; default: the server\'s default environment. "branch": shared by all branches.',
 } as const;
 const PRUNE = {
   type: "boolean",
-  sentence: "Also delete webhooks that are not in the folder, in the environments its entries name.",
+  sentence: "Also delete webhooks that are not in the folder, in the environments of its entries.",
 } as const;
 
 export const NEW_FLAGS = {
   dir: DIR,
-  from: { type: "string", placeholder: "provider", sentence: "The provider to start from; --list shows them." },
-  list: { type: "boolean", sentence: "List the providers there are, and write nothing." },
+  from: { type: "string", placeholder: "provider", sentence: "Provider of the starter transform; --list shows all." },
+  list: { type: "boolean", sentence: "List the providers and write nothing." },
   env: ENV,
   ...JSON_FLAG,
 } as const satisfies Flags;
@@ -25,11 +25,11 @@ export const TEST_FLAGS = { dir: DIR, ...JSON_FLAG } as const satisfies Flags;
 const SERVER_FLAGS = { dir: DIR, url: CONNECTION_FLAGS.url, "api-key": CONNECTION_FLAGS["api-key"], env: ENV, ...JSON_FLAG } as const;
 export const PULL_FLAGS = {
   ...SERVER_FLAGS,
-  force: { type: "boolean", sentence: "Overwrite local files that differ with what the server has." },
+  force: { type: "boolean", sentence: "Overwrite local files that differ from the server." },
 } as const satisfies Flags;
 export const PLAN_FLAGS = { ...SERVER_FLAGS, prune: PRUNE } as const satisfies Flags;
 export const APPLY_FLAGS = {
   ...SERVER_FLAGS,
   prune: PRUNE,
-  "skip-tests": { type: "boolean", sentence: "Do not run the fixtures first." },
+  "skip-tests": { type: "boolean", sentence: "Skip the fixtures." },
 } as const satisfies Flags;

@@ -8,8 +8,8 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
   command({
     words: ["webhooks", "new"],
     operands: "[name]",
-    sentence: "Writes a new webhook into the folder, started from a provider's transform and fixtures.",
-    more: "Nothing is sent to the server. The name is the provider's unless given; without --from it starts from a generic transform.\nAn environment given by --env is written into the file. A folder that exists is never overwritten.",
+    sentence: "Creates a webhook in the folder from a provider's starter transform and fixtures.",
+    more: "Sends nothing to the server. The name defaults to the provider's. Without --from, a generic transform is used.\n--env is written into the file. An existing folder is never overwritten.",
     namesMax: 1,
     examples: [
       ["inlet webhooks new --from stripe", "writes webhooks/stripe/"],
@@ -18,7 +18,7 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
     ],
     exits: [
       [0, "written"],
-      [1, "nothing was written"],
+      [1, "failed; nothing was written"],
     ],
     usageExit: EXIT.failed,
     flags: NEW_FLAGS,
@@ -27,16 +27,16 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
   command({
     words: ["webhooks", "test"],
     operands: "[name …]",
-    sentence: "Runs the fixtures of the folder in the service's own sandbox, offline.",
-    more: "Each fixture is a request and the event it becomes. Also finds transforms that do not parse. Names of folders choose some of them.",
+    sentence: "Runs the fixtures of the folder offline, in the service's sandbox.",
+    more: "Each fixture is a request and its expected event. Also reports transforms that do not parse. Pass folder names to select webhooks.",
     namesMax: Number.POSITIVE_INFINITY,
     examples: [
       ["inlet webhooks test", "runs all fixtures"],
       ["inlet webhooks test stripe", "only those of webhooks/stripe/"],
     ],
     exits: [
-      [0, "every fixture passed"],
-      [1, "a fixture failed, or something else went wrong"],
+      [0, "all fixtures passed"],
+      [1, "a fixture failed, or another error"],
     ],
     usageExit: EXIT.failed,
     flags: TEST_FLAGS,
@@ -45,15 +45,15 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
   command({
     words: ["webhooks", "pull"],
     sentence: "Writes the server's webhooks into the folder.",
-    more: "What the folder does not have is written. Files that differ are shown and left as they are, unless --force is given.\nFixtures, and entries the server does not know, are never touched.",
+    more: "Adds webhooks that are missing in the folder. Shows files that differ and overwrites them only with --force.\nFixtures, and entries that the server does not have, are never changed.",
     examples: [
-      ["inlet webhooks pull", "the default environment, and those the folder's entries name"],
-      ["inlet webhooks pull --env staging --force", "staging too, and the server's version wins"],
+      ["inlet webhooks pull", "the default environment and those of the folder's entries"],
+      ["inlet webhooks pull --env staging --force", "also staging; overwrites local changes"],
     ],
     exits: [
-      [0, "the folder has what the server has"],
-      [1, "something went wrong"],
-      [2, "local files differ and were left as they are"],
+      [0, "the folder matches the server"],
+      [1, "an error occurred"],
+      [2, "local files differ and were not overwritten"],
     ],
     usageExit: EXIT.failed,
     flags: PULL_FLAGS,
@@ -61,16 +61,16 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
   }),
   command({
     words: ["webhooks", "plan"],
-    sentence: "Prints what apply would change, and changes nothing.",
-    more: "Shows what would be created and changed, field by field, and with --prune what would be deleted.",
+    sentence: "Shows what apply would change, without changing anything.",
+    more: "Shows each webhook to create or change, field by field, and with --prune those to delete.",
     examples: [
       ["inlet webhooks plan", "against http://localhost:8288"],
-      ["SERVICE_API_KEY=… inlet webhooks plan --url https://inlet.example.com", "in CI: the exit code tells"],
+      ["SERVICE_API_KEY=… inlet webhooks plan --url https://inlet.example.com", "in CI; see the exit code"],
     ],
     exits: [
-      [0, "nothing would change"],
-      [1, "something went wrong"],
-      [2, "something would change"],
+      [0, "no changes"],
+      [1, "an error occurred"],
+      [2, "changes pending"],
     ],
     usageExit: EXIT.failed,
     flags: PLAN_FLAGS,
@@ -78,15 +78,15 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
   }),
   command({
     words: ["webhooks", "apply"],
-    sentence: "Makes the server have what the folder says.",
-    more: "The fixtures are run first; one that fails stops it before anything is sent. A new webhook's URL is printed, and its id recorded\nin its webhook.json.",
+    sentence: "Applies the folder to the server.",
+    more: "Runs the fixtures first and sends nothing if one fails. Prints the URL of each new webhook and records its id\nin webhook.json.",
     examples: [
       ["inlet webhooks apply", "against http://localhost:8288"],
-      ["SERVICE_API_KEY=… inlet webhooks apply --prune --url https://inlet.example.com", "in CI, where the folder is the whole truth"],
+      ["SERVICE_API_KEY=… inlet webhooks apply --prune --url https://inlet.example.com", "in CI, where the folder is authoritative"],
     ],
     exits: [
-      [0, "the server has what the folder says"],
-      [1, "something went wrong; what was done until then is printed"],
+      [0, "the server matches the folder"],
+      [1, "an error occurred; changes applied before it are printed"],
     ],
     usageExit: EXIT.failed,
     flags: APPLY_FLAGS,

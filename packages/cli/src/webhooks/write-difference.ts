@@ -1,11 +1,11 @@
-/** Differences as people read them on a terminal. Colours are left out where the output is not one. */
+/** Differences for the terminal. Colours are omitted if the output is not a terminal. */
 
 import { styleText } from "node:util";
 import type { AcceptList } from "@inlet/protocol";
 import { comparable, type FieldChange } from "./compare/changed-fields.ts";
 import { lineDiff } from "./compare/line-diff.ts";
 
-/** From the one side to the other: `apply` changes the server, `pull` the folder. */
+/** The direction: `apply` changes the server, `pull` the folder. */
 export type Direction = "to server" | "to folder";
 
 export function changeLines({ field, onServer, inFolder }: FieldChange, direction: Direction): string[] {

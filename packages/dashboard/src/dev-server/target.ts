@@ -24,9 +24,9 @@ export function useDevServerTarget(): string {
   }, devServerTarget);
 }
 
-/** What the page's content policy lets through beside the server itself: this machine. */
+/** Hosts that the page's content policy allows besides its own origin. */
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1"]);
-export const TARGET_HINT = "An address at localhost or 127.0.0.1, such as http://localhost:8288";
+export const TARGET_HINT = "A URL at localhost or 127.0.0.1, such as http://localhost:8288";
 
 /** An address without a trailing slash, or null when it is none this page may send to. */
 export function readTarget(text: string): string | null {
@@ -39,7 +39,7 @@ export function readTarget(text: string): string | null {
   }
 }
 
-/** A dev server may not let this page in, and another kind of server may not let its answer be read: that it answers at all is enough. */
+/** Any response means reachable, because a dev server may refuse this origin, and other servers may not allow reading their response. */
 export function useReachable(target: string) {
   return useQuery({
     queryKey: ["dev-server", target],

@@ -1,8 +1,8 @@
 /**
- * `inlet webhooks apply`: takes the steps of the plan, one after the other, and records the ids of what it created.
+ * `inlet webhooks apply`: executes the steps of the plan in order and records the ids of created webhooks.
  *
- * Nothing is sent before every file is read, every transform parses and every fixture passes. When a step fails, those before it stay
- * done and are printed; calling it again goes on from there.
+ * Nothing is sent before every file is read, every transform parses and every fixture passes. If a step fails, the steps
+ * before it remain and are printed. Running the command again continues from there.
  */
 
 import { writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ import { fixturesResult } from "./test.ts";
 
 interface Done {
   step: PlanStep;
-  /** As the server has it now; null when it was deleted. */
+  /** The current state on the server; null if deleted. */
   webhook: ServerWebhook | null;
 }
 
@@ -50,7 +50,7 @@ export async function applyWebhooks({ options }: Call<typeof APPLY_FLAGS>): Prom
   return result(plan, await takeSteps(client, plan.steps));
 }
 
-/** The failed fixtures as the result of the command, or null when all is well. */
+/** The failed fixtures as the command's result, or null if all passed. */
 async function checkFirst(entries: readonly Entry[], { skipTests }: { skipTests: boolean }): Promise<CommandResult | null> {
   if (skipTests) {
     stopOn(await checkTransforms(entries));
@@ -63,7 +63,7 @@ async function checkFirst(entries: readonly Entry[], { skipTests }: { skipTests:
   const { text, json } = fixturesResult(failed);
   return {
     exitCode: EXIT.failed,
-    text: `${text}\nNothing was sent to the server. --skip-tests applies it all the same.`,
+    text: `${text}\nNothing was sent to the server. Use --skip-tests to apply anyway.`,
     json: { applied: [], failure: "fixtures failed", fixtures: json },
   };
 }
@@ -82,7 +82,7 @@ async function takeSteps(client: WebhooksClient, steps: readonly PlanStep[]): Pr
   return { done, failure: null };
 }
 
-/** Once it is created, the environment that was left to the server has a name. */
+/** After creation, the name of the server's default environment is known. */
 function settled(step: PlanStep, webhook: ServerWebhook | null): PlanStep {
   if (step.action !== "create" || !webhook) return step;
   return { action: "create", entry: { ...step.entry, environment: webhook.environment } };
@@ -107,7 +107,7 @@ function changedValues({ changes }: Extract<PlanStep, { action: "change" }>) {
   return Object.fromEntries(changes.map(({ field, inFolder }) => [field, inFolder]));
 }
 
-/** An id that is there is never replaced: it may be that of another server the same folder is applied to. */
+/** An existing id is never replaced, because it may belong to another server. */
 function recordId({ id, files }: Entry, webhook: ServerWebhook): void {
   if (id !== null) return;
   const text = readText(files.webhook);
@@ -143,7 +143,7 @@ function result(plan: Plan, { done, failure }: Applied): CommandResult {
   };
 }
 
-/** Who knows a URL can send, so it is only told when it is new and somebody has to enter it somewhere. */
+/** The URL is a secret, so it is printed only for a new webhook. */
 function urlOf({ step, webhook }: Done): string[] {
   return step.action === "create" && webhook ? [webhook.url] : [];
 }

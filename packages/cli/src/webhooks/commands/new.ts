@@ -1,4 +1,4 @@
-/** `inlet webhooks new`: files to start from. Refuses to overwrite anything. */
+/** `inlet webhooks new`: creates the files of a webhook. Overwrites nothing. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { PROVIDERS, type Provider, readProviderFixtures, readProviderTransform } from "@inlet/server/transform";
@@ -20,7 +20,7 @@ export async function newWebhook({ names, options: { dir, from, list, env } }: C
 
   const files = filesOf(dir, folderName(name));
   if (namesIn(dir).has(folderName(name))) {
-    throw new CommandFault(`${files.folder} exists already, and is left as it is. Give the webhook another name.`);
+    throw new CommandFault(`${files.folder} already exists. Choose another name for the webhook.`);
   }
   const settings = { id: null, name, environment: env, eventNames: null, ips: null, enabled: true };
   const texts = {
@@ -35,7 +35,7 @@ export async function newWebhook({ names, options: { dir, from, list, env } }: C
 
 function providerNamed(id: string): Provider {
   const provider = PROVIDERS.find((candidate) => candidate.id === id.toLowerCase());
-  if (!provider) throw new CommandFault(`There is no provider "${id}". There are ${PROVIDERS.map((known) => known.id).join(", ")}.`);
+  if (!provider) throw new CommandFault(`Unknown provider "${id}". Providers: ${PROVIDERS.map((known) => known.id).join(", ")}.`);
   return provider;
 }
 

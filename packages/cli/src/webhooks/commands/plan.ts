@@ -1,4 +1,4 @@
-/** `inlet webhooks plan`: what apply would do. */
+/** `inlet webhooks plan`: shows what apply would do. */
 
 import { stopOn } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";

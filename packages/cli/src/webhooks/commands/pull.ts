@@ -1,8 +1,8 @@
 /**
- * `inlet webhooks pull`: the server's webhooks as files.
+ * `inlet webhooks pull`: writes the server's webhooks to files.
  *
- * What the folder lacks is written. A file that differs is someone's work: it is shown and left alone, unless --force is given.
- * Fixtures, and entries the server does not know, are never touched.
+ * Writes what is missing in the folder. A file that differs is shown, and overwritten only with --force.
+ * Fixtures, and entries that the server does not have, are never changed.
  */
 
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -53,13 +53,13 @@ function pullKnown({ entry }: Match, webhook: ServerWebhook, force: boolean): Pu
   return { action: changes.length > 0 ? "overwritten" : "unchanged", files, webhook, changes };
 }
 
-/** A file that leaves the environment to the command goes on doing so. */
+/** A file without an environment stays without one. */
 function overwriteSettings(files: EntryFiles, webhook: ServerWebhook): void {
   const before = readWebhookFile(files.webhook, readText(files.webhook) ?? "", []);
   writeFileSync(files.webhook, webhookFileText({ ...webhook, environment: before?.environment ?? null }));
 }
 
-/** Oldest first, so that names are given in the order in which the webhooks were made. */
+/** Oldest first, so that folder names follow the order of creation. */
 function pullAdded(dir: string, webhooks: readonly ServerWebhook[]): Pulled[] {
   const taken = namesIn(dir);
   return webhooks.toReversed().map((webhook) => {
@@ -77,7 +77,7 @@ function result(pulled: readonly Pulled[], onlyLocal: readonly string[]): Comman
   const count = (action: Pulled["action"]) => pulled.filter((item) => item.action === action).length;
   const differing = count("differs");
   const lines = pulled.filter(({ action }) => action !== "unchanged").flatMap((item) => [...pulledLines(item), ""]);
-  const kept = `${differing} different and left as ${differing === 1 ? "it is" : "they are"}`;
+  const kept = `${differing} different and not overwritten`;
   const total = [`${count("written")} written, ${count("overwritten")} overwritten, ${count("unchanged")} unchanged, ${kept}.`];
   if (differing > 0) total.push('--force takes the server\'s version; "inlet webhooks apply" sends yours.');
   if (onlyLocal.length > 0) total.push(`Only in the folder: ${onlyLocal.join(", ")}.`);

@@ -1,4 +1,4 @@
-/** `inlet webhooks test`: the fixtures of the folder, run offline. */
+/** `inlet webhooks test`: runs the fixtures of the folder offline. */
 
 import { styleText } from "node:util";
 import { CommandFault } from "../../command-line/command-fault.ts";
@@ -32,12 +32,12 @@ export function fixturesResult(reports: readonly EntryReport[]): CommandResult {
   };
 }
 
-/** Names are those of folders; a path to one, as a shell completes it, will do. */
+/** Names are folder names. A path, as completed by a shell, works too. */
 function chosen(entries: Entry[], names: readonly string[], dir: string): Entry[] {
   if (names.length === 0) return entries;
   return names.map((name) => {
     const entry = entries.find(({ slug, files }) => [slug, files.folder].includes(name.replace(/[\\/]+$/, "")));
-    if (!entry) throw new CommandFault(`There is no webhook "${name}" in ${dir}. There are ${entries.map(({ slug }) => slug).join(", ")}.`);
+    if (!entry) throw new CommandFault(`There is no webhook "${name}" in ${dir}. Webhooks: ${entries.map(({ slug }) => slug).join(", ")}.`);
     return entry;
   });
 }

@@ -21,7 +21,7 @@ export function changedFields(entry: Entry, webhook: ServerWebhook): FieldChange
   }));
 }
 
-/** Line ends and blank lines at the end mean nothing in JavaScript, but differ by editor, by browser and by Git's settings. */
+/** Ignores line endings and trailing blank lines, which differ between editors, browsers and Git settings. */
 export function comparable(value: unknown): unknown {
   return typeof value === "string" ? value.replaceAll("\r\n", "\n").trimEnd() : value;
 }

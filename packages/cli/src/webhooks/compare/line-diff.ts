@@ -1,4 +1,4 @@
-/** The difference of two texts, line by line, as people know it from their version control: what stays, what goes, what comes. */
+/** A line diff of two texts. */
 
 export interface DiffLine {
   sign: " " | "-" | "+";
@@ -6,10 +6,10 @@ export interface DiffLine {
 }
 
 const CONTEXT_LINES = 3;
-/** Cells of the table that finds the longest common part. Beyond it (2,000 changed lines against 2,000) the middle is shown as replaced. */
+/** The limit of cells in the table for the longest common subsequence. Beyond it, the middle is shown as replaced. */
 const CELLS_MAX = 4_000_000;
 
-/** Only the lines that differ, with a few around them; a gap is marked by the line it goes on at. Empty when the texts are the same. */
+/** The lines that differ, with context. A gap is marked with the number of the next line. Empty if the texts are equal. */
 export function lineDiff(from: string, to: string): string[] {
   const lines = allLines(from.split("\n"), to.split("\n"));
   const near = lines.map((_, i) => lines.slice(Math.max(0, i - CONTEXT_LINES), i + CONTEXT_LINES + 1).some(({ sign }) => sign !== " "));
@@ -55,7 +55,7 @@ function middle(from: readonly string[], to: readonly string[]): DiffLine[] {
   return [...lines, ...from.slice(i).map(goes), ...to.slice(j).map(comes)];
 }
 
-/** How many lines the rest of one text, from line i, and the rest of the other, from line j, have in common in order. */
+/** The length of the longest common subsequence of one text from line i and the other from line j. */
 function commonLengths(from: readonly string[], to: readonly string[]): (i: number, j: number) => number {
   const width = to.length + 1;
   const table = new Uint32Array((from.length + 1) * width);

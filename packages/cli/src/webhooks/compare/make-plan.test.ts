@@ -87,13 +87,13 @@ test("an environment asked for twice, by name and by default, counts once", () =
 test("where a choice would be left, it is a fault", () => {
   const twins = [inDefault(webhook("w1", { name: "a" }), webhook("w2", { name: "a" }))];
   assert.deepEqual(planOf([entry("a")], twins).faults, [
-    'webhooks/a/webhook.json: the server has 2 webhooks named "a" (w1, w2); add the "id" of the one that is meant',
+    'webhooks/a/webhook.json: the server has 2 webhooks named "a" (w1, w2); add the "id" of the right one',
   ]);
   assert.deepEqual(planOf([entry("a", { id: "w2" })], twins).faults, []);
   assert.deepEqual(planOf([entry("a"), entry("b", { name: "a" })], [inDefault()]).faults, [
     'webhooks/a/webhook.json and webhooks/b/webhook.json have the same name "a" in one environment',
   ]);
   assert.deepEqual(planOf([entry("a", { id: "w1" }), entry("b", { id: "w1" })], twins).faults, [
-    "webhooks/a/webhook.json and webhooks/b/webhook.json have the same id w1; leave it out of one of them",
+    "webhooks/a/webhook.json and webhooks/b/webhook.json have the same id w1; remove it from one of them",
   ]);
 });

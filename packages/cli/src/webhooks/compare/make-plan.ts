@@ -1,4 +1,4 @@
-/** What has to be done for the server to have what the folder says. A pure function: `plan` prints its steps, `apply` takes them. */
+/** The steps that make the server match the folder. A pure function: `plan` prints the steps, `apply` executes them. */
 
 import type { Entry } from "../folder/entry.ts";
 import { changedFields, type FieldChange } from "./changed-fields.ts";
@@ -11,10 +11,10 @@ export type PlanStep =
   | { action: "delete"; webhook: ServerWebhook };
 
 export interface Plan {
-  /** In the order in which they are taken: what is deleted goes last, when everything else has succeeded. */
+  /** In order of execution. Deletions come last, after everything else has succeeded. */
   steps: PlanStep[];
   unchanged: Match[];
-  /** On the server, not in the folder, and left alone. */
+  /** On the server but not in the folder, and not deleted. */
   unlisted: ServerWebhook[];
   faults: string[];
 }

@@ -1,12 +1,12 @@
 /**
- * Which webhook of the server an entry of the folder means.
+ * Matches entries of the folder to webhooks of the server.
  *
  * 1. The one with the entry's id, in the entry's environment.
- * 2. Without an id, or when that id is not there: the one with the entry's name, in the entry's environment.
- * 3. None: it is new.
+ * 2. Without an id, or if none has it: the one with the entry's name, in the entry's environment.
+ * 3. Otherwise it is new.
  *
- * The id lets a webhook be renamed. The name lets one folder serve several servers, and a folder whose ids were never recorded.
- * Guarantees: no two entries mean the same webhook, and where a name would leave a choice, it is a fault and not a guess.
+ * The id allows a webhook to be renamed. The name allows one folder to serve several servers.
+ * No two entries match the same webhook, and an ambiguous name is a fault.
  */
 
 import type { Entry } from "../folder/entry.ts";
@@ -20,7 +20,7 @@ export interface Match {
 export interface Matching {
   /** In the order of the entries. */
   matches: Match[];
-  /** Webhooks of the server that no entry means. */
+  /** Webhooks of the server without an entry. */
   unlisted: ServerWebhook[];
   faults: string[];
 }
@@ -37,7 +37,7 @@ export function matchEntries(entries: readonly Entry[], lists: readonly ServerLi
   for (const entry of entries.filter(({ id }) => id !== null)) {
     const webhook = webhooksFor(entry, lists).find(({ id }) => id === entry.id);
     const owner = webhook && owners.get(webhook.id);
-    if (owner) faults.push(`${owner.files.webhook} and ${entry.files.webhook} have the same id ${entry.id}; leave it out of one of them`);
+    if (owner) faults.push(`${owner.files.webhook} and ${entry.files.webhook} have the same id ${entry.id}; remove it from one of them`);
     else if (webhook) take(entry, webhook);
   }
 
@@ -67,5 +67,5 @@ function webhooksFor(entry: Entry, lists: readonly ServerList[]): readonly Serve
 
 function ambiguous({ files, name }: Entry, candidates: ServerWebhook[]): string {
   const ids = candidates.map(({ id }) => id).join(", ");
-  return `${files.webhook}: the server has ${candidates.length} webhooks named "${name}" (${ids}); add the "id" of the one that is meant`;
+  return `${files.webhook}: the server has ${candidates.length} webhooks named "${name}" (${ids}); add the "id" of the right one`;
 }

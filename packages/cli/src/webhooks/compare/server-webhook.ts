@@ -1,4 +1,4 @@
-/** A webhook as the service describes it. */
+/** A webhook from the REST API. */
 
 import type { AcceptList } from "@inlet/protocol";
 
@@ -13,9 +13,9 @@ export interface ServerWebhook {
   enabled: boolean;
 }
 
-/** What the service has in one environment. */
+/** The webhooks of one environment. */
 export interface ServerList {
-  /** As it was asked for; null asks for the server's default one. */
+  /** The requested environment; null for the server's default. */
   environment: string | null;
   webhooks: readonly ServerWebhook[];
 }

@@ -1,4 +1,4 @@
-/** A plan as text and as JSON. `apply` shows its steps the same way, in the past tense. */
+/** A plan as text and as JSON. `apply` prints its steps in the same format, in the past tense. */
 
 import { styleText } from "node:util";
 import type { Entry } from "../folder/entry.ts";
@@ -59,7 +59,7 @@ function entryName({ name, environment }: Entry): string {
   return `"${name}" in ${environment ?? "the server's default environment"}`;
 }
 
-/** Only what differs from a webhook without settings. */
+/** Only settings that differ from the defaults. */
 function settingLines({ eventNames, ips, enabled, transform }: Entry): string[] {
   const lines = transform.trimEnd().split("\n").length;
   return [
@@ -74,10 +74,10 @@ function summary({ steps, unchanged, unlisted }: Plan): string[] {
   const count = (action: PlanStep["action"]) => steps.filter((step) => step.action === action).length;
   const total =
     steps.length === 0
-      ? `Nothing to change: the server has what the folder says (${unchanged.length} unchanged).`
+      ? `No changes: the server matches the folder (${unchanged.length} unchanged).`
       : `${count("create")} to create, ${count("change")} to change, ${count("delete")} to delete, ${unchanged.length} unchanged.`;
   if (unlisted.length === 0) return [total];
-  return [total, `On the server but not in the folder, and left alone (--prune deletes): ${unlisted.map(webhookName).join(", ")}.`];
+  return [total, `Only on the server (use --prune to delete): ${unlisted.map(webhookName).join(", ")}.`];
 }
 
 function identity(webhook: ServerWebhook | null) {

@@ -1,4 +1,4 @@
-/** Checks of values read from JSON, each naming the file and the field at fault. Unknown fields are faults: a typing error must not pass. */
+/** Checks of values read from JSON. Each fault names the file and the field. Unknown fields are faults, to catch typing errors. */
 
 import type { AcceptList } from "@inlet/protocol";
 
@@ -17,21 +17,21 @@ export class FieldChecks {
     this.#faults.push(`${this.#file}: ${sentence}`);
   }
 
-  /** An object with no other fields than these, else null. */
+  /** The object if it has no unknown fields, otherwise null. */
   object(value: unknown, name: string, known: readonly string[]): Fields | null {
     if (!isObject(value)) {
       this.fault(`${name} must be an object`);
       return null;
     }
     for (const field of Object.keys(value)) {
-      if (!known.includes(field)) this.fault(`${name} has a field "${field}", which is not known; there are ${known.join(", ")}`);
+      if (!known.includes(field)) this.fault(`${name} has a field "${field}", which is unknown; known fields: ${known.join(", ")}`);
     }
     return value;
   }
 
   text(value: unknown, name: string): string {
     if (typeof value === "string" && value.trim() !== "") return value;
-    this.fault(value === undefined ? `${name} is missing` : `${name} must be a text that is not empty`);
+    this.fault(value === undefined ? `${name} is missing` : `${name} must be a non-empty string`);
     return "";
   }
 
@@ -52,7 +52,7 @@ export class FieldChecks {
     const { mode, list } = fields;
     if (mode !== "allow" && mode !== "deny") this.fault(`${name}.mode must be "allow" or "deny"`);
     const isList = Array.isArray(list) && list.every((item) => typeof item === "string" && item !== "");
-    if (!isList) this.fault(`${name}.list must be a list of texts`);
+    if (!isList) this.fault(`${name}.list must be a list of strings`);
     return { mode: mode as AcceptList["mode"], list: list as string[] };
   }
 }

@@ -1,9 +1,9 @@
 /**
- * A webhook as it is kept in the folder:
+ * A webhook in the folder:
  *
  *   webhooks/stripe/webhook.json     its settings
  *   webhooks/stripe/transform.js     its transform
- *   webhooks/stripe/fixtures.json    requests, and the event each becomes (optional)
+ *   webhooks/stripe/fixtures.json    requests and their expected events (optional)
  */
 
 import { join } from "node:path";
@@ -12,12 +12,12 @@ import type { ProviderFixture } from "@inlet/server/transform";
 
 export type Fixture = ProviderFixture;
 
-/** The content of webhook.json, with what was left out filled in. */
+/** The content of webhook.json, with defaults. */
 export interface WebhookFile {
-  /** Of the webhook on the server; null until the entry was applied or pulled. */
+  /** The id of the webhook on the server; null before the entry is applied or pulled. */
   id: string | null;
   name: string;
-  /** Null: the environment the command is called with, else the server's default one. */
+  /** Null: the environment of the command, or the server's default. */
   environment: string | null;
   eventNames: AcceptList | null;
   ips: AcceptList | null;

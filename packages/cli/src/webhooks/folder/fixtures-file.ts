@@ -1,4 +1,4 @@
-/** fixtures.json: requests, and the event each becomes. The format is that of the provider library. */
+/** fixtures.json: requests and their expected events, in the same format as the provider library. */
 
 import { FieldChecks } from "./check-fields.ts";
 import type { Fixture } from "./entry.ts";
@@ -27,8 +27,8 @@ function checkFixture(check: FieldChecks, value: unknown, name: string): void {
   if (!request) return;
   const headers = check.object(request.headers, `${name}: request.headers`, Object.keys(request.headers ?? {}));
   const wrong = Object.entries(headers ?? {}).find(([, header]) => typeof header !== "string");
-  if (wrong) check.fault(`${name}: request.headers["${wrong[0]}"] must be a text`);
-  if (request.query !== undefined && typeof request.query !== "string") check.fault(`${name}: request.query must be a text`);
-  if (request.text !== undefined && typeof request.text !== "string") check.fault(`${name}: request.text must be a text`);
+  if (wrong) check.fault(`${name}: request.headers["${wrong[0]}"] must be a string`);
+  if (request.query !== undefined && typeof request.query !== "string") check.fault(`${name}: request.query must be a string`);
+  if (request.text !== undefined && typeof request.text !== "string") check.fault(`${name}: request.text must be a string`);
   if (request.text !== undefined && request.json !== undefined) check.fault(`${name}: request has json or text, not both`);
 }

@@ -1,8 +1,8 @@
-/** The name of the folder a webhook gets: its own name, made fit for paths and the command line on every system. */
+/** The folder name of a webhook: its name, made safe for paths and command lines on every system. */
 
 const UNITS_MAX = 60;
 
-/** `Stripe (live)` becomes `stripe-live`. Letters of every script stay. */
+/** `Stripe (live)` becomes `stripe-live`. Letters of all scripts are preserved. */
 export function folderName(name: string): string {
   const words =
     name
@@ -12,7 +12,7 @@ export function folderName(name: string): string {
   return words.join("-").slice(0, UNITS_MAX).replace(/-$/, "").toWellFormed() || "webhook";
 }
 
-/** The same, when others are taken already: the environment tells them apart, else a number. */
+/** A unique folder name: adds the environment or a number if the name is taken. */
 export function freeFolderName(name: string, environment: string, taken: ReadonlySet<string>): string {
   const short = folderName(name);
   const long = `${short}-${folderName(environment)}`;

@@ -1,7 +1,7 @@
-/** JSON of a file a person wrote: a mistake is named with its place, as `file:line:column`, which editors and CI turn into a link. */
+/** Parses a hand-written JSON file. Errors start with `file:line:column`, which editors and CI turn into a link. */
 
 export function parseJson(file: string, text: string, faults: string[]): unknown {
-  // Some editors on Windows put a byte order mark in front, which JSON does not know.
+  // Some editors on Windows add a byte order mark, which JSON does not allow.
   const json = text.replace(/^\uFEFF/, "");
   try {
     return JSON.parse(json);
@@ -22,7 +22,7 @@ function positionOf(json: string, message: string): number {
   const told = /at position (\d+)/.exec(message)?.[1];
   if (told !== undefined) return Number(told);
   if (!UNEXPECTED_TOKEN.test(message)) return json.length;
-  // V8 names an unexpected token, but not its place: it is the last character of the shortest beginning that has this fault.
+  // V8 does not report the position of an unexpected token. It is the last character of the shortest prefix with this error.
   let [without, having] = [0, json.length];
   while (having - without > 1) {
     const middle = (without + having) >> 1;
@@ -43,7 +43,7 @@ function faultOf(json: string): string {
   }
 }
 
-/** Leaves out the place, which stands in front, and the excerpt, which may go over many lines. */
+/** Removes the position and the excerpt from V8's message. */
 function sentence(message: string): string {
   const short = message
     .replace(/(?: in JSON)? at position .*$/s, "")

@@ -1,4 +1,4 @@
-/** Reads a folder of webhooks whole. Every mistake in every file is found before any is reported. */
+/** Reads a folder of webhooks. All faults of all files are collected before they are reported. */
 
 import { type Dirent, readdirSync, readFileSync } from "node:fs";
 import { CommandFault, stopOn } from "../../command-line/command-fault.ts";
@@ -6,7 +6,7 @@ import { type Entry, filesOf } from "./entry.ts";
 import { readFixturesFile } from "./fixtures-file.ts";
 import { readWebhookFile } from "./webhook-file.ts";
 
-/** Folders without any of our files belong to someone else, and are passed over. */
+/** Folders without any of these files are ignored. */
 export function readFolder(dir: string): Entry[] {
   const faults: string[] = [];
   const entries = subfolders(dir).flatMap((slug) => readEntry(dir, slug, faults) ?? []);
@@ -14,17 +14,17 @@ export function readFolder(dir: string): Entry[] {
   return entries;
 }
 
-/** The same for a folder that need not exist yet. */
+/** The same, for a folder that may not exist yet. */
 export function readFolderIfAny(dir: string): Entry[] {
   return list(dir) === null ? [] : readFolder(dir);
 }
 
-/** Names that are taken, by whatever it is. */
+/** Names that are already in use. */
 export function namesIn(dir: string): Set<string> {
   return new Set((list(dir) ?? []).map(({ name }) => name.normalize("NFC").toLowerCase()));
 }
 
-/** Null when there is no such file. */
+/** Null if the file does not exist. */
 export function readText(file: string): string | null {
   try {
     return readFileSync(file, "utf8");
@@ -37,7 +37,7 @@ export function readText(file: string): string | null {
 function subfolders(dir: string): string[] {
   const found = list(dir);
   if (!found)
-    throw new CommandFault(`There is no folder ${dir}. Make a first webhook with "inlet webhooks new", or name the folder with --dir.`);
+    throw new CommandFault(`There is no folder ${dir}. Create a webhook with "inlet webhooks new", or set the folder with --dir.`);
   const folders = found.filter((item) => (item.isDirectory() || item.isSymbolicLink()) && !item.name.startsWith("."));
   return folders.map(({ name }) => name).sort();
 }

@@ -34,13 +34,13 @@ test("every mistake is named", () => {
   );
   assert.equal(webhook, null);
   assert.deepEqual(faults, [
-    'w.json: the webhook has a field "nmae", which is not known; there are id, name, environment, eventNames, ips, enabled',
+    'w.json: the webhook has a field "nmae", which is unknown; known fields: id, name, environment, eventNames, ips, enabled',
     'w.json: environment "a b" is not a name: letters, digits and . _ - / are allowed',
-    "w.json: id must be a text that is not empty",
+    "w.json: id must be a non-empty string",
     "w.json: name is missing",
-    'w.json: eventNames has a field "also", which is not known; there are mode, list',
+    'w.json: eventNames has a field "also", which is unknown; known fields: mode, list',
     'w.json: eventNames.mode must be "allow" or "deny"',
-    "w.json: eventNames.list must be a list of texts",
+    "w.json: eventNames.list must be a list of strings",
     "w.json: ips must be an object",
     "w.json: enabled must be true or false",
   ]);

@@ -1,4 +1,4 @@
-/** webhook.json: reading it, writing it, and noting the id in one that a person wrote. */
+/** Reads and writes webhook.json, and adds the id to an existing file. */
 
 import { isEnvironmentName } from "../../command-line/connection-flags.ts";
 import { FieldChecks } from "./check-fields.ts";
@@ -29,13 +29,13 @@ export function readWebhookFile(file: string, text: string, faults: string[]): W
   return faults.length === before ? webhook : null;
 }
 
-/** Lists and the switch are written even when they say nothing, so that a person sees what there is to set. */
+/** Writes all settings, including defaults, so that the user sees what can be set. */
 export function webhookFileText({ id, name, environment, eventNames, ips, enabled }: WebhookFile): string {
   const fields = { ...(id !== null && { id }), name, ...(environment !== null && { environment }), eventNames, ips, enabled };
   return `${JSON.stringify(fields, null, 2)}\n`;
 }
 
-/** Puts the id in front of the other fields of a file that has none, and leaves the rest as its author wrote it. */
+/** Inserts the id as the first field and leaves the rest of the file unchanged. */
 export function withId(text: string, id: string): string {
   return text.replace(/^(\uFEFF?\s*\{)(\s*)/, (_, start, space) => `${start}${space}"id": ${JSON.stringify(id)},${space || " "}`);
 }
