@@ -13,7 +13,7 @@ const SAMPLES = [
   '{ "a" : [ 1 ,\n 2 ] , "b" : { "c" : 3 } }',
 ];
 
-test("entries are the values of the text, in their own words", () => {
+test("entries keep the original text of each value", () => {
   const text = '{"amount":12345678901234567890.100,"twice":1,"twice":2,"nested":{"x":[1e400,-0]}}';
   assert.deepEqual(entriesOf(text), [
     { key: "amount", text: "12345678901234567890.100" },
@@ -24,7 +24,7 @@ test("entries are the values of the text, in their own words", () => {
   assert.equal(membersOf(text).get("twice"), "2");
 });
 
-test("what is read piece by piece is what JSON.parse reads at once", () => {
+test("reading entries gives the same values as JSON.parse", () => {
   function rebuilt(text: string): unknown {
     const kind = kindOf(text);
     if (kind === "array") return entriesOf(text).map((entry) => rebuilt(entry.text));
@@ -37,7 +37,7 @@ test("what is read piece by piece is what JSON.parse reads at once", () => {
   }
 });
 
-test("formatting changes the space between tokens and nothing else", () => {
+test("formatting changes only whitespace between tokens", () => {
   assert.equal(formatJson('{"a":[1.0,{}],"a":9007199254740993}'), '{\n  "a": [\n    1.0,\n    {}\n  ],\n  "a": 9007199254740993\n}');
   assert.equal(
     objectText([
@@ -48,7 +48,7 @@ test("formatting changes the space between tokens and nothing else", () => {
   );
 });
 
-test("a text that is not JSON is told from one that is", () => {
+test("invalid JSON is recognised", () => {
   assert.equal(readJsonText('  {"a":1}\n'), '{"a":1}');
   assert.equal(readJsonText("{a:1}"), null);
   assert.equal(readJsonText(""), null);

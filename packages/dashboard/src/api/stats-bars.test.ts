@@ -5,13 +5,13 @@ import type { Stats } from "./types.ts";
 
 const HOUR_MS = 3_600_000;
 
-test("the interval keeps within what the service answers", () => {
+test("the interval stays within the limit of points", () => {
   assert.equal(intervalFor(0, 24 * HOUR_MS), "minute");
   assert.equal(intervalFor(0, 7 * 24 * HOUR_MS), "hour");
   assert.equal(intervalFor(0, 365 * 24 * HOUR_MS), "day");
 });
 
-test("bars add up to the points they stand for", () => {
+test("bars sum their points", () => {
   const points = Array.from({ length: 1_440 }, (_, n) => ({
     ...{ at: new Date(n * 60_000).toISOString(), accepted: n, duplicates: 1, refused: 0 },
     ...{ runsStarted: 2, runsCompleted: 0, runsFailed: 0 },

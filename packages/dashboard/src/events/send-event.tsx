@@ -49,7 +49,7 @@ export function SendEventDialog({ env, title, event, onClose }: SendEventDialogP
       <label className="field">
         <span>Event</span>
         <textarea className="input" rows={14} value={text} spellCheck={false} onChange={({ target }) => setText(target.value)} />
-        <small>A JSON object with name and data, and optionally id (events with an id seen before are kept out) and ts.</small>
+        <small>A JSON object with name and data, and optionally id (for deduplication) and ts.</small>
       </label>
       {!sendTarget.isDev && <EventKeyField value={key} onChange={setKey} />}
     </FormDialog>

@@ -1,4 +1,4 @@
-/** One webhook: its URL, its transform beside the tester, its requests, versions and settings. */
+/** One webhook: its URL, transform with tester, requests, versions and settings. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";

@@ -53,7 +53,7 @@ export function devServerCases(browser: () => Browser): void {
     });
     await page.getByRole("button", { name: "Send to Dev Server" }).click();
     const dialog = page.getByRole("dialog", { name: "Send to Dev Server" });
-    await dialog.getByRole("textbox", { name: "Address of the dev server" }).fill(devServer.url);
+    await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill(devServer.url);
     await dialog.getByRole("button", { name: "Send" }).click();
     await dialog.getByRole("alert").getByText(`--allow-origin ${service.url}`).waitFor();
     assert.deepEqual((await devServer.rest("GET", "/events")).body.data, []);
