@@ -10,7 +10,8 @@ import type { Played } from "../world.ts";
 export const FAILURE_SUFFIX = "-failure";
 
 const JUMBLE_MS = 300;
-const REAL_MS = 1_000;
+/** A busy machine may take its time between admitting a run and calling its app. */
+const REAL_MS = 5_000;
 const OUTAGE_MS = 60_000;
 
 export interface EventData {
