@@ -22,7 +22,7 @@ interface StreamQuery {
 
 const STREAM_PARAMETERS = closed({
   name: { type: "string", minLength: 1, description: "Event name; may end in `*`." },
-  after: { type: "string", description: "Go on after this event of an earlier stream, as the header Last-Event-ID does." },
+  after: { type: "string", description: "Resume after this event, like the header Last-Event-ID." },
   from: {
     type: "string",
     description: "Begin with what was received at or after: ISO 8601 or milliseconds. A place to go on from wins over it.",
@@ -34,7 +34,7 @@ const STREAM_SCHEMA = {
   description: "Server-sent events named `event`, each with an event as its data; the `id` of the last one resumes the stream.",
   querystring: STREAM_PARAMETERS,
   response: {
-    200: { description: "A stream that does not end by itself.", content: { "text/event-stream": { schema: { type: "string" } } } },
+    200: { description: "A continuous stream.", content: { "text/event-stream": { schema: { type: "string" } } } },
   },
   errors: ["overloaded"],
 } as const;

@@ -45,15 +45,15 @@ const LIST_PARAMETERS = closed({
   name: { type: "string", minLength: 1, description: "Event name; may end in `*`." },
   from: { type: "string", description: "Received at or after: ISO 8601 or milliseconds." },
   to: { type: "string", description: "Received before: ISO 8601 or milliseconds." },
-  id: { type: "string", minLength: 1, description: "The dedup id the sender gave." },
+  id: { type: "string", minLength: 1, description: "The sender's id, used for deduplication." },
   source: { type: "string", minLength: 1, description: "A kind of source (key, webhook, function, internal) or the id of one." },
-  q: { type: "string", minLength: 1, description: "A piece of the payload's text, in any case." },
+  q: { type: "string", minLength: 1, description: "Text in the payload; ignores case." },
 });
 
 export const EVENT = {
   ...shape(
     {
-      id: { type: "string", description: "The ULID the service gave it." },
+      id: { type: "string", description: "The ULID assigned by the service." },
       name: TEXT,
       data: { type: "object", additionalProperties: true, description: "As it was sent." },
       ts: { type: "integer", description: "Milliseconds, as sent; else when it was received." },
@@ -61,7 +61,7 @@ export const EVENT = {
       environment: TEXT,
       source: shape({ kind: { type: "string", enum: SOURCE_KINDS }, id: TEXT, name: TEXT }),
       duplicates: { ...INTEGER, description: "How many later events were suppressed as duplicates of this one." },
-      dedupId: { type: "string", description: "The `id` the sender gave." },
+      dedupId: { type: "string", description: "The sender's id, used for deduplication." },
     },
     { optional: ["dedupId"], title: "Event" },
   ),

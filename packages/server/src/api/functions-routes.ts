@@ -36,7 +36,7 @@ const APP_BODY = closed({ url: { type: "string", pattern: "^https?://", descript
 const APP = shape(
   {
     id: TEXT,
-    name: { ...TEXT, description: "The id its developers gave it." },
+    name: { ...TEXT, description: "The id set by the developer." },
     url: TEXT,
     environment: TEXT,
     sdk: { ...TEXT, description: "What it registered with, such as inngest-js:v4.24.0." },
@@ -119,7 +119,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
 
   const remove = {
     summary: "Remove an app",
-    description: "Its functions start no further runs; runs that are under way end as failed.",
+    description: "Its functions start no new runs; unfinished runs fail.",
     querystring: NONE,
     response: { 200: dataOf(shape({ id: TEXT })) },
     errors: ["app_not_found"],

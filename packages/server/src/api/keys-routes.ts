@@ -138,7 +138,7 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
 
   const revoke = {
     summary: "Revoke a key",
-    description: "It stops working at once.",
+    description: "It stops working immediately.",
     querystring: closed({}),
     response: { 200: dataOf(KEY) },
     errors: ["key_not_found", "key_last"],

@@ -18,7 +18,7 @@ export function registerOpenApiRoute(app: FastifyInstance, routes: readonly Docu
       schema: {
         summary: "This document",
         querystring: closed({}),
-        response: { 200: { type: "object", description: "OpenAPI 3.1, made from the routes themselves." } },
+        response: { 200: { type: "object", description: "OpenAPI 3.1, generated from the routes." } },
       },
     },
     async (_request, reply) => {

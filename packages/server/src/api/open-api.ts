@@ -124,7 +124,7 @@ function parametersOf({ url, schema, about, idempotent }: DocumentedRoute): Json
   const headers = Object.entries(propertiesOf(schema.headers)).map(([name, one]) => parameter("header", name, one, false));
   const environment = {
     type: "string",
-    description: "The environment the call is about; without it `production`, or `dev` on a dev server.",
+    description: "Environment; default `production`, or `dev` on a dev server.",
   };
   return [
     ...path,

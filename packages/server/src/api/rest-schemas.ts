@@ -36,8 +36,8 @@ export function closed<Properties extends object>(properties: Properties, requir
 }
 
 export const PAGE_PARAMETERS = {
-  limit: { type: "integer", minimum: 1, maximum: 100, default: 20, description: "Most items in one answer." },
-  cursor: { type: "string", description: "The `page.next` of the answer before." },
+  limit: { type: "integer", minimum: 1, maximum: 100, default: 20, description: "Maximum number of items per page." },
+  cursor: { type: "string", description: "`page.next` of the previous page." },
 } as const;
 
 export const ACCEPT_LIST = {

@@ -14,7 +14,7 @@ const SUMMARY = {
   app: TEXT,
   environment: TEXT,
   event: {
-    description: "What started it; null when the event is no longer kept.",
+    description: "The triggering event; null if it has been removed.",
     anyOf: [shape({ id: TEXT, name: TEXT }), { type: "null" }],
   },
   cron: { ...TEXT_OR_NULL, description: "The schedule that started it." },
@@ -64,7 +64,7 @@ const CALL = shape(
     outcome: { type: "string", enum: ["ok", "error"] },
     startedAt: INSTANT,
     endedAt: INSTANT,
-    httpStatus: { type: ["integer", "null"], description: "Null: there was no answer, the failed attempt says why." },
+    httpStatus: { type: ["integer", "null"], description: "Null if there was no response; see the failed attempt." },
     request: {
       ...shape({ method: TEXT, path: TEXT, steps: listOf(TEXT) }),
       description: "Where it went, and the ids of the steps whose results it carried. The event is the run's.",

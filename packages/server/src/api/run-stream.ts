@@ -23,7 +23,7 @@ const STREAM_SCHEMA = {
   description: "Server-sent events named `run`, each with a run as it is in lists: sent when a run is created and when it changes.",
   querystring: closed({ function: { type: "string", minLength: 1, description: "Runs of the function with this id." } }),
   response: {
-    200: { description: "A stream that does not end by itself.", content: { "text/event-stream": { schema: { type: "string" } } } },
+    200: { description: "A continuous stream.", content: { "text/event-stream": { schema: { type: "string" } } } },
   },
   errors: ["overloaded"],
 } as const;

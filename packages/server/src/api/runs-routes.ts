@@ -62,7 +62,7 @@ const ONE = { querystring: closed({}), response: { 200: dataOf(RUN_DETAILS) }, e
 const CANCEL = {
   ...ONE,
   summary: "Cancel a run",
-  description: "Nothing more of it is started; a call under way is not taken back.",
+  description: "No further steps start. A call in flight is not aborted.",
   errors: ["run_not_found", "run_ended"],
 } as const;
 const RERUN = {

@@ -25,7 +25,7 @@ const ROLE = { type: "string", enum: API_ROLES };
 const SIGNED_IN = shape({ role: ROLE, name: TEXT, expiresAt: INSTANT_OR_NULL });
 const WHO = shape(
   {
-    required: { ...BOOLEAN, description: "False on a dev server, which asks nobody to sign in." },
+    required: { ...BOOLEAN, description: "False on a dev server, which has no sign-in." },
     role: ROLE,
     name: TEXT,
     expiresAt: { ...INSTANT_OR_NULL, description: "When the session ends unless it is used; null without a session." },
@@ -45,7 +45,7 @@ const SESSION = shape(
     createdAt: INSTANT,
     lastSeenAt: INSTANT,
     expiresAt: INSTANT,
-    current: { ...BOOLEAN, description: "Whether this call was made with it." },
+    current: { ...BOOLEAN, description: "Whether this is the current session." },
   },
   { title: "Session" },
 );

@@ -39,7 +39,7 @@ const VERDICTS = ["same", "different", "now_fails", "now_works", "still_fails"];
 
 export const BACKTEST = shape(
   {
-    version: { ...INTEGER, description: "The version in force, which the draft was compared with." },
+    version: { ...INTEGER, description: "The current version that the draft was compared with." },
     summary: shape(Object.fromEntries(VERDICTS.map((verdict) => [verdict, INTEGER]))),
     requests: listOf(
       shape({

@@ -28,7 +28,7 @@ const STREAM_SCHEMA = {
   description: "Server-sent events named `request`, refused requests too; the `id` of the last one resumes the stream.",
   querystring: STREAM_PARAMETERS,
   response: {
-    200: { description: "A stream that does not end by itself.", content: { "text/event-stream": { schema: { type: "string" } } } },
+    200: { description: "A continuous stream.", content: { "text/event-stream": { schema: { type: "string" } } } },
   },
   errors: ["overloaded", "webhook_not_found"],
 } as const;

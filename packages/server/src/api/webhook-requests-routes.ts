@@ -45,9 +45,9 @@ const REQUEST = shape(
       additionalProperties: { type: "string" },
       description: "As the transform saw them: names in canonical form, repetitions joined.",
     },
-    rawHeaders: { ...listOf(TEXT), description: "Names and values in turn, as they came." },
+    rawHeaders: { ...listOf(TEXT), description: "Alternating names and values, as received." },
     query: { type: "object", additionalProperties: { type: "array", items: { type: "string" } } },
-    rawQuery: { type: "string", description: "The text after the question mark, as it came." },
+    rawQuery: { type: "string", description: "The query string, as received." },
     contentType: TEXT_OR_NULL,
     body: { ...TEXT_OR_NULL, description: "Null when it was too large to keep." },
     bodyBase64: {
@@ -74,7 +74,7 @@ const ONE = {
 const REPLAY = {
   ...ONE,
   summary: "Send a recorded request through the current transform",
-  description: "As if it came again: a new event, unless its id is a duplicate, and a new record.",
+  description: "Creates a new event, unless its id is a duplicate, and records a new request.",
   response: { 201: dataOf(shape({ ids: listOf(TEXT) })) },
   errors: [
     ...["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete", "event_name_denied", "ip_denied"],

@@ -22,7 +22,7 @@ export const WEBHOOK_CREATE = closed(
 );
 export const WEBHOOK_UPDATE = closed({
   ...WEBHOOK_FIELDS,
-  version: { type: "integer", minimum: 1, description: "Puts an older version in force again." },
+  version: { type: "integer", minimum: 1, description: "Restores an earlier version." },
 });
 
 export const WEBHOOK = shape(

@@ -138,7 +138,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       schema: {
         ...ONE,
         summary: "Change a webhook",
-        description: "Changes the fields given. A new text of the transform becomes a new version, in force at once.",
+        description: "Updates the given fields. A new transform becomes the current version.",
         body: WEBHOOK_UPDATE,
         errors: ["webhook_not_found", "webhook_version_not_found"],
       },
@@ -163,7 +163,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
     return changed(request, "deleted", await store.webhookDelete({ environmentId, id, deletedAt: parts.now() }));
   });
 
-  const rotate = { ...ONE, summary: "Give a webhook a new URL", description: "The one it had stops working at once." };
+  const rotate = { ...ONE, summary: "Give a webhook a new URL", description: "The old URL stops working immediately." };
   app.post<ById>("/webhooks/:id/rotate", { config, schema: rotate }, async (request) => {
     const { environmentId, id } = findWebhook(directory, request, request.params.id);
     const rotation = { environmentId, id, token: parts.issueWebhookToken(), rotatedAt: parts.now() };

@@ -31,7 +31,7 @@ export interface Setting<Value> {
   reading: Reading<Value>;
   default: Value | Record<Mode, Value>;
   /** How the default is shown in help and documents. A default of null is shown as "none". */
-  shown?: string;
+  shown?: string | Record<Mode, string>;
   secret?: boolean;
   sentence: string;
 }
@@ -200,6 +200,7 @@ export const SETTINGS = {
   retryInterval: setting<number | null>({
     reading: duration(1, 366 * DAY_MS),
     default: { dev: 1_000, start: null },
+    shown: { dev: "1s", start: "none" },
     sentence: "Fixed delay before a retry, instead of the backoff table (15s, 30s, 1m, 2m, 5m … 2h).",
   }),
   drainTimeout: setting({
@@ -234,10 +235,10 @@ export function defaultOf<Value>({ default: value }: Setting<Value>, mode: Mode)
 
 /** The default as shown to users. */
 export function shownDefault(setting: Setting<unknown>, mode: Mode): string {
+  const { shown } = setting;
+  if (shown !== undefined) return typeof shown === "string" ? shown : shown[mode];
   const value = defaultOf(setting, mode);
-  if (value === null && setting.shown !== undefined) return setting.shown;
-  if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
-  return setting.shown ?? String(value);
+  return value === null || (Array.isArray(value) && value.length === 0) ? "none" : String(value);
 }
 
 function setting<Value>(row: Setting<Value>): Setting<Value> {
