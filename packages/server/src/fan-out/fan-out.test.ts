@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEventIdGenerator, type EnvironmentId, type EventId } from "@inlet/protocol";
+import { sampleFunction, sampleRegistry } from "../../test/support/sample-registry.ts";
 import type { NewEvent } from "../store/contract/index.ts";
 import { FanOut, hasStartRules, once } from "./fan-out.ts";
-import { sampleFunction, sampleRegistry } from "./sample-registry.ts";
 import { eventValue } from "./waits.ts";
 
 const NOW = 1_700_000_000_000;

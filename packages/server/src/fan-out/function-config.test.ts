@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type FunctionConfig, readFunctionConfig } from "./function-config.ts";
 // Written after the source of these SDKs.
-import go from "./registrations/inngest-go.json" with { type: "json" };
+import go from "../../test/fixtures/registrations/inngest-go.json" with { type: "json" };
 // What inngest 4.24 and 3.54 sent for functions with every option, as captured.
-import jsV3 from "./registrations/inngest-js-v3.json" with { type: "json" };
-import jsV4 from "./registrations/inngest-js-v4.json" with { type: "json" };
-import py from "./registrations/inngest-py.json" with { type: "json" };
+import jsV3 from "../../test/fixtures/registrations/inngest-js-v3.json" with { type: "json" };
+import jsV4 from "../../test/fixtures/registrations/inngest-js-v4.json" with { type: "json" };
+import py from "../../test/fixtures/registrations/inngest-py.json" with { type: "json" };
+import { type FunctionConfig, readFunctionConfig } from "./function-config.ts";
 
 const DAY_MS = 86_400_000;
 const URL = "http://localhost:3000/api/inngest?fnId=shop-plain&stepId=step";

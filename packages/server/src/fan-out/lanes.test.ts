@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sampleFunction, sampleRegistry } from "../../test/support/sample-registry.ts";
 import type { EventValue } from "./expressions.ts";
 import { gateOfLane, keyText, laneOf, rulesOfLane } from "./lanes.ts";
 import type { Registry } from "./registry.ts";
-import { sampleFunction, sampleRegistry } from "./sample-registry.ts";
 
 const CALLS_PER_APP = 50;
 const EVENT = { name: "x/y", data: { user: "ada", n: 1 }, ts: 1 } as EventValue;

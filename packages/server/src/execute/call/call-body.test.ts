@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StepId } from "@inlet/protocol";
+import { SAMPLE_EVENT, sampleState } from "../../../test/support/sample-state.ts";
 import type { RunContext } from "../../store/contract/index.ts";
-import { SAMPLE_EVENT, sampleState } from "../steps/sample-state.ts";
 import { type CallParameters, callBody } from "./call-body.ts";
 
 function body(context: Partial<RunContext> = {}, given: Partial<CallParameters> = {}): string {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EntryNo, LeaseId, StepId } from "@inlet/protocol";
+import { NOW, operations, sampleFacts, sampleState, sampleStep } from "../../../test/support/sample-state.ts";
 import type { EntryRecord, RunChange } from "../../store/contract/index.ts";
 import { decideAnswer } from "./decide-answer.ts";
-import { NOW, operations, sampleFacts, sampleState, sampleStep } from "./sample-state.ts";
 
 const call = (stepId: string | null, no = 1, attempt = 0): EntryRecord => ({
   ...{

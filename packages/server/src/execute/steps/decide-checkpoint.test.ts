@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DISCOVERY_ENTRY, NOW, sampleState, sampleStep } from "../../../test/support/sample-state.ts";
 import { decideCheckpoint } from "./decide-checkpoint.ts";
 import { readOperations } from "./operations.ts";
-import { DISCOVERY_ENTRY, NOW, sampleState, sampleStep } from "./sample-state.ts";
 
 const read = (list: object[]) => readOperations(JSON.stringify(list)) ?? [];
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StepId } from "@inlet/protocol";
+import { NOW, sampleState, sampleStep } from "../../../test/support/sample-state.ts";
 import { cancelRun, completeRun, failRun, resolveStep, restingStatus } from "./run-changes.ts";
-import { NOW, sampleState, sampleStep } from "./sample-state.ts";
 
 const result = { id: "w" as StepId, status: "completed", value: "null" } as const;
 

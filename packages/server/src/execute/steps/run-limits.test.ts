@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { NOW, operations, sampleFacts, sampleState, sampleStep } from "../../../test/support/sample-state.ts";
 import type { StepRecord, StepWrite } from "../../store/contract/index.ts";
 import { decideAnswer } from "./decide-answer.ts";
 import { decideCheckpoint } from "./decide-checkpoint.ts";
 import { readOperations } from "./operations.ts";
 import { overLimit, STATE_BYTES_MAX, STEPS_MAX } from "./run-limits.ts";
-import { NOW, operations, sampleFacts, sampleState, sampleStep } from "./sample-state.ts";
 
 const done = (count: number): StepRecord[] => Array.from({ length: count }, (_, n) => sampleStep(`s${n}`, { status: "completed" }));
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEventIdGenerator, type FunctionNo } from "@inlet/protocol";
+import { sampleState } from "../../../test/support/sample-state.ts";
 import type { NewRun } from "../../store/contract/index.ts";
 import { type Operation, readOperations } from "./operations.ts";
-import { sampleState } from "./sample-state.ts";
 import { type InvokeParts, readInvocation, readSleep, readWait, timeoutValue } from "./step-parameters.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");

@@ -1,9 +1,9 @@
 /** Runs in every state, for tests. */
 
 import type { EntryNo, EnvironmentId, EventId, FunctionNo, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
-import type { EntryRecord, RunRecord, RunState, StepRecord, StoredEvent } from "../../store/contract/index.ts";
-import type { Answer, AnswerOf, CallFacts } from "./answers.ts";
-import { readOperations } from "./operations.ts";
+import type { Answer, AnswerOf, CallFacts } from "../../src/execute/steps/answers.ts";
+import { readOperations } from "../../src/execute/steps/operations.ts";
+import type { EntryRecord, RunRecord, RunState, StepRecord, StoredEvent } from "../../src/store/contract/index.ts";
 
 export const NOW = 10_000;
 

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import type { AppNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
-import type { App, AppStore, StoredFunction } from "../store/contract/index.ts";
-import { type RegisteredFunction, Registry } from "./registry.ts";
+import { type RegisteredFunction, Registry } from "../../src/fan-out/registry.ts";
+import type { App, AppStore, StoredFunction } from "../../src/store/contract/index.ts";
 
 /** The numbers of a function, its app and its environment are the same: that of its settings in the list, from 1. */
 export async function sampleRegistry(...functions: object[]): Promise<Registry> {
