@@ -102,6 +102,21 @@ export const CASES: readonly Case[] = [
     expect: allCompleted,
   },
   {
+    name: "of two waits in a row, the second takes no event from before the first had ended",
+    scenario: scenario({
+      functions: [
+        fn({
+          code: sequence(
+            { kind: "wait", id: "first", event: "w/b", by: "any", timeoutMs: 60_000 },
+            { kind: "wait", id: "second", event: "w/a", by: "any", timeoutMs: 60_000 },
+          ),
+        }),
+      ],
+      events: [...events("t/0", 1, () => 1_000), ...["w/a", "w/b"].map((name, i) => ({ atMs: 5_000 + i * 5_000, name, key: 0, n: 1 + i }))],
+    }),
+    expect: ({ played }) => assert.equal(played.runs[0]?.output, '["first got 2","second timed out"]'),
+  },
+  {
     name: "an event counts for a wait that was on its way when another wait took it (v4)",
     scenario: scenario({
       functions: [

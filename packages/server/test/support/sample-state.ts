@@ -37,7 +37,7 @@ export function sampleState(given: { run?: Partial<RunRecord>; steps?: StepRecor
 export function sampleStep(id: string, given: Partial<StepRecord> = {}): StepRecord {
   const isDone = given.status === "completed" || given.status === "failed";
   return {
-    ...{ id: id as StepId, kind: "run", name: id, status: "planned", position: 0, startedAt: 2_000 },
+    ...{ id: id as StepId, kind: "run", name: id, status: "planned", position: 0, donePosition: isDone ? 0 : null, startedAt: 2_000 },
     ...{ endedAt: isDone ? 3_000 : null, attempts: 0, until: null, detail: null },
     ...given,
   };

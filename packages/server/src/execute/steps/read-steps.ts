@@ -135,7 +135,8 @@ export class OperationsReader {
 
   #wait(operation: Operation): void {
     const { run, steps } = this.#state;
-    const since = waitSince({ run, steps, ownSteps: this.#steps, startedAt: this.#facts.startedAt });
+    const { startedAt, stepsGiven } = this.#facts;
+    const since = waitSince({ run, steps, ownSteps: this.#steps, stepsGiven, startedAt });
     const wait = this.#facts.wait(operation, this.#state, since);
     if (typeof wait === "string") return this.#refuse(operation, wait);
     this.#write(operation, { kind: "wait", status: "waiting", until: wait.expiresAt, detail: wait.eventName });

@@ -58,6 +58,8 @@ export interface StepRecord {
   status: StepStatus;
   /** When it was found, among the run's steps. */
   position: number;
+  /** When it ended, among the run's steps: a call that was given n results was given those below n. Null while it is open. */
+  donePosition: number | null;
   startedAt: number;
   endedAt: number | null;
   attempts: number;
@@ -88,7 +90,7 @@ export interface EntryRecord {
   goesAgain: boolean;
 }
 
-export interface StepWrite extends Omit<StepRecord, "position"> {
+export interface StepWrite extends Omit<StepRecord, "position" | "donePosition"> {
   /** JSON text as the SDK is given it; absent while the step is open. */
   value?: string;
 }

@@ -32,6 +32,7 @@ function step(id: string, changes: Partial<StepRecord> = {}): StepRecord {
     name: id,
     status: "planned",
     position: 0,
+    donePosition: null,
     startedAt: 1,
     endedAt: null,
     attempts: 0,
@@ -42,7 +43,7 @@ function step(id: string, changes: Partial<StepRecord> = {}): StepRecord {
 }
 
 function done(id: string, value = "1"): StepWrite {
-  const { position: _, ...written } = step(id, { status: "completed", endedAt: NOW });
+  const { position: _, donePosition: __, ...written } = step(id, { status: "completed", endedAt: NOW });
   return { ...written, value };
 }
 

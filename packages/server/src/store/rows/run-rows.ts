@@ -50,6 +50,7 @@ export interface StepRow {
   name: string;
   status: string;
   position: number;
+  done_position: number | null;
   started_at: number;
   ended_at: number | null;
   attempts: number;
@@ -113,6 +114,7 @@ export function toStepRecord(row: StepRow): StepRecord {
     name: row.name,
     status: row.status as StepStatus,
     position: row.position,
+    donePosition: row.done_position,
     startedAt: row.started_at,
     endedAt: row.ended_at,
     attempts: row.attempts,
