@@ -30,6 +30,21 @@ export function limitConformance(engine: Engine): void {
     assert.deepEqual([rest.claimed.length, rest.more, rest.fullLimits], [3, false, []], "a larger limit has more of them");
   });
 
+  test(`${engine.name}: of a limit that is named twice the lower number holds`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    await arrive(scene, 3);
+    for (const caps of [
+      [1, 5],
+      [5, 1],
+    ] as const) {
+      const limits = caps.map((cap) => ({ id: `of ${caps.join()}`, cap }));
+      const { claimed, fullLimits } = await claim(scene, 0, { limits });
+      assert.deepEqual([claimed.length, new Set(fullLimits).size], [1, 1]);
+      assert.deepEqual((await claim(scene, 0, { limits })).claimed, []);
+    }
+  });
+
   test(`${engine.name}: a slot is free when the call is done, tried again, let go of or put back, and that is announced`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

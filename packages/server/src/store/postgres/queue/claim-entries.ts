@@ -101,7 +101,7 @@ export async function claimEntries(
     sendHome(client, sent),
     takeSlots(client, rules, holders),
   ]);
-  const fullLimits = rules.filter(({ id }) => (free.get(id) ?? 0) - holders.length <= 0).map(({ id }) => id);
+  const fullLimits = [...free].filter(([, slots]) => slots <= holders.length).map(([id]) => id);
   const lanesSent = [...new Set(sent.map(({ home_lane_no }) => keys.get(home_lane_no) as string))];
   return { claimed, more: rows.length === room, fullLimits, begun, lanesSent };
 }

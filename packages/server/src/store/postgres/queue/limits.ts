@@ -46,7 +46,10 @@ export async function freeSlotsOf(client: PoolClient, rules: readonly LimitRule[
   if (rules.length === 0) return new Map();
   const { rows } = await client.query<{ limit_id: string; used: number }>(USED, [rules.map(({ id }) => toStoreText(id)), now]);
   const used = new Map(rows.map((row) => [fromStoreText(row.limit_id), row.used]));
-  return new Map(rules.map(({ id, cap }) => [id, Math.max(cap - (used.get(id) ?? 0), 0)]));
+  const free = new Map<string, number>();
+  // A limit that is named twice is one limit, and the lower number holds.
+  for (const { id, cap } of rules) free.set(id, Math.min(free.get(id) ?? cap, Math.max(cap - (used.get(id) ?? 0), 0)));
+  return free;
 }
 
 export async function takeSlots(client: PoolClient, rules: readonly LimitRule[], holders: readonly SlotHolder[]): Promise<void> {
