@@ -73,6 +73,8 @@ interface Unit<Work, Result> extends UnitTraits {
 
 export interface GroupCommitParts<Work, Result> {
   database: Database;
+  /** What is to be there before the transaction begins. */
+  prepare?(works: readonly Work[]): Promise<void>;
   write: WriteGroup<Work, Result>;
   /** Lets go of what a lost attempt may have leased. */
   release(entries: readonly LeasedEntry[]): Promise<void>;
@@ -157,7 +159,8 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
   }
 
   async #write(group: readonly Unit<Work, Result>[]): Promise<void> {
-    const { database, write } = this.#parts;
+    const { database, prepare, write } = this.#parts;
+    await prepare?.(group.map(({ work }) => work));
     const { environmentId } = group[0] as Unit<Work, Result>;
     let written: Written<Result> | null = null;
     try {

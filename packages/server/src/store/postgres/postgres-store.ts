@@ -26,7 +26,7 @@ import { followEvents, getEvent, sequenceBefore } from "./events/follow-events.t
 import { listEvents } from "./events/list-events.ts";
 import { settledSequence } from "./events/settled-sequence.ts";
 import { trafficStore } from "./events/traffic.ts";
-import { createWriteEvents } from "./events/write-events.ts";
+import { createAddWords, createWriteEvents } from "./events/write-events.ts";
 import { GroupCommit } from "./group-commit.ts";
 import type { News } from "./group-writes.ts";
 import { createAnnounced } from "./nodes/announce.ts";
@@ -87,7 +87,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   });
   const release = (entries: readonly LeasedEntry[]) => queue.queueRelease({ entries, now: database.now() });
   const ways = { words, rules, tell };
-  const events = new GroupCommit<EventBatch, EventAppendResult>({ database, write: createWriteEvents(ways), release });
+  const events = new GroupCommit<EventBatch, EventAppendResult>({
+    database,
+    prepare: createAddWords(ways, database),
+    write: createWriteEvents(ways),
+    release,
+  });
   const decisions = new GroupCommit<Decision, DecisionResult>({ database, write: createWriteDecisions(ways), release });
   const analyzing = setInterval(() => void analyzeYoungTables(database).catch(() => {}), ANALYZE_INTERVAL_MS).unref();
   let stopped: Promise<void> | null = null;

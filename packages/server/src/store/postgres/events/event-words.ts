@@ -1,6 +1,7 @@
 /**
  * The numbers that stand for event names and sources in the events table. They are never removed, so those that are committed are
- * remembered. New ones are added by the transaction that needs them, and looked up again by the next.
+ * remembered. New ones are added ahead of the transaction that needs them: inside it, everybody with the same new name would wait for
+ * its commit. Only a transaction that learns of its events as it goes adds them itself.
  */
 
 import { type EventBatch, type EventSource, toStoreText } from "../../contract/index.ts";
@@ -50,6 +51,16 @@ export class WordNumbers {
 export class EventWords {
   readonly #names = new Map<string, number>();
   readonly #sources = new Map<string, number>();
+
+  /** Before a transaction: `read` commits each statement. */
+  async add(read: Read, batches: readonly EventBatch[]): Promise<void> {
+    const isKnown = ({ source, events }: EventBatch) =>
+      this.#sources.has(sourceWord(source)) && events.every(({ name }) => this.#names.has(toStoreText(name)));
+    if (batches.every(isKnown)) return;
+    await this.numbersFor(read, batches);
+    // What was added is committed by now, and remembered.
+    await this.numbersFor(read, batches);
+  }
 
   async numbersFor(read: Read, batches: readonly EventBatch[]): Promise<WordNumbers> {
     const names = new Set(batches.flatMap(({ events }) => events.map(({ name }) => toStoreText(name))));

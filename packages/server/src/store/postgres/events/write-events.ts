@@ -2,6 +2,7 @@
 
 import type { EventAppendResult, EventBatch, WaitRules } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import type { Database } from "../database.ts";
 import type { WriteGroup } from "../group-commit.ts";
 import { GroupWrites, type News } from "../group-writes.ts";
 import { LANES_LOCK, LockSet, nameLock } from "../locks.ts";
@@ -14,6 +15,14 @@ export interface WriteEventsParts {
   words: EventWords;
   rules: WaitRules;
   tell(news: News): void;
+}
+
+/** Names and sources that are new are committed before the transaction that needs them. */
+export function createAddWords(
+  { words }: Pick<WriteEventsParts, "words">,
+  database: Database,
+): (batches: readonly EventBatch[]) => Promise<void> {
+  return (batches) => words.add((text, values) => database.query(text, values), batches);
 }
 
 export function createWriteEvents({ words, rules, tell }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {

@@ -22,8 +22,7 @@ const REMOVE = `
   DELETE FROM marks USING unnest($2::integer[], $3::text[], $4::text[]) AS gone(function_no, kind, key)
   WHERE marks.environment_id = $1 AND marks.function_no = gone.function_no AND marks.kind = gone.kind AND marks.key = gone.key`;
 const RUNS = "SELECT run_no, ended_at FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
-const HELD =
-  "SELECT entry_no, lease_id FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[]) ORDER BY entry_no FOR UPDATE";
+const LEASES = "SELECT entry_no, lease_id FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])";
 
 interface Mark {
   functionNo: FunctionNo;
@@ -46,15 +45,21 @@ export class Marks {
   }
 
   /** Nobody else reads or writes the marks of these starts until the transaction ends. */
-  static async lock(writes: GroupWrites, starts: readonly FunctionStartParams[]): Promise<Marks> {
-    if (starts.length === 0) return new Marks(new Map());
-    const keys = starts.flatMap(({ functionNo, marks }) => marks.map((mark) => ({ ...mark, functionNo })));
+  static lock(writes: GroupWrites, starts: readonly FunctionStartParams[]): void {
     const locks = new LockSet();
-    for (const mark of keys) locks.add(markLock(writes.environmentId, mark.functionNo, mark), "alone");
+    for (const { functionNo, marks } of starts) {
+      for (const mark of marks) locks.add(markLock(writes.environmentId, functionNo, mark), "alone");
+    }
     locks.send(writes);
+  }
+
+  /** The marks are locked, and so are the entries of the starts. */
+  static async read(writes: GroupWrites, starts: readonly FunctionStartParams[]): Promise<Marks> {
+    if (starts.length === 0) return new Marks(new Map());
     const numbers = starts.map(({ entry }) => entry.no);
-    const held = await writes.rows<{ entry_no: EntryNo; lease_id: LeaseId | null }>(HELD, writes.environmentId, numbers);
-    const marks = new Marks(new Map(held.map(({ entry_no, lease_id }) => [entry_no, lease_id])));
+    const leases = await writes.rows<{ entry_no: EntryNo; lease_id: LeaseId | null }>(LEASES, writes.environmentId, numbers);
+    const marks = new Marks(new Map(leases.map(({ entry_no, lease_id }) => [entry_no, lease_id])));
+    const keys = starts.flatMap(({ functionNo, marks: wanted }) => wanted.map((mark) => ({ ...mark, functionNo })));
     await marks.#read(writes, keys);
     return marks;
   }

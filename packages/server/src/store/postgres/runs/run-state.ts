@@ -22,7 +22,7 @@ const STEPS = `
  * again. Nor an entry that is worked on, and whose lease ends at this moment. Timeouts are left to the events that make them due.
  */
 const LOCK_ENTRIES = `
-  SELECT 1 FROM queue WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND (kind <> 'timeout' OR entry_no = ANY ($3::bigint[]))
+  SELECT 1 FROM queue WHERE environment_id = $1 AND (run_no = ANY ($2::bigint[]) AND kind <> 'timeout' OR entry_no = ANY ($3::bigint[]))
   ORDER BY entry_no FOR UPDATE`;
 const ENTRIES = `
   SELECT run_no, entry_no, kind, step_id, attempt, claims, lease_id, again FROM queue
@@ -39,16 +39,17 @@ interface EntryRow {
   again: number;
 }
 
-/** The states of those that have not ended, by run. `held` are the entries worked on. */
+/** The states of those that have not ended, by run. `held` are the entries worked on, those of no run among them. */
 export async function lockRunStates(
   writes: GroupWrites,
   runNos: readonly RunNo[],
   held: readonly EntryNo[],
 ): Promise<Map<RunNo, RunState>> {
   const { environmentId } = writes;
-  if (runNos.length === 0) return new Map();
-  writes.send(LOCK_RUNS, environmentId, runNos);
+  if (runNos.length > 0) writes.send(LOCK_RUNS, environmentId, runNos);
+  // One statement for all of them, in the order of their numbers, as whoever renews leases does.
   writes.send(LOCK_ENTRIES, environmentId, runNos, held);
+  if (runNos.length === 0) return new Map();
   const [runRows, stepRows, entryRows] = await Promise.all([
     writes.rows<RunRow>(RUNS, environmentId, runNos),
     writes.rows<StepRow & { run_no: RunNo }>(STEPS, environmentId, runNos),

@@ -59,16 +59,16 @@ export function createWriteDecisions({ words, rules, tell }: WriteDecisionsParts
 
 /** One after the other: a unit sees what those before it did to the marks they share. */
 async function decide(writes: GroupWrites, units: readonly Unit[], consequences: Consequences): Promise<Omit<DecisionResult, "leased">[]> {
-  const marks = await Marks.lock(
-    writes,
-    units.flatMap(({ work }) => (work.kind === "start function" ? [work.params] : [])),
-  );
+  const starts = units.flatMap(({ work }) => (work.kind === "start function" ? [work.params] : []));
   const advances = units.flatMap(({ work }) => (work.kind === "advance" ? [work.params] : []));
+  Marks.lock(writes, starts);
+  const held = [...starts, ...advances].flatMap(({ entry }) => entry?.no ?? []);
   const states = await lockRunStates(
     writes,
     advances.map(({ runNo }) => runNo),
-    advances.flatMap(({ entry }) => entry?.no ?? []),
+    held,
   );
+  const marks = await Marks.read(writes, starts);
   const starting = units.filter(({ work }) => work.kind !== "advance").length;
   const numbers = starting > 0 ? (await takeNumbers(writes, { events: 0, runs: starting })).runs : [];
   const present = await presentRuns(writes, units);
