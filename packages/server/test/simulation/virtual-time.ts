@@ -97,8 +97,23 @@ export function after(delayMs: number, work: () => void): () => void {
 /** The same where time is real: nobody is called in the name of a process that was killed. */
 function afterReal(delayMs: number, work: () => void): () => void {
   const life = lives.getStore();
-  const timer = real.setTimeout(() => !life?.isDead && work(), delayMs);
-  return () => real.clearTimeout(timer);
+  const timer = real.setTimeout(() => {
+    realTimers.delete(timer);
+    if (!life?.isDead) work();
+  }, delayMs);
+  realTimers.add(timer);
+  return () => {
+    realTimers.delete(timer);
+    real.clearTimeout(timer);
+  };
+}
+
+const realTimers = new Set<ReturnType<typeof setTimeout>>();
+
+/** The scenario is over: nothing that waits for its time keeps the process. */
+export function dropRealTimers(): void {
+  for (const timer of realTimers) real.clearTimeout(timer);
+  realTimers.clear();
 }
 
 export function pass(delayMs: number): Promise<void> {
