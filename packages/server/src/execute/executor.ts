@@ -108,7 +108,9 @@ export class Executor {
     return this.#gates.isGate(lane) ? 0 : this.#scheduler.roomIn(lane);
   }
 
+  /** What was leased just before a stop, and is committed after it, is let go of again. */
   take(entries: readonly ClaimedEntry[]): void {
+    if (this.#isStopping) return void this.#letGo(entries);
     this.#scheduler.take(entries.filter(({ kind }) => kind === "call"));
     const timers = entries.filter(({ kind }) => kind !== "call");
     if (timers.length > 0) void this.#workTimers(timers);

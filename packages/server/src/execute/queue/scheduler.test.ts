@@ -210,6 +210,13 @@ test("a lane that is done leaves nothing behind", async () => {
   assert.deepEqual([bench.scheduler.held().length, bench.scheduler.roomIn("a")], [0, 1_000]);
 });
 
+test("stopping waits for claims under way: what they bring is held, and can be let go of", async () => {
+  const bench = new Bench();
+  bench.put("a", 1, 2);
+  await bench.scheduler.stop();
+  assert.deepEqual([bench.begun, bench.scheduler.held().length], [[], 2]);
+});
+
 test("stopping waits for what is under way and begins nothing more", async () => {
   const bench = new Bench();
   bench.apps = { a: { id: "x", cap: 1 } };

@@ -68,6 +68,7 @@ export class Scheduler {
   /** Limits whose lanes are being given turns, and whether more slots were freed meanwhile. */
   readonly #turns = new Map<string, boolean>();
   readonly #working = new Set<Promise<void>>();
+  readonly #claiming = new Set<Promise<void>>();
   readonly #inWork = new Map<LeaseId, { entry: ClaimedEntry; lease: AbortController }>();
   #stopped = false;
 
@@ -142,11 +143,11 @@ export class Scheduler {
     }
   }
 
-  /** Takes up nothing more, and waits for what is under way. */
+  /** Takes up nothing more, and waits for what is under way: claims too, so that `held` is complete after it. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const lane of this.#lanes.values()) this.#unblock(lane);
-    await Promise.all(this.#working);
+    await Promise.all([...this.#working, ...this.#claiming]);
   }
 
   #lane(key: string): Lane {
@@ -211,7 +212,9 @@ export class Scheduler {
   async #refill(lane: Lane): Promise<void> {
     if (!lane.hasBacklog || lane.isClaiming || lane.stopLooking || this.#stopped) return;
     if (lane.waiting.length > this.#parts.prefetch * LOW_SHARE) return;
-    await this.#claim(lane);
+    const claiming = this.#claim(lane).finally(() => this.#claiming.delete(claiming));
+    this.#claiming.add(claiming);
+    await claiming;
   }
 
   async #claim(lane: Lane): Promise<void> {
