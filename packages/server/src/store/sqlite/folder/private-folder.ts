@@ -53,6 +53,8 @@ function close(path: string, mode: number): void {
   try {
     chmodSync(path, mode);
   } catch (error) {
+    // A disk that cannot be written is refused where the store is opened, with a better reason.
+    if ((error as NodeJS.ErrnoException).code === "EROFS") return;
     throw new StoreRefused(
       `${path} can be read by other users of this machine, and this user may not change that (${(error as Error).message}). Choose a folder that Inlet can make itself with --data-dir, or run: chmod ${mode.toString(8)} ${path}`,
       error,
