@@ -137,6 +137,12 @@ test("what could be read in two ways is refused, and nothing of it is stored", a
   assert.deepEqual(await stored(service), []);
 });
 
+test("a method that no route could have is answered like any unknown path", async (t) => {
+  const { connection } = await connected(t);
+  await connection.write("PRI /e0\r\n\r\n");
+  assert.equal((await connection.answer())?.status, 404);
+});
+
 test("requests followed by garbage get their own answers before the garbage is refused", async (t) => {
   const service = await startTestService(t);
   const garbage = "no HTTP at all\r\n\r\n";

@@ -47,6 +47,9 @@ function refusalFor(error: FastifyError): Refusal {
   switch (error.statusCode) {
     case 400:
       return new Refusal("body_invalid", error.message);
+    // Where a method is so unusual that no route could have it.
+    case 404:
+      return new Refusal("route_not_found", "The path does not exist.");
     case 413:
       return new Refusal("body_too_large", error.message);
     case 415:
