@@ -139,7 +139,7 @@ test("what could be read in two ways is refused, and nothing of it is stored", a
 
 test("a method that no route could have is answered like any unknown path", async (t) => {
   const { connection } = await connected(t);
-  await connection.write("PRI /e0\r\n\r\n");
+  await connection.write("PRI /e0\r\n\r\n/x HTTP/1.1\r\nHost: inlet.test\r\n\r\n");
   assert.equal((await connection.answer())?.status, 404);
 });
 
