@@ -10,9 +10,12 @@ export interface AttackPlan {
   roundsMin: number;
 }
 
+/** In `npm test`, which is to say the same of the same code each time. Its rounds hold one that was once answered with 500. */
+const USUAL_SEED = 703_000;
+
 export function attackPlan(roundsMin: number): AttackPlan {
   const { ATTACK_SEED, ATTACK_MS } = process.env;
-  return { seed: Number(ATTACK_SEED ?? Date.now() % 1_000_000), durationMs: Number(ATTACK_MS ?? 0), roundsMin };
+  return { seed: Number(ATTACK_SEED ?? USUAL_SEED), durationMs: Number(ATTACK_MS ?? 0), roundsMin };
 }
 
 /** Calls `attack` with a seed of its own for each round, and says which seed made it fail. */
