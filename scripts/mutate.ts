@@ -20,7 +20,7 @@ const RULES = [
   "packages/server/src/deduplicate/*.ts",
   "packages/server/src/fan-out/**/*.ts",
   "packages/server/src/execute/steps/*.ts",
-  "packages/server/src/receive/{check-names,client-ip,environment-concerned,event-content-type,ip-list,parse-events,target}.ts",
+  "packages/server/src/receive/{connections/{client-ip,target},senders/{check-names,environment-concerned,ip-list},bodies/{event-content-type,parse-events}}.ts",
 ];
 /** Tables of texts, what tests are made of, and what reads and writes: other tests hold these to what they promise. */
 const NO_RULES = ["index.ts", "error-codes.ts", "when-needed.ts", "registry.ts", "register-app.ts", "function-starts.ts"];

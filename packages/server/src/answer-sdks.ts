@@ -2,7 +2,7 @@
 
 import { type EventIdGenerator, jsonMembers, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { SdkRoutesParts } from "./api/sdk-routes.ts";
+import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
 import type { AppSync } from "./execute/apps/app-sync.ts";
 import { eventText, stepsText } from "./execute/call/call-body.ts";
 import type { Executor } from "./execute/executor.ts";
@@ -10,7 +10,7 @@ import { decideCheckpoint, isSuperseded } from "./execute/steps/decide-checkpoin
 import { readOperations } from "./execute/steps/operations.ts";
 import { registerApp } from "./fan-out/register-app.ts";
 import type { Registry } from "./fan-out/registry.ts";
-import type { Directory } from "./receive/directory.ts";
+import type { Directory } from "./receive/senders/directory.ts";
 import type { Environment, RunContext, RunError, Store } from "./store/contract/index.ts";
 
 export interface SdkAnswersParts {

@@ -27,16 +27,16 @@ import type { LiveLog } from "./observe/live-log.ts";
 import type { RefusalLog } from "./observe/refusal-log.ts";
 import type { Traffic } from "./observe/traffic.ts";
 import { type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "./observe/webhook-record.ts";
-import { checkNames } from "./receive/check-names.ts";
-import type { Directory, WebhookTarget } from "./receive/directory.ts";
-import { environmentConcerned } from "./receive/environment-concerned.ts";
-import { contentTypeRefusal } from "./receive/event-content-type.ts";
-import { identifySender, type SenderRules } from "./receive/identify-sender.ts";
+import { contentTypeRefusal } from "./receive/bodies/event-content-type.ts";
+import { parseEvents } from "./receive/bodies/parse-events.ts";
+import { ABORTED } from "./receive/bodies/read-body.ts";
 import type { Answer, InboundRequest } from "./receive/inbound-request.ts";
-import { ipAdmitted } from "./receive/ip-list.ts";
-import { parseEvents } from "./receive/parse-events.ts";
-import { ABORTED } from "./receive/read-body.ts";
 import { routeWebhook } from "./receive/route-webhook.ts";
+import { checkNames } from "./receive/senders/check-names.ts";
+import type { Directory, WebhookTarget } from "./receive/senders/directory.ts";
+import { environmentConcerned } from "./receive/senders/environment-concerned.ts";
+import { identifySender, type SenderRules } from "./receive/senders/identify-sender.ts";
+import { ipAdmitted } from "./receive/senders/ip-list.ts";
 import {
   type ClaimedEntry,
   type EventAppendResult,

@@ -3,9 +3,9 @@
 import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { createSdkAnswers } from "./answer-sdks.ts";
-import type { FunctionsRoutesParts } from "./api/functions-routes.ts";
-import type { RunsRoutesParts } from "./api/runs-routes.ts";
-import type { SdkRoutesParts } from "./api/sdk-routes.ts";
+import type { FunctionsRoutesParts } from "./api/runs/functions-routes.ts";
+import type { RunsRoutesParts } from "./api/runs/runs-routes.ts";
+import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
 import { AppSync } from "./execute/apps/app-sync.ts";
 import { AppWatch } from "./execute/apps/app-watch.ts";
@@ -23,7 +23,7 @@ import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
 import { eventValue, newWait } from "./fan-out/waits.ts";
 import type { LiveLog } from "./observe/live-log.ts";
 import type { Traffic } from "./observe/traffic.ts";
-import type { Directory } from "./receive/directory.ts";
+import type { Directory } from "./receive/senders/directory.ts";
 import { rerunRun } from "./rerun-run.ts";
 import type { App, ClaimedEntry, Environment, EventSource, Lease, NewEvent, Store } from "./store/contract/index.ts";
 

@@ -11,7 +11,7 @@ import { curlSend, loginLink, welcome } from "./welcome.ts";
 
 export { ConfigInvalid, readConfig } from "./config/config.ts";
 export { settingsHelp, settingsMarkdown, settingsNames } from "./config/help.ts";
-export { issueKey } from "./receive/issue-key.ts";
+export { issueKey } from "./receive/senders/issue-key.ts";
 export { StoreRefused, StoreUnavailable } from "./store/contract/index.ts";
 
 export type { CopyProgress, CopyReport, CopyStoreOptions } from "./store/copy/copy-store.ts";

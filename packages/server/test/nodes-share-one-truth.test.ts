@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LeaseId } from "@inlet/protocol";
-import { Directory } from "../src/receive/directory.ts";
+import { Directory } from "../src/receive/senders/directory.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { poll, runsOf, startApp } from "./support/app.ts";
 import { clockBeforeMinute } from "./support/held-clock.ts";

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { pino } from "pino";
 import { ConfigInvalid, readConfig } from "../src/config/config.ts";
-import { adoptKey } from "../src/receive/issue-key.ts";
+import { adoptKey } from "../src/receive/senders/issue-key.ts";
 import { startService } from "../src/service.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { BareApp } from "./support/bare-app.ts";

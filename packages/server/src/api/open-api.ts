@@ -7,8 +7,8 @@
 
 import { ENVIRONMENT_HEADER, ERRORS, type ErrorCode } from "@inlet/protocol";
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from "fastify";
-import { IDEMPOTENCY_HEADER } from "./idempotency.ts";
-import { SESSION_COOKIE } from "./sessions.ts";
+import { IDEMPOTENCY_HEADER } from "./access/idempotency.ts";
+import { SESSION_COOKIE } from "./access/sessions.ts";
 
 export interface DocumentedRoute {
   method: string;

@@ -1,27 +1,27 @@
 /** The REST API under /v1: its checks, its errors, its routes. */
 
 import type { FastifyInstance } from "fastify";
-import { type AuditRoutesParts, registerAuditRoutes } from "./audit-routes.ts";
-import { type EnvironmentsRoutesParts, registerEnvironmentsRoutes } from "./environments-routes.ts";
-import { type EventStreamParts, registerEventStream } from "./event-stream.ts";
-import { type EventTypesRoutesParts, registerEventTypesRoutes } from "./event-types-routes.ts";
-import { registerEventsRoutes } from "./events-routes.ts";
-import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./functions-routes.ts";
-import { type IdempotencyParts, registerIdempotency } from "./idempotency.ts";
-import { type KeysRoutesParts, registerKeysRoutes } from "./keys-routes.ts";
+import { type AuditRoutesParts, registerAuditRoutes } from "./access/audit-routes.ts";
+import { type EnvironmentsRoutesParts, registerEnvironmentsRoutes } from "./access/environments-routes.ts";
+import { type IdempotencyParts, registerIdempotency } from "./access/idempotency.ts";
+import { type KeysRoutesParts, registerKeysRoutes } from "./access/keys-routes.ts";
+import { registerAccess } from "./access/rest-access.ts";
+import { registerNoStore } from "./access/security-headers.ts";
+import { registerSessionRoutes, type SessionRoutesParts } from "./access/session-routes.ts";
+import { type EventStreamParts, registerEventStream } from "./events/event-stream.ts";
+import { type EventTypesRoutesParts, registerEventTypesRoutes } from "./events/event-types-routes.ts";
+import { registerEventsRoutes } from "./events/events-routes.ts";
+import { registerStatsRoutes, type StatsRoutesParts } from "./events/stats-routes.ts";
 import { rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
-import { registerAccess } from "./rest-access.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
-import { type RunStreamParts, registerRunStream } from "./run-stream.ts";
-import { registerRunsRoutes } from "./runs-routes.ts";
-import { registerNoStore } from "./security-headers.ts";
-import { registerSessionRoutes, type SessionRoutesParts } from "./session-routes.ts";
-import { registerStatsRoutes, type StatsRoutesParts } from "./stats-routes.ts";
-import { registerTransformsRoutes, type TransformsRoutesParts } from "./transforms-routes.ts";
-import { registerWebhookRequestStream, type WebhookRequestStreamParts } from "./webhook-request-stream.ts";
-import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "./webhook-requests-routes.ts";
-import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks-routes.ts";
+import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./runs/functions-routes.ts";
+import { type RunStreamParts, registerRunStream } from "./runs/run-stream.ts";
+import { registerRunsRoutes } from "./runs/runs-routes.ts";
+import { registerTransformsRoutes, type TransformsRoutesParts } from "./webhooks/transforms-routes.ts";
+import { registerWebhookRequestStream, type WebhookRequestStreamParts } from "./webhooks/webhook-request-stream.ts";
+import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "./webhooks/webhook-requests-routes.ts";
+import { registerWebhooksRoutes, type WebhooksRoutesParts } from "./webhooks/webhooks-routes.ts";
 
 export type RestApiParts = EventStreamParts &
   EnvironmentsRoutesParts &

@@ -2,8 +2,8 @@
 
 import { ERRORS, errorBody, Refusal } from "@inlet/protocol";
 import type { Logger } from "pino";
+import { ABORTED } from "./bodies/read-body.ts";
 import type { Answer, InboundRequest } from "./inbound-request.ts";
-import { ABORTED } from "./read-body.ts";
 
 export interface HttpAnswer {
   status: number;

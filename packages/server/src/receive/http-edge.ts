@@ -5,14 +5,14 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Refusal } from "@inlet/protocol";
-import type { BodyBudget, BodyShare } from "./body-budget.ts";
-import type { ClientIp } from "./client-ip.ts";
-import { closeLingering, hasLargeRest } from "./close-lingering.ts";
-import type { DevGuard } from "./dev-guard.ts";
+import type { BodyBudget, BodyShare } from "./bodies/body-budget.ts";
+import { type Body, overloaded, readBody } from "./bodies/read-body.ts";
+import type { ClientIp } from "./connections/client-ip.ts";
+import { closeLingering, hasLargeRest } from "./connections/close-lingering.ts";
+import type { DevGuard } from "./connections/dev-guard.ts";
+import { keyTextOf, queryOf, TARGET_START } from "./connections/target.ts";
 import { type AnswerParts, answerTo, type HttpAnswer, refusedAnswer } from "./http-answer.ts";
 import type { InboundRequest } from "./inbound-request.ts";
-import { type Body, overloaded, readBody } from "./read-body.ts";
-import { keyTextOf, queryOf, TARGET_START } from "./target.ts";
 
 export interface HttpEdgeParts extends AnswerParts {
   budget: BodyBudget;

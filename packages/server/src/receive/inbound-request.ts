@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { EventId, Refusal } from "@inlet/protocol";
-import type { ABORTED, Body } from "./read-body.ts";
+import type { ABORTED, Body } from "./bodies/read-body.ts";
 
 export interface InboundRequest {
   /** The text after `/e/`. */

@@ -12,7 +12,7 @@ import { createEventLife, type EventLife } from "../../src/event-life.ts";
 import { createFunctions, type Functions } from "../../src/functions.ts";
 import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
-import { Directory } from "../../src/receive/directory.ts";
+import { Directory } from "../../src/receive/senders/directory.ts";
 import type { Store } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { CALLS_PER_APP } from "./limits.ts";

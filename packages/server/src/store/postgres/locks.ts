@@ -1,7 +1,7 @@
 /**
  * Advisory locks, all of them held until the transaction ends. Everybody takes locks in one order, so that nobody waits in a circle:
  *
- *   marks and limits → rows of runs, and entries worked on → new words → lanes and names → dedup keys → waits → rows of the queue,
+ *   marks and limits → rows of runs, and entries worked on → new interned ids → lanes and names → dedup keys → waits → rows of the queue,
  *
  * and within each kind by number or key. Where that cannot be kept, PostgreSQL ends one of the two transactions, and what it was
  * to write is written again (group-commit.ts).

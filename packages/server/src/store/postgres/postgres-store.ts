@@ -21,8 +21,8 @@ import { appStore } from "./apps/apps.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { dedupKeyStore } from "./events/dedup-keys.ts";
 import { eventTypeStore } from "./events/event-types.ts";
-import { EventWords } from "./events/event-words.ts";
 import { followEvents, getEvent, sequenceBefore } from "./events/follow-events.ts";
+import { InternedIds } from "./events/interned-ids.ts";
 import { listEvents } from "./events/list-events.ts";
 import { settledSequence } from "./events/settled-sequence.ts";
 import { trafficStore } from "./events/traffic.ts";
@@ -79,14 +79,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
   const announced = createAnnounced(database, node);
   const tell = (news: News) => signals.tell(news);
-  const words = new EventWords();
+  const interned = new InternedIds();
   const queue = queueStore({
     ...{ database, tell },
     watch: (listener) => signals.queue.add(listener),
     watchLimits: (listener) => signals.limits.add(listener),
   });
   const release = (entries: readonly LeasedEntry[]) => queue.queueRelease({ entries, now: database.now() });
-  const ways = { words, rules, tell };
+  const ways = { interned, rules, tell };
   const events = new GroupCommit<EventBatch, EventAppendResult>({
     database,
     prepare: createAddWords(ways, database),

@@ -11,8 +11,8 @@ import type { GroupWrites } from "../group-writes.ts";
 import { requestStart, startRun } from "../runs/start-runs.ts";
 import { recordRequests } from "../webhooks/webhook-requests.ts";
 import { claimKeys } from "./dedup-keys.ts";
-import type { WordNumbers } from "./event-words.ts";
 import { countDuplicates, insertEvents, type StoredNow } from "./insert-events.ts";
+import type { InternedNumbers } from "./interned-ids.ts";
 import { takeNumbers } from "./take-numbers.ts";
 
 export interface Appending {
@@ -35,7 +35,7 @@ interface Candidate extends Appending {
   verdict: Verdict;
 }
 
-export async function appendEvents(writes: GroupWrites, words: WordNumbers, appendings: readonly Appending[]): Promise<Appended> {
+export async function appendEvents(writes: GroupWrites, interned: InternedNumbers, appendings: readonly Appending[]): Promise<Appended> {
   const candidates = appendings.map((appending) =>
     appending.batch.events.map((event): Candidate => ({ ...appending, event, verdict: { kind: "stored" } })),
   );
@@ -45,7 +45,7 @@ export async function appendEvents(writes: GroupWrites, words: WordNumbers, appe
   judgeTwins(all);
   const stored = await store(
     writes,
-    words,
+    interned,
     all.filter(({ verdict }) => verdict.kind === "stored"),
   );
   const firsts = all.flatMap(({ verdict }) => (verdict.kind === "duplicate" ? [verdict.first] : []));
@@ -101,7 +101,7 @@ async function judgeKeys(writes: GroupWrites, candidates: readonly Candidate[]):
   }
 }
 
-async function store(writes: GroupWrites, words: WordNumbers, candidates: readonly Candidate[]): Promise<Appended["stored"]> {
+async function store(writes: GroupWrites, interned: InternedNumbers, candidates: readonly Candidate[]): Promise<Appended["stored"]> {
   if (candidates.length === 0) return [];
   const runs = candidates.reduce((sum, { event }) => sum + (event.runs?.length ?? 0), 0);
   const numbers = await takeNumbers(writes, { events: candidates.length, runs });
@@ -109,7 +109,7 @@ async function store(writes: GroupWrites, words: WordNumbers, candidates: readon
     ...{ batch, event, allocation },
     sequence: numbers.events[index] as number,
   }));
-  insertEvents(writes, words, stored);
+  insertEvents(writes, interned, stored);
   writes.news.hasEvents = true;
   for (const { event, allocation, sequence } of stored) {
     for (const run of event.runs ?? []) startRun(writes, allocation, numbers.runs.shift() as RunNo, sequence, run);

@@ -4,7 +4,7 @@ import type { EventId } from "@inlet/protocol";
 import { type EventBatch, type NewEvent, toStoreText } from "../../contract/index.ts";
 import type { GroupWrites } from "../group-writes.ts";
 import { insertInto } from "../json-rows.ts";
-import type { WordNumbers } from "./event-words.ts";
+import type { InternedNumbers } from "./interned-ids.ts";
 
 const INSERT = insertInto("events", {
   ...{ sequence: "bigint", environment_id: "integer", event_id: "text", name_id: "integer", ts: "bigint", received_at: "bigint" },
@@ -19,13 +19,20 @@ export interface StoredNow {
   sequence: number;
 }
 
-export function insertEvents(writes: GroupWrites, words: WordNumbers, stored: readonly StoredNow[]): void {
+export function insertEvents(writes: GroupWrites, interned: InternedNumbers, stored: readonly StoredNow[]): void {
   if (stored.length === 0) return;
   const rows = stored.map(({ batch, event, sequence }) => {
     const { id, name, ts, dedupId, extras, data } = event;
     return {
-      ...{ sequence, environment_id: writes.environmentId, event_id: id, name_id: words.nameId(name), ts, received_at: batch.receivedAt },
-      ...{ dedup_id: dedupId === null ? null : toStoreText(dedupId), source_no: words.sourceNo(batch.source), extras, data },
+      ...{
+        sequence,
+        environment_id: writes.environmentId,
+        event_id: id,
+        name_id: interned.nameId(name),
+        ts,
+        received_at: batch.receivedAt,
+      },
+      ...{ dedup_id: dedupId === null ? null : toStoreText(dedupId), source_no: interned.sourceNo(batch.source), extras, data },
     };
   });
   writes.send(INSERT, JSON.stringify(rows));

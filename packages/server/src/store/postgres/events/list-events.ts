@@ -70,7 +70,7 @@ async function readSlice(
   if (after) where.add("(received_at, sequence) < (?, ?)", after.receivedAt, after.sequence);
   if (params.from !== undefined) where.add("received_at >= ?", params.from);
   if (params.to !== undefined) where.add("received_at < ?", params.to);
-  // The rows are chosen before their words are looked up: the planner must not begin anywhere but at the events.
+  // The rows are chosen before their names are looked up: the planner must not begin anywhere but at the events.
   const order = "received_at DESC, sequence DESC";
   const newest = selectEvents(`WHERE ${where.text} ORDER BY ${order} LIMIT ${rows}`);
   const found = await database.query<EventRow & { rows_found: number }>(

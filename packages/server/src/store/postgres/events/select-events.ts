@@ -5,7 +5,7 @@ import type { StoredEvent } from "../../contract/index.ts";
 import { EVENT_COLUMNS, type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
 import type { Read } from "../database.ts";
 
-/** Events with the words their numbers stand for. Conditions and order stand inside, so that the planner begins at the events. */
+/** Events with their names and sources instead of interned ids. Conditions and order stand inside, so that the planner begins at the events. */
 export function selectEvents(conditions: string): string {
   return `SELECT ${EVENT_COLUMNS} FROM (SELECT * FROM events ${conditions} OFFSET 0) AS events
     JOIN event_names USING (name_id) JOIN event_sources USING (source_no)`;

@@ -9,26 +9,26 @@ import { LANES_LOCK, LockSet, nameLock } from "../locks.ts";
 import { resumeRuns } from "../runs/resume-runs.ts";
 import { writeGathered } from "../write-group.ts";
 import { appendEvents } from "./append-events.ts";
-import type { EventWords } from "./event-words.ts";
+import type { InternedIds } from "./interned-ids.ts";
 
 export interface WriteEventsParts {
-  words: EventWords;
+  interned: InternedIds;
   rules: WaitRules;
   tell(news: News): void;
 }
 
 /** Names and sources that are new are committed before the transaction that needs them. */
 export function createAddWords(
-  { words }: Pick<WriteEventsParts, "words">,
+  { interned }: Pick<WriteEventsParts, "interned">,
   database: Database,
 ): (batches: readonly EventBatch[]) => Promise<void> {
-  return (batches) => words.add((text, values) => database.query(text, values), batches);
+  return (batches) => interned.add((text, values) => database.query(text, values), batches);
 }
 
-export function createWriteEvents({ words, rules, tell }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {
+export function createWriteEvents({ interned, rules, tell }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {
   return async (client, environmentId, attempts) => {
     const writes = new GroupWrites(client, environmentId);
-    const numbers = await words.numbersFor(
+    const numbers = await interned.numbersFor(
       writes.read,
       attempts.map(({ work }) => work),
     );

@@ -7,7 +7,7 @@ import type { RunId, RunNo } from "@inlet/protocol";
 import type { EventBatch, WaitRules } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { appendEvents } from "../events/append-events.ts";
-import type { EventWords } from "../events/event-words.ts";
+import type { InternedIds } from "../events/interned-ids.ts";
 import { takeNumbers } from "../events/take-numbers.ts";
 import type { Attempt, WriteGroup } from "../group-commit.ts";
 import { GroupWrites, type News } from "../group-writes.ts";
@@ -23,14 +23,14 @@ import { startFunction } from "./start-function.ts";
 import { startRun } from "./start-runs.ts";
 
 export interface WriteDecisionsParts {
-  words: EventWords;
+  interned: InternedIds;
   rules: WaitRules;
   tell(news: News): void;
 }
 
 type Unit = Attempt<Decision> & { allocation: LeaseAllocation };
 
-export function createWriteDecisions({ words, rules, tell }: WriteDecisionsParts): WriteGroup<Decision, DecisionResult> {
+export function createWriteDecisions({ interned, rules, tell }: WriteDecisionsParts): WriteGroup<Decision, DecisionResult> {
   return async (client, environmentId, attempts) => {
     const writes = new GroupWrites(client, environmentId);
     const units = attempts.map((attempt): Unit => {
@@ -41,7 +41,7 @@ export function createWriteDecisions({ words, rules, tell }: WriteDecisionsParts
     const decided = await decide(writes, units, consequences);
     const looking = looksBack(writes, units);
     const batches = consequences.appendings.map(({ batch }) => batch);
-    const numbers = await words.numbersFor(writes.read, batches);
+    const numbers = await interned.numbersFor(writes.read, batches);
     lockNames(writes, looking, batches);
     const { stored } = await appendEvents(writes, numbers, consequences.appendings);
     await writeGathered(writes);

@@ -7,8 +7,8 @@ import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { ResumeRuns } from "../runs/resume-runs.ts";
 import type { StartRuns } from "../runs/start-runs.ts";
 import { prepareRecordRequest } from "../webhooks/webhook-requests.ts";
-import type { EventWords } from "./event-words.ts";
 import type { InsertEvents } from "./insert-events.ts";
+import type { InternedIds } from "./interned-ids.ts";
 
 export interface AppendEvents {
   append(batch: EventBatch): EventAppendResult;
@@ -18,12 +18,12 @@ export interface AppendEvents {
 
 export interface AppendParts {
   rows: InsertEvents;
-  words: EventWords;
+  interned: InternedIds;
   startRuns: StartRuns;
   resumeRuns: ResumeRuns;
 }
 
-export function prepareAppendEvents(db: DatabaseSync, { rows, words, startRuns, resumeRuns }: AppendParts): AppendEvents {
+export function prepareAppendEvents(db: DatabaseSync, { rows, interned, startRuns, resumeRuns }: AppendParts): AppendEvents {
   const recordRequest = prepareRecordRequest(db);
   const findEvent = db.prepare("SELECT 1 FROM events WHERE environment_id = ? AND event_id = ?");
   const countDuplicate = db.prepare("UPDATE events SET duplicates = duplicates + 1 WHERE environment_id = ? AND event_id = ?");
@@ -45,7 +45,7 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, words, startRuns, 
   function insert(allocation: LeaseAllocation, batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
     const { environmentId, receivedAt } = batch;
     const { id, ts, extras, data } = event;
-    const nameId = words.nameId(event.name);
+    const nameId = interned.nameId(event.name);
     const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, extras, data);
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
     if (event.runs) for (const run of event.runs) startRuns.start(allocation, environmentId, sequence, run);
@@ -55,7 +55,7 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, words, startRuns, 
 
   function appendInside(allocation: LeaseAllocation, batch: EventBatch): EventAppendResult {
     const ids: EventId[] = [];
-    const sourceNo = words.sourceNo(batch.source);
+    const sourceNo = interned.sourceNo(batch.source);
     let duplicates = 0;
     for (const event of batch.events) {
       const dedupId = event.dedupId === null ? null : toStoreText(event.dedupId);

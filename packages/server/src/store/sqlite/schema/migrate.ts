@@ -7,7 +7,7 @@ import { StoreRefused } from "../../contract/index.ts";
 const MIGRATIONS = new URL("./", import.meta.url);
 
 /** Schemas up to this number were written by programs that were never released. */
-const UNRELEASED = 100;
+const UNRELEASED = 200;
 
 export function migrate(db: DatabaseSync, path: string): void {
   const files = migrationFiles();

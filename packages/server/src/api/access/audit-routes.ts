@@ -1,0 +1,70 @@
+/** REST: the audit log. */
+
+import type { FastifyInstance } from "fastify";
+import type { AuditEntry, AuditStore } from "../../store/contract/index.ts";
+import { readCursor, writeCursor } from "../cursors.ts";
+import { readInstant } from "../instant.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
+import { INSTANT, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+
+export interface AuditRoutesParts {
+  store: AuditStore;
+}
+
+interface ListQuery {
+  limit: number;
+  cursor?: string;
+  actor?: string;
+  action?: string;
+  from?: string;
+  to?: string;
+}
+
+const LIST_PARAMETERS = closed({
+  ...PAGE_PARAMETERS,
+  actor: {
+    type: "string",
+    minLength: 1,
+    description: "The id of a key or session, or a kind: api-key, session, signing-key, event-key, dev.",
+  },
+  action: { type: "string", minLength: 1, description: "Such as `webhook.updated`; may end in `*`." },
+  from: { type: "string", description: "At or after: ISO 8601 or milliseconds." },
+  to: { type: "string", description: "Before: ISO 8601 or milliseconds." },
+});
+
+const ENTRY = shape(
+  {
+    id: TEXT,
+    at: INSTANT,
+    actor: shape({ kind: { type: "string", enum: ["api-key", "session", "signing-key", "event-key", "dev"] }, id: TEXT, name: TEXT }),
+    action: { type: "string", description: "What happened: `<noun>.<what happened to it>`." },
+    target: shape({ kind: TEXT, id: TEXT, name: TEXT }),
+    environment: { ...TEXT_OR_NULL, description: "Null: it concerns the installation." },
+    details: { type: "object", additionalProperties: true },
+  },
+  { title: "AuditEntry" },
+);
+
+export function registerAuditRoutes(app: FastifyInstance, { store }: AuditRoutesParts): void {
+  const list = {
+    summary: "List who changed what, newest first",
+    querystring: LIST_PARAMETERS,
+    response: { 200: pageOf(ENTRY) },
+  };
+  app.get<{ Querystring: ListQuery }>("/audit-log", { config: { about: "installation" }, schema: list }, async (request) => {
+    const { limit, cursor, from, to, actor, action } = request.query;
+    const { entries, next } = await store.auditList({
+      limit,
+      ...(cursor !== undefined && { after: readCursor(cursor) }),
+      ...(from !== undefined && { from: readInstant("from", from) }),
+      ...(to !== undefined && { to: readInstant("to", to) }),
+      ...(actor !== undefined && { actor }),
+      ...(action !== undefined && { action }),
+    });
+    return { data: entries.map(view), page: { next: next && writeCursor(next) } };
+  });
+}
+
+function view({ sequence, at, actor, action, target, environment, details }: AuditEntry) {
+  return { id: `aud_${sequence}`, at: new Date(at).toISOString(), actor, action, target, environment, details: JSON.parse(details) };
+}

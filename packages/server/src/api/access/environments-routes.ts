@@ -1,0 +1,164 @@
+/** REST: environments. */
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Environment, EnvironmentStore } from "../../store/contract/index.ts";
+import { invalid, RestRefusal } from "../rest-errors.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
+import { dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT } from "../route-facts.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import { mayUse, principalOf } from "./principal.ts";
+
+export interface EnvironmentsRoutesParts {
+  audit: AuditTrail;
+  store: EnvironmentStore;
+  directory: { environments(): Environment[]; environmentNamed(name: string): Environment | undefined; refresh(): Promise<void> };
+  now: () => number;
+}
+
+interface CreateBody {
+  name: string;
+  kind: "branch" | "custom";
+  bodyLimitBytes?: number | null;
+}
+
+const RESERVED_NAMES: ReadonlySet<string> = new Set(["production", "dev", "branch"]);
+const BODY_LIMIT = {
+  type: ["integer", "null"],
+  minimum: 1,
+  maximum: 268_435_456,
+  description: "Largest request body; null: the service's own limit.",
+};
+
+const CREATE = closed(
+  {
+    name: { type: "string", pattern: "^[A-Za-z0-9._/-]{1,128}$", description: "1 to 128 letters, digits and . _ - /" },
+    kind: { type: "string", enum: ["branch", "custom"], default: "custom" },
+    bodyLimitBytes: BODY_LIMIT,
+  },
+  ["name"],
+);
+
+const ENVIRONMENT = shape(
+  {
+    name: TEXT,
+    kind: { type: "string", enum: ["default", "custom", "branch"] },
+    createdAt: INSTANT,
+    archivedAt: INSTANT_OR_NULL,
+    bodyLimitBytes: { type: ["integer", "null"] },
+  },
+  { title: "Environment" },
+);
+const NONE = closed({});
+const config = { about: "installation" } as const;
+const ONE = { querystring: NONE, response: { 200: dataOf(ENVIRONMENT) }, errors: ["environment_not_found"] } as const;
+
+export function registerEnvironmentsRoutes(app: FastifyInstance, { store, directory, audit, now }: EnvironmentsRoutesParts): void {
+  const existing = (name: string): Environment => {
+    const environment = directory.environmentNamed(name);
+    if (!environment || environment.kind === "shared") {
+      throw new RestRefusal("environment_not_found", `There is no environment "${name}". A slash in a name is written %2F in a path.`);
+    }
+    return environment;
+  };
+  const note = (request: FastifyRequest, action: string, { name }: Environment, details: Record<string, unknown> = {}) =>
+    audit.note(request, { action: `environment.${action}`, target: { kind: "environment", id: name, name }, environment: name, details });
+  type Changes = { archivedAt?: number | null; bodyBytesMax?: number | null };
+  const change = async (request: FastifyRequest, action: string, name: string, changes: Changes) => {
+    const changed = await store.environmentUpdate({ id: existing(name).id, ...changes });
+    await directory.refresh();
+    const { bodyBytesMax: bodyLimitBytes } = changes;
+    await note(request, action, existing(name), bodyLimitBytes === undefined ? {} : { bodyLimitBytes });
+    return { data: view(changed as Environment) };
+  };
+
+  app.get<{ Querystring: { limit: number; cursor?: string } }>(
+    "/environments",
+    {
+      config: { ...config, ingest: true, unlimited: false },
+      schema: {
+        summary: "List environments",
+        description: "Those the key may use.",
+        querystring: closed(PAGE_PARAMETERS),
+        response: { 200: pageOf(ENVIRONMENT) },
+      },
+    },
+    async (request) => {
+      const principal = principalOf(request);
+      const mine = directory.environments().filter((environment) => mayUse(principal, environment));
+      return page(mine, request.query.limit, request.query.cursor);
+    },
+  );
+
+  const create = {
+    summary: "Create an environment",
+    body: CREATE,
+    querystring: NONE,
+    response: { 201: dataOf(ENVIRONMENT) },
+    errors: ["environment_exists"],
+  } as const;
+  app.post<{ Body: CreateBody }>(
+    "/environments",
+    { config: { ...config, idempotent: "replayed" }, schema: create },
+    async (request, reply) => {
+      const { name, kind, bodyLimitBytes } = request.body;
+      if (RESERVED_NAMES.has(name) && !isVisible(directory.environmentNamed(name)))
+        throw invalid("name", `must not be "${name}", which is reserved`);
+      const created = await store.environmentInsert({ name, kind, createdAt: now(), bodyBytesMax: bodyLimitBytes ?? null });
+      if (!created) throw new RestRefusal("environment_exists", `An environment "${name}" exists already.`);
+      await directory.refresh();
+      await note(request, "created", created, { kind });
+      reply.code(201);
+      return { data: view(created) };
+    },
+  );
+
+  app.put<{ Params: { name: string }; Body: { bodyLimitBytes?: number | null } }>(
+    "/environments/:name",
+    { config, schema: { ...ONE, summary: "Change an environment's limits", body: closed({ bodyLimitBytes: BODY_LIMIT }) } },
+    async (request) => {
+      const { bodyLimitBytes } = request.body;
+      return change(request, "updated", request.params.name, bodyLimitBytes === undefined ? {} : { bodyBytesMax: bodyLimitBytes });
+    },
+  );
+
+  const archive = {
+    ...ONE,
+    summary: "Archive an environment",
+    description: "Keeps its events and refuses new ones.",
+    errors: ["environment_not_found", "environment_permanent"],
+  } as const;
+  app.post<{ Params: { name: string } }>("/environments/:name/archive", { config, schema: archive }, async (request) => {
+    const environment = existing(request.params.name);
+    if (environment.kind === "default") {
+      throw new RestRefusal("environment_permanent", `"${environment.name}" is the default environment and cannot be archived.`);
+    }
+    return change(request, "archived", environment.name, { archivedAt: environment.archivedAt ?? now() });
+  });
+
+  const unarchive = { ...ONE, summary: "Take an environment back out of the archive" };
+  app.post<{ Params: { name: string } }>("/environments/:name/unarchive", { config, schema: unarchive }, async (request) =>
+    change(request, "unarchived", request.params.name, { archivedAt: null }),
+  );
+}
+
+function isVisible(environment: Environment | undefined): boolean {
+  return environment !== undefined && environment.kind !== "shared";
+}
+
+/** Newest first, as every list. There are few environments, so a page is cut from memory. */
+function page(all: Environment[], limit: number, cursor: string | undefined) {
+  const newestFirst = all.filter(isVisible).sort((a, b) => b.id - a.id);
+  const rest = cursor === undefined ? newestFirst : newestFirst.filter(({ id }) => id < Number(cursor));
+  const items = rest.slice(0, limit);
+  return { data: items.map(view), page: { next: rest.length > limit ? String(items.at(-1)?.id) : null } };
+}
+
+function view(environment: Environment) {
+  return {
+    name: environment.name,
+    kind: environment.kind,
+    createdAt: new Date(environment.createdAt).toISOString(),
+    archivedAt: environment.archivedAt === null ? null : new Date(environment.archivedAt).toISOString(),
+    bodyLimitBytes: environment.bodyBytesMax,
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * `Idempotency-Key` on calls that create something: the same key with the same call, within 24 hours, creates nothing more and
+ * gets the first answer again. Keys belong to whoever sends them: the API key, or the session.
+ *
+ * An answer that shows a secret is not kept: a repeated call is told what it created and where to go from there.
+ * A call that was refused frees its key. A claim without an answer for a minute belonged to a process that died: it is free too,
+ * so in that one moment a repeated call may create a second thing.
+ */
+
+import { createHash } from "node:crypto";
+import { environmentNamed } from "@inlet/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { IdempotencyKeyRef, IdempotencyStore, RememberedCall } from "../../store/contract/index.ts";
+import { invalid, RestRefusal } from "../rest-errors.ts";
+import { principalOf } from "./principal.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The route takes an Idempotency-Key. `secret`: its answer must not be kept. */
+    idempotent?: "replayed" | "secret";
+  }
+
+  interface FastifyRequest {
+    /** The key this call has claimed. */
+    idempotencyKey: IdempotencyKeyRef | null;
+  }
+}
+
+export interface IdempotencyParts {
+  store: IdempotencyStore;
+  log: Logger;
+  now: () => number;
+}
+
+export const REMEMBERED_MS = 24 * 3_600_000;
+export const IDEMPOTENCY_HEADER = "idempotency-key";
+const ABANDONED_MS = 60_000;
+
+export function registerIdempotency(app: FastifyInstance, { store, log, now }: IdempotencyParts): void {
+  app.decorateRequest("idempotencyKey", null);
+
+  app.addHook("preHandler", async (request, reply) => {
+    const key = request.headers[IDEMPOTENCY_HEADER];
+    if (request.routeOptions.config.idempotent === undefined || key === undefined) return;
+    if (typeof key !== "string" || !/^[\x21-\x7e]{1,255}$/.test(key)) {
+      throw invalid("Idempotency-Key", "must be 1 to 255 visible characters of ASCII");
+    }
+    const ref = { owner: principalOf(request).id, key };
+    const [startedAt, fingerprint] = [now(), fingerprintOf(request)];
+    const known = await store.idempotencyClaim({
+      ...ref,
+      fingerprint,
+      startedAt,
+      abandonedUntil: startedAt - ABANDONED_MS,
+      forgottenUntil: startedAt - REMEMBERED_MS,
+    });
+    if (known) return repeat(request, reply, known, fingerprint);
+    request.idempotencyKey = ref;
+  });
+
+  app.addHook("onSend", async (request, reply, payload) => {
+    const ref = request.idempotencyKey;
+    if (!ref) return payload;
+    request.idempotencyKey = null;
+    const isKept = reply.statusCode < 400 && typeof payload === "string";
+    const kept = isKept && request.routeOptions.config.idempotent === "secret" ? withoutSecrets(payload) : String(payload);
+    // What was created stands, whether or not it can be remembered.
+    await (isKept ? store.idempotencyAnswer({ ...ref, status: reply.statusCode, body: kept }) : store.idempotencyRelease(ref)).catch(
+      (error) => log.warn({ err: error }, "the outcome of a call with an idempotency key could not be kept"),
+    );
+    return payload;
+  });
+}
+
+function repeat(request: FastifyRequest, reply: FastifyReply, { fingerprint, answer }: RememberedCall, mine: string): FastifyReply {
+  if (fingerprint !== mine) {
+    throw new RestRefusal("idempotency_key_reused", "This Idempotency-Key was sent before with another call. A new call needs a new key.");
+  }
+  if (!answer) throw new RestRefusal("idempotency_key_busy", "The first call with this Idempotency-Key is still under way.");
+  if (request.routeOptions.config.idempotent === "secret") {
+    const { id } = JSON.parse(answer.body);
+    const message = `This call was made before and created ${id}. Its secret was shown then and is not kept; delete it and create another if it was lost.`;
+    throw new RestRefusal("idempotency_key_used", message, [{ field: "id", message: id }]);
+  }
+  return reply.code(answer.status).type("application/json").header("idempotency-replayed", "true").send(answer.body);
+}
+
+function withoutSecrets(payload: string): string {
+  return JSON.stringify({ id: JSON.parse(payload).data.id });
+}
+
+/** What makes two calls the same: what is called, where, and with which body. */
+function fingerprintOf(request: FastifyRequest): string {
+  const call = [request.method, request.url, environmentNamed(request.headers), request.body];
+  return createHash("sha256").update(JSON.stringify(call)).digest("hex");
+}

@@ -1,0 +1,54 @@
+/** Who makes a call, and what that lets them do. */
+
+import type { FastifyRequest } from "fastify";
+import type { ApiRole, Environment } from "../../store/contract/index.ts";
+import { RestRefusal } from "../rest-errors.ts";
+
+export interface Principal {
+  kind: "api-key" | "session" | "signing-key" | "dev";
+  /** Of the key or the session. */
+  id: string;
+  name: string;
+  /** What limits count by: the key, also for sessions opened with it. */
+  keyId: string;
+  role: ApiRole;
+  /** The environments it is limited to; `branch` stands for every branch environment too. Null: all. */
+  environments: readonly string[] | null;
+  /** False as soon as the key is revoked or the session has ended. Asked again while a stream is open. */
+  isValid(): boolean | Promise<boolean>;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Null on routes that are open to anyone. */
+    principal: Principal | null;
+  }
+}
+
+/** A dev server asks nobody who they are. */
+export const DEV_PRINCIPAL: Principal = {
+  kind: "dev",
+  id: "dev",
+  keyId: "dev",
+  name: "dev server",
+  role: "admin",
+  environments: null,
+  isValid: () => true,
+};
+
+export function principalOf({ principal }: FastifyRequest): Principal {
+  if (!principal) throw new Error("the route is open to anyone: nobody was asked who they are");
+  return principal;
+}
+
+export function mayUse({ environments }: Principal, { name, kind }: Pick<Environment, "name" | "kind">): boolean {
+  return environments === null || environments.includes(name) || (kind === "branch" && environments.includes("branch"));
+}
+
+/** Refuses a call that concerns an environment outside the limits of whoever makes it. */
+export function checkMayUse(request: FastifyRequest, environment: Pick<Environment, "name" | "kind">): void {
+  const principal = principalOf(request);
+  if (mayUse(principal, environment)) return;
+  const names = principal.environments?.join(", ");
+  throw new RestRefusal("environment_forbidden", `This API key is limited to ${names}; the call concerns "${environment.name}".`);
+}

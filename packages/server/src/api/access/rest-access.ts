@@ -1,0 +1,109 @@
+/**
+ * Who may call the REST API, and which environment a call is about.
+ *
+ * A call brings an API key, or the cookie of a session. Keys and tokens are looked up by their hash, so that timing tells nothing
+ * about them; failures with keys are counted per address. Cookies are not: a dashboard left open asks again and again with one that
+ * has expired, and nobody guesses 256 random bits.
+ */
+
+import { environmentNamed } from "@inlet/protocol";
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
+import type { ApiRole, Environment, Key } from "../../store/contract/index.ts";
+import { RestRefusal } from "../rest-errors.ts";
+import { cutOffInvalid } from "../streams/cut-off-streams.ts";
+import type { AttemptBudget } from "./attempt-budget.ts";
+import { checkMayUse, DEV_PRINCIPAL, type Principal, principalOf } from "./principal.ts";
+import { originOf } from "./same-origin.ts";
+import { type Sessions, sessionToken } from "./sessions.ts";
+
+export interface ApiDirectory {
+  environments(): Environment[];
+  environmentNamed(name: string): Environment | undefined;
+  key(kind: "api", text: string): Key | null;
+  /** The key with this id, unless it was revoked. */
+  workingKey(id: Key["id"]): Key | null;
+}
+
+export interface AccessRules {
+  directory: ApiDirectory;
+  /** A dev server asks nobody for a key; pages of other sites are kept out in front of every route. */
+  open: boolean;
+  publicUrl: string | null;
+  attempts: AttemptBudget;
+  sessions: Sessions;
+  defaultEnvironment: string;
+}
+
+const READING_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+export function registerAccess(app: FastifyInstance, rules: AccessRules): void {
+  app.decorateRequest("principal", null);
+  app.decorateRequest("session", null);
+  const watch = cutOffInvalid(app);
+  app.addHook("onRequest", async (request, reply) => {
+    const { config } = request.routeOptions;
+    if (config.about === "anyone") return;
+    const principal = rules.open ? DEV_PRINCIPAL : await identify(rules, request);
+    request.principal = principal;
+    watch(principal, reply);
+    if (config.about === "self") return;
+    checkRole(principal.role, request.method, config);
+    checkLimits(rules, request, config);
+  });
+}
+
+/** The environment named by the header, or the default one. Archived ones can still be read. */
+export function environmentOf({ directory, defaultEnvironment }: AccessRules, request: FastifyRequest): Environment {
+  const name = environmentNamed(request.headers) ?? defaultEnvironment;
+  const environment = directory.environmentNamed(name);
+  if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);
+  checkMayUse(request, environment);
+  return environment;
+}
+
+async function identify(rules: AccessRules, request: FastifyRequest): Promise<Principal> {
+  const { authorization, cookie } = request.headers;
+  const token = authorization ? null : sessionToken(cookie);
+  if (token === null) return principalWithKey(rules, request, authorization);
+  const living = await rules.sessions.use(token);
+  if (!living) throw new RestRefusal("session_missing", "The session has ended. Sign in again.");
+  if (!READING_METHODS.has(request.method) && originOf(request, rules.publicUrl) !== "same") throw fromElsewhere();
+  request.session = living.session;
+  return living.principal;
+}
+
+function principalWithKey({ directory, attempts }: AccessRules, request: FastifyRequest, authorization: string | undefined): Principal {
+  const text = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
+  if (!text) {
+    if (request.routeOptions.config.about === "self") throw new RestRefusal("session_missing", "Nobody is signed in.");
+    throw new RestRefusal("api_key_missing", "The header Authorization: Bearer <API key> is missing.");
+  }
+  const key = directory.key("api", text);
+  attempts.judge(request.ip, key?.id ?? null);
+  if (!key) throw new RestRefusal("api_key_invalid", "This API key is unknown or was revoked.");
+  const { id, name, role, environments } = key;
+  return { kind: "api-key", id, keyId: id, name, role: role ?? "read", environments, isValid: () => directory.workingKey(id) !== null };
+}
+
+function fromElsewhere(): RestRefusal {
+  return new RestRefusal("origin_forbidden", "A page of another site must not change anything here.");
+}
+
+function checkRole(role: ApiRole, method: string, { ingest = false }: FastifyContextConfig): void {
+  if (role === "admin" || (role === "read" && READING_METHODS.has(method)) || (role === "ingest-admin" && ingest)) return;
+  const allowed = role === "read" ? "GET requests only" : "webhooks, transforms and reading events only";
+  throw new RestRefusal("role_forbidden", `This API key has the role ${role}, which allows ${allowed}.`);
+}
+
+/** What concerns the whole installation is not for keys that are limited to some of it. */
+function checkLimits(rules: AccessRules, request: FastifyRequest, { about = "environment", unlimited }: FastifyContextConfig): void {
+  const { environments } = principalOf(request);
+  if (environments === null) return;
+  if (unlimited ?? about === "installation") {
+    throw new RestRefusal(
+      "environment_forbidden",
+      `This API key is limited to ${environments.join(", ")}; the call concerns the whole installation.`,
+    );
+  }
+  if (about === "environment") environmentOf(rules, request);
+}

@@ -1,0 +1,176 @@
+/** REST: signing in to the dashboard and out of it, and the sessions that are open. */
+
+import type { SessionId } from "@inlet/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { API_ROLES, type Key, type SessionStore } from "../../store/contract/index.ts";
+import { invalid, RestRefusal } from "../rest-errors.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
+import { BOOLEAN, dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import type { LoginTokens } from "./login-tokens.ts";
+import { DEV_PRINCIPAL, type Principal, principalOf } from "./principal.ts";
+import type { AccessRules } from "./rest-access.ts";
+import { originOf } from "./same-origin.ts";
+import { type LivingSession, SESSION_COOKIE } from "./sessions.ts";
+
+export interface SessionRoutesParts {
+  audit: AuditTrail;
+  access: AccessRules;
+  store: SessionStore;
+  loginTokens: LoginTokens;
+  version: string;
+}
+
+const ROLE = { type: "string", enum: API_ROLES };
+const SIGNED_IN = shape({ role: ROLE, name: TEXT, expiresAt: INSTANT_OR_NULL });
+const WHO = shape(
+  {
+    required: { ...BOOLEAN, description: "False on a dev server, which has no sign-in." },
+    role: ROLE,
+    name: TEXT,
+    expiresAt: { ...INSTANT_OR_NULL, description: "When the session ends unless it is used; null without a session." },
+    mode: { type: "string", enum: ["dev", "start"] },
+    version: TEXT,
+    defaultEnvironment: TEXT,
+  },
+  { title: "SignedIn" },
+);
+const SESSION = shape(
+  {
+    id: TEXT,
+    name: { type: "string", description: "Of the API key it was opened with, or `login link`." },
+    role: ROLE,
+    ip: TEXT,
+    userAgent: TEXT_OR_NULL,
+    createdAt: INSTANT,
+    lastSeenAt: INSTANT,
+    expiresAt: INSTANT,
+    current: { ...BOOLEAN, description: "Whether this is the current session." },
+  },
+  { title: "Session" },
+);
+const NONE = closed({});
+/** The credential is in the body, so the body is no larger than one. */
+const SIGN_IN_BYTES_MAX = 2_048;
+
+export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutesParts): void {
+  const { access, store } = parts;
+  const { sessions } = access;
+  /** A cookie marked Secure is not kept by a browser that came without TLS. */
+  const setCookie = (request: FastifyRequest, reply: FastifyReply, value: string, ageS: number) => {
+    const secure = access.publicUrl?.startsWith("https:") || request.protocol === "https";
+    reply.header("set-cookie", `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${ageS}${secure ? "; Secure" : ""}`);
+  };
+
+  const note = (request: FastifyRequest, action: string, { id, name }: { id: string; name: string }) =>
+    parts.audit.note(request, { action: `session.${action}`, target: { kind: "session", id, name }, details: { ip: request.ip } });
+
+  const signIn = {
+    summary: "Sign in",
+    description: "With an API key, or with the token of a login link. Sets the session cookie.",
+    body: closed({
+      apiKey: { type: "string", minLength: 1, maxLength: 512 },
+      loginToken: { type: "string", minLength: 1, maxLength: 512 },
+    }),
+    querystring: NONE,
+    response: { 201: dataOf(SIGNED_IN) },
+    errors: ["api_key_invalid", "login_token_invalid", "origin_forbidden", "too_many_attempts"],
+  } as const;
+  const signInRoute = {
+    config: { about: "anyone" },
+    schema: signIn,
+    bodyLimit: SIGN_IN_BYTES_MAX,
+    onRequest: async (request: FastifyRequest) => {
+      if (!access.open && originOf(request, access.publicUrl) === "cross")
+        throw new RestRefusal("origin_forbidden", "Another site's page cannot sign in here.");
+    },
+  } as const;
+  app.post<{ Body: Credentials }>("/session", signInRoute, async (request, reply) => {
+    reply.code(201);
+    if (access.open) return { data: signedIn(DEV_PRINCIPAL, null) };
+    const key = credentialOf(parts, request.ip, request.body);
+    const { session, principal, token, cookieAgeS } = await sessions.open(key, request.ip, request.headers["user-agent"]);
+    setCookie(request, reply, token, cookieAgeS);
+    request.principal = principal;
+    await note(request, "created", principal);
+    return { data: signedIn(principal, session.expiresAt) };
+  });
+
+  const who = { summary: "Who is signed in", querystring: NONE, response: { 200: dataOf(WHO) }, errors: ["session_missing"] } as const;
+  app.get("/session", { config: { about: "self" }, schema: who }, async (request) => {
+    const { open, defaultEnvironment } = access;
+    const mode = open ? "dev" : "start";
+    const person = signedIn(principalOf(request), request.session?.expiresAt ?? null);
+    return { data: { required: !open, ...person, mode, version: parts.version, defaultEnvironment } };
+  });
+
+  const signOut = { ...who, summary: "Sign out", response: { 200: dataOf(shape({ id: TEXT })) } };
+  app.delete("/session", { config: { about: "self" }, schema: signOut }, async (request, reply) => {
+    const { session } = request;
+    if (!session) throw new RestRefusal("session_missing", "There is no session to end.");
+    await store.sessionDelete({ id: session.id });
+    setCookie(request, reply, "", 0);
+    await note(request, "ended", principalOf(request));
+    return { data: { id: session.id } };
+  });
+
+  const list = { summary: "List who is signed in, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(SESSION) } };
+  app.get<{ Querystring: { limit: number; cursor?: string } }>(
+    "/sessions",
+    { config: { about: "installation" }, schema: list },
+    async (request) => {
+      const { limit, cursor } = request.query;
+      const living = await sessions.list();
+      const start = cursor === undefined ? 0 : living.findIndex(({ session }) => session.id === cursor) + 1;
+      const items = living.slice(start, start + limit);
+      const next = living.length > start + limit ? (items.at(-1)?.session.id ?? null) : null;
+      return { data: items.map((one) => ({ ...sessionView(one), current: one.session.id === request.session?.id })), page: { next } };
+    },
+  );
+
+  const end = {
+    summary: "End a session",
+    querystring: NONE,
+    response: { 200: dataOf(shape({ id: TEXT })) },
+    errors: ["session_not_found"],
+  } as const;
+  app.delete<{ Params: { id: string } }>("/sessions/:id", { config: { about: "installation" }, schema: end }, async (request) => {
+    const { id } = request.params;
+    const ended = await store.sessionDelete({ id: id as SessionId });
+    if (!ended) throw new RestRefusal("session_not_found", `There is no session ${id}, or it has ended.`);
+    const key = ended.keyId === null ? null : access.directory.workingKey(ended.keyId);
+    await note(request, "ended", { id, name: key?.name ?? "login link" });
+    return { data: { id } };
+  });
+}
+
+interface Credentials {
+  apiKey?: string;
+  loginToken?: string;
+}
+
+/** The key to sign in with, or null for a login link. Throws when neither is right. */
+function credentialOf({ access, loginTokens }: SessionRoutesParts, ip: string, { apiKey, loginToken }: Credentials): Key | null {
+  if ((apiKey === undefined) === (loginToken === undefined)) throw invalid("body", "must have either apiKey or loginToken");
+  if (apiKey !== undefined) {
+    const key = access.directory.key("api", apiKey);
+    access.attempts.judge(ip, key?.id ?? null);
+    if (!key) throw new RestRefusal("api_key_invalid", "This API key is unknown or was revoked.");
+    return key;
+  }
+  const token = loginToken ?? "";
+  access.attempts.judge(ip, loginTokens.isOpen(token) ? token : null);
+  if (!loginTokens.redeem(token))
+    throw new RestRefusal("login_token_invalid", "This login link was used before, or is older than 15 minutes.");
+  return null;
+}
+
+function signedIn({ role, name }: Principal, expiresAt: number | null) {
+  return { role, name, expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString() };
+}
+
+function sessionView({ session, principal: { name, role } }: LivingSession) {
+  const { id, ip, userAgent, createdAt, lastSeenAt, expiresAt } = session;
+  const [began, seen, ends] = [createdAt, lastSeenAt, expiresAt].map((instant) => new Date(instant).toISOString());
+  return { id, name, role, ip, userAgent, createdAt: began, lastSeenAt: seen, expiresAt: ends };
+}

@@ -1,0 +1,117 @@
+/**
+ * Sessions of people in the dashboard: a random token in a cookie, its hash in the store. A session has the role and the limits of
+ * the API key it was opened with, and ends with it. It expires twelve hours after it was last used, seven days after it began.
+ */
+
+import { createHash, randomBytes } from "node:crypto";
+import type { SessionId } from "@inlet/protocol";
+import type { Logger } from "pino";
+import type { Key, Session, SessionStore } from "../../store/contract/index.ts";
+import type { Principal } from "./principal.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set when the call was made with the session cookie. */
+    session: Session | null;
+  }
+}
+
+export const SESSION_COOKIE = "inlet_session";
+
+const IDLE_MS = 12 * 3_600_000;
+const LIFETIME_MS = 7 * 86_400_000;
+/** Using a session is noted no more often than this, so that reading does not write. */
+const TOUCH_EVERY_MS = 60_000;
+const USER_AGENT_UNITS_MAX = 200;
+
+export interface SessionsParts {
+  store: SessionStore;
+  /** The key with this id, unless it was revoked. */
+  workingKey(id: Key["id"]): Key | null;
+  newId(): string;
+  log: Logger;
+  now: () => number;
+}
+
+export interface LivingSession {
+  session: Session;
+  principal: Principal;
+}
+
+export interface OpenedSession extends LivingSession {
+  token: string;
+  cookieAgeS: number;
+}
+
+export class Sessions {
+  readonly #parts: SessionsParts;
+
+  constructor(parts: SessionsParts) {
+    this.#parts = parts;
+  }
+
+  async open(key: Key | null, ip: string, userAgent: string | undefined): Promise<OpenedSession> {
+    const { store, newId, now } = this.#parts;
+    const token = randomBytes(32).toString("base64url");
+    const createdAt = now();
+    const session: Session = {
+      id: `ses_${newId()}` as SessionId,
+      hash: hashToken(token),
+      keyId: key?.id ?? null,
+      createdAt,
+      lastSeenAt: createdAt,
+      expiresAt: createdAt + IDLE_MS,
+      ip,
+      userAgent: userAgent?.slice(0, USER_AGENT_UNITS_MAX) ?? null,
+    };
+    await store.sessionInsert(session);
+    // The store knows when it ends; the cookie only has to last as long as it might.
+    return { session, principal: this.#principal(session, key), token, cookieAgeS: LIFETIME_MS / 1_000 };
+  }
+
+  /** The session a token stands for, as long as it lives. Using it prolongs it. */
+  async use(token: string): Promise<LivingSession | null> {
+    const { store, log, now } = this.#parts;
+    const living = await this.#find(hashToken(token));
+    if (!living || now() - living.session.lastSeenAt < TOUCH_EVERY_MS) return living;
+    const { session } = living;
+    const touched = { ...session, lastSeenAt: now(), expiresAt: Math.min(now() + IDLE_MS, session.createdAt + LIFETIME_MS) };
+    // A store that cannot be written must not keep people from reading.
+    await store.sessionTouch(touched).catch((error) => log.warn({ err: error }, "a session could not be prolonged"));
+    return { ...living, session: touched };
+  }
+
+  /** Newest first. */
+  async list(): Promise<LivingSession[]> {
+    return (await this.#parts.store.sessionList()).flatMap((session) => this.#living(session) ?? []);
+  }
+
+  async #find(hash: string): Promise<LivingSession | null> {
+    const session = await this.#parts.store.sessionFind({ hash });
+    return session && this.#living(session);
+  }
+
+  #living(session: Session): LivingSession | null {
+    if (session.expiresAt <= this.#parts.now()) return null;
+    if (session.keyId === null) return { session, principal: this.#principal(session, null) };
+    const key = this.#parts.workingKey(session.keyId);
+    return key && { session, principal: this.#principal(session, key) };
+  }
+
+  #principal(session: Session, key: Key | null): Principal {
+    const isValid = async () => (await this.#find(session.hash)) !== null;
+    const who = key
+      ? { name: key.name, role: key.role ?? "read", environments: key.environments }
+      : { name: "login link", role: "admin" as const, environments: null };
+    return { kind: "session", id: session.id, keyId: key?.id ?? "login link", ...who, isValid };
+  }
+}
+
+/** The token among the cookies of a request. */
+export function sessionToken(cookies: string | undefined): string | null {
+  return /(?:^|;\s*)inlet_session=([\w-]{1,128})(?:;|$)/.exec(cookies ?? "")?.[1] ?? null;
+}
+
+function hashToken(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}

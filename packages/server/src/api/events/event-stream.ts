@@ -1,0 +1,78 @@
+/** REST: the live tail of events, as server-sent events in the order of their commits. */
+
+import { nameMatches } from "@inlet/protocol";
+import type { FastifyInstance } from "fastify";
+import { eventView } from "../../observe/event-view.ts";
+import type { Environment } from "../../store/contract/index.ts";
+import { environmentOf } from "../access/rest-access.ts";
+import { readInstant } from "../instant.ts";
+import { closed } from "../rest-schemas.ts";
+import { readPlace, STREAM_READ_BYTES, type StoreStreamParts, type StreamSource, sendStream } from "../streams/store-stream.ts";
+import type { EventsRoutesParts } from "./events-routes.ts";
+
+const READ_EVENTS_MAX = 100;
+
+export type EventStreamParts = EventsRoutesParts & StoreStreamParts;
+
+interface StreamQuery {
+  name?: string;
+  after?: string;
+  from?: string;
+}
+
+const STREAM_PARAMETERS = closed({
+  name: { type: "string", minLength: 1, description: "Event name; may end in `*`." },
+  after: { type: "string", description: "Resume after this event, like the header Last-Event-ID." },
+  from: {
+    type: "string",
+    description: "Begin with what was received at or after: ISO 8601 or milliseconds. A place to go on from wins over it.",
+  },
+});
+
+const STREAM_SCHEMA = {
+  summary: "Follow events live",
+  description: "Server-sent events named `event`, each with an event as its data; the `id` of the last one resumes the stream.",
+  querystring: STREAM_PARAMETERS,
+  response: {
+    200: { description: "A continuous stream.", content: { "text/event-stream": { schema: { type: "string" } } } },
+  },
+  errors: ["overloaded"],
+} as const;
+
+export function registerEventStream(app: FastifyInstance, parts: EventStreamParts): void {
+  app.get<{ Querystring: StreamQuery }>("/events/stream", { config: { ingest: true }, schema: STREAM_SCHEMA }, async (request, reply) => {
+    const environment = environmentOf(parts.access, request);
+    const { name, after, from } = request.query;
+    const place = readPlace(after ?? request.headers["last-event-id"]);
+    const receivedFrom = from === undefined ? null : readInstant("from", from);
+    return sendStream(parts, reply, () => eventSource(parts, environment, { name: name ?? null, place, receivedFrom }));
+  });
+}
+
+interface Wanted {
+  name: string | null;
+  place: number | null;
+  receivedFrom: number | null;
+}
+
+async function eventSource(parts: EventStreamParts, environment: Environment, wanted: Wanted): Promise<StreamSource> {
+  const { store } = parts;
+  const names = { environment: environment.name, source: parts.sourceName };
+  const { name, place, receivedFrom } = wanted;
+  const since = receivedFrom === null ? store.eventSequence() : store.eventSequenceBefore({ environmentId: environment.id, receivedFrom });
+  return {
+    from: place ?? (await since),
+    async read(after) {
+      const { events, reached } = await store.eventFollow({
+        environmentId: environment.id,
+        after,
+        limit: READ_EVENTS_MAX,
+        bytesMax: STREAM_READ_BYTES,
+      });
+      const chosen = events.filter(
+        (event) => (name === null || nameMatches(name, event.name)) && (receivedFrom === null || event.receivedAt >= receivedFrom),
+      );
+      return { messages: chosen.map((event) => ({ place: event.sequence, event: "event", json: eventView(event, names) })), reached };
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/** REST: the catalogue of event types. */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import type { FastifyInstance } from "fastify";
+import type { EventType, EventTypeStore } from "../../store/contract/index.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { invalid, RestRefusal } from "../rest-errors.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
+import { dataOf, INSTANT, INTEGER, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
+
+export interface EventTypesRoutesParts {
+  access: AccessRules;
+  store: EventTypeStore;
+  eventTypeCounter: { catchUp(): Promise<void> };
+  /** The functions an event of this name starts. */
+  subscribersOf(environmentId: EnvironmentId, name: string): { id: string; name: string }[];
+  now: () => number;
+}
+
+const HOUR_MS = 3_600_000;
+const LIST_HOURS = 24;
+const ONE_HOURS = 7 * 24;
+
+const FIGURES = {
+  name: TEXT,
+  firstSeenAt: INSTANT,
+  lastSeenAt: INSTANT,
+  count24h: { ...INTEGER, description: "Events of the last 24 hours, the first of these hours counted whole." },
+  count: { ...INTEGER, description: "Events since the beginning." },
+  functions: listOf(shape({ id: TEXT, name: TEXT })),
+} as const;
+
+const EVENT_TYPE = shape(
+  {
+    ...FIGURES,
+    hours: { ...listOf(INTEGER), description: "Events of each of the last 25 hours, oldest first; the last one is under way." },
+  },
+  { title: "EventType" },
+);
+
+const EVENT_TYPE_DETAILS = shape(
+  {
+    ...FIGURES,
+    volume: {
+      ...listOf(shape({ at: INSTANT, count: INTEGER })),
+      description: "Events of each hour of the last 7 days, oldest first, also where none came.",
+    },
+  },
+  { title: "EventTypeDetails" },
+);
+
+export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypesRoutesParts): void {
+  const { access, store, now } = parts;
+  const figures = (environmentId: EnvironmentId, type: EventType, at: number) => ({
+    ...{ name: type.name, firstSeenAt: iso(type.firstSeenAt), lastSeenAt: iso(type.lastSeenAt), count: type.count },
+    count24h: everyHour(type, at, LIST_HOURS).reduce((sum, { count }) => sum + count, 0),
+    functions: parts.subscribersOf(environmentId, type.name),
+  });
+
+  const list = {
+    summary: "List event types, the newest name first",
+    description: "Every name that was accepted in the environment, how often, and the functions it starts.",
+    querystring: closed(PAGE_PARAMETERS),
+    response: { 200: pageOf(EVENT_TYPE) },
+  };
+  app.get<{ Querystring: { limit: number; cursor?: string } }>(
+    "/event-types",
+    { config: { ingest: true }, schema: list },
+    async (request) => {
+      const environmentId = environmentOf(access, request).id;
+      const { limit, cursor } = request.query;
+      await parts.eventTypeCounter.catchUp();
+      const at = now();
+      const after = cursor === undefined ? {} : { after: readCursor(cursor) };
+      const { types, next } = await store.eventTypeList({ environmentId, limit, since: at - LIST_HOURS * HOUR_MS, ...after });
+      const hours = (type: EventType) => everyHour(type, at, LIST_HOURS).map(({ count }) => count);
+      const view = (type: EventType) => ({ ...figures(environmentId, type, at), hours: hours(type) });
+      return { data: types.map(view), page: { next: next === null ? null : next.toString(36) } };
+    },
+  );
+
+  const get = {
+    summary: "Get an event type, with its volume over a week",
+    querystring: closed({}),
+    response: { 200: dataOf(EVENT_TYPE_DETAILS) },
+    errors: ["event_type_not_found"],
+  } as const;
+  app.get<{ Params: { name: string } }>("/event-types/:name", { config: { ingest: true }, schema: get }, async (request) => {
+    const environment = environmentOf(access, request);
+    const { name } = request.params;
+    await parts.eventTypeCounter.catchUp();
+    const at = now();
+    const type = await store.eventTypeGet({ environmentId: environment.id, name, since: at - ONE_HOURS * HOUR_MS });
+    if (!type) throw new RestRefusal("event_type_not_found", `No event "${name}" was accepted in the environment "${environment.name}".`);
+    const volume = everyHour(type, at, ONE_HOURS).map((hour) => ({ at: iso(hour.at), count: hour.count }));
+    return { data: { ...figures(environment.id, type, at), volume } };
+  });
+}
+
+/** One for the hour under way and each of those before it, oldest first. */
+function everyHour({ hours }: EventType, now: number, before: number): { at: number; count: number }[] {
+  const counts = new Map(hours.map(({ at, count }) => [at, count]));
+  const current = now - (now % HOUR_MS);
+  return Array.from({ length: before + 1 }, (_, n) => {
+    const at = current - (before - n) * HOUR_MS;
+    return { at, count: counts.get(at) ?? 0 };
+  });
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function readCursor(text: string): number {
+  if (!/^[0-9a-z]{1,10}$/.test(text)) throw invalid("cursor", "is not one this service gave out");
+  return Number.parseInt(text, 36);
+}

@@ -1,0 +1,124 @@
+/** REST: reading events. */
+
+import { type EventId, isEventId } from "@inlet/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { eventView } from "../../observe/event-view.ts";
+import {
+  type Environment,
+  type EventListParams,
+  type EventSource,
+  type EventStore,
+  type RunStore,
+  SOURCE_KINDS,
+} from "../../store/contract/index.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { readCursor, writeCursor } from "../cursors.ts";
+import { readInstant } from "../instant.ts";
+import { RestRefusal } from "../rest-errors.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
+import { dataOf, INSTANT, INTEGER, pageOf, shape, TEXT } from "../route-facts.ts";
+import type { RunsRoutesParts } from "../runs/runs-routes.ts";
+
+export interface EventsRoutesParts {
+  access: AccessRules;
+  store: EventStore & RunStore;
+  sourceName(source: EventSource): string;
+  runs: Pick<RunsRoutesParts["runs"], "functionName">;
+}
+
+/** More are listed by /events/:id/runs. */
+const RUNS_SHOWN_MAX = 100;
+
+interface ListQuery {
+  limit: number;
+  cursor?: string;
+  name?: string;
+  from?: string;
+  to?: string;
+  id?: string;
+  source?: string;
+  q?: string;
+}
+
+const LIST_PARAMETERS = closed({
+  ...PAGE_PARAMETERS,
+  name: { type: "string", minLength: 1, description: "Event name; may end in `*`." },
+  from: { type: "string", description: "Received at or after: ISO 8601 or milliseconds." },
+  to: { type: "string", description: "Received before: ISO 8601 or milliseconds." },
+  id: { type: "string", minLength: 1, description: "The sender's id, used for deduplication." },
+  source: { type: "string", minLength: 1, description: "A kind of source (key, webhook, function, internal) or the id of one." },
+  q: { type: "string", minLength: 1, description: "Text in the payload; ignores case." },
+});
+
+export const EVENT = {
+  ...shape(
+    {
+      id: { type: "string", description: "The ULID assigned by the service." },
+      name: TEXT,
+      data: { type: "object", additionalProperties: true, description: "As it was sent." },
+      ts: { type: "integer", description: "Milliseconds, as sent; else when it was received." },
+      receivedAt: INSTANT,
+      environment: TEXT,
+      source: shape({ kind: { type: "string", enum: SOURCE_KINDS }, id: TEXT, name: TEXT }),
+      duplicates: { ...INTEGER, description: "How many later events were suppressed as duplicates of this one." },
+      dedupId: { type: "string", description: "The sender's id, used for deduplication." },
+    },
+    { optional: ["dedupId"], title: "Event" },
+  ),
+  description: "Every other field the sender gave, such as `v` and `user`, is there too.",
+  additionalProperties: true,
+};
+
+export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesParts): void {
+  const view = (environment: Environment) => ({ environment: environment.name, source: parts.sourceName });
+
+  const list = {
+    summary: "List events, newest first",
+    description:
+      "A search by `source` or `q` answers at once with what it has found: a page may be short, or empty, and `page.next` goes on.",
+    querystring: LIST_PARAMETERS,
+    response: { 200: pageOf(EVENT) },
+  };
+  app.get<{ Querystring: ListQuery }>("/events", { config: { ingest: true }, schema: list }, async (request, reply) => {
+    const environment = environmentOf(parts.access, request);
+    const { events, next } = await parts.store.eventList(listParams(environment, request.query));
+    const names = view(environment);
+    const items = events.map((event) => eventView(event, names)).join(",");
+    reply.type("application/json");
+    return `{"data":[${items}],"page":{"next":${next ? `"${writeCursor(next)}"` : "null"}}}`;
+  });
+
+  const get = { summary: "Get an event", querystring: closed({}), response: { 200: dataOf(EVENT) }, errors: ["event_not_found"] } as const;
+  app.get("/events/:id", { config: { ingest: true }, schema: get }, async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+    const environment = environmentOf(parts.access, request);
+    const id = request.params.id.toUpperCase();
+    const event = isEventId(id) ? await parts.store.eventGet({ environmentId: environment.id, id: id as EventId }) : null;
+    if (!event) {
+      throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
+    }
+    reply.type("application/json");
+    return `{"data":${eventView(event, view(environment), await runsOf(environment, event.id))}}`;
+  });
+
+  async function runsOf({ id: environmentId }: Environment, eventId: EventId): Promise<object[]> {
+    const { runs } = await parts.store.runList({ environmentId, eventId, limit: RUNS_SHOWN_MAX });
+    return runs.map(({ id, status, functionNo }) => {
+      const { id: functionId, name } = parts.runs.functionName(functionNo);
+      return { id, status, function: { id: functionId, name } };
+    });
+  }
+}
+
+function listParams(environment: Environment, query: ListQuery): EventListParams {
+  return {
+    environmentId: environment.id,
+    limit: query.limit,
+    ...(query.cursor !== undefined && { after: readCursor(query.cursor) }),
+    ...(query.from !== undefined && { from: readInstant("from", query.from) }),
+    ...(query.to !== undefined && { to: readInstant("to", query.to) }),
+    ...(query.name !== undefined && { name: query.name }),
+    ...(query.id !== undefined && { dedupId: query.id }),
+    ...(query.source !== undefined && { source: query.source }),
+    ...(query.q !== undefined && { text: query.q }),
+  };
+}

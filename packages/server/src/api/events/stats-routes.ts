@@ -1,0 +1,91 @@
+/** REST: how much happened when, for the overview. */
+
+import type { FastifyInstance } from "fastify";
+import type { QueueHistory } from "../../observe/queue-history.ts";
+import { TRAFFIC_FIGURES, type TrafficFigures, type TrafficStore } from "../../store/contract/index.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { readInstant } from "../instant.ts";
+import { invalid } from "../rest-errors.ts";
+import { closed } from "../rest-schemas.ts";
+import { dataOf, INSTANT, INTEGER, listOf, shape } from "../route-facts.ts";
+
+export interface StatsRoutesParts {
+  access: AccessRules;
+  store: TrafficStore;
+  traffic: { flush(): Promise<void> };
+  /** What waits to be executed, for how long the oldest of it has, and how that was before. */
+  queueHistory: Pick<QueueHistory, "current" | "points">;
+  now: () => number;
+}
+
+const INTERVALS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+type Interval = keyof typeof INTERVALS;
+/** How far back an answer goes unless `from` says otherwise. */
+const DEFAULT_POINTS: Readonly<Record<Interval, number>> = { minute: 60, hour: 24, day: 30 };
+const POINTS_MAX = 1_500;
+
+const PARAMETERS = closed({
+  from: {
+    type: "string",
+    description: "At or after: ISO 8601 or milliseconds. Unless given: an hour of minutes, a day of hours, a month of days.",
+  },
+  to: { type: "string", description: "Before: ISO 8601 or milliseconds. Now, unless given." },
+  interval: { type: "string", enum: Object.keys(INTERVALS), default: "minute", description: "Minutes are kept for 8 days, hours for 400." },
+});
+
+const STATS = shape(
+  {
+    interval: { type: "string", enum: Object.keys(INTERVALS) },
+    points: {
+      ...listOf(shape({ at: INSTANT, ...Object.fromEntries(TRAFFIC_FIGURES.map((figure) => [figure, INTEGER])) })),
+      description: "One for every interval, oldest first, also where nothing happened.",
+    },
+    queue: shape({
+      waiting: { ...INTEGER, description: "Calls of functions that are due or under way." },
+      oldestAgeMs: { ...INTEGER, description: "For how long the oldest has waited that was not begun." },
+      history: {
+        ...listOf(shape({ at: INSTANT, waiting: INTEGER, oldestAgeMs: INTEGER })),
+        description:
+          "The highest of each half minute or longer, oldest first, at most 180 points. Of the last six hours, and since the last start: it is kept in memory.",
+      },
+    }),
+  },
+  { title: "Stats" },
+);
+
+export function registerStatsRoutes(app: FastifyInstance, parts: StatsRoutesParts): void {
+  const { store, traffic, queueHistory } = parts;
+  const stats = { summary: "How much happened when", querystring: PARAMETERS, response: { 200: dataOf(STATS) } };
+  app.get<{ Querystring: { from?: string; to?: string; interval: Interval } }>(
+    "/stats",
+    { config: { ingest: true }, schema: stats },
+    async (request) => {
+      const environmentId = environmentOf(parts.access, request).id;
+      const { interval } = request.query;
+      const intervalMs = INTERVALS[interval];
+      const to = request.query.to === undefined ? parts.now() : readInstant("to", request.query.to);
+      const earliest = to - (DEFAULT_POINTS[interval] - 1) * intervalMs;
+      const from = floor(request.query.from === undefined ? earliest : readInstant("from", request.query.from), intervalMs);
+      if ((to - from) / intervalMs > POINTS_MAX)
+        throw invalid("interval", `would give more than ${POINTS_MAX} points; choose a longer one`);
+      await traffic.flush();
+      const counted = await store.trafficList({ environmentId, from, to, intervalMs });
+      const known = new Map(counted.map(({ at, figures }) => [at, figures]));
+      const points = Array.from({ length: Math.max(0, Math.ceil((to - from) / intervalMs)) }, (_, n) => {
+        const at = from + n * intervalMs;
+        return { at: new Date(at).toISOString(), ...(known.get(at) ?? NOTHING) };
+      });
+      const queue = await queueHistory.current(environmentId);
+      const history = queueHistory
+        .points(environmentId, from, to)
+        .map(({ at, ...point }) => ({ at: new Date(at).toISOString(), ...point }));
+      return { data: { interval, points, queue: { ...queue, history } } };
+    },
+  );
+}
+
+const NOTHING = Object.fromEntries(TRAFFIC_FIGURES.map((figure) => [figure, 0])) as TrafficFigures;
+
+function floor(instant: number, intervalMs: number): number {
+  return instant - (instant % intervalMs);
+}

@@ -1,0 +1,162 @@
+/** REST: apps and the functions they registered. */
+
+import type { AppId } from "@inlet/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { iso } from "../../observe/run-view.ts";
+import type { App, AppStore, Environment, StoredFunction } from "../../store/contract/index.ts";
+import type { AuditTrail } from "../access/audit-trail.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { invalid, RestRefusal } from "../rest-errors.ts";
+import { closed } from "../rest-schemas.ts";
+import { dataOf, INSTANT, INTEGER, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+
+export interface ShownFunction {
+  stored: StoredFunction;
+  app: App;
+  url: string;
+  config: Readonly<Record<string, unknown>>;
+}
+
+export interface FunctionsRoutesParts {
+  access: AccessRules;
+  audit: AuditTrail;
+  store: AppStore;
+  registry: {
+    apps(environment: Environment): App[];
+    functions(environment: Environment): ShownFunction[];
+    /** Asks the app to register; a sentence when it does not. */
+    sync(environment: Environment, url: string): Promise<App | string>;
+    refresh(): Promise<void>;
+  };
+  now(): number;
+}
+
+const APP_BODY = closed({ url: { type: "string", pattern: "^https?://", description: "Where the app takes calls." } }, ["url"]);
+
+const APP = shape(
+  {
+    id: TEXT,
+    name: { ...TEXT, description: "The id set by the developer." },
+    url: TEXT,
+    environment: TEXT,
+    sdk: { ...TEXT, description: "What it registered with, such as inngest-js:v4.24.0." },
+    framework: TEXT_OR_NULL,
+    functions: { ...INTEGER, description: "How many it registered." },
+    syncedAt: INSTANT,
+    createdAt: INSTANT,
+    error: { ...TEXT_OR_NULL, description: "Why the last sync failed." },
+  },
+  { title: "App" },
+);
+const FUNCTION = shape(
+  {
+    id: { ...TEXT, description: "<app>-<function>" },
+    name: TEXT,
+    app: TEXT,
+    environment: TEXT,
+    url: TEXT,
+    triggers: {
+      type: "array",
+      items: shape({ event: TEXT, if: TEXT, cron: TEXT }, { optional: ["event", "if", "cron"] }),
+    },
+    config: { type: "object", additionalProperties: true, description: "Retries, and flow control as it was registered." },
+    createdAt: INSTANT,
+    updatedAt: INSTANT,
+  },
+  { title: "Function" },
+);
+const NONE = closed({});
+
+export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, store, registry, now }: FunctionsRoutesParts): void {
+  const note = (request: FastifyRequest, action: string, { id, name, url }: App, environment: Environment) =>
+    audit.note(request, { action: `app.${action}`, target: { kind: "app", id, name }, environment: environment.name, details: { url } });
+
+  /** An app that names an environment itself is registered there, whoever asked it to. */
+  function view(shown: App) {
+    const { id, name, url, sdk, framework, syncedAt, createdAt, error } = shown;
+    const environment = access.directory.environments().find((candidate) => candidate.id === shown.environmentId) as Environment;
+    const functions = registry.functions(environment).filter((registered) => registered.app.no === shown.no).length;
+    return {
+      ...{ id, name, url, environment: environment.name, sdk, framework, functions },
+      ...{ syncedAt: iso(syncedAt), createdAt: iso(createdAt), error },
+    };
+  }
+
+  const functions = {
+    summary: "List functions",
+    description: "Those that events can start.",
+    querystring: NONE,
+    response: { 200: pageOf(FUNCTION) },
+  };
+  app.get("/functions", { schema: functions }, async (request) => {
+    const environment = environmentOf(access, request);
+    return { data: registry.functions(environment).map((shown) => functionView(shown, environment)), page: { next: null } };
+  });
+
+  const apps = { summary: "List apps", querystring: NONE, response: { 200: pageOf(APP) } };
+  app.get("/apps", { schema: apps }, async (request) => {
+    const environment = environmentOf(access, request);
+    return { data: registry.apps(environment).map((shown) => view(shown)), page: { next: null } };
+  });
+
+  const sync = {
+    summary: "Sync an app",
+    description: "Asks the app at this address to register its functions. One that names an environment itself is registered there.",
+    body: APP_BODY,
+    querystring: NONE,
+    response: { 201: dataOf(APP) },
+    errors: ["app_unreachable"],
+  } as const;
+  app.post<{ Body: { url: string } }>("/apps", { schema: sync }, async (request, reply) => {
+    const environment = environmentOf(access, request);
+    if (!URL.canParse(request.body.url)) throw invalid("url", "is not an address such as http://localhost:3000/api/inlet");
+    const synced = await registry.sync(environment, request.body.url);
+    if (typeof synced === "string") throw new RestRefusal("app_unreachable", synced);
+    await note(request, "synced", synced, environment);
+    reply.status(201);
+    return { data: view(synced) };
+  });
+
+  const remove = {
+    summary: "Remove an app",
+    description: "Its functions start no new runs; unfinished runs fail.",
+    querystring: NONE,
+    response: { 200: dataOf(shape({ id: TEXT })) },
+    errors: ["app_not_found"],
+  } as const;
+  app.delete<{ Params: { id: string } }>("/apps/:id", { schema: remove }, async (request) => {
+    const environment = environmentOf(access, request);
+    const { id } = request.params;
+    const known = registry.apps(environment).find((candidate) => candidate.id === id || candidate.name === id);
+    const removed = known && (await store.appRemove({ environmentId: environment.id, id: known.id as AppId, removedAt: now() }));
+    if (!removed) throw new RestRefusal("app_not_found", `There is no app ${id} in the environment "${environment.name}".`);
+    await registry.refresh();
+    await note(request, "removed", removed, environment);
+    return { data: { id: removed.id } };
+  });
+}
+
+/** What was registered beside these is the function's configuration. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(["id", "name", "triggers", "steps"]);
+
+function functionView({ stored, app, url, config }: ShownFunction, environment: Environment) {
+  return {
+    ...{ id: stored.id, name: stored.name, app: app.name, environment: environment.name, url },
+    triggers: triggersOf(config),
+    config: { ...Object.fromEntries(Object.entries(config).filter(([key]) => !OWN_FIELDS.has(key))), retries: retriesOf(config) },
+    createdAt: iso(stored.createdAt),
+    updatedAt: iso(stored.updatedAt),
+  };
+}
+
+function triggersOf({ triggers }: Readonly<Record<string, unknown>>): object[] {
+  const given = (Array.isArray(triggers) ? triggers : []) as { event?: string; expression?: string; if?: string; cron?: string }[];
+  return given.map(({ event, expression, if: condition = expression, cron }) =>
+    cron === undefined ? { event, ...(condition !== undefined && { if: condition }) } : { cron },
+  );
+}
+
+function retriesOf({ steps }: Readonly<Record<string, unknown>>): number | null {
+  const [step] = Object.values((steps ?? {}) as Record<string, { retries?: { attempts?: number } }>);
+  return step?.retries?.attempts ?? null;
+}

@@ -1,0 +1,83 @@
+/** Runs as the OpenAPI document describes them. */
+
+import { RUN_STATUSES, STEP_KINDS } from "../../store/contract/index.ts";
+import { INSTANT, INSTANT_OR_NULL, INTEGER, JSON_VALUE, listOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+
+const ERROR = { anyOf: [shape({ name: TEXT, message: TEXT, stack: TEXT }, { optional: ["stack"] }), { type: "null" }] } as const;
+/** What an SDK says of a step's error is handed on as it is. */
+const STEP_ERROR = { anyOf: [{ type: "object", additionalProperties: true }, { type: "null" }] } as const;
+
+const SUMMARY = {
+  id: TEXT,
+  status: { type: "string", enum: RUN_STATUSES },
+  function: shape({ id: TEXT, name: TEXT }),
+  app: TEXT,
+  environment: TEXT,
+  event: {
+    description: "The triggering event; null if it has been removed.",
+    anyOf: [shape({ id: TEXT, name: TEXT }), { type: "null" }],
+  },
+  cron: { ...TEXT_OR_NULL, description: "The schedule that started it." },
+  createdAt: INSTANT,
+  startedAt: { ...INSTANT_OR_NULL, description: "When its app was first called." },
+  endedAt: INSTANT_OR_NULL,
+  originalRunId: { ...TEXT_OR_NULL, description: "The run this one repeats." },
+} as const;
+
+export const RUN = shape(SUMMARY, { title: "Run" });
+
+const STEP = shape(
+  {
+    id: TEXT,
+    name: TEXT,
+    kind: { type: "string", enum: STEP_KINDS },
+    status: { type: "string", enum: ["planned", "running", "sleeping", "waiting", "completed", "failed"] },
+    attempts: INTEGER,
+    startedAt: INSTANT,
+    endedAt: INSTANT_OR_NULL,
+    until: { ...INSTANT_OR_NULL, description: "When a sleep or a wait is over." },
+    eventName: { ...TEXT_OR_NULL, description: "The event a wait is for." },
+    childRunId: { ...TEXT_OR_NULL, description: "The run an invocation started." },
+    output: JSON_VALUE,
+    error: STEP_ERROR,
+  },
+  { title: "Step" },
+);
+
+const ATTEMPT = shape(
+  {
+    stepId: { ...TEXT_OR_NULL, description: "Null: the function itself." },
+    attempt: { ...INTEGER, description: "Counted from 0." },
+    outcome: TEXT,
+    startedAt: INSTANT,
+    endedAt: INSTANT,
+    httpStatus: { type: ["integer", "null"] },
+    error: ERROR,
+  },
+  { title: "FailedAttempt" },
+);
+
+const CALL = shape(
+  {
+    stepId: { ...TEXT_OR_NULL, description: "The planned step it was for. Null: the function itself." },
+    attempt: { ...INTEGER, description: "Counted from 0." },
+    outcome: { type: "string", enum: ["ok", "error"] },
+    startedAt: INSTANT,
+    endedAt: INSTANT,
+    httpStatus: { type: ["integer", "null"], description: "Null if there was no response; see the failed attempt." },
+    request: {
+      ...shape({ method: TEXT, path: TEXT, steps: listOf(TEXT) }),
+      description: "Where it went, and the ids of the steps whose results it carried. The event is the run's.",
+    },
+    answer: {
+      anyOf: [shape({ body: TEXT, length: INTEGER }), { type: "null" }],
+      description: "The first 4,000 characters of the body as text, and how many it had.",
+    },
+  },
+  { title: "Call" },
+);
+
+export const RUN_DETAILS = shape(
+  { ...SUMMARY, error: ERROR, output: JSON_VALUE, steps: listOf(STEP), attempts: listOf(ATTEMPT), calls: listOf(CALL) },
+  { title: "RunDetails" },
+);

@@ -1,0 +1,63 @@
+/**
+ * REST: runs as they change, as server-sent events. Each message is a run as it is now; a run that changes often is sent less often
+ * than it changes. Who connects again reads the list anew: a stream does not go back.
+ */
+
+import type { RunNo } from "@inlet/protocol";
+import type { FastifyInstance } from "fastify";
+import { runView } from "../../observe/run-view.ts";
+import { environmentOf } from "../access/rest-access.ts";
+import { closed } from "../rest-schemas.ts";
+import { answerStream, readOn, type Stream, type StreamSurroundings } from "../streams/server-sent.ts";
+import type { RunsRoutesParts } from "./runs-routes.ts";
+
+/** Changes are gathered for this long. */
+const GATHER_MS = 100;
+/** Of more changes than this at once, the newest are shown. */
+const RUNS_AT_ONCE_MAX = 100;
+
+export type RunStreamParts = RunsRoutesParts & StreamSurroundings;
+
+const STREAM_SCHEMA = {
+  summary: "Follow runs live",
+  description: "Server-sent events named `run`, each with a run as it is in lists: sent when a run is created and when it changes.",
+  querystring: closed({ function: { type: "string", minLength: 1, description: "Runs of the function with this id." } }),
+  response: {
+    200: { description: "A continuous stream.", content: { "text/event-stream": { schema: { type: "string" } } } },
+  },
+  errors: ["overloaded"],
+} as const;
+
+export function registerRunStream(app: FastifyInstance, parts: RunStreamParts): void {
+  app.get<{ Querystring: { function?: string } }>("/runs/stream", { schema: STREAM_SCHEMA }, async (request, reply) => {
+    const environment = environmentOf(parts.access, request);
+    const wanted = request.query.function === undefined ? null : parts.runs.functionNos(environment, request.query.function);
+    const names = { environment: environment.name, function: parts.runs.functionName };
+    let changed = new Set<RunNo>();
+
+    async function nextMessages(): Promise<string> {
+      const runNos = [...changed].slice(-RUNS_AT_ONCE_MAX);
+      changed = new Set();
+      const runs = await parts.store.runSummaries({ environmentId: environment.id, runNos });
+      const shown = runs.filter(({ functionNo }) => wanted === null || wanted.includes(functionNo));
+      return shown.map((run) => `event: run\ndata: ${JSON.stringify(runView(run, names))}\n\n`).join("");
+    }
+
+    const stream: Stream = {
+      watch: (ring) =>
+        parts.store.runWatch((runNos) => {
+          for (const runNo of runNos) changed.add(runNo);
+          ring();
+        }),
+      async follow(alarm, ended) {
+        while (!ended()) {
+          await alarm.rung();
+          await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+          const messages = await nextMessages();
+          if (messages !== "" && !ended() && !reply.raw.write(messages)) await readOn(reply.raw);
+        }
+      },
+    };
+    return answerStream(parts, reply, async () => stream);
+  });
+}

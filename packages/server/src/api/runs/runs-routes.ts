@@ -1,0 +1,167 @@
+/** REST: runs, their steps, and what can be done with them. */
+
+import { type EventId, type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type RunNames, runDetailsView, runView } from "../../observe/run-view.ts";
+import {
+  type Environment,
+  type EventStore,
+  RUN_STATUSES,
+  type RunDetails,
+  type RunListParams,
+  type RunStatus,
+  type RunStore,
+} from "../../store/contract/index.ts";
+import type { AuditTrail } from "../access/audit-trail.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { readInstant } from "../instant.ts";
+import { RestRefusal } from "../rest-errors.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
+import { dataOf, pageOf } from "../route-facts.ts";
+import { RUN, RUN_DETAILS } from "./run-schemas.ts";
+
+export interface RunsRoutesParts {
+  access: AccessRules;
+  audit: AuditTrail;
+  store: RunStore & EventStore;
+  runs: {
+    functionName(no: FunctionNo): { id: string; name: string; app: string };
+    functionNos(environment: Environment, functionId: string): readonly FunctionNo[];
+    /** False when the run has ended already. */
+    cancel(run: RunDetails): Promise<boolean>;
+    /** The id of the new run; null when its function or event is gone. */
+    rerun(run: RunDetails): Promise<RunId | null>;
+  };
+}
+
+interface ListQuery {
+  limit: number;
+  cursor?: string;
+  status?: RunStatus;
+  function?: string;
+  from?: string;
+  to?: string;
+}
+
+const LIST_PARAMETERS = closed({
+  ...PAGE_PARAMETERS,
+  status: { type: "string", enum: RUN_STATUSES, description: "Runs with this status." },
+  function: { type: "string", minLength: 1, description: "Runs of the function with this id." },
+  from: { type: "string", description: "Created at or after: ISO 8601 or milliseconds." },
+  to: { type: "string", description: "Created before: ISO 8601 or milliseconds." },
+});
+
+const LIST = { summary: "List runs", description: "Newest first.", querystring: LIST_PARAMETERS, response: { 200: pageOf(RUN) } };
+const OF_EVENT = {
+  summary: "List the runs an event started",
+  querystring: closed(PAGE_PARAMETERS),
+  response: { 200: pageOf(RUN) },
+  errors: ["event_not_found"],
+} as const;
+const ONE = { querystring: closed({}), response: { 200: dataOf(RUN_DETAILS) }, errors: ["run_not_found"] } as const;
+const CANCEL = {
+  ...ONE,
+  summary: "Cancel a run",
+  description: "No further steps start. A call in flight is not aborted.",
+  errors: ["run_not_found", "run_ended"],
+} as const;
+const RERUN = {
+  summary: "Run a function again with the same event",
+  querystring: closed({}),
+  response: { 201: dataOf(RUN_DETAILS) },
+  errors: ["run_not_found", "run_not_repeatable"],
+} as const;
+
+export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts): void {
+  const { access, audit, store, runs } = parts;
+  const names = (environment: Environment): RunNames => ({ environment: environment.name, function: runs.functionName });
+
+  function note(
+    request: FastifyRequest,
+    action: string,
+    { id, functionNo }: RunDetails,
+    environment: Environment,
+    details = {},
+  ): Promise<void> {
+    const target = { kind: "run", id, name: runs.functionName(functionNo).id };
+    return audit.note(request, { action: `run.${action}`, target, environment: environment.name, details });
+  }
+
+  async function find(request: FastifyRequest): Promise<{ environment: Environment; run: RunDetails }> {
+    const environment = environmentOf(access, request);
+    const { id } = request.params as { id: string };
+    const known = isEventId(id.toUpperCase()) ? await store.runGet({ environmentId: environment.id, id: id.toUpperCase() as RunId }) : null;
+    if (!known) throw new RestRefusal("run_not_found", `There is no run ${id} in the environment "${environment.name}".`);
+    return { environment, run: known };
+  }
+
+  async function list(environment: Environment, params: Omit<RunListParams, "environmentId">) {
+    const page = await store.runList({ environmentId: environment.id, ...params });
+    return { data: page.runs.map((run) => runView(run, names(environment))), page: { next: page.next } };
+  }
+
+  app.get<{ Querystring: ListQuery }>("/runs", { schema: LIST }, async (request) => {
+    const environment = environmentOf(access, request);
+    return list(environment, listParams(parts, environment, request.query));
+  });
+
+  app.get<{ Params: { id: string }; Querystring: ListQuery }>("/events/:id/runs", { schema: OF_EVENT }, async (request) => {
+    const environment = environmentOf(access, request);
+    const id = request.params.id.toUpperCase() as EventId;
+    const event = isEventId(id) ? await store.eventGet({ environmentId: environment.id, id }) : null;
+    if (!event) {
+      throw new RestRefusal("event_not_found", `There is no event ${request.params.id} in the environment "${environment.name}".`);
+    }
+    return list(environment, { limit: request.query.limit, ...after(request.query.cursor), eventId: id });
+  });
+
+  app.get(
+    "/runs/:id",
+    { schema: { ...ONE, summary: "Read a run", description: "With its steps, failed attempts, calls of the app and output." } },
+    async (request, reply) => {
+      const { environment, run } = await find(request);
+      return sendRun(reply, run, names(environment));
+    },
+  );
+
+  app.post("/runs/:id/cancel", { schema: CANCEL }, async (request, reply) => {
+    const { environment, run } = await find(request);
+    if (!(await runs.cancel(run))) throw new RestRefusal("run_ended", `The run ${run.id} has ended already: it is ${run.status}.`);
+    await note(request, "cancelled", run, environment);
+    const cancelled = await find(request);
+    return sendRun(reply, cancelled.run, names(environment));
+  });
+
+  app.post("/runs/:id/rerun", { config: { idempotent: "replayed" }, schema: RERUN }, async (request, reply) => {
+    const { environment, run } = await find(request);
+    const id = await runs.rerun(run);
+    const fresh = id && (await store.runGet({ environmentId: environment.id, id }));
+    if (!fresh) throw new RestRefusal("run_not_repeatable", "The function of this run, or its event, is not there any more.");
+    await note(request, "repeated", fresh, environment, { originalRunId: run.id });
+    reply.status(201);
+    return sendRun(reply, fresh, names(environment));
+  });
+}
+
+function sendRun(reply: FastifyReply, run: RunDetails, names: RunNames): string {
+  reply.type("application/json");
+  return `{"data":${runDetailsView(run, names)}}`;
+}
+
+function listParams({ runs }: RunsRoutesParts, environment: Environment, query: ListQuery): Omit<RunListParams, "environmentId"> {
+  return {
+    limit: query.limit,
+    ...after(query.cursor),
+    ...(query.status !== undefined && { status: query.status }),
+    ...(query.function !== undefined && { functionNos: runs.functionNos(environment, query.function) }),
+    ...(query.from !== undefined && { from: readInstant("from", query.from) }),
+    ...(query.to !== undefined && { to: readInstant("to", query.to) }),
+  };
+}
+
+/** A page ends with a run, and the next begins after it. */
+function after(cursor: string | undefined): { after?: RunId } {
+  if (cursor === undefined) return {};
+  if (!isEventId(cursor)) throw new RestRefusal("request_invalid", "The cursor is not one that a page of runs ended with.");
+  return { after: cursor as string as RunId };
+}

@@ -1,0 +1,153 @@
+/** What SDKs call: registration, the look for a dev server, large state, results handed in while a call goes on. */
+
+import { environmentNamed, errorBody, isEventId, Refusal, type RunId } from "@inlet/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { App, Environment, HeaderSet, Key } from "../../store/contract/index.ts";
+import type { AttemptBudget } from "../access/attempt-budget.ts";
+import type { AuditTrail } from "../access/audit-trail.ts";
+import { DEV_PRINCIPAL, type Principal } from "../access/principal.ts";
+import { RestRefusal } from "../rest-errors.ts";
+import { SdkAudit } from "./sdk-audit.ts";
+
+export interface SdkRoutesParts {
+  isDev: boolean;
+  version: string;
+  /** The signing key that this bearer text belongs to, or null. */
+  signingKeyOf(bearer: string): Key | null;
+  attempts: AttemptBudget;
+  audit: AuditTrail;
+  sdk: {
+    /** The environment of that name; a branch environment is made if there is none. Null: the default one. */
+    environment(name: string | null, deployId: string | null): Promise<Environment | Refusal>;
+    register(registration: {
+      environment: Environment;
+      headers: HeaderSet;
+      body: unknown;
+      sdk: string;
+      framework: string | null;
+      deployId: string | null;
+    }): Promise<{ app: App; modified: boolean } | Refusal>;
+    /** JSON text; null when there is no such run, or it has ended. */
+    runEvents(id: RunId): Promise<string | null>;
+    runSteps(id: RunId): Promise<string | null>;
+    /** Keeps results; else why not. */
+    checkpoint(id: RunId, body: string): Promise<Environment | Refusal>;
+  };
+}
+
+const REGISTRATION_BYTES_MAX = 4 * 1024 * 1024;
+const CHECKPOINT_BYTES_MAX = 8 * 1024 * 1024;
+
+export function registerSdkRoutes(app: FastifyInstance, parts: SdkRoutesParts): void {
+  const audit = new SdkAudit(parts.audit);
+  app.register(async (routes) => {
+    routes.decorateRequest("principal", null);
+    // Before anything of a body is read.
+    routes.addHook("onRequest", async (request) => {
+      request.principal = principalOfSdk(parts, request);
+    });
+    routes.removeAllContentTypeParsers();
+    routes.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+
+    if (parts.isDev)
+      routes.get("/dev", async () => ({ version: parts.version, authed: false, startOpts: {}, functions: [], handlers: [] }));
+
+    routes.post("/fn/register", { bodyLimit: REGISTRATION_BYTES_MAX }, (request, reply) => register(parts, audit, request, reply));
+
+    routes.get("/v0/runs/:id/batch", (request, reply) => sendState(request, reply, parts.sdk.runEvents));
+    routes.get("/v0/runs/:id/actions", (request, reply) => sendState(request, reply, parts.sdk.runSteps));
+
+    for (const prefix of ["/v1/checkpoint", "/v1/http/runs"]) {
+      routes.post(`${prefix}/:id/async`, { bodyLimit: CHECKPOINT_BYTES_MAX }, async (request, reply) => {
+        const id = runIdOf(request);
+        const outcome = id ? await parts.sdk.checkpoint(id, request.body as string) : runUnknown(request);
+        if (outcome instanceof Refusal) return send(reply, outcome);
+        const target = { kind: "run", id: id as string, name: id as string };
+        await audit.note(request, { action: "run.checkpointed", target, environment: outcome.name }, { always: false });
+        return { data: {} };
+      });
+    }
+  });
+}
+
+async function register(parts: SdkRoutesParts, audit: SdkAudit, request: FastifyRequest, reply: FastifyReply): Promise<object> {
+  const header = (name: string) => text(request.headers[name]);
+  const headers: HeaderSet = header("x-service-sdk") === null ? "inngest" : "service";
+  const refused = wrongKind(parts, header(`x-${headers}-expected-server-kind`));
+  if (refused) return send(reply, refused);
+  const body = parsed(request.body as string);
+  if (body instanceof Refusal) return send(reply, body);
+  const { sdk, framework, deployId } = body as { sdk?: unknown; framework?: unknown; deployId?: unknown };
+  const deploy = (request.query as { deployId?: string }).deployId ?? (typeof deployId === "string" ? deployId : null);
+  const environment = await parts.sdk.environment(environmentNamed(request.headers), deploy);
+  if (environment instanceof Refusal) return send(reply, environment);
+  const outcome = await parts.sdk.register({
+    environment,
+    headers,
+    body,
+    sdk: header(`x-${headers}-sdk`) ?? (typeof sdk === "string" ? sdk : "unknown"),
+    framework: typeof framework === "string" ? framework : header(`x-${headers}-framework`),
+    deployId: deploy,
+  });
+  if (outcome instanceof Refusal) return send(reply, outcome);
+  const { id, name, url } = outcome.app;
+  const note = { action: "app.registered", target: { kind: "app", id, name }, environment: environment.name, details: { url } };
+  await audit.note(request, note, { always: outcome.modified });
+  return { ok: true, status: 200, modified: outcome.modified, sync_id: outcome.app.id, app_id: outcome.app.id };
+}
+
+async function sendState(request: FastifyRequest, reply: FastifyReply, read: (id: RunId) => Promise<string | null>): Promise<unknown> {
+  const id = runIdOf(request);
+  const state = id && (await read(id));
+  if (!state)
+    return send(reply, new Refusal("run_state_gone", `The run ${(request.params as { id: string }).id} has ended, or never was.`));
+  return reply.type("application/json").send(state);
+}
+
+/** A service that checks keys takes registrations and results from apps that hold a signing key. */
+function principalOfSdk(parts: SdkRoutesParts, request: FastifyRequest): Principal {
+  const { isDev, signingKeyOf } = parts;
+  if (isDev) return DEV_PRINCIPAL;
+  const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
+  const key = bearer === undefined ? null : signingKeyOf(bearer);
+  // Nobody guesses 128 bits: a right key is never made to wait for the wrong ones of others.
+  if (bearer !== undefined && !key) parts.attempts.judge(request.ip, null);
+  if (key) return { kind: "signing-key", id: key.id, keyId: key.id, name: key.name, role: "read", environments: null, isValid: () => true };
+  throw new RestRefusal(
+    "signing_key_invalid",
+    "The app's signing key is missing, unknown or revoked: set SERVICE_SIGNING_KEY (for Inngest's SDKs INNGEST_SIGNING_KEY).",
+  );
+}
+
+function wrongKind({ isDev }: SdkRoutesParts, expected: string | null): Refusal | null {
+  const kind = isDev ? "dev" : "cloud";
+  if (expected === null || expected === kind) return null;
+  return new Refusal("server_kind_wrong", `The app expects a server of the kind ${expected}, this one is ${kind}: its settings say so.`);
+}
+
+function runIdOf(request: FastifyRequest): RunId | null {
+  const { id } = request.params as { id: string };
+  return isEventId(id) ? (id as string as RunId) : null;
+}
+
+function runUnknown(request: FastifyRequest): Refusal {
+  return new Refusal("run_not_found", `There is no run ${(request.params as { id: string }).id}.`);
+}
+
+function parsed(body: string): unknown | Refusal {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // Said below.
+  }
+  return new Refusal("body_invalid", "The body of a registration must be a JSON object.");
+}
+
+function send(reply: FastifyReply, refused: Refusal): never {
+  return reply.status(refused.status).type("application/json").send(errorBody(refused)) as never;
+}
+
+function text(value: string | string[] | undefined): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}

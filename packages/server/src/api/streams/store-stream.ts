@@ -1,0 +1,59 @@
+/**
+ * Server-sent events driven by the store: each wake-up reads what was committed since the last message. So nothing is missed or
+ * sent twice, a slow reader costs no memory, and `Last-Event-ID` resumes exactly, also after a restart.
+ *
+ * The stream opens with the place it begins at: a client that is cut off before the first message can still go on from there.
+ */
+
+import type { FastifyReply } from "fastify";
+import { invalid } from "../rest-errors.ts";
+import { answerStream, readOn, type StreamSurroundings } from "./server-sent.ts";
+
+export interface StoreStreamParts extends StreamSurroundings {
+  store: { eventWatch(listener: () => void): () => void };
+}
+
+/** What a stream reads at a time. Many streams may wait for clients that read slowly, each with so much in memory. */
+export const STREAM_READ_BYTES = 256 * 1024;
+
+export interface StreamMessage {
+  /** Where a reader goes on after this message. */
+  place: number;
+  event: string;
+  json: string;
+}
+
+export interface StreamSource {
+  from: number;
+  read(after: number): Promise<{ messages: StreamMessage[]; reached: number }>;
+}
+
+export function sendStream(parts: StoreStreamParts, reply: FastifyReply, open: () => Promise<StreamSource>): Promise<unknown> {
+  return answerStream(parts, reply, async () => {
+    const { from, read } = await open();
+    return {
+      opening: `id: ${from}\n`,
+      watch: (ring) => parts.store.eventWatch(ring),
+      async follow(alarm, ended) {
+        for (let reached = from; !ended(); ) {
+          const next = await read(reached);
+          if (next.messages.length > 0 && !ended() && !reply.raw.write(next.messages.map(messageText).join(""))) await readOn(reply.raw);
+          if (next.reached === reached) await alarm.rung();
+          reached = next.reached;
+        }
+      },
+    };
+  });
+}
+
+/** The place a client asks to go on from, or null. */
+export function readPlace(given: string | string[] | undefined): number | null {
+  if (given === undefined) return null;
+  if (typeof given !== "string" || !/^\d{1,15}$/.test(given)) throw invalid("after", "is not the id of an event of a stream");
+  return Number(given);
+}
+
+/** A payload may hold line breaks between its tokens, which would end a `data:` line. */
+function messageText({ place, event, json }: StreamMessage): string {
+  return `id: ${place}\nevent: ${event}\ndata: ${json.replace(/\r\n?|\n/g, "\ndata: ")}\n\n`;
+}

@@ -1,0 +1,206 @@
+/** REST: trying out transforms, on a payload, on a recorded request, or on many of them. Nothing is stored. */
+
+import { canonicalHeaders, parseQuery } from "@inlet/protocol";
+import type { FastifyInstance } from "fastify";
+import type { WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
+import { closed } from "../rest-schemas.ts";
+import { dataOf, pageOf } from "../route-facts.ts";
+import { jsonDiff } from "./json-diff.ts";
+import { BACKTEST, PROVIDER_TEMPLATE, TRIAL_RESULT } from "./trial-schemas.ts";
+import { findRequest, withBody } from "./webhook-requests-routes.ts";
+import { TRIAL_FIELDS } from "./webhook-schemas.ts";
+import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
+
+export interface TrialParams {
+  transform: string;
+  bodyJson?: string;
+  bytes: Buffer;
+  contentType?: string;
+  headers: Readonly<Record<string, string>>;
+  queryParams: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface TrialResult {
+  eventJson?: string;
+  error?: { code: string; message: string; line?: number; column?: number };
+  logs: string[];
+  durationMs: number;
+}
+
+/** A provider's starter transform, with requests to try it on. */
+export interface ProviderTemplate {
+  id: string;
+  title: string;
+  sends: string;
+  setUp: string;
+  signatureHeader: string | null;
+  transform: string;
+  fixtures: { title: string; headers: Record<string, string>; query: string; body: string }[];
+}
+
+export interface TransformsRoutesParts {
+  providerTemplates(): Promise<ProviderTemplate[]>;
+  store: WebhookRequestStore;
+  directory: WebhookDirectory;
+  tryTransform(params: TrialParams): Promise<TrialResult>;
+  bodyOf(record: WebhookRequest): Buffer;
+}
+
+interface TrialBody {
+  body?: unknown;
+  headers?: Record<string, string>;
+  queryParams?: Record<string, string | string[]>;
+  raw?: string;
+  contentType?: string;
+  requestId?: string;
+}
+
+type Verdict = "same" | "different" | "now_fails" | "now_works" | "still_fails";
+
+const BACKTEST_REQUESTS_MAX = 100;
+const config = { about: "item", ingest: true } as const;
+
+export function registerTransformsRoutes(app: FastifyInstance, parts: TransformsRoutesParts): void {
+  const { store, directory } = parts;
+  const recorded = (record: WebhookRequest, transform: string): TrialParams => {
+    const headers = canonicalHeaders(JSON.parse(record.headers));
+    const contentEncoding = headers["Content-Encoding"];
+    return {
+      transform,
+      bytes: parts.bodyOf(withBody(record)),
+      ...(record.contentType !== null && { contentType: record.contentType }),
+      ...(contentEncoding !== undefined && { contentEncoding }),
+      headers,
+      queryParams: parseQuery(record.query),
+    };
+  };
+
+  const providers = {
+    summary: "List starter transforms for well-known providers",
+    description: "Each with requests to try it on.",
+    querystring: closed({}),
+    response: { 200: pageOf(PROVIDER_TEMPLATE) },
+  };
+  app.get("/transforms/providers", { config, schema: providers }, async () => ({
+    data: await parts.providerTemplates(),
+    page: { next: null },
+  }));
+
+  app.post<{ Body: TrialBody & { transform: string; webhookId?: string } }>(
+    "/transforms/test",
+    {
+      schema: {
+        body: closed({ transform: { type: "string", minLength: 1 }, webhookId: { type: "string" }, ...TRIAL_FIELDS }, ["transform"]),
+        querystring: closed({}),
+        summary: "Try a transform",
+        description: "On a payload, or on a recorded request. Stores nothing.",
+        response: { 200: dataOf(TRIAL_RESULT) },
+        errors: ["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete"],
+      },
+      config,
+    },
+    async (request, reply) => {
+      const { transform, webhookId, requestId } = request.body;
+      reply.type("application/json");
+      if (requestId === undefined) return trialView(await parts.tryTransform(given(request.body, transform)));
+      const record = await findRequest(store, findWebhook(directory, request, webhookId ?? ""), requestId);
+      return trialView(await parts.tryTransform(recorded(record, transform)));
+    },
+  );
+
+  app.post<{ Params: { id: string }; Body: TrialBody }>(
+    "/webhooks/:id/test",
+    {
+      config,
+      schema: {
+        summary: "Try a webhook's stored transform",
+        description: "Stores nothing.",
+        body: closed(TRIAL_FIELDS),
+        querystring: closed({}),
+        response: { 200: dataOf(TRIAL_RESULT) },
+        errors: ["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete"],
+      },
+    },
+    async (request, reply) => {
+      const webhook = findWebhook(directory, request, request.params.id);
+      const { requestId } = request.body;
+      reply.type("application/json");
+      if (requestId === undefined) return trialView(await parts.tryTransform(given(request.body, webhook.transform)));
+      return trialView(await parts.tryTransform(recorded(await findRequest(store, webhook, requestId), webhook.transform)));
+    },
+  );
+
+  app.post<{ Params: { id: string }; Body: { transform: string; limit: number } }>(
+    "/webhooks/:id/backtest",
+    {
+      schema: {
+        body: closed(
+          {
+            transform: { type: "string", minLength: 1, description: "The draft." },
+            limit: {
+              type: "integer",
+              minimum: 1,
+              maximum: BACKTEST_REQUESTS_MAX,
+              default: 20,
+              description: "How many of the newest requests.",
+            },
+          },
+          ["transform"],
+        ),
+        querystring: closed({}),
+        summary: "Compare a draft with the transform in force",
+        description: "Both are run on the newest recorded requests. Stores nothing.",
+        response: { 200: dataOf(BACKTEST) },
+        errors: ["webhook_not_found"],
+      },
+      config,
+    },
+    async (request) => {
+      const webhook = findWebhook(directory, request, request.params.id);
+      const { transform, limit } = request.body;
+      const { requests } = await store.webhookRequestList({ environmentId: webhook.environmentId, webhookId: webhook.id, limit });
+      const results = [];
+      for (const record of requests.filter(({ body }) => body !== null)) {
+        const before = await parts.tryTransform(recorded(record, webhook.transform));
+        const after = await parts.tryTransform(recorded(record, transform));
+        results.push({ requestId: record.id, receivedAt: new Date(record.receivedAt).toISOString(), ...comparison(before, after) });
+      }
+      const summary: Record<Verdict, number> = { same: 0, different: 0, now_fails: 0, now_works: 0, still_fails: 0 };
+      for (const { change } of results) summary[change]++;
+      return { data: { version: webhook.version, summary, requests: results } };
+    },
+  );
+}
+
+function given({ body, raw, contentType, headers = {}, queryParams = {} }: TrialBody, transform: string): TrialParams {
+  return {
+    transform,
+    ...(body !== undefined && { bodyJson: JSON.stringify(body) }),
+    bytes: Buffer.from(raw ?? ""),
+    ...(contentType !== undefined && { contentType }),
+    headers,
+    queryParams: Object.fromEntries(Object.entries(queryParams).map(([name, value]) => [name, Array.isArray(value) ? value : [value]])),
+  };
+}
+
+/** The event goes in as the text it is, so that nothing is written twice. */
+function trialView({ eventJson, error, logs, durationMs }: TrialResult): string {
+  const outcome = error ? `"ok":false,"error":${JSON.stringify(error)}` : `"ok":true,"event":${eventJson}`;
+  return `{"data":{${outcome},"logs":${JSON.stringify(logs)},"durationMs":${durationMs}}}`;
+}
+
+function comparison(before: TrialResult, after: TrialResult) {
+  const [was, is] = [before, after].map(({ eventJson }) => (eventJson === undefined ? undefined : JSON.parse(eventJson)));
+  const differences = was !== undefined && is !== undefined ? jsonDiff(was, is) : [];
+  return { change: verdictOn(was, is, differences.length), before: side(was, before), after: side(is, after), diff: differences };
+}
+
+function side(event: unknown, { error }: TrialResult) {
+  return error ? { error } : { event };
+}
+
+function verdictOn(was: unknown, is: unknown, differences: number): Verdict {
+  if (is === undefined) return was === undefined ? "still_fails" : "now_fails";
+  if (was === undefined) return "now_works";
+  return differences === 0 ? "same" : "different";
+}

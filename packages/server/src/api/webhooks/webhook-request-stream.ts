@@ -1,0 +1,77 @@
+/** REST: the requests of a webhook as they come in, as server-sent events in the order of their commits; refused ones too. */
+
+import type { FastifyInstance } from "fastify";
+import type { Environment, Webhook, WebhookRequestStore } from "../../store/contract/index.ts";
+import { readInstant } from "../instant.ts";
+import { closed } from "../rest-schemas.ts";
+import { readPlace, STREAM_READ_BYTES, type StoreStreamParts, type StreamSource, sendStream } from "../streams/store-stream.ts";
+import { requestView } from "./webhook-requests-routes.ts";
+import { findWebhook } from "./webhooks-routes.ts";
+
+const READ_REQUESTS_MAX = 20;
+
+export type WebhookRequestStreamParts = StoreStreamParts & {
+  store: WebhookRequestStore;
+  directory: Parameters<typeof findWebhook>[0] & { environment(id: Environment["id"]): Environment | undefined };
+};
+
+const STREAM_PARAMETERS = closed({
+  after: { type: "string", description: "Go on after this request of an earlier stream, as the header Last-Event-ID does." },
+  from: {
+    type: "string",
+    description: "Begin with what was received at or after: ISO 8601 or milliseconds. A place to go on from wins over it.",
+  },
+});
+
+const STREAM_SCHEMA = {
+  summary: "Follow the requests of a webhook live",
+  description: "Server-sent events named `request`, refused requests too; the `id` of the last one resumes the stream.",
+  querystring: STREAM_PARAMETERS,
+  response: {
+    200: { description: "A continuous stream.", content: { "text/event-stream": { schema: { type: "string" } } } },
+  },
+  errors: ["overloaded", "webhook_not_found"],
+} as const;
+
+export function registerWebhookRequestStream(app: FastifyInstance, parts: WebhookRequestStreamParts): void {
+  app.get<{ Params: { id: string }; Querystring: { after?: string; from?: string } }>(
+    "/webhooks/:id/requests/stream",
+    { config: { about: "item", ingest: true }, schema: STREAM_SCHEMA },
+    async (request, reply) => {
+      const webhook = findWebhook(parts.directory, request, request.params.id);
+      const { after, from } = request.query;
+      const place = readPlace(after ?? request.headers["last-event-id"]);
+      const receivedFrom = from === undefined ? null : readInstant("from", from);
+      return sendStream(parts, reply, () => requestSource(parts, webhook, place, receivedFrom));
+    },
+  );
+}
+
+async function requestSource(
+  { store, directory }: WebhookRequestStreamParts,
+  { environmentId, id: webhookId }: Webhook,
+  place: number | null,
+  receivedFrom: number | null,
+): Promise<StreamSource> {
+  const since =
+    receivedFrom === null ? store.webhookRequestSequence() : store.webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom });
+  return {
+    from: place ?? (await since),
+    async read(after) {
+      const { requests, reached } = await store.webhookRequestFollow({
+        environmentId,
+        webhookId,
+        after,
+        limit: READ_REQUESTS_MAX,
+        bytesMax: STREAM_READ_BYTES,
+      });
+      const chosen = requests.filter(({ receivedAt }) => receivedFrom === null || receivedAt >= receivedFrom);
+      const messages = chosen.map((record) => ({
+        place: record.sequence,
+        event: "request",
+        json: JSON.stringify(requestView(record, directory.environment(record.deliveredTo)?.name ?? "")),
+      }));
+      return { messages, reached };
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/** The shapes of webhook requests, and webhooks as REST shows them. */
+
+import { type AcceptList, eventNameFault } from "@inlet/protocol";
+import type { Webhook } from "../../store/contract/index.ts";
+import { invalid } from "../rest-errors.ts";
+import { ACCEPT_LIST, closed } from "../rest-schemas.ts";
+import { BOOLEAN, INSTANT, INTEGER, shape, TEXT } from "../route-facts.ts";
+
+const TRANSFORM_UNITS_MAX = 262_144;
+
+const WEBHOOK_FIELDS = {
+  name: { type: "string", minLength: 1, maxLength: 128 },
+  transform: { type: "string", minLength: 1, maxLength: TRANSFORM_UNITS_MAX, description: "JavaScript that defines `transform`." },
+  eventNames: ACCEPT_LIST,
+  ips: ACCEPT_LIST,
+  enabled: { type: "boolean" },
+} as const;
+
+export const WEBHOOK_CREATE = closed(
+  { ...WEBHOOK_FIELDS, environment: { type: "string", minLength: 1, description: "An environment, or branch." } },
+  ["name", "transform"],
+);
+export const WEBHOOK_UPDATE = closed({
+  ...WEBHOOK_FIELDS,
+  version: { type: "integer", minimum: 1, description: "Restores an earlier version." },
+});
+
+export const WEBHOOK = shape(
+  {
+    id: TEXT,
+    name: TEXT,
+    environment: { type: "string", description: "An environment, or `branch`." },
+    url: { type: "string", description: "Where the provider sends to. Its end is a secret, and shortened for keys that may only read." },
+    transform: TEXT,
+    eventNames: ACCEPT_LIST,
+    ips: ACCEPT_LIST,
+    enabled: BOOLEAN,
+    version: INTEGER,
+    createdAt: INSTANT,
+    updatedAt: INSTANT,
+  },
+  { title: "Webhook" },
+);
+export const WEBHOOK_VERSION = shape(
+  { version: INTEGER, transform: TEXT, createdAt: INSTANT, current: BOOLEAN },
+  { title: "WebhookVersion" },
+);
+
+const STRINGS = { type: "object", additionalProperties: { type: "string" } } as const;
+const STRING_LISTS = {
+  type: "object",
+  additionalProperties: { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
+} as const;
+
+export const TRIAL_FIELDS = {
+  body: { description: "The parsed body; without it `raw` is parsed by `contentType`." },
+  headers: STRINGS,
+  queryParams: STRING_LISTS,
+  raw: { type: "string" },
+  contentType: { type: "string" },
+  requestId: { type: "string", minLength: 1, description: "A recorded request to take all of this from." },
+} as const;
+
+/** Checks what a schema cannot say about lists. Event keys have the same ones. */
+export function checkLists(lists: { eventNames?: AcceptList | null; ips?: AcceptList | null }, isIpRange: (text: string) => boolean): void {
+  const { eventNames, ips } = lists;
+  const badName = eventNames?.list.find((name) => name !== "*" && eventNameFault(name.replace(/\*$/, "")) !== null);
+  if (badName !== undefined) throw invalid("eventNames", `"${badName}" is not an event name, nor one that ends in *`);
+  const badRange = ips?.list.find((range) => !isIpRange(range));
+  if (badRange !== undefined) throw invalid("ips", `"${badRange}" is neither an address nor a CIDR range`);
+}
+
+export function webhookView(webhook: Webhook, environment: string, url: string) {
+  return {
+    id: webhook.id,
+    name: webhook.name,
+    environment,
+    url,
+    transform: webhook.transform,
+    eventNames: webhook.eventNames,
+    ips: webhook.ips,
+    enabled: webhook.enabled,
+    version: webhook.version,
+    createdAt: new Date(webhook.createdAt).toISOString(),
+    updatedAt: new Date(webhook.updatedAt).toISOString(),
+  };
+}

@@ -1,0 +1,211 @@
+/** REST: webhooks, their versions and URLs. */
+
+import type { AcceptList, WebhookId } from "@inlet/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Environment, Webhook, WebhookChanges, WebhookStore } from "../../store/contract/index.ts";
+import type { AuditTrail } from "../access/audit-trail.ts";
+import { checkMayUse, principalOf } from "../access/principal.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { type OwnAddressRules, ownAddress } from "../own-address.ts";
+import { invalid, RestRefusal } from "../rest-errors.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
+import { dataOf, pageOf } from "../route-facts.ts";
+import { checkLists, WEBHOOK, WEBHOOK_CREATE, WEBHOOK_UPDATE, WEBHOOK_VERSION, webhookView } from "./webhook-schemas.ts";
+
+export interface WebhookDirectory {
+  webhooks(): Webhook[];
+  environment(id: Webhook["environmentId"]): Environment | undefined;
+}
+
+export interface WebhooksRoutesParts extends OwnAddressRules {
+  audit: AuditTrail;
+  access: AccessRules;
+  store: WebhookStore;
+  directory: WebhookDirectory & {
+    environmentNamed(name: string): Environment | undefined;
+    refresh(): Promise<void>;
+  };
+  /** Says what is wrong with the text of a transform, or null. */
+  checkTransform(source: string): Promise<{ message: string; line?: number; column?: number } | null>;
+  issueWebhookToken(): string;
+  newId(): string;
+  isIpRange(text: string): boolean;
+  now: () => number;
+}
+
+interface CreateBody {
+  name: string;
+  transform: string;
+  environment?: string;
+  eventNames?: AcceptList | null;
+  ips?: AcceptList | null;
+  enabled?: boolean;
+}
+
+const SHOWN_CHARACTERS = 8;
+
+type ById = { Params: { id: string } };
+
+const ONE = { querystring: closed({}), response: { 200: dataOf(WEBHOOK) }, errors: ["webhook_not_found"] } as const;
+const config = { about: "item", ingest: true } as const;
+
+export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRoutesParts): void {
+  const { store, directory } = parts;
+  const view = (request: FastifyRequest, webhook: Webhook) => {
+    const environment = directory.environment(webhook.environmentId)?.name ?? "";
+    const baseUrl = ownAddress(parts, request);
+    // Whoever knows the URL can send: a key that may only read must not.
+    const url = `${baseUrl}/e/${principalOf(request).role === "read" ? `${webhook.token.slice(0, SHOWN_CHARACTERS)}…` : webhook.token}`;
+    return webhookView(webhook, environment, url);
+  };
+  const note = (request: FastifyRequest, action: string, { id, name, version, environmentId }: Webhook, fields?: string[]) =>
+    parts.audit.note(request, {
+      action: `webhook.${action}`,
+      target: { kind: "webhook", id, name },
+      environment: directory.environment(environmentId)?.name ?? null,
+      details: { version, ...(fields && { fields }) },
+    });
+  const changed = async (request: FastifyRequest, action: string, webhook: Webhook | null, fields?: string[]) => {
+    if (!webhook) throw webhookNotFound((request.params as { id: string }).id);
+    await directory.refresh();
+    await note(request, action, webhook, fields);
+    return { data: view(request, webhook) };
+  };
+  const refuseBadTransform = async (source: string | undefined) => {
+    const fault = source === undefined ? null : await parts.checkTransform(source);
+    if (!fault) return;
+    throw new RestRefusal("request_invalid", `The transform cannot be used: ${fault.message}.`, [{ field: "transform", ...fault }]);
+  };
+
+  app.get<{ Querystring: { limit: number; cursor?: string } }>(
+    "/webhooks",
+    {
+      config: { ingest: true },
+      schema: { summary: "List webhooks, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(WEBHOOK) } },
+    },
+    async (request) => {
+      const { limit, cursor } = request.query;
+      const environment = environmentOf(parts.access, request);
+      const newestFirst = directory
+        .webhooks()
+        .filter(({ environmentId }) => environmentId === environment.id)
+        .reverse();
+      const start = cursor === undefined ? 0 : newestFirst.findIndex(({ id }) => id === cursor) + 1;
+      const items = newestFirst.slice(start, start + limit);
+      const more = newestFirst.length > start + limit;
+      return { data: items.map((webhook) => view(request, webhook)), page: { next: more ? items.at(-1)?.id : null } };
+    },
+  );
+
+  const create = { summary: "Create a webhook", body: WEBHOOK_CREATE, querystring: closed({}), response: { 201: dataOf(WEBHOOK) } };
+  app.post<{ Body: CreateBody }>(
+    "/webhooks",
+    { config: { ingest: true, idempotent: "replayed" }, schema: create },
+    async (request, reply) => {
+      const { name, transform, eventNames = null, ips = null, enabled = true } = request.body;
+      const environment = chosenEnvironment(parts, request, request.body.environment);
+      checkLists(request.body, parts.isIpRange);
+      await refuseBadTransform(transform);
+      const id = `wh_${parts.newId()}` as WebhookId;
+      const token = parts.issueWebhookToken();
+      const createdAt = parts.now();
+      const created = await store.webhookInsert({
+        id,
+        environmentId: environment.id,
+        name,
+        token,
+        transform,
+        eventNames,
+        ips,
+        enabled,
+        createdAt,
+      });
+      await directory.refresh();
+      await note(request, "created", created);
+      reply.code(201);
+      return { data: view(request, created) };
+    },
+  );
+
+  app.get<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Get a webhook" } }, async (request) => ({
+    data: view(request, findWebhook(directory, request, request.params.id)),
+  }));
+
+  app.put<ById & { Body: WebhookChanges }>(
+    "/webhooks/:id",
+    {
+      config,
+      schema: {
+        ...ONE,
+        summary: "Change a webhook",
+        description: "Updates the given fields. A new transform becomes the current version.",
+        body: WEBHOOK_UPDATE,
+        errors: ["webhook_not_found", "webhook_version_not_found"],
+      },
+    },
+    async (request) => {
+      const webhook = findWebhook(directory, request, request.params.id);
+      const changes = request.body;
+      if (changes.version !== undefined && changes.transform !== undefined)
+        throw invalid("version", "cannot be given together with transform");
+      checkLists(changes, parts.isIpRange);
+      await refuseBadTransform(changes.transform);
+      const updated = await store.webhookUpdate({ environmentId: webhook.environmentId, id: webhook.id, changes, updatedAt: parts.now() });
+      if (!updated && changes.version !== undefined) {
+        throw new RestRefusal("webhook_version_not_found", `The webhook has no version ${changes.version}.`);
+      }
+      return changed(request, "updated", updated, Object.keys(changes));
+    },
+  );
+
+  app.delete<ById>("/webhooks/:id", { config, schema: { ...ONE, summary: "Delete a webhook" } }, async (request) => {
+    const { environmentId, id } = findWebhook(directory, request, request.params.id);
+    return changed(request, "deleted", await store.webhookDelete({ environmentId, id, deletedAt: parts.now() }));
+  });
+
+  const rotate = { ...ONE, summary: "Give a webhook a new URL", description: "The old URL stops working immediately." };
+  app.post<ById>("/webhooks/:id/rotate", { config, schema: rotate }, async (request) => {
+    const { environmentId, id } = findWebhook(directory, request, request.params.id);
+    const rotation = { environmentId, id, token: parts.issueWebhookToken(), rotatedAt: parts.now() };
+    return changed(request, "rotated", await store.webhookRotate(rotation));
+  });
+
+  const versions = { ...ONE, summary: "List the versions of a webhook's transform", response: { 200: pageOf(WEBHOOK_VERSION) } };
+  app.get<ById>("/webhooks/:id/versions", { config, schema: versions }, async (request) => {
+    const webhook = findWebhook(directory, request, request.params.id);
+    const known = await store.webhookVersionList(webhook);
+    return {
+      data: known.map(({ version, transform, createdAt }) => ({
+        version,
+        transform,
+        createdAt: new Date(createdAt).toISOString(),
+        current: version === webhook.version,
+      })),
+      page: { next: null },
+    };
+  });
+}
+
+/** By id alone: ids are unique across environments. */
+export function findWebhook(directory: WebhookDirectory, request: FastifyRequest, id: string): Webhook {
+  const webhook = directory.webhooks().find((candidate) => candidate.id === id);
+  const environment = webhook && directory.environment(webhook.environmentId);
+  if (!webhook || !environment) throw webhookNotFound(id);
+  checkMayUse(request, environment);
+  return webhook;
+}
+
+function webhookNotFound(id: string): RestRefusal {
+  return new RestRefusal("webhook_not_found", `There is no webhook ${id}.`);
+}
+
+/** The field of the body wins over the header. A branch environment has no webhooks of its own. */
+function chosenEnvironment({ access, directory }: WebhooksRoutesParts, request: FastifyRequest, name: string | undefined): Environment {
+  const environment = name === undefined ? environmentOf(access, request) : directory.environmentNamed(name);
+  if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);
+  checkMayUse(request, environment);
+  if (environment.kind === "branch") {
+    throw invalid("environment", `must be "branch": all branch environments share their webhooks`);
+  }
+  return environment;
+}
