@@ -61,6 +61,37 @@ test("the role read may only read; ingest-admin has webhooks, transforms and rea
   assert.deepEqual(code(await ingest.rest("GET", "/keys")), [403, "role_forbidden"]);
 });
 
+const REPAIRS =
+  /^\/(runs\/\{id\}\/(cancel|rerun)|webhooks\/\{id\}\/(requests\/\{requestId\}\/replay|test|backtest)|transforms\/test|apps$|session$|jobs|functions\/\{id\}\/(pause|resume))/;
+
+test("operator reads and repairs, viewer reads, metrics does neither, owner does everything", async (t) => {
+  const service = await startTestService(t);
+  const rules: Record<string, (method: string, path: string) => boolean> = {
+    owner: () => true,
+    operator: (method, path) => method === "GET" || (method === "POST" && REPAIRS.test(path)) || path === "/session",
+    viewer: (method, path) => method === "GET" || path === "/session",
+    metrics: (_method, path) => path === "/session",
+  };
+  const all = await operations(service);
+  for (const [role, rule] of Object.entries(rules)) {
+    const key = await makeApiKey(service, { role });
+    for (const [method, path] of all) {
+      assert.equal(await isLetThrough(key.rest, service, method, path, key.headers), rule(method, path), `${role}: ${method} ${path}`);
+    }
+  }
+});
+
+test("the first owner is made by an admin, and from then on owners are made and removed by owners", async (t) => {
+  const service = await startTestService(t);
+  const owner = await makeApiKey(service, { role: "owner" });
+  const another = { body: { kind: "api", name: "second", role: "owner" } };
+  assert.deepEqual(code(await service.rest("POST", "/keys", another)), [403, "role_forbidden"]);
+  assert.deepEqual(code(await service.rest("DELETE", `/keys/${owner.id}`)), [403, "role_forbidden"]);
+  const second = await owner.rest("POST", "/keys", another);
+  assert.equal(second.status, 201);
+  assert.equal((await owner.rest("DELETE", `/keys/${second.body.data.id}`)).status, 200);
+});
+
 test("a key that may only read does not learn the URLs of webhooks, which would let it send", async (t) => {
   const service = await startTestService(t);
   const { id, url } = await makeWebhook(service);
@@ -175,7 +206,7 @@ test("limits are checked when the key is made, and a limited key does not count 
     { environments: "staging" },
     { environments: ["production", "production"] },
     { kind: "event", environments: ["production"] },
-    { role: "owner" },
+    { role: "superuser" },
   ]) {
     assert.deepEqual(code(await make(extra)), [400, "request_invalid"], JSON.stringify(extra));
   }

@@ -19,8 +19,9 @@ export const CREATE_FLAGS = {
   },
   role: {
     type: "string",
-    choices: ["admin", "read", "ingest-admin"],
-    sentence: "Role of an API key; default admin. read: read-only. ingest-admin: manages webhooks.",
+    choices: ["owner", "admin", "operator", "viewer", "metrics", "read", "ingest-admin"],
+    sentence:
+      "Role of an API key; default admin. operator: reads and repairs. viewer or read: read-only. metrics: /metrics only. ingest-admin: manages webhooks.",
   },
   "only-env": {
     type: "string",

@@ -4,6 +4,8 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import { call } from "./client.ts";
 import type { Session } from "./types.ts";
 
+const CHANGING_ROLES: ReadonlySet<string> = new Set(["owner", "admin", "ingest-admin"]);
+
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: () => call<Session>("/session"),
@@ -19,5 +21,11 @@ export function useIsDev(): boolean {
 /** Hides actions from read-only users. The service enforces the role. */
 export function useMayChange(): boolean {
   const { data } = useQuery(sessionQuery);
-  return data === undefined || data.role !== "read";
+  return data === undefined || CHANGING_ROLES.has(data.role ?? "");
+}
+
+/** Whether runs can be cancelled and rerun, and requests replayed. */
+export function useMayRepair(): boolean {
+  const { data } = useQuery(sessionQuery);
+  return data === undefined || data.role === "operator" || CHANGING_ROLES.has(data.role ?? "");
 }

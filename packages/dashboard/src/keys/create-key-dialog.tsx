@@ -51,9 +51,12 @@ export function CreateKeyDialog({ env, kind, onClose }: { env: string; kind: Key
         <label className="field">
           <span>Role</span>
           <select className="input" value={role} onChange={({ target }) => setRole(target.value)}>
+            <option value="owner">owner: full access, manages owners</option>
             <option value="admin">admin: full access</option>
+            <option value="operator">operator: read-only, and repairs runs and requests</option>
             <option value="ingest-admin">ingest-admin: manages webhooks, reads events</option>
-            <option value="read">read: read-only</option>
+            <option value="viewer">viewer: read-only</option>
+            <option value="metrics">metrics: reads /metrics only</option>
           </select>
         </label>
       )}

@@ -7,7 +7,7 @@ import { call } from "../api/client.ts";
 import { follow } from "../api/live.ts";
 import { eventQuery, runQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMayRepair } from "../api/session.ts";
 import type { Run, RunItem } from "../api/types.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
 import { CopyButton } from "../ui/copy.tsx";
@@ -88,8 +88,8 @@ function useLiveRun(env: string, id: string, going: boolean): void {
 function RunActions({ env, run }: { env: string; run: Run }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const mayChange = useMayChange();
-  if (!mayChange) return null;
+  const mayRepair = useMayRepair();
+  if (!mayRepair) return null;
   const refresh = () => queries.invalidateQueries({ queryKey: runQuery(env, run.id).queryKey });
   const path = `/runs/${encodeURIComponent(run.id)}`;
   async function cancel() {

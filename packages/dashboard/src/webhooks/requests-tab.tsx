@@ -6,7 +6,7 @@ import { useEffect } from "react";
 import { call } from "../api/client.ts";
 import { readJsonText } from "../api/json-text.ts";
 import { requestsQuery } from "../api/queries.ts";
-import { useMayChange } from "../api/session.ts";
+import { useMayRepair } from "../api/session.ts";
 import type { Webhook, WebhookRequest } from "../api/types.ts";
 import { CodeBlock } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -133,7 +133,7 @@ function RequestItem({ env, webhook, request, isOpen, onOpen }: RequestItemProps
 
 function RequestDetails({ env, webhook, request }: Omit<RequestItemProps, "isOpen" | "onOpen">) {
   const queries = useQueryClient();
-  const mayChange = useMayChange();
+  const mayRepair = useMayRepair();
   async function replay() {
     await withToast(
       call<{ ids: string[] }>(`/webhooks/${encodeURIComponent(webhook.id)}/requests/${encodeURIComponent(request.id)}/replay`, {
@@ -159,7 +159,7 @@ function RequestDetails({ env, webhook, request }: Omit<RequestItemProps, "isOpe
             <Icon name="inbox" size={14} /> View event
           </Link>
         )}
-        {mayChange && request.body !== null && (
+        {mayRepair && request.body !== null && (
           <button type="button" className="button small" onClick={() => void replay()}>
             <Icon name="refresh" size={14} /> Replay
           </button>

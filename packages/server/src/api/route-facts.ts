@@ -23,6 +23,10 @@ declare module "fastify" {
     about?: "environment" | "item" | "installation" | "self" | "anyone";
     /** The role ingest-admin may call it as well. */
     ingest?: boolean;
+    /** The role operator may call it as well: it repairs what went wrong. */
+    repair?: boolean;
+    /** The role metrics may call it as well. */
+    metrics?: boolean;
     /** Needs a key without environment limits; so does what is about the installation, unless said otherwise. */
     unlimited?: boolean;
   }

@@ -8,6 +8,7 @@ import { ACCEPT_LIST, closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 import { checkLists } from "../webhooks/webhook-schemas.ts";
 import type { AuditTrail } from "./audit-trail.ts";
+import { principalOf } from "./principal.ts";
 import { type AccessRules, environmentOf } from "./rest-access.ts";
 
 export interface KeysRoutesParts {
@@ -116,6 +117,7 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
   app.post<{ Body: CreateBody }>("/keys", { config: { unlimited: true, idempotent: "secret" }, schema: create }, async (request, reply) => {
     const { kind, name, role, environments = null, eventNames = null, ips = null } = request.body;
     checkFields(request.body, parts);
+    if (role === "owner") checkOwner(request, directory.keys());
     const issued = parts.issueKey(kind);
     const environmentId = kind === "event" ? environmentOf(parts.access, request).id : null;
     const created = await store.keyInsert({
@@ -147,6 +149,7 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
     const id = request.params.id as KeyId;
     if (isLastOfItsUse(directory.keys(), id))
       throw new RestRefusal("key_last", "This is the last key of its kind; create another one before revoking it.");
+    if (directory.keys().some((key) => key.id === id && key.role === "owner")) checkOwner(request, directory.keys());
     const revoked = await store.keyRevoke({ id, revokedAt: parts.now() });
     if (!revoked) throw new RestRefusal("key_not_found", `There is no key ${id}, or it was revoked before.`);
     await directory.refresh();
@@ -165,6 +168,12 @@ function checkFields({ kind, role, environments, eventNames, ips }: CreateBody, 
   checkLists({ ...(eventNames && { eventNames }), ...(ips && { ips }) }, isIpRange);
 }
 
+/** The first owner is made by an admin; from then on owners are made and removed by owners. */
+function checkOwner(request: FastifyRequest, keys: Key[]): void {
+  if (principalOf(request).role === "owner" || !keys.some(({ role }) => role === "owner")) return;
+  throw new RestRefusal("role_forbidden", "Only an owner may create or revoke an API key with the role owner.");
+}
+
 /** Without an admin key nobody could make another one; without a signing key calls could not be signed. */
 function isLastOfItsUse(keys: Key[], id: KeyId): boolean {
   const key = keys.find((candidate) => candidate.id === id);
@@ -173,7 +182,7 @@ function isLastOfItsUse(keys: Key[], id: KeyId): boolean {
 }
 
 function isFullAdmin({ role, environments }: Key): boolean {
-  return role === "admin" && environments === null;
+  return (role === "admin" || role === "owner") && environments === null;
 }
 
 function view(key: Key, environment: string | null) {

@@ -8,11 +8,12 @@
 
 import { environmentNamed } from "@inlet/protocol";
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
-import type { ApiRole, Environment, Key } from "../../store/contract/index.ts";
+import type { Environment, Key } from "../../store/contract/index.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { cutOffInvalid } from "../streams/cut-off-streams.ts";
 import type { AttemptBudget } from "./attempt-budget.ts";
 import { checkMayUse, DEV_PRINCIPAL, type Principal, principalOf } from "./principal.ts";
+import { isReading, roleRefusal } from "./roles.ts";
 import { originOf } from "./same-origin.ts";
 import { type Sessions, sessionToken } from "./sessions.ts";
 
@@ -34,8 +35,6 @@ export interface AccessRules {
   defaultEnvironment: string;
 }
 
-const READING_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
-
 export function registerAccess(app: FastifyInstance, rules: AccessRules): void {
   app.decorateRequest("principal", null);
   app.decorateRequest("session", null);
@@ -47,7 +46,7 @@ export function registerAccess(app: FastifyInstance, rules: AccessRules): void {
     request.principal = principal;
     watch(principal, reply);
     if (config.about === "self") return;
-    checkRole(principal.role, request.method, config);
+    checkRole(principal, request.method, config);
     checkLimits(rules, request, config);
   });
 }
@@ -67,7 +66,7 @@ async function identify(rules: AccessRules, request: FastifyRequest): Promise<Pr
   if (token === null) return principalWithKey(rules, request, authorization);
   const living = await rules.sessions.use(token);
   if (!living) throw new RestRefusal("session_missing", "The session has ended. Sign in again.");
-  if (!READING_METHODS.has(request.method) && originOf(request, rules.publicUrl) !== "same") throw fromElsewhere();
+  if (!isReading(request.method) && originOf(request, rules.publicUrl) !== "same") throw fromElsewhere();
   request.session = living.session;
   return living.principal;
 }
@@ -89,10 +88,11 @@ function fromElsewhere(): RestRefusal {
   return new RestRefusal("origin_forbidden", "A page of another site must not change anything here.");
 }
 
-function checkRole(role: ApiRole, method: string, { ingest = false }: FastifyContextConfig): void {
-  if (role === "admin" || (role === "read" && READING_METHODS.has(method)) || (role === "ingest-admin" && ingest)) return;
-  const allowed = role === "read" ? "GET requests only" : "webhooks, transforms and reading events only";
-  throw new RestRefusal("role_forbidden", `This API key has the role ${role}, which allows ${allowed}.`);
+function checkRole({ kind, role }: Principal, method: string, config: FastifyContextConfig): void {
+  const allowed = roleRefusal(role, method, config);
+  if (allowed === null) return;
+  const who = kind === "session" ? "This session" : "This API key";
+  throw new RestRefusal("role_forbidden", `${who} has the role ${role}, which allows ${allowed}.`);
 }
 
 /** What concerns the whole installation is not for keys that are limited to some of it. */

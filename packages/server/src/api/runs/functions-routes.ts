@@ -107,7 +107,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
     response: { 201: dataOf(APP) },
     errors: ["app_unreachable"],
   } as const;
-  app.post<{ Body: { url: string } }>("/apps", { schema: sync }, async (request, reply) => {
+  app.post<{ Body: { url: string } }>("/apps", { config: { repair: true }, schema: sync }, async (request, reply) => {
     const environment = environmentOf(access, request);
     if (!URL.canParse(request.body.url)) throw invalid("url", "is not an address such as http://localhost:3000/api/inlet");
     const synced = await registry.sync(environment, request.body.url);

@@ -124,7 +124,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     },
   );
 
-  app.post("/runs/:id/cancel", { schema: CANCEL }, async (request, reply) => {
+  app.post("/runs/:id/cancel", { config: { repair: true }, schema: CANCEL }, async (request, reply) => {
     const { environment, run } = await find(request);
     if (!(await runs.cancel(run))) throw new RestRefusal("run_ended", `The run ${run.id} has ended already: it is ${run.status}.`);
     await note(request, "cancelled", run, environment);
@@ -132,7 +132,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     return sendRun(reply, cancelled.run, names(environment));
   });
 
-  app.post("/runs/:id/rerun", { config: { idempotent: "replayed" }, schema: RERUN }, async (request, reply) => {
+  app.post("/runs/:id/rerun", { config: { repair: true, idempotent: "replayed" }, schema: RERUN }, async (request, reply) => {
     const { environment, run } = await find(request);
     const id = await runs.rerun(run);
     const fresh = id && (await store.runGet({ environmentId: environment.id, id }));

@@ -58,7 +58,7 @@ interface TrialBody {
 type Verdict = "same" | "different" | "now_fails" | "now_works" | "still_fails";
 
 const BACKTEST_REQUESTS_MAX = 100;
-const config = { about: "item", ingest: true } as const;
+const config = { about: "item", ingest: true, repair: true } as const;
 
 export function registerTransformsRoutes(app: FastifyInstance, parts: TransformsRoutesParts): void {
   const { store, directory } = parts;

@@ -115,7 +115,7 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
 
   app.post<{ Params: { id: string; requestId: string } }>(
     "/webhooks/:id/requests/:requestId/replay",
-    { config: { ...config, idempotent: "replayed" }, schema: REPLAY },
+    { config: { ...config, repair: true, idempotent: "replayed" }, schema: REPLAY },
     async (request, reply) => {
       const webhook = findWebhook(directory, request, request.params.id);
       const record = await findRequest(store, webhook, request.params.requestId);

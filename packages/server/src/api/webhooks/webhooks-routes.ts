@@ -6,6 +6,7 @@ import type { Environment, Webhook, WebhookChanges, WebhookStore } from "../../s
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { checkMayUse, principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { seesSecrets } from "../access/roles.ts";
 import { type OwnAddressRules, ownAddress } from "../own-address.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -55,7 +56,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
     const environment = directory.environment(webhook.environmentId)?.name ?? "";
     const baseUrl = ownAddress(parts, request);
     // Whoever knows the URL can send: a key that may only read must not.
-    const url = `${baseUrl}/e/${principalOf(request).role === "read" ? `${webhook.token.slice(0, SHOWN_CHARACTERS)}…` : webhook.token}`;
+    const url = `${baseUrl}/e/${seesSecrets(principalOf(request).role) ? webhook.token : `${webhook.token.slice(0, SHOWN_CHARACTERS)}…`}`;
     return webhookView(webhook, environment, url);
   };
   const note = (request: FastifyRequest, action: string, { id, name, version, environmentId }: Webhook, fields?: string[]) =>

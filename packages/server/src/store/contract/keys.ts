@@ -5,7 +5,8 @@ import type { AcceptList, EnvironmentId, KeyId } from "@inlet/protocol";
 export const KEY_KINDS = ["event", "api", "signing"] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-export const API_ROLES = ["admin", "read", "ingest-admin"] as const;
+/** `read` is an older name of `viewer`. */
+export const API_ROLES = ["owner", "admin", "operator", "viewer", "metrics", "read", "ingest-admin"] as const;
 export type ApiRole = (typeof API_ROLES)[number];
 
 export interface Key {

@@ -1,0 +1,45 @@
+/**
+ * What each role may call. `owner` and `admin` may call everything; once an installation has an owner, only owners create and revoke
+ * keys of owners. `operator` reads, and repairs what went wrong. `viewer` reads. `metrics` reads /metrics only.
+ */
+
+import type { FastifyContextConfig } from "fastify";
+import type { ApiRole } from "../../store/contract/index.ts";
+
+const READING_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+type Call = Pick<FastifyContextConfig, "ingest" | "repair" | "metrics"> & { isReading: boolean };
+
+interface RoleRule {
+  mayCall(call: Call): boolean;
+  /** Completes "which allows …". */
+  allowed: string;
+}
+
+const VIEWER: RoleRule = { mayCall: ({ isReading }) => isReading, allowed: "GET requests only" };
+const ANYTHING: RoleRule = { mayCall: () => true, allowed: "everything" };
+
+const RULES: Readonly<Record<ApiRole, RoleRule>> = {
+  owner: ANYTHING,
+  admin: ANYTHING,
+  operator: { mayCall: ({ isReading, repair = false }) => isReading || repair, allowed: "reading and repairing only" },
+  viewer: VIEWER,
+  read: VIEWER,
+  metrics: { mayCall: ({ metrics = false }) => metrics, allowed: "reading /metrics only" },
+  "ingest-admin": { mayCall: ({ ingest = false }) => ingest, allowed: "webhooks, transforms and reading events only" },
+};
+
+export function isReading(method: string): boolean {
+  return READING_METHODS.has(method);
+}
+
+/** Null when the role may make the call; otherwise what it allows instead. */
+export function roleRefusal(role: ApiRole, method: string, config: FastifyContextConfig): string | null {
+  const rule = RULES[role];
+  return rule.mayCall({ ...config, isReading: isReading(method) }) ? null : rule.allowed;
+}
+
+/** Whether the role may see what would let its holder send or change something, such as the URL of a webhook. */
+export function seesSecrets(role: ApiRole): boolean {
+  return role === "owner" || role === "admin" || role === "ingest-admin";
+}
