@@ -197,18 +197,18 @@ function sorted(keys: readonly string[], parts: readonly string[]): string[] {
   const placed: string[] = [];
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
-    let place = placed.length;
-    while (place > 0 && (placedKeys[place - 1] as string) > key) place--;
-    if (place > 0 && placedKeys[place - 1] === key) {
-      placed[place - 1] = parts[i] as string;
+    let index = placed.length;
+    while (index > 0 && (placedKeys[index - 1] as string) > key) index--;
+    if (index > 0 && placedKeys[index - 1] === key) {
+      placed[index - 1] = parts[i] as string;
       continue;
     }
-    for (let j = placed.length; j > place; j--) {
+    for (let j = placed.length; j > index; j--) {
       placedKeys[j] = placedKeys[j - 1] as string;
       placed[j] = placed[j - 1] as string;
     }
-    placedKeys[place] = key;
-    placed[place] = parts[i] as string;
+    placedKeys[index] = key;
+    placed[index] = parts[i] as string;
   }
   return placed;
 }

@@ -36,7 +36,7 @@ const ERROR_SCHEMA = {
         type: "object",
         required: ["field", "message"],
         properties: {
-          index: { type: "integer", description: "The event's place in the request." },
+          index: { type: "integer", description: "The event's index in the request." },
           field: { type: "string" },
           message: { type: "string" },
           line: { type: "integer" },
@@ -145,8 +145,8 @@ function propertiesOf(schema: unknown): Record<string, Json> {
   return (schema as { properties?: Record<string, Json> } | undefined)?.properties ?? {};
 }
 
-function parameter(place: string, name: string, { description, ...schema }: Json, required: boolean): Json {
-  return { name, in: place, required, ...(description !== undefined && { description }), schema };
+function parameter(location: string, name: string, { description, ...schema }: Json, required: boolean): Json {
+  return { name, in: location, required, ...(description !== undefined && { description }), schema };
 }
 
 function bodyOf(schema: Json, named: Named): Json {

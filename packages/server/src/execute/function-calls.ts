@@ -54,7 +54,7 @@ export interface MadeCall extends FunctionCall {
 export interface FunctionCallOutcome {
   /** What the answer means for the run as it is by now. */
   decide(state: RunState): RunChange;
-  /** What is left to tell when the run has ended meanwhile. */
+  /** What is recorded when the run has ended meanwhile. */
   late(): Pick<LateCall, "call" | "failure">;
 }
 
@@ -85,18 +85,18 @@ export class FunctionCalls {
         ? { answer: failed("NoAnswer", received.message, null, true), requestVersion: null }
         : readAnswer(target.app.headers, received, endedAt);
     const { answer } = read;
-    const told = callRecord(call);
+    const record = callRecord(call);
     return {
       decide: (state) => {
         const change = decideAnswer(state, answer, this.#facts(call, read));
         const isError = change.attempts?.length || change.end?.status === "failed";
-        return { ...change, call: { ...told, outcome: isError ? "error" : "ok" } };
+        return { ...change, call: { ...record, outcome: isError ? "error" : "ok" } };
       },
       late: () => {
-        const { stepId, attempt, startedAt, httpStatus } = told;
+        const { stepId, attempt, startedAt, httpStatus } = record;
         const error = errorIn(answer);
         return {
-          call: { ...told, outcome: error ? "error" : "ok" },
+          call: { ...record, outcome: error ? "error" : "ok" },
           failure: error && { stepId, attempt, startedAt, endedAt, httpStatus, error },
         };
       },

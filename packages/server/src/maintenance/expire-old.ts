@@ -1,4 +1,4 @@
-/** What sweepers of events and runs have in common: they go on from place to place, past what must stay. */
+/** What sweepers of events and runs have in common: they continue from a cursor, past what must stay. */
 
 import type { Removal, RemovalParams } from "../store/contract/index.ts";
 import { Sweeper, type SweeperParts, type SweeperSettings } from "./sweeper.ts";

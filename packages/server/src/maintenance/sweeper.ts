@@ -73,7 +73,7 @@ export class Sweeper {
     this.#stopped = true;
     if (this.#timer) clearTimeout(this.#timer);
     await this.#sweeping;
-    // If it cannot be told, the turn ends by itself.
+    // If that fails, the turn expires.
     await this.#parts.turns?.giveUp(this.#parts.what).catch(() => undefined);
   }
 }

@@ -35,8 +35,8 @@ export function runDetailsView(run: RunDetails, names: RunNames): string {
     endedAt: iso(endedAt),
   }));
   const steps = run.steps.map((step) => stepView(step)).join(",");
-  const told = `"attempts":${JSON.stringify(attempts)},"calls":${JSON.stringify(run.calls.map(callView))}`;
-  return `${summary.slice(0, -1)},"output":${run.output ?? "null"},"steps":[${steps}],${told}}`;
+  const details = `"attempts":${JSON.stringify(attempts)},"calls":${JSON.stringify(run.calls.map(callView))}`;
+  return `${summary.slice(0, -1)},"output":${run.output ?? "null"},"steps":[${steps}],${details}}`;
 }
 
 function callView({ stepId, attempt, startedAt, endedAt, outcome, httpStatus, ...call }: RunDetails["calls"][number]) {

@@ -46,6 +46,10 @@ export class Journal {
   readonly bodies = new Map<string, BodyNote[]>();
   readonly callsOf = new Map<string, CallNote[]>();
   readonly endedRuns = new Set<string>();
+  /** When the store acknowledged each event. */
+  readonly storedAt = new Map<string, number>();
+  /** By `<run>/<step>`: when the transaction that ended the step was asked for. */
+  readonly stepEndAskedAt = new Map<string, number>();
   readonly faults: string[] = [];
 
   fault(message: string): void {

@@ -3,10 +3,10 @@
  * watches what is committed: the result of a step never changes, and nothing is written to a run that has ended.
  */
 
-import type { RunAdvanceParams, RunChange, RunState, Store } from "../../src/store/contract/index.ts";
+import type { EventBatch, RunAdvanceParams, RunChange, RunState, Store } from "../../src/store/contract/index.ts";
 import { StoreUnavailable } from "../../src/store/contract/index.ts";
 import type { Journal } from "./journal.ts";
-import type { Life } from "./virtual-time.ts";
+import { type Life, now } from "./virtual-time.ts";
 
 /** Results by run and step, as they were first committed. Survives the processes. */
 export class CommittedSteps {
@@ -17,15 +17,21 @@ export class CommittedSteps {
     this.#journal = journal;
   }
 
-  note(runId: string, { steps = [], end }: RunChange, state: RunState): void {
+  noteEvents(ids: readonly string[]): void {
+    for (const id of ids) if (!this.#journal.storedAt.has(id)) this.#journal.storedAt.set(id, now());
+  }
+
+  note(runId: string, { steps = [], end }: RunChange, state: RunState, askedAt: number): void {
     if (end) this.#journal.endedRuns.add(runId);
     for (const { id, status, endedAt, value } of steps) {
       if (endedAt === null) continue;
       const key = `${runId}/${id}`;
       const isOpen = state.steps.find((step) => step.id === id)?.endedAt == null;
       const before = this.#values.get(key);
-      if (before === undefined) this.#values.set(key, `${status} ${value}`);
-      else if (isOpen) this.#journal.fault(`step ${id} of run ${runId} was committed twice: ${before}, then ${status} ${value}`);
+      if (before === undefined) {
+        this.#values.set(key, `${status} ${value}`);
+        this.#journal.stepEndAskedAt.set(key, askedAt);
+      } else if (isOpen) this.#journal.fault(`step ${id} of run ${runId} was committed twice: ${before}, then ${status} ${value}`);
     }
   }
 }
@@ -52,6 +58,7 @@ export function tapStore({ store, life, committed, isRefusing }: TapParts): Stor
     }
   };
   const advance = (params: RunAdvanceParams) => {
+    const askedAt = now();
     let decided: { change: RunChange; state: RunState } | null = null;
     const decide = (state: RunState) => {
       const change = params.decide(state);
@@ -60,14 +67,21 @@ export function tapStore({ store, life, committed, isRefusing }: TapParts): Stor
     };
     return pass(async () => {
       const result = await store.runAdvance({ ...params, decide });
-      if (decided && result.applied && !life.isDead) committed.note(decided.state.run.id, decided.change, decided.state);
+      if (decided && result.applied && !life.isDead) committed.note(decided.state.run.id, decided.change, decided.state, askedAt);
       return result;
     });
   };
+  const append = (batch: EventBatch) =>
+    pass(async () => {
+      const result = await store.eventAppend(batch);
+      committed.noteEvents(result.ids);
+      return result;
+    });
   return new Proxy(store, {
     get(target, name: keyof Store) {
       const member = target[name];
       if (name === "runAdvance") return advance;
+      if (name === "eventAppend") return append;
       if (typeof member !== "function" || SYNCHRONOUS.has(name)) return member;
       return (...args: unknown[]) => pass(() => (member as (...all: unknown[]) => unknown).apply(target, args));
     },

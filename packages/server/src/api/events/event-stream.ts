@@ -7,7 +7,7 @@ import type { Environment } from "../../store/contract/index.ts";
 import { environmentOf } from "../access/rest-access.ts";
 import { readInstant } from "../instant.ts";
 import { closed } from "../rest-schemas.ts";
-import { readPlace, STREAM_READ_BYTES, type StoreStreamParts, type StreamSource, sendStream } from "../streams/store-stream.ts";
+import { readCursor, STREAM_READ_BYTES, type StoreStreamParts, type StreamSource, sendStream } from "../streams/store-stream.ts";
 import type { EventsRoutesParts } from "./events-routes.ts";
 
 const READ_EVENTS_MAX = 100;
@@ -25,7 +25,7 @@ const STREAM_PARAMETERS = closed({
   after: { type: "string", description: "Resume after this event, like the header Last-Event-ID." },
   from: {
     type: "string",
-    description: "Begin with what was received at or after: ISO 8601 or milliseconds. A place to go on from wins over it.",
+    description: "Begin with what was received at or after: ISO 8601 or milliseconds. A cursor takes precedence.",
   },
 });
 
@@ -43,25 +43,25 @@ export function registerEventStream(app: FastifyInstance, parts: EventStreamPart
   app.get<{ Querystring: StreamQuery }>("/events/stream", { config: { ingest: true }, schema: STREAM_SCHEMA }, async (request, reply) => {
     const environment = environmentOf(parts.access, request);
     const { name, after, from } = request.query;
-    const place = readPlace(after ?? request.headers["last-event-id"]);
+    const cursor = readCursor(after ?? request.headers["last-event-id"]);
     const receivedFrom = from === undefined ? null : readInstant("from", from);
-    return sendStream(parts, reply, () => eventSource(parts, environment, { name: name ?? null, place, receivedFrom }));
+    return sendStream(parts, reply, () => eventSource(parts, environment, { name: name ?? null, cursor, receivedFrom }));
   });
 }
 
 interface Wanted {
   name: string | null;
-  place: number | null;
+  cursor: number | null;
   receivedFrom: number | null;
 }
 
 async function eventSource(parts: EventStreamParts, environment: Environment, wanted: Wanted): Promise<StreamSource> {
   const { store } = parts;
   const names = { environment: environment.name, source: parts.sourceName };
-  const { name, place, receivedFrom } = wanted;
+  const { name, cursor, receivedFrom } = wanted;
   const since = receivedFrom === null ? store.eventSequence() : store.eventSequenceBefore({ environmentId: environment.id, receivedFrom });
   return {
-    from: place ?? (await since),
+    from: cursor ?? (await since),
     async read(after) {
       const { events, reached } = await store.eventFollow({
         environmentId: environment.id,
@@ -72,7 +72,7 @@ async function eventSource(parts: EventStreamParts, environment: Environment, wa
       const chosen = events.filter(
         (event) => (name === null || nameMatches(name, event.name)) && (receivedFrom === null || event.receivedAt >= receivedFrom),
       );
-      return { messages: chosen.map((event) => ({ place: event.sequence, event: "event", json: eventView(event, names) })), reached };
+      return { messages: chosen.map((event) => ({ cursor: event.sequence, event: "event", json: eventView(event, names) })), reached };
     },
   };
 }

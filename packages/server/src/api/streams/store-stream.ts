@@ -2,7 +2,7 @@
  * Server-sent events driven by the store: each wake-up reads what was committed since the last message. So nothing is missed or
  * sent twice, a slow reader costs no memory, and `Last-Event-ID` resumes exactly, also after a restart.
  *
- * The stream opens with the place it begins at: a client that is cut off before the first message can still go on from there.
+ * The stream opens with the cursor it begins at: a client that is cut off before the first message can still go on from there.
  */
 
 import type { FastifyReply } from "fastify";
@@ -18,7 +18,7 @@ export const STREAM_READ_BYTES = 256 * 1024;
 
 export interface StreamMessage {
   /** Where a reader goes on after this message. */
-  place: number;
+  cursor: number;
   event: string;
   json: string;
 }
@@ -46,14 +46,14 @@ export function sendStream(parts: StoreStreamParts, reply: FastifyReply, open: (
   });
 }
 
-/** The place a client asks to go on from, or null. */
-export function readPlace(given: string | string[] | undefined): number | null {
+/** The cursor a client resumes from, or null. */
+export function readCursor(given: string | string[] | undefined): number | null {
   if (given === undefined) return null;
   if (typeof given !== "string" || !/^\d{1,15}$/.test(given)) throw invalid("after", "is not the id of an event of a stream");
   return Number(given);
 }
 
 /** A payload may hold line breaks between its tokens, which would end a `data:` line. */
-function messageText({ place, event, json }: StreamMessage): string {
-  return `id: ${place}\nevent: ${event}\ndata: ${json.replace(/\r\n?|\n/g, "\ndata: ")}\n\n`;
+function messageText({ cursor, event, json }: StreamMessage): string {
+  return `id: ${cursor}\nevent: ${event}\ndata: ${json.replace(/\r\n?|\n/g, "\ndata: ")}\n\n`;
 }

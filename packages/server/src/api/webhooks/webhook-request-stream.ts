@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { Environment, Webhook, WebhookRequestStore } from "../../store/contract/index.ts";
 import { readInstant } from "../instant.ts";
 import { closed } from "../rest-schemas.ts";
-import { readPlace, STREAM_READ_BYTES, type StoreStreamParts, type StreamSource, sendStream } from "../streams/store-stream.ts";
+import { readCursor, STREAM_READ_BYTES, type StoreStreamParts, type StreamSource, sendStream } from "../streams/store-stream.ts";
 import { requestView } from "./webhook-requests-routes.ts";
 import { findWebhook } from "./webhooks-routes.ts";
 
@@ -19,7 +19,7 @@ const STREAM_PARAMETERS = closed({
   after: { type: "string", description: "Go on after this request of an earlier stream, as the header Last-Event-ID does." },
   from: {
     type: "string",
-    description: "Begin with what was received at or after: ISO 8601 or milliseconds. A place to go on from wins over it.",
+    description: "Begin with what was received at or after: ISO 8601 or milliseconds. A cursor takes precedence.",
   },
 });
 
@@ -40,9 +40,9 @@ export function registerWebhookRequestStream(app: FastifyInstance, parts: Webhoo
     async (request, reply) => {
       const webhook = findWebhook(parts.directory, request, request.params.id);
       const { after, from } = request.query;
-      const place = readPlace(after ?? request.headers["last-event-id"]);
+      const cursor = readCursor(after ?? request.headers["last-event-id"]);
       const receivedFrom = from === undefined ? null : readInstant("from", from);
-      return sendStream(parts, reply, () => requestSource(parts, webhook, place, receivedFrom));
+      return sendStream(parts, reply, () => requestSource(parts, webhook, cursor, receivedFrom));
     },
   );
 }
@@ -50,13 +50,13 @@ export function registerWebhookRequestStream(app: FastifyInstance, parts: Webhoo
 async function requestSource(
   { store, directory }: WebhookRequestStreamParts,
   { environmentId, id: webhookId }: Webhook,
-  place: number | null,
+  cursor: number | null,
   receivedFrom: number | null,
 ): Promise<StreamSource> {
   const since =
     receivedFrom === null ? store.webhookRequestSequence() : store.webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom });
   return {
-    from: place ?? (await since),
+    from: cursor ?? (await since),
     async read(after) {
       const { requests, reached } = await store.webhookRequestFollow({
         environmentId,
@@ -67,7 +67,7 @@ async function requestSource(
       });
       const chosen = requests.filter(({ receivedAt }) => receivedFrom === null || receivedAt >= receivedFrom);
       const messages = chosen.map((record) => ({
-        place: record.sequence,
+        cursor: record.sequence,
         event: "request",
         json: JSON.stringify(requestView(record, directory.environment(record.deliveredTo)?.name ?? "")),
       }));

@@ -45,7 +45,7 @@ export class AppSync {
   /** Not every SDK hands the id of the sync on: then the address, and that it has just registered, have to do. */
   #registeredSince(begunAt: number, url: string): App | undefined {
     const recent = this.#parts.apps().filter(({ syncedAt, removedAt }) => syncedAt >= begunAt && removedAt === null);
-    return recent.find((app) => placeOf(app.url) === placeOf(url));
+    return recent.find((app) => endpointOf(app.url) === endpointOf(url));
   }
 
   /** The sync a registration belongs to, if it was asked for here. */
@@ -60,7 +60,7 @@ export class AppSync {
 }
 
 /** Two addresses of one endpoint may differ in their query, and in how they name this machine. */
-export function placeOf(url: string): string {
+export function endpointOf(url: string): string {
   const { protocol, hostname, port, pathname } = new URL(url);
   const host = ["localhost", "[::1]", "127.0.0.1"].includes(hostname) ? "localhost" : hostname;
   return `${protocol}//${host}:${port}${pathname.replace(/\/+$/, "")}`;

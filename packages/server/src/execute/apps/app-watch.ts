@@ -4,7 +4,7 @@
  */
 
 import { type App, StoreUnavailable } from "../../store/contract/index.ts";
-import { placeOf } from "./app-sync.ts";
+import { endpointOf } from "./app-sync.ts";
 import { findLocalApps } from "./local-apps.ts";
 
 const INTERVAL_MS = 5_000;
@@ -62,13 +62,13 @@ export class AppWatch {
     const due = new Set(urls.filter((url) => asksAgain || !this.#synced.has(url)));
     if (asksAgain) for (const { url } of known()) due.add(url);
     if (looksAround) {
-      const places = new Set([...due].map(placeOf));
-      for (const url of await findLocalApps((candidate) => places.has(placeOf(candidate)), ownPort())) due.add(url);
+      const endpoints = new Set([...due].map(endpointOf));
+      for (const url of await findLocalApps((candidate) => endpoints.has(endpointOf(candidate)), ownPort())) due.add(url);
     }
     await Promise.all([...due].map((url) => this.#sync(url)));
   }
 
-  /** The same fault is told once. */
+  /** A repeated fault is logged once. */
   async #sync(url: string): Promise<void> {
     const outcome = await this.#parts.sync(url).catch((error) => {
       // The next round tries again; nobody else waits for this one.

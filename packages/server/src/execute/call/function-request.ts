@@ -39,7 +39,7 @@ export function functionRequest({ entry, context, target, signingKey, now }: Fun
     functionUuid: target.uuid,
     attempt: entry.attempt,
     maxAttempts: target.retries + 1,
-    // A lease is held once: what a call hands in that was given up is told from what its successor does.
+    // A lease id is used once: results of a call that was given up differ from those of its successor.
     callId: entry.leaseId,
     // Published SDKs write numbers anew before they check the signature; without one they, too, get them as they were sent.
     exactNumbers: set === "service" || signingKey === null,

@@ -26,7 +26,7 @@ const RETRY_AFTER_MAX_MS = 86_400_000;
 export function readAnswer(set: HeaderSet, received: AppAnswer, now: number): ReadAnswer {
   const names = HEADER_NAMES[set];
   const answered = received.status === STREAMED ? unwrapped(received) : received;
-  // What is not an SDK is told as that.
+  // An answer that no SDK gave is reported as such.
   if (!answered && received.headers[names.sdk] !== undefined) {
     return { answer: failed("BadAnswer", notUnwrapped(received.body), STREAMED, true), requestVersion: null };
   }

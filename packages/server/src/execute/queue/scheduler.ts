@@ -134,7 +134,7 @@ export class Scheduler {
     return [...[...this.#inWork.values()].map(({ entry }) => entry), ...[...this.#lanes.values()].flatMap(({ waiting }) => waiting)];
   }
 
-  /** Leases that are lost: what waits is forgotten, what is worked on is told. */
+  /** Leases that are lost: entries that wait are dropped, calls under way are aborted. */
   drop(lost: ReadonlySet<LeaseId>): void {
     for (const id of lost) this.#inWork.get(id)?.lease.abort();
     for (const lane of this.#lanes.values()) {

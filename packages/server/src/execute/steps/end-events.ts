@@ -1,4 +1,4 @@
-/** The internal events that tell of a run's end: failures and cancellations always, other ends when a function asks for them. */
+/** The internal events that report a run's end: failures and cancellations always, other ends when a function asks for them. */
 
 import { type EnvironmentId, type EventIdGenerator, eventJson, type FunctionNo } from "@inlet/protocol";
 import type { EventBatch, NewEvent, RunEnd, RunState } from "../../store/contract/index.ts";
@@ -23,7 +23,7 @@ export function createEndEvents(parts: EndEventsParts): EndEvents {
     if (parts.isSubscribed(environmentId, FINISHED)) wanted.push(FINISHED);
     if (wanted.length === 0) return [];
     const started = state.events();
-    // A function that handles ends is not told of its own.
+    // A function that handles ends does not receive its own.
     if (started.some(({ name }) => name === FINISHED || name === OF_STATUS.failed)) return [];
     const data = endData(parts.functionId(state.run.functionNo), state, end);
     const events = wanted.map((name): NewEvent => {

@@ -14,7 +14,7 @@
 import type { StepId } from "@inlet/protocol";
 import type { EventBatch, NewEntry, RunChange, RunEnd, RunError, RunState, RunStatus, StepRecord } from "../../store/contract/index.ts";
 
-/** The events that tell of a run's end, with the runs these start in turn. */
+/** The events that report a run's end, with the runs these start in turn. */
 export type EndEvents = (state: RunState, end: RunEnd) => EventBatch[];
 
 export const DISCOVERY: NewEntry = { kind: "call", stepId: null };

@@ -25,7 +25,7 @@ import type { FunctionConfig } from "../function-config.ts";
 import { rateCheck, rateForgetAt, rateLimitRate } from "../gcra.ts";
 import { keyText } from "../lanes.ts";
 
-/** What is gathered for one key: events by their place in the store. */
+/** What is gathered for one key: events by their sequence in the store. */
 interface Gathering {
   sequences: number[];
   bytes: number;

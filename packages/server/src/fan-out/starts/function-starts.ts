@@ -119,7 +119,7 @@ export class FunctionStarts {
     const { environmentId, functionNo } = entry;
     const { leased, refused } = await store.functionStart({ environmentId, entry, functionNo, ...start, now: now(), lease: lease() });
     if (refused) {
-      // The entry stays until the step knows: after a crash in between it is told again, which changes nothing.
+      // The entry stays until the step knows: after a crash in between it is notified again, which changes nothing.
       await refuse(environmentId, refused.invoker, refused.value);
       await store.queueRemove(entry);
     }

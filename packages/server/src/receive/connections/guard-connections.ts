@@ -57,17 +57,17 @@ export function guardConnections(server: Server, rules: ConnectionRules): void {
   });
 }
 
-/** The same about one address is told once in this time. */
-const TOLD_EVERY_MS = 60_000;
-const TOLD_MAX = 1_000;
+/** A message about one address is logged once in this time. */
+const LOGGED_EVERY_MS = 60_000;
+const LOGGED_MAX = 1_000;
 
 function createSparseLog(log: Logger): (address: string, message: string, details: object) => void {
-  const told = new Map<string, number>();
+  const loggedAt = new Map<string, number>();
   return (address, message, details) => {
     const [what, now] = [`${address} ${message}`, performance.now()];
-    if (now - (told.get(what) ?? Number.NEGATIVE_INFINITY) < TOLD_EVERY_MS) return;
-    if (told.size >= TOLD_MAX) told.clear();
-    told.set(what, now);
+    if (now - (loggedAt.get(what) ?? Number.NEGATIVE_INFINITY) < LOGGED_EVERY_MS) return;
+    if (loggedAt.size >= LOGGED_MAX) loggedAt.clear();
+    loggedAt.set(what, now);
     log.warn({ address, ...details }, message);
   };
 }

@@ -135,11 +135,11 @@ export class Directory {
     return this.#webhooks.filter(({ deletedAt }) => deletedAt === null);
   }
 
-  /** What people call the place an event came in. */
+  /** The name people gave the source of an event. */
   sourceName(source: EventSource): string {
     if (source.id === PLACEHOLDER_KEY_ID) return "any key (dev)";
-    const places: readonly { id: string; name: string }[] = source.kind === "webhook" ? this.#webhooks : this.#keys;
-    return places.find(({ id }) => id === source.id)?.name ?? source.id;
+    const sources: readonly { id: string; name: string }[] = source.kind === "webhook" ? this.#webhooks : this.#keys;
+    return sources.find(({ id }) => id === source.id)?.name ?? source.id;
   }
 }
 

@@ -113,21 +113,21 @@ export function runReadConformance(engine: Engine): void {
     for (const { id } of events) assert.deepEqual((await readAll(scene, { eventId: id }, 5)).ids, [run.id]);
   });
 
-  test(`${engine.name}: who watches is told which runs were begun and changed, once it is so`, async (t) => {
+  test(`${engine.name}: who watches is notified which runs were begun and changed, once it is so`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
-    const told: number[] = [];
-    const stopWatching = store.runWatch((runNos) => told.push(...runNos));
+    const notified: number[] = [];
+    const stopWatching = store.runWatch((runNos) => notified.push(...runNos));
     const { entry, run, runNo } = await beginOne(scene);
     const { runs } = await store.runList({ environmentId: scene.environment.id, limit: 1 });
-    assert.deepEqual([told.splice(0), runs.map(({ id }) => id)], [[runNo], [run.id]]);
+    assert.deepEqual([notified.splice(0), runs.map(({ id }) => id)], [[runNo], [run.id]]);
     await assert.rejects(begin(scene, [sampleRun(scene.functions[0]), run]));
-    assert.deepEqual(told, [], "what was rolled back did not happen");
+    assert.deepEqual(notified, [], "what was rolled back did not happen");
     await advance(scene, { runNo, entry }, { end: sampleEnd() });
-    assert.deepEqual(told.splice(0), [runNo]);
+    assert.deepEqual(notified.splice(0), [runNo]);
     stopWatching();
     await beginOne(scene);
-    assert.deepEqual(told, []);
+    assert.deepEqual(notified, []);
   });
 
   test(`${engine.name}: summaries of some runs, in their environment`, async (t) => {

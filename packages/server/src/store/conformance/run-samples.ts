@@ -136,8 +136,8 @@ export function doneStep(name: string, value = `{"data":"${name}"}`): StepWrite 
 }
 
 export function sampleCall(changes: Partial<CallRecord> = {}): CallRecord {
-  const told = { path: "/api?fnId=ship", stepsGiven: 0, answer: "[]", answerLength: 2 };
-  return { stepId: null, attempt: 0, startedAt: 1_500, endedAt: 1_600, httpStatus: 206, outcome: "ok", ...told, ...changes };
+  const rest = { path: "/api?fnId=ship", stepsGiven: 0, answer: "[]", answerLength: 2 };
+  return { stepId: null, attempt: 0, startedAt: 1_500, endedAt: 1_600, httpStatus: 206, outcome: "ok", ...rest, ...changes };
 }
 
 export function sampleEnd(changes: Partial<RunEnd> = {}): RunEnd {

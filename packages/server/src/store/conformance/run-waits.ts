@@ -53,7 +53,7 @@ async function answerOf({ store, environment }: Scene, { runNo }: Begun, name = 
   return (await store.eventAt({ environmentId: environment.id, sequence: due.eventSequence }))?.data ?? null;
 }
 
-const told = (entries: readonly ClaimedEntry[]) => entries.map(({ runNo, kind }) => [runNo, kind]);
+const runAndKind = (entries: readonly ClaimedEntry[]) => entries.map(({ runNo, kind }) => [runNo, kind]);
 
 export function runWaitConformance(engine: Engine): void {
   test(`${engine.name}: an event makes the entry due of the step that waits for it, once`, async (t) => {
@@ -71,7 +71,7 @@ export function runWaitConformance(engine: Engine): void {
     assert.deepEqual((await send(scene, { data: '{"second":true}' })).leased, []);
     await store.queueRelease({ entries: leased, now: 3_000 });
     assert.equal(await answerOf(scene, begun), '{"first":true}');
-    assert.deepEqual(told(await claimAll(scene, 9_000_000)), [[begun.runNo, "timeout"]], "there is one entry");
+    assert.deepEqual(runAndKind(await claimAll(scene, 9_000_000)), [[begun.runNo, "timeout"]], "there is one entry");
   });
 
   test(`${engine.name}: a timeout that is being worked on came first`, async (t) => {
@@ -117,7 +117,7 @@ export function runWaitConformance(engine: Engine): void {
     await wait(scene, begun, { expiresAt: 5_000 });
     await send({ ...scene, environment: elsewhere });
     assert.deepEqual((await send(scene, {}, 5_000)).leased, []);
-    assert.deepEqual(told((await send(scene, {}, 4_999)).leased), [[begun.runNo, "timeout"]]);
+    assert.deepEqual(runAndKind((await send(scene, {}, 4_999)).leased), [[begun.runNo, "timeout"]]);
   });
 
   test(`${engine.name}: the event that started a run neither resumes nor cancels it`, async (t) => {
@@ -127,7 +127,7 @@ export function runWaitConformance(engine: Engine): void {
     const begun = await beginOne(scene, { cancels }, { name: "answer" });
     assert.deepEqual((await wait(scene, begun, { since: 0 })).leased, []);
     assert.deepEqual(await claimAll(scene, 50_000), [], "only the timeout is left, which is not due");
-    assert.deepEqual(told((await send(scene)).leased).sort(), [
+    assert.deepEqual(runAndKind((await send(scene)).leased).sort(), [
       [begun.runNo, "cancel"],
       [begun.runNo, "timeout"],
     ]);
@@ -141,12 +141,12 @@ export function runWaitConformance(engine: Engine): void {
     await send(scene, { data: '{"n":2}' }, 1_500);
     await send(scene, { data: '{"n":3}' }, 1_600);
     const { leased } = await wait(scene, before, { since: 1_500 });
-    assert.deepEqual(told(leased), [[before.runNo, "timeout"]]);
+    assert.deepEqual(runAndKind(leased), [[before.runNo, "timeout"]]);
     await store.queueRelease({ entries: leased, now: 3_000 });
     assert.equal(await answerOf(scene, before), '{"n":2}', "the first of them");
     assert.deepEqual((await wait(scene, after, { since: 1_601 })).leased, []);
     assert.deepEqual((await send(scene, {}, 1_600)).leased, [], "received before, stored after");
-    assert.deepEqual(told((await send(scene, {}, 1_601)).leased), [[after.runNo, "timeout"]]);
+    assert.deepEqual(runAndKind((await send(scene, {}, 1_601)).leased), [[after.runNo, "timeout"]]);
   });
 
   test(`${engine.name}: an event and a wait at the same time find each other`, async (t) => {
@@ -156,7 +156,7 @@ export function runWaitConformance(engine: Engine): void {
       const begun = await beginOne(scene);
       const both = [() => wait(scene, begun), () => send(scene, { data: `{"n":${n}}` })];
       const results = await Promise.all((n % 2 === 0 ? both : both.reverse()).map((act) => act()));
-      assert.deepEqual(told(results.flatMap(({ leased }) => leased)), [[begun.runNo, "timeout"]]);
+      assert.deepEqual(runAndKind(results.flatMap(({ leased }) => leased)), [[begun.runNo, "timeout"]]);
       await advance(scene, begun, { end: sampleEnd() }, { entry: null });
     }
   });
@@ -185,7 +185,7 @@ export function runWaitConformance(engine: Engine): void {
       await beginOne(scene, { cancels }, { data: '{"n":2}' }),
     ];
     const { leased } = await send(scene, { name: "stop", data: '{"n":1}' });
-    assert.deepEqual(told(leased), [[hit.runNo, "cancel"]]);
+    assert.deepEqual(runAndKind(leased), [[hit.runNo, "cancel"]]);
     assert.deepEqual((await send(scene, { name: "stop", data: '{"n":1}' })).leased, []);
     const [entry] = leased;
     assert.ok(entry);
@@ -204,11 +204,11 @@ export function runWaitConformance(engine: Engine): void {
     const run = sampleRun(scene.functions[0], { cancels });
     const { leased } = await begin(scene, [run], { event: { name: "answer" } });
     const secondNo = (await detailsOf(scene, run.id)).no;
-    assert.deepEqual(told(leased).sort(), [
+    assert.deepEqual(runAndKind(leased).sort(), [
       [first.runNo, "cancel"],
       [secondNo, "call"],
     ]);
-    assert.deepEqual(told((await send(scene)).leased), [[secondNo, "cancel"]]);
+    assert.deepEqual(runAndKind((await send(scene)).leased), [[secondNo, "cancel"]]);
   });
 
   test(`${engine.name}: an event cancels a run that an earlier event of its batch starts, and no other`, async (t) => {
@@ -230,12 +230,12 @@ export function runWaitConformance(engine: Engine): void {
     assert.equal(duplicates, 1);
     assert.equal(await store.runGet({ environmentId: scene.environment.id, id: again.id }), null);
     const [earlyNo, lateNo] = [(await detailsOf(scene, early.id)).no, (await detailsOf(scene, late.id)).no];
-    assert.deepEqual(told(leased).sort(), [
+    assert.deepEqual(runAndKind(leased).sort(), [
       [earlyNo, "call"],
       [earlyNo, "cancel"],
       [lateNo, "call"],
     ]);
-    assert.deepEqual(told((await send(scene, { name: "stop", data: '{"n":2}' })).leased), [[lateNo, "cancel"]], "a later event may");
+    assert.deepEqual(runAndKind((await send(scene, { name: "stop", data: '{"n":2}' })).leased), [[lateNo, "cancel"]], "a later event may");
   });
 
   test(`${engine.name}: a change of a run may send the event that its own step begins to wait for`, async (t) => {
@@ -246,7 +246,7 @@ export function runWaitConformance(engine: Engine): void {
     const events = [sampleBatch(scene.environment, [sampleEvent({ name: "answer", data: '{"own":true}' })], { receivedAt: 2_000 })];
     const entries = [{ kind: "timeout", stepId: step.id, dueAt: 90_000 } as const];
     const { leased } = await advance(scene, begun, { status: "waiting", steps: [step], waits: [sampleWait()], entries, events });
-    assert.deepEqual(told(leased), [[begun.runNo, "timeout"]]);
+    assert.deepEqual(runAndKind(leased), [[begun.runNo, "timeout"]]);
   });
 
   test(`${engine.name}: what a run that ended waited for concerns nobody`, async (t) => {
@@ -267,7 +267,7 @@ export function runWaitConformance(engine: Engine): void {
     const started = sampleRun(scene.functions[1]);
     const lease = sampleLease({ roomIn: (lane) => (lane === "timers" ? 0 : 1) });
     const { leased } = await begin(scene, [started], { event: { name: "answer" }, lease, receivedAt: 3_000 });
-    assert.deepEqual(told(leased), [[(await detailsOf(scene, started.id)).no, "call"]]);
+    assert.deepEqual(runAndKind(leased), [[(await detailsOf(scene, started.id)).no, "call"]]);
     assert.notEqual(await answerOf(scene, begun), null);
   });
 }

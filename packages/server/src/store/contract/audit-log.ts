@@ -20,7 +20,7 @@ export interface AuditEntry extends NewAuditEntry {
 
 export interface AuditListParams {
   limit: number;
-  /** Continue after this place; its `receivedAt` is the entry's `at`. */
+  /** Continue after this cursor; its `receivedAt` is the entry's `at`. */
   after?: EventCursor;
   from?: number;
   to?: number;

@@ -1,4 +1,4 @@
-/** A place in a list that is ordered by the time received: everything older comes after it. */
+/** A position in a list that is ordered by the time received: everything older comes after it. */
 export interface EventCursor {
   receivedAt: number;
   sequence: number;

@@ -17,7 +17,7 @@ export interface EventType {
 export interface EventTypeListParams {
   environmentId: EnvironmentId;
   limit: number;
-  /** Continue after this place. */
+  /** Continue after this cursor. */
   after?: number;
   /** An instant; its whole hour counts. */
   since: number;

@@ -68,7 +68,7 @@ export interface EventListParams {
   limit: number;
   /** Ends the page once it holds so much; 4 MiB unless given. One is always read, however large. */
   bytesMax?: number;
-  /** Continue after this place. */
+  /** Continue after this cursor. */
   after?: EventCursor;
   /** Received at or after. */
   from?: number;
@@ -87,7 +87,7 @@ export interface EventPage {
   events: StoredEvent[];
   /**
    * Where the next page begins, or null at the end. A page of large events, and a search over much data, may stop early with few
-   * events, or none, and a place to go on from: every call is bounded.
+   * events, or none, and a cursor to continue from: every call is bounded.
    */
   next: EventCursor | null;
 }

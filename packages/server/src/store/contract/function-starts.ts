@@ -37,7 +37,7 @@ export interface FunctionStartChange {
   run?: { run: NewRun; event: StoredEvent };
   /** A singleton's mark that is to hold the number of the run started. */
   holdMark?: MarkKey;
-  /** The step that invoked the function, if no run is started for it: the caller tells it, and then removes the entry, which stays. */
+  /** The step that invoked the function, if no run is started for it: the caller notifies it and then removes the entry. */
   refused?: { invoker: Invoker; value: string };
   /** Runs that give way: an entry cancels each. */
   cancels?: readonly RunNo[];

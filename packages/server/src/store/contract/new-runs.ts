@@ -12,7 +12,7 @@ export interface NewRun {
   dueAt: number;
   /** Lower goes first among those that are due. */
   rank: number;
-  /** The events of a batch, by their place in the store. Absent: the one event it is written with. */
+  /** The events of a batch, by their sequence in the store. Absent: the one event it is written with. */
   eventSequences?: readonly number[];
   cron?: string;
   originalRunId?: RunId;

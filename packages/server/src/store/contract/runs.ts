@@ -35,7 +35,7 @@ export interface RunRecord {
   status: RunStatus;
   /** Empty for a run that has ended when its lane is forgotten. */
   lane: string;
-  /** The event that started it: its place in the store. */
+  /** The event that started it: its sequence in the store. */
   eventSequence: number;
   createdAt: number;
   startedAt: number | null;
@@ -232,7 +232,7 @@ export interface RunSummary extends RunRecord {
 export interface RunDetails extends RunSummary {
   output: string | null;
   error: RunError | null;
-  /** The events of a batch, by their place in the store; null: the one event that started it. */
+  /** The events of a batch, by their sequence in the store; null: the one event that started it. */
   eventSequences: readonly number[] | null;
   steps: readonly (StepRecord & { value: string | null })[];
   attempts: readonly FailedAttempt[];

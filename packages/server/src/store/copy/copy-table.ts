@@ -18,7 +18,7 @@ export interface CopyTableParts {
   onRows(rows: number): void;
 }
 
-interface Place {
+interface Progress {
   /** The key of the last row that was copied, or null before the first. */
   reached: Value[] | null;
   rows: number;
@@ -26,28 +26,28 @@ interface Place {
 }
 
 export async function copyTable({ source, database, table, beganAt, onRows }: CopyTableParts): Promise<void> {
-  let place = await readPlace(database, table);
-  onRows(place.rows);
-  if (place.isDone) return;
+  let progress = await readProgress(database, table);
+  onRows(progress.rows);
+  if (progress.isDone) return;
   const insert = await insertStatement(database, table);
-  while (!place.isDone) {
-    const rows = readRows(source, table, place.reached);
+  while (!progress.isDone) {
+    const rows = readRows(source, table, progress.reached);
     const last = rows.at(-1);
-    const next: Place = {
-      reached: last ? table.key.map((column) => last[column] ?? null) : place.reached,
-      rows: place.rows + rows.length,
+    const next: Progress = {
+      reached: last ? table.key.map((column) => last[column] ?? null) : progress.reached,
+      rows: progress.rows + rows.length,
       isDone: last === undefined,
     };
     await database.transaction(async (client) => {
       if (rows.length > 0) await client.query(insert, columnArrays(table, rows, beganAt));
-      await writePlace(client, table, next);
+      await writeProgress(client, table, next);
     });
-    place = next;
-    onRows(place.rows);
+    progress = next;
+    onRows(progress.rows);
   }
 }
 
-async function readPlace(database: Database, { name }: CopiedTable): Promise<Place> {
+async function readProgress(database: Database, { name }: CopiedTable): Promise<Progress> {
   const [row] = await database.query<{ reached: string; rows: number; is_done: boolean }>(
     "SELECT reached, rows, is_done FROM store_copy_tables WHERE table_name = $1",
     [name],
@@ -55,7 +55,7 @@ async function readPlace(database: Database, { name }: CopiedTable): Promise<Pla
   return row ? { reached: JSON.parse(row.reached), rows: row.rows, isDone: row.is_done } : { reached: null, rows: 0, isDone: false };
 }
 
-async function writePlace(client: PoolClient, { name }: CopiedTable, { reached, rows, isDone }: Place): Promise<void> {
+async function writeProgress(client: PoolClient, { name }: CopiedTable, { reached, rows, isDone }: Progress): Promise<void> {
   await client.query(
     `INSERT INTO store_copy_tables (table_name, reached, rows, is_done) VALUES ($1, $2, $3, $4)
      ON CONFLICT (table_name) DO UPDATE SET reached = excluded.reached, rows = excluded.rows, is_done = excluded.is_done`,

@@ -51,7 +51,7 @@ export class Database {
     this.#pool = new Pool({ ...this.#config(options.url), max: options.connectionsMax, idleTimeoutMillis: 60_000 });
     // An idle connection that breaks is replaced when it is needed.
     this.#pool.on("error", ignore);
-    // Of one that is lent out, the statement under way is told; but an error that nobody listens for would end the process, and
+    // With a client in use, the statement under way fails by itself; but an error that nobody listens for would end the process, and
     // PostgreSQL may end a connection as soon as it stands, before whoever asked for it can listen.
     this.#pool.on("connect", (client) => client.on("error", ignore));
   }
@@ -108,7 +108,7 @@ export class Database {
     const after = performance.now();
     if (!row) return;
     const origin = row.now - (before + after) / 2;
-    // Less than the journey takes cannot be told from nothing.
+    // A difference below the round trip is not measurable.
     const isKnown = this.#originMs !== null && Math.abs(origin - this.#originMs) <= Math.max(2, after - before);
     if (!isKnown) this.#originMs = origin;
   }

@@ -40,7 +40,7 @@ const BROKEN_TEXTS = new Set([
 
 type Fault = "not connected" | "broken";
 
-/** What a person can be told, or null when the fault lies with the statement. */
+/** A message for people, or null when the fault lies with the statement. */
 export function serverFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   if (connectionFault(error) !== null) return `PostgreSQL cannot be reached (${error.message})`;

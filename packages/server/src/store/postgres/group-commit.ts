@@ -13,7 +13,7 @@
  *      └───── the connection broke: waits again; `mayBeWritten` if that was after the commit was sent
  *
  * A unit that is written again because the answer to its commit was lost has to find out by itself whether it was written. What the
- * lost attempt leased to this node is released: nobody here was told of it.
+ * lost attempt leased to this node is released: nobody here knows of it.
  */
 
 import { setTimeout as pause } from "node:timers/promises";
@@ -55,7 +55,7 @@ export type WriteGroup<Work, Result> = (
 export interface Written<Result> {
   /** One for each unit. */
   results: Result[];
-  /** Others are told. */
+  /** Listeners and other nodes are notified. */
   onCommit(): void;
 }
 
@@ -201,11 +201,11 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     for (const unit of units) this.#settle(unit, () => unit.reject(error));
   }
 
-  #settle(unit: Unit<Work, Result>, tell: () => void): void {
+  #settle(unit: Unit<Work, Result>, notify: () => void): void {
     this.#open--;
     // What cannot be released now is due again when its lease is over.
     if (unit.lostLeases.length > 0) this.#parts.release(unit.lostLeases).catch(() => {});
-    tell();
+    notify();
   }
 }
 

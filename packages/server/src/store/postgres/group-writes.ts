@@ -1,6 +1,6 @@
 /**
- * What the units of one group are going to write, gathered so that each table is written by one statement, and what others are to be
- * told once it is committed. Everything is of one environment.
+ * What the units of one group are going to write, gathered so that each table is written by one statement, and what is
+ * announced after the commit. Everything is of one environment.
  */
 
 import type { EntryNo, EnvironmentId, RunNo, StepId } from "@inlet/protocol";
@@ -82,7 +82,7 @@ export class GroupWrites {
   readonly read: Read = (text, values) => this.rows(text, ...values);
 }
 
-/** What others are told after the commit. */
+/** What listeners and other nodes are notified of after the commit. */
 export interface News {
   /** Events or requests were stored. */
   hasEvents: boolean;

@@ -78,15 +78,15 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     throw new StoreRefused(`the database cannot be used: ${error.message}. See --database-url.`, error);
   }
   const announced = createAnnounced(database, node);
-  const tell = (news: News) => signals.tell(news);
+  const notify = (news: News) => signals.notify(news);
   const interned = new InternedIds();
   const queue = queueStore({
-    ...{ database, tell },
+    ...{ database, notify },
     watch: (listener) => signals.queue.add(listener),
     watchLimits: (listener) => signals.limits.add(listener),
   });
   const release = (entries: readonly LeasedEntry[]) => queue.queueRelease({ entries, now: database.now() });
-  const ways = { interned, rules, tell };
+  const ways = { interned, rules, notify };
   const events = new GroupCommit<EventBatch, EventAppendResult>({
     database,
     prepare: createAddWords(ways, database),
@@ -117,10 +117,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...trafficStore(database),
     ...webhookStore(database, announced),
     ...webhookRequestStore(database, events),
-    ...appStore({ database, announced, tell }),
+    ...appStore({ database, announced, notify }),
     ...queue,
-    ...admissionStore({ database, tell }),
-    ...runStore({ database, writer: decisions, tell, watch: (listener) => signals.runs.add(listener) }),
+    ...admissionStore({ database, notify }),
+    ...runStore({ database, writer: decisions, notify, watch: (listener) => signals.runs.add(listener) }),
     ...retentionStore(database),
     ...functionStartStore(database, decisions),
     ...turnStore(database),

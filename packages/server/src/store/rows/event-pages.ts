@@ -59,7 +59,7 @@ export function newSearch(params: EventListParams, filters: readonly EventFilter
   return { filters, sliceRows, bytesMax: Math.ceil(bytesMax / Math.max(streams, 1)), budget: new SearchBudget(after) };
 }
 
-/** Walks one stream; `readSlice` reads its newest events older than a place. */
+/** Walks one stream; `readSlice` reads its newest events older than a cursor. */
 export async function collect(
   { limit, after: start }: EventListParams,
   { filters, sliceRows, bytesMax, budget }: Search,
@@ -72,7 +72,7 @@ export async function collect(
     const { rows, isEnd } = await readSlice(after, sliceRows, bytesMax);
     for (const row of rows) {
       const event = toStoredEvent(row);
-      after = placeOf(event);
+      after = cursorOf(event);
       if (!filters.every((admits) => admits(event))) continue;
       found.push(event);
       bytes += bytesOfEvent(row);
@@ -105,21 +105,21 @@ function sourceFilter(source: string): EventFilter {
   return isKind ? (event) => event.source.kind === source : (event) => event.source.id === source;
 }
 
-/** Where streams were left at different places, only what is newer than the newest of these is known completely. */
+/** Where streams were left at different cursors, only what is newer than the newest of these is known completely. */
 export function mergeStreams(collected: Collected[], limit: number): EventPage {
-  const places = collected.flatMap(({ leftAt }) => leftAt ?? []);
-  const horizon = places.sort(newestFirst)[0];
+  const cursors = collected.flatMap(({ leftAt }) => leftAt ?? []);
+  const horizon = cursors.sort(newestFirst)[0];
   const known = collected
     .flatMap(({ found }) => found)
-    .filter((event) => !horizon || newestFirst(placeOf(event), horizon) <= 0)
-    .sort((a, b) => newestFirst(placeOf(a), placeOf(b)));
+    .filter((event) => !horizon || newestFirst(cursorOf(event), horizon) <= 0)
+    .sort((a, b) => newestFirst(cursorOf(a), cursorOf(b)));
   const events = known.slice(0, limit);
   const last = events.at(-1);
-  if (known.length > limit && last) return { events, next: placeOf(last) };
+  if (known.length > limit && last) return { events, next: cursorOf(last) };
   return { events, next: horizon ?? null };
 }
 
-function placeOf(event: StoredEvent): EventCursor {
+function cursorOf(event: StoredEvent): EventCursor {
   return { receivedAt: event.receivedAt, sequence: event.sequence };
 }
 

@@ -13,7 +13,7 @@ export interface RequestPage {
   next: EventCursor | null;
 }
 
-/** `readSlice` reads the newest requests older than a place, whatever their outcome. */
+/** `readSlice` reads the newest requests older than a cursor, whatever their outcome. */
 export async function pageOfRequests(
   { limit, outcome, after: start, bytesMax = PAGE_BYTES_MAX }: WebhookRequestListParams,
   readSlice: (after: EventCursor | undefined, rows: number, bytesMax: number) => Promise<Slice<RequestRow>>,

@@ -14,7 +14,7 @@ const DISK_AT_FAULT: Readonly<Record<number, string>> = {
   26: "the database file is not a database",
 };
 
-/** What a person can be told, or null when the fault lies with the statement. */
+/** A message for people, or null when the fault lies with the statement. */
 export function diskFault(error: unknown): string | null {
   const code = resultCode(error);
   const meaning = code === null ? undefined : DISK_AT_FAULT[code & 0xff];

@@ -69,8 +69,8 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
   const watchers = new Set<() => void>();
   const onCommit = () => {
     checkpointer.noteCommit();
-    changed.tell();
-    limits.tell();
+    changed.notify();
+    limits.notify();
     for (const watcher of watchers) watcher();
   };
   const interned = new InternedIds(db);

@@ -1,4 +1,4 @@
-/** A wait holds an event that matches it and came in its time; or nothing, and then none came. */
+/** A wait holds an event that matches it and came in its time; or nothing, and then none had been stored when it ended. */
 
 import type { RunDetails, StoredEvent } from "../../../src/store/contract/index.ts";
 import { dataOf, type Evidence } from "./evidence.ts";
@@ -31,7 +31,12 @@ export function checkWait(
   const ends = run.steps.flatMap(({ endedAt }) => (endedAt !== null && endedAt <= step.startedAt ? [endedAt] : []));
   const from = Math.max(since, run.startedAt ?? 0, ...ends);
   const missed = evidence.played.events.find(
-    (event) => matches(event) && event.receivedAt > from && event.receivedAt < until && event.id !== run.event?.id,
+    (event) =>
+      matches(event) &&
+      event.receivedAt > from &&
+      event.receivedAt < until &&
+      event.id !== run.event?.id &&
+      evidence.couldSee(run, step.id, event),
   );
   if (missed)
     fault(

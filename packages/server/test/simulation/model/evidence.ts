@@ -75,6 +75,14 @@ export class Evidence {
     return this.played.journal.callsOf.get(run.id) ?? [];
   }
 
+  /** Whether an event was acknowledged before the store was asked to end the step. In virtual time, storing takes none. */
+  couldSee(run: RunDetails, stepId: string, event: StoredEvent): boolean {
+    const { scenario, journal } = this.played;
+    if (!scenario.isRealTime) return true;
+    const endAskedAt = journal.stepEndAskedAt.get(`${run.id}/${stepId}`) ?? 0;
+    return (journal.storedAt.get(event.id) ?? Number.POSITIVE_INFINITY) < endAskedAt;
+  }
+
   /** While timers are jumbled, time passes between a decision and what follows from it. */
   get jumbleMs(): number {
     const { isRealTime, jumble } = this.played.scenario;

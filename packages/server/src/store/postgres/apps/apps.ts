@@ -36,10 +36,10 @@ const WRITE_CRON = `
 export interface AppStoreParts {
   database: Database;
   announced: Announced;
-  tell(news: News): void;
+  notify(news: News): void;
 }
 
-export function appStore({ database, announced, tell }: AppStoreParts): AppStore {
+export function appStore({ database, announced, notify }: AppStoreParts): AppStore {
   async function sync(client: PoolClient, params: AppSyncParams): Promise<{ app: App; modified: boolean }> {
     const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt } = params;
     // The app may not exist yet, so there is no row to lock: two nodes that sync the same app wait for each other here.
@@ -89,7 +89,7 @@ export function appStore({ database, announced, tell }: AppStoreParts): AppStore
       const synced = await announced("registry", (client) => sync(client, params));
       const news = noNews();
       for (const { crons } of params.functions) for (const { dueAt } of crons) noteLane(news, TIMER_LANE, dueAt);
-      tell(news);
+      notify(news);
       return synced;
     },
     async appFault({ environmentId, url, error }) {

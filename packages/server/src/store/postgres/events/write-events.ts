@@ -14,7 +14,7 @@ import type { InternedIds } from "./interned-ids.ts";
 export interface WriteEventsParts {
   interned: InternedIds;
   rules: WaitRules;
-  tell(news: News): void;
+  notify(news: News): void;
 }
 
 /** Names and sources that are new are committed before the transaction that needs them. */
@@ -25,7 +25,7 @@ export function createAddWords(
   return (batches) => interned.add((text, values) => database.query(text, values), batches);
 }
 
-export function createWriteEvents({ interned, rules, tell }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {
+export function createWriteEvents({ interned, rules, notify }: WriteEventsParts): WriteGroup<EventBatch, EventAppendResult> {
   return async (client, environmentId, attempts) => {
     const writes = new GroupWrites(client, environmentId);
     const numbers = await interned.numbersFor(
@@ -45,7 +45,7 @@ export function createWriteEvents({ interned, rules, tell }: WriteEventsParts): 
     await writes.settle();
     return {
       results: results.map((result, index) => ({ ...result, leased: appendings[index]?.allocation.leased ?? [] })),
-      onCommit: () => tell(writes.news),
+      onCommit: () => notify(writes.news),
     };
   };
 }

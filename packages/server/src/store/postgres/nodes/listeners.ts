@@ -22,7 +22,7 @@ export class Listeners<Listener extends (...values: never[]) => void> {
     };
   }
 
-  tell(...values: Parameters<Listener>): void {
+  notify(...values: Parameters<Listener>): void {
     for (const listener of this.#listeners) listener(...values);
   }
 }

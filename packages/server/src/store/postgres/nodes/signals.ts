@@ -1,5 +1,5 @@
 /**
- * What nodes tell each other: events were stored, runs changed, entries wait that nobody holds, slots became free, keys or functions
+ * What nodes signal to each other: events were stored, runs changed, entries wait that nobody holds, slots became free, keys or functions
  * were changed.
  *
  * Signals go by LISTEN and NOTIFY on a connection of their own, and only make things fast: whoever missed one, or does not listen
@@ -79,12 +79,12 @@ export class Signals {
     await client?.end().catch(() => {});
   }
 
-  /** Those who watch here are told at once, the other nodes soon. */
-  tell({ hasEvents, runNos, lanes, limitIds }: News): void {
-    if (hasEvents) this.events.tell();
-    if (runNos.size > 0) this.runs.tell([...runNos]);
-    for (const [lane, times] of lanes) for (const dueAt of times) this.queue.tell(lane, dueAt);
-    if (limitIds.size > 0) this.limits.tell([...limitIds]);
+  /** Listeners of this node are notified at once, other nodes soon. */
+  notify({ hasEvents, runNos, lanes, limitIds }: News): void {
+    if (hasEvents) this.events.notify();
+    if (runNos.size > 0) this.runs.notify([...runNos]);
+    for (const [lane, times] of lanes) for (const dueAt of times) this.queue.notify(lane, dueAt);
+    if (limitIds.size > 0) this.limits.notify([...limitIds]);
     const gathered = this.#gathered;
     gathered.hasEvents ||= hasEvents;
     for (const runNo of runNos) gathered.runNos.add(runNo);
@@ -147,15 +147,15 @@ export class Signals {
   #hear(channel: string, payload: string): void {
     const [node = "", what = ""] = split(payload);
     if (node === this.#node) return;
-    if (channel === EVENTS_CHANNEL) this.events.tell();
-    else if (channel === RUNS_CHANNEL) this.runs.tell(what.split(",").map((no) => Number(no) as RunNo));
-    else if (!what.startsWith("{")) this.topics.tell(what as StoreTopic);
+    if (channel === EVENTS_CHANNEL) this.events.notify();
+    else if (channel === RUNS_CHANNEL) this.runs.notify(what.split(",").map((no) => Number(no) as RunNo));
+    else if (!what.startsWith("{")) this.topics.notify(what as StoreTopic);
     else this.#act(JSON.parse(what) as Signal);
   }
 
   #act(signal: Signal): void {
-    if ("lane" in signal) this.queue.tell(signal.lane, signal.dueAt);
-    else if ("limits" in signal) this.limits.tell(signal.limits);
+    if ("lane" in signal) this.queue.notify(signal.lane, signal.dueAt);
+    else if ("limits" in signal) this.limits.notify(signal.limits);
     else void this.#look();
   }
 
@@ -165,11 +165,11 @@ export class Signals {
       await this.#client?.query("SELECT 1").catch(() => this.#client && this.#lose(this.#client));
       await this.#database.readClock();
       const now = this.#database.now();
-      for (const { key } of await this.#database.query<{ key: string }>(LANES_DUE, [now])) this.queue.tell(fromStoreText(key), now);
-      this.events.tell();
-      for (const topic of ["directory", "registry"] as const) this.topics.tell(topic);
+      for (const { key } of await this.#database.query<{ key: string }>(LANES_DUE, [now])) this.queue.notify(fromStoreText(key), now);
+      this.events.notify();
+      for (const topic of ["directory", "registry"] as const) this.topics.notify(topic);
     } catch {
-      // The next look will tell.
+      // The next look finds it.
     }
   }
 }

@@ -40,7 +40,7 @@ const WRITE_MARK = `
 
 export interface AdmissionParts {
   database: Database;
-  tell(news: News): void;
+  notify(news: News): void;
 }
 
 interface Gate {
@@ -55,7 +55,7 @@ interface Waiting {
   gate: Gate;
 }
 
-export function admissionStore({ database, tell }: AdmissionParts): AdmissionStore {
+export function admissionStore({ database, notify }: AdmissionParts): AdmissionStore {
   return {
     async runAdmitMany(params) {
       const [row] = await database.query<{ environment_id: EnvironmentId }>(ENVIRONMENT, [params.functionNo]);
@@ -63,7 +63,7 @@ export function admissionStore({ database, tell }: AdmissionParts): AdmissionSto
       const { homes, ...result } = await database.transaction((client) => admit(client, row.environment_id, params));
       const news = noNews();
       for (const home of homes) noteLane(news, home, params.now);
-      tell(news);
+      notify(news);
       return result;
     },
   };

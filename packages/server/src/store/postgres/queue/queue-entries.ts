@@ -139,7 +139,7 @@ function noteAdded(writes: GroupWrites, entries: readonly EntryAdded[], rows: re
 
 type EntryIdentity = Record<"runNo" | "functionNo" | "stepId" | "kind" | "subject" | "eventSequence", string | number | null>;
 
-/** The first event of a gathering does not tell it from others: its subject does. */
+/** The first event of a gathering does not identify it: its subject does. */
 function keyOf({ runNo, functionNo, stepId, kind, subject, eventSequence }: EntryIdentity): string {
   return JSON.stringify([runNo, functionNo, stepId, kind, subject, subject === null ? eventSequence : null]);
 }

@@ -52,12 +52,12 @@ interface LetGoRow {
 
 export interface QueueParts {
   database: Database;
-  tell(news: News): void;
+  notify(news: News): void;
   watch: QueueStore["queueWatch"];
   watchLimits: QueueStore["limitWatch"];
 }
 
-export function queueStore({ database, tell, watch, watchLimits }: QueueParts): QueueStore {
+export function queueStore({ database, notify, watch, watchLimits }: QueueParts): QueueStore {
   const claimMany: QueueStore["queueClaimMany"] = async (params) => {
     let leased: LeasedEntry[] = [];
     try {
@@ -67,7 +67,7 @@ export function queueStore({ database, tell, watch, watchLimits }: QueueParts): 
       });
       const news = { ...noNews(), runNos: new Set(begun) };
       for (const lane of lanesSent) noteLane(news, lane, params.now);
-      tell(news);
+      notify(news);
       return result;
     } catch (error) {
       // The claim may have been committed, and nobody was told: what cannot be released now is due when its lease is over.
@@ -91,7 +91,7 @@ export function queueStore({ database, tell, watch, watchLimits }: QueueParts): 
       }
       return told;
     });
-    tell(news);
+    notify(news);
   }
 
   const release: QueueStore["queueRelease"] = ({ entries, now }) => letGo(RELEASE, [...columnsOf(entries), now], now);

@@ -1,4 +1,4 @@
-/** Numbers of runs begin with the day they are given out on: that is how their partitions are told apart. They stay below 2^53. */
+/** Numbers of runs begin with the day they are given out on: their partitions are chosen by it. They stay below 2^53. */
 
 import type { RunNo } from "@inlet/protocol";
 

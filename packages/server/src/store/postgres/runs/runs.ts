@@ -13,11 +13,11 @@ import { createRunContexts, readRunEnd } from "./run-contexts.ts";
 export interface RunStoreParts {
   database: Database;
   writer: GroupCommit<Decision, DecisionResult>;
-  tell(news: News): void;
+  notify(news: News): void;
   watch: RunStore["runWatch"];
 }
 
-export function runStore({ database, writer, tell, watch }: RunStoreParts): RunStore {
+export function runStore({ database, writer, notify, watch }: RunStoreParts): RunStore {
   const contexts = createRunContexts(database);
   return {
     runStart: (params) =>
@@ -27,7 +27,7 @@ export function runStore({ database, writer, tell, watch }: RunStoreParts): RunS
       const { applied, leased } = await writer.submit({ kind: "advance", params }, traits);
       return { applied, leased };
     },
-    runNoteCall: async (late) => tell(await noteLateCall(database, late)),
+    runNoteCall: async (late) => notify(await noteLateCall(database, late)),
     runContext: ({ environmentId, runNo }) => contexts.load(environmentId, runNo),
     runEnd: (key) => readRunEnd(database, key),
     runFind: ({ id }) => findRun(database, id),

@@ -25,12 +25,12 @@ import { startRun } from "./start-runs.ts";
 export interface WriteDecisionsParts {
   interned: InternedIds;
   rules: WaitRules;
-  tell(news: News): void;
+  notify(news: News): void;
 }
 
 type Unit = Attempt<Decision> & { allocation: LeaseAllocation };
 
-export function createWriteDecisions({ interned, rules, tell }: WriteDecisionsParts): WriteGroup<Decision, DecisionResult> {
+export function createWriteDecisions({ interned, rules, notify }: WriteDecisionsParts): WriteGroup<Decision, DecisionResult> {
   return async (client, environmentId, attempts) => {
     const writes = new GroupWrites(client, environmentId);
     const units = attempts.map((attempt): Unit => {
@@ -52,7 +52,7 @@ export function createWriteDecisions({ interned, rules, tell }: WriteDecisionsPa
     await writes.settle();
     return {
       results: decided.map((result, index) => ({ ...result, leased: units[index]?.allocation.leased ?? [] })),
-      onCommit: () => tell(writes.news),
+      onCommit: () => notify(writes.news),
     };
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Partitions by time: made ahead, and dropped when everything in them may go. One node does it at a time; the others find
- * nothing left to do. Why tables are divided as they are is told in 001-tables.sql.
+ * nothing left to do. 001-tables.sql explains why tables are partitioned as they are.
  */
 
 import { setTimeout as pause } from "node:timers/promises";

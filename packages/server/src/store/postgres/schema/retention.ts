@@ -80,16 +80,16 @@ const WALKS: Record<"events" | "runs", Walk> = {
 
 export function retentionStore(database: Database): RetentionStore {
   /**
-   * A place is a partition, a number in it, and the environment where each has an order of its own. When the last one looked at is too
+   * A cursor is a partition, a number in it, and the environment where each has an order of its own. When the last one looked at is too
    * young, so are all after it in that order.
    */
   async function remove(kind: keyof typeof WALKS, { until, after, limit }: RemovalParams): Promise<Removal> {
     const { statement, isByEnvironment } = WALKS[kind];
     const tables = await tablesUntil(database, kind, until);
-    const [place, number = "0", environment = "0"] = after?.split(" ") ?? [];
-    const table = place !== undefined && tables.includes(place) ? place : tables[0];
+    const [partition, number = "0", environment = "0"] = after?.split(" ") ?? [];
+    const table = partition !== undefined && tables.includes(partition) ? partition : tables[0];
     if (table === undefined) return { removed: 0, next: null };
-    const [from, ofEnvironment] = table === place ? [Number(number), Number(environment)] : [-1, 0];
+    const [from, ofEnvironment] = table === partition ? [Number(number), Number(environment)] : [-1, 0];
     const values = [from, limit, until, ...(isByEnvironment ? [ofEnvironment] : [])];
     const [row] = await database.query<WalkRow>(statement(table), values);
     const { looked = 0, removed = 0, last_environment: lastOf = 0, last = null, last_at = null } = row ?? {};

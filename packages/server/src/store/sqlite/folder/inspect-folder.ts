@@ -32,11 +32,11 @@ const SQLITE_BUSY = 5;
 
 export function inspectFolder(folder: string): FolderInspection {
   const exists = existsSync(folder);
-  const place = exists ? folder : nearestFolder(resolve(folder));
-  const { bavail, bsize } = statfsSync(place);
+  const path = exists ? folder : nearestFolder(resolve(folder));
+  const { bavail, bsize } = statfsSync(path);
   return {
     exists,
-    notWritable: writeFault(place, exists),
+    notWritable: writeFault(path, exists),
     freeBytes: bavail * bsize,
     usedBytes: exists ? ["", "-wal"].reduce((sum, end) => sum + sizeOf(join(folder, DATABASE_FILE + end)), 0) : 0,
     isOpenToOthers: exists && process.platform !== "win32" && (statSync(folder).mode & 0o077) !== 0,
@@ -52,12 +52,12 @@ function nearestFolder(folder: string): string {
   return existsSync(parent) || parent === folder ? parent : nearestFolder(parent);
 }
 
-function writeFault(place: string, exists: boolean): string | null {
-  const trial = join(place, `.inlet-doctor-${process.pid}`);
+function writeFault(path: string, exists: boolean): string | null {
+  const trial = join(path, `.inlet-doctor-${process.pid}`);
   try {
-    if (!statSync(place).isDirectory()) return "it is not a folder";
+    if (!statSync(path).isDirectory()) return "it is not a folder";
     // A folder that is only to be made in needs no trial, and should not be touched.
-    if (!exists) accessSync(place, constants.W_OK);
+    if (!exists) accessSync(path, constants.W_OK);
     else {
       writeFileSync(trial, "");
       rmSync(trial);

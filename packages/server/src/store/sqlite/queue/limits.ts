@@ -1,4 +1,4 @@
-/** Slots of concurrency limits: taken and freed inside transactions; who waits for one is told once it is committed. */
+/** Slots of concurrency limits: taken and freed inside transactions; listeners are notified after the commit. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, RunNo } from "@inlet/protocol";
@@ -54,7 +54,7 @@ export class Limits {
     return () => this.#listeners.delete(listener);
   }
 
-  tell(): void {
+  notify(): void {
     if (this.#freed.size === 0) return;
     const ids = [...this.#freed];
     this.#freed.clear();

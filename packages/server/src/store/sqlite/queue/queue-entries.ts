@@ -52,7 +52,7 @@ export class QueueEntries {
     for (const listener of this.#listeners) listener(lane, dueAt);
   }
 
-  /** Listeners are told before the transaction is over: what they ask the store for comes after it. */
+  /** Listeners are notified before the transaction ends: their own calls of the store come after it. */
   watch(listener: QueueListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,4 +1,4 @@
-/** Which runs a transaction changed, told to those who watch once it is committed. Costs nothing while nobody does. */
+/** Collects the runs a transaction changed and notifies watchers after the commit. Does nothing without watchers. */
 
 import type { RunNo } from "@inlet/protocol";
 
@@ -17,7 +17,7 @@ export class ChangedRuns {
     return () => this.#listeners.delete(listener);
   }
 
-  tell(): void {
+  notify(): void {
     if (this.#changed.size === 0) return;
     const runNos = [...this.#changed];
     this.#changed.clear();

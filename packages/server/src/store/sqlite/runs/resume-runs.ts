@@ -1,5 +1,5 @@
 /**
- * Events and the waits they end. The run itself is not changed here: the entry of the step that waits is made due and told which event
+ * Events and the waits they end. The run itself is not changed here: the entry of the step that waits is made due and records which event
  * came, and whoever works on it resumes the run. A run that the event cancels gets an entry for that.
  */
 
