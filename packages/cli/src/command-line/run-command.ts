@@ -18,8 +18,8 @@ export async function runCommand(table: CommandTable, argv: readonly string[], i
   const unknown = words[group ? 1 : 0];
   const help = group ? groupHelp(group, rows) : overview(rows, groups);
   if (unknown === undefined || unknown === "help" || HELP_WORDS.has(unknown)) return print(io, help);
-  const place = group ? `inlet ${group.word}` : "inlet";
-  io.err.write(`${place}: there is no command "${unknown}"${meant(rows, group, unknown)}\n\n${help}\n`);
+  const prefix = group ? `inlet ${group.word}` : "inlet";
+  io.err.write(`${prefix}: there is no command "${unknown}"${meant(rows, group, unknown)}\n\n${help}\n`);
   return rows.find((known) => known.words[0] === group?.word)?.usageExit ?? EXIT.usage;
 }
 

@@ -1,6 +1,6 @@
 /** Completion for bash, which does not support descriptions. */
 
-import type { Place } from "./completion-tree.ts";
+import type { CompletionNode } from "./completion-tree.ts";
 import { type Dialect, walkWords } from "./walk-words.ts";
 
 const BASH: Dialect = {
@@ -8,15 +8,15 @@ const BASH: Dialect = {
   quoted: (text) => `"${text}"`,
   // Without values, bash completes files or nothing.
   offerValues: ({ values }) => (values.length > 0 ? `${reply(values)}; ` : ""),
-  offerPlace: ({ words, flags }) => reply([...words, ...flags].map(({ word }) => word)),
+  offerNode: ({ words, flags }) => reply([...words, ...flags].map(({ word }) => word)),
 };
 
-export function bashScript(places: readonly Place[]): string {
+export function bashScript(nodes: readonly CompletionNode[]): string {
   return `# Completion of inlet for bash, made by "inlet completion bash".
 _inlet() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" at="" next i
   COMPREPLY=()
-${walkWords(places, BASH)}
+${walkWords(nodes, BASH)}
 }
 complete -o default -F _inlet inlet
 `;

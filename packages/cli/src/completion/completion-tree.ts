@@ -14,7 +14,7 @@ export interface FlagChoice extends Choice {
   takesFile: boolean;
 }
 
-export interface Place {
+export interface CompletionNode {
   /** `events list`; the empty string after `inlet` itself. */
   path: string;
   words: Choice[];
@@ -24,7 +24,7 @@ export interface Place {
 const FILES: ReadonlySet<string> = new Set(["file", "folder"]);
 const HELP: FlagChoice = { word: "--help", sentence: "Show help.", takesValue: false, values: [], takesFile: false };
 
-export function completionTree(rows: readonly CommandRow[], groups: readonly CommandGroup[]): Place[] {
+export function completionTree(rows: readonly CommandRow[], groups: readonly CommandGroup[]): CompletionNode[] {
   const first = rows.map(({ words, sentence }) => {
     const word = words[0] as string;
     return { word, sentence: groups.find((group) => group.word === word)?.sentence ?? sentence };
@@ -35,10 +35,10 @@ export function completionTree(rows: readonly CommandRow[], groups: readonly Com
     flags: [HELP],
   }));
   const root = { path: "", words: [...new Map(first.map((choice) => [choice.word, choice])).values()], flags: [HELP] };
-  return [root, ...inGroups, ...rows.map(placeOf)];
+  return [root, ...inGroups, ...rows.map(nodeOf)];
 }
 
-function placeOf({ words, nameChoices = [], flags }: CommandRow): Place {
+function nodeOf({ words, nameChoices = [], flags }: CommandRow): CompletionNode {
   const known = Object.entries(flags).map(([name, { type, sentence, placeholder = "", choices = [] }]) => ({
     word: `--${name}`,
     sentence,

@@ -1,8 +1,8 @@
 /** Completion for fish: a line for each word and flag, and functions that find the current command. */
 
-import type { FlagChoice, Place } from "./completion-tree.ts";
+import type { CompletionNode, FlagChoice } from "./completion-tree.ts";
 
-export function fishScript(places: readonly Place[]): string {
+export function fishScript(nodes: readonly CompletionNode[]): string {
   return `# Completion of inlet for fish, made by "inlet completion fish".
 function __inlet_at --description 'Whether the command so far begins with these words'
     set -l given (commandline -opc)
@@ -16,11 +16,11 @@ function __inlet_just --description 'Whether the command so far is just these wo
     test "$given" = "$argv"
 end
 complete -c inlet -f
-${places.flatMap(placeLines).join("\n")}
+${nodes.flatMap(nodeLines).join("\n")}
 `;
 }
 
-function placeLines({ path, words, flags }: Place): string[] {
+function nodeLines({ path, words, flags }: CompletionNode): string[] {
   const just = quoted(`__inlet_just ${path}`.trimEnd());
   const at = quoted(`__inlet_at ${path}`.trimEnd());
   const isLeaf = words.length === 0;

@@ -3,7 +3,7 @@
  * offers the values of a flag, or the words and flags that can follow.
  */
 
-import type { FlagChoice, Place } from "./completion-tree.ts";
+import type { CompletionNode, FlagChoice } from "./completion-tree.ts";
 
 export interface Dialect {
   /** The array of words, the index of the first word after `inlet`, and the index of the word to complete. */
@@ -11,12 +11,12 @@ export interface Dialect {
   quoted(text: string): string;
   /** Offers the values of a flag; empty if there are none. */
   offerValues(flag: FlagChoice): string;
-  offerPlace(place: Place): string;
+  offerNode(node: CompletionNode): string;
 }
 
-export function walkWords(places: readonly Place[], { words, quoted, offerValues, offerPlace }: Dialect): string {
-  const paths = places.filter(({ path }) => path !== "").map(({ path }) => quoted(path));
-  const afterFlag = places.flatMap(({ path, flags }) =>
+export function walkWords(nodes: readonly CompletionNode[], { words, quoted, offerValues, offerNode }: Dialect): string {
+  const paths = nodes.filter(({ path }) => path !== "").map(({ path }) => quoted(path));
+  const afterFlag = nodes.flatMap(({ path, flags }) =>
     flags.filter(({ takesValue }) => takesValue).map((flag) => `    ${quoted(`${path} ${flag.word}`)}) ${offerValues(flag)}return ;;`),
   );
   return `  for ((i = ${words.first}; i < ${words.current}; i++)); do
@@ -30,6 +30,6 @@ export function walkWords(places: readonly Place[], { words, quoted, offerValues
 ${afterFlag.join("\n")}
   esac
   case "$at" in
-${places.map((place) => `    ${quoted(place.path)}) ${offerPlace(place)} ;;`).join("\n")}
+${nodes.map((node) => `    ${quoted(node.path)}) ${offerNode(node)} ;;`).join("\n")}
   esac`;
 }

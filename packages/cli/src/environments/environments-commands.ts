@@ -25,7 +25,7 @@ export async function createEnvironment({ options, names }: Call<typeof CREATE_F
   const rest = clientOf(options);
   try {
     const made = await rest.data<Environment>({ method: "POST", path: "/environments", body: { name, kind: options.kind } });
-    return told(`Created the ${made.kind} environment ${made.name}.`, made);
+    return resultOf(`Created the ${made.kind} environment ${made.name}.`, made);
   } catch (error) {
     if (!(error instanceof CommandFault) || error.code !== "environment_exists" || !options.ifMissing) throw error;
     return adopt(rest, name);
@@ -36,15 +36,15 @@ export async function createEnvironment({ options, names }: Call<typeof CREATE_F
 async function adopt(rest: RestClient, name: string): Promise<CommandResult> {
   const { items } = await rest.list<Environment>({ path: "/environments" });
   const found = items.find((environment) => environment.name === name);
-  if (found?.archivedAt === null) return told(`The ${found.kind} environment ${name} exists.`, found);
+  if (found?.archivedAt === null) return resultOf(`The ${found.kind} environment ${name} exists.`, found);
   const back = await rest.data<Environment>({ method: "POST", path: `${pathOf(name)}/unarchive` });
-  return told(`The ${back.kind} environment ${name} was archived and is active again.`, back);
+  return resultOf(`The ${back.kind} environment ${name} was archived and is active again.`, back);
 }
 
 export async function archiveEnvironment(call: Call<typeof PLAIN_FLAGS>, action: "archive" | "unarchive"): Promise<CommandResult> {
   const [name = ""] = call.names;
   const changed = await clientOf(call.options).data<Environment>({ method: "POST", path: `${pathOf(name)}/${action}` });
-  return told(
+  return resultOf(
     action === "archive" ? `Archived ${name}. To undo this, run "inlet env unarchive ${name}".` : `${name} is active again.`,
     changed,
   );
@@ -58,6 +58,6 @@ function pathOf(name: string): string {
   return `/environments/${encodeURIComponent(name)}`;
 }
 
-function told(text: string, environment: Environment): CommandResult {
+function resultOf(text: string, environment: Environment): CommandResult {
   return { exitCode: EXIT.ok, text, json: environment };
 }

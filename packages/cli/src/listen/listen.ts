@@ -10,11 +10,11 @@ import { instant } from "../command-line/list-flags.ts";
 import { memberText } from "../events/event-text.ts";
 import { followStream } from "../rest/follow-stream.ts";
 import { createRestClient, type RestCall, type RestClient } from "../rest/rest-client.ts";
+import { type CursorFile, openCursorFile } from "./cursor-file.ts";
 import { type Delivered, deliver } from "./deliver.ts";
 import { copyOf } from "./event-copy.ts";
 import type { LISTEN_FLAGS } from "./listen-flags.ts";
 import { createReporter, type Reporter } from "./listen-report.ts";
-import { openPlaceFile, type PlaceFile } from "./place-file.ts";
 import { type RecordedRequest, reasonToSkip, requestCopy, seedHeader } from "./request-copy.ts";
 import { chosenWebhooks, type ListenWebhook, targetOf, webhookUrlAt } from "./webhook-targets.ts";
 
@@ -23,7 +23,7 @@ type Options = Call<typeof LISTEN_FLAGS>["options"];
 interface Listening {
   rest: RestClient;
   options: Options;
-  places: PlaceFile;
+  cursors: CursorFile;
   report: Reporter;
   signal: AbortSignal;
 }
@@ -32,7 +32,7 @@ export async function listen({ options, io }: Call<typeof LISTEN_FLAGS>): Promis
   const rest = createRestClient(options);
   const stop = new AbortController();
   const signal = AbortSignal.any([io.interrupted(), stop.signal]);
-  const listening = { rest, options, places: openPlaceFile(options.state), report: createReporter(io, options), signal };
+  const listening = { rest, options, cursors: openCursorFile(options.state), report: createReporter(io, options), signal };
   const streams =
     options.webhooks || options.webhook.length > 0
       ? (await chosenWebhooks(rest, options)).map((webhook) => forwardRequests(listening, webhook))
@@ -97,9 +97,9 @@ function postCopy({ options, report, signal }: Listening, url: string, record: R
 }
 
 /** The parts of a stream, from the saved cursor on. `keep` saves the cursor of a part. */
-async function* follow({ rest, options, places, report, signal }: Listening, call: RestCall, what: string) {
+async function* follow({ rest, options, cursors, report, signal }: Listening, call: RestCall, what: string) {
   const key = [rest.base, options.env ?? "default", what, "to", options.to].join(" ");
-  const kept = options.since === null ? places.read(key) : null;
+  const kept = options.since === null ? cursors.read(key) : null;
   const query = { ...call.query, from: options.since === null ? null : instant(options.since) };
   report.following(what, kept !== null);
   const parts = followStream(
@@ -109,10 +109,10 @@ async function* follow({ rest, options, places, report, signal }: Listening, cal
       after: kept,
       signal,
       onConnection: report.connection,
-      onPlace: (place) => places.write(key, place),
+      onCursor: (cursor) => cursors.write(key, cursor),
     },
   );
-  for await (const { data, id } of parts) yield { data: data ?? "", keep: () => places.write(key, id ?? "") };
+  for await (const { data, id } of parts) yield { data: data ?? "", keep: () => cursors.write(key, id ?? "") };
 }
 
 /** A stream cannot preserve line breaks in a payload, so the event is fetched separately. */

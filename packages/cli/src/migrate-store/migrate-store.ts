@@ -13,7 +13,7 @@ export async function migrateStoreCommand({ options, io }: Call<typeof MIGRATE_S
   const bar = createProgressBar(io.err);
   try {
     const onProgress = (progress: CopyProgress) => bar.show((elapsedMs) => progressText(progress, elapsedMs));
-    return told(from, await migrateStore({ folder: from, url: to, onProgress }));
+    return resultOf(from, await migrateStore({ folder: from, url: to, onProgress }));
   } catch (error) {
     throw asFault(error);
   } finally {
@@ -26,7 +26,7 @@ function progressText({ table, rowsDone, rowsTotal }: CopyProgress, elapsedMs: n
   return barText(rowsTotal === 0 ? 1 : rowsDone / rowsTotal, words);
 }
 
-function told(folder: string, { isResumed, rows, tables }: CopyReport): CommandResult {
+function resultOf(folder: string, { isResumed, rows, tables }: CopyReport): CommandResult {
   const rowsOf = (name: string) => (tables.find((table) => table.name === name)?.rows ?? 0).toLocaleString("en");
   const text = [
     `Copied ${folder} to the database${isResumed ? ", continuing an earlier copy" : ""}: ${rows.toLocaleString("en")} rows, verified on both sides.`,

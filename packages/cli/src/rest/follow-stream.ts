@@ -16,7 +16,7 @@ export interface FollowOptions {
   /** Called when the connection opens or fails. The first message waits for the returned promise. */
   onConnection?: (state: "connected" | "lost", reason: string) => unknown;
   /** The cursor of the stream, even if nothing matched. */
-  onPlace?: (place: string) => void;
+  onCursor?: (cursor: string) => void;
 }
 
 /** The service sends a heartbeat every 15 seconds. */
@@ -25,20 +25,20 @@ const WAIT_FIRST_MS = 200;
 const WAIT_MAX_MS = 10_000;
 
 export async function* followStream(rest: RestClient, call: RestCall, options: FollowOptions): AsyncGenerator<StreamPart> {
-  const { signal, onConnection, onPlace } = options;
-  let place = options.after;
+  const { signal, onConnection, onCursor } = options;
+  let cursor = options.after;
   let hasConnected = false;
   for (let failures = 0; !signal.aborted; failures++) {
     const watch = new SilenceWatch(signal);
     try {
-      const headers: Record<string, string> = place === null ? {} : { "last-event-id": place };
+      const headers: Record<string, string> = cursor === null ? {} : { "last-event-id": cursor };
       const response = await rest.open(call, { headers, signal: watch.signal });
       let isOpen = false;
       for await (const part of streamParts(response, watch.noteSound)) {
         failures = 0;
-        place = part.id ?? place;
+        cursor = part.id ?? cursor;
         if (part.data !== null) yield part;
-        if (place !== null) onPlace?.(place);
+        if (cursor !== null) onCursor?.(cursor);
         // The first part contains the cursor, if the stream has one. From here on, nothing can be missed.
         if (!isOpen) await onConnection?.("connected", "");
         isOpen = true;

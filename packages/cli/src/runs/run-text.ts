@@ -87,14 +87,14 @@ export function runText(run: RunDetails, text: string): string {
 }
 
 export function stepText({ name, kind, status, attempts, until, eventName, childRunId, error }: StepFields): string {
-  const notes = told([
+  const notes = joined([
     attempts > 1 ? `${attempts} attempts` : null,
     until === null || status === "completed" ? null : `until ${until}`,
     eventName && `for ${visible(eventName)}`,
     childRunId && `run ${childRunId}`,
     error && errorText(error),
   ]);
-  return told([visible(name), kind, statusText(status), notes]);
+  return joined([visible(name), kind, statusText(status), notes]);
 }
 
 /** One call to the app: time, request, response, duration and error. */
@@ -114,7 +114,7 @@ function callText(run: RunDetails, call: CallFields): string {
   ];
   const asked = [`  ${request.method} ${visible(request.path)}`, given];
   const answered = answer && answer.body !== "" ? `  returned ${shortened(answer)}` : null;
-  return [told(head), told(asked), answered].filter(Boolean).join("\n");
+  return [joined(head), joined(asked), answered].filter(Boolean).join("\n");
 }
 
 /** The requested step, or the steps that the function reached. */
@@ -130,7 +130,7 @@ function shortened({ body, length }: { body: string; length: number }): string {
   return length > ANSWER_UNITS_SHOWN ? `${shown} … (${length} characters)` : shown;
 }
 
-function told(parts: readonly (string | null)[]): string {
+function joined(parts: readonly (string | null)[]): string {
   return parts.filter(Boolean).join("  ");
 }
 

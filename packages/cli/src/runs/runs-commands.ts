@@ -31,8 +31,8 @@ export async function cancelRun({ options, names }: Call<typeof CONNECTION_FLAGS
 
 export async function rerunRun({ options, names }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
   const { run, text } = await callRun(options, "POST", names[0] ?? "", "/rerun");
-  const told = `Started ${run.id} of ${run.function.id}. To follow it, run "inlet runs watch ${run.id}".`;
-  return { exitCode: EXIT.ok, text: told, json: new JsonText(text) };
+  const message = `Started ${run.id} of ${run.function.id}. To follow it, run "inlet runs watch ${run.id}".`;
+  return { exitCode: EXIT.ok, text: message, json: new JsonText(text) };
 }
 
 /** A run with its JSON text, because parsing could change numbers in outputs. */

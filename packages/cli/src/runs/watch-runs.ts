@@ -22,12 +22,12 @@ export function watchRuns(call: Call<typeof WATCH_FLAGS>): Promise<CommandResult
 /** Polls: for a single run, only the current state matters. */
 async function watchOne({ options, io }: Call<typeof WATCH_FLAGS>, id: string): Promise<CommandResult> {
   const signal = io.interrupted();
-  const told = new Set<string>();
+  const printed = new Set<string>();
   for (;;) {
     const { run, text } = await callRun(options, "GET", id);
     for (const line of options.json ? [onOneLine(text)] : linesOf(run)) {
-      if (!told.has(line)) io.out.write(`${line}\n`);
-      told.add(line);
+      if (!printed.has(line)) io.out.write(`${line}\n`);
+      printed.add(line);
     }
     if (ENDED.has(run.status)) return written(run.status === "completed" ? EXIT.ok : EXIT.failed);
     await pause(LOOK_MS, signal);
@@ -49,9 +49,9 @@ function linesOf(run: RunDetails): string[] {
 async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<CommandResult> {
   const rest = createRestClient(options);
   const missed = new MissedRuns(rest, options.function);
-  const tell = (run: RunFields, text: string) => io.out.write(`${options.json ? onOneLine(text) : changeLine(run)}\n`);
+  const print = (run: RunFields, text: string) => io.out.write(`${options.json ? onOneLine(text) : changeLine(run)}\n`);
   const catchUp = async () => {
-    for (const run of await missed.sinceLastTime()) tell(run, JSON.stringify(run));
+    for (const run of await missed.sinceLastTime()) print(run, JSON.stringify(run));
   };
   const parts = followStream(
     rest,
@@ -70,7 +70,7 @@ async function watchAll({ options, io }: Call<typeof WATCH_FLAGS>): Promise<Comm
   for await (const { data } of parts) {
     const run = JSON.parse(data ?? "{}") as RunFields;
     missed.note(run);
-    tell(run, data ?? "");
+    print(run, data ?? "");
   }
   return written();
 }

@@ -11,7 +11,7 @@ import { JsonSplitter, type SplitValue } from "./split-json.ts";
 export interface EventText {
   text: string;
   /** `events.json:3`, for messages. */
-  place: string;
+  origin: string;
 }
 
 export interface Input {
@@ -49,7 +49,7 @@ function eventFromFlags({ name, data, id, ts }: EventFlags & { name: string }): 
     ...(ts === null ? [] : [`"ts":${milliseconds(ts)}`]),
   ];
   if (data !== null && !scanJson(data)) throw mistake(`--data is not a JSON object: ${reason(data)}`);
-  return checked({ text: `{${fields.join(",")}}`, place: "the event" });
+  return checked({ text: `{${fields.join(",")}}`, origin: "the event" });
 }
 
 function milliseconds(text: string): number {
@@ -78,12 +78,12 @@ function fromFiles(files: readonly string[], io: Pick<Io, "stdin">): Input {
       const source = file === STDIN ? "standard input" : file;
       const splitter = new JsonSplitter(source);
       const decoder = new TextDecoder("utf-8", { fatal: true });
-      const place = ({ text, line }: SplitValue) => checked({ text, place: `${source}:${line}` });
+      const toEvent = ({ text, line }: SplitValue) => checked({ text, origin: `${source}:${line}` });
       for await (const chunk of file === STDIN ? io.stdin : createReadStream(file)) {
         bytesRead += (chunk as Buffer).length;
-        for (const value of splitter.push(decoded(decoder, chunk as Buffer, source))) yield place(value);
+        for (const value of splitter.push(decoded(decoder, chunk as Buffer, source))) yield toEvent(value);
       }
-      for (const value of splitter.end()) yield place(value);
+      for (const value of splitter.end()) yield toEvent(value);
     }
   }
   return { events: events(), bytesTotal, bytesRead: () => bytesRead };
@@ -98,18 +98,18 @@ function decoded(decoder: TextDecoder, chunk: Buffer, source: string): string {
 }
 
 /** Applies the service's rules, so that an invalid event does not fail a whole request. */
-function checked({ text, place }: EventText): EventText {
+function checked({ text, origin }: EventText): EventText {
   const scanned = scanJson(text);
-  if (!scanned && !/^[\s]*[[{]/.test(text)) throw invalid(place, "event must be an object");
-  if (!scanned) throw invalid(place, reason(text));
+  if (!scanned && !/^[\s]*[[{]/.test(text)) throw invalid(origin, "event must be an object");
+  if (!scanned) throw invalid(origin, reason(text));
   const faults: string[] = [];
   readEvent(text, "object" in scanned ? scanned.object : null, (field, message) => faults.push(`${field} ${message}`));
-  if (faults.length > 0) throw invalid(place, faults.join(", "));
-  return { text, place };
+  if (faults.length > 0) throw invalid(origin, faults.join(", "));
+  return { text, origin };
 }
 
-function invalid(place: string, message: string): CommandFault {
-  return new CommandFault(`${place}: ${message}.`, "event_invalid");
+function invalid(origin: string, message: string): CommandFault {
+  return new CommandFault(`${origin}: ${message}.`, "event_invalid");
 }
 
 function mistake(sentence: string): CommandFault {

@@ -119,7 +119,7 @@ class Sender {
 
 /** Adds the part of the input that a refused request contained. */
 function named({ lines, code, exitCode }: CommandFault, events: readonly EventText[]): CommandFault {
-  const [first, last] = [events[0]?.place, events.at(-1)?.place];
+  const [first, last] = [events[0]?.origin, events.at(-1)?.origin];
   return new CommandFault([`${first === last ? first : `${first} to ${last}`}: ${lines[0]}`, ...lines.slice(1)], code, exitCode);
 }
 

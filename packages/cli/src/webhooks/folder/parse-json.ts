@@ -7,20 +7,20 @@ export function parseJson(file: string, text: string, faults: string[]): unknown
     return JSON.parse(json);
   } catch (error) {
     const { message } = error as SyntaxError;
-    const { line, column } = placeOf(json, message);
+    const { line, column } = lineAndColumn(json, message);
     faults.push(`${file}:${line}:${column}: ${sentence(message)}`);
     return undefined;
   }
 }
 
-function placeOf(json: string, message: string): { line: number; column: number } {
+function lineAndColumn(json: string, message: string): { line: number; column: number } {
   const before = json.slice(0, positionOf(json, message)).split("\n");
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
 function positionOf(json: string, message: string): number {
-  const told = /at position (\d+)/.exec(message)?.[1];
-  if (told !== undefined) return Number(told);
+  const position = /at position (\d+)/.exec(message)?.[1];
+  if (position !== undefined) return Number(position);
   if (!UNEXPECTED_TOKEN.test(message)) return json.length;
   // V8 does not report the position of an unexpected token. It is the last character of the shortest prefix with this error.
   let [without, having] = [0, json.length];

@@ -4,30 +4,30 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { CommandFault } from "../command-line/command-fault.ts";
 
-export interface PlaceFile {
+export interface CursorFile {
   read(key: string): string | null;
-  write(key: string, place: string): void;
+  write(key: string, cursor: string): void;
 }
 
-export function openPlaceFile(file: string): PlaceFile {
-  const places = readPlaces(file);
+export function openCursorFile(file: string): CursorFile {
+  const cursors = readCursors(file);
   return {
-    read: (key) => places.get(key) ?? null,
-    write(key, place) {
-      if (places.get(key) === place) return;
-      places.set(key, place);
+    read: (key) => cursors.get(key) ?? null,
+    write(key, cursor) {
+      if (cursors.get(key) === cursor) return;
+      cursors.set(key, cursor);
       // Readable only by the owner, because payloads are private.
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       const draft = `${file}.${process.pid}`;
       // Another listener may have written its own cursor in the meantime.
-      const all = { ...Object.fromEntries(readPlaces(file)), [key]: place };
+      const all = { ...Object.fromEntries(readCursors(file)), [key]: cursor };
       writeFileSync(draft, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 });
       renameSync(draft, file);
     },
   };
 }
 
-function readPlaces(file: string): Map<string, string> {
+function readCursors(file: string): Map<string, string> {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
