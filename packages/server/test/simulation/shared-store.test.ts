@@ -1,6 +1,6 @@
 /**
- * Runs end right on nodes that share a PostgreSQL: cases that once went wrong, played in real time on two nodes. Random scenarios are
- * played there by `npm run simulate -- --store postgres --nodes 2`.
+ * Runs end right on nodes that share a PostgreSQL: cases that once went wrong and random functions, played in real time on two nodes.
+ * `npm run simulate -- --store postgres --nodes 2` plays more seeds.
  */
 
 import assert from "node:assert/strict";
@@ -10,21 +10,34 @@ import { dropRealTimers } from "./virtual-time.ts";
 
 const { SHARED_CASES } = await import("./cases.ts");
 const { createDatabaseStores } = await import("./databases.ts");
+const { generateScenario } = await import("./generate.ts");
+const { inRealTime } = await import("./real-time.ts");
 const { simulateInRealTime } = await import("./simulate.ts");
+
+/** Time is real and mostly spent waiting, so the seeds are played at the same time. */
+const SEEDS = [2, 7, 9];
+const SIZE = { starts: 30, functions: 8 };
+const NODES = 2;
 
 const skip = whyNoPostgres() ?? false;
 
 after(dropRealTimers);
 
-/** Most of the time they wait, for the lease of a node that was cut off. */
-test("cases on nodes that share a store", { concurrency: true, skip }, async (t) => {
-  await Promise.all(
-    SHARED_CASES.map(({ name, scenario, expect }) =>
-      t.test(name, async (each) => {
-        const outcome = await simulateInRealTime(scenario, createDatabaseStores(await migratedDatabase(each)));
-        assert.deepEqual(outcome.faults, []);
-        expect?.(outcome);
-      }),
-    ),
+/** Most of the time they wait, for timers and for the lease of a node that was cut off. */
+test("runs on nodes that share a store end as the model says", { concurrency: true, skip }, async (t) => {
+  const cases = SHARED_CASES.map(({ name, scenario, expect }) =>
+    t.test(name, async (each) => {
+      const outcome = await simulateInRealTime(scenario, createDatabaseStores(await migratedDatabase(each)));
+      assert.deepEqual(outcome.faults, []);
+      expect?.(outcome);
+    }),
   );
+  const seeds = SEEDS.map((seed) =>
+    t.test(`random functions, seed ${seed}`, async (each) => {
+      const scenario = inRealTime(generateScenario(seed, SIZE), NODES);
+      const { faults } = await simulateInRealTime(scenario, createDatabaseStores(await migratedDatabase(each)));
+      assert.deepEqual(faults, []);
+    }),
+  );
+  await Promise.all([...cases, ...seeds]);
 });
