@@ -222,7 +222,10 @@ test("a schedule's tick starts one run, however many nodes there are", { skip },
     ids.map((id) => inlet.createFunction({ id }, { cron: "* * * * *" }, () => void called.set(id, (called.get(id) ?? 0) + 1))),
   );
   for (const node of nodes) {
-    await poll(async () => ((await node.rest("GET", "/functions")).body.data.length === ids.length ? true : null), "the functions");
+    await poll(
+      async () => ((await node.rest("GET", "/functions?limit=100")).body.data.length === ids.length ? true : null),
+      "the functions",
+    );
   }
   clock.go();
   const runs = await poll(async () => {

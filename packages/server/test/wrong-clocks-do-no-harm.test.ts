@@ -49,7 +49,7 @@ function startNodes(t: TestContext, databaseUrl: string): Promise<Node[]> {
 
 async function everyNodeKnows(nodes: readonly Node[], count: number): Promise<void> {
   for (const node of nodes) {
-    await poll(async () => ((await node.rest("GET", "/functions")).body.data.length === count ? true : null), "the functions");
+    await poll(async () => ((await node.rest("GET", "/functions?limit=100")).body.data.length === count ? true : null), "the functions");
   }
 }
 

@@ -29,7 +29,7 @@ interface AppFunction {
 type AppCall = Call<typeof CONNECTION_FLAGS>;
 
 export async function listApps({ options, io }: AppCall): Promise<CommandResult> {
-  const apps = await createRestClient(options).data<App[]>({ path: "/apps" });
+  const { items: apps } = await createRestClient(options).list<App>({ path: "/apps" });
   const rows = apps.map(({ id, name, functions, sdk, syncedAt, url, error }) => [
     id,
     name,
@@ -54,7 +54,7 @@ export async function removeApp({ options, names }: AppCall): Promise<CommandRes
 }
 
 export async function listFunctions({ options, io }: AppCall): Promise<CommandResult> {
-  const functions = await createRestClient(options).data<AppFunction[]>({ path: "/functions" });
+  const { items: functions } = await createRestClient(options).list<AppFunction>({ path: "/functions" });
   const rows = functions.map(({ id, name, app, triggers, config }) => [
     id,
     name,

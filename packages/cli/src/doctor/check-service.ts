@@ -113,7 +113,7 @@ async function checkEventKey(base: string, { env }: Connection, given: string | 
 async function checkApps(rest: RestClient): Promise<Finding[]> {
   let apps: App[];
   try {
-    apps = await rest.data<App[]>({ path: "/apps" });
+    apps = (await rest.list<App>({ path: "/apps" })).items;
   } catch (error) {
     if (!(error instanceof CommandFault)) throw error;
     return [skipped("apps", `could not be listed: ${error.lines[0]}`)];

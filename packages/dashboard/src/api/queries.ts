@@ -79,9 +79,10 @@ export const runQuery = (env: string, id: string) =>
   queryOptions({ queryKey: ["run", env, id], queryFn: async () => readRun(await callForText(`/runs/${encodeURIComponent(id)}`, { env })) });
 
 export const functionsQuery = (env: string) =>
-  queryOptions({ queryKey: ["functions", env], queryFn: () => callForAll<FunctionItem>("/functions", { env }) });
+  queryOptions({ queryKey: ["functions", env], queryFn: () => callForAll<FunctionItem>("/functions", { env, query: { limit: 100 } }) });
 
-export const appsQuery = (env: string) => queryOptions({ queryKey: ["apps", env], queryFn: () => callForAll<AppItem>("/apps", { env }) });
+export const appsQuery = (env: string) =>
+  queryOptions({ queryKey: ["apps", env], queryFn: () => callForAll<AppItem>("/apps", { env, query: { limit: 100 } }) });
 
 export const environmentsQuery = queryOptions({
   queryKey: ["environments"],
@@ -101,7 +102,7 @@ export const webhookQuery = (id: string) =>
 export const versionsQuery = (id: string) =>
   queryOptions({
     queryKey: ["webhook-versions", id],
-    queryFn: () => callForAll<WebhookVersion>(`/webhooks/${encodeURIComponent(id)}/versions`),
+    queryFn: () => callForAll<WebhookVersion>(`/webhooks/${encodeURIComponent(id)}/versions`, { query: { limit: 100 } }),
   });
 
 export const requestsQuery = (id: string, filters: Filters) =>
@@ -126,7 +127,7 @@ export const lastRequestQuery = (id: string) =>
 
 export const providersQuery = queryOptions({
   queryKey: ["providers"],
-  queryFn: () => callForAll<Provider>("/transforms/providers"),
+  queryFn: () => callForAll<Provider>("/transforms/providers", { query: { limit: 100 } }),
   staleTime: Number.POSITIVE_INFINITY,
 });
 

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Environment, EnvironmentStore } from "../../store/contract/index.ts";
+import { cutPage } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT } from "../route-facts.ts";
@@ -85,7 +86,8 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
     async (request) => {
       const principal = principalOf(request);
       const mine = directory.environments().filter((environment) => mayUse(principal, environment));
-      return page(mine, request.query.limit, request.query.cursor);
+      const { items, next } = cutPage(mine.filter(isVisible), ({ id }) => ({ rank: id }), request.query);
+      return { data: items.map(view), page: { next } };
     },
   );
 
@@ -143,14 +145,6 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
 
 function isVisible(environment: Environment | undefined): boolean {
   return environment !== undefined && environment.kind !== "shared";
-}
-
-/** Newest first, as every list. There are few environments, so a page is cut from memory. */
-function page(all: Environment[], limit: number, cursor: string | undefined) {
-  const newestFirst = all.filter(isVisible).sort((a, b) => b.id - a.id);
-  const rest = cursor === undefined ? newestFirst : newestFirst.filter(({ id }) => id < Number(cursor));
-  const items = rest.slice(0, limit);
-  return { data: items.map(view), page: { next: rest.length > limit ? String(items.at(-1)?.id) : null } };
 }
 
 function view(environment: Environment) {

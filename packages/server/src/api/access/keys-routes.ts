@@ -3,6 +3,7 @@
 import type { AcceptList, KeyId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { API_ROLES, type ApiRole, type Environment, KEY_KINDS, type Key, type KeyKind, type KeyStore } from "../../store/contract/index.ts";
+import { cutPage } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { ACCEPT_LIST, closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
@@ -101,15 +102,12 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
       },
     },
     async (request) => {
-      const { limit, cursor, kind } = request.query;
+      const { kind } = request.query;
       const environment = environmentOf(parts.access, request);
       const here = (key: Key) => key.environmentId === null || key.environmentId === environment.id;
       const all = directory.keys().filter((key) => here(key) && (kind === undefined || key.kind === kind));
-      const newestFirst = all.reverse();
-      const start = cursor === undefined ? 0 : newestFirst.findIndex((key) => key.id === cursor) + 1;
-      const items = newestFirst.slice(start, start + limit);
-      const more = newestFirst.length > start + limit;
-      return { data: items.map((key) => view(key, environmentName(key))), page: { next: more ? items.at(-1)?.id : null } };
+      const { items, next } = cutPage(all, ({ createdAt, id }) => ({ rank: createdAt, id }), request.query);
+      return { data: items.map((key) => view(key, environmentName(key))), page: { next } };
     },
   );
 

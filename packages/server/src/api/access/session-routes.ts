@@ -3,6 +3,7 @@
 import type { SessionId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { API_ROLES, type Key, type SessionStore } from "../../store/contract/index.ts";
+import { cutPage } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { BOOLEAN, dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
@@ -119,11 +120,8 @@ export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutes
     "/sessions",
     { config: { about: "installation" }, schema: list },
     async (request) => {
-      const { limit, cursor } = request.query;
-      const living = await sessions.list();
-      const start = cursor === undefined ? 0 : living.findIndex(({ session }) => session.id === cursor) + 1;
-      const items = living.slice(start, start + limit);
-      const next = living.length > start + limit ? (items.at(-1)?.session.id ?? null) : null;
+      const positionOf = ({ session: { createdAt, id } }: LivingSession) => ({ rank: createdAt, id });
+      const { items, next } = cutPage(await sessions.list(), positionOf, request.query);
       return { data: items.map((one) => ({ ...sessionView(one), current: one.session.id === request.session?.id })), page: { next } };
     },
   );

@@ -6,8 +6,9 @@ import { iso } from "../../observe/run-view.ts";
 import type { App, AppStore, Environment, StoredFunction } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { cutPage, type PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
-import { closed } from "../rest-schemas.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, INSTANT, INTEGER, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 
 export interface ShownFunction {
@@ -83,20 +84,22 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
   }
 
   const functions = {
-    summary: "List functions",
+    summary: "List functions, newest first",
     description: "Those that events can start.",
-    querystring: NONE,
+    querystring: closed(PAGE_PARAMETERS),
     response: { 200: pageOf(FUNCTION) },
   };
-  app.get("/functions", { schema: functions }, async (request) => {
+  app.get<{ Querystring: PageQuery }>("/functions", { schema: functions }, async (request) => {
     const environment = environmentOf(access, request);
-    return { data: registry.functions(environment).map((shown) => functionView(shown, environment)), page: { next: null } };
+    const { items, next } = cutPage(registry.functions(environment), ({ stored }) => ({ rank: stored.no }), request.query);
+    return { data: items.map((shown) => functionView(shown, environment)), page: { next } };
   });
 
-  const apps = { summary: "List apps", querystring: NONE, response: { 200: pageOf(APP) } };
-  app.get("/apps", { schema: apps }, async (request) => {
+  const apps = { summary: "List apps, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(APP) } };
+  app.get<{ Querystring: PageQuery }>("/apps", { schema: apps }, async (request) => {
     const environment = environmentOf(access, request);
-    return { data: registry.apps(environment).map((shown) => view(shown)), page: { next: null } };
+    const { items, next } = cutPage(registry.apps(environment), ({ no }) => ({ rank: no }), request.query);
+    return { data: items.map((shown) => view(shown)), page: { next } };
   });
 
   const sync = {

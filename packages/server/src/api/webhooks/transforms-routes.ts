@@ -3,7 +3,8 @@
 import { canonicalHeaders, parseQuery } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
-import { closed } from "../rest-schemas.ts";
+import { cutPage, type PageQuery } from "../list-page.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
 import { jsonDiff } from "./json-diff.ts";
 import { BACKTEST, PROVIDER_TEMPLATE, TRIAL_RESULT } from "./trial-schemas.ts";
@@ -78,13 +79,14 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
   const providers = {
     summary: "List starter transforms for well-known providers",
     description: "Each with requests to try it on.",
-    querystring: closed({}),
+    querystring: closed(PAGE_PARAMETERS),
     response: { 200: pageOf(PROVIDER_TEMPLATE) },
   };
-  app.get("/transforms/providers", { config, schema: providers }, async () => ({
-    data: await parts.providerTemplates(),
-    page: { next: null },
-  }));
+  app.get<{ Querystring: PageQuery }>("/transforms/providers", { config, schema: providers }, async (request) => {
+    const templates = await parts.providerTemplates();
+    const { items, next } = cutPage([...templates.entries()], ([index]) => ({ rank: -index }), request.query);
+    return { data: items.map(([, template]) => template), page: { next } };
+  });
 
   app.post<{ Body: TrialBody & { transform: string; webhookId?: string } }>(
     "/transforms/test",

@@ -7,6 +7,7 @@ import type { AuditTrail } from "../access/audit-trail.ts";
 import { checkMayUse, principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { seesSecrets } from "../access/roles.ts";
+import { cutPage, type PageQuery } from "../list-page.ts";
 import { type OwnAddressRules, ownAddress } from "../own-address.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
@@ -85,16 +86,10 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       schema: { summary: "List webhooks, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(WEBHOOK) } },
     },
     async (request) => {
-      const { limit, cursor } = request.query;
       const environment = environmentOf(parts.access, request);
-      const newestFirst = directory
-        .webhooks()
-        .filter(({ environmentId }) => environmentId === environment.id)
-        .reverse();
-      const start = cursor === undefined ? 0 : newestFirst.findIndex(({ id }) => id === cursor) + 1;
-      const items = newestFirst.slice(start, start + limit);
-      const more = newestFirst.length > start + limit;
-      return { data: items.map((webhook) => view(request, webhook)), page: { next: more ? items.at(-1)?.id : null } };
+      const here = directory.webhooks().filter(({ environmentId }) => environmentId === environment.id);
+      const { items, next } = cutPage(here, ({ createdAt, id }) => ({ rank: createdAt, id }), request.query);
+      return { data: items.map((webhook) => view(request, webhook)), page: { next } };
     },
   );
 
@@ -171,18 +166,23 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
     return changed(request, "rotated", await store.webhookRotate(rotation));
   });
 
-  const versions = { ...ONE, summary: "List the versions of a webhook's transform", response: { 200: pageOf(WEBHOOK_VERSION) } };
-  app.get<ById>("/webhooks/:id/versions", { config, schema: versions }, async (request) => {
+  const versions = {
+    summary: "List the versions of a webhook's transform, newest first",
+    querystring: closed(PAGE_PARAMETERS),
+    response: { 200: pageOf(WEBHOOK_VERSION) },
+    errors: ["webhook_not_found"],
+  } as const;
+  app.get<ById & { Querystring: PageQuery }>("/webhooks/:id/versions", { config, schema: versions }, async (request) => {
     const webhook = findWebhook(directory, request, request.params.id);
-    const known = await store.webhookVersionList(webhook);
+    const { items, next } = cutPage(await store.webhookVersionList(webhook), ({ version }) => ({ rank: version }), request.query);
     return {
-      data: known.map(({ version, transform, createdAt }) => ({
+      data: items.map(({ version, transform, createdAt }) => ({
         version,
         transform,
         createdAt: new Date(createdAt).toISOString(),
         current: version === webhook.version,
       })),
-      page: { next: null },
+      page: { next },
     };
   });
 }
