@@ -60,6 +60,7 @@ export const ERRORS = {
   registration_invalid: terminal(400, "The app's registration is invalid. `details` lists all faults. Nothing was registered."),
   signing_key_invalid: terminal(401, "The app's signing key is missing, unknown or revoked."),
   server_kind_wrong: terminal(400, "The app is configured for the other mode: for a dev server, or for a server that signs its calls."),
+  connect_unsupported: terminal(501, "Workers that connect to the service are not supported. Serve the functions over HTTP."),
   checkpoint_invalid: terminal(400, "The checkpoint is not a list of step results."),
   call_superseded: terminal(409, "The call that sent these results has been superseded by a new one. They were discarded."),
   environment_exists: terminal(409, "An environment with that name already exists."),

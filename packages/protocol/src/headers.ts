@@ -4,6 +4,8 @@ export const ENVIRONMENT_HEADER = "x-service-env";
 export const ENVIRONMENT_HEADER_ALIAS = "x-inngest-env";
 /** A send from inside a step says which run it belongs to. */
 export const RUN_HEADER = "x-service-run";
+/** By which SDKs name themselves. */
+export const SDK_HEADERS = ["x-service-sdk", "x-inngest-sdk"] as const;
 export const EVENT_ID_SEED_HEADER = "x-inngest-event-id-seed";
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

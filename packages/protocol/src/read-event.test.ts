@@ -77,3 +77,14 @@ test("a delivered event has its own id or the sender's, and the service's fields
   assert.equal(eventJson({ ...event, extras: "{}" }), eventJson(event));
   assert.equal(eventJson({ ...event, extras: '{"v":{"x":"}"} }' }), '{"v":{"x":"}"} ,"data":{"n":1.0},"id":"01E","name":"a\\"b","ts":5}');
 });
+
+test("data that is absent or null is an empty object where the sender is an SDK, and only there", () => {
+  for (const text of ['{"name":"a/b"}', '{"name":"a/b","data":null}']) {
+    const event = readEvent(text, jsonMembers(text), () => assert.fail("no fault"), { dataOptional: true });
+    assert.equal(event?.data, "{}");
+    assert.ok(Array.isArray(read(text)), "a plain sender is told");
+  }
+  const faults: string[] = [];
+  readEvent('{"name":"a/b","data":[]}', jsonMembers('{"name":"a/b","data":[]}'), (field) => faults.push(field), { dataOptional: true });
+  assert.deepEqual(faults, ["data"]);
+});

@@ -25,8 +25,18 @@ interface Fields {
   extras: JsonMember[] | null;
 }
 
+export interface ReadEventOptions {
+  /** Absent or null data is an empty object: SDKs send events without data. */
+  dataOptional: boolean;
+}
+
 /** `members` are the places of the event's fields in `text`, null when it is no object. Null when a fault was reported. */
-export function readEvent(text: string, members: JsonMember[] | null, report: Report): SentEvent | null {
+export function readEvent(
+  text: string,
+  members: JsonMember[] | null,
+  report: Report,
+  { dataOptional }: ReadEventOptions = { dataOptional: false },
+): SentEvent | null {
   if (members === null) {
     report("event", "must be an object");
     return null;
@@ -42,13 +52,14 @@ export function readEvent(text: string, members: JsonMember[] | null, report: Re
     faults++;
   };
   check("name", eventNameFault(name));
-  check("data", dataFault(text, fields.data));
+  const isEmpty = dataOptional && (!fields.data || text[fields.data.start] === "n");
+  check("data", isEmpty ? null : dataFault(text, fields.data));
   check("id", dedupIdFault(id));
   check("ts", tsFault(ts));
-  if (faults > 0 || !fields.data) return null;
+  if (faults > 0) return null;
   return {
     name: name as string,
-    data: text.slice(fields.data.start, fields.data.end),
+    data: isEmpty || !fields.data ? "{}" : text.slice(fields.data.start, fields.data.end),
     extras: fields.extras && joinMembers(text, lastOfEach(fields.extras)),
     dedupId: (id as string | null | undefined) ?? null,
     ts: (ts as number | null | undefined) ?? null,

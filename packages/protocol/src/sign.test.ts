@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
 import { test } from "node:test";
 import { isPlaceholderKey } from "./key-texts.ts";
-import { isBearerOf, isSigningKey, signBody, signingKeyBearers } from "./sign.ts";
+import { isBearerOf, isSignatureOf, isSigningKey, signBody, signingKeyBearers } from "./sign.ts";
 
 // Computed with OpenSSL: printf '%s' '{"a":1}1700000000' | openssl dgst -sha256 -hmac deadbeef
 const SIGNATURE = "t=1700000000&s=e836ae5687786d7c585696e48df2dc37e1166008db3701f53b15ff33d3bd5993";
@@ -65,4 +65,15 @@ test("texts that stand in examples where a key belongs are known", () => {
   ])
     assert.ok(isPlaceholderKey(text), text);
   for (const text of ["mine", "test-event-key", "evk_5c1d02", KEY]) assert.ok(!isPlaceholderKey(text), text);
+});
+
+test("a signature is recognised, also where a line end was written behind what was signed", () => {
+  const key = `signkey-test-${"ab".repeat(32)}`;
+  const header = signBody('{"a":1}', key, 1_700_000_000);
+  assert.deepEqual(
+    ['{"a":1}', '{"a":1}\n', '{"a":2}'].map((body) => isSignatureOf(header, body, key)),
+    [true, true, false],
+  );
+  assert.equal(isSignatureOf(header, '{"a":1}', "cd".repeat(32)), false);
+  assert.equal(isSignatureOf("t=1&s=", '{"a":1}', key), false);
 });

@@ -26,6 +26,14 @@ export function signBody(body: string, signingKey: string, unixSeconds: number):
   return `t=${unixSeconds}&s=${signature}`;
 }
 
+/** Whether a signature header is one of this body by this key. Some SDKs write a line end behind what they signed. Its time is not looked at. */
+export function isSignatureOf(header: string, body: string, signingKey: string): boolean {
+  const unixSeconds = /^t=(\d{1,12})&s=[0-9a-f]{64}$/.exec(header)?.[1];
+  if (unixSeconds === undefined) return false;
+  const expected = [body, body.trimEnd()].map((text) => signBody(text, signingKey, Number(unixSeconds)));
+  return expected.filter((text) => timingSafeEqual(sha256(text), sha256(header))).length > 0;
+}
+
 /** What may stand behind `Bearer `: the key, its hash behind the key's prefix, and the hash alone. None for what is no signing key. */
 export function signingKeyBearers(signingKey: string): string[] {
   const [, prefix = "", hex] = SIGNING_KEY.exec(signingKey) ?? [];

@@ -4,6 +4,7 @@ import { type EventIdGenerator, jsonMembers, Refusal, type RunId } from "@inlet/
 import type { Logger } from "pino";
 import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
 import type { AppSync } from "./execute/apps/app-sync.ts";
+import type { InBandAnswer } from "./execute/apps/ask-to-register.ts";
 import { eventText, stepsText } from "./execute/call/call-body.ts";
 import type { Executor } from "./execute/executor.ts";
 import { decideCheckpoint, isSuperseded } from "./execute/steps/decide-checkpoint.ts";
@@ -11,7 +12,7 @@ import { readOperations } from "./execute/steps/operations.ts";
 import { registerApp } from "./fan-out/register-app.ts";
 import type { Registry } from "./fan-out/registry.ts";
 import type { Directory } from "./receive/senders/directory.ts";
-import type { Environment, RunContext, RunError, Store } from "./store/contract/index.ts";
+import type { App, Environment, RunContext, RunError, Store } from "./store/contract/index.ts";
 
 export interface SdkAnswersParts {
   store: Store;
@@ -30,9 +31,16 @@ const RESERVED_ENVIRONMENTS: readonly string[] = ["production", "dev", "branch"]
 /** What may be handed in while a call goes on: everything else the service would have to act on. */
 const EARLY_OPERATIONS: readonly string[] = ["step", "steprun", "stepfailed", "stepplanned", "none"];
 
-export function createSdkAnswers(parts: SdkAnswersParts): SdkRoutesParts["sdk"] {
+export interface SdkAnswers extends RoutesAnswers {
+  /** An app answered with its functions when it was asked to register; a sentence when they are not taken. */
+  registerInBand(home: Environment, answer: InBandAnswer): Promise<App | string>;
+}
+
+type RoutesAnswers = SdkRoutesParts["sdk"];
+
+export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
   const { store, registry, sync, log, now } = parts;
-  return {
+  const answers: RoutesAnswers = {
     environment: (name, deployId) => environmentFor(parts, name, deployId),
     async register({ environment, headers, body, sdk, framework, deployId }) {
       const newId = () => parts.eventIds.next(now());
@@ -52,6 +60,15 @@ export function createSdkAnswers(parts: SdkAnswersParts): SdkRoutesParts["sdk"] 
       return context && stepsText(context, true);
     },
     checkpoint: (id, body) => checkpoint(parts, id, body),
+  };
+  return {
+    ...answers,
+    async registerInBand(home, { environment: name, registration, ...sdk }) {
+      const environment = name === null ? home : await answers.environment(name, null);
+      if (environment instanceof Refusal) return environment.message;
+      const outcome = await answers.register({ ...sdk, environment, body: registration, deployId: null });
+      return outcome instanceof Refusal ? outcome.message : outcome.app;
+    },
   };
 }
 

@@ -18,6 +18,7 @@ import {
   parseQuery,
   Refusal,
   RUN_HEADER,
+  SDK_HEADERS,
   type SentEvent,
   seededEventId,
   type WebhookRequestId,
@@ -108,7 +109,7 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   const body = await request.readBody(sender.environment.bodyBytesMax ?? parts.bodyBytesMax);
   if (body === ABORTED || body instanceof Refusal) return body;
 
-  const events = contentTypeRefusal(request.headers["content-type"], body) ?? parseEvents(body);
+  const events = contentTypeRefusal(request.headers["content-type"], body) ?? parseEvents(body, { dataOptional: isFromSdk(request) });
   if (events instanceof Refusal) return events;
   const denied = checkNames(sender.key?.eventNames ?? null, events);
   if (denied) return denied;
@@ -124,6 +125,11 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
     idsFromSender: seed !== null,
     events: events.map((event, index) => identified(parts, event, seed, index, receivedAt)),
   });
+}
+
+/** Published SDKs and ours name themselves. */
+function isFromSdk({ headers }: InboundRequest): boolean {
+  return SDK_HEADERS.some((name) => headers[name] !== undefined);
 }
 
 /** A webhook: the body is the provider's own, and the transform makes the event. Every request is recorded, refused ones too. */

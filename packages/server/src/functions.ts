@@ -2,7 +2,7 @@
 
 import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import { createSdkAnswers } from "./answer-sdks.ts";
+import { createSdkAnswers, type SdkAnswers } from "./answer-sdks.ts";
 import type { FunctionsRoutesParts } from "./api/runs/functions-routes.ts";
 import type { RunsRoutesParts } from "./api/runs/runs-routes.ts";
 import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
@@ -127,7 +127,12 @@ export function createFunctions(parts: FunctionsParts): Functions {
     clock,
   });
   registry.onRefresh(() => executor.refresh());
-  const sync = new AppSync({ caller, signingKey, apps: () => registry.apps(), now, newId: () => eventIds.next(now()) });
+  const sync: AppSync = new AppSync({
+    ...{ caller, signingKey, now },
+    apps: () => registry.apps(),
+    register: (home, answer) => sdk.registerInBand(home, answer),
+    newId: () => eventIds.next(now()),
+  });
 
   let ownPort = 0;
   const watch = new AppWatch({
@@ -152,7 +157,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     return outcome;
   }
 
-  const sdk = createSdkAnswers({ ...parts, registry, executor, sync, now });
+  const sdk: SdkAnswers = createSdkAnswers({ ...parts, registry, executor, sync, now });
   const runs: Functions["runs"] = {
     functionName(no) {
       const known = registry.function(no);

@@ -136,6 +136,18 @@ test("every rule of a field, named with index and field", async (t) => {
   assert.equal(await stored(service), 0, "a batch with one bad event stores none");
 });
 
+test("absent or null data is an empty object in the requests of SDKs, and a fault in all others", async (t) => {
+  const service = await startTestService(t);
+  const events = [{ name: "a/b" }, { name: "a/b", data: null }];
+  for (const sdk of ["x-inngest-sdk", "x-service-sdk"]) {
+    const { status, body } = await service.send(events, { headers: { [sdk]: "go:v0.15" } });
+    assert.deepEqual([status, body.ids.length], [200, 2]);
+    for (const id of body.ids) assert.deepEqual((await service.rest("GET", `/events/${id}`)).body.data.data, {});
+    assertRefused(await service.send([{ name: "a/b", data: [] }], { headers: { [sdk]: "go:v0.15" } }), 400, "event_invalid");
+  }
+  for (const event of events) assertRefused(await service.send(event), 400, "event_invalid");
+});
+
 test("the edges of each rule are good", async (t) => {
   const service = await startTestService(t);
   const nested = JSON.parse(`{"a":${"[".repeat(511)}${"]".repeat(511)}}`);

@@ -165,6 +165,9 @@ test("a function that fails for good says so, and its onFailure is told", async 
   const { body } = await service.rest("GET", "/events?name=inngest/function.failed");
   assert.equal(body.data[0].source.kind, "internal");
   assert.equal(body.data[0].data.run_id, run.id);
+  const { error, result } = body.data[0].data;
+  assert.deepEqual([error.name, error.message, error.error, typeof error.stack], ["Error", "broken", "broken", "string"]);
+  assert.equal(result.message, "broken");
 
   const [final] = await runsOf(service, await sendOne(service, { name: "shop/final", data: {} }));
   assert.deepEqual([final.status, final.attempts.length, final.error.message], ["failed", 1, "no use"]);

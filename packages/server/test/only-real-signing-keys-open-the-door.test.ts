@@ -36,6 +36,16 @@ test("a text that is no signing key is refused at start, with a sentence that sa
   assert.throws(() => readConfig("start", [], { SERVICE_SIGNING_KEY: `${SIGNING_KEY},secret` }), ConfigInvalid, "one of several");
 });
 
+test("a worker that wants to connect is told what to do instead, if it holds the key", async (t) => {
+  const service = await startTestService(t);
+  const start = (bearer: string) =>
+    call(`${service.url}/v0/connect/start`, { method: "POST", headers: { authorization: `Bearer ${bearer}` }, body: new Uint8Array([1]) });
+  const { status, body } = await start(SIGNING_KEY);
+  assert.deepEqual([status, body.code], [501, "connect_unsupported"]);
+  assert.match(body.error, /serve\(\).*\/v1\/apps/);
+  assert.equal((await start("nonsense")).status, 401);
+});
+
 test("a placeholder is refused for every kind of key", () => {
   for (const flag of ["--event-key", "--api-key", "--signing-key"])
     assert.throws(() => readConfig("start", [flag, "signkey-prod-replace-me"], {}), /is a placeholder from an example/, flag);

@@ -85,7 +85,8 @@ function readLimits(limits: readonly Fields[], counts: ConcurrencyLimit["counts"
 }
 
 function readScope(given: Fields): ConcurrencyLimit["scope"] {
-  const scope = given.text("scope") || "fn";
+  // The Go SDK writes "Fn".
+  const scope = (given.text("scope") || "fn").toLowerCase();
   if (scope === "fn" || scope === "env" || scope === "account") return scope;
   given.fault("scope", "must be fn, env or account");
   return "fn";

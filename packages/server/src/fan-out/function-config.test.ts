@@ -198,6 +198,7 @@ test("every fault is a sentence that names function and field", () => {
     [{ triggers: [{ cron: "* * * * *", jitter: "1h" }] }, ["Function shop-plain: triggers[0].jitter must be from 1s to 5m."]],
     [{ concurrency: -1 }, ["Function shop-plain: concurrency must be a whole number from 0."]],
     [{ concurrency: [{ limit: 1, scope: "env" }] }, ["Function shop-plain: concurrency[0].key is required when the scope is env."]],
+    [{ concurrency: { limit: 1, scope: "ENV" } }, ["Function shop-plain: concurrency.key is required when the scope is env."]],
     [{ concurrency: { limit: 1, scope: "x" } }, ["Function shop-plain: concurrency.scope must be fn, env or account."]],
     [
       { concurrency: [{ limit: 1 }, { limit: 2 }, { limit: 3 }] },

@@ -50,7 +50,7 @@ test("a limit of a function is its own, by the value of its key", async () => {
   const of = (environment: number, user?: unknown) => limitsIn(registry, environment, { ...EVENT, data: { user } } as EventValue)[0]?.id;
   assert.equal(new Set([of(1, "ada"), of(1, "bob"), of(2, "ada"), of(1, 5), of(1, "5")]).size, 5);
   assert.equal(of(1, "ada"), of(1, "ada"));
-  assert.equal(of(1), of(1, undefined), "what has no value shares one");
+  for (const nothing of [undefined, null, false]) assert.equal(of(1, nothing), undefined, `a key that is ${nothing} limits nothing`);
   const colon = "a:1:[b]";
   assert.deepEqual(limitsIn(registry, 1, { ...EVENT, data: { user: colon } } as EventValue)[0], {
     id: `fn:1:event.data.user:${JSON.stringify(colon)}`,
@@ -106,13 +106,21 @@ test("a throttle makes a gate for each value of its key, and without limits the 
   assert.deepEqual(gate?.throttle?.admit(1_000)(null, 3).count, 1);
 });
 
+test("limits of runs and throttles whose key is null, false or without a value admit everyone", async () => {
+  const runs = await registryOf({ fn: [{ limit: 2, key: "event.data.none" }] });
+  assert.equal(gateOfLane(runs, laneIn(runs, 1))?.limit, null);
+  const settings = { throttle: { limit: 1, period: "1s", key: "event.data.none" } };
+  const throttled = await sampleRegistry(settings, settings);
+  assert.equal(gateOfLane(throttled, laneIn(throttled, 1))?.throttle, null);
+});
+
 test("a lane of a function that is gone has no limits", async () => {
   assert.deepEqual(rulesOfLane(await registryOf(), "fn:9:[null]", CALLS_PER_APP).limits, []);
 });
 
 test("the value of a key as text tells values apart, and those without one not", () => {
   assert.deepEqual(
-    ["event.data.user", "event.data.n", "event.data.none", "1 +", "null"].map((expression) => keyText(expression, EVENT)),
-    ['"ada"', "1", "", "", "null"],
+    ["event.data.user", "event.data.n", "event.data.none", "1 +", "null", "false", '""'].map((expression) => keyText(expression, EVENT)),
+    ['"ada"', "1", "", "", "", "", '""'],
   );
 });

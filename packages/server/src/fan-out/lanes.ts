@@ -51,7 +51,8 @@ export function gateOfLane(registry: Registry, lane: string): Gate | null {
   const limit = runLimit(no, concurrency, values);
   // It stands behind the values of the limits there were when the run was created.
   const throttleValue = values.at(-1) ?? "";
-  const key = throttle && `${throttle.key ?? ""}:${throttleValue}`;
+  const isThrottled = throttle !== null && !limitsNothing(throttle.key, throttleValue);
+  const key = isThrottled ? `${throttle.key ?? ""}:${throttleValue}` : null;
   const home = concurrency.length > 0 || !registered ? `fn:${no}:${JSON.stringify(values)}` : `app:${registered.app.no}`;
   return {
     name: `${no}:${limit?.id ?? ""}:${key ?? ""}`,
@@ -66,6 +67,7 @@ export function gateOfLane(registry: Registry, lane: string): Gate | null {
 function runLimit(no: number, concurrency: FunctionConfig["concurrency"], values: readonly (string | null)[]): LimitRule | null {
   const index = concurrency.findIndex(({ counts }) => counts === "runs");
   const limit = concurrency[index];
+  if (limit && limitsNothing(limit.key, values[index])) return null;
   return limit ? { id: `runs:${no}:${limit.key ?? ""}:${values[index] ?? ""}`, cap: limit.limit } : null;
 }
 
@@ -76,7 +78,7 @@ export function rulesOfLane(registry: Registry, lane: string, callsPerApp: numbe
   // A function that is gone: its runs are ended one by one.
   if (!registered) return { limits: [], app: { id: `gone:${no}`, cap: callsPerApp } };
   const limits = registered.config.concurrency.flatMap(({ limit, key, scope, counts }, index) => {
-    if (counts === "runs") return [];
+    if (counts === "runs" || limitsNothing(key, values[index])) return [];
     const value = values[index] ?? "";
     if (scope === "fn") return [{ id: `fn:${no}:${key ?? ""}:${value}`, cap: limit }];
     return [{ id: `${scope === "env" ? `env:${registered.environmentId}` : "account"}:${key ?? ""}:${value}`, cap: limit }];
@@ -100,9 +102,18 @@ function appLimit(appNo: AppNo, cap: number): LimitRule {
   return { id: `app:${appNo}`, cap };
 }
 
-/** The value of a key expression as text; one that has no value for this event shares one key with its like. */
+/** The text of a key that is null, false or without a value for an event. JSON texts are never empty. */
+const NO_KEY = "";
+
+/** The value of a key expression as text; see limitsNothing for one without a value. */
 export function keyText(expression: string, event: EventValue): string {
   const compiled = compileExpression(expression);
   const outcome = isFault(compiled) ? compiled : compiled.evaluate({ event });
-  return isFault(outcome) ? "" : (JSON.stringify(outcome.value) ?? "");
+  if (isFault(outcome) || outcome.value === null || outcome.value === false) return NO_KEY;
+  return JSON.stringify(outcome.value) ?? NO_KEY;
+}
+
+/** Whether a rule leaves an event alone: it has a key, which is null, false or without a value for this event. */
+export function limitsNothing(key: string | null, text: string | null | undefined): boolean {
+  return key !== null && text === NO_KEY;
 }

@@ -54,6 +54,9 @@ export function registerSdkRoutes(app: FastifyInstance, parts: SdkRoutesParts): 
 
     routes.post("/fn/register", { bodyLimit: REGISTRATION_BYTES_MAX }, (request, reply) => register(parts, audit, request, reply));
 
+    for (const path of ["/v0/connect/start", "/v0/connect/flush"])
+      routes.post(path, (_request, reply) => send(reply, connectUnsupported()));
+
     routes.get("/v0/runs/:id/batch", (request, reply) => sendState(request, reply, parts.sdk.runEvents));
     routes.get("/v0/runs/:id/actions", (request, reply) => sendState(request, reply, parts.sdk.runSteps));
 
@@ -132,6 +135,13 @@ function runIdOf(request: FastifyRequest): RunId | null {
 
 function runUnknown(request: FastifyRequest): Refusal {
   return new Refusal("run_not_found", `There is no run ${(request.params as { id: string }).id}.`);
+}
+
+function connectUnsupported(): Refusal {
+  return new Refusal(
+    "connect_unsupported",
+    "Workers that connect to the service are not supported: it calls apps over HTTP. Serve the same functions over HTTP (serve() instead of connect()), and sync the app with POST /v1/apps, `inlet apps sync URL` or --app-url.",
+  );
 }
 
 function parsed(body: string): unknown | Refusal {

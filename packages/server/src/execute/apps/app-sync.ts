@@ -2,13 +2,15 @@
 
 import type { App, Environment } from "../../store/contract/index.ts";
 import type { AppCaller } from "../call/call-app.ts";
-import { askToRegister } from "./ask-to-register.ts";
+import { askToRegister, type InBandAnswer } from "./ask-to-register.ts";
 
 export interface AppSyncParts {
   caller: Pick<AppCaller, "call">;
   signingKey(): string | null;
   /** Every app there is. */
   apps(): readonly App[];
+  /** Keeps the functions an app answered with; else a sentence that says why not. `environment` is where it was asked to register. */
+  register(environment: Environment, answer: InBandAnswer): Promise<App | string>;
   newId(): string;
   now(): number;
 }
@@ -34,9 +36,11 @@ export class AppSync {
     const pending: PendingSync = { environment, app: null };
     this.#pending.set(deployId, pending);
     try {
-      const fault = await askToRegister(caller, { url, deployId, signingKey: signingKey(), now: now() });
+      const answer = await askToRegister(caller, { url, deployId, signingKey: signingKey(), now: now() });
+      if (typeof answer === "string") return answer;
+      if (answer) return await this.#parts.register(environment, answer);
       const app = pending.app ?? this.#registeredSince(begunAt, url);
-      return fault ?? app ?? "The app answered, but did not register here: is it set up for another server?";
+      return app ?? "The app answered, but did not register here: is it set up for another server?";
     } finally {
       this.#pending.delete(deployId);
     }

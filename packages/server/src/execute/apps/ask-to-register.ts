@@ -1,12 +1,18 @@
-/** Asks an app to register itself: a PUT to its address, upon which its SDK calls back with its functions. */
+/**
+ * Asks an app to register itself: a PUT to its address. Its SDK then calls back with its functions (out of band), or, where the request is
+ * signed and the SDK can, answers with them (in band). Such an answer counts only with a signature by the key the request was signed with.
+ */
 
-import { signBody } from "@inlet/protocol";
+import { isSignatureOf, signBody } from "@inlet/protocol";
+import type { HeaderSet } from "../../store/contract/index.ts";
 import type { AppCaller } from "../call/call-app.ts";
 import { HEADER_NAMES } from "../call/header-names.ts";
 import { NoAnswer } from "../call/no-answer.ts";
+import type { AppAnswer } from "../call/read-answer.ts";
 import { shownAnswer } from "../call/shown-answer.ts";
 
 const SYNC_TIMEOUT_MS = 10_000;
+const IN_BAND = "in_band";
 
 export interface SyncRequest {
   url: string;
@@ -16,11 +22,22 @@ export interface SyncRequest {
   now: number;
 }
 
-/** Null when the app says it has registered, else a sentence that says what went wrong. */
+/** What an SDK answers with that is synced in band. */
+export interface InBandAnswer {
+  headers: HeaderSet;
+  sdk: string;
+  /** The environment the app says it belongs to. */
+  environment: string | null;
+  framework: string | null;
+  /** In the form of a registration. */
+  registration: { appName: unknown; url: unknown; functions: unknown };
+}
+
+/** The functions, where the app answered with them; null when it says it has registered; else a sentence that says what went wrong. */
 export async function askToRegister(
   caller: Pick<AppCaller, "call">,
   { url, deployId, signingKey, now }: SyncRequest,
-): Promise<string | null> {
+): Promise<InBandAnswer | string | null> {
   const body = JSON.stringify({ url });
   const headers: Record<string, string> = { "content-type": "application/json", "user-agent": "Inlet" };
   // Which set of headers the app speaks is only known once it has registered.
@@ -28,15 +45,45 @@ export async function askToRegister(
     headers[names.serverKind] = signingKey === null ? "dev" : "cloud";
     if (signingKey !== null) headers[names.signature] = signBody(body, signingKey, Math.floor(now / 1_000));
   }
+  if (signingKey !== null) headers[HEADER_NAMES.inngest.syncKind] = IN_BAND;
   const target = new URL(url);
   target.searchParams.set("deployId", deployId);
   try {
     const answer = await caller.call({ method: "PUT", url: target.href, headers, body, timeoutMs: SYNC_TIMEOUT_MS });
-    if (answer.status >= 200 && answer.status < 300) return null;
+    if (answer.status >= 200 && answer.status < 300) return signingKey === null ? null : readInBand(answer, signingKey);
     return `The app answered with status ${answer.status}: ${messageIn(answer.body)}`;
   } catch (error) {
     if (error instanceof NoAnswer) return error.message;
     throw error;
+  }
+}
+
+/** Null when the app registered by itself. */
+function readInBand({ headers, body }: AppAnswer, signingKey: string): InBandAnswer | string | null {
+  const names = HEADER_NAMES.inngest;
+  if (headers[names.syncKind] !== IN_BAND) return null;
+  const signature = headers[names.signature];
+  if (typeof signature !== "string" || !isSignatureOf(signature, body, signingKey))
+    return "The app answered with its functions, but did not sign the answer with the signing key it was asked with.";
+  const fields = parsed(body);
+  if (!fields) return `The app answered with functions that cannot be read: ${shownAnswer(body)}`;
+  const { app_id, url, functions, env, framework, sdk_language, sdk_version } = fields;
+  const named = headers[names.sdk];
+  return {
+    headers: "inngest",
+    sdk: typeof named === "string" ? named : `${String(sdk_language)}:v${String(sdk_version)}`,
+    environment: typeof env === "string" && env !== "" ? env : null,
+    framework: typeof framework === "string" ? framework : null,
+    registration: { appName: app_id, url, functions },
+  };
+}
+
+function parsed(body: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
   }
 }
 

@@ -12,6 +12,7 @@ export interface HeaderNames {
   runId: string;
   framework: string;
   expectedServerKind: string;
+  syncKind: string;
 }
 
 export const HEADER_NAMES: Readonly<Record<HeaderSet, HeaderNames>> = {
@@ -30,5 +31,6 @@ function namesWith(prefix: string, runId: string): HeaderNames {
     runId,
     framework: `${prefix}framework`,
     expectedServerKind: `${prefix}expected-server-kind`,
+    syncKind: `${prefix}sync-kind`,
   };
 }

@@ -90,3 +90,14 @@ test("the version the SDK speaks is taken if it is a number", () => {
   assert.equal(read(200, "1", { ...SDK, "x-inngest-req-version": "new" }).requestVersion, null);
   assert.equal(read(200, "1").requestVersion, null);
 });
+
+test("the Go SDK streams values, and says beside them when to try again", () => {
+  const envelope = (fields: object) => JSON.stringify({ body: null, retryAt: null, noRetry: false, headers: null, ...fields });
+  const finished = answer(201, envelope({ status: 200, body: "12" })) as AnswerOf<"finished">;
+  assert.deepEqual([finished.kind, finished.output], ["finished", '"12"']);
+  const operations = answer(201, envelope({ status: 206, body: [{ op: "StepRun", id: "a", name: "a", data: 1 }] }));
+  assert.equal(operations.kind, "operations");
+  const final = failed(201, envelope({ status: 500, body: "error calling function: ill", noRetry: true }));
+  assert.deepEqual([final.error.message, final.mayRetry], ["error calling function: ill", false]);
+  assert.equal(failed(201, envelope({ status: 500, body: "x", retryAt: "2026-01-01T00:00:30Z" })).retryAfterMs, 30_000);
+});

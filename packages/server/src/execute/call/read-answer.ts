@@ -25,7 +25,7 @@ const RETRY_AFTER_MAX_MS = 86_400_000;
 
 export function readAnswer(set: HeaderSet, received: AppAnswer, now: number): ReadAnswer {
   const names = HEADER_NAMES[set];
-  const answered = received.status === STREAMED ? unwrapped(received) : received;
+  const answered = received.status === STREAMED ? unwrapped(received, names) : received;
   // An answer that no SDK gave is reported as such.
   if (!answered && received.headers[names.sdk] !== undefined) {
     return { answer: failed("BadAnswer", notUnwrapped(received.body), STREAMED, true), requestVersion: null };
@@ -64,14 +64,32 @@ function readOutput(body: string, status: number): Answer {
   return { kind: "finished", output: body };
 }
 
+interface StreamEnvelope {
+  status?: unknown;
+  headers?: AppAnswer["headers"] | null;
+  body?: unknown;
+  /** The Go SDK says these two beside the headers, which it leaves null. */
+  noRetry?: unknown;
+  retryAt?: unknown;
+}
+
 /** A streamed answer: white space while the function ran, then what it would have answered at once. Null when it is not that. */
-function unwrapped(received: AppAnswer): AppAnswer | null {
-  const envelope: unknown = isJson(received.body) ? JSON.parse(received.body) : null;
-  if (typeof envelope !== "object" || envelope === null) return null;
-  const { status, headers, body } = envelope as { status?: unknown; headers?: AppAnswer["headers"] | null; body?: unknown };
+function unwrapped(received: AppAnswer, names: HeaderNames): AppAnswer | null {
+  const value: unknown = isJson(received.body) ? JSON.parse(received.body) : null;
+  if (typeof value !== "object" || value === null) return null;
+  const envelope = value as StreamEnvelope;
+  const { status, headers, body } = envelope;
   if (typeof status !== "number" || !Number.isInteger(status)) return null;
-  const lower = Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
-  return { status, headers: { ...received.headers, ...lower }, body: typeof body === "string" ? body : JSON.stringify(body ?? null) };
+  const lower = Object.fromEntries(Object.entries(headers ?? {}).map(([name, text]) => [name.toLowerCase(), text]));
+  // Its body is the value itself; that of others is text.
+  const isGo = typeof envelope.noRetry === "boolean";
+  const retry = isGo ? retryHeaders(envelope, names) : {};
+  const text = typeof body === "string" && !isGo ? body : JSON.stringify(body ?? null);
+  return { status, headers: { ...received.headers, ...lower, ...retry }, body: text };
+}
+
+function retryHeaders({ noRetry, retryAt }: StreamEnvelope, names: HeaderNames): Record<string, string> {
+  return { ...(noRetry === true && { [names.noRetry]: "true" }), ...(typeof retryAt === "string" && { "retry-after": retryAt }) };
 }
 
 function notUnwrapped(body: string): string {

@@ -1,7 +1,7 @@
 /** The internal events that report a run's end: failures and cancellations always, other ends when a function asks for them. */
 
 import { type EnvironmentId, type EventIdGenerator, eventJson, type FunctionNo } from "@inlet/protocol";
-import type { EventBatch, NewEvent, RunEnd, RunState } from "../../store/contract/index.ts";
+import type { EventBatch, NewEvent, RunEnd, RunError, RunState } from "../../store/contract/index.ts";
 import type { EndEvents } from "./run-changes.ts";
 
 const FINISHED = "inngest/function.finished";
@@ -41,7 +41,9 @@ export function internalBatch(environmentId: EnvironmentId, receivedAt: number, 
 
 function endData(functionId: string, { run, events }: RunState, end: RunEnd): string {
   const texts = events().map(eventJson);
-  const outcome = end.error ? `"error":${errorText(end)}` : `"result":${end.output}`;
+  // The result of a run that failed is what its SDK said of the failure.
+  const error = end.error && errorText(end.error);
+  const outcome = error ? `"error":${error},"result":${end.output ?? error}` : `"result":${end.output}`;
   return [
     `{"function_id":${JSON.stringify(functionId)},"run_id":${JSON.stringify(run.id)}`,
     `"event":${texts[0] ?? "null"},"events":[${texts.join(",")}]`,
@@ -51,6 +53,6 @@ function endData(functionId: string, { run, events }: RunState, end: RunEnd): st
 }
 
 /** SDKs look for the message under both names. */
-function errorText({ error }: RunEnd): string {
-  return JSON.stringify({ error: error?.message, ...error });
+function errorText({ name, message, stack }: RunError): string {
+  return JSON.stringify({ error: message, name, message, stack: stack ?? "" });
 }

@@ -49,6 +49,9 @@ test("an invocation starts the other function with the caller's data as it was w
     _inngest: { fn_id: "app-other", correlation_id: "01RUN.s", source_fn_id: "app-caller" },
   });
   assert.deepEqual(event?.runs?.[0]?.invoker, { runNo: 1, stepId: "s" });
+  const personal = invoke({ function_id: "app-other", payload: { data: {}, user: { id: 1 }, v: "2", meta: null, name: "x" } });
+  assert.ok(typeof personal !== "string");
+  assert.equal(personal.events[0]?.events[0]?.extras, '{"user":{"id":1},"v":"2"}');
   for (const payload of [undefined, {}, { data: null }, { data: [] }])
     assert.notEqual(typeof invoke({ function_id: "app-other", payload }), "string");
   const ruled = invoke({ function_id: "app-ruled" });
@@ -56,6 +59,11 @@ test("an invocation starts the other function with the caller's data as it was w
   assert.deepEqual([ruled.childRunId, ruled.events[0]?.events[0]?.starts?.length], [null, 1]);
   assert.match(invoke({ function_id: "app-nobody" }) as string, /no function "app-nobody"/);
   assert.match(invoke({ function_id: "app-other", timeout: "soon" }) as string, /neither a duration/);
+});
+
+test("a wait whose event is empty is for the event that the operation's name says", () => {
+  const wait = readWait(operation({ name: "shop/paid", opts: { event: "", timeout: "1m" } }), NOW);
+  assert.deepEqual(wait, { eventName: "shop/paid", expression: null, expiresAt: NOW + 60_000 });
 });
 
 test("what a step is given when its time runs out", () => {

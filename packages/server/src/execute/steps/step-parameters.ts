@@ -8,6 +8,7 @@ import type { Operation } from "./operations.ts";
 
 const LONGEST_MS = 366 * 86_400_000;
 const INVOKE_TIMEOUT_MS = 365 * 86_400_000;
+const CARRIED_FIELDS: readonly string[] = ["user", "v", "meta"];
 
 /** A duration, or an instant, from now; a sentence when it is neither. */
 export function readSleep({ name, opts }: Operation, now: number): number | string {
@@ -23,7 +24,7 @@ export interface WaitFields {
 }
 
 export function readWait({ name, opts }: Operation, now: number): WaitFields | string {
-  const eventName = typeof opts.event === "string" ? opts.event : name;
+  const eventName = typeof opts.event === "string" && opts.event !== "" ? opts.event : name;
   if (eventName === "") return "it names no event.";
   const expiresAt = typeof opts.timeout === "string" ? readEnd(opts.timeout, now) : null;
   if (expiresAt === null) return `its timeout ${JSON.stringify(opts.timeout ?? null)} is neither a duration nor a date.`;
@@ -57,8 +58,7 @@ export function readInvocation(parts: InvokeParts, operation: Operation, { run }
     name: "inngest/function.invoked",
     ts: now,
     dedupId: null,
-    data: invokedData(operation, JSON.stringify(origin)),
-    extras: null,
+    ...invokedEvent(operation, JSON.stringify(origin)),
   };
   const child = parts.start(run.environmentId, functionId, event, now);
   if (!child) return `there is no function ${JSON.stringify(functionId)} here. Is its app registered in this environment?`;
@@ -68,10 +68,15 @@ export function readInvocation(parts: InvokeParts, operation: Operation, { run }
   return { childRunId, expiresAt: timeout, events: [internalBatch(run.environmentId, now, [started])] };
 }
 
-/** The caller's data as it was written, and where it came from. */
-function invokedData({ optsText }: Operation, origin: string): string {
+/** The caller's data as it was written, and where it came from; `user`, `v` and `meta` go with it. */
+function invokedEvent({ optsText }: Operation, origin: string): Pick<NewEvent, "data" | "extras"> {
   const payload = optsText === null ? null : memberText(optsText, "payload");
-  const data = payload === null || !payload.startsWith("{") ? null : memberText(payload, "data");
+  if (payload === null || !payload.startsWith("{")) return { data: invokedData(null, origin), extras: null };
+  const carried = jsonMembers(payload).filter(({ key, start }) => CARRIED_FIELDS.includes(key) && payload[start] !== "n");
+  return { data: invokedData(memberText(payload, "data"), origin), extras: carried.length === 0 ? null : joinMembers(payload, carried) };
+}
+
+function invokedData(data: string | null, origin: string): string {
   if (data === null || !data.startsWith("{")) return `{"_inngest":${origin}}`;
   const members = jsonMembers(data).filter(({ key }) => key !== "_inngest");
   const own = joinMembers(data, members);

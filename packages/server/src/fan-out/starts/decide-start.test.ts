@@ -279,3 +279,15 @@ test("a run for one event says nothing of a batch", () => {
   const due = marks.due("batch:", eventOf(1), NOW + 10_000);
   assert.deepEqual([due.run?.event.sequence, due.run && "eventSequences" in due.run.run], [1, false]);
 });
+
+test("a key that is null, false or without a value limits nothing", () => {
+  for (const [index, data] of [{}, { user: null }, { user: false }].entries()) {
+    const event = (sequence: number) => eventOf(10 * index + sequence, data);
+    const limited = new Marks({ rateLimit: { limit: 1, period: "1h", key: "event.data.user" } });
+    for (const sequence of [1, 2, 3]) assert.ok(limited.ask(event(sequence)).run, `rate limit, ${JSON.stringify(data)}`);
+    assert.ok(new Marks({ debounce: { period: "1h", key: "event.data.user" } }).ask(event(4)).run, "started at once");
+    const single = new Marks({ singleton: { key: "event.data.user", mode: "skip" } });
+    const first = single.ask(event(5));
+    assert.deepEqual([first.holdMark, single.ask(event(6)).run !== undefined], [undefined, true]);
+  }
+});

@@ -7,6 +7,9 @@
  *                         │
  *                      started: where it is throttled, the run waits at its gate (lanes.ts)
  *
+ * A key that is null, false or without a value for an event limits nothing: neither rate limit, debounce nor singleton then hold. A batch
+ * limits nothing anyway: events without a key are gathered together.
+ *
  * A function that another one invokes is started for that one alone: it is not gathered, and if it is not started the other learns why.
  */
 
@@ -23,7 +26,7 @@ import type {
 import { compileExpression, type EventValue, isFault } from "../expressions.ts";
 import type { FunctionConfig } from "../function-config.ts";
 import { rateCheck, rateForgetAt, rateLimitRate } from "../gcra.ts";
-import { keyText } from "../lanes.ts";
+import { keyText, limitsNothing } from "../lanes.ts";
 
 /** What is gathered for one key: events by their sequence in the store. */
 interface Gathering {
@@ -66,12 +69,13 @@ export function decideStart(keys: readonly MarkKey[], state: FunctionStartState,
   const { config, value, now } = facts;
   const marks: MarkWrite[] = [];
   // Many events of a batch are one run: they are not counted against the rate of runs.
-  if (config.rateLimit && !config.batch && keys[RATE]?.key !== "false") {
+  if (config.rateLimit && !config.batch && !limitsNothing(config.rateLimit.key, keys[RATE]?.key)) {
     const outcome = rateCheck({ tat: numberIn(state.marks[RATE]) }, now, rateLimitRate(config.rateLimit));
     if (!outcome.allowed) return notStarted(facts, "it has been started as often as its rate limit allows");
     marks.push({ ...(keys[RATE] as MarkKey), value: String(outcome.tat), expiresAt: rateForgetAt(outcome.tat) });
   }
-  if (config.debounce && !facts.invoker) return withMarks(marks, debounced(keys, state, facts));
+  const isDebounced = config.debounce && !limitsNothing(config.debounce.key, keys[DEBOUNCE]?.key);
+  if (isDebounced && !facts.invoker) return withMarks(marks, debounced(keys, state, facts));
   if (config.batch && !facts.invoker && mayBatch(config.batch.if, value)) return withMarks(marks, batched(keys, state, facts));
   return withMarks(marks, begin(keys, state, facts, [facts.event]));
 }
@@ -173,13 +177,14 @@ function begin(
 ): FunctionStartChange {
   const { config, now, newRun } = facts;
   const event = events[0] as StoredEvent;
-  const active = config.singleton ? Number(state.marks[SINGLETON] ?? 0) : 0;
+  const isSingle = config.singleton !== null && !limitsNothing(config.singleton.key, keys[SINGLETON]?.key);
+  const active = isSingle ? Number(state.marks[SINGLETON] ?? 0) : 0;
   const isTaken = active > 0 && state.isActive(active as RunNo);
   if (isTaken && config.singleton?.mode === "skip") return notStarted(facts, "another run of it is active, and it allows only one");
   const run = { ...newRun(event, now), ...(facts.invoker && { invoker: facts.invoker }) };
   return {
     run: { event, run: events.length > 1 ? { ...run, eventSequences: events.map(({ sequence }) => sequence) } : run },
-    ...(config.singleton && { holdMark: keys[SINGLETON] as MarkKey }),
+    ...(isSingle && { holdMark: keys[SINGLETON] as MarkKey }),
     ...(isTaken && { cancels: [active as RunNo] }),
   };
 }

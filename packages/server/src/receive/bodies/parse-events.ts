@@ -6,33 +6,34 @@ import {
   FAULTS_REPORTED_MAX,
   type Fault,
   type JsonMember,
+  type ReadEventOptions,
   Refusal,
   readEvent,
   type SentEvent,
   scanJson,
 } from "@inlet/protocol";
 
-export function parseEvents(body: Buffer): SentEvent[] | Refusal {
+export function parseEvents(body: Buffer, options: ReadEventOptions = { dataOptional: false }): SentEvent[] | Refusal {
   if (!isUtf8(body)) return new Refusal("body_invalid", "The body is not valid UTF-8.");
   const text = withoutByteOrderMark(body.toString());
   // As many characters as bytes: every character is one byte, and the bytes can be scanned in its place.
   const scanned = text.length === body.length ? scanJson(text, body) : scanJson(text);
   if (!scanned) return whyNot(text);
-  if ("object" in scanned) return readEvents(text, [scanned.object]);
+  if ("object" in scanned) return readEvents(text, [scanned.object], options);
   const count = scanned.elements.length;
   if (count === 0) return new Refusal("events_missing", "The array holds no events.");
   if (count > EVENTS_PER_REQUEST_MAX) {
     return new Refusal("events_too_many", `A request may carry ${EVENTS_PER_REQUEST_MAX} events, this one carries ${count}.`);
   }
-  return readEvents(text, scanned.elements);
+  return readEvents(text, scanned.elements, options);
 }
 
 /** `events` are the members of each event; null stands for something that is no object. */
-function readEvents(text: string, events: readonly (JsonMember[] | null)[]): SentEvent[] | Refusal {
+function readEvents(text: string, events: readonly (JsonMember[] | null)[], options: ReadEventOptions): SentEvent[] | Refusal {
   const read: SentEvent[] = [];
   const faults: Fault[] = [];
   for (let index = 0; index < events.length; index++) {
-    const event = readEvent(text, events[index] ?? null, (field, message) => faults.push({ index, field, message }));
+    const event = readEvent(text, events[index] ?? null, (field, message) => faults.push({ index, field, message }), options);
     if (event) read.push(event);
   }
   if (faults.length === 0) return read;

@@ -224,6 +224,11 @@ const CHECKS: Record<string, Check> = {
       body.data.map(({ source }: { source: { kind: string } }) => source.kind),
       ["internal"],
     );
+    const { data } = body.data[0];
+    const { name, message, error, stack } = data.error;
+    assert.deepEqual([name, message, error, stack.includes("always")], ["TypeError", "always", "always", true]);
+    assert.deepEqual([data.result.name, data.result.message], ["TypeError", "always"], "what the SDK said");
+    assert.equal(data.event.data.key, key);
     const handled = await endedRun(service, body.data[0].id);
     assert.deepEqual([handled.status, handled.output], ["completed", ended.id]);
   },

@@ -77,6 +77,28 @@ export function checkSyncs(sdk: PublishedSdk): void {
     assert.deepEqual(await runsOfEvent(service, sent.body.ids[0]), []);
   });
 
+  test(`SDK ${sdk.name}: an app that cannot reach the service is synced by its answer, which it has to sign`, async (t) => {
+    const service = await startSigned(t);
+    const away = clientOf(sdk, service, { baseUrl: "http://127.0.0.1:1" });
+    const listener = sdk.listener(away, [greet(away)], PREFIXED_SIGNING_KEY);
+    let forged = false;
+    const app = await serveApp(t, (request, response) => {
+      const { writeHead } = response;
+      if (forged)
+        response.writeHead = ((status: number, headers: Record<string, string>) =>
+          writeHead.call(response, status, { ...headers, "x-inngest-signature": `t=1&s=${"0".repeat(64)}` })) as never;
+      listener(request, response);
+    });
+    forged = true;
+    const refused = await service.rest("POST", "/apps", { body: { url: app.url } });
+    assert.deepEqual([refused.status, refused.body.code], [502, "app_unreachable"]);
+    assert.match(refused.body.error, /did not sign/);
+    forged = false;
+    const synced = await syncApp(service, app.url);
+    assert.deepEqual([synced.name, synced.functions, new URL(synced.url).pathname], ["app", 1, "/api/inngest"]);
+    assert.equal(await greeting(service, clientOf(sdk, service), "in band"), "hello in band");
+  });
+
   test(`SDK ${sdk.name}: an app with another signing key is refused, whoever begins`, async (t) => {
     const service = await startSigned(t);
     const wrongKey = "f".repeat(64);
