@@ -1,8 +1,9 @@
 /**
- * Builds packages/cli/dist, which `npm pack` and `npm publish` put into the package: the CLI, the service and the protocol as plain
- * JavaScript. Node strips types from our own sources, but refuses to do so below node_modules, where a package lives once installed.
+ * Builds the dist folder of `@inlet/cli`: the CLI, the service and the protocol as plain JavaScript. Node strips types from our own
+ * sources, but refuses to do so below node_modules, where a package lives once installed.
  *
- *   npm pack --workspace @inlet/cli        runs this by itself, as `prepack`
+ *   npm pack --workspace @inlet/cli        runs this by itself, as `prepack`, for packages/cli/dist
+ *   npm run release                        calls it for a folder of its own
  *
  * The folders keep their places next to each other, so that what a file finds by its own URL (migrations, threads, the dashboard) is
  * found in the package as well. Types become spaces, so lines and columns in a stack are those of the source.
@@ -16,7 +17,6 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGES = join(ROOT, "packages");
-const DIST = join(PACKAGES, "cli/dist");
 /** Ours, and part of the package; everything else it depends on comes from npm. */
 const OWN = ["protocol", "server", "cli"];
 
@@ -25,13 +25,14 @@ interface PackageFile {
   dependencies?: Record<string, string>;
 }
 
-// That stripping by function call is experimental is known here: it is the one Node itself runs our sources with.
-process.removeAllListeners("warning");
-rmSync(DIST, { recursive: true, force: true });
-for (const name of OWN) for (const file of filesOf(name)) writeFile(name, file);
-buildDashboard();
-cpSync(join(ROOT, "LICENSE"), join(DIST, "LICENSE"));
-console.log(`built ${relative(ROOT, DIST)}`);
+export function buildCli(dist: string): void {
+  // That stripping by function call is experimental is known here: it is the one Node itself runs our sources with.
+  process.removeAllListeners("warning");
+  rmSync(dist, { recursive: true, force: true });
+  for (const name of OWN) for (const file of filesOf(name)) writeFile(dist, name, file);
+  buildDashboard(dist);
+  cpSync(join(ROOT, "LICENSE"), join(dist, "LICENSE"));
+}
 
 function filesOf(name: string): string[] {
   const files = globSync("src/**/*", { cwd: join(PACKAGES, name), withFileTypes: true }).filter((entry) => entry.isFile());
@@ -39,13 +40,13 @@ function filesOf(name: string): string[] {
   return ["package.json", ...sources.filter((file) => !/\.test\.ts$|\.d\.ts$|\/conformance\//.test(file))];
 }
 
-function writeFile(name: string, file: string): void {
-  const target = join(DIST, name, file.replace(/\.ts$/, ".js"));
+function writeFile(dist: string, name: string, file: string): void {
+  const target = join(dist, name, file.replace(/\.ts$/, ".js"));
   mkdirSync(dirname(target), { recursive: true });
   const source = join(PACKAGES, name, file);
   if (!file.endsWith(".ts")) return cpSync(source, target);
   const code = stripTypeScriptTypes(readFileSync(source, "utf8"));
-  writeFileSync(target, withOwnPackages(withJsEndings(code), dirname(target)));
+  writeFileSync(target, withOwnPackages(withJsEndings(code), dist, dirname(target)));
 }
 
 /** `from "./a.ts"`, `import("./a.ts")`, `new URL("./a.ts", …)`. */
@@ -54,9 +55,9 @@ function withJsEndings(code: string): string {
 }
 
 /** `@inlet/server` is a folder beside this one, not a package of npm. */
-function withOwnPackages(code: string, folder: string): string {
+function withOwnPackages(code: string, dist: string, folder: string): string {
   return code.replace(/(\bfrom\s+|\bimport\s+|\bimport\()"@inlet\/([a-z]+)(\/[a-z-]+)?"/g, (_, before: string, name: string, sub = "") => {
-    const target = relative(folder, join(DIST, name, entryOf(name, `.${sub}`).replace(/\.ts$/, ".js")));
+    const target = relative(folder, join(dist, name, entryOf(name, `.${sub}`).replace(/\.ts$/, ".js")));
     return `${before}"${target.startsWith(".") ? target : `./${target}`}"`;
   });
 }
@@ -69,10 +70,12 @@ function entryOf(name: string, subpath: string): string {
 }
 
 /** The service looks for it at ../../dashboard/dist, seen from its sources. */
-function buildDashboard(): void {
+function buildDashboard(dist: string): void {
   const script = join(ROOT, "scripts/ensure-dashboard.cjs");
   if (!existsSync(script)) return;
   const { status } = spawnSync(process.execPath, [script], { stdio: "inherit" });
   if (status !== 0) throw new Error("the dashboard could not be built");
-  cpSync(join(PACKAGES, "dashboard/dist"), join(DIST, "dashboard/dist"), { recursive: true });
+  cpSync(join(PACKAGES, "dashboard/dist"), join(dist, "dashboard/dist"), { recursive: true });
 }
+
+if (import.meta.main) buildCli(join(PACKAGES, "cli/dist"));

@@ -75,7 +75,8 @@ ${schemas.join("\n\n")}
 `;
 }
 
-async function openApi(): Promise<OpenApi> {
+/** The OpenAPI document as a service answers with it. */
+export async function openApi(): Promise<OpenApi> {
   const folder = mkdtempSync(join(tmpdir(), "inlet-docs-"));
   const config = readConfig("start", ["--port", "0", "--host", "127.0.0.1", "--data-dir", folder], {});
   const service = await startService(config, { log: pino({ level: "silent" }) });

@@ -1,10 +1,15 @@
-/** Writes the generated references: configuration, errors, REST and CLI. A test fails if they are out of date. */
+/** Writes the generated references (configuration, errors, REST, CLI) and the install blocks. A test fails if they are out of date. */
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { REFERENCES } from "./references.ts";
+import { INSTALL_PAGES, readPage, withInstallBlocks } from "./release/install-text.ts";
 
-for (const [file, text] of Object.entries(REFERENCES)) {
-  writeFileSync(fileURLToPath(new URL(`../docs/${file}`, import.meta.url)), text);
-  console.log(`docs/${file}`);
+const pages = [
+  ...Object.entries(REFERENCES).map(([file, text]) => ({ page: `docs/${file}`, text })),
+  ...INSTALL_PAGES.map((page) => ({ page, text: withInstallBlocks(readPage(page)) })),
+];
+for (const { page, text } of pages) {
+  writeFileSync(fileURLToPath(new URL(`../${page}`, import.meta.url)), text);
+  console.log(page);
 }

@@ -13,7 +13,9 @@ function blocks(language: string): string[] {
 }
 
 function commandsIn(text: string): string[][] {
-  return [...text.matchAll(/npx inlet webhooks ([^#|\n]+)/g)].map(([, words]) => (words ?? "").trim().split(/\s+/));
+  return [...text.matchAll(/^(?:inlet| {2}- run: npx @inlet\/cli) webhooks ([^#|\n]+)/gm)].map(([, words]) =>
+    (words ?? "").trim().split(/\s+/),
+  );
 }
 
 test("the commands, the settings and the fixture of the guide", async (t) => {

@@ -36,7 +36,7 @@ function linked(guide: Guide): string[] {
 test("the five-minute start", async (t) => {
   const guide = readGuide("five-minute-start.md");
   assert.ok(guide.steps.length >= 6);
-  const [, command = ""] = /^\$ npx inlet (.*)$/m.exec(guide.blocks("console")[0] ?? "") ?? [];
+  const [, command = ""] = /^\$ inlet (.*)$/m.exec(guide.blocks("console")[0] ?? "") ?? [];
   const { url, stdout } = await startInlet(t, [...command.split(" "), "--port", "0"]);
   const { folder, exists } = workingFolder(t);
   await runGuide(t, guide, folder, { SERVICE_BASE_URL: url, ...ANY_PORT });
@@ -158,7 +158,7 @@ test("the nginx configuration goes with the unit, and its tables explain lines t
 
 test("the commands of the guide to forwarding are commands, and its state file is the one used", () => {
   const { text } = readGuide("forwarding.md");
-  const commands = [...text.matchAll(/`npx inlet (listen [^`]*)`/g)].map(([, words = ""]) => words.replaceAll("'", "").split(" "));
+  const commands = [...text.matchAll(/`inlet (listen [^`]*)`/g)].map(([, words = ""]) => words.replaceAll("'", "").split(" "));
   assert.equal(commands.length, 5);
   for (const [, ...argv] of commands) readOptions(LISTEN, argv, {});
   assert.ok(text.includes(`\`${LISTEN.flags.state?.fallback}\``));

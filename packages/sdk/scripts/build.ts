@@ -1,18 +1,18 @@
 /**
- * Builds the package as it is published: plain JavaScript with declarations in dist/, and a package.json there that points
- * at them. In the repository itself nothing is built: "exports" points at the TypeScript source.
+ * Builds the package as it is published: plain JavaScript with declarations in dist/ or another folder, and a package.json there
+ * that points at them. In the repository itself nothing is built: "exports" points at the TypeScript source.
  *
- *   npm run build -w packages/sdk && npm pack ./packages/sdk/dist
+ *   npm run build -w packages/sdk [-- <folder>] && npm pack ./packages/sdk/dist
  */
 
 import { execFileSync } from "node:child_process";
 import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
-const DIST = join(PACKAGE, "dist");
+const DIST = resolve(process.argv[2] ?? join(PACKAGE, "dist"));
 
 rmSync(DIST, { recursive: true, force: true });
 compile();
@@ -23,7 +23,9 @@ copyFileSync(join(PACKAGE, "../../LICENSE"), join(DIST, "LICENSE"));
 
 function compile(): void {
   const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));
-  execFileSync(process.execPath, [join(typescript, "bin/tsc"), "-p", join(PACKAGE, "tsconfig.build.json")], { stdio: "inherit" });
+  execFileSync(process.execPath, [join(typescript, "bin/tsc"), "-p", join(PACKAGE, "tsconfig.build.json"), "--outDir", DIST], {
+    stdio: "inherit",
+  });
 }
 
 /** The compiler rewrites `.ts` in JavaScript, but leaves it in declarations. */

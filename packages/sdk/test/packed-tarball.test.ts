@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -42,11 +42,30 @@ const server = createServer(serve({ client: inlet, functions: [ship] }));
 server.listen(0, "127.0.0.1", () => console.log("http://127.0.0.1:" + (server.address() as AddressInfo).port));
 `;
 
+/** What users write with a framework; only its types are checked here. */
+const FRAMEWORKS = `
+import { createServer } from "node:http";
+import { createServer as createHttp2Server } from "node:http2";
+import express from "express";
+import { Inlet } from "@inlet/sdk";
+import { serve as serveExpress } from "@inlet/sdk/express";
+import { serve } from "@inlet/sdk/node";
+
+const options = { client: new Inlet({ id: "shop" }), functions: [] };
+createServer(serve(options));
+createHttp2Server(serve(options));
+express().use("/api/inlet", express.json(), serveExpress(options));
+express().all("/api/inlet", serveExpress(options));
+`;
+
+/** The types of Node that the repository uses, and the newest. */
+const NODE_TYPES = ["@types/node", "types-node-newest"];
+
 test("the packed package installs without dependencies, type-checks and runs", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "inlet-sdk-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const project = installInto(folder);
-  typeCheck(project);
+  for (const types of NODE_TYPES) typeCheck(project, types);
   const service = await startRecordingService(t);
   const app = spawn(process.execPath, ["app.ts"], {
     cwd: project,
@@ -66,11 +85,10 @@ test("the packed package installs without dependencies, type-checks and runs", a
 });
 
 function installInto(folder: string): string {
-  execFileSync("npm", ["run", "--silent", "build"], { cwd: PACKAGE, stdio: "inherit" });
+  const dist = join(folder, "dist");
+  execFileSync(process.execPath, [join(PACKAGE, "scripts/build.ts"), dist], { stdio: "inherit" });
   const options = { cwd: folder, env: { ...process.env, ...QUIET }, encoding: "utf8" as const };
-  const [packed] = JSON.parse(execFileSync("npm", ["pack", "--json", join(PACKAGE, "dist")], options)) as [
-    { filename: string; files: { path: string }[] },
-  ];
+  const [packed] = JSON.parse(execFileSync("npm", ["pack", "--json", dist], options)) as [{ filename: string; files: { path: string }[] }];
   const names = packed.files.map(({ path }) => path);
   assert.deepEqual(
     names.filter((name) => name.includes("test.") || (name.endsWith(".ts") && !name.endsWith(".d.ts"))),
@@ -87,8 +105,9 @@ function installInto(folder: string): string {
 }
 
 /** With declarations checked too, under a compiler set up as users do. */
-function typeCheck(project: string): void {
+function typeCheck(project: string, nodeTypes: string): void {
   writeFileSync(join(project, "app.ts"), APP);
+  writeFileSync(join(project, "frameworks.ts"), FRAMEWORKS);
   const compilerOptions = {
     strict: true,
     noEmit: true,
@@ -98,10 +117,19 @@ function typeCheck(project: string): void {
     skipLibCheck: false,
     exactOptionalPropertyTypes: true,
   };
-  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["app.ts"] }));
-  mkdirSync(join(project, "node_modules/@types"), { recursive: true });
-  for (const name of ["@types/node", "undici-types"])
-    symlinkSync(join(NODE_MODULES, name), join(project, "node_modules", name), "junction");
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["app.ts", "frameworks.ts"] }));
+  copyTypes(project, nodeTypes);
   const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));
   execFileSync(process.execPath, [join(typescript, "bin/tsc"), "-p", project], { stdio: "inherit" });
+}
+
+/** Copies, not links: types find each other by where they are. */
+function copyTypes(project: string, nodeTypes: string): void {
+  const types = join(project, "node_modules/@types");
+  rmSync(types, { recursive: true, force: true });
+  cpSync(join(NODE_MODULES, "@types"), types, { recursive: true });
+  rmSync(join(types, "node"), { recursive: true, force: true });
+  cpSync(join(NODE_MODULES, nodeTypes), join(types, "node"), { recursive: true });
+  const undici = [join(NODE_MODULES, nodeTypes, "node_modules/undici-types"), join(NODE_MODULES, "undici-types")];
+  cpSync(undici.find((folder) => existsSync(folder)) ?? "", join(project, "node_modules/undici-types"), { recursive: true });
 }

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -20,7 +20,9 @@ export interface Guide {
 }
 
 export function readGuide(file: string): Guide {
-  const text = readFileSync(new URL(`../../../../docs/${file}`, import.meta.url), "utf8");
+  const page = readFileSync(new URL(`../../../../docs/${file}`, import.meta.url), "utf8");
+  // `npm run release -- --check` runs what installs; here the command is the repository's.
+  const text = page.replace(/<!-- install:[\s\S]*?<!-- \/install -->/g, "");
   const all = [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, body = ""]) => ({ language, body }));
   return {
     text,
@@ -32,7 +34,7 @@ export function readGuide(file: string): Guide {
   };
 }
 
-/** Runs scripts in one bash, where `npx inlet` is this CLI; what each of them printed. */
+/** Runs scripts in one bash, where `inlet` and `npx @inlet/cli` are this CLI; what each of them printed. */
 export async function runScripts(
   t: TestContext,
   scripts: readonly string[],
@@ -40,9 +42,9 @@ export async function runScripts(
   variables: Record<string, string>,
 ): Promise<string[]> {
   const bin = temporaryFolder(t);
-  const npx = join(bin, "npx");
-  writeFileSync(npx, `#!/bin/sh\nshift\nexec "${process.execPath}" "${CLI}" "$@"\n`);
-  chmodSync(npx, 0o755);
+  const command = `exec "${process.execPath}" "${CLI}" "$@"\n`;
+  writeFileSync(join(bin, "inlet"), `#!/bin/sh\n${command}`, { mode: 0o755 });
+  writeFileSync(join(bin, "npx"), `#!/bin/sh\n[ "$1" = @inlet/cli ] || exit 1\nshift\n${command}`, { mode: 0o755 });
   const code = ["set -eu", ...scripts.flatMap((script) => [script, `echo "${MARK}"`])].join("\n");
   const child = spawn("bash", ["--norc", "-c", code], {
     cwd: folder,

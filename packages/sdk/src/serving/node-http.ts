@@ -14,7 +14,9 @@ export interface NodeRequest {
   rawBody?: unknown;
   /** Whether the whole request has been received. */
   complete?: boolean | undefined;
-  on(event: string, listener: (...args: never[]) => void): unknown;
+  on(event: "data", listener: (chunk: Uint8Array) => void): unknown;
+  on(event: "end" | "close", listener: () => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
   socket?: object | undefined;
 }
 
@@ -60,7 +62,7 @@ function readStream(request: NodeRequest): Promise<AppBody> {
       else chunks.push(chunk);
     });
     request.on("end", () => resolve(joined(chunks, size)));
-    request.on("error", reject as (...args: never[]) => void);
+    request.on("error", reject);
     // Comes after every request; only before its end does it mean something.
     request.on("close", () => request.complete === false && reject(new Error("The request was broken off")));
   });
