@@ -79,7 +79,7 @@ async function tryFile(file: string): Promise<Score> {
     commandRunner: { command: `${process.execPath} --test --test-isolation=none ${own.join(" ")}` },
     checkers: [],
     concurrency: 2,
-    timeoutMS: 3_000,
+    timeoutMS: 10_000,
     reporters: ["json"],
     jsonReporter: { fileName: "node_modules/.cache/mutate/report.json" },
     logLevel: "error" as never,
