@@ -1,9 +1,9 @@
 /**
- * One transaction for everything that waits, as in the embedded store. What arrives while groups are under way gathers for the
+ * One transaction for everything that waits, as in the embedded store. What arrives while a group is under way gathers for the
  * next one, so a busy node pays for one commit per group and an idle one waits for nothing.
  *
  * A group is of one environment: on a sharded PostgreSQL it works on one shard. Units that share a key, such as the run they are
- * about, are written one after the other.
+ * about, are written one after the other: one by each group.
  *
  * The states of a unit:
  *
@@ -25,8 +25,8 @@ import { isCollision, isConnectionLost, isUniqueViolation, serverFault } from ".
 
 /** Bounds how long one transaction takes. */
 const GROUP_ROWS_MAX = 1_000;
-/** While one group is being committed, the next is on its way. More at once only make the groups smaller. */
-const GROUPS_AT_ONCE = 2;
+/** Of different environments: one environment has one group under way, since more at once only make its groups smaller. */
+const GROUPS_AT_ONCE = 4;
 const COLLISIONS_MAX = 10;
 /** How long a unit whose connection broke is written again before it is given up. */
 const LOST_MS = 10_000;
@@ -35,7 +35,7 @@ const LOST_PAUSE_MS = 100;
 export interface UnitTraits {
   environmentId: EnvironmentId;
   rows: number;
-  /** Units that share one are never under way at the same time. */
+  /** Units that share one are never in the same group. */
   keys: readonly string[];
 }
 
@@ -83,8 +83,8 @@ export interface GroupCommitParts<Work, Result> {
 export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }> {
   readonly #parts: GroupCommitParts<Work, Result>;
   #waiting: Unit<Work, Result>[] = [];
-  readonly #busyKeys = new Set<string>();
-  #groups = 0;
+  /** Those with a group under way. */
+  readonly #busyEnvironments = new Set<EnvironmentId>();
   /** Submitted and not settled. */
   #open = 0;
   #isScheduled = false;
@@ -112,7 +112,7 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#waiting.length === 0 || this.#groups >= GROUPS_AT_ONCE) return;
+    if (this.#isScheduled || this.#waiting.length === 0 || this.#busyEnvironments.size >= GROUPS_AT_ONCE) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -123,17 +123,17 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     });
   }
 
-  /** Of the environment that has waited longest. What shares a key with a unit under way, or with an earlier one that waits, waits on. */
+  /** Of the environment that has waited longest and has no group under way. What shares a key with an earlier unit waits on. */
   #nextGroup(): Unit<Work, Result>[] {
     const group: Unit<Work, Result>[] = [];
     const later: Unit<Work, Result>[] = [];
-    const taken = new Set(this.#busyKeys);
+    const taken = new Set<string>();
     let rows = 0;
     for (const unit of this.#waiting) {
       const [first] = group;
       const isFull = rows >= GROUP_ROWS_MAX || first?.isAlone === true || (first !== undefined && unit.isAlone);
-      const fits = !isFull && (first === undefined || first.environmentId === unit.environmentId);
-      if (fits && !unit.keys.some((key) => taken.has(key))) {
+      const isOurs = first ? first.environmentId === unit.environmentId : !this.#busyEnvironments.has(unit.environmentId);
+      if (isOurs && !isFull && !unit.keys.some((key) => taken.has(key))) {
         group.push(unit);
         rows += unit.rows;
       } else later.push(unit);
@@ -144,16 +144,14 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
   }
 
   async #run(group: Unit<Work, Result>[]): Promise<void> {
-    this.#groups++;
-    const keys = group.flatMap((unit) => unit.keys);
-    for (const key of keys) this.#busyKeys.add(key);
+    const { environmentId } = group[0] as Unit<Work, Result>;
+    this.#busyEnvironments.add(environmentId);
     try {
       await this.#write(group);
     } catch (error) {
       await this.#afterFailure(group, error);
     }
-    for (const key of keys) this.#busyKeys.delete(key);
-    this.#groups--;
+    this.#busyEnvironments.delete(environmentId);
     this.#schedule();
     if (this.#open === 0) this.#whenIdle?.();
   }
