@@ -36,10 +36,10 @@ function readEvents(text: string, events: readonly (JsonMember[] | null)[], opti
     const event = readEvent(text, events[index] ?? null, (field, message) => faults.push({ index, field, message }), options);
     if (event) read.push(event);
   }
-  if (faults.length === 0) return read;
   const [first] = faults;
+  if (!first) return read;
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
-  const message = `Event ${first?.index}: ${first?.field} ${first?.message}${more}. Nothing was stored.`;
+  const message = `Event ${first.index}: ${first.field} ${first.message}${more}. Nothing was stored.`;
   return new Refusal("event_invalid", message, faults.slice(0, FAULTS_REPORTED_MAX));
 }
 

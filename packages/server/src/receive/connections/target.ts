@@ -4,9 +4,8 @@ export const TARGET_START = "/e/";
 
 /** The text after `/e/`. What cannot be decoded is no key of ours, and is looked up as it is. */
 export function keyTextOf(target: string): string {
-  const queryStart = target.indexOf("?");
-  const text = target.slice(TARGET_START.length, queryStart < 0 ? target.length : queryStart);
-  if (!text.includes("%")) return text;
+  const [path = ""] = target.split("?", 1);
+  const text = path.slice(TARGET_START.length);
   try {
     return decodeURIComponent(text);
   } catch {
@@ -16,6 +15,5 @@ export function keyTextOf(target: string): string {
 
 /** The text after the question mark. */
 export function queryOf(target: string): string {
-  const queryStart = target.indexOf("?");
-  return queryStart < 0 ? "" : target.slice(queryStart + 1);
+  return target.includes("?") ? target.slice(target.indexOf("?") + 1) : "";
 }

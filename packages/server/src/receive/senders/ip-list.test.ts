@@ -27,6 +27,7 @@ test("an empty allow list lets nobody through, an empty deny list everybody", ()
 
 test("what is an address or a range", () => {
   for (const good of ["10.0.0.1", "10.0.0.0/8", "0.0.0.0/0", "::/0", "fe80::1/64"]) assert.ok(isIpRange(good), good);
-  for (const bad of ["", "10.0.0", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/-1", "1/2/3", "example.com"])
+  for (const bad of ["", "10.0.0", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/-1", "1/2/3", "example.com", "/8", "::1/x"])
     assert.ok(!isIpRange(bad), bad);
+  for (const bad of ["10.0.0.0/8/8", "10.0.0.0/8x", "10.0.0.0/x8", "10.0.0.0/ 8"]) assert.ok(!isIpRange(bad), bad);
 });
