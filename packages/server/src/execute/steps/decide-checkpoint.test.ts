@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { LeaseId, StepId } from "@inlet/protocol";
 import { DISCOVERY_ENTRY, NOW, sampleState, sampleStep } from "../../../test/support/sample-state.ts";
-import { decideCheckpoint } from "./decide-checkpoint.ts";
+import { decideCheckpoint, isSuperseded } from "./decide-checkpoint.ts";
 import { readOperations } from "./operations.ts";
 
 const read = (list: object[]) => readOperations(JSON.stringify(list)) ?? [];
@@ -37,4 +38,42 @@ test("what would make the run too large is refused, and the call goes on", () =>
   );
   assert.match(refused?.message ?? "", /32 MiB/);
   assert.deepEqual(change, { entry: "keep" });
+});
+
+test("a call is superseded once its lease is not the run's any more", () => {
+  const state = sampleState({ entries: [{ ...DISCOVERY_ENTRY, leaseId: "01OTHER" as LeaseId }, DISCOVERY_ENTRY] });
+  assert.equal(isSuperseded("01LEASE", state), false);
+  assert.equal(isSuperseded("01GONE", state), true);
+  assert.equal(isSuperseded("01LEASE", sampleState({ entries: [] })), true);
+});
+
+test("what is handed in counts the attempts of the function's own call, and keeps its times and kind", () => {
+  const entries = [
+    { ...DISCOVERY_ENTRY, kind: "timeout" as const, attempt: 7 },
+    { ...DISCOVERY_ENTRY, stepId: "p" as StepId, attempt: 5 },
+    { ...DISCOVERY_ENTRY, attempt: 1 },
+  ];
+  const ms = 1e6;
+  const operations = read([
+    { op: "StepRun", id: "a", data: 1, timing: { a: 3_000 * ms, b: 500 * ms }, opts: { type: "step.sendEvent" } },
+    { op: "StepRun", id: "open", data: 1 },
+  ]);
+  const { change } = decideCheckpoint(sampleState({ entries, steps: [sampleStep("open", { status: "running" })] }), operations, NOW);
+  assert.deepEqual(
+    change.steps?.map(({ id, kind, attempts, startedAt, endedAt, until, detail }) => [
+      id,
+      kind,
+      attempts,
+      startedAt,
+      endedAt,
+      until,
+      detail,
+    ]),
+    [
+      ["a", "send", 2, 3_000, 3_500, null, null],
+      ["open", "run", 1, NOW, NOW, null, null],
+    ],
+  );
+  const none = decideCheckpoint(sampleState({ entries: [], run: { startedAt: null } }), operations, NOW).change;
+  assert.deepEqual([none.steps?.[0]?.attempts, none.steps?.[0]?.startedAt], [1, 3_000], "the run began when it was created, or later");
 });
