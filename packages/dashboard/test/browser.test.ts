@@ -8,6 +8,7 @@ import { devServerCases } from "./cases/dev-server.ts";
 import { eventCases } from "./cases/events.ts";
 import { firstLoadCases } from "./cases/first-load.ts";
 import { keyCases } from "./cases/keys.ts";
+import { listCases } from "./cases/lists.ts";
 import { restartCases } from "./cases/restart.ts";
 import { runCases } from "./cases/runs.ts";
 import { signInCases } from "./cases/sign-in.ts";
@@ -23,6 +24,7 @@ describe("the dashboard", () => {
   after(() => browser?.close());
   const get = () => browser;
   eventCases(get);
+  listCases(get);
   devServerCases(get);
   webhookCases(get);
   branchCases(get);

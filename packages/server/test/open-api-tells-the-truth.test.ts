@@ -40,6 +40,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "GET /v1/openapi.json": {},
   "GET /v1/events": { query: "?name=shop/*&limit=5" },
   "GET /v1/events/{id}": { path: ({ eventId }) => [eventId] },
+  "GET /v1/events/run-counts": { query: "?ids=01J00000000000000000000000" },
   "GET /v1/events/stream": {},
   "GET /v1/transforms/providers": {},
   "GET /v1/environments": {},

@@ -10,6 +10,14 @@ const MINUTES_SPAN_MAX_MS = 24 * HOUR_MS + 10 * MINUTE_MS;
 const HOURS_SPAN_MAX_MS = 60 * DAY_MS;
 const BARS = 96;
 
+/** The service keeps figures for 400 days. */
+const KEPT_MS = 400 * DAY_MS;
+
+/** A chart begins no earlier than the first day that figures are kept of. */
+export function firstKept(from: number, to: number): number {
+  return Math.max(from, to - KEPT_MS);
+}
+
 export function intervalFor(from: number, to: number): "minute" | "hour" | "day" {
   const span = to - from;
   if (span <= MINUTES_SPAN_MAX_MS) return "minute";

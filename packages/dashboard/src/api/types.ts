@@ -44,13 +44,18 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 export interface RunItem extends RunMention {
   app: string;
   environment: string;
-  event: { id: string; name: string } | null;
+  event: { id: string; name: string; preview: string } | null;
   cron: string | null;
   createdAt: string;
   startedAt: string | null;
   endedAt: string | null;
   originalRunId: string | null;
+  /** Without its stack in lists. */
+  error: RunError | null;
+  failedAttempts: number;
 }
+
+export type RunCounts = Partial<Record<RunStatus, number>>;
 
 export interface RunError {
   name: string;
@@ -99,7 +104,6 @@ export interface RunCall {
 
 export interface Run extends RunItem {
   output: JsonText | null;
-  error: RunError | null;
   steps: RunStep[];
   attempts: RunAttempt[];
   calls: RunCall[];

@@ -1,12 +1,14 @@
 /** The filter bar above the list. All filters are part of the URL. */
 
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { eventTypesQuery } from "../api/queries.ts";
+import { withoutRange } from "../lists/time-range.ts";
+import { TimeRangeFilter } from "../lists/time-range-filter.tsx";
+import { TypedFilter } from "../lists/typed-filter.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { type EventSearch, isFiltered, RANGES } from "./event-search.ts";
+import { type EventSearch, isFiltered } from "./event-search.ts";
 
-const DEBOUNCE_MS = 300;
 const SUGGESTIONS_MAX = 200;
 
 interface EventFiltersProps {
@@ -19,7 +21,7 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
   const { data: types = [] } = useQuery({ ...eventTypesQuery(env), retry: false });
   // Changing the keys resets the fields, including text that is still being typed.
   const [clearings, setClearings] = useState(0);
-  const set = (changes: Partial<Record<keyof EventSearch, string | number | undefined>>) =>
+  const set = (changes: Partial<Record<keyof EventSearch, string | number | boolean | undefined>>) =>
     onChange(Object.fromEntries(Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined && value !== "")));
   return (
     <search className="filters" aria-label="Filter events">
@@ -54,20 +56,15 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
           <option value={search.source}>{search.source}</option>
         )}
       </select>
-      <select
-        className="input"
-        aria-label="Time range"
-        value={search.range ?? (search.from === undefined && search.to === undefined ? "" : "custom")}
-        onChange={({ target }) => set({ range: target.value, from: undefined, to: undefined })}
-      >
-        <option value="">All time</option>
-        {Object.entries(RANGES).map(([name, { label }]) => (
-          <option key={name} value={name}>
-            {label}
-          </option>
-        ))}
-        {(search.from !== undefined || search.to !== undefined) && <option value="custom">{spanText(search)}</option>}
-      </select>
+      <TimeRangeFilter value={search} onChange={(range) => onChange({ ...withoutRange(search), ...range })} />
+      <label className="switch">
+        <input
+          type="checkbox"
+          checked={search.internal === true}
+          onChange={({ target }) => set({ internal: target.checked || undefined })}
+        />
+        Internal events
+      </label>
       {isFiltered(search) && (
         <button
           type="button"
@@ -81,56 +78,5 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
         </button>
       )}
     </search>
-  );
-}
-
-function spanText({ from, to }: EventSearch): string {
-  const text = (at: number | undefined) =>
-    at === undefined ? "…" : new Date(at).toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" });
-  return `${text(from)} – ${text(to)}`;
-}
-
-interface TypedFilterProps {
-  label: string;
-  placeholder: string;
-  value: string | undefined;
-  list?: string;
-  onChange: (value: string) => void;
-}
-
-/** A text filter that applies once the user stops typing. */
-export function TypedFilter({ label, placeholder, value = "", list, onChange }: TypedFilterProps) {
-  const [text, setText] = useState(value);
-  // Other filters may change before the timer fires, so always call the latest function.
-  const change = useRef(onChange);
-  change.current = onChange;
-  /** Set while the user is typing. */
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  useEffect(() => {
-    if (timer.current === undefined) setText(value);
-  }, [value]);
-  function settle(typed: string) {
-    clearTimeout(timer.current);
-    timer.current = undefined;
-    change.current(typed);
-  }
-  function type(typed: string) {
-    setText(typed);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => settle(typed), DEBOUNCE_MS);
-  }
-  return (
-    <input
-      className="input"
-      type="search"
-      aria-label={label}
-      placeholder={placeholder}
-      list={list}
-      value={text}
-      spellCheck={false}
-      onChange={({ target }) => type(target.value)}
-      onKeyDown={({ key }) => key === "Enter" && settle(text)}
-    />
   );
 }

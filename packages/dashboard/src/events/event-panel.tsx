@@ -65,13 +65,13 @@ function Details({ env, event }: { env: string; event: EventItem }) {
         </dd>
         <dt>Received</dt>
         <dd>
-          <Time at={event.receivedAt} />
+          <Time at={event.receivedAt} full />
         </dd>
         {event.ts !== Date.parse(event.receivedAt) && (
           <>
             <dt title="Time set by the sender">Timestamp (ts)</dt>
             <dd>
-              <Time at={event.ts} />
+              <Time at={event.ts} full />
             </dd>
           </>
         )}

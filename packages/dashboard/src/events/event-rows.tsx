@@ -1,14 +1,17 @@
-/** One row per event: time, name, source and the start of its payload. */
+/** One row per event: time, name, outcome of its runs, source and the start of its payload. */
 
 import { Link } from "@tanstack/react-router";
 import type { RefObject } from "react";
 import type { EventItem } from "../api/types.ts";
+import { ListColumns } from "../lists/list-columns.tsx";
 import { Time } from "../ui/time.tsx";
 import { VirtualList } from "../ui/virtual-list.tsx";
+import { EventOutcome } from "./event-outcome.tsx";
 import { SourceLabel } from "./source-label.tsx";
 
 const PREVIEW_UNITS = 220;
-export const NARROW_PX = 620;
+const NARROW_PX = 620;
+const COLUMNS = ["Received", "Event", "Runs", "Source", "Data"];
 
 interface EventRowsProps {
   env: string;
@@ -23,38 +26,42 @@ interface EventRowsProps {
 export function EventRows({ env, events, selected, width, scroller, onEnd, foot }: EventRowsProps) {
   const narrow = width < NARROW_PX;
   return (
-    <VirtualList
-      items={events}
-      rowHeight={narrow ? 58 : 40}
-      idOf={({ id }) => id}
-      label="Events"
-      scroller={scroller}
-      onEnd={onEnd}
-      foot={foot}
-      row={(event) => (
-        <Link
-          to="/env/$env/events/$id"
-          params={{ env, id: event.id }}
-          search={(before: object) => before}
-          className={`event-row${narrow ? " narrow" : ""}${event.id === selected ? " selected" : ""}`}
-        >
-          <span className="event-time quiet">
-            <Time at={event.receivedAt} />
-          </span>
-          <span className="event-name">
-            <span className="cut">{event.name}</span>
-            {event.duplicates > 0 && (
-              <span className="badge plain warn" title={`${event.duplicates} duplicates of this event were ignored`}>
-                +{event.duplicates} dup
-              </span>
-            )}
-          </span>
-          <span className="event-source second cut">
-            <SourceLabel source={event.source} />
-          </span>
-          <span className="event-preview quiet cut mono">{event.data.slice(0, PREVIEW_UNITS)}</span>
-        </Link>
-      )}
-    />
+    <>
+      {!narrow && events.length > 0 && <ListColumns className="event-row" titles={COLUMNS} />}
+      <VirtualList
+        items={events}
+        rowHeight={narrow ? 58 : 40}
+        idOf={({ id }) => id}
+        label="Events"
+        scroller={scroller}
+        onEnd={onEnd}
+        foot={foot}
+        row={(event) => (
+          <Link
+            to="/env/$env/events/$id"
+            params={{ env, id: event.id }}
+            search={(before: object) => before}
+            className={`event-row${narrow ? " narrow" : ""}${event.id === selected ? " selected" : ""}`}
+          >
+            <span className="event-time quiet">
+              <Time at={event.receivedAt} />
+            </span>
+            <span className="event-name">
+              <span className="cut">{event.name}</span>
+              {event.duplicates > 0 && (
+                <span className="badge plain warn" title={`${event.duplicates} duplicates of this event were ignored`}>
+                  +{event.duplicates} dup
+                </span>
+              )}
+            </span>
+            <EventOutcome env={env} event={event} />
+            <span className="event-source second cut">
+              <SourceLabel source={event.source} />
+            </span>
+            <span className="event-preview quiet cut mono">{event.data.slice(0, PREVIEW_UNITS)}</span>
+          </Link>
+        )}
+      />
+    </>
   );
 }

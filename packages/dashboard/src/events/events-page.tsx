@@ -2,6 +2,8 @@
 
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useRef, useState } from "react";
+import { SavedFilters } from "../lists/saved-filters.tsx";
+import { withoutRange } from "../lists/time-range.ts";
 import { SHARED } from "../shell/environment-names.ts";
 import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/numbers.ts";
@@ -45,13 +47,16 @@ export function EventsPage() {
           <div className="page-head">
             <h1>Events</h1>
             <LiveButton state={list.live} paused={paused} onPause={setPaused} />
-            <div className="actions">{env !== SHARED && <SendEventButton env={env} />}</div>
+            <div className="actions">
+              <SavedFilters page="events" search={search} onChoose={setSearch} />
+              {env !== SHARED && <SendEventButton env={env} />}
+            </div>
           </div>
           {env === SHARED && <p className="quiet">Webhook events that named no existing branch. No functions run for them.</p>}
           <EventFilters env={env} search={search} onChange={setSearch} />
         </div>
         <Suspense fallback={<div className="events-chart" />}>
-          <EventsChart env={env} search={search} onRange={(from, to) => setSearch({ ...withoutSpan(search), from, to })} />
+          <EventsChart env={env} search={search} onRange={(from, to) => setSearch({ ...withoutRange(search), from, to })} />
         </Suspense>
         <div className="list-scroll" ref={scroller} onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop > SCROLLED_PX)}>
           {list.waiting > 0 && (
@@ -72,10 +77,6 @@ export function EventsPage() {
       <Outlet />
     </div>
   );
-}
-
-function withoutSpan({ range: _range, from: _from, to: _to, ...rest }: EventSearch): EventSearch {
-  return rest;
 }
 
 interface ListBodyProps {

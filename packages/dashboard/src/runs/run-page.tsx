@@ -140,7 +140,7 @@ function RunFacts({ env, run }: { env: string; run: Run }) {
       <div>
         <dt>Created</dt>
         <dd>
-          <Time at={run.createdAt} />
+          <Time at={run.createdAt} full />
         </dd>
       </div>
       <div>

@@ -1,18 +1,30 @@
-/** The filters of the runs list, as URL parameters. */
+/** The filters of the runs list, as URL parameters and as REST parameters. */
 
-import { RUN_STATUSES, type RunStatus } from "../api/types.ts";
-import { RANGES } from "../events/event-search.ts";
+import type { Filters } from "../api/queries.ts";
+import { RUN_STATUSES, type RunItem, type RunStatus } from "../api/types.ts";
+import { instantsOf, readTimeRange, type TimeRange } from "../lists/time-range.ts";
 
-export interface RunSearch {
+export interface RunSearch extends TimeRange {
   status?: RunStatus;
   function?: string;
-  range?: string;
 }
 
 export function readRunSearch(search: Record<string, unknown>): RunSearch {
   return {
     ...(RUN_STATUSES.includes(search.status as RunStatus) && { status: search.status as RunStatus }),
     ...(typeof search.function === "string" && search.function !== "" && { function: search.function }),
-    ...(String(search.range) in RANGES && { range: String(search.range) }),
+    ...readTimeRange(search),
   };
+}
+
+export function runFiltersOf({ status, function: fn, ...range }: RunSearch): Filters {
+  return { status, function: fn, ...instantsOf(range) };
+}
+
+/** The same filters, applied to a run from the live stream. */
+export function isWantedRun(run: RunItem, { status, function: fn, from, to }: Filters): boolean {
+  if (status && run.status !== status) return false;
+  if (fn && run.function.id !== fn) return false;
+  const createdAt = Date.parse(run.createdAt);
+  return (from === undefined || createdAt >= Number(from)) && (to === undefined || createdAt < Number(to));
 }

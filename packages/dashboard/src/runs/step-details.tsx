@@ -15,17 +15,17 @@ export function StepDetails({ env, step, attempts }: { env: string; step: RunSte
         <dd>{step.kind}</dd>
         <dt>Started</dt>
         <dd>
-          <Time at={step.startedAt} />
+          <Time at={step.startedAt} full />
         </dd>
         <dt>Ended</dt>
         <dd>
-          <Time at={step.endedAt} />
+          <Time at={step.endedAt} full />
         </dd>
         {step.until && (
           <>
             <dt>{step.kind === "wait" ? "Times out at" : "Wakes at"}</dt>
             <dd>
-              <Time at={step.until} />
+              <Time at={step.until} full />
             </dd>
           </>
         )}
@@ -74,7 +74,7 @@ function AttemptList({ attempts }: { attempts: RunAttempt[] }) {
         <div key={attempt.attempt} className="stack tight">
           <div className="row small second">
             <span>Attempt {attempt.attempt + 1}</span>
-            <Time at={attempt.startedAt} />
+            <Time at={attempt.startedAt} full />
             {attempt.httpStatus !== null && <span className="chip">HTTP {attempt.httpStatus}</span>}
             <span className="quiet">{attempt.outcome}</span>
           </div>

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useState } from "react";
 import { follow, type LiveState } from "../api/live.ts";
 import { type Filters, runPage, runsQuery } from "../api/queries.ts";
 import type { RunItem } from "../api/types.ts";
+import { isWantedRun } from "./run-search.ts";
 
 const SHOW_EVERY_MS = 200;
 const CHANGED_MAX = 2_000;
@@ -52,7 +53,7 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
     const loaded = pages.data?.pages.flatMap(({ items }) => items) ?? [];
     const oldest = pages.hasNextPage ? (loaded.at(-1)?.id ?? "") : "";
     const byId = new Map([...loaded.map((run) => [run.id, run] as const), ...changed]);
-    const all = [...byId.values()].filter((run) => run.id >= oldest && isWanted(run, wanted));
+    const all = [...byId.values()].filter((run) => run.id >= oldest && isWantedRun(run, wanted));
     return all.sort((a, b) => (a.id < b.id ? 1 : -1));
   }, [pages.data, pages.hasNextPage, changed, key]);
   return { pages, runs, live };
@@ -63,10 +64,4 @@ function newestOf(runs: readonly RunItem[]): ReadonlyMap<string, RunItem> {
   const byId = new Map(runs.map((run) => [run.id, run]));
   if (byId.size <= CHANGED_MAX) return byId;
   return new Map([...byId].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, CHANGED_MAX));
-}
-
-function isWanted(run: RunItem, { status, function: fn, from }: Filters): boolean {
-  if (status && run.status !== status) return false;
-  if (fn && run.function.id !== fn) return false;
-  return from === undefined || Date.parse(run.createdAt) >= Number(from);
 }

@@ -6,7 +6,7 @@ import { call } from "../api/client.ts";
 import { sessionQuery } from "../api/session.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
-import { exactTime } from "../ui/time.tsx";
+import { exactTime, plainTime } from "../ui/time.tsx";
 
 export function UserMenu() {
   const { data: session } = useQuery(sessionQuery);
@@ -28,9 +28,7 @@ export function UserMenu() {
             <div className="strong">{session.name ?? "Signed in"}</div>
             <div className="quiet small">
               Role {session.role}
-              {session.expiresAt && (
-                <span title={exactTime(session.expiresAt)}> · until {new Date(session.expiresAt).toLocaleString()}</span>
-              )}
+              {session.expiresAt && <span title={exactTime(session.expiresAt)}> · until {plainTime(session.expiresAt)}</span>}
             </div>
           </div>
           <hr />

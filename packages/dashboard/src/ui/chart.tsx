@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { watchColours } from "../shell/theme.tsx";
+import { timeFormat, timeZone, useTimeZone } from "./time-zone.ts";
 import { useWidth } from "./use-width.ts";
 
 export interface Series {
@@ -29,6 +30,7 @@ interface ChartProps {
 export function Chart({ times, series, height, label, bars = false, bare = false, onRange }: ChartProps) {
   const container = useRef<HTMLDivElement>(null);
   const width = useWidth(container);
+  const zone = useTimeZone();
   const [colours, setColours] = useState(0);
   useEffect(() => watchColours(() => setColours((before) => before + 1)), []);
   const range = useRef(onRange);
@@ -47,7 +49,7 @@ export function Chart({ times, series, height, label, bars = false, bare = false
     const created = new uPlot(options({ series, width, height, bars, bare, range, onTip: setTip }), data, container.current);
     plot.current = created;
     return () => created.destroy();
-  }, [width, height, look, bars, bare, colours]);
+  }, [width, height, look, bars, bare, colours, zone]);
   useEffect(() => plot.current?.setData(data), [data]);
 
   return (
@@ -69,7 +71,7 @@ function ChartTip({ tip: { index, left, flipped }, series, at }: { tip: Tip; ser
   if (at === undefined) return null;
   return (
     <div className={`chart-tip${flipped ? " flipped" : ""}`} style={{ left }}>
-      <div className="quiet">{TIP_TIME.format(at)}</div>
+      <div className="quiet">{tipTime(at)}</div>
       {series.map(({ label, colour, values }) => (
         <div key={label} className="legend">
           <span style={{ background: `var(${colour})` }} /> {label} <b className="num">{values[index] ?? 0}</b>
@@ -79,13 +81,7 @@ function ChartTip({ tip: { index, left, flipped }, series, at }: { tip: Tip; ser
   );
 }
 
-const TIP_TIME = new Intl.DateTimeFormat(undefined, {
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-  hourCycle: "h23",
-});
+const tipTime = timeFormat({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 interface PlotLooks extends Required<Pick<ChartProps, "series" | "height" | "bars" | "bare">> {
   width: number;
@@ -103,6 +99,7 @@ function options({ series, width, height, bars, bare, range, onTip }: PlotLooks)
     height,
     padding: bare ? [4, 8, 0, 8] : [10, 8, 0, 0],
     legend: { show: false },
+    ...(timeZone() === "utc" && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1_000), "Etc/UTC") }),
     cursor: { y: false, points: { show: !bars }, drag: { x: canChoose, y: false, setScale: false } },
     scales: { x: { time: true, range: wholeRange }, y: { range: (_plot, _min, max) => [0, Math.max(max ?? 0, 4) * 1.08] } },
     axes: [
@@ -111,11 +108,11 @@ function options({ series, width, height, bars, bare, range, onTip }: PlotLooks)
         size: bare ? 20 : 26,
         space: 70,
         grid: { show: false },
-        values: (plot, ticks) => ticks.map((tick, i) => (hasRoom(plot, tick) ? timeLabel(tick, ticks[i - 1]) : "")),
+        values: (plot, ticks) => timeLabels(ticks).map((text, index) => (hasRoom(plot, ticks[index] as number) ? text : "")),
       },
       bare
         ? { show: false }
-        : { ...axis, size: 44, values: (_plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? short(tick) : "")) },
+        : { ...axis, size: 48, values: (_plot, ticks) => unequal(ticks.map((tick) => (Number.isInteger(tick) ? short(tick) : ""))) },
     ],
     series: [{}, ...series.map(({ label, colour }) => seriesLook(label, colourOf(colour), bars))],
     hooks: { setCursor: [(plot) => onTip(tipOf(plot))], setSelect: [(plot) => choose(plot, range.current)] },
@@ -138,14 +135,17 @@ function hasRoom(plot: uPlot, tick: number): boolean {
 /** The width of the widest label, `15 Nov`. */
 const LABEL_PX = 40;
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const clock = timeFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const day = timeFormat({ month: "short", day: "numeric" });
 
-/** The time of day, or the date at midnight. */
-function timeLabel(tick: number, before: number | undefined): string {
-  const date = new Date(tick * 1_000);
-  const isNewDay = before !== undefined && new Date(before * 1_000).getDate() !== date.getDate();
-  return isNewDay || (date.getHours() === 0 && date.getMinutes() === 0) ? DAY.format(date) : CLOCK.format(date);
+/** The time of day, or the date where a day begins. Of equal labels in a row, only the first is shown. */
+function timeLabels(ticks: readonly number[]): string[] {
+  return ticks.map((tick, index) => {
+    const at = tick * 1_000;
+    const before = (ticks[index - 1] ?? tick - 1) * 1_000;
+    if (day(before) !== day(at)) return day(at);
+    return index > 0 && clock(before) === clock(at) ? "" : clock(at);
+  });
 }
 
 function seriesLook(label: string, colour: string, bars: boolean): uPlot.Series {
@@ -170,6 +170,11 @@ function choose(plot: uPlot, onRange: ChartProps["onRange"]): void {
   if (width < 4 || !onRange) return;
   onRange(Math.floor(plot.posToVal(left, "x") * 1_000), Math.ceil(plot.posToVal(left + width, "x") * 1_000));
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+}
+
+/** Of equal labels in a row, such as `1.2K` for 1,150 and 1,200, only the first is shown. */
+function unequal(labels: readonly string[]): string[] {
+  return labels.map((label, index) => (index > 0 && labels[index - 1] === label ? "" : label));
 }
 
 function short(value: number): string {

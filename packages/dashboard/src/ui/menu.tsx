@@ -7,10 +7,12 @@ interface MenuProps {
   button: ReactNode;
   className?: string;
   align?: "left" | "right";
+  /** `dialog` when it has fields and not only items. */
+  role?: "menu" | "dialog";
   children: (close: () => void) => ReactNode;
 }
 
-export function Menu({ label, button, className = "button", align = "left", children }: MenuProps) {
+export function Menu({ label, button, className = "button", align = "left", role = "menu", children }: MenuProps) {
   const [open, setOpen] = useState(false);
   const container = useRef<HTMLDivElement>(null);
   const close = () => {
@@ -44,14 +46,15 @@ export function Menu({ label, button, className = "button", align = "left", chil
         type="button"
         className={className}
         aria-label={label}
-        aria-haspopup="menu"
+        aria-haspopup={role}
         aria-expanded={open}
         onClick={() => setOpen(!open)}
       >
         {button}
       </button>
       {open && (
-        <div className={`menu ${align}`} role="menu" aria-label={label}>
+        // biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles have labels
+        <div className={`menu ${align}`} role={role} aria-label={label}>
           {children(close)}
         </div>
       )}
@@ -68,7 +71,11 @@ export function MenuItem({ onSelect, className = "", children }: { onSelect: () 
 }
 
 function items(container: HTMLElement | null): HTMLElement[] {
-  return [...(container?.querySelectorAll<HTMLElement>('[role="menu"] [role^="menuitem"], [role="menu"] input') ?? [])];
+  return [
+    ...(container?.querySelectorAll<HTMLElement>(
+      '[role="menu"] [role^="menuitem"], [role="menu"] input, [role="dialog"] :is(button, input)',
+    ) ?? []),
+  ];
 }
 
 function move(container: HTMLElement | null, by: number): void {

@@ -1,38 +1,74 @@
-/** Times in the user's time zone. The exact value, with zone and milliseconds, appears on hover. */
+/**
+ * Times in the user's time zone or in UTC. The exact value, with zone and milliseconds, appears on hover; screens without
+ * a pointer show times to the second instead of "3 min ago".
+ */
 
-import { useEffect, useState } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { timeFormat, useTimeZone } from "./time-zone.ts";
 
-const EXACT = new Intl.DateTimeFormat(undefined, {
-  ...{ year: "numeric", month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" },
-  ...{ fractionalSecondDigits: 3, hourCycle: "h23", timeZoneName: "short" },
-} as Intl.DateTimeFormatOptions);
-const TODAY = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
-const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const YEAR = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "2-digit" });
+const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
+const MILLISECONDS = { fractionalSecondDigits: 3 } as Intl.DateTimeFormatOptions;
+
+const exact = timeFormat({ year: "numeric", month: "short", day: "2-digit", ...CLOCK, ...MILLISECONDS, timeZoneName: "short" });
+const ofToday = timeFormat(CLOCK);
+const ofTodayExact = timeFormat({ ...CLOCK, ...MILLISECONDS });
+const ofThisYear = timeFormat({ month: "short", day: "2-digit", ...CLOCK });
+const ofAnyYear = timeFormat({ year: "numeric", month: "short", day: "2-digit" });
+const day = timeFormat({ year: "numeric", month: "numeric", day: "numeric" });
 
 const DAY_MS = 86_400_000;
 
 export function exactTime(at: string | number): string {
   const date = new Date(at);
-  return Number.isNaN(date.getTime()) ? String(at) : `${EXACT.format(date)}\n${date.toISOString()}`;
+  return Number.isNaN(date.getTime()) ? String(at) : `${exact(date)}\n${date.toISOString()}`;
 }
 
 /** The shortest unambiguous text: the time for today, the day for this year, the full date otherwise. */
-function plainTime(at: string | number, now: number): string {
+export function plainTime(at: string | number, now = Date.now()): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return String(at);
-  if (new Date(now).toDateString() === date.toDateString()) return TODAY.format(date);
-  return Math.abs(now - date.getTime()) < 300 * DAY_MS ? DAY.format(date) : YEAR.format(date);
+  if (day(now) === day(date)) return ofToday(date);
+  return Math.abs(now - date.getTime()) < 300 * DAY_MS ? ofThisYear(date) : ofAnyYear(date);
 }
 
-export function Time({ at, relative = false }: { at: string | number | null; relative?: boolean }) {
+/** The time of day with milliseconds, as on a timeline. */
+export function preciseTime(at: string | number): string {
+  return ofTodayExact(new Date(at));
+}
+
+interface TimeProps {
+  at: string | number | null;
+  /** "3 min ago", where the exact time appears on hover. */
+  relative?: boolean;
+  /** With date, milliseconds and zone. */
+  full?: boolean;
+}
+
+export function Time({ at, relative = false, full = false }: TimeProps) {
+  useTimeZone();
+  const hasPointer = useHasPointer();
   const now = useNow(relative ? 10_000 : 60_000);
   if (at === null) return <span className="quiet">—</span>;
-  const iso = new Date(at);
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return <time>{String(at)}</time>;
   return (
-    <time dateTime={Number.isNaN(iso.getTime()) ? undefined : iso.toISOString()} title={exactTime(at)}>
-      {relative ? ago(iso.getTime(), now) : plainTime(at, now)}
+    <time dateTime={date.toISOString()} title={exactTime(at)}>
+      {full ? exact(date) : relative && hasPointer ? ago(date.getTime(), now) : plainTime(at, now)}
     </time>
+  );
+}
+
+const POINTER = "(hover: hover) and (min-width: 861px)";
+
+/** Whether an exact time can be shown on hover. */
+function useHasPointer(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const media = matchMedia(POINTER);
+      media.addEventListener("change", listener);
+      return () => media.removeEventListener("change", listener);
+    },
+    () => matchMedia(POINTER).matches,
   );
 }
 
@@ -56,8 +92,8 @@ export function useNow(everyMs: number): number {
 }
 
 export function duration(ms: number): string {
-  if (ms < 1) return `${ms.toFixed(2)} ms`;
-  if (ms < 1_000) return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+  if (ms < 1) return ms === 0 ? "0 ms" : `${ms.toFixed(2)} ms`;
+  if (ms < 1_000) return `${ms < 10 && !Number.isInteger(ms) ? ms.toFixed(1) : Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
   if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
   if (ms < 2 * DAY_MS) return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`;

@@ -1,10 +1,11 @@
 /**
- * A list of any length that renders only visible rows. Rows move smoothly when others are inserted above. Arrow keys
- * move the focus between rows.
+ * A list of any length that renders only visible rows. Rows move smoothly when others are inserted above. Arrow keys and
+ * j and k move the focus between rows, also from outside the list; Enter opens a row, x marks it.
  */
 
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef } from "react";
+import { isTyping } from "./typing.ts";
 
 interface VirtualListProps<Item> {
   items: readonly Item[];
@@ -15,12 +16,14 @@ interface VirtualListProps<Item> {
   scroller: RefObject<HTMLDivElement | null>;
   /** Called when the end of the list is near. */
   onEnd?: (() => void) | undefined;
+  /** Called with the id of the focused row when x is pressed. */
+  onMark?: (id: string) => void;
   foot?: ReactNode;
 }
 
 const ROWS_AHEAD = 15;
 
-export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller, onEnd, foot }: VirtualListProps<Item>) {
+export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller, onEnd, onMark, foot }: VirtualListProps<Item>) {
   const virtualizer = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
@@ -30,23 +33,26 @@ export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller
   });
   const rows = virtualizer.getVirtualItems();
   const last = rows.at(-1)?.index ?? -1;
+  const list = useRef<HTMLDivElement>(null);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: measures again when the row height changes
   useEffect(() => virtualizer.measure(), [rowHeight]);
   useEffect(() => {
     if (onEnd && last >= items.length - ROWS_AHEAD) onEnd();
   }, [last, items.length, onEnd]);
+  useRowKeys(list, onMark);
 
   return (
     <>
       {/* biome-ignore lint/a11y/useSemanticElements: table rows cannot be positioned absolutely */}
-      <div role="list" aria-label={label} className="virtual" style={{ height: virtualizer.getTotalSize() }} onKeyDown={moveByArrow}>
+      <div ref={list} role="list" aria-label={label} className="virtual" style={{ height: virtualizer.getTotalSize() }}>
         {rows.map(({ key, index, start }) => (
           // biome-ignore lint/a11y/useSemanticElements: see above
           <div
             key={key as string}
             role="listitem"
             className="virtual-row"
+            data-id={key as string}
             style={{ height: rowHeight, transform: `translateY(${start}px)` }}
           >
             {row(items[index] as Item)}
@@ -58,12 +64,36 @@ export function VirtualList<Item>({ items, rowHeight, idOf, row, label, scroller
   );
 }
 
-function moveByArrow(event: KeyboardEvent<HTMLDivElement>): void {
-  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (by === undefined) return;
-  const links = [...event.currentTarget.querySelectorAll<HTMLElement>("a")];
-  const next = links[links.indexOf(document.activeElement as HTMLElement) + by];
-  if (!next) return;
-  event.preventDefault();
-  next.focus();
+const MOVES: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
+
+function useRowKeys(list: RefObject<HTMLDivElement | null>, onMark: ((id: string) => void) | undefined): void {
+  const mark = useRef(onMark);
+  mark.current = onMark;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      const focused = document.activeElement?.closest<HTMLElement>("[data-id]");
+      if (event.key === "x" && focused?.dataset.id && list.current?.contains(focused)) mark.current?.(focused.dataset.id);
+      const by = MOVES[event.key];
+      if (by !== undefined && moveFocus(list.current, by)) event.preventDefault();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [list]);
+}
+
+/** From outside the list, the first key focuses the selected row, else the first. */
+function moveFocus(list: HTMLElement | null, by: number): boolean {
+  if (!list) return false;
+  // Rows are in the document in the order in which they were rendered, which may not be theirs.
+  const links = [...list.querySelectorAll<HTMLElement>("[data-id] a")].sort((a, b) => topOf(a) - topOf(b));
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  const current = links.find((link) => link.getAttribute("aria-current") === "page");
+  const next = at < 0 ? (current ?? links.find((link) => topOf(link) >= topOf(list.parentElement))) : links[at + by];
+  next?.focus();
+  return next !== undefined;
+}
+
+function topOf(element: Element | null): number {
+  return element?.getBoundingClientRect().top ?? 0;
 }

@@ -11,6 +11,7 @@ import { registerSessionRoutes, type SessionRoutesParts } from "./access/session
 import { type EventStreamParts, registerEventStream } from "./events/event-stream.ts";
 import { type EventTypesRoutesParts, registerEventTypesRoutes } from "./events/event-types-routes.ts";
 import { registerEventsRoutes } from "./events/events-routes.ts";
+import { registerRunCountsRoute } from "./events/run-counts-route.ts";
 import { registerStatsRoutes, type StatsRoutesParts } from "./events/stats-routes.ts";
 import { rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
@@ -48,6 +49,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerAccess(api, parts.access);
       registerIdempotency(api, parts);
       registerEventsRoutes(api, parts);
+      registerRunCountsRoute(api, parts);
       registerEventStream(api, parts);
       registerEnvironmentsRoutes(api, parts);
       registerKeysRoutes(api, parts);

@@ -22,8 +22,13 @@ export function runView(run: RunSummary, names: RunNames): Record<string, unknow
     startedAt: iso(run.startedAt),
     endedAt: iso(run.endedAt),
     originalRunId: run.originalRunId,
+    error: run.error && { name: run.error.name, message: run.error.message.slice(0, MESSAGE_UNITS_MAX) },
+    failedAttempts: run.failedAttempts,
   };
 }
+
+/** Of an error's message, in lists. */
+const MESSAGE_UNITS_MAX = 500;
 
 /** JSON text. */
 export function runDetailsView(run: RunDetails, names: RunNames): string {

@@ -38,6 +38,7 @@ interface ListQuery {
   id?: string;
   source?: string;
   q?: string;
+  internal?: boolean;
 }
 
 const LIST_PARAMETERS = closed({
@@ -48,6 +49,7 @@ const LIST_PARAMETERS = closed({
   id: { type: "string", minLength: 1, description: "The sender's id, used for deduplication." },
   source: { type: "string", minLength: 1, description: "A kind of source (key, webhook, function, internal) or the id of one." },
   q: { type: "string", minLength: 1, description: "Text in the payload; ignores case." },
+  internal: { type: "boolean", description: "`false` leaves out events that the service itself made." },
 });
 
 export const EVENT = {
@@ -120,5 +122,6 @@ function listParams(environment: Environment, query: ListQuery): EventListParams
     ...(query.id !== undefined && { dedupId: query.id }),
     ...(query.source !== undefined && { source: query.source }),
     ...(query.q !== undefined && { text: query.q }),
+    ...(query.internal !== undefined && { internal: query.internal }),
   };
 }

@@ -15,13 +15,15 @@ const SUMMARY = {
   environment: TEXT,
   event: {
     description: "The triggering event; null if it has been removed.",
-    anyOf: [shape({ id: TEXT, name: TEXT }), { type: "null" }],
+    anyOf: [shape({ id: TEXT, name: TEXT, preview: { ...TEXT, description: "The first characters of its data." } }), { type: "null" }],
   },
   cron: { ...TEXT_OR_NULL, description: "The schedule that started it." },
   createdAt: INSTANT,
   startedAt: { ...INSTANT_OR_NULL, description: "When its app was first called." },
   endedAt: INSTANT_OR_NULL,
   originalRunId: { ...TEXT_OR_NULL, description: "The run this one repeats." },
+  error: { ...ERROR, description: "Why it failed; without the stack in lists." },
+  failedAttempts: { ...INTEGER, description: "How many attempts of its steps, and of the function itself, failed." },
 } as const;
 
 export const RUN = shape(SUMMARY, { title: "Run" });
@@ -78,6 +80,6 @@ const CALL = shape(
 );
 
 export const RUN_DETAILS = shape(
-  { ...SUMMARY, error: ERROR, output: JSON_VALUE, steps: listOf(STEP), attempts: listOf(ATTEMPT), calls: listOf(CALL) },
+  { ...SUMMARY, output: JSON_VALUE, steps: listOf(STEP), attempts: listOf(ATTEMPT), calls: listOf(CALL) },
   { title: "RunDetails" },
 );

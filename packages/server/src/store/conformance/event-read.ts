@@ -72,6 +72,9 @@ export function eventReadConformance(engine: Engine): void {
     assert.equal(await count({ text: "wÖRD2" }), 11);
     assert.equal(await count({ text: "wörd2", name: "blog/*", source: "key" }), 3);
     assert.equal(await count({ name: "shop/*", from: 1_005, source: "webhook" }), 2);
+    const ended = sampleBatch(environment, [sampleEvent({ name: "shop/event.31" })], { source: { kind: "internal", id: "service" } });
+    await store.eventAppend(ended);
+    assert.deepEqual([await count({}), await count({ internal: false }), await count({ internal: true })], [31, 30, 31]);
   });
 
   test(`${engine.name}: a wildcard over more names than are merged`, async (t) => {

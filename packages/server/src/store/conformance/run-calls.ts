@@ -56,6 +56,6 @@ export function runCallConformance(engine: Engine): void {
     ])
       await store.runNoteCall({ environmentId: scene.environment.id, runNo: before.no, ...late });
     const calls = [call, other].map((kept) => ({ ...kept, stepsGiven: [] }));
-    assert.deepEqual(await detailsOf(scene, begun.run.id), { ...before, attempts: [failure], calls });
+    assert.deepEqual(await detailsOf(scene, begun.run.id), { ...before, attempts: [failure], failedAttempts: 1, calls });
   });
 }

@@ -111,6 +111,43 @@ export function runReadConformance(engine: Engine): void {
     const run = sampleRun(scene.functions[0], { eventSequences });
     await store.runStart({ environmentId: scene.environment.id, eventSequence: last - 2, run, now: 1_000, lease: sampleLease() });
     for (const { id } of events) assert.deepEqual((await readAll(scene, { eventId: id }, 5)).ids, [run.id]);
+    const eventIds = events.map(({ id }) => id);
+    assert.deepEqual(
+      (await store.runCountByEvent({ environmentId: scene.environment.id, eventIds })).sort((a, b) => (a.eventId < b.eventId ? -1 : 1)),
+      eventIds.sort().map((eventId) => ({ eventId, counts: { running: 1 } })),
+    );
+  });
+
+  test(`${engine.name}: runs are counted by event and status; events without runs are left out`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const runs = [sampleRun(scene.functions[0]), sampleRun(scene.functions[1]), sampleRun(scene.functions[0])];
+    const event = sampleEvent({ runs });
+    const alone = sampleEvent();
+    const { leased } = await store.eventAppend(sampleBatch(scene.environment, [event, alone], { lease: sampleLease() }));
+    const [entry] = leased;
+    assert.ok(entry?.runNo);
+    await advance(scene, { runNo: entry.runNo, entry }, { end: sampleEnd({ status: "failed" }) });
+    const count = (eventIds: EventId[], environmentId = scene.environment.id) => store.runCountByEvent({ environmentId, eventIds });
+    assert.deepEqual(await count([event.id, alone.id, "nothing" as EventId]), [{ eventId: event.id, counts: { failed: 1, running: 2 } }]);
+    const elsewhere = await makeEnvironment(store, "staging");
+    assert.deepEqual(await count([event.id], elsewhere.id), []);
+  });
+
+  test(`${engine.name}: a summary has the event's preview, the error and the number of failed attempts`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { entry, runNo } = await beginOne(scene, {}, { data: `{"order":4711,"note":"${"x".repeat(500)}"}` });
+    const error = { name: "TypeError", message: "declined", stack: "at charge" };
+    const failure = { stepId: null, attempt: 0, startedAt: 1, endedAt: 2, httpStatus: 500, error };
+    await advance(
+      scene,
+      { runNo, entry },
+      { attempts: [failure, { ...failure, attempt: 1 }], end: sampleEnd({ status: "failed", error }) },
+    );
+    const [run] = (await store.runList({ environmentId: scene.environment.id, limit: 5 })).runs;
+    assert.deepEqual([run?.error, run?.failedAttempts], [error, 2]);
+    assert.match(run?.event?.preview ?? "", /^\{"order":4711,"note":"x{138}$/);
   });
 
   test(`${engine.name}: who watches is notified which runs were begun and changed, once it is so`, async (t) => {

@@ -81,6 +81,8 @@ export interface EventListParams {
   source?: string;
   /** A piece of the name or payload, in any case. */
   text?: string;
+  /** False leaves out events that the service itself made. */
+  internal?: boolean;
 }
 
 export interface EventPage {

@@ -226,12 +226,19 @@ export interface RunListParams {
 
 /** A run as lists show it. */
 export interface RunSummary extends RunRecord {
-  event: { id: EventId; name: string } | null;
+  /** `preview` is how its data begins. */
+  event: { id: EventId; name: string; preview: string } | null;
+  error: RunError | null;
+  failedAttempts: number;
+}
+
+export interface EventRunCounts {
+  eventId: EventId;
+  counts: Partial<Record<RunStatus, number>>;
 }
 
 export interface RunDetails extends RunSummary {
   output: string | null;
-  error: RunError | null;
   /** The events of a batch, by their sequence in the store; null: the one event that started it. */
   eventSequences: readonly number[] | null;
   steps: readonly (StepRecord & { value: string | null })[];
@@ -259,4 +266,6 @@ export interface RunStore {
   runWatch(listener: (runNos: readonly RunNo[]) => void): () => void;
   /** Newest first. */
   runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
+  /** How many runs each event started, alone or in a batch, by status. Events without runs are left out. */
+  runCountByEvent(params: { environmentId: EnvironmentId; eventIds: readonly EventId[] }): Promise<EventRunCounts[]>;
 }

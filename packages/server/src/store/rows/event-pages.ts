@@ -87,9 +87,10 @@ export async function collect(
 export type EventFilter = (event: StoredEvent) => boolean;
 
 /** For the source and the text, which no index answers. */
-export function payloadFilters({ source, text }: EventListParams): EventFilter[] {
+export function payloadFilters({ source, text, internal }: EventListParams): EventFilter[] {
   const filters: EventFilter[] = [];
   if (source !== undefined) filters.push(sourceFilter(source));
+  if (internal === false) filters.push((event) => event.source.kind !== "internal");
   if (text !== undefined) filters.push((event) => payloadContains(event, text));
   return filters;
 }

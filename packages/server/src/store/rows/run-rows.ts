@@ -18,6 +18,9 @@ import {
 export const RUN_COLUMNS = `run_no, runs.environment_id, run_id, function_no, event_no, event_nos, status, coalesce(lanes.key, '') AS lane, created_at, started_at,
   ended_at, request_version, is_parallel, state_bytes, cron, original_run_id, invoker_run_no, invoker_step_id`;
 
+/** Of an event's data, in lists of runs: enough to tell two runs apart. */
+export const PREVIEW_UNITS = 160;
+
 export interface RunRow {
   run_no: number;
   environment_id: number;
@@ -42,6 +45,9 @@ export interface RunRow {
 export interface RunSummaryRow extends RunRow {
   event_id: string | null;
   event_name: string | null;
+  event_preview: string | null;
+  error: string | null;
+  failed_attempts: number;
 }
 
 export interface StepRow {
@@ -103,8 +109,16 @@ export function toRunRecord(row: RunRow): RunRecord {
 }
 
 export function toRunSummary(row: RunSummaryRow): RunSummary {
-  const event = row.event_id === null ? null : { id: row.event_id as EventId, name: fromStoreText(row.event_name ?? "") };
-  return { ...toRunRecord(row), event };
+  return {
+    ...toRunRecord(row),
+    event: row.event_id === null ? null : eventOf(row, row.event_id as EventId),
+    error: row.error === null ? null : (JSON.parse(row.error) as RunError),
+    failedAttempts: row.failed_attempts,
+  };
+}
+
+function eventOf({ event_name, event_preview }: RunSummaryRow, id: EventId): RunSummary["event"] {
+  return { id, name: fromStoreText(event_name ?? ""), preview: event_preview ?? "" };
 }
 
 export function toStepRecord(row: StepRow): StepRecord {

@@ -16,6 +16,7 @@ type ContractReads =
   | "webhookRequestSequenceBefore"
   | "runList"
   | "runSummaries"
+  | "runCountByEvent"
   | "runGet"
   | "queueDepths"
   | "auditList"

@@ -11,7 +11,7 @@ import { listEvents } from "./events/list-events.ts";
 import { listTraffic } from "./events/traffic.ts";
 import { queueDepths } from "./queue/queue-depths.ts";
 import type { ReadAnswer, ReadOperations, ReadParams, ReadRequest, ReadResult } from "./read-operations.ts";
-import { getRun, listRuns, summariseRuns } from "./runs/read-runs.ts";
+import { countByEvent, getRun, listRuns, summariseRuns } from "./runs/read-runs.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "./webhooks/follow-webhook-requests.ts";
 import { getRequest, listRequests } from "./webhooks/read-webhook-requests.ts";
 
@@ -35,6 +35,7 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   webhookRequestGet: (params) => getRequest(db, params),
   runList: (params) => listRuns(db, params),
   runSummaries: (params) => summariseRuns(db, params),
+  runCountByEvent: (params) => countByEvent(db, params),
   queueDepths: () => queueDepths(db),
   runGet: (params) => getRun(db, params),
   auditList: (params) => listAudit(db, params),

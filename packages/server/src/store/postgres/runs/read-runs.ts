@@ -1,11 +1,19 @@
 /** Reads single runs, and some by their numbers. */
 
-import type { EnvironmentId, RunId, RunNo } from "@inlet/protocol";
-import { fromStoreText, type RunDetails, type RunError, type RunRecord, type RunSummary } from "../../contract/index.ts";
+import type { EnvironmentId, EventId, RunId, RunNo } from "@inlet/protocol";
+import {
+  type EventRunCounts,
+  fromStoreText,
+  type RunDetails,
+  type RunRecord,
+  type RunStatus,
+  type RunSummary,
+} from "../../contract/index.ts";
 import {
   type AttemptRow,
   type CallRow,
   doneSteps,
+  PREVIEW_UNITS,
   RUN_COLUMNS,
   type RunRow,
   type RunSummaryRow,
@@ -20,11 +28,15 @@ import type { Database } from "../database.ts";
 import { readable, readableStep } from "./run-state.ts";
 
 const SELECT_RUNS = (extra = "") => `SELECT ${RUN_COLUMNS}${extra} FROM runs LEFT JOIN lanes USING (lane_no)`;
+const SUMMARY = ", error";
 
 /** By their numbers first, then by their environment: PostgreSQL might otherwise read all of the environment. */
 const EVENT_NAMES = `
-  SELECT sequence, event_id, name FROM (SELECT * FROM events WHERE sequence = ANY ($2::bigint[]) OFFSET 0) AS events
+  SELECT sequence, event_id, name, left(data, ${PREVIEW_UNITS}) AS preview FROM (SELECT * FROM events WHERE sequence = ANY ($2::bigint[]) OFFSET 0) AS events
   JOIN event_names USING (name_id) WHERE environment_id = $1`;
+
+const FAILED_ATTEMPTS = `
+  SELECT run_no, count(*)::integer AS attempts FROM failed_attempts WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) GROUP BY run_no`;
 
 /** The environment leads the key, so that each one is looked into. */
 export async function findRun(database: Database, id: RunId): Promise<RunRecord | null> {
@@ -39,27 +51,33 @@ export async function summariseRuns(
   database: Database,
   { environmentId, runNos }: { environmentId: EnvironmentId; runNos: readonly RunNo[] },
 ): Promise<RunSummary[]> {
-  const rows = await database.query<RunRow>(`${SELECT_RUNS()} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`, [
+  const rows = await database.query<RowOfRun>(`${SELECT_RUNS(SUMMARY)} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`, [
     environmentId,
     runNos,
   ]);
-  return (await withEvents(database, environmentId, rows)).map((row) => toRunSummary(readable(row)));
+  return (await asSummaries(database, environmentId, rows)).map((row) => toRunSummary(readable(row)));
 }
 
+type RowOfRun = RunRow & Pick<RunSummaryRow, "error">;
+
 /** Looked up apart: as a join, PostgreSQL would rather read every partition. An event may be gone before its run. */
-async function withEvents<Row extends RunRow>(
+async function asSummaries<Row extends RowOfRun>(
   database: Database,
   environmentId: EnvironmentId,
   rows: readonly Row[],
 ): Promise<(Row & RunSummaryRow)[]> {
-  const found = await database.query<{ sequence: number; event_id: string; name: string }>(EVENT_NAMES, [
-    environmentId,
-    [...new Set(rows.map(({ event_no }) => event_no))],
+  const sequences = [...new Set(rows.map(({ event_no }) => event_no))];
+  const runNos = rows.map(({ run_no }) => run_no);
+  const [found, failed] = await Promise.all([
+    database.query<{ sequence: number; event_id: string; name: string; preview: string }>(EVENT_NAMES, [environmentId, sequences]),
+    database.query<{ run_no: number; attempts: number }>(FAILED_ATTEMPTS, [environmentId, runNos]),
   ]);
   const events = new Map(found.map((event) => [event.sequence, event]));
+  const attempts = new Map(failed.map((row) => [row.run_no, row.attempts]));
   return rows.map((row) => {
     const event = events.get(row.event_no);
-    return { ...row, event_id: event?.event_id ?? null, event_name: event?.name ?? null };
+    const shown = { event_id: event?.event_id ?? null, event_name: event?.name ?? null, event_preview: event?.preview ?? null };
+    return { ...row, ...shown, failed_attempts: attempts.get(row.run_no) ?? 0 };
   });
 }
 
@@ -67,11 +85,11 @@ export async function getRun(
   database: Database,
   { environmentId, id }: { environmentId: EnvironmentId; id: RunId },
 ): Promise<RunDetails | null> {
-  const found = await database.query<RunRow & { output: string | null; error: string | null }>(
+  const found = await database.query<RowOfRun & { output: string | null }>(
     `${SELECT_RUNS(", output, error")} WHERE runs.environment_id = $1 AND run_id = $2`,
     [environmentId, id],
   );
-  const [row] = await withEvents(database, environmentId, found);
+  const [row] = await asSummaries(database, environmentId, found);
   if (!row) return null;
   const all = <Found extends object>(sql: string) => database.query<Found>(sql, [environmentId, row.run_no]);
   const [steps, attempts, calls] = await Promise.all([
@@ -86,7 +104,6 @@ export async function getRun(
     ...toRunSummary(readable(row)),
     output: row.output,
     eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),
-    error: row.error === null ? null : (JSON.parse(row.error) as RunError),
     steps: steps.map((step) => ({ ...toStepRecord(readableStep(step)), value: step.value })),
     attempts: attempts.map((attempt) => toFailedAttempt({ ...attempt, step_id: attempt.step_id && fromStoreText(attempt.step_id) })),
     calls: calls.map((call) => toCallRecord(readableCall(call), done)),
@@ -96,4 +113,37 @@ export async function getRun(
 function readableCall(row: CallRow): CallRow {
   const { step_id, path, answer } = row;
   return { ...row, step_id: step_id && fromStoreText(step_id), path: fromStoreText(path), answer: answer && fromStoreText(answer) };
+}
+
+/** In steps, each with one way to be answered, whatever PostgreSQL knows of the tables. */
+export async function countByEvent(
+  database: Database,
+  { environmentId, eventIds }: { environmentId: EnvironmentId; eventIds: readonly EventId[] },
+): Promise<EventRunCounts[]> {
+  const events = await database.query<{ event_id: EventId; sequence: number }>(
+    "SELECT event_id, sequence FROM events WHERE environment_id = $1 AND event_id = ANY ($2::text[])",
+    [environmentId, eventIds],
+  );
+  const sequences = events.map(({ sequence }) => sequence);
+  const [alone, batched] = await Promise.all([
+    database.query<{ event_no: number; status: RunStatus }>(
+      "SELECT event_no, status FROM runs WHERE environment_id = $1 AND event_no = ANY ($2::bigint[])",
+      [environmentId, sequences],
+    ),
+    database.query<{ event_no: number; run_no: number }>(
+      "SELECT event_no, run_no FROM batched_events WHERE environment_id = $1 AND event_no = ANY ($2::bigint[])",
+      [environmentId, sequences],
+    ),
+  ]);
+  const statuses = await database.query<{ run_no: number; status: RunStatus }>(
+    "SELECT run_no, status FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])",
+    [environmentId, batched.map(({ run_no }) => run_no)],
+  );
+  const statusOf = new Map(statuses.map(({ run_no, status }) => [run_no, status]));
+  const all = [...alone, ...batched.map(({ event_no, run_no }) => ({ event_no, status: statusOf.get(run_no) }))];
+  return events.flatMap(({ event_id: eventId, sequence }) => {
+    const counts: EventRunCounts["counts"] = {};
+    for (const { event_no, status } of all) if (event_no === sequence && status) counts[status] = (counts[status] ?? 0) + 1;
+    return Object.keys(counts).length === 0 ? [] : [{ eventId, counts }];
+  });
 }

@@ -7,7 +7,7 @@ import type { News } from "../group-writes.ts";
 import { noteLateCall } from "./advance-run.ts";
 import type { Decision, DecisionResult } from "./decisions.ts";
 import { listRuns } from "./list-runs.ts";
-import { findRun, getRun, summariseRuns } from "./read-runs.ts";
+import { countByEvent, findRun, getRun, summariseRuns } from "./read-runs.ts";
 import { createRunContexts, readRunEnd } from "./run-contexts.ts";
 
 export interface RunStoreParts {
@@ -35,5 +35,6 @@ export function runStore({ database, writer, notify, watch }: RunStoreParts): Ru
     runSummaries: (params) => summariseRuns(database, params),
     runWatch: watch,
     runList: (params) => listRuns(database, params),
+    runCountByEvent: (params) => countByEvent(database, params),
   };
 }

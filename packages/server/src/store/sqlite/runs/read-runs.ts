@@ -5,11 +5,19 @@
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
-import { RUN_STATUSES, type RunDetails, type RunError, type RunListParams, type RunStatus, type RunSummary } from "../../contract/index.ts";
+import {
+  type EventRunCounts,
+  RUN_STATUSES,
+  type RunDetails,
+  type RunListParams,
+  type RunStatus,
+  type RunSummary,
+} from "../../contract/index.ts";
 import {
   type AttemptRow,
   type CallRow,
   doneSteps,
+  PREVIEW_UNITS,
   RUN_COLUMNS,
   type RunSummaryRow,
   type StepRow,
@@ -20,7 +28,8 @@ import {
 } from "../../rows/run-rows.ts";
 
 const SELECT = (extra = "") => `
-  SELECT ${RUN_COLUMNS}${extra}, events.event_id, event_names.name AS event_name
+  SELECT ${RUN_COLUMNS}${extra}, error, (SELECT count(*) FROM failed_attempts WHERE failed_attempts.run_no = runs.run_no) AS failed_attempts,
+    events.event_id, event_names.name AS event_name, substr(events.data, 1, ${PREVIEW_UNITS}) AS event_preview
   FROM runs LEFT JOIN lanes USING (lane_no) LEFT JOIN events ON events.sequence = runs.event_no LEFT JOIN event_names USING (name_id)`;
 
 /** A range of an index, newest first. */
@@ -117,9 +126,27 @@ export function summariseRuns(db: DatabaseSync, params: { environmentId: Environ
   });
 }
 
+const COUNT_BY_STATUS = `
+  SELECT status, count(*) AS runs FROM runs WHERE run_no IN (
+    SELECT run_no FROM runs WHERE event_no = ?1 UNION ALL SELECT run_no FROM batched_events WHERE event_no = ?1)
+  GROUP BY status`;
+
+export function countByEvent(
+  db: DatabaseSync,
+  { environmentId, eventIds }: { environmentId: EnvironmentId; eventIds: readonly EventId[] },
+): EventRunCounts[] {
+  const find = db.prepare("SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?");
+  const count = db.prepare(COUNT_BY_STATUS);
+  return eventIds.flatMap((eventId) => {
+    const event = find.get(environmentId, eventId) as { sequence: number } | undefined;
+    const rows = event ? (count.all(event.sequence) as { status: RunStatus; runs: number }[]) : [];
+    return rows.length === 0 ? [] : [{ eventId, counts: Object.fromEntries(rows.map(({ status, runs }) => [status, runs])) }];
+  });
+}
+
 export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId: EnvironmentId; id: RunId }): RunDetails | null {
-  const row = db.prepare(`${SELECT(", output, error")} WHERE runs.environment_id = ? AND run_id = ?`).get(environmentId, id) as
-    | (RunSummaryRow & { output: string | null; error: string | null })
+  const row = db.prepare(`${SELECT(", output")} WHERE runs.environment_id = ? AND run_id = ?`).get(environmentId, id) as
+    | (RunSummaryRow & { output: string | null })
     | undefined;
   if (!row) return null;
   const all = <Row>(sql: string) => db.prepare(sql).all(row.run_no) as Row[];
@@ -131,7 +158,6 @@ export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId:
     ...toRunSummary(row),
     output: row.output,
     eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),
-    error: row.error === null ? null : (JSON.parse(row.error) as RunError),
     steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
     attempts: attempts.map(toFailedAttempt),
     calls: calls.map((call) => toCallRecord(call, done)),

@@ -52,5 +52,6 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
     runWatch: (listener) => changed.watch(listener),
     runGet: (params) => reader.read("runGet", params),
     runList: (params) => reader.read("runList", params),
+    runCountByEvent: (params) => reader.read("runCountByEvent", params),
   };
 }

@@ -1,0 +1,61 @@
+/** The filter bar above the runs. All filters are part of the URL. */
+
+import { useQuery } from "@tanstack/react-query";
+import { functionsQuery } from "../api/queries.ts";
+import { RUN_STATUSES, type RunStatus } from "../api/types.ts";
+import { withoutRange } from "../lists/time-range.ts";
+import { TimeRangeFilter } from "../lists/time-range-filter.tsx";
+import { Icon } from "../ui/icon.tsx";
+import type { RunSearch } from "./run-search.ts";
+import { statusWord } from "./run-status.tsx";
+
+interface RunFiltersProps {
+  env: string;
+  search: RunSearch;
+  onChange: (search: RunSearch) => void;
+}
+
+export function RunFilters({ env, search, onChange }: RunFiltersProps) {
+  const set = (changes: Partial<Record<keyof RunSearch, string>>) =>
+    onChange(Object.fromEntries(Object.entries({ ...search, ...changes }).filter(([, value]) => value)));
+  return (
+    <search className="filters" aria-label="Filter runs">
+      <StatusFilter value={search.status} onChange={(status) => set({ status })} />
+      <FunctionFilter env={env} value={search.function} onChange={(fn) => set({ function: fn })} />
+      <TimeRangeFilter value={search} onChange={(range) => onChange({ ...withoutRange(search), ...range })} />
+      {Object.keys(search).length > 0 && (
+        <button type="button" className="button bare" onClick={() => onChange({})}>
+          <Icon name="x" size={14} /> Clear
+        </button>
+      )}
+    </search>
+  );
+}
+
+function StatusFilter({ value, onChange }: { value: RunStatus | undefined; onChange: (status: string) => void }) {
+  return (
+    <div className="segments">
+      {(["", ...RUN_STATUSES] as const).map((status) => (
+        <button key={status} type="button" className="segment" aria-pressed={(value ?? "") === status} onClick={() => onChange(status)}>
+          {status === "" ? "All" : statusWord(status)}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function FunctionFilter({ env, value, onChange }: { env: string; value: string | undefined; onChange: (id: string) => void }) {
+  const { data: functions = [] } = useQuery({ ...functionsQuery(env), retry: false });
+  const known = functions.some(({ id }) => id === value);
+  return (
+    <select className="input" aria-label="Function" value={value ?? ""} onChange={({ target }) => onChange(target.value)}>
+      <option value="">Any function</option>
+      {value && !known && <option value={value}>{value}</option>}
+      {functions.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}

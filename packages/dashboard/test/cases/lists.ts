@@ -1,0 +1,123 @@
+/** The lists of runs and events: what a row says, filters by time, saved filters, and work on many runs at once. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { onEnd } from "../../../server/test/support/on-end.ts";
+import { startTestService, type TestService } from "../../../server/test/support/service.ts";
+import { startShopApp } from "../support/app.ts";
+import { openPage } from "../support/browser.ts";
+import { until } from "../support/until.ts";
+
+const CUSTOMERS = ["ada", "grace", "edsger"];
+
+/** Three failed runs and one that waits. */
+async function startFailures(t: TestContext): Promise<TestService> {
+  const service = await startTestService(t, { mode: "dev" });
+  const app = await startShopApp(service.url);
+  onEnd(t, () => app.stop());
+  await service.rest("POST", "/apps", { body: { url: app.url } });
+  for (const customer of CUSTOMERS) await service.send({ name: "shop/payment.due", data: { customer } });
+  await service.send({ name: "shop/cart.left", data: { cart: "c_81" } });
+  await until("three failures", async () => (await service.rest("GET", "/runs?status=failed")).body.data.length === CUSTOMERS.length);
+  await until("a wait", async () => (await service.rest("GET", "/runs?status=waiting")).body.data.length === 1);
+  return service;
+}
+
+async function drag(page: Page, from: number, to: number): Promise<void> {
+  const chart = page.locator(".events-chart .u-over");
+  await chart.hover();
+  const { width } = (await chart.boundingBox()) ?? assert.fail("the chart is there");
+  await chart.hover({ position: { x: width * from, y: 10 } });
+  await page.mouse.down();
+  await chart.hover({ position: { x: width * to, y: 10 } });
+  await page.mouse.up();
+}
+
+export function listCases(browser: () => Browser): void {
+  test("runs are told apart in the list, chosen, and rerun or cancelled together", async (t) => {
+    const service = await startFailures(t);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/runs`);
+    for (const title of ["Status", "Function and run ID", "Event", "Error", "Attempts", "Duration", "Created"])
+      await page.locator(".list-columns").getByText(title, { exact: true }).waitFor();
+    const row = page.getByRole("listitem").filter({ hasText: "grace" });
+    const { id, failedAttempts } = (await service.rest("GET", "/runs?status=failed")).body.data[1];
+    assert.equal((await service.rest("GET", `/runs/${id}`)).body.data.attempts.length, failedAttempts);
+    assert.ok(failedAttempts > 0);
+    await row.getByText("NonRetriableError: The card was declined").waitFor();
+    await row.getByText(`${failedAttempts} failed`).waitFor();
+    await row.getByText(/^\d+ ms$|^\d+\.\d+ s$/).waitFor();
+    await row.getByText(id).waitFor();
+
+    // By keyboard: j moves to a row, x marks it.
+    await page.keyboard.press("j");
+    await page.getByRole("listitem").first().locator("a:focus").waitFor();
+    await page.keyboard.press("x");
+    const bar = page.getByRole("region", { name: "Selected runs" });
+    await bar.getByText("1 run selected").waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await bar.getByText("2 runs selected").waitFor();
+    await bar.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog", { name: "Cancel 1 run?" }).getByText("c_81").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).last().click();
+    await page.getByText("1 run cancelled").waitFor();
+    await page
+      .getByRole("listitem")
+      .filter({ hasText: /Cancelled\s*Remind/ })
+      .waitFor();
+
+    for (const customer of ["ada", "grace"]) await page.getByRole("listitem").filter({ hasText: customer }).getByRole("checkbox").check();
+    await bar.getByRole("button", { name: "Rerun" }).click();
+    await page.getByRole("dialog", { name: "Rerun 2 runs?" }).getByRole("button", { name: "Rerun" }).click();
+    await page.getByText("2 runs started again").waitFor();
+    await until("five failures", async () => (await service.rest("GET", "/runs?status=failed")).body.data.length === 5);
+  });
+
+  test("runs are filtered by a typed time range, by the chart, and by saved filters", async (t) => {
+    const service = await startFailures(t);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/runs?status=failed`);
+    await page.getByText("3 runs in total").waitFor();
+    await page.getByRole("button", { name: "Saved filters" }).click();
+    await page.getByRole("textbox", { name: "Name of the filter" }).fill("What failed");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.keyboard.press("Escape");
+
+    await page.getByRole("combobox", { name: "Time range" }).selectOption("From … to …");
+    const from = page.getByLabel(/^From/);
+    await from.fill("2020-01-01T00:00:00");
+    await from.press("Enter");
+    await page.waitForURL(/from=15778\d+/);
+    await page.getByText("3 runs in total").waitFor();
+    await page.getByLabel(/^To/).fill("2020-02-01T00:00:00");
+    await page.getByLabel(/^To/).press("Enter");
+    await page.getByText("No run matches these filters").waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByText("4 runs in total").waitFor();
+
+    await drag(page, 0.25, 0.5);
+    await page.waitForURL(/from=\d+&to=\d+/);
+    await page.getByText("No run matches these filters").waitFor();
+
+    await page.reload();
+    await page.getByRole("button", { name: "Saved filters" }).click();
+    await page.getByRole("button", { name: "What failed", exact: true }).click();
+    await page.waitForURL(/\/runs\?status=failed$/);
+    await page.getByText("3 runs in total").waitFor();
+  });
+
+  test("events show the outcome of their runs; internal events appear when asked for", async (t) => {
+    const service = await startFailures(t);
+    await service.send({ name: "nobody/cares", data: {} });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events`);
+    await page.getByRole("listitem").filter({ hasText: "grace" }).getByText("Runs: 1 failed").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "shop/cart.left" }).getByText("Runs: 1 waiting").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "nobody/cares" }).getByText("no runs").waitFor();
+    await page.getByText("5 events in total").waitFor();
+    assert.equal(await page.getByText("inngest/function.failed").count(), 0);
+    await page.getByRole("checkbox", { name: "Internal events" }).check();
+    await page.waitForURL(/internal=true/);
+    await page.getByRole("listitem").filter({ hasText: "inngest/function.failed" }).first().waitFor();
+    await page.getByText("8 events in total").waitFor();
+  });
+}
