@@ -25,6 +25,7 @@ import {
 } from "@inlet/protocol";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
 import type { LiveLog } from "./observe/live-log.ts";
+import type { Metrics } from "./observe/metrics/metrics.ts";
 import type { RefusalLog } from "./observe/refusal-log.ts";
 import type { Traffic } from "./observe/traffic.ts";
 import { type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "./observe/webhook-record.ts";
@@ -62,6 +63,8 @@ export interface EventLifeParts {
   functions: FunctionsPart;
   refusals: RefusalLog;
   traffic: Traffic;
+  /** Null: nobody reads them. */
+  metrics: Metrics | null;
   defaultEnvironment: string;
   /** Null: nobody watches. */
   liveLog: LiveLog | null;
@@ -94,9 +97,10 @@ export function createEventLife(parts: EventLifeParts): EventLife {
 }
 
 /** Refused before any work: no key and no token is as long. */
-function keyTooLong({ refusals }: EventLifeParts): Refusal {
+function keyTooLong({ refusals, metrics }: EventLifeParts): Refusal {
   const refused = new Refusal("event_key_invalid", `An event key has at most ${KEY_UNITS_MAX} characters.`);
   refusals.note(refused.code);
+  metrics?.refused(null, refused.code);
   return refused;
 }
 
@@ -159,7 +163,7 @@ async function fromWebhook(parts: EventLifeParts, request: InboundRequest, targe
   if (environment instanceof Refusal) return refuse(parts, seen, transformed, environment);
 
   const seed = seedOf(request);
-  return await keep(parts, {
+  const kept = await keep(parts, {
     environmentId: environment.id,
     receivedAt,
     source: { kind: "webhook", id: webhook.id },
@@ -167,6 +171,8 @@ async function fromWebhook(parts: EventLifeParts, request: InboundRequest, targe
     events: [identified(parts, event, seed, 0, receivedAt)],
     webhookRequest: webhookRecord(seen, transformed, { refused: null, deliveredTo: environment.id }, parts.maskedHeaders),
   });
+  parts.metrics?.webhookRequest(environment.id, kept instanceof Refusal ? kept.code : "accepted", transformed?.durationMs ?? null);
+  return kept;
 }
 
 /** What a closed webhook or a refused address was sent is recorded in full, but no code is run for it. */
@@ -198,6 +204,7 @@ async function transform(
 
 async function refuse(parts: EventLifeParts, seen: SeenRequest, transformed: SeenTransform | null, refused: Refusal): Promise<Refusal> {
   const ending = { refused, deliveredTo: seen.webhook.environmentId };
+  parts.metrics?.webhookRequest(seen.webhook.environmentId, refused.code, transformed?.durationMs || null);
   try {
     await parts.store.webhookRequestInsert(webhookRecord(seen, transformed, ending, parts.maskedHeaders));
     return refused;
@@ -218,6 +225,7 @@ async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSin
     const started = events.reduce((sum, { id, runs }, index) => sum + (kept.ids[index] === id ? (runs?.length ?? 0) : 0), 0);
     if (started > 0) parts.traffic.note(environmentId, "runsStarted", started);
     parts.traffic.stored(environmentId, kept.ids.length - kept.duplicates, kept.duplicates);
+    parts.metrics?.stored(environmentId, batch.source.kind, kept.ids.length - kept.duplicates, kept.duplicates);
     parts.liveLog?.kept(batch, kept);
     return kept;
   } catch (error) {
@@ -226,13 +234,14 @@ async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSin
 }
 
 function noteRefusal(
-  { refusals, traffic, directory, defaultEnvironment }: EventLifeParts,
+  { refusals, traffic, metrics, directory, defaultEnvironment }: EventLifeParts,
   request: InboundRequest,
   { code }: Refusal,
 ): void {
   refusals.note(code);
   const environmentId = environmentConcerned(directory, request, defaultEnvironment);
   if (environmentId !== null) traffic.note(environmentId, "refused");
+  metrics?.refused(environmentId, code);
 }
 
 /** A sender that may send again fixes the ids of its events with a seed. */

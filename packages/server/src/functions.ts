@@ -22,6 +22,7 @@ import { Registry } from "./fan-out/registry.ts";
 import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
 import { eventValue, newWait } from "./fan-out/waits.ts";
 import type { LiveLog } from "./observe/live-log.ts";
+import type { Metrics } from "./observe/metrics/metrics.ts";
 import type { Traffic } from "./observe/traffic.ts";
 import type { Directory } from "./receive/senders/directory.ts";
 import { rerunRun } from "./rerun-run.ts";
@@ -43,6 +44,9 @@ export interface Functions {
   registry: FunctionsRoutesParts["registry"];
   /** By environment, since when calls wait in this process for their turn. */
   waitingSince(): ReadonlyMap<Environment["id"], number>;
+  /** The same by function. */
+  functionsWaitingSince(): ReadonlyMap<FunctionNo, number>;
+  functionId(no: FunctionNo): string;
   /** Before events are accepted. */
   open(): Promise<void>;
   /** Takes up what is in the queue, and looks for apps. */
@@ -59,6 +63,7 @@ export interface FunctionsParts {
   signingKey(): string | null;
   liveLog: LiveLog | null;
   traffic: Traffic;
+  metrics: Metrics | null;
   caller: Pick<AppCaller, "call" | "stop">;
   log: Logger;
   clock: Clock;
@@ -119,10 +124,14 @@ export function createFunctions(parts: FunctionsParts): Functions {
       invoke: (operation, state, at) => readInvocation(invokeParts, operation, state, at),
     },
     starts,
-    onEnd({ environmentId, functionNo, id }, end) {
+    onEnd(run, end) {
+      const { environmentId, functionNo, id } = run;
       if (end.status !== "cancelled") parts.traffic.note(environmentId, end.status === "completed" ? "runsCompleted" : "runsFailed");
       parts.liveLog?.ended(functionId(functionNo), id, end);
+      parts.metrics?.runEnded(run, end);
     },
+    onStart: ({ environmentId, functionNo }) => parts.metrics?.runStarted(environmentId, functionNo),
+    onCall: (entry, result) => parts.metrics?.called(entry, result),
     log,
     clock,
   });
@@ -177,6 +186,8 @@ export function createFunctions(parts: FunctionsParts): Functions {
     lease,
     take: (entries) => executor.take(entries),
     waitingSince: () => executor.waitingSince(),
+    functionsWaitingSince: () => executor.functionsWaitingSince(),
+    functionId,
     subscribersOf: (environmentId, name) =>
       registry.candidates(environmentId, name).flatMap(({ functionNo }) => {
         const known = registry.function(functionNo as FunctionNo);

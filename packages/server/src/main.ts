@@ -5,6 +5,7 @@ import { pino } from "pino";
 import { ConfigInvalid, readConfig } from "./config/config.ts";
 import type { Mode } from "./config/settings.ts";
 import { isLoopback, type Service, startService } from "./service.ts";
+import { StartRefused } from "./start-refused.ts";
 import { StoreRefused } from "./store/contract/index.ts";
 import type { CopyReport, CopyStoreOptions } from "./store/copy/copy-store.ts";
 import { curlSend, loginLink, welcome } from "./welcome.ts";
@@ -74,7 +75,7 @@ function untilAsked(): Promise<void> {
 
 function explain(error: unknown): string {
   if (error instanceof ConfigInvalid) return error.messages.map((message) => `inlet: ${message}`).join("\n");
-  if (error instanceof StoreRefused) return `inlet: ${error.message}`;
+  if (error instanceof StoreRefused || error instanceof StartRefused) return `inlet: ${error.message}`;
   const { code, port, address } = error as { code?: string; port?: number; address?: string };
   if (code === "EADDRINUSE") return `inlet: port ${port} on ${address} is taken. Stop what listens there, or choose another with --port.`;
   if (code === "EACCES") return `inlet: this user may not listen on port ${port}. Choose one above 1023 with --port.`;

@@ -10,14 +10,17 @@ import { AttemptBudget } from "./api/access/attempt-budget.ts";
 import { AuditTrail } from "./api/access/audit-trail.ts";
 import { REMEMBERED_MS } from "./api/access/idempotency.ts";
 import { LoginTokens } from "./api/access/login-tokens.ts";
+import type { AccessRules } from "./api/access/rest-access.ts";
 import { Sessions } from "./api/access/sessions.ts";
 import { registerDashboardFiles } from "./api/dashboard-files.ts";
 import { registerHealthRoutes } from "./api/health-routes.ts";
+import { listenForMetrics, type MetricsListener, registerMetricsRoute } from "./api/metrics-route.ts";
 import { registerRestApi } from "./api/rest-api.ts";
 import { registerSdkRoutes } from "./api/sdk/sdk-routes.ts";
 import { StreamSlots } from "./api/streams/stream-slots.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
 import type { Config } from "./config/config.ts";
+import type { ListenAddress } from "./config/readings.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { createEventLife } from "./event-life.ts";
 import { AppAddresses } from "./execute/call/app-addresses.ts";
@@ -40,6 +43,7 @@ import { createSweepTurns } from "./maintenance/sweep-turns.ts";
 import { tendStore } from "./maintenance/tend-store.ts";
 import { EventTypeCounter } from "./observe/event-type-counter.ts";
 import { createLiveLog } from "./observe/live-log.ts";
+import { Metrics } from "./observe/metrics/metrics.ts";
 import { QueueHistory } from "./observe/queue-history.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
 import { Traffic } from "./observe/traffic.ts";
@@ -52,7 +56,8 @@ import { bodyOf, replayRequest } from "./receive/replay-request.ts";
 import { Directory } from "./receive/senders/directory.ts";
 import { isIpRange } from "./receive/senders/ip-list.ts";
 import { issueKey, issueWebhookToken } from "./receive/senders/issue-key.ts";
-import type { Environment, Store, StoreTopic } from "./store/contract/index.ts";
+import { StartRefused } from "./start-refused.ts";
+import type { CommitFigures, Environment, Store, StoreTopic } from "./store/contract/index.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { createTransformRunner, readProviderTemplates, tryTransform } from "./transform/index.ts";
 
@@ -64,6 +69,8 @@ const DASHBOARD_FOLDER = fileURLToPath(new URL("../../dashboard/dist", import.me
 export interface Service {
   /** Where it listens, `http://127.0.0.1:8288`. */
   url: string;
+  /** Where metrics are open, if an address of their own was set. */
+  metricsUrl: string | null;
   /** Keys made by this start, to be shown once. */
   newKeys: NewKey[];
   /** The token of a link that signs in to the dashboard once, for a quarter of an hour. */
@@ -85,7 +92,9 @@ export async function startService(config: Config, { log, now, showLine }: Servi
     onFault: (reason: string) => log.error({ reason }, "the store cannot be written: requests are refused with 503 until it can"),
     onRecovery: () => log.info("the store can be written again"),
     version: packageFile.version,
+    onCommitted: (figures: CommitFigures) => metrics?.committed(figures),
   };
+  let metrics: Metrics | null = null;
   const openShared = async (url: string) => {
     // Who keeps to the embedded store does not wait for the client of PostgreSQL to load.
     const { openPostgresStore } = await import("./store/postgres/postgres-store.ts");
@@ -93,7 +102,7 @@ export async function startService(config: Config, { log, now, showLine }: Servi
   };
   const store = config.databaseUrl ? await openShared(config.databaseUrl) : openSqliteStore({ ...options, folder: config.dataDir });
   try {
-    return await serve(config, store, log, now ?? store.storeNow, showLine);
+    return await serve(config, store, { log, now: now ?? store.storeNow, ...(showLine && { showLine }) }, (made) => (metrics = made));
   } catch (error) {
     await store.stop();
     throw error;
@@ -103,9 +112,8 @@ export async function startService(config: Config, { log, now, showLine }: Servi
 async function serve(
   config: Config,
   store: Store,
-  log: Logger,
-  now: () => number,
-  showLine: ServiceSurroundings["showLine"],
+  { log, now, showLine }: ServiceSurroundings & { now: () => number },
+  useMetrics: (metrics: Metrics) => void,
 ): Promise<Service> {
   const newKeys = await bootstrap(store, config, log, now);
   const directory = new Directory(store);
@@ -118,6 +126,14 @@ async function serve(
   const refusals = new RefusalLog(log);
   const traffic = new Traffic({ store, log, now });
   const eventTypeCounter = new EventTypeCounter({ store, log });
+  const metrics: Metrics = new Metrics({
+    store,
+    environmentName: (id) => directory.environment(id)?.name ?? String(id),
+    functionId: (no) => functions.functionId(no),
+    waitingSince: () => functions.functionsWaitingSince(),
+    now,
+  });
+  useMetrics(metrics);
   const queueHistory = new QueueHistory({ store, waitingSince: () => functions.waitingSince(), log, now });
   const swept = { store, log, turns: createSweepTurns(store, now) };
   const upkeep = [
@@ -134,6 +150,7 @@ async function serve(
     traffic,
     eventTypeCounter,
     queueHistory,
+    metrics,
   ];
 
   const transforms = createTransformRunner({
@@ -143,7 +160,7 @@ async function serve(
   const environmentShown = (id: Environment["id"]) => shownUnless(defaultEnvironment, directory.environment(id)?.name);
   const liveLog = showLine ? createLiveLog({ environmentShown, write: showLine, now }) : null;
   const functions = createFunctions({
-    ...{ config, store, directory, eventIds: ids, defaultEnvironment, liveLog, traffic, log },
+    ...{ config, store, directory, eventIds: ids, defaultEnvironment, liveLog, traffic, metrics, log },
     clock: systemClock(now),
     caller: new AppCaller({
       timeoutMs: config.callTimeout,
@@ -168,6 +185,7 @@ async function serve(
     store,
     refusals,
     traffic,
+    metrics,
     defaultEnvironment,
     liveLog,
     eventIds: ids,
@@ -200,17 +218,19 @@ async function serve(
     sdk: functions.sdk,
     audit,
   });
+  const access: AccessRules = {
+    directory,
+    open: config.mode === "dev",
+    publicUrl: config.publicUrl,
+    defaultEnvironment,
+    attempts,
+    sessions: new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId: () => ids.next(now()), log, now }),
+  };
+  registerMetricsRoute(app, { metrics, access });
   registerRestApi(app, {
     runs: functions.runs,
     registry: functions.registry,
-    access: {
-      directory,
-      open: config.mode === "dev",
-      publicUrl: config.publicUrl,
-      defaultEnvironment,
-      attempts,
-      sessions: new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId: () => ids.next(now()), log, now }),
-    },
+    access,
     loginTokens,
     audit,
     store,
@@ -244,6 +264,8 @@ async function serve(
   const stopFollowing = followChanges(store, { directory, registry: functions.registry }, log);
   await functions.open();
   await app.listen({ port: config.port, host: config.host });
+  const metricsListener = config.metricsListen && (await openMetrics(config.metricsListen, metrics, app));
+  if (metricsListener) log.info(`metrics on ${metricsListener.url}`);
   await functions.start((app.server.address() as AddressInfo).port);
   for (const part of upkeep) part.start();
 
@@ -254,11 +276,21 @@ async function serve(
     await functions.stop();
     stopFollowing();
     await closeWithin(app, config.drainTimeout);
-    await Promise.all([...upkeep.map((part) => part.stop()), transforms.stop()]);
+    await Promise.all([...upkeep.map((part) => part.stop()), transforms.stop(), metricsListener?.stop()]);
     refusals.stop();
     await store.stop();
   }
-  return { url: urlOf(app), newKeys, issueLoginToken: () => loginTokens.issue(), stop: () => (stopped ??= stop()) };
+  const metricsUrl = metricsListener?.url ?? null;
+  return { url: urlOf(app), metricsUrl, newKeys, issueLoginToken: () => loginTokens.issue(), stop: () => (stopped ??= stop()) };
+}
+
+async function openMetrics(address: ListenAddress, metrics: Metrics, app: FastifyInstance): Promise<MetricsListener> {
+  try {
+    return await listenForMetrics(address, metrics);
+  } catch (error) {
+    await app.close();
+    throw new StartRefused(`cannot listen on ${address.host}:${address.port}, see --metrics-listen: ${(error as Error).message}`, error);
+  }
 }
 
 /** What another node changed holds here within a moment. */

@@ -115,6 +115,25 @@ export function url(): Reading<string> {
   };
 }
 
+export interface ListenAddress {
+  host: string;
+  port: number;
+}
+
+/** `host:port`; an IPv6 address is in brackets. */
+export function listenAddress(): Reading<ListenAddress> {
+  return {
+    placeholder: "host:port",
+    parse(given) {
+      const [, v6, name, digits = ""] = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(given.trim()) ?? [];
+      const host = v6 ?? name;
+      if (host === undefined || Number(digits) > 65_535 || (v6 !== undefined && isIP(v6) !== 6))
+        throw new SettingFault("must be a host and a port, such as 127.0.0.1:9464 or [::1]:9464");
+      return { host, port: Number(digits) };
+    },
+  };
+}
+
 /** What a browser sends in `Origin` for pages of this address. */
 export function origin(): Reading<string> {
   return {

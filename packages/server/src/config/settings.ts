@@ -12,7 +12,9 @@ import {
   integer,
   KIB,
   key,
+  type ListenAddress,
   list,
+  listenAddress,
   MIB,
   oneOf,
   origin,
@@ -163,6 +165,11 @@ export const SETTINGS = {
     default: 30 * DAY_MS,
     shown: "30d",
     sentence: "How long recorded webhook requests are retained.",
+  }),
+  metricsListen: setting<ListenAddress | null>({
+    reading: listenAddress(),
+    default: null,
+    sentence: "Address that serves GET /metrics without a key, such as 127.0.0.1:9464. Port 0 selects a free port.",
   }),
   appUrl: setting<string[]>({
     reading: list(url()),

@@ -22,7 +22,7 @@ import {
   TIMER_LANE,
 } from "../store/contract/index.ts";
 import { sleepOn } from "./clock.ts";
-import { type ExecutedFunction, FunctionCalls, type FunctionCallsParts } from "./function-calls.ts";
+import { type CallResult, type ExecutedFunction, FunctionCalls, type FunctionCallsParts } from "./function-calls.ts";
 import { type GateRule, Gates } from "./queue/gates.ts";
 import { type LaneRules, Scheduler } from "./queue/scheduler.ts";
 import { Suspects } from "./queue/suspects.ts";
@@ -43,6 +43,10 @@ export interface ExecutorParts extends FunctionCallsParts {
   starts: { work(entry: ClaimedEntry): Promise<ClaimedEntry[]> };
   /** A run has ended, and it is written. */
   onEnd(run: RunRecord, end: RunEnd): void;
+  /** The first call of a run is made. */
+  onStart(entry: ClaimedEntry): void;
+  /** A call was made, and what follows is written. */
+  onCall(entry: ClaimedEntry, result: CallResult): void;
   log: Logger;
 }
 
@@ -119,6 +123,11 @@ export class Executor {
   /** By environment, since when calls wait here for their turn. */
   waitingSince(): ReadonlyMap<EnvironmentId, number> {
     return this.#scheduler.waitingSince();
+  }
+
+  /** The same by function. */
+  functionsWaitingSince(): ReadonlyMap<FunctionNo, number> {
+    return this.#scheduler.functionsWaitingSince();
   }
 
   /** What this node held when it died is due again. Before this, nothing may be leased. */
@@ -259,7 +268,10 @@ export class Executor {
     if (!context) return this.#untilWritten(() => this.#parts.store.queueRemove(entry));
     const target = this.#parts.functionOf(entry.functionNo);
     if (!target || target.app.removedAt !== null) return this.#fail(entry, runNo, "Its app was removed.");
-    if (context.run.startedAt === null) await this.#begin(entry, runNo, target);
+    if (context.run.startedAt === null) {
+      this.#parts.onStart(entry);
+      await this.#begin(entry, runNo, target);
+    }
     const call = await this.#suspects.watch(entry, "calling", () => this.#calls.ask({ entry, context, target }, signal));
     if (signal.aborted || (this.#isStopping && !call.hasAnswer)) return this.#letGo([entry]);
     await this.#suspects.watch(entry, "concluding", () => this.#conclude(entry, runNo, call));
@@ -269,6 +281,7 @@ export class Executor {
     const { environmentId } = entry;
     const outcome = this.#calls.read(call);
     const isApplied = await this.#advance({ environmentId, runNo, entry, decide: outcome.decide });
+    this.#parts.onCall(entry, outcome.result);
     if (isApplied) return;
     // The run has ended while the app worked: nothing follows, but the call is there to be seen, and its slots are free now.
     await this.#untilWritten(() => this.#parts.store.runNoteCall({ environmentId, runNo, ...outcome.late() }));

@@ -51,7 +51,11 @@ export interface MadeCall extends FunctionCall {
   hasAnswer: boolean;
 }
 
+/** `unreachable`: the app gave no answer. */
+export type CallResult = "ok" | "error" | "unreachable";
+
 export interface FunctionCallOutcome {
+  result: CallResult;
   /** What the answer means for the run as it is by now. */
   decide(state: RunState): RunChange;
   /** What is recorded when the run has ended meanwhile. */
@@ -86,7 +90,9 @@ export class FunctionCalls {
         : readAnswer(target.app.headers, received, endedAt);
     const { answer } = read;
     const record = callRecord(call);
+    const { hasAnswer } = call;
     return {
+      result: hasAnswer ? (errorIn(answer) ? "error" : "ok") : "unreachable",
       decide: (state) => {
         const change = decideAnswer(state, answer, this.#facts(call, read));
         const isError = change.attempts?.length || change.end?.status === "failed";

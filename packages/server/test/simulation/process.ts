@@ -68,7 +68,18 @@ export class SimProcess {
     const eventIds = createEventIdGenerator();
     const directory = new Directory(tapped);
     const functions = createFunctions({
-      ...{ config, store: tapped, directory, eventIds, defaultEnvironment, liveLog: null, traffic, log, caller: parts.caller },
+      ...{
+        config,
+        store: tapped,
+        directory,
+        eventIds,
+        defaultEnvironment,
+        liveLog: null,
+        metrics: null,
+        traffic,
+        log,
+        caller: parts.caller,
+      },
       clock: { now, after },
       signingKey: () => null,
     });
@@ -79,7 +90,7 @@ export class SimProcess {
     this.#directory = directory;
     this.#environment = defaultEnvironment;
     this.#eventLife = createEventLife({
-      ...{ directory, functions, traffic, defaultEnvironment, eventIds, now, store: tapped, liveLog: null },
+      ...{ directory, functions, traffic, defaultEnvironment, eventIds, now, store: tapped, metrics: null, liveLog: null },
       senders: { directory, placeholderEnvironment: defaultEnvironment, attempts: { waitS: () => null } },
       bodyBytesMax: config.bodyLimit,
       transforms: NO_TRANSFORMS,

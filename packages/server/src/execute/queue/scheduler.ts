@@ -5,7 +5,7 @@
  * a slot is free, the lane that has waited longest first.
  */
 
-import type { EnvironmentId, LeaseId } from "@inlet/protocol";
+import type { EnvironmentId, FunctionNo, LeaseId } from "@inlet/protocol";
 import type { ClaimedEntry, LimitRule, QueueClaimResult } from "../../store/contract/index.ts";
 import type { Clock } from "../clock.ts";
 
@@ -90,6 +90,15 @@ export class Scheduler {
     for (const { waiting } of this.#lanes.values()) {
       const [next] = waiting;
       if (next) oldest.set(next.environmentId, Math.min(next.dueAt, oldest.get(next.environmentId) ?? next.dueAt));
+    }
+    return oldest;
+  }
+
+  /** By function, since when the oldest waits here. */
+  functionsWaitingSince(): Map<FunctionNo, number> {
+    const oldest = new Map<FunctionNo, number>();
+    for (const { waiting } of this.#lanes.values()) {
+      for (const { functionNo, dueAt } of waiting) oldest.set(functionNo, Math.min(dueAt, oldest.get(functionNo) ?? dueAt));
     }
     return oldest;
   }

@@ -286,5 +286,14 @@ export function queueConformance(engine: Engine): void {
       [800, 900],
     );
     assert.deepEqual((await depths())[0], { environmentId: here, waiting: 4, oldestDueAt: 1_000 });
+    const byFunction = (await store.queueFunctionDepths()).sort((a, b) => a.environmentId - b.environmentId);
+    assert.deepEqual(
+      byFunction.map(({ environmentId, functionNo, waiting, oldestDueAt }) => [environmentId, functionNo, waiting, oldestDueAt]),
+      [
+        [here, scene.functions[0], 4, 1_000],
+        [there, scene.functions[0], 1, null],
+      ],
+    );
+    assert.ok((await store.storeBytes()) > 0);
   });
 }

@@ -78,6 +78,11 @@ export interface QueueDepth {
   oldestDueAt: number | null;
 }
 
+/** The same for one function of an environment. */
+export interface FunctionQueueDepth extends QueueDepth {
+  functionNo: FunctionNo;
+}
+
 /** For a store that only one process can use: its leases end with it. */
 export const LEASE_WITHOUT_END = Number.MAX_SAFE_INTEGER;
 
@@ -131,6 +136,8 @@ export interface QueueStore {
   queueRecover(params: { node: string; now: number }): Promise<void>;
   /** Every environment with calls that are due or under way. A lane is of one environment: lanes are what is counted. */
   queueDepths(): Promise<QueueDepth[]>;
+  /** Every function with calls that are due or under way. Looks at every one of them: ask rarely. */
+  queueFunctionDepths(): Promise<FunctionQueueDepth[]>;
   /** Lanes that hold work. */
   queueLanes(): Promise<string[]>;
   /** Counts a trial before it begins, for work that its node may die of. */

@@ -55,6 +55,8 @@ export interface Store
   storeWatch(listener: (topic: StoreTopic) => void): () => void;
   /** Throws StoreUnavailable unless the store can be written now. */
   storeProbe(): Promise<void>;
+  /** How much room the store takes on disk. */
+  storeBytes(): Promise<number>;
   /** What people should know of the store and of those who share it. */
   storeReport(): Promise<StoreReport>;
 }
@@ -80,6 +82,13 @@ export interface NodeReport {
 
 /** What nodes keep in memory: environments, keys and webhooks, or apps and functions. */
 export type StoreTopic = "directory" | "registry";
+
+/** What became of one transaction of the group commit, for figures. */
+export interface CommitFigures {
+  durationMs: number;
+  /** Events stored by it. */
+  events: number;
+}
 
 /** The store cannot be used for the moment. `reason` is a sentence for the log. */
 export class StoreUnavailable extends Error {

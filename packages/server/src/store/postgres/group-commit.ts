@@ -76,6 +76,7 @@ export interface GroupCommitParts<Work, Result> {
   /** What is to be there before the transaction begins. */
   prepare?(works: readonly Work[]): Promise<void>;
   write: WriteGroup<Work, Result>;
+  onCommitted?(durationMs: number, results: readonly Result[]): void;
   /** Lets go of what a lost attempt may have leased. */
   release(entries: readonly LeasedEntry[]): Promise<void>;
 }
@@ -161,6 +162,7 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     await prepare?.(group.map(({ work }) => work));
     const { environmentId } = group[0] as Unit<Work, Result>;
     let written: Written<Result> | null = null;
+    const begun = performance.now();
     try {
       written = await database.transaction(async (client) => (written = await write(client, environmentId, group)));
     } catch (error) {
@@ -168,6 +170,7 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
       throw error;
     }
     written.onCommit();
+    this.#parts.onCommitted?.(performance.now() - begun, written.results);
     for (const [index, unit] of group.entries()) this.#settle(unit, () => unit.resolve(written?.results[index] as Result));
   }
 

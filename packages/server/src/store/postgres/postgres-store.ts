@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import {
+  type CommitFigures,
   type EventAppendResult,
   type EventBatch,
   type EventStore,
@@ -53,6 +54,7 @@ export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "onF
   rules?: WaitRules;
   /** Of this program, for people to see. */
   version?: string;
+  onCommitted?(figures: CommitFigures): void;
   /** The schema this program knows; another one only where two releases are tried side by side. */
   schemaFolder?: URL;
 }
@@ -91,9 +93,18 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     database,
     prepare: createAddWords(ways, database),
     write: createWriteEvents(ways),
+    onCommitted: (durationMs, kept) => {
+      const stored = kept.reduce((sum, { ids, duplicates }) => sum + ids.length - duplicates, 0);
+      options.onCommitted?.({ durationMs, events: stored });
+    },
     release,
   });
-  const decisions = new GroupCommit<Decision, DecisionResult>({ database, write: createWriteDecisions(ways), release });
+  const decisions = new GroupCommit<Decision, DecisionResult>({
+    database,
+    write: createWriteDecisions(ways),
+    onCommitted: (durationMs) => options.onCommitted?.({ durationMs, events: 0 }),
+    release,
+  });
   const analyzing = setInterval(() => void analyzeYoungTables(database).catch(() => {}), ANALYZE_INTERVAL_MS).unref();
   let stopped: Promise<void> | null = null;
 
@@ -131,6 +142,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     async storeProbe() {
       beat.refuseTooOld();
       await database.query("UPDATE probe SET written_at = written_at + 1");
+    },
+    async storeBytes() {
+      const [row] = await database.query<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
+      return row?.bytes ?? 0;
     },
     storeReport: () => beat.report(),
     stop: () => (stopped ??= close()),

@@ -27,7 +27,7 @@ export interface GroupCommitHooks {
   /** Called when writing begins to fail, and when it works again. */
   onFault(reason: string): void;
   onRecovery(): void;
-  onCommit(): void;
+  onCommit(durationMs: number): void;
   /** Nothing of the last group was kept. */
   onRollback(): void;
 }
@@ -87,6 +87,7 @@ export class GroupCommit {
 
   #commitGroup(group: Unit[]): void {
     let results: unknown[];
+    const begun = performance.now();
     try {
       results = this.#transact(group);
     } catch (error) {
@@ -97,7 +98,7 @@ export class GroupCommit {
       return;
     }
     this.#noteSuccess();
-    this.#hooks.onCommit();
+    this.#hooks.onCommit(performance.now() - begun);
     for (let i = 0; i < group.length; i++) group[i]?.resolve(results[i]);
   }
 

@@ -19,6 +19,7 @@ type ContractReads =
   | "runCountByEvent"
   | "runGet"
   | "queueDepths"
+  | "queueFunctionDepths"
   | "auditList"
   | "eventTypeGet"
   | "eventTypeList"

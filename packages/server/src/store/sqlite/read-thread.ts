@@ -9,7 +9,7 @@ import { countStretch, getEventType, listEventTypes } from "./events/event-types
 import { followEvents, getEvent, lastSequence, sequenceBefore } from "./events/follow-events.ts";
 import { listEvents } from "./events/list-events.ts";
 import { listTraffic } from "./events/traffic.ts";
-import { queueDepths } from "./queue/queue-depths.ts";
+import { queueDepths, queueFunctionDepths } from "./queue/queue-depths.ts";
 import type { ReadAnswer, ReadOperations, ReadParams, ReadRequest, ReadResult } from "./read-operations.ts";
 import { countByEvent, getRun, listRuns, summariseRuns } from "./runs/read-runs.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "./webhooks/follow-webhook-requests.ts";
@@ -37,6 +37,7 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   runSummaries: (params) => summariseRuns(db, params),
   runCountByEvent: (params) => countByEvent(db, params),
   queueDepths: () => queueDepths(db),
+  queueFunctionDepths: () => queueFunctionDepths(db),
   runGet: (params) => getRun(db, params),
   auditList: (params) => listAudit(db, params),
   eventTypeStretch: (params) => countStretch(db, params),

@@ -1,8 +1,9 @@
 /** The embedded store: one SQLite file in the data folder, one writer on this thread, readers on another. */
 
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import type { EventStore, Store, StoreReport, WaitRules } from "../contract/index.ts";
+import type { CommitFigures, EventAppendResult, EventBatch, EventStore, Store, StoreReport, WaitRules } from "../contract/index.ts";
 import { auditStore } from "./access/audit-log.ts";
 import { environmentStore } from "./access/environments.ts";
 import { idempotencyStore } from "./access/idempotency-keys.ts";
@@ -11,7 +12,7 @@ import { sessionStore } from "./access/sessions.ts";
 import { appStore } from "./apps/apps.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { DATABASE_FILE, openWriter } from "./database.ts";
-import { type AppendEvents, prepareAppendEvents } from "./events/append-events.ts";
+import { prepareAppendEvents } from "./events/append-events.ts";
 import { dedupKeyStore } from "./events/dedup-keys.ts";
 import { eventTypeStore } from "./events/event-types.ts";
 import { InsertEvents } from "./events/insert-events.ts";
@@ -47,12 +48,13 @@ export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "
   rules?: WaitRules;
   /** Of this program, for people to see. */
   version?: string;
+  onCommitted?(figures: CommitFigures): void;
 }
 
 const NODE = "local";
 
 /** Throws StoreRefused when the folder is in use, cannot be written, or holds a file that must not be used. */
-export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown", ...hooks }: SqliteStoreOptions): Store {
+export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown", onCommitted, ...hooks }: SqliteStoreOptions): Store {
   makePrivateFolder(folder);
   const lock = lockFolder(folder);
   const path = join(folder, DATABASE_FILE);
@@ -67,7 +69,10 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
   const reader = new Reader(path);
   const checkpointer = new Checkpointer(db, () => reader.read("checkpoint", undefined));
   const watchers = new Set<() => void>();
-  const onCommit = () => {
+  let eventsInGroup = 0;
+  const onCommit = (durationMs: number) => {
+    onCommitted?.({ durationMs, events: eventsInGroup });
+    eventsInGroup = 0;
     checkpointer.noteCommit();
     changed.notify();
     limits.notify();
@@ -80,6 +85,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
   const changed = new ChangedRuns();
   const limits = new Limits(db);
   const onRollback = () => {
+    eventsInGroup = 0;
     for (const remembered of [interned, rows, lanes, waits, changed, limits]) remembered.forget();
   };
   const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
@@ -90,6 +96,11 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
   const events = prepareAppendEvents(db, { rows, interned, startRuns, resumeRuns });
   const append: AppendInside = (allocation, batch) => void events.appendInside(allocation, batch);
   const runs = new AdvanceRun(db, { states, entries, waits, limits, resumeRuns, append, changed });
+  const appendCounted = (batch: EventBatch) => {
+    const kept = events.append(batch);
+    eventsInGroup += kept.ids.length - kept.duplicates;
+    return kept;
+  };
   reader.start();
 
   const startedAt = Date.now();
@@ -105,7 +116,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
   }
 
   return {
-    ...eventStore(events, writer, reader, watchers),
+    ...eventStore(appendCounted, writer, reader, watchers),
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
     ...keyStore(db, writer),
@@ -130,14 +141,20 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
     storeNow: Date.now,
     storeWatch: () => () => {},
     storeProbe: () => writer.submit(() => void probe.run()),
+    storeBytes: async () => fileBytes(path),
     storeReport: async () => report(version, startedAt),
     stop: () => (stopped ??= close()),
   };
 }
 
-function eventStore(events: AppendEvents, writer: GroupCommit, reader: Reader, watchers: Set<() => void>): EventStore {
+function eventStore(
+  append: (batch: EventBatch) => EventAppendResult,
+  writer: GroupCommit,
+  reader: Reader,
+  watchers: Set<() => void>,
+): EventStore {
   return {
-    eventAppend: (batch) => writer.submit(() => events.append(batch), batch.events.length),
+    eventAppend: (batch) => writer.submit(() => append(batch), batch.events.length),
     eventGet: (params) => reader.read("eventGet", params),
     eventList: (params) => reader.read("eventList", params),
     eventFollow: (params) => reader.read("eventFollow", params),
@@ -148,6 +165,11 @@ function eventStore(events: AppendEvents, writer: GroupCommit, reader: Reader, w
       return () => watchers.delete(listener);
     },
   };
+}
+
+/** The file and its write-ahead log. */
+function fileBytes(path: string): number {
+  return [path, `${path}-wal`].reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
 /** One node, this process: it answers, so it is there. Opening the file brought it to the schema that is known. */

@@ -1,7 +1,7 @@
 /** How much waits in the queue: asked for every few seconds, so it must stay cheap when a million calls wait. */
 
-import type { EnvironmentId } from "@inlet/protocol";
-import type { QueueDepth } from "../../contract/index.ts";
+import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
+import type { FunctionQueueDepth, QueueDepth } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 import { TIMER_LANE_NO } from "./lanes.ts";
 
@@ -17,6 +17,24 @@ const DEPTHS = `
     WHERE queue.environment_id = counted.environment_id AND queue.lane_no = counted.lane_no AND queue.lane_no <> ${TIMER_LANE_NO}
     ORDER BY rank LIMIT 1) AS first
   GROUP BY environment_id`;
+
+const FUNCTION_DEPTHS = `
+  SELECT environment_id, function_no, count(*) AS waiting, min(due_at) FILTER (WHERE lease_id IS NULL) AS oldest
+  FROM queue WHERE lane_no <> ${TIMER_LANE_NO} GROUP BY environment_id, function_no`;
+
+interface FunctionDepthRow {
+  environment_id: EnvironmentId;
+  function_no: FunctionNo;
+  waiting: number;
+  oldest: number | null;
+}
+
+export async function queueFunctionDepths(database: Database): Promise<FunctionQueueDepth[]> {
+  const rows = await database.query<FunctionDepthRow>(FUNCTION_DEPTHS);
+  return rows.map(({ environment_id: environmentId, function_no: functionNo, waiting, oldest: oldestDueAt }) => ({
+    ...{ environmentId, functionNo, waiting, oldestDueAt },
+  }));
+}
 
 export async function queueDepths(database: Database): Promise<QueueDepth[]> {
   const rows = await database.query<{ environment_id: EnvironmentId; waiting: number; oldest: number | null }>(DEPTHS);

@@ -9,7 +9,7 @@ import { claimEntries } from "./claim-entries.ts";
 import { LANE_WALK } from "./lane-walk.ts";
 import { forgetLanes, laneKeys, TIMER_LANE_NO } from "./lanes.ts";
 import { freeSlots } from "./limits.ts";
-import { queueDepths } from "./queue-depths.ts";
+import { queueDepths, queueFunctionDepths } from "./queue-depths.ts";
 
 const LANES_IN_USE = `
   ${LANE_WALK}
@@ -110,6 +110,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
     queueRelease: release,
     queueRecover: ({ node, now }) => letGo(RECOVER, [node, now], now),
     queueDepths: () => queueDepths(database),
+    queueFunctionDepths: () => queueFunctionDepths(database),
     async queueLanes() {
       return (await database.query<{ key: string }>(LANES_IN_USE)).map(({ key }) => fromStoreText(key));
     },

@@ -1,8 +1,8 @@
 /** How much waits in the queue, on the read thread: asked for every few seconds, so it must stay cheap when a million calls wait. */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { EnvironmentId } from "@inlet/protocol";
-import type { QueueDepth } from "../../contract/index.ts";
+import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
+import type { FunctionQueueDepth, QueueDepth } from "../../contract/index.ts";
 
 /**
  * Lanes are counted from the index alone; of each only the first entry is looked at. What is held has the end of its lease for
@@ -14,6 +14,22 @@ const DEPTHS = `
   CROSS JOIN queue AS first ON first.entry_no = (
     SELECT entry_no FROM queue INDEXED BY queue_by_lane WHERE lane_no = counted.lane_no ORDER BY rank LIMIT 1)
   GROUP BY first.environment_id`;
+
+const FUNCTION_DEPTHS = `
+  SELECT environment_id, function_no, count(*) AS waiting, min(iif(leased_by IS NULL, due_at, NULL)) AS oldest
+  FROM queue WHERE lane_no > 1 GROUP BY environment_id, function_no`;
+
+export function queueFunctionDepths(db: DatabaseSync): FunctionQueueDepth[] {
+  return db
+    .prepare(FUNCTION_DEPTHS)
+    .all()
+    .map(({ environment_id, function_no, waiting, oldest }) => ({
+      environmentId: environment_id as EnvironmentId,
+      functionNo: function_no as FunctionNo,
+      waiting: waiting as number,
+      oldestDueAt: oldest as number | null,
+    }));
+}
 
 export function queueDepths(db: DatabaseSync): QueueDepth[] {
   return db

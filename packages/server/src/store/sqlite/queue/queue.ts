@@ -164,6 +164,7 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, en
       }, held.length),
     queueRecover: ({ node, now }) => writer.submit(() => recoverHeld(node, now)),
     queueDepths: () => reader.read("queueDepths", undefined),
+    queueFunctionDepths: () => reader.read("queueFunctionDepths", undefined),
     queueTry: ({ no, leaseId, phase }) => writer.submit(() => void trials[phase].count.run(no, leaseId)),
     queueAcquit: ({ no, leaseId, phase }) => writer.submit(() => void trials[phase].forget.run(no, leaseId)),
     queueLanes: async () => lanesInUse(),

@@ -1,0 +1,51 @@
+/** `GET /metrics`: for API keys with the role metrics, or any that may read, and open on an address of its own if one is set. */
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { type AccessRules, registerAccess } from "./access/rest-access.ts";
+import { registerNoStore } from "./access/security-headers.ts";
+
+export interface MetricsSource {
+  text(): Promise<{ contentType: string; body: string }>;
+}
+
+/** What is counted concerns every environment, so a key that is limited to some is refused. */
+export function registerMetricsRoute(app: FastifyInstance, { metrics, access }: { metrics: MetricsSource; access: AccessRules }): void {
+  app.register(async (scope) => {
+    registerNoStore(scope);
+    registerAccess(scope, access);
+    scope.get("/metrics", { config: { about: "installation", metrics: true, ingest: true } }, async (_request, reply) => {
+      const { contentType, body } = await metrics.text();
+      return reply.type(contentType).send(body);
+    });
+  });
+}
+
+export interface MetricsListener {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Serves metrics and nothing else, to anyone who reaches the address. Rejects when the address cannot be listened on. */
+export async function listenForMetrics({ host, port }: { host: string; port: number }, metrics: MetricsSource): Promise<MetricsListener> {
+  const server = createServer((request, response) => {
+    const isWanted = request.method === "GET" && request.url?.split("?", 1)[0] === "/metrics";
+    if (!isWanted) return void response.writeHead(404, { "content-type": "text/plain" }).end("Only GET /metrics is here.\n");
+    metrics.text().then(
+      ({ contentType, body }) => response.writeHead(200, { "content-type": contentType }).end(body),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const { address, family, port: given } = server.address() as AddressInfo;
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://${family === "IPv6" ? `[${address}]` : address}:${given}/metrics`, stop };
+}

@@ -1,0 +1,162 @@
+/**
+ * What a monitoring system reads from `/metrics`. Counters are of this process and begin with it; the length of the queue and the
+ * size of the store are the whole installation's, looked up when asked for, at most every few seconds.
+ *
+ * Noting something costs a look-up and an addition: the series of an environment are kept at hand.
+ */
+
+import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
+import { Registry } from "prom-client";
+import type { CommitFigures, FunctionQueueDepth, RunEnd, RunRecord, SourceKind, Store } from "../../store/contract/index.ts";
+import { EventLoopDelay } from "./event-loop-delay.ts";
+import { FunctionLabels } from "./function-labels.ts";
+import { createInstruments } from "./instruments.ts";
+
+const LOOK_EVERY_MS = 5_000;
+/** A look that takes long, because a million calls wait, makes the next one later. */
+const REST_PER_LOOK = 100;
+
+/** `unreachable`: the app gave no answer. */
+export type CallOutcome = "ok" | "error" | "unreachable";
+
+export interface MetricsParts {
+  store: Pick<Store, "queueFunctionDepths" | "storeBytes">;
+  environmentName(id: EnvironmentId): string;
+  functionId(no: FunctionNo): string;
+  /** Since when calls wait in this process that to the store look like work under way. */
+  waitingSince(): ReadonlyMap<FunctionNo, number>;
+  now(): number;
+}
+
+interface Series {
+  inc(count?: number): void;
+}
+
+export class Metrics {
+  readonly #parts: MetricsParts;
+  readonly #registry = new Registry();
+  readonly #instruments = createInstruments(this.#registry);
+  readonly #functions: FunctionLabels;
+  readonly #series = new Map<string, Series>();
+  readonly #loopDelay = new EventLoopDelay(this.#instruments.loopDelay);
+  #looked: { until: number; done: Promise<void> } | null = null;
+
+  constructor(parts: MetricsParts) {
+    this.#parts = parts;
+    this.#functions = new FunctionLabels(parts.functionId);
+  }
+
+  start(): void {
+    this.#loopDelay.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#loopDelay.stop();
+  }
+
+  stored(environmentId: EnvironmentId, source: SourceKind, accepted: number, duplicates: number): void {
+    const { accepted: counter, duplicate } = this.#instruments;
+    if (accepted > 0) this.#one(`a ${environmentId} ${source}`, () => counter.labels(this.#name(environmentId), source)).inc(accepted);
+    if (duplicates > 0) this.#one(`d ${environmentId}`, () => duplicate.labels(this.#name(environmentId))).inc(duplicates);
+  }
+
+  refused(environmentId: EnvironmentId | null, code: string): void {
+    const environment = environmentId === null ? "" : this.#name(environmentId);
+    this.#one(`r ${environmentId} ${code}`, () => this.#instruments.refused.labels(environment, code)).inc();
+  }
+
+  /** `transformMs` is null when no transform ran. */
+  webhookRequest(environmentId: EnvironmentId, outcome: string, transformMs: number | null): void {
+    const { webhookRequests, transformDuration } = this.#instruments;
+    this.#one(`w ${environmentId} ${outcome}`, () => webhookRequests.labels(this.#name(environmentId), outcome)).inc();
+    if (transformMs !== null) transformDuration.observe(transformMs / 1_000);
+  }
+
+  committed({ durationMs, events }: CommitFigures): void {
+    this.#instruments.commitDuration.observe(durationMs / 1_000);
+    if (events > 0) this.#instruments.commitEvents.observe(events);
+  }
+
+  called(
+    { environmentId, functionNo, attempt }: { environmentId: EnvironmentId; functionNo: FunctionNo; attempt: number },
+    outcome: CallOutcome,
+  ): void {
+    const { calls, callRetries } = this.#instruments;
+    const labels = this.#labels(environmentId, functionNo);
+    this.#one(`c ${labels} ${outcome}`, () => calls.labels(...labels, outcome)).inc();
+    if (attempt > 0) this.#one(`t ${labels}`, () => callRetries.labels(...labels)).inc();
+  }
+
+  runStarted(environmentId: EnvironmentId, functionNo: FunctionNo): void {
+    const labels = this.#labels(environmentId, functionNo);
+    this.#one(`s ${labels}`, () => this.#instruments.runsStarted.labels(...labels)).inc();
+  }
+
+  runEnded({ environmentId, functionNo, createdAt }: RunRecord, { status, endedAt }: RunEnd): void {
+    const labels = this.#labels(environmentId, functionNo);
+    this.#one(`e ${labels} ${status}`, () => this.#instruments.runsEnded.labels(...labels, status)).inc();
+    this.#instruments.runDuration.observe(Math.max(0, endedAt - createdAt) / 1_000);
+  }
+
+  /** In the text format of Prometheus. A store that cannot be read leaves its figures as they were. */
+  async text(): Promise<{ contentType: string; body: string }> {
+    await this.#look();
+    return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
+  }
+
+  #look(): Promise<void> {
+    const begun = performance.now();
+    if (!this.#looked || begun >= this.#looked.until) {
+      const done = this.#read().catch(() => undefined);
+      const looked = { until: Number.POSITIVE_INFINITY, done };
+      this.#looked = looked;
+      void done.then(() => {
+        const took = performance.now() - begun;
+        looked.until = begun + took + Math.max(LOOK_EVERY_MS, took * REST_PER_LOOK);
+      });
+    }
+    return this.#looked.done;
+  }
+
+  async #read(): Promise<void> {
+    const { store } = this.#parts;
+    const [depths, bytes] = await Promise.all([store.queueFunctionDepths(), store.storeBytes()]);
+    this.#instruments.storeBytes.set(bytes);
+    this.#setQueue(depths);
+  }
+
+  /** Functions that share the label `other` are added up. */
+  #setQueue(depths: readonly FunctionQueueDepth[]): void {
+    const { queueLength, queueAge } = this.#instruments;
+    const now = this.#parts.now();
+    const here = this.#parts.waitingSince();
+    queueLength.reset();
+    queueAge.reset();
+    const ages = new Map<string, number>();
+    for (const { environmentId, functionNo, waiting, oldestDueAt } of depths) {
+      const labels = this.#labels(environmentId, functionNo);
+      queueLength.labels(...labels).inc(waiting);
+      const ageMs = Math.max(0, now - Math.min(oldestDueAt ?? now, here.get(functionNo) ?? now));
+      const oldest = Math.max(ageMs, ages.get(String(labels)) ?? 0);
+      ages.set(String(labels), oldest);
+      queueAge.labels(...labels).set(oldest / 1_000);
+    }
+  }
+
+  #one(key: string, make: () => Series): Series {
+    let series = this.#series.get(key);
+    if (!series) {
+      series = make();
+      this.#series.set(key, series);
+    }
+    return series;
+  }
+
+  #labels(environmentId: EnvironmentId, functionNo: FunctionNo): [environment: string, fn: string] {
+    return [this.#name(environmentId), this.#functions.labelOf(functionNo)];
+  }
+
+  #name(environmentId: EnvironmentId): string {
+    return this.#parts.environmentName(environmentId);
+  }
+}

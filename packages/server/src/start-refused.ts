@@ -1,0 +1,7 @@
+/** The service cannot start as it is set up. The message says what to do; the process ends with exit code 1. */
+export class StartRefused extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "StartRefused";
+  }
+}
