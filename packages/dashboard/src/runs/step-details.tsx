@@ -1,13 +1,22 @@
 /** Details of one step: times, wait condition, failed attempts and output. */
 
 import { Link } from "@tanstack/react-router";
-import type { RunAttempt, RunStep } from "../api/types.ts";
+import { Fragment } from "react";
+import type { Run, RunAttempt, RunStep } from "../api/types.ts";
 import { plural } from "../ui/numbers.ts";
 import { Payload } from "../ui/payload.tsx";
-import { Time } from "../ui/time.tsx";
+import { preciseDuration, Time } from "../ui/time.tsx";
+import { PHASE_LABELS, stepPhases, totalsOf } from "./phases.ts";
 import { RunErrorBox } from "./run-error.tsx";
 
-export function StepDetails({ env, step, attempts }: { env: string; step: RunStep; attempts: RunAttempt[] }) {
+interface StepDetailsProps {
+  env: string;
+  run: Run;
+  step: RunStep;
+  attempts: RunAttempt[];
+}
+
+export function StepDetails({ env, run, step, attempts }: StepDetailsProps) {
   return (
     <div className="step-details stack">
       <dl className="facts">
@@ -49,6 +58,12 @@ export function StepDetails({ env, step, attempts }: { env: string; step: RunSte
         )}
         <dt>Attempts</dt>
         <dd>{step.attempts}</dd>
+        {[...totalsOf(stepPhases(run, step, Date.now()))].map(([kind, ms]) => (
+          <Fragment key={kind}>
+            <dt>{PHASE_LABELS[kind]}</dt>
+            <dd className="num">{preciseDuration(ms)}</dd>
+          </Fragment>
+        ))}
       </dl>
       {step.error && <RunErrorBox error={step.error} />}
       <AttemptList attempts={attempts} />

@@ -4,6 +4,7 @@
  */
 
 import { useEffect, useState, useSyncExternalStore } from "react";
+import { count } from "./numbers.ts";
 import { timeFormat, useTimeZone } from "./time-zone.ts";
 
 const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
@@ -98,4 +99,12 @@ export function duration(ms: number): string {
   if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
   if (ms < 2 * DAY_MS) return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`;
   return `${(ms / DAY_MS).toFixed(1)} days`;
+}
+
+/** To the millisecond, where the figures are of single calls. */
+export function preciseDuration(ms: number): string {
+  if (ms < 10_000) return `${count(Math.round(ms))} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(3)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${((ms % 60_000) / 1_000).toFixed(3)} s`;
+  return duration(ms);
 }

@@ -28,7 +28,7 @@ export function runCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "Sync an app" }).click();
     await page.getByRole("textbox", { name: "URL of the app's endpoint" }).fill(app.url);
     await page.getByRole("dialog").getByRole("button", { name: "Sync" }).click();
-    await page.getByText("shop synced: 3 functions").waitFor();
+    await page.getByText("shop synced: 4 functions").waitFor();
     await page.getByRole("link", { name: "Functions" }).click();
     await page.getByRole("link", { name: "Fulfil order" }).waitFor();
 
@@ -38,8 +38,8 @@ export function runCases(browser: () => Browser): void {
     await page.getByRole("heading", { name: "Fulfil order" }).waitFor();
     const timeline = page.getByRole("region", { name: "Timeline" });
     await timeline.getByRole("button", { name: /Buy a label\s*Completed/ }).waitFor();
-    await timeline.getByRole("button", { name: /Let the warehouse breathe\s*(?:Sleeping|Completed)/ }).waitFor();
-    await timeline.getByRole("button", { name: /Let the warehouse breathe\s*Completed/ }).waitFor();
+    await timeline.getByRole("button", { name: /Let the warehouse breathe\s*(?:wakes|woke) [\d:]+.*\s*(?:Sleeping|Completed)/ }).waitFor();
+    await timeline.getByRole("button", { name: /Let the warehouse breathe\s*woke [\d:]+\s*Completed/ }).waitFor();
     assert.equal(await page.getByRole("button", { name: "Cancel" }).count(), 1, "it is unfinished");
     app.open();
     await timeline.getByRole("button", { name: /Pack the parcel\s*Completed/ }).waitFor();
@@ -65,6 +65,34 @@ export function runCases(browser: () => Browser): void {
     await page.waitForURL(`**/events/${id}`);
   });
 
+  test("the timeline tells queue wait, execution and retry wait apart, and collapses repeated steps", async (t) => {
+    const service = await startTestService(t, { mode: "dev", flags: ["--retry-interval", "300ms"] });
+    const app = await startShopApp(service.url);
+    onEnd(t, () => app.stop());
+    await sync(service, app.url);
+    const [id] = (await service.send({ name: "shop/month.ended", data: {} })).body.ids;
+    const run = await until("the run to end", async () => {
+      const [found] = (await service.rest("GET", `/events/${id}/runs`)).body.data;
+      return found?.status === "completed" && found;
+    });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/runs/${run.id}`);
+    const timeline = page.getByRole("region", { name: "Timeline" });
+    for (const phase of ["Queue wait", "Execution", "Failed execution", "Retry wait"])
+      await timeline.locator(".card-head").getByText(phase, { exact: true }).waitFor();
+    const step = timeline.getByRole("button", { name: /^Ask the ledger/ });
+    assert.match(String(await step.textContent()), /Failed execution \d+ ms.*Retry wait \d+ ms.*Execution \d+ ms/);
+    const waitedMs = Number(/Retry wait (\d+) ms/.exec(String(await step.textContent()))?.[1]);
+    assert.ok(waitedMs >= 250, `a retry is waited for, not executed: ${waitedMs} ms`);
+    for (const attempt of [1, 2, 3]) await timeline.getByText(`Attempt ${attempt}`).waitFor();
+    await timeline.getByText("The ledger is locked").first().waitFor();
+    const group = timeline.getByRole("button", { name: /Write an invoice × 4/ });
+    assert.equal(await timeline.getByRole("button", { name: /^Write an invoice/ }).count(), 1);
+    await group.click();
+    await until("the group to open", async () => (await timeline.getByRole("button", { name: /^Write an invoice/ }).count()) === 5);
+    const ticks = await timeline.locator(".timeline-tick").allTextContents();
+    assert.match(ticks.at(-1) ?? "", /^\d+(?:\.\d+)? m?s$/, "the last tick is the whole duration");
+  });
+
   test("a run is cancelled and rerun; a failed run shows its error", async (t) => {
     const { service, app } = await startShop(t);
     await sync(service, app.url);
@@ -73,7 +101,7 @@ export function runCases(browser: () => Browser): void {
     await page.getByRole("listitem").filter({ hasText: "Remind of the cart" }).click();
     await page
       .getByRole("region", { name: "Timeline" })
-      .getByRole("button", { name: /Until they pay\s*Waiting/ })
+      .getByRole("button", { name: /Until they pay\s*for shop\/order\.created, times out [\d:]+, in [^W]*Waiting/ })
       .waitFor();
     const cancelled = page.url();
     await page.getByRole("button", { name: "Cancel" }).click();

@@ -38,6 +38,12 @@ export async function startShopApp(serviceUrl: string): Promise<ShopApp> {
     inlet.createFunction({ id: "remind", name: "Remind of the cart" }, { event: "shop/cart.left" }, async ({ step }) => {
       await step.waitForEvent("Until they pay", { event: "shop/order.created", timeout: "2h" });
     }),
+    inlet.createFunction({ id: "invoice", name: "Write invoices" }, { event: "shop/month.ended" }, async ({ step, attempt }) => {
+      await step.run("Ask the ledger", () => {
+        if (attempt < 2) throw new Error("The ledger is locked");
+      });
+      for (let n = 1; n <= 4; n++) await step.run("Write an invoice", () => ({ invoice: n }));
+    }),
   ];
   const server = createServer(serve({ client: inlet, functions }));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,0 +1,138 @@
+/**
+ * What a run or a step did when: waited in the queue, was executed, waited for a retry, slept, or waited for an event or
+ * another run. Computed from the calls and failed attempts that the service recorded. Phases never overlap and are in order.
+ */
+
+import type { Run, RunCall, RunStep } from "../api/types.ts";
+
+export type PhaseKind = "queue" | "execute" | "failed" | "retry" | "sleep" | "wait";
+
+export interface Phase {
+  kind: PhaseKind;
+  /** Milliseconds. */
+  from: number;
+  to: number;
+  /** Counted from 1; for executions only. */
+  attempt?: number;
+  error?: string;
+}
+
+export const PHASE_LABELS: Readonly<Record<PhaseKind, string>> = {
+  queue: "Queue wait",
+  execute: "Execution",
+  failed: "Failed execution",
+  retry: "Retry wait",
+  sleep: "Sleep",
+  wait: "Waiting",
+};
+
+/** The phases of the function itself: its calls, and what it waited for between them. */
+export function runPhases(run: Run, now: number): Phase[] {
+  const end = run.endedAt === null ? now : Date.parse(run.endedAt);
+  const pauses = run.steps.flatMap((step) => pauseOf(step, now));
+  const phases: Phase[] = [];
+  let at = Date.parse(run.createdAt);
+  let afterError = false;
+  for (const call of run.calls.toSorted((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt))) {
+    const [from, to] = [Date.parse(call.startedAt), Math.min(Date.parse(call.endedAt), end)];
+    if (from > at) phases.push(...gap({ from: at, to: from }, pauses, afterError));
+    if (to > at) phases.push(executionOf(run, call, Math.max(from, at), to));
+    at = Math.max(at, to);
+    afterError = call.outcome === "error";
+  }
+  if (end > at) phases.push(...gap({ from: at, to: end }, pauses, afterError));
+  return phases.filter(({ from, to }) => to > from);
+}
+
+function executionOf(run: Run, call: RunCall, from: number, to: number): Phase {
+  if (call.outcome === "ok") return { kind: "execute", from, to, attempt: call.attempt + 1 };
+  const failure = run.attempts.find(({ startedAt }) => startedAt === call.startedAt);
+  return { kind: "failed", from, to, attempt: call.attempt + 1, ...(failure?.error && { error: failure.error.message }) };
+}
+
+/** The time between two calls: sleeps and waits first, the rest is a retry wait after a failure, else a wait in the queue. */
+function gap({ from, to }: { from: number; to: number }, pauses: readonly Phase[], afterError: boolean): Phase[] {
+  const phases: Phase[] = [];
+  let at = from;
+  const rest = (until: number) => {
+    if (until > at) phases.push({ kind: afterError ? "retry" : "queue", from: at, to: until });
+    at = Math.max(at, until);
+  };
+  for (const pause of pauses.toSorted((a, b) => a.from - b.from)) {
+    const until = Math.min(pause.to, to);
+    if (until <= at || pause.from >= to) continue;
+    rest(pause.from);
+    phases.push({ ...pause, from: at, to: until });
+    at = until;
+  }
+  rest(to);
+  return phases;
+}
+
+/** A sleep is over when its time has come; what follows until the run went on is a wait in the queue. */
+function pauseOf({ kind, startedAt, endedAt, until }: RunStep, now: number): Phase[] {
+  if (startedAt === null || (kind !== "sleep" && kind !== "wait" && kind !== "invoke")) return [];
+  const end = endedAt === null ? now : Date.parse(endedAt);
+  const to = kind === "sleep" && until !== null ? Math.min(end, Date.parse(until)) : end;
+  return [{ kind: kind === "sleep" ? "sleep" : "wait", from: Date.parse(startedAt), to }];
+}
+
+export function stepPhases(run: Run, step: RunStep, now: number): Phase[] {
+  if (step.startedAt === null) return [];
+  const end = step.endedAt === null ? Math.max(now, Date.parse(step.startedAt)) : Date.parse(step.endedAt);
+  const pauses = pauseOf(step, end);
+  const phases = pauses.length > 0 ? pauses : executionsOf(run, step);
+  return withGaps(phases, Date.parse(step.startedAt), end, step.endedAt === null);
+}
+
+/** The failed attempts, and the execution that ended the step. */
+function executionsOf(run: Run, step: RunStep): Phase[] {
+  const failed = run.attempts
+    .filter(({ stepId }) => stepId === step.id)
+    .map(({ startedAt, endedAt, attempt, error }): Phase => {
+      const from = Date.parse(startedAt);
+      return {
+        kind: "failed",
+        from,
+        to: endedAt === null ? from : Date.parse(endedAt),
+        attempt: attempt + 1,
+        ...(error && { error: error.message }),
+      };
+    })
+    .toSorted((a, b) => a.from - b.from);
+  const last = failed.at(-1)?.to ?? Number.NEGATIVE_INFINITY;
+  const end = step.endedAt === null ? null : Date.parse(step.endedAt);
+  // A step that failed for good ended with its last failed attempt, give or take the time it took to write that down.
+  if (end === null || step.status === "failed") return failed;
+  const from = Math.max(callOf(run, step, end), Date.parse(step.startedAt ?? run.createdAt), last);
+  return [...failed, { kind: "execute", from, to: end, attempt: failed.length + 1 }];
+}
+
+/** When the call began in which the step ended; the step's own call counts before one of the whole function. */
+function callOf({ calls }: Run, { id }: RunStep, end: number): number {
+  const within = calls.filter((call) => Date.parse(call.startedAt) <= end && end <= Date.parse(call.endedAt));
+  const call = within.find(({ stepId }) => stepId === id) ?? within.find(({ stepId }) => stepId === null);
+  return call ? Date.parse(call.startedAt) : Number.NEGATIVE_INFINITY;
+}
+
+/** Before an execution there is a wait in the queue, after a failed one a wait for the retry. */
+function withGaps(phases: readonly Phase[], from: number, to: number, isOpen: boolean): Phase[] {
+  const all: Phase[] = [];
+  let at = from;
+  for (const phase of phases) {
+    if (phase.from > at) all.push({ kind: all.at(-1)?.kind === "failed" ? "retry" : "queue", from: at, to: phase.from });
+    all.push(phase);
+    at = Math.max(at, phase.to);
+  }
+  const last = all.at(-1)?.kind;
+  if (to > at && (isOpen || last === "sleep"))
+    all.push({ kind: last === "failed" ? "retry" : last === undefined ? "execute" : "queue", from: at, to });
+  return all.filter((phase) => phase.to > phase.from || phase.attempt !== undefined);
+}
+
+/** How long each kind of phase took together. */
+export function totalsOf(phases: readonly Phase[]): Map<PhaseKind, number> {
+  const totals = new Map<PhaseKind, number>();
+  for (const { kind, from, to } of phases) totals.set(kind, (totals.get(kind) ?? 0) + (to - from));
+  return totals;
+}
