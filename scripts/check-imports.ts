@@ -54,6 +54,8 @@ const RULES: Rule[] = [
   },
   ...STAGES.map((stage) => ({ folder: `${SERVER}/${stage}`, may: ["@inlet/protocol", CONTRACT] })),
   { folder: `${SERVER}/api`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`] },
+  // What a job works on are the entries of a list, chosen as the list's own route chooses them.
+  { folder: `${SERVER}/jobs`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`, `${SERVER}/api`] },
   { folder: `${SERVER}/config`, may: ["@inlet/protocol"], packages: [] },
   { folder: "packages/dashboard/src", may: ["@inlet/protocol"] },
   // Published on its own, for every runtime: it may use nothing but itself.

@@ -22,6 +22,7 @@ export type AppId = Branded<string, "AppId">;
 
 /** A ULID, like an event's: runs sort by the time they were created. */
 export type RunId = Branded<string, "RunId">;
+export type JobId = Branded<string, "JobId">;
 
 /** The hash by which an SDK knows a step. */
 export type StepId = Branded<string, "StepId">;

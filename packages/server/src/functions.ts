@@ -25,8 +25,19 @@ import type { LiveLog } from "./observe/live-log.ts";
 import type { Metrics } from "./observe/metrics/metrics.ts";
 import type { Traffic } from "./observe/traffic.ts";
 import type { Directory } from "./receive/senders/directory.ts";
-import { rerunRun } from "./rerun-run.ts";
-import type { App, ClaimedEntry, Environment, EventSource, Lease, NewEvent, Store } from "./store/contract/index.ts";
+import { repeatedRun, rerunRun } from "./rerun-run.ts";
+import type {
+  App,
+  ClaimedEntry,
+  Environment,
+  EventSource,
+  Lease,
+  NewEvent,
+  NewRun,
+  RunSummary,
+  Store,
+  StoredEvent,
+} from "./store/contract/index.ts";
 
 export interface Functions {
   /** Adds to an event what it starts. */
@@ -41,6 +52,11 @@ export interface Functions {
   functionName(id: string): string;
   sdk: SdkRoutesParts["sdk"];
   runs: RunsRoutesParts["runs"];
+  /** What jobs start. */
+  jobStarts: {
+    replay(environmentId: Environment["id"], event: StoredEvent, functionId: string | null): NewRun[];
+    repeat(run: RunSummary, event: StoredEvent): NewRun | null;
+  };
   registry: FunctionsRoutesParts["registry"];
   /** By environment, since when calls wait in this process for their turn. */
   waitingSince(): ReadonlyMap<Environment["id"], number>;
@@ -200,6 +216,10 @@ export function createFunctions(parts: FunctionsParts): Functions {
     },
     sdk,
     runs,
+    jobStarts: {
+      replay: (environmentId, event, id) => fanOut.replay(environmentId, event, id, now()),
+      repeat: (run, event) => repeatedRun({ registry, fanOut, now }, run, event),
+    },
     registry: {
       apps: ({ id }) => registry.apps(id),
       functions: ({ id }) =>

@@ -5,7 +5,7 @@ import type { Executor } from "./execute/executor.ts";
 import { type FanOut, once } from "./fan-out/fan-out.ts";
 import type { Registry } from "./fan-out/registry.ts";
 import { eventValue } from "./fan-out/waits.ts";
-import type { RunDetails, Store } from "./store/contract/index.ts";
+import type { NewRun, RunDetails, RunSummary, Store, StoredEvent } from "./store/contract/index.ts";
 
 export interface RerunParts {
   store: Store;
@@ -17,19 +17,33 @@ export interface RerunParts {
 
 /** Null when the function or the event is gone. */
 export async function rerunRun({ store, registry, fanOut, executor, now }: RerunParts, run: RunDetails): Promise<RunId | null> {
-  const target = registry.function(run.functionNo);
   const { environmentId, eventSequence } = run;
   const event = await store.eventAt({ environmentId, sequence: eventSequence });
-  if (!target || target.isArchived || !event) return null;
+  const fresh = event && repeatedRun({ registry, fanOut, now }, run, event);
+  if (!fresh) return null;
+  const { leased } = await store.runStart({ environmentId, eventSequence, run: fresh, now: now(), lease: executor.lease() });
+  executor.take(leased);
+  return fresh.id;
+}
+
+/** The run that repeats this one; null when its function is gone. */
+export function repeatedRun(
+  { registry, fanOut, now }: Pick<RerunParts, "registry" | "fanOut" | "now">,
+  run: RunSummary,
+  event: StoredEvent,
+): NewRun | null {
+  const target = registry.function(run.functionNo);
+  if (!target || target.isArchived) return null;
   const at = now();
-  const value = once(() => eventValue(event));
-  const fresh = {
-    ...fanOut.newRun(target, value, at, at),
+  return {
+    ...fanOut.newRun(
+      target,
+      once(() => eventValue(event)),
+      at,
+      at,
+    ),
     originalRunId: run.originalRunId ?? run.id,
     ...(run.cron !== null && { cron: run.cron }),
     ...(run.eventSequences !== null && { eventSequences: run.eventSequences }),
   };
-  const { leased } = await store.runStart({ environmentId, eventSequence, run: fresh, now: at, lease: executor.lease() });
-  executor.take(leased);
-  return fresh.id;
 }

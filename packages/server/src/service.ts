@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { createEventIdGenerator, type Refusal } from "@inlet/protocol";
+import { createEventIdGenerator, type JobId, type Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageFile from "../package.json" with { type: "json" };
@@ -29,11 +29,18 @@ import { systemClock } from "./execute/clock.ts";
 import { waitRules } from "./fan-out/waits.ts";
 import { createFunctions } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
+import { JobRunner } from "./jobs/job-runner.ts";
+import { createJobs } from "./jobs/jobs.ts";
+import { cancelRuns } from "./jobs/kinds/cancel-runs.ts";
+import { replayEvents } from "./jobs/kinds/replay-events.ts";
+import { replayRequests } from "./jobs/kinds/replay-requests.ts";
+import { rerunRuns } from "./jobs/kinds/rerun-runs.ts";
 import { createProofKeeper, readProofs } from "./kept-proofs.ts";
 import { expireDedupKeys } from "./maintenance/expire-dedup-keys.ts";
 import { expireEvents } from "./maintenance/expire-events.ts";
 import { expireFigures } from "./maintenance/expire-figures.ts";
 import { expireIdempotencyKeys } from "./maintenance/expire-idempotency-keys.ts";
+import { expireJobs } from "./maintenance/expire-jobs.ts";
 import { expireMarks } from "./maintenance/expire-marks.ts";
 import { expireRuns } from "./maintenance/expire-runs.ts";
 import { expireSessions } from "./maintenance/expire-sessions.ts";
@@ -57,7 +64,7 @@ import { Directory } from "./receive/senders/directory.ts";
 import { isIpRange } from "./receive/senders/ip-list.ts";
 import { issueKey, issueWebhookToken } from "./receive/senders/issue-key.ts";
 import { StartRefused } from "./start-refused.ts";
-import type { CommitFigures, Environment, Store, StoreTopic } from "./store/contract/index.ts";
+import type { CommitFigures, Environment, EventSource, Store, StoreTopic, Webhook, WebhookRequest } from "./store/contract/index.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { createTransformRunner, readProviderTemplates, tryTransform } from "./transform/index.ts";
 
@@ -146,6 +153,7 @@ async function serve(
     expireIdempotencyKeys({ ...swept, startedUntil: () => now() - REMEMBERED_MS }),
     expireFigures({ ...swept, now }),
     expireMarks({ ...swept, now }),
+    expireJobs({ ...swept, now }),
     forgetLanes({ ...swept }),
     traffic,
     eventTypeCounter,
@@ -192,6 +200,21 @@ async function serve(
     now,
   });
 
+  const replay = (record: WebhookRequest, webhook: Webhook, seed?: string) =>
+    replayRequest(receive, record, webhook.token, seed) as Promise<Accepted | Refusal>;
+  const sourceName = (source: EventSource) =>
+    source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
+  const { runs, jobStarts } = functions;
+  const jobKinds = [
+    replayEvents({ store, sourceName, ...jobStarts }),
+    rerunRuns({ store, runs, ...jobStarts }),
+    cancelRuns({ store, runs, cancel: runs.cancel }),
+    replayRequests({ store, replay, webhooks: () => directory.webhooks(), environmentName: (id) => directory.environment(id)?.name ?? "" }),
+  ];
+  const jobRunner = new JobRunner({ store, kinds: jobKinds, log, now });
+  const newJobId = () => ids.next(now()) as string as JobId;
+  const jobs = createJobs({ store, kinds: jobKinds, rate: config.jobRate, newId: newJobId, wake: () => jobRunner.wake(), now });
+
   const loginTokens = new LoginTokens(now);
   const budget = new BodyBudget(config.queueLimit);
   const clientIp = createClientIp(config.trustProxy);
@@ -228,14 +251,15 @@ async function serve(
   };
   registerMetricsRoute(app, { metrics, access });
   registerRestApi(app, {
-    runs: functions.runs,
+    runs,
+    jobs,
     registry: functions.registry,
     access,
     loginTokens,
     audit,
     store,
     directory,
-    sourceName: (source) => (source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source)),
+    sourceName,
     drained: draining.signal,
     slots: new StreamSlots(),
     issueKey,
@@ -252,7 +276,7 @@ async function serve(
     tryTransform: (request) => tryTransform(transforms, request, { bytesMax: config.bodyLimit }),
     providerTemplates: readProviderTemplates,
     bodyOf,
-    replay: (record, webhook) => replayRequest(receive, record, webhook.token) as Promise<Accepted | Refusal>,
+    replay,
     traffic,
     eventTypeCounter,
     subscribersOf: functions.subscribersOf,
@@ -268,10 +292,12 @@ async function serve(
   if (metricsListener) log.info(`metrics on ${metricsListener.url}`);
   await functions.start((app.server.address() as AddressInfo).port);
   for (const part of upkeep) part.start();
+  jobRunner.start();
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
+    await jobRunner.stop();
     // Apps that are being called still send events and hand in results: HTTP is closed when their calls have ended.
     await functions.stop();
     stopFollowing();

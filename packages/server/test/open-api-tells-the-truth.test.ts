@@ -24,6 +24,8 @@ interface World {
   appUrl: string;
   endedRunId: string;
   sleepingRunId: string;
+  /** One that goes on for long. */
+  jobId: string;
 }
 
 interface Call {
@@ -77,6 +79,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   "GET /v1/runs/stream": {},
   "GET /v1/runs/{id}": { path: ({ endedRunId }) => [endedRunId] },
   "GET /v1/events/{id}/runs": { path: ({ eventId }) => [eventId] },
+  "POST /v1/jobs": { body: { kind: "runs.rerun", filter: { status: "failed" }, rate: 10 }, status: 202 },
+  "GET /v1/jobs": { query: "?status=completed" },
+  "GET /v1/jobs/{id}": { path: ({ jobId }) => [jobId] },
+  "POST /v1/jobs/{id}/cancel": { path: ({ jobId }) => [jobId] },
   "POST /v1/runs/{id}/rerun": { path: ({ endedRunId }) => [endedRunId], status: 201 },
   "POST /v1/runs/{id}/cancel": { path: ({ sleepingRunId }) => [sleepingRunId] },
   "DELETE /v1/apps/{id}": { path: () => ["shop"] },
@@ -121,8 +127,11 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
   const nap = await service.send({ name: "shop/nap", data: {} });
   const [ended] = await runsOf(service, sent.body.ids[0]);
   const [sleeping] = await runsOf(service, nap.body.ids[0], { until: ({ status }) => status === "sleeping" });
+  await service.send(Array.from({ length: 60 }, () => ({ name: "filler/sent", data: {} })));
+  const job = await service.rest("POST", "/jobs", { body: { kind: "events.replay", filter: { name: "filler/sent" }, rate: 1 } });
   return {
     service,
+    jobId: job.body.data.id,
     appUrl: app.url,
     endedRunId: ended.id,
     sleepingRunId: sleeping.id,

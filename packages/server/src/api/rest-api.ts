@@ -13,6 +13,7 @@ import { type EventTypesRoutesParts, registerEventTypesRoutes } from "./events/e
 import { registerEventsRoutes } from "./events/events-routes.ts";
 import { registerRunCountsRoute } from "./events/run-counts-route.ts";
 import { registerStatsRoutes, type StatsRoutesParts } from "./events/stats-routes.ts";
+import { type JobsRoutesParts, registerJobsRoutes } from "./jobs/jobs-routes.ts";
 import { rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
@@ -29,6 +30,7 @@ export type RestApiParts = EventStreamParts &
   KeysRoutesParts &
   FunctionsRoutesParts &
   RunStreamParts &
+  JobsRoutesParts &
   WebhooksRoutesParts &
   WebhookRequestsRoutesParts &
   WebhookRequestStreamParts &
@@ -56,6 +58,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerFunctionsRoutes(api, parts);
       registerRunsRoutes(api, parts);
       registerRunStream(api, parts);
+      registerJobsRoutes(api, parts);
       registerWebhooksRoutes(api, parts);
       registerWebhookRequestsRoutes(api, parts);
       registerWebhookRequestStream(api, parts);

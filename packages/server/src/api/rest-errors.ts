@@ -40,10 +40,7 @@ function refusalFor(error: FastifyError): Refusal {
   if (error instanceof RestRefusal) return error.refusal;
   if (error instanceof StoreUnavailable)
     return new Refusal("store_unavailable", "The store cannot be used right now. Try again in a moment.");
-  if (error.validation) {
-    const faults = faultsOf(error);
-    return new Refusal("request_invalid", `${faults.map(({ field, message }) => `${field} ${message}`).join(", ")}.`, faults);
-  }
+  if (error.validation) return invalidRequest(faultsOf(error.validation));
   switch (error.statusCode) {
     case 400:
       return new Refusal("body_invalid", error.message);
@@ -59,8 +56,14 @@ function refusalFor(error: FastifyError): Refusal {
   }
 }
 
-function faultsOf(error: FastifyError): Fault[] {
-  return (error.validation ?? []).map(({ instancePath, message, params }) => {
+export function invalidRequest(faults: readonly Fault[]): Refusal {
+  return new Refusal("request_invalid", `${faults.map(({ field, message }) => `${field} ${message}`).join(", ")}.`, faults);
+}
+
+type ValidationFault = NonNullable<FastifyError["validation"]>[number];
+
+export function faultsOf(errors: readonly ValidationFault[]): Fault[] {
+  return errors.map(({ instancePath, message, params }) => {
     const path = instancePath.slice(1).replaceAll("/", ".");
     const extra = "additionalProperty" in params ? String(params.additionalProperty) : null;
     const missing = "missingProperty" in params ? String(params.missingProperty) : null;

@@ -210,6 +210,11 @@ export const SETTINGS = {
     shown: { dev: "1s", start: "none" },
     sentence: "Fixed delay before a retry, instead of the backoff table (15s, 30s, 1m, 2m, 5m … 2h).",
   }),
+  jobRate: setting({
+    reading: integer(1, 10_000),
+    default: 100,
+    sentence: "How many items per second a job works on, unless it has a rate of its own.",
+  }),
   drainTimeout: setting({
     reading: duration(0, 600_000),
     default: 10_000,

@@ -29,19 +29,35 @@ export class FanOut {
 
   /** The event with what it starts. */
   plan(environmentId: EnvironmentId, event: NewEvent, now: number): NewEvent {
-    const candidates = this.#parts.registry.candidates(environmentId, event.name);
-    if (candidates.length === 0) return event;
     const value = once(() => eventValue(event));
-    const runs: NewRun[] = [];
-    const starts: NewStart[] = [];
-    for (const candidate of candidates) {
+    const started = this.#startedBy(environmentId, event, value);
+    if (started === null) return event;
+    const dueAt = dueTime(event.ts, now);
+    const [later, atOnce] = [started.filter(hasStartRules), started.filter((registered) => !hasStartRules(registered))];
+    return {
+      ...event,
+      runs: atOnce.map((registered) => this.newRun(registered, value, dueAt, now)),
+      starts: later.map(({ no }) => ({ functionNo: no, dueAt })),
+    };
+  }
+
+  /** Runs of the functions subscribed now, whatever their rules about starts, for an event that is stored: each once. */
+  replay(environmentId: EnvironmentId, event: NewEvent, functionId: string | null, now: number): NewRun[] {
+    const value = once(() => eventValue(event));
+    const started = this.#startedBy(environmentId, event, value) ?? [];
+    return started
+      .filter(({ id }) => functionId === null || id === functionId)
+      .map((registered) => this.newRun(registered, value, now, now));
+  }
+
+  /** Null: nobody subscribes to its name. */
+  #startedBy(environmentId: EnvironmentId, event: NewEvent, value: () => EventValue): RegisteredFunction[] | null {
+    const candidates = this.#parts.registry.candidates(environmentId, event.name);
+    if (candidates.length === 0) return null;
+    return candidates.flatMap((candidate) => {
       const registered = this.#parts.registry.function(candidate.functionNo as RegisteredFunction["no"]);
-      if (!registered || !this.#fires(registered, candidate, value)) continue;
-      const dueAt = dueTime(event.ts, now);
-      if (hasStartRules(registered)) starts.push({ functionNo: registered.no, dueAt });
-      else runs.push(this.newRun(registered, value, dueAt, now));
-    }
-    return { ...event, runs, starts };
+      return registered && this.#fires(registered, candidate, value) ? [registered] : [];
+    });
   }
 
   /** Where a function has rules about its starts, a request is kept instead of a run, and decided on by itself (starts/). */

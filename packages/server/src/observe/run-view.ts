@@ -24,6 +24,7 @@ export function runView(run: RunSummary, names: RunNames): Record<string, unknow
     originalRunId: run.originalRunId,
     error: run.error && { name: run.error.name, message: run.error.message.slice(0, MESSAGE_UNITS_MAX) },
     failedAttempts: run.failedAttempts,
+    job: run.jobId,
   };
 }
 

@@ -9,19 +9,21 @@ const OF_THE_JOURNEY: ReadonlySet<string> = new Set(["content-length", "transfer
 /** A copy that was forwarded here says which event it makes; replayed, it is to make a new one. */
 const OF_THE_COPY = EVENT_ID_SEED_HEADER;
 
-/** A replay is asked for by hand, one at a time. */
+/** A replay is asked for by hand, or by a job that does a few at a time. */
 const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined };
 
 export function replayRequest(
   receive: (request: InboundRequest) => Promise<Answer>,
   record: WebhookRequest,
   token: string,
+  /** Fixes the id of the event: a replay that is done again makes the same one. */
+  seed?: string,
 ): Promise<Answer> {
   const rawHeaders = withoutHeaders(JSON.parse(record.headers) as string[]);
   return receive({
     keyText: token,
     query: record.query,
-    headers: firstValues(rawHeaders),
+    headers: { ...firstValues(rawHeaders), ...(seed !== undefined && { [EVENT_ID_SEED_HEADER]: seed }) },
     rawHeaders,
     ip: record.ip,
     readBody: () => Promise.resolve(bodyOf(record)),

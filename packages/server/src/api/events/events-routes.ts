@@ -29,9 +29,7 @@ export interface EventsRoutesParts {
 /** More are listed by /events/:id/runs. */
 const RUNS_SHOWN_MAX = 100;
 
-interface ListQuery {
-  limit: number;
-  cursor?: string;
+export interface EventFilterQuery {
   name?: string;
   from?: string;
   to?: string;
@@ -41,8 +39,13 @@ interface ListQuery {
   internal?: boolean;
 }
 
-const LIST_PARAMETERS = closed({
-  ...PAGE_PARAMETERS,
+interface ListQuery extends EventFilterQuery {
+  limit: number;
+  cursor?: string;
+}
+
+/** What events can be chosen by: in the list, and in jobs. */
+export const EVENT_FILTERS = {
   name: { type: "string", minLength: 1, description: "Event name; may end in `*`." },
   from: { type: "string", description: "Received at or after: ISO 8601 or milliseconds." },
   to: { type: "string", description: "Received before: ISO 8601 or milliseconds." },
@@ -50,7 +53,8 @@ const LIST_PARAMETERS = closed({
   source: { type: "string", minLength: 1, description: "A kind of source (key, webhook, function, internal) or the id of one." },
   q: { type: "string", minLength: 1, description: "Text in the payload; ignores case." },
   internal: { type: "boolean", description: "`false` leaves out events that the service itself made." },
-});
+} as const;
+const LIST_PARAMETERS = closed({ ...PAGE_PARAMETERS, ...EVENT_FILTERS });
 
 export const EVENT = {
   ...shape(
@@ -116,6 +120,12 @@ function listParams(environment: Environment, query: ListQuery): EventListParams
     environmentId: environment.id,
     limit: query.limit,
     ...(query.cursor !== undefined && { after: readCursor(query.cursor) }),
+    ...eventFilter(query),
+  };
+}
+
+export function eventFilter(query: EventFilterQuery): Omit<EventListParams, "environmentId" | "limit" | "after"> {
+  return {
     ...(query.from !== undefined && { from: readInstant("from", query.from) }),
     ...(query.to !== undefined && { to: readInstant("to", query.to) }),
     ...(query.name !== undefined && { name: query.name }),

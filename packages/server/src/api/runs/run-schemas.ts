@@ -24,6 +24,7 @@ const SUMMARY = {
   originalRunId: { ...TEXT_OR_NULL, description: "The run this one repeats." },
   error: { ...ERROR, description: "Why it failed; without the stack in lists." },
   failedAttempts: { ...INTEGER, description: "How many attempts of its steps, and of the function itself, failed." },
+  job: { ...TEXT_OR_NULL, description: "The id of the job that started it." },
 } as const;
 
 export const RUN = shape(SUMMARY, { title: "Run" });

@@ -1,6 +1,6 @@
 /** REST: runs, their steps, and what can be done with them. */
 
-import { type EventId, type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
+import { type EventId, type FunctionNo, isEventId, type JobId, type RunId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type RunNames, runDetailsView, runView } from "../../observe/run-view.ts";
 import {
@@ -11,6 +11,7 @@ import {
   type RunListParams,
   type RunStatus,
   type RunStore,
+  type RunSummary,
 } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
@@ -28,28 +29,36 @@ export interface RunsRoutesParts {
     functionName(no: FunctionNo): { id: string; name: string; app: string };
     functionNos(environment: Environment, functionId: string): readonly FunctionNo[];
     /** False when the run has ended already. */
-    cancel(run: RunDetails): Promise<boolean>;
+    cancel(run: RunSummary): Promise<boolean>;
     /** The id of the new run; null when its function or event is gone. */
     rerun(run: RunDetails): Promise<RunId | null>;
   };
 }
 
-interface ListQuery {
-  limit: number;
-  cursor?: string;
+export interface RunFilterQuery {
   status?: RunStatus;
   function?: string;
   from?: string;
   to?: string;
+  event?: string;
+  job?: string;
 }
 
-const LIST_PARAMETERS = closed({
-  ...PAGE_PARAMETERS,
+interface ListQuery extends RunFilterQuery {
+  limit: number;
+  cursor?: string;
+}
+
+/** What runs can be chosen by: in the list, and in jobs. */
+export const RUN_FILTERS = {
   status: { type: "string", enum: RUN_STATUSES, description: "Runs with this status." },
   function: { type: "string", minLength: 1, description: "Runs of the function with this id." },
   from: { type: "string", description: "Created at or after: ISO 8601 or milliseconds." },
   to: { type: "string", description: "Created before: ISO 8601 or milliseconds." },
-});
+  event: { type: "string", minLength: 1, description: "Runs that the event with this id started." },
+  job: { type: "string", minLength: 1, description: "Runs that the job with this id started." },
+} as const;
+const LIST_PARAMETERS = closed({ ...PAGE_PARAMETERS, ...RUN_FILTERS });
 
 const LIST = { summary: "List runs", description: "Newest first.", querystring: LIST_PARAMETERS, response: { 200: pageOf(RUN) } };
 const OF_EVENT = {
@@ -149,13 +158,21 @@ function sendRun(reply: FastifyReply, run: RunDetails, names: RunNames): string 
 }
 
 function listParams({ runs }: RunsRoutesParts, environment: Environment, query: ListQuery): Omit<RunListParams, "environmentId"> {
+  return { limit: query.limit, ...after(query.cursor), ...runFilter(runs, environment, query) };
+}
+
+export function runFilter(
+  runs: Pick<RunsRoutesParts["runs"], "functionNos">,
+  environment: Environment,
+  query: RunFilterQuery,
+): Omit<RunListParams, "environmentId" | "limit" | "after"> {
   return {
-    limit: query.limit,
-    ...after(query.cursor),
     ...(query.status !== undefined && { status: query.status }),
     ...(query.function !== undefined && { functionNos: runs.functionNos(environment, query.function) }),
     ...(query.from !== undefined && { from: readInstant("from", query.from) }),
     ...(query.to !== undefined && { to: readInstant("to", query.to) }),
+    ...(query.event !== undefined && { eventId: query.event.toUpperCase() as EventId }),
+    ...(query.job !== undefined && { jobId: query.job.toUpperCase() as JobId }),
   };
 }
 

@@ -19,20 +19,24 @@ export interface WebhookRequestsRoutesParts {
   replay(record: WebhookRequest, webhook: Webhook): Promise<{ ids: readonly string[] } | Refusal>;
 }
 
-interface ListQuery {
-  limit: number;
-  cursor?: string;
+export interface RequestFilterQuery {
   outcome?: string;
   from?: string;
   to?: string;
 }
 
-const LIST_PARAMETERS = closed({
-  ...PAGE_PARAMETERS,
+interface ListQuery extends RequestFilterQuery {
+  limit: number;
+  cursor?: string;
+}
+
+/** What requests can be chosen by: in the list, and in jobs. */
+export const REQUEST_FILTERS = {
   outcome: { type: "string", minLength: 1, description: "`accepted`, or the code of an error." },
   from: { type: "string", description: "Received at or after: ISO 8601 or milliseconds." },
   to: { type: "string", description: "Received before: ISO 8601 or milliseconds." },
-});
+} as const;
+const LIST_PARAMETERS = closed({ ...PAGE_PARAMETERS, ...REQUEST_FILTERS });
 
 const REQUEST = shape(
   {
@@ -152,6 +156,12 @@ function listParams(webhook: Webhook, query: ListQuery): WebhookRequestListParam
     webhookId: webhook.id,
     limit: query.limit,
     ...(query.cursor !== undefined && { after: readCursor(query.cursor) }),
+    ...requestFilter(query),
+  };
+}
+
+export function requestFilter(query: RequestFilterQuery): Pick<WebhookRequestListParams, "from" | "to" | "outcome"> {
+  return {
     ...(query.from !== undefined && { from: readInstant("from", query.from) }),
     ...(query.to !== undefined && { to: readInstant("to", query.to) }),
     ...(query.outcome !== undefined && { outcome: query.outcome }),

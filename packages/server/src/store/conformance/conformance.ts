@@ -11,6 +11,7 @@ import { eventReadConformance } from "./event-read.ts";
 import { eventTypeConformance } from "./event-types.ts";
 import { functionStartConformance } from "./function-starts.ts";
 import { idempotencyConformance } from "./idempotency-keys.ts";
+import { jobConformance } from "./jobs.ts";
 import { keyConformance } from "./keys.ts";
 import { limitConformance } from "./limits.ts";
 import { pageBytesConformance } from "./page-bytes.ts";
@@ -48,5 +49,6 @@ export function storeConformance(engine: Engine): void {
   functionStartConformance(engine);
   runCallConformance(engine);
   runReadConformance(engine);
+  jobConformance(engine);
   retentionConformance(engine);
 }

@@ -64,6 +64,8 @@ export interface FunctionStartParams {
 export interface FunctionStartStore {
   /** The event a `start` entry is about; null when it is gone. */
   eventAt(params: { environmentId: EnvironmentId; sequence: number }): Promise<StoredEvent | null>;
+  /** Those that exist, in no particular order. */
+  eventsAt(params: { environmentId: EnvironmentId; sequences: readonly number[] }): Promise<StoredEvent[]>;
   markGet(params: MarkKey & { environmentId: EnvironmentId; functionNo: FunctionNo }): Promise<string | null>;
   functionStart(
     params: FunctionStartParams,

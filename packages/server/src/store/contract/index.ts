@@ -8,6 +8,7 @@ export * from "./event-types.ts";
 export * from "./events.ts";
 export * from "./function-starts.ts";
 export * from "./idempotency-keys.ts";
+export * from "./jobs.ts";
 export * from "./keys.ts";
 export * from "./new-runs.ts";
 export * from "./queue.ts";

@@ -1,6 +1,6 @@
 /** What events start: runs, and requests to functions that have rules about their starts. Written with the event. */
 
-import type { FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
 
 /** A run that an event starts, written with the event. */
 export interface NewRun {
@@ -16,6 +16,8 @@ export interface NewRun {
   eventSequences?: readonly number[];
   cron?: string;
   originalRunId?: RunId;
+  /** The job that starts it. */
+  jobId?: JobId;
   invoker?: Invoker;
   /** Events that cancel it. */
   cancels?: readonly NewWait[];

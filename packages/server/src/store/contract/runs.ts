@@ -6,7 +6,7 @@
  * run waits for, or the end of a run that it invoked, makes the entry due that then resumes it.
  */
 
-import type { EntryNo, EnvironmentId, EventId, FunctionNo, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, EventId, FunctionNo, JobId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { EventBatch, NewEvent, StoredEvent } from "./events.ts";
 import type { Invoker, NewRun, NewWait } from "./new-runs.ts";
 import type { ClaimedEntry, Lease, LeasedEntry, NewEntry } from "./queue.ts";
@@ -48,6 +48,8 @@ export interface RunRecord {
   stateBytes: number;
   cron: string | null;
   originalRunId: RunId | null;
+  /** The job that started it. */
+  jobId: JobId | null;
   invoker: Invoker | null;
 }
 
@@ -222,12 +224,16 @@ export interface RunListParams {
   to?: number;
   /** Runs that this event started, alone or in a batch. */
   eventId?: EventId;
+  /** Runs that this job started. */
+  jobId?: JobId;
 }
 
 /** A run as lists show it. */
 export interface RunSummary extends RunRecord {
   /** `preview` is how its data begins. */
   event: { id: EventId; name: string; preview: string } | null;
+  /** The events of a batch, by their sequence in the store; null: the one event that started it. */
+  eventSequences: readonly number[] | null;
   error: RunError | null;
   failedAttempts: number;
 }
@@ -239,8 +245,6 @@ export interface EventRunCounts {
 
 export interface RunDetails extends RunSummary {
   output: string | null;
-  /** The events of a batch, by their sequence in the store; null: the one event that started it. */
-  eventSequences: readonly number[] | null;
   steps: readonly (StepRecord & { value: string | null })[];
   attempts: readonly FailedAttempt[];
   /** In the order in which they ended. */

@@ -14,6 +14,7 @@ import type { EventTypeStore } from "./event-types.ts";
 import type { EventStore } from "./events.ts";
 import type { FunctionStartStore } from "./function-starts.ts";
 import type { IdempotencyStore } from "./idempotency-keys.ts";
+import type { JobStore } from "./jobs.ts";
 import type { KeyStore } from "./keys.ts";
 import type { QueueStore } from "./queue.ts";
 import type { RetentionStore } from "./retention.ts";
@@ -40,6 +41,7 @@ export interface Store
     SessionStore,
     AuditStore,
     IdempotencyStore,
+    JobStore,
     EventTypeStore,
     TrafficStore,
     TurnStore {

@@ -134,7 +134,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["run_no"],
     columns: same(
       ...["run_no", "environment_id", "run_id", "function_no", "event_no", "event_nos", "status", "lane_no", "created_at"],
-      ...["started_at", "ended_at", "request_version", "is_parallel", "state_bytes", "cron", "original_run_id"],
+      ...["started_at", "ended_at", "request_version", "is_parallel", "state_bytes", "cron", "original_run_id", "job_id"],
       ...["invoker_run_no", "invoker_step_id", "output", "error"],
     ),
     convert: escaped("cron", "invoker_step_id"),
@@ -247,6 +247,17 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["environment_id", "name_id", "hour"],
     columns: same("environment_id", "name_id", "hour", "count"),
   },
+  {
+    name: "jobs",
+    key: ["job_id"],
+    columns: same(
+      ...["job_id", "environment_id", "kind", "filter", "function_id", "status", "total", "done", "failed", "rate", "errors"],
+      ...["created_at", "started_at", "ended_at", "leased_by", "leased_until"],
+    ),
+    // The node that worked on it is gone.
+    convert: { ...escaped("function_id"), leased_by: () => null, leased_until: () => 0 },
+  },
+  { name: "job_items", key: ["job_id", "chunk"], columns: same("job_id", "chunk", "environment_id", "items") },
   { name: "event_types_counted", key: ["only_row"], columns: same("only_row", "sequence") },
   traffic("traffic_minutes"),
   traffic("traffic_hours"),

@@ -30,6 +30,7 @@ import { trafficStore } from "./events/traffic.ts";
 import { createAddWords, createWriteEvents } from "./events/write-events.ts";
 import { GroupCommit } from "./group-commit.ts";
 import type { News } from "./group-writes.ts";
+import { jobStore } from "./jobs/jobs.ts";
 import { createAnnounced } from "./nodes/announce.ts";
 import { NodeBeat } from "./nodes/nodes.ts";
 import { Signals } from "./nodes/signals.ts";
@@ -132,6 +133,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...queue,
     ...admissionStore({ database, notify }),
     ...runStore({ database, writer: decisions, notify, watch: (listener) => signals.runs.add(listener) }),
+    ...jobStore({ database, notify }),
     ...retentionStore(database),
     ...functionStartStore(database, decisions),
     ...turnStore(database),

@@ -1,6 +1,6 @@
 /** Rows of runs, steps, failed attempts and calls as the contract's records. Used by the writer and by the read thread. */
 
-import type { EnvironmentId, EventId, FunctionNo, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { EnvironmentId, EventId, FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
 import {
   type FailedAttempt,
   fromStoreText,
@@ -16,7 +16,7 @@ import {
 
 /** Everything but the output, which may be large. */
 export const RUN_COLUMNS = `run_no, runs.environment_id, run_id, function_no, event_no, event_nos, status, coalesce(lanes.key, '') AS lane, created_at, started_at,
-  ended_at, request_version, is_parallel, state_bytes, cron, original_run_id, invoker_run_no, invoker_step_id`;
+  ended_at, request_version, is_parallel, state_bytes, cron, original_run_id, job_id, invoker_run_no, invoker_step_id`;
 
 /** Of an event's data, in lists of runs: enough to tell two runs apart. */
 export const PREVIEW_UNITS = 160;
@@ -38,6 +38,7 @@ export interface RunRow {
   state_bytes: number;
   cron: string | null;
   original_run_id: string | null;
+  job_id: string | null;
   invoker_run_no: number | null;
   invoker_step_id: string | null;
 }
@@ -104,6 +105,7 @@ export function toRunRecord(row: RunRow): RunRecord {
     stateBytes: row.state_bytes,
     cron: row.cron,
     originalRunId: row.original_run_id as RunId | null,
+    jobId: row.job_id as JobId | null,
     invoker: invoker_run_no === null ? null : { runNo: invoker_run_no as RunNo, stepId: invoker_step_id as StepId },
   };
 }
@@ -112,6 +114,7 @@ export function toRunSummary(row: RunSummaryRow): RunSummary {
   return {
     ...toRunRecord(row),
     event: row.event_id === null ? null : eventOf(row, row.event_id as EventId),
+    eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),
     error: row.error === null ? null : (JSON.parse(row.error) as RunError),
     failedAttempts: row.failed_attempts,
   };

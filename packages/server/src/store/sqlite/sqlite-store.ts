@@ -23,6 +23,7 @@ import { lockFolder } from "./folder/folder-lock.ts";
 import { refuseMoved } from "./folder/moved-folder.ts";
 import { makePrivateFolder } from "./folder/private-folder.ts";
 import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
+import { jobStore } from "./jobs/jobs.ts";
 import { admissionStore } from "./queue/admissions.ts";
 import { Lanes } from "./queue/lanes.ts";
 import { Limits } from "./queue/limits.ts";
@@ -131,6 +132,7 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
     ...queueStore(db, { writer, reader, lanes, limits, entries }),
     ...admissionStore(db, { writer, lanes, limits, entries }),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
+    ...jobStore(db, { writer, startRuns }),
     ...retentionStore(db, writer),
     ...functionStartStore(db, { writer, states, startRuns, resumeRuns, entries, append }),
     // One process at a time: nobody else could change anything, or take a turn.

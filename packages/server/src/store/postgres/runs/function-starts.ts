@@ -28,6 +28,9 @@ export function functionStartStore(database: Database, writer: GroupCommit<Decis
   return {
     eventAt: async ({ environmentId, sequence }) =>
       (await eventsAt((text, values) => database.query(text, values), environmentId, [sequence])).get(sequence) ?? null,
+    eventsAt: async ({ environmentId, sequences }) => [
+      ...(await eventsAt((text, values) => database.query(text, values), environmentId, sequences)).values(),
+    ],
     async markGet({ environmentId, functionNo, kind, key }) {
       const [row] = await database.query<{ value: string }>(
         "SELECT value FROM marks WHERE environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4",

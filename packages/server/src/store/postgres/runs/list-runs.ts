@@ -17,9 +17,9 @@ const RUNS_OF_EVENT = `
 
 /** Ids first, then what is shown of them: so each statement has one way to be answered, whatever PostgreSQL thinks of the tables. */
 export async function listRuns(database: Database, params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }> {
-  const { environmentId, status, functionNos, eventId, limit } = params;
+  const { environmentId, status, functionNos, eventId, jobId, limit } = params;
   const where = new Conditions();
-  const isMerged = eventId === undefined && (functionNos || status === "completed");
+  const isMerged = eventId === undefined && jobId === undefined && (functionNos || status === "completed");
   const ids = isMerged ? idsOfFunctions(where, params) : await idsInOneRange(database, where, params);
   const found = await database.query<{ run_id: RunId; run_no: RunNo }>(`${ids} ORDER BY run_id DESC LIMIT ${limit + 1}`, where.values);
   const shown = found.slice(0, limit);
@@ -29,7 +29,7 @@ export async function listRuns(database: Database, params: RunListParams): Promi
 }
 
 async function idsInOneRange(database: Database, where: Conditions, params: RunListParams): Promise<string> {
-  const { environmentId, status, functionNos, eventId } = params;
+  const { environmentId, status, functionNos, eventId, jobId } = params;
   where.add("environment_id = ?", environmentId);
   if (eventId !== undefined) {
     const runs = await database.query<{ run_no: number }>(RUNS_OF_EVENT, [environmentId, eventId]);
@@ -38,6 +38,7 @@ async function idsInOneRange(database: Database, where: Conditions, params: RunL
       runs.map(({ run_no }) => run_no),
     );
   }
+  if (jobId !== undefined) where.add("job_id = ?", jobId);
   if (functionNos) where.add("function_no = ANY (?::integer[])", functionNos);
   if (status !== undefined) where.add("status = ?", status);
   // What the partial index was made with: PostgreSQL takes it only when the statement says so.

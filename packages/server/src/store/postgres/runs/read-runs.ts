@@ -103,7 +103,6 @@ export async function getRun(
   return {
     ...toRunSummary(readable(row)),
     output: row.output,
-    eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),
     steps: steps.map((step) => ({ ...toStepRecord(readableStep(step)), value: step.value })),
     attempts: attempts.map((attempt) => toFailedAttempt({ ...attempt, step_id: attempt.step_id && fromStoreText(attempt.step_id) })),
     calls: calls.map((call) => toCallRecord(readableCall(call), done)),

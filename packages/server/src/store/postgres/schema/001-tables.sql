@@ -263,6 +263,7 @@ CREATE TABLE runs (
   state_bytes     bigint NOT NULL DEFAULT 0,
   cron            text,
   original_run_id text,
+  job_id          text,
   invoker_run_no  bigint,
   invoker_step_id text,
   output          text,
@@ -275,6 +276,7 @@ CREATE INDEX runs_by_event ON runs (environment_id, event_no);
 CREATE INDEX runs_completed_by_function ON runs (environment_id, function_no, run_id) WHERE status = 'completed';
 CREATE INDEX runs_by_function_and_status ON runs (environment_id, function_no, status, run_id) WHERE status <> 'completed';
 CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE status <> 'completed';
+CREATE INDEX runs_by_job ON runs (environment_id, job_id, run_id) WHERE job_id IS NOT NULL;
 -- Events of runs that have not ended stay.
 CREATE INDEX runs_going_on ON runs (environment_id, event_no) WHERE ended_at IS NULL;
 
@@ -511,10 +513,42 @@ CREATE TABLE traffic_minutes (
 );
 CREATE TABLE traffic_hours (LIKE traffic_minutes INCLUDING ALL);
 
+-- Jobs, and the items of each: `items` is a JSON array of JOB_CHUNK_ITEMS, fewer in the last row. `done` is the cursor. Rows of items
+-- without a job are of one that is being made, or was given up.
+CREATE TABLE jobs (
+  environment_id integer NOT NULL,
+  job_id         text COLLATE "C" NOT NULL,
+  kind           text NOT NULL,
+  filter         text NOT NULL,
+  function_id    text,
+  status         text NOT NULL,
+  total          bigint NOT NULL,
+  done           bigint NOT NULL DEFAULT 0,
+  failed         bigint NOT NULL DEFAULT 0,
+  rate           integer NOT NULL,
+  errors         text NOT NULL DEFAULT '[]',
+  created_at     bigint NOT NULL,
+  started_at     bigint,
+  ended_at       bigint,
+  leased_by      text,
+  leased_until   bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (environment_id, job_id)
+);
+CREATE INDEX jobs_open ON jobs (job_id) WHERE ended_at IS NULL;
+
+CREATE TABLE job_items (
+  environment_id integer NOT NULL,
+  job_id         text COLLATE "C" NOT NULL,
+  chunk          integer NOT NULL,
+  items          text NOT NULL,
+  PRIMARY KEY (environment_id, job_id, chunk)
+);
+
 -- These indexes need not begin with the environment: none is a key, and each is walked across all environments of a shard.
 COMMENT ON INDEX events_by_sequence IS 'in the order they were stored: event types are counted, and old events removed';
 COMMENT ON INDEX webhook_requests_by_sequence IS 'in the order they were stored: old requests are removed';
 COMMENT ON INDEX dedup_keys_by_age IS 'the oldest of all environments expire first';
 COMMENT ON INDEX marks_by_age IS 'the oldest of all environments expire first';
 COMMENT ON INDEX event_type_hours_by_age IS 'the oldest of all environments expire first';
+COMMENT ON INDEX jobs_open IS 'jobs of all environments that somebody may work on';
 COMMENT ON INDEX queue_timers IS 'what is due next, in all environments: each shard is asked';

@@ -107,6 +107,7 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
 
   return {
     eventAt: async ({ sequence }) => states.events([sequence])[0] ?? null,
+    eventsAt: async ({ sequences }) => states.events([...new Set(sequences)]),
     markGet: async ({ functionNo, kind, key }) => (readMark.get(functionNo, kind, key)?.value as string | undefined) ?? null,
     functionStart: (params) => writer.submit(() => start(params), 4),
     markExpireMany: ({ until, limit }) => writer.submit(() => expireMarks(until, limit), limit),

@@ -52,8 +52,8 @@ export function listRuns(db: DatabaseSync, params: RunListParams): { runs: RunSu
 }
 
 function streamsOf(db: DatabaseSync, params: RunListParams): Stream[] {
-  const { environmentId, status, functionNos, eventId } = params;
-  if (eventId !== undefined) return [ofEvent(params, eventId)];
+  const { environmentId, status, functionNos, eventId, jobId } = params;
+  if (eventId !== undefined || jobId !== undefined) return [ofEventOrJob(params)];
   if (functionNos) return ofFunctions(functionNos, status);
   if (status === undefined) return [{ index: "runs_by_id", where: "true", values: [] }];
   if (status !== "completed") return [{ index: "runs_by_status", where: OF_STATUS, values: [status] }];
@@ -73,24 +73,24 @@ function ofFunction(no: FunctionNo, status: RunStatus): Stream {
   return { index: "runs_by_function_and_status", where: OF_FUNCTION, values: [no, status] };
 }
 
-/** What one event started is little: further filters need no index. */
-function ofEvent({ environmentId, status, functionNos }: RunListParams, eventId: EventId): Stream {
-  const sequence = "SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?";
-  const where = [
-    `run_no IN (
-      SELECT run_no FROM runs WHERE event_no = (${sequence}) UNION ALL SELECT run_no FROM batched_events WHERE event_no = (${sequence}))`,
-  ];
-  const values: SQLInputValue[] = [environmentId, eventId, environmentId, eventId];
-  if (status !== undefined) {
-    where.push("status = ?");
-    values.push(status);
-  }
-  if (functionNos) {
-    where.push(`function_no IN (${functionNos.map(() => "?").join(",")})`);
-    values.push(...functionNos);
-  }
-  return { index: "", where: where.join(" AND "), values };
+/** What one event or one job started is little beside the rest: further filters need no index. */
+function ofEventOrJob({ environmentId, status, functionNos, eventId, jobId }: RunListParams): Stream {
+  const where: string[] = [];
+  const values: SQLInputValue[] = [];
+  const require = (condition: string, ...bound: SQLInputValue[]) => {
+    where.push(condition);
+    values.push(...bound);
+  };
+  if (eventId !== undefined) require(OF_EVENT, environmentId, eventId, environmentId, eventId);
+  if (jobId !== undefined) require("job_id = ?", jobId);
+  if (status !== undefined) require("status = ?", status);
+  if (functionNos) require(`function_no IN (${functionNos.map(() => "?").join(",")})`, ...functionNos);
+  return { index: eventId === undefined ? "runs_by_job" : "", where: where.join(" AND "), values };
 }
+
+const SEQUENCE = "SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?";
+const OF_EVENT = `run_no IN (
+  SELECT run_no FROM runs WHERE event_no = (${SEQUENCE}) UNION ALL SELECT run_no FROM batched_events WHERE event_no = (${SEQUENCE}))`;
 
 /** Ids alone are in the index: an environment may have many functions, and most of what their streams give is not shown. */
 function idsIn(db: DatabaseSync, params: RunListParams, { index, where, values }: Stream): RunId[] {
@@ -157,7 +157,6 @@ export function getRun(db: DatabaseSync, { environmentId, id }: { environmentId:
   return {
     ...toRunSummary(row),
     output: row.output,
-    eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),
     steps: steps.map((step) => ({ ...toStepRecord(step), value: step.value })),
     attempts: attempts.map(toFailedAttempt),
     calls: calls.map((call) => toCallRecord(call, done)),

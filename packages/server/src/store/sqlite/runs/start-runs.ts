@@ -31,17 +31,18 @@ export class StartRuns {
     this.#waits = waits;
     this.#insert = db.prepare(`
       INSERT INTO runs (
-        environment_id, run_id, function_no, event_no, event_nos, status, lane_no, created_at, cron, original_run_id, invoker_run_no, invoker_step_id
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+        environment_id, run_id, function_no, event_no, event_nos, status, lane_no, created_at, cron, original_run_id, job_id, invoker_run_no, invoker_step_id
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#insertBatched = db.prepare("INSERT INTO batched_events (event_no, run_no) VALUES (?, ?)");
   }
 
   start(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
-    const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, invoker } = run;
+    const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, jobId, invoker } = run;
     const status = dueAt <= allocation.now && allocation.hasRoom(lane) ? "running" : "queued";
     const { lastInsertRowid } = this.#insert.run(
       ...[environmentId, id, functionNo, eventSequence, eventSequences ? JSON.stringify(eventSequences) : null, status],
-      ...[this.#lanes.no(lane), allocation.now, cron ?? null, originalRunId ?? null, invoker?.runNo ?? null, invoker?.stepId ?? null],
+      ...[this.#lanes.no(lane), allocation.now, cron ?? null, originalRunId ?? null, jobId ?? null],
+      ...[invoker?.runNo ?? null, invoker?.stepId ?? null],
     );
     const runNo = lastInsertRowid as RunNo;
     this.#changed.note(runNo);

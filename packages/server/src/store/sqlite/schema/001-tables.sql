@@ -192,6 +192,7 @@ CREATE TABLE runs (
   state_bytes     INTEGER NOT NULL DEFAULT 0,
   cron            TEXT,
   original_run_id TEXT,
+  job_id          TEXT,
   invoker_run_no  INTEGER,
   invoker_step_id TEXT,
   output          TEXT,
@@ -204,6 +205,7 @@ CREATE INDEX runs_by_event ON runs (event_no);
 CREATE INDEX runs_completed_by_function ON runs (environment_id, function_no, run_id) WHERE status = 'completed';
 CREATE INDEX runs_by_function_and_status ON runs (environment_id, function_no, status, run_id) WHERE status <> 'completed';
 CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE status <> 'completed';
+CREATE INDEX runs_by_job ON runs (environment_id, job_id, run_id) WHERE job_id IS NOT NULL;
 
 -- The events of a batch beside the first, which the run itself names: so that a run is found by each of its events.
 CREATE TABLE batched_events (
@@ -439,4 +441,36 @@ CREATE TABLE traffic_hours (
   runs_completed INTEGER NOT NULL,
   runs_failed    INTEGER NOT NULL,
   PRIMARY KEY (environment_id, at)
+) STRICT, WITHOUT ROWID;
+
+-- Jobs, and the items of each: `items` is a JSON array of JOB_CHUNK_ITEMS, fewer in the last row. `done` is the cursor. Rows of items
+-- without a job are of one that is being made, or was given up.
+CREATE TABLE jobs (
+  job_id         TEXT PRIMARY KEY,
+  environment_id INTEGER NOT NULL,
+  kind           TEXT NOT NULL,
+  filter         TEXT NOT NULL,
+  function_id    TEXT,
+  status         TEXT NOT NULL,
+  total          INTEGER NOT NULL,
+  done           INTEGER NOT NULL DEFAULT 0,
+  failed         INTEGER NOT NULL DEFAULT 0,
+  rate           INTEGER NOT NULL,
+  errors         TEXT NOT NULL DEFAULT '[]',
+  created_at     INTEGER NOT NULL,
+  started_at     INTEGER,
+  ended_at       INTEGER,
+  leased_by      TEXT,
+  leased_until   INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE INDEX jobs_by_environment ON jobs (environment_id, job_id);
+CREATE INDEX jobs_open ON jobs (job_id) WHERE ended_at IS NULL;
+
+CREATE TABLE job_items (
+  job_id         TEXT NOT NULL,
+  chunk          INTEGER NOT NULL,
+  environment_id INTEGER NOT NULL,
+  items          TEXT NOT NULL,
+  PRIMARY KEY (job_id, chunk)
 ) STRICT, WITHOUT ROWID;

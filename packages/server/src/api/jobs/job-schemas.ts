@@ -1,0 +1,50 @@
+/** Jobs as the OpenAPI document describes them. */
+
+import { JOB_STATUSES } from "../../store/contract/index.ts";
+import { closed } from "../rest-schemas.ts";
+import { INSTANT, INSTANT_OR_NULL, INTEGER, listOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+
+const RATE_MAX = 10_000;
+
+export const JOB = shape(
+  {
+    id: TEXT,
+    kind: TEXT,
+    filter: { type: "object", additionalProperties: true, description: "As it was given." },
+    function: { ...TEXT_OR_NULL, description: "The function it is limited to." },
+    status: { type: "string", enum: JOB_STATUSES },
+    total: { ...INTEGER, description: "How many items there were when the job was made." },
+    done: { ...INTEGER, description: "How many items were worked on." },
+    failed: { ...INTEGER, description: "How many of them failed." },
+    rate: { ...INTEGER, description: "Items per second, at most." },
+    errors: {
+      ...listOf(shape({ item: { ...TEXT_OR_NULL, description: "The id of the item." }, message: TEXT })),
+      description: "The first ten.",
+    },
+    createdAt: INSTANT,
+    startedAt: INSTANT_OR_NULL,
+    endedAt: INSTANT_OR_NULL,
+  },
+  { title: "Job" },
+);
+
+export const JOB_PREVIEW = shape(
+  { total: INTEGER, samples: listOf({ type: "object", additionalProperties: true }) },
+  { title: "JobPreview" },
+);
+
+export const CREATE_BODY = closed(
+  {
+    kind: { type: "string", description: "`events.replay`, `runs.rerun`, `runs.cancel` or `requests.replay`." },
+    filter: {
+      type: "object",
+      additionalProperties: true,
+      description: "The parameters of the list of events, runs, or a webhook's requests (with `webhook`, its id).",
+    },
+    all: { type: "boolean", description: "Needed with an empty filter: work on every entry." },
+    function: { type: "string", minLength: 1, description: "For `events.replay`: only this function." },
+    rate: { type: "integer", minimum: 1, maximum: RATE_MAX, description: "Items per second. `--job-rate`, unless given." },
+    dryRun: { type: "boolean", description: "Only count, and show some." },
+  },
+  ["kind", "filter"],
+);

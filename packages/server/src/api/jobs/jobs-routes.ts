@@ -1,0 +1,179 @@
+/** REST: jobs, which work on many events, runs or requests in the background. */
+
+import { isEventId, type JobId } from "@inlet/protocol";
+import type { FastifyInstance } from "fastify";
+import { iso } from "../../observe/run-view.ts";
+import { type Environment, JOB_STATUSES, type Job, type JobStatus, type JobStore } from "../../store/contract/index.ts";
+import type { AuditTrail } from "../access/audit-trail.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { faultsOf, invalid, invalidRequest, RestRefusal } from "../rest-errors.ts";
+import { closed, PAGE_PARAMETERS, queryFaults } from "../rest-schemas.ts";
+import { dataOf, pageOf } from "../route-facts.ts";
+import { CREATE_BODY, JOB, JOB_PREVIEW } from "./job-schemas.ts";
+
+export type JsonSchemaProperties = Readonly<Record<string, object>>;
+
+export interface JobRequest {
+  kind: string;
+  filter: Record<string, unknown>;
+  function?: string;
+  rate?: number;
+}
+
+export interface JobPreview {
+  total: number;
+  /** JSON texts. */
+  samples: readonly string[];
+}
+
+/** What may be asked of a kind of job. */
+export interface JobRules {
+  kind: string;
+  filters: JsonSchemaProperties;
+  filtersRequired: readonly string[];
+  takesFunction: boolean;
+  takesAll: boolean;
+}
+
+export interface JobsPart {
+  kinds: readonly JobRules[];
+  preview(environment: Environment, request: JobRequest): Promise<JobPreview>;
+  create(environment: Environment, request: JobRequest): Promise<Job>;
+}
+
+export interface JobsRoutesParts {
+  access: AccessRules;
+  audit: AuditTrail;
+  store: JobStore;
+  jobs: JobsPart;
+  registry: { functions(environment: Environment): { stored: { id: string } }[] };
+  now(): number;
+}
+
+interface CreateBody {
+  kind: string;
+  filter: Record<string, unknown>;
+  all?: boolean;
+  function?: string;
+  rate?: number;
+  dryRun?: boolean;
+}
+
+const LIST = {
+  summary: "List jobs",
+  description: "Newest first.",
+  querystring: closed({
+    ...PAGE_PARAMETERS,
+    status: { type: "string", enum: JOB_STATUSES, description: "Jobs with this status." },
+  }),
+  response: { 200: pageOf(JOB) },
+};
+const ONE = { querystring: closed({}), response: { 200: dataOf(JOB) }, errors: ["job_not_found"] } as const;
+const CREATE = {
+  summary: "Start a job",
+  description:
+    "Works on every entry of the list that `filter` chooses, in the background. `total` is their number when the job was made. With `dryRun` nothing is done: the answer says how many entries there are and shows up to five.",
+  querystring: closed({}),
+  body: CREATE_BODY,
+  response: { 200: dataOf(JOB_PREVIEW), 202: dataOf(JOB) },
+  errors: ["function_not_found", "webhook_not_found"],
+} as const;
+
+export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts): void {
+  const { access, audit, store, jobs, now } = parts;
+
+  async function find(environment: Environment, text: string): Promise<Job> {
+    const id = text.toUpperCase();
+    const job = isEventId(id) ? await store.jobGet({ environmentId: environment.id, id: id as string as JobId }) : null;
+    if (!job) throw new RestRefusal("job_not_found", `There is no job ${text} in the environment "${environment.name}".`);
+    return job;
+  }
+
+  app.get<{ Querystring: { limit: number; cursor?: string; status?: JobStatus } }>("/jobs", { schema: LIST }, async (request) => {
+    const { limit, cursor, status } = request.query;
+    if (cursor !== undefined && !isEventId(cursor)) throw invalid("cursor", "is not one that a page of jobs ended with");
+    const page = await store.jobList({
+      ...{ environmentId: environmentOf(access, request).id, limit },
+      ...(cursor !== undefined && { after: cursor as string as JobId }),
+      ...(status !== undefined && { status }),
+    });
+    return { data: page.jobs.map(jobView), page: { next: page.next } };
+  });
+
+  app.get<{ Params: { id: string } }>("/jobs/:id", { schema: { ...ONE, summary: "Read a job" } }, async (request) => ({
+    data: jobView(await find(environmentOf(access, request), request.params.id)),
+  }));
+
+  app.post<{ Body: CreateBody }>("/jobs", { config: { idempotent: "replayed" }, schema: CREATE }, async (request, reply) => {
+    const environment = environmentOf(access, request);
+    const asked = readRequest(parts, environment, request.body);
+    if (request.body.dryRun) {
+      const { total, samples } = await jobs.preview(environment, asked);
+      reply.type("application/json");
+      return `{"data":{"total":${total},"samples":[${samples.join(",")}]}}`;
+    }
+    const job = await jobs.create(environment, asked);
+    const { id, kind, total, rate } = job;
+    const details = { filter: asked.filter, function: job.functionId, total, rate };
+    await audit.note(request, { action: "job.created", target: { kind: "job", id, name: kind }, environment: environment.name, details });
+    reply.code(202);
+    return { data: jobView(job) };
+  });
+
+  const cancel = {
+    ...ONE,
+    summary: "Cancel a job",
+    description: "No further items are worked on. What was done stays.",
+    errors: ["job_not_found", "job_ended"],
+  } as const;
+  app.post<{ Params: { id: string } }>("/jobs/:id/cancel", { schema: cancel }, async (request) => {
+    const environment = environmentOf(access, request);
+    const { id, endedAt, status } = await find(environment, request.params.id);
+    if (endedAt !== null) throw new RestRefusal("job_ended", `The job ${id} has ended already: it is ${status}.`);
+    const job = (await store.jobEnd({ environmentId: environment.id, id, status: "cancelled", now: now() })) as Job;
+    if (job.status !== "cancelled") throw new RestRefusal("job_ended", `The job ${id} has ended already: it is ${job.status}.`);
+    const target = { kind: "job", id, name: job.kind };
+    await audit.note(request, {
+      action: "job.cancelled",
+      target,
+      environment: environment.name,
+      details: { done: job.done, total: job.total },
+    });
+    return { data: jobView(job) };
+  });
+}
+
+/** What is asked for, with every rule of its kind checked. */
+function readRequest({ jobs, registry }: JobsRoutesParts, environment: Environment, body: CreateBody): JobRequest {
+  const { kind, all = false, function: functionId, rate } = body;
+  const rules = jobs.kinds.find((candidate) => candidate.kind === kind);
+  if (!rules) throw invalid("kind", `must be one of ${jobs.kinds.map((known) => known.kind).join(", ")}`);
+  const filter = { ...body.filter };
+  checkFilter(rules, filter, all);
+  if (functionId !== undefined && !rules.takesFunction) throw invalid("function", `is not for jobs of the kind ${kind}`);
+  if (functionId !== undefined && !registry.functions(environment).some(({ stored }) => stored.id === functionId)) {
+    throw new RestRefusal("function_not_found", `There is no function ${functionId} in the environment "${environment.name}".`);
+  }
+  return { kind, filter, ...(functionId !== undefined && { function: functionId }), ...(rate !== undefined && { rate }) };
+}
+
+/** A filter without any field would choose everything: that has to be said. */
+function checkFilter({ kind, filters, filtersRequired, takesAll }: JobRules, filter: Record<string, unknown>, all: boolean): void {
+  const faults = queryFaults(closed(filters, [...filtersRequired]), filter);
+  if (faults) {
+    const named = faultsOf(faults as Parameters<typeof faultsOf>[0]).map(({ field, message }) => ({ field: `filter.${field}`, message }));
+    const refused = invalidRequest(named);
+    throw new RestRefusal(refused.code, refused.message, refused.details);
+  }
+  if (all && !takesAll) throw invalid("all", `is not for jobs of the kind ${kind}`);
+  if (Object.keys(filter).length > 0 || all) return;
+  throw invalid("filter", takesAll ? 'is empty; say "all": true to work on every entry' : "must not be empty");
+}
+
+export function jobView(job: Job) {
+  return {
+    ...{ id: job.id, kind: job.kind, filter: JSON.parse(job.filter) as unknown, function: job.functionId, status: job.status },
+    ...{ total: job.total, done: job.done, failed: job.failed, rate: job.rate, errors: job.errors },
+    ...{ createdAt: iso(job.createdAt), startedAt: iso(job.startedAt), endedAt: iso(job.endedAt) },
+  };
+}

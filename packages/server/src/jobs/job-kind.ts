@@ -1,0 +1,41 @@
+/**
+ * What a kind of job is: how its items are found, and what is done with each. One kind is one file in kinds/, and one line in
+ * service.ts.
+ *
+ * A batch may be worked on twice: after a crash before its cursor was written, or when the lease was lost. What it starts is written
+ * with the cursor and so happens once; everything else that `work` does must be idempotent.
+ */
+
+import type { JsonSchemaProperties } from "../api/jobs/jobs-routes.ts";
+import type { Environment, Job, JobError, JobItem, JobStart } from "../store/contract/index.ts";
+
+export interface JobKind {
+  kind: string;
+  /** The parameters of the list that the items are entries of. */
+  filters: JsonSchemaProperties;
+  filtersRequired?: readonly string[];
+  /** It can be limited to one function. */
+  takesFunction?: boolean;
+  /** A job about everything can be asked for, with `all`. */
+  takesAll: boolean;
+  /** How many items are worked on in one transaction; absent: 100. */
+  batchMax?: number;
+  /** Entries of the list with this filter, page by page, newest first. Throws a RestRefusal for a filter that cannot be read. */
+  find(environment: Environment, filter: Readonly<Record<string, unknown>>): AsyncIterable<readonly FoundItem[]>;
+  work(job: Job, items: readonly JobItem[]): Promise<JobBatch>;
+}
+
+export interface FoundItem {
+  item: JobItem;
+  /** The entry as the list shows it: JSON text. */
+  sample(): string;
+}
+
+/** What came of a batch. */
+export interface JobBatch {
+  starts: readonly JobStart[];
+  failures: readonly JobError[];
+}
+
+/** How many entries are read at a time. */
+export const PAGE_ITEMS = 500;

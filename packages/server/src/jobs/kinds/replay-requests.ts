@@ -1,0 +1,71 @@
+/**
+ * The kind requests.replay: sends recorded webhook requests through the current transform. The Event ID follows from job and request:
+ * a request that is replayed again after a crash makes the same event, which is stored once.
+ */
+
+import { createHash } from "node:crypto";
+import type { Refusal, WebhookRequestId } from "@inlet/protocol";
+import { RestRefusal } from "../../api/rest-errors.ts";
+import { REQUEST_FILTERS, type RequestFilterQuery, requestFilter, requestView } from "../../api/webhooks/webhook-requests-routes.ts";
+import type { Environment, EventCursor, Job, JobError, Webhook, WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
+import { type JobKind, PAGE_ITEMS } from "../job-kind.ts";
+
+export interface ReplayRequestsParts {
+  store: Pick<WebhookRequestStore, "webhookRequestGet" | "webhookRequestList">;
+  webhooks(): readonly Webhook[];
+  environmentName(id: Environment["id"]): string;
+  /** `seed` fixes the id of the event. */
+  replay(record: WebhookRequest, webhook: Webhook, seed: string): Promise<{ ids: readonly string[] } | Refusal>;
+}
+
+const ENTROPY_BYTES = 10;
+
+export function replayRequests({ store, webhooks, environmentName, replay }: ReplayRequestsParts): JobKind {
+  const webhookOf = (environmentId: Environment["id"], id: unknown) =>
+    webhooks().find((webhook) => webhook.id === id && webhook.environmentId === environmentId && webhook.deletedAt === null);
+
+  async function replayOne(job: Job, webhook: Webhook, id: WebhookRequestId): Promise<JobError[]> {
+    const record = await store.webhookRequestGet({ environmentId: webhook.environmentId, webhookId: webhook.id, id });
+    if (!record) return [{ item: id, message: "The request has been removed." }];
+    if (record.body === null) return [{ item: id, message: "The body of the request was too large to store." }];
+    const answer = await replay(record, webhook, seedOf(job, id));
+    return "ids" in answer ? [] : [{ item: id, message: answer.message }];
+  }
+
+  return {
+    kind: "requests.replay",
+    filters: { webhook: { type: "string", minLength: 1, description: "The id of the webhook." }, ...REQUEST_FILTERS },
+    filtersRequired: ["webhook"],
+    takesAll: false,
+    batchMax: 25,
+    async *find(environment, filter) {
+      const webhook = webhookOf(environment.id, filter.webhook);
+      if (!webhook)
+        throw new RestRefusal("webhook_not_found", `There is no webhook ${filter.webhook} in the environment "${environment.name}".`);
+      const params = {
+        ...{ environmentId: environment.id, webhookId: webhook.id, limit: PAGE_ITEMS },
+        ...requestFilter(filter as RequestFilterQuery),
+      };
+      for (let after: EventCursor | null | undefined; after !== null; ) {
+        const page = await store.webhookRequestList({ ...params, ...(after && { after }) });
+        yield page.requests.map((record) => ({
+          item: record.id,
+          sample: () => JSON.stringify(requestView(record, environmentName(record.deliveredTo))),
+        }));
+        after = page.next;
+      }
+    },
+    async work(job, items) {
+      const webhook = webhookOf(job.environmentId, (JSON.parse(job.filter) as { webhook?: string }).webhook);
+      const ids = items as readonly WebhookRequestId[];
+      if (!webhook) return { starts: [], failures: ids.map((item) => ({ item, message: "The webhook has been deleted." })) };
+      const failures = await Promise.all(ids.map((id) => replayOne(job, webhook, id)));
+      return { starts: [], failures: failures.flat() };
+    },
+  };
+}
+
+function seedOf(job: Job, id: WebhookRequestId): string {
+  const entropy = createHash("sha256").update(`${job.id} ${id}`).digest().subarray(0, ENTROPY_BYTES);
+  return `${job.createdAt},${entropy.toString("base64")}`;
+}

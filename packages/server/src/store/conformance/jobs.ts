@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createEventIdGenerator, firstIdAt, type JobId } from "@inlet/protocol";
+import { JOB_CHUNK_ITEMS, type Job, type JobAdvanceParams, type JobItem, type NewJob, type Store } from "../contract/index.ts";
+import type { Engine } from "./engine.ts";
+import { beginOne, claimAll, detailsOf, makeScene, type Scene, sampleRun } from "./run-samples.ts";
+
+const ids = createEventIdGenerator();
+const MINE = { node: "one", now: 1_000, until: 2_000, except: [] };
+
+export function jobConformance(engine: Engine): void {
+  test(`${engine.name}: a batch of a job has its effect once, with the cursor, and never without the lease`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const scene = await makeScene(store);
+    const eventSequence = await sequenceOfOne(scene);
+    const job = await makeJob(scene, [11, 12, 13]);
+    assert.equal((await store.jobClaim(MINE))?.id, job.id);
+    const [first, again, foreign] = [sampleRun(scene.functions[0]), sampleRun(scene.functions[0]), sampleRun(scene.functions[0])];
+    const batch = { worked: 2, failures: [{ item: "x", message: "no" }] };
+    const advanced = await store.jobAdvance(step(job, { ...batch, starts: [{ eventSequence, run: { ...first, jobId: job.id } }] }));
+    assert.deepEqual([advanced?.status, advanced?.done, advanced?.failed], ["running", 2, 1]);
+    assert.equal(await store.jobAdvance(step(job, { ...batch, starts: [{ eventSequence, run: again }] })), null, "the cursor has moved on");
+    const stolen = step(job, { node: "two", after: 2, worked: 1, starts: [{ eventSequence, run: foreign }] });
+    assert.equal(await store.jobAdvance(stolen), null, "another node has the lease");
+    const reopened = await reopen();
+    const there = { ...scene, store: reopened };
+    assert.equal((await detailsOf(there, first.id)).jobId, job.id);
+    for (const { id } of [again, foreign]) assert.equal(await reopened.runFind({ id }), null);
+    assert.deepEqual(await reopened.jobItems({ ...job, after: 2, limit: 10 }), [13]);
+    const { runs } = await reopened.runList({ environmentId: scene.environment.id, jobId: job.id, limit: 10 });
+    assert.deepEqual(
+      runs.map(({ id }) => id),
+      [first.id],
+    );
+    assert.equal((await claimAll(there, 1_000, "one", [first.lane])).filter(({ runNo }) => runNo !== null).length > 0, true);
+  });
+
+  test(`${engine.name}: a job ends with its last item, keeps its first ten errors, and its items go`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const items = Array.from({ length: JOB_CHUNK_ITEMS + 2 }, (_, n) => `req_${n}`);
+    const job = await makeJob(scene, items);
+    await store.jobClaim(MINE);
+    assert.deepEqual(await store.jobItems({ ...job, after: JOB_CHUNK_ITEMS - 1, limit: 10 }), [`req_${JOB_CHUNK_ITEMS - 1}`]);
+    const failures = Array.from({ length: 12 }, (_, n) => ({ item: String(n), message: "no" }));
+    await store.jobAdvance(step(job, { worked: JOB_CHUNK_ITEMS, failures }));
+    assert.deepEqual(await store.jobItems({ ...job, after: 0, limit: 1 }), [], "what is done is not kept");
+    assert.deepEqual(await store.jobItems({ ...job, after: JOB_CHUNK_ITEMS, limit: 10 }), items.slice(-2));
+    const ended = await store.jobAdvance(step(job, { after: JOB_CHUNK_ITEMS, worked: 2, failures: [{ item: "last", message: "no" }] }));
+    assert.deepEqual([ended?.status, ended?.done, ended?.failed, ended?.errors.length], ["completed", items.length, 13, 10]);
+    assert.equal(ended?.endedAt, 1_000);
+    assert.equal(await store.jobClaim(MINE), null);
+    assert.deepEqual(await store.jobItems({ ...job, after: JOB_CHUNK_ITEMS, limit: 10 }), []);
+  });
+
+  test(`${engine.name}: a job without items has completed`, async (t) => {
+    const { store } = await engine.open(t);
+    const job = await makeJob(await makeScene(store), []);
+    assert.deepEqual([job.status, job.total], ["completed", 0]);
+    assert.equal(await store.jobClaim(MINE), null);
+  });
+
+  test(`${engine.name}: a lease that is over can be taken over; one that is not cannot`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const job = await makeJob(scene, [1, 2]);
+    const claimed = await store.jobClaim(MINE);
+    assert.deepEqual([claimed?.status, claimed?.startedAt], ["running", 1_000]);
+    assert.equal(await store.jobClaim({ ...MINE, except: [job.id] }), null, "this node works on it already");
+    assert.equal((await store.jobClaim(MINE))?.id, job.id, "after a crash the same node goes on at once");
+    assert.equal(await store.jobClaim({ ...MINE, node: "two", now: 1_999 }), null);
+    assert.equal((await store.jobClaim({ ...MINE, node: "two", now: 2_000, until: 3_000 }))?.id, job.id);
+    assert.equal(await store.jobAdvance(step(job, { worked: 1 })), null);
+    assert.equal((await store.jobAdvance(step(job, { worked: 1, node: "two" })))?.done, 1);
+  });
+
+  test(`${engine.name}: a job that was cancelled or failed goes no further`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const [one, two] = [await makeJob(scene, [1]), await makeJob(scene, [2])];
+    await store.jobClaim(MINE);
+    const cancelled = await store.jobEnd({ ...key(one), status: "cancelled", now: 5 });
+    assert.deepEqual([cancelled?.status, cancelled?.endedAt], ["cancelled", 5]);
+    assert.equal(await store.jobAdvance(step(one, { worked: 1 })), null);
+    const failed = await store.jobEnd({ ...key(two), status: "failed", now: 6, error: { item: null, message: "why" } });
+    assert.deepEqual([failed?.status, failed?.errors], ["failed", [{ item: null, message: "why" }]]);
+    assert.equal((await store.jobEnd({ ...key(one), status: "failed", now: 9 }))?.status, "cancelled", "it stays as it ended");
+    assert.equal(await store.jobEnd({ ...key(one), id: ids.next(1) as string as JobId, status: "failed", now: 9 }), null);
+    assert.equal(await store.jobClaim(MINE), null);
+  });
+
+  test(`${engine.name}: jobs are listed newest first, by environment, and forgotten when they are old`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const jobs: Job[] = [];
+    for (let n = 0; n < 3; n++) jobs.push(await makeJob(scene, [n]));
+    const list = (changes: object) => store.jobList({ environmentId: scene.environment.id, limit: 2, ...changes });
+    const first = await list({});
+    assert.deepEqual([first.jobs.map(({ id }) => id), first.next], [[jobs[2]?.id, jobs[1]?.id], jobs[1]?.id]);
+    const second = await list({ after: first.next });
+    assert.deepEqual([second.jobs.map(({ id }) => id), second.next], [[jobs[0]?.id], null]);
+    await store.jobEnd({ ...key(jobs[1] as Job), status: "cancelled", now: 5 });
+    assert.equal((await list({ status: "cancelled" })).jobs.length, 1);
+    await store.jobItemsInsert({ id: firstIdAt(1) as JobId, environmentId: scene.environment.id, chunk: 0, items: [1] });
+    assert.equal(await store.jobExpireMany({ endedUntil: 5, abandonedUntil: firstIdAt(2), limit: 10 }), 2);
+    assert.equal((await list({ limit: 10 })).jobs.length, 2);
+    assert.deepEqual(await store.jobItems({ ...key(jobs[0] as Job), after: 0, limit: 5 }), [0], "what is needed stays");
+  });
+}
+
+async function sequenceOfOne(scene: Scene): Promise<number> {
+  const { run } = await beginOne(scene);
+  return (await detailsOf(scene, run.id)).eventSequence;
+}
+
+function key({ id, environmentId }: Job) {
+  return { id, environmentId };
+}
+
+async function makeJob(
+  { store, environment }: { store: Store; environment: Scene["environment"] },
+  items: readonly JobItem[],
+): Promise<Job> {
+  const id = ids.next(1_000) as string as JobId;
+  const environmentId = environment.id;
+  for (let from = 0; from < items.length; from += JOB_CHUNK_ITEMS) {
+    const chunk = from / JOB_CHUNK_ITEMS;
+    await store.jobItemsInsert({ id, environmentId, chunk, items: items.slice(from, from + JOB_CHUNK_ITEMS) });
+  }
+  const job: NewJob = {
+    ...{ id, environmentId, kind: "runs.rerun", filter: '{"status":"failed"}', functionId: "shop-ship", total: items.length },
+    ...{ rate: 100, createdAt: 900 },
+  };
+  await store.jobInsert(job);
+  const stored = await store.jobGet({ environmentId, id });
+  assert.ok(stored);
+  assert.deepEqual({ ...stored, ...job }, stored);
+  return stored;
+}
+
+function step(job: Job, changes: Partial<JobAdvanceParams>): JobAdvanceParams {
+  return { ...key(job), node: "one", now: 1_000, until: 2_000, after: 0, worked: 0, failures: [], starts: [], ...changes };
+}

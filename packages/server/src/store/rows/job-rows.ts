@@ -1,0 +1,42 @@
+/** A row of the jobs table, as both engines read it, as the contract's Job. */
+
+import type { EnvironmentId, JobId } from "@inlet/protocol";
+import { fromStoreText, type Job, type JobError, type JobStatus } from "../contract/index.ts";
+
+export interface JobRow {
+  job_id: string;
+  environment_id: number;
+  kind: string;
+  filter: string;
+  function_id: string | null;
+  status: string;
+  total: number;
+  done: number;
+  failed: number;
+  rate: number;
+  errors: string;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  leased_by: string | null;
+  leased_until: number;
+}
+
+export function toJob(row: JobRow): Job {
+  return {
+    id: row.job_id as JobId,
+    environmentId: row.environment_id as EnvironmentId,
+    kind: row.kind,
+    filter: row.filter,
+    functionId: row.function_id === null ? null : fromStoreText(row.function_id),
+    status: row.status as JobStatus,
+    total: row.total,
+    done: row.done,
+    failed: row.failed,
+    rate: row.rate,
+    errors: JSON.parse(row.errors) as JobError[],
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+  };
+}

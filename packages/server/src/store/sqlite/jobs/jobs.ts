@@ -1,0 +1,111 @@
+/** Jobs in SQLite. A batch's starts and the cursor are one unit of the writer: both are on disk, or neither. */
+
+import type { DatabaseSync } from "node:sqlite";
+import { JOB_ERRORS_MAX, type Job, type JobAdvanceParams, type JobItem, type JobStore, toStoreText } from "../../contract/index.ts";
+import { advanceJob, itemPosition } from "../../policy/advance-job.ts";
+import { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import { type JobRow, toJob } from "../../rows/job-rows.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import type { StartRuns } from "../runs/start-runs.ts";
+
+export interface JobStoreParts {
+  writer: GroupCommit;
+  startRuns: StartRuns;
+}
+
+/** A run is written with its entry and the keys of both. */
+const ROWS_PER_START = 4;
+
+export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts): JobStore {
+  const insertItems = db.prepare("INSERT INTO job_items (job_id, chunk, environment_id, items) VALUES (?, ?, ?, ?)");
+  const insert = db.prepare(`
+    INSERT INTO jobs (job_id, environment_id, kind, filter, function_id, status, total, rate, created_at, started_at, ended_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const select = db.prepare("SELECT * FROM jobs WHERE job_id = ? AND environment_id = ?");
+  const open = db.prepare(
+    "SELECT * FROM jobs INDEXED BY jobs_open WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = ?1 OR leased_until <= ?2) ORDER BY job_id",
+  );
+  const lease = db.prepare(
+    "UPDATE jobs SET leased_by = ?, leased_until = ?, status = 'running', started_at = coalesce(started_at, ?) WHERE job_id = ?",
+  );
+  const items = db.prepare("SELECT items FROM job_items WHERE job_id = ? AND chunk = ?");
+  const write = db.prepare(
+    "UPDATE jobs SET status = ?, done = ?, failed = ?, errors = ?, started_at = ?, ended_at = ?, leased_until = ? WHERE job_id = ?",
+  );
+  const end = db.prepare("UPDATE jobs SET status = ?, errors = ?, ended_at = ? WHERE job_id = ?");
+  const dropItems = db.prepare("DELETE FROM job_items WHERE job_id = ? AND chunk < ?");
+  const expire = db.prepare("DELETE FROM jobs WHERE job_id IN (SELECT job_id FROM jobs WHERE ended_at <= ? LIMIT ?)");
+  const orphans = db.prepare(`
+    DELETE FROM job_items WHERE (job_id, chunk) IN (
+      SELECT job_id, chunk FROM job_items AS i WHERE NOT EXISTS (SELECT 1 FROM jobs AS j WHERE j.job_id = i.job_id) AND job_id < ? LIMIT ?)`);
+
+  function find(environmentId: number, id: string): (Job & { leasedBy: string | null }) | null {
+    const row = select.get(id, environmentId) as JobRow | undefined;
+    return row ? { ...toJob(row), leasedBy: row.leased_by } : null;
+  }
+
+  function advance(params: JobAdvanceParams): Job | null {
+    const { id, environmentId, node, now, until, starts } = params;
+    const job = find(environmentId, id);
+    const next = job && job.leasedBy === node ? advanceJob(job, params) : null;
+    if (!job || !next) return null;
+    const allocation = new LeaseAllocation(now, undefined);
+    for (const { eventSequence, run } of starts) startRuns.start(allocation, environmentId, eventSequence, run);
+    write.run(next.status, next.done, next.failed, JSON.stringify(next.errors), next.startedAt, next.endedAt, until, id);
+    dropItems.run(id, next.chunksDone);
+    return find(environmentId, id);
+  }
+
+  function list({ environmentId, limit, after, status }: Parameters<JobStore["jobList"]>[0]) {
+    const where = ["environment_id = ?", ...(after === undefined ? [] : ["job_id < ?"]), ...(status === undefined ? [] : ["status = ?"])];
+    const values = [environmentId, ...(after === undefined ? [] : [after]), ...(status === undefined ? [] : [status])];
+    const rows = db
+      .prepare(`SELECT * FROM jobs INDEXED BY jobs_by_environment WHERE ${where.join(" AND ")} ORDER BY job_id DESC LIMIT ?`)
+      .all(...values, limit + 1) as unknown as JobRow[];
+    const jobs = rows.slice(0, limit).map(toJob);
+    return { jobs, next: rows.length > limit ? (jobs.at(-1)?.id ?? null) : null };
+  }
+
+  return {
+    jobItemsInsert: ({ id, environmentId, chunk, items: added }) =>
+      writer.submit(() => void insertItems.run(id, chunk, environmentId, JSON.stringify(added))),
+    jobInsert: ({ id, environmentId, kind, filter, functionId, total, rate, createdAt }) =>
+      writer.submit(() => {
+        const endedAt = total === 0 ? createdAt : null;
+        const name = functionId === null ? null : toStoreText(functionId);
+        const status = total === 0 ? "completed" : "queued";
+        insert.run(id, environmentId, kind, filter, name, status, total, rate, createdAt, endedAt, endedAt);
+      }),
+    async jobGet({ environmentId, id }) {
+      const row = select.get(id, environmentId) as JobRow | undefined;
+      return row ? toJob(row) : null;
+    },
+    jobList: async (params) => list(params),
+    jobClaim: ({ node, now, until, except }) =>
+      writer.submit(() => {
+        const row = (open.all(node, now) as unknown as JobRow[]).find(({ job_id }) => !(except as readonly string[]).includes(job_id));
+        if (!row) return null;
+        lease.run(node, until, now, row.job_id);
+        return toJob(select.get(row.job_id, row.environment_id) as unknown as JobRow);
+      }),
+    async jobItems({ id, after, limit }) {
+      const { chunk, offset } = itemPosition(after);
+      const row = items.get(id, chunk);
+      return row ? (JSON.parse(row.items as string) as JobItem[]).slice(offset, offset + limit) : [];
+    },
+    jobAdvance: (params) => writer.submit(() => advance(params), 1 + params.starts.length * ROWS_PER_START),
+    jobEnd: ({ environmentId, id, status, now, error }) =>
+      writer.submit(() => {
+        const job = find(environmentId, id);
+        if (!job) return null;
+        if (job.endedAt === null) {
+          end.run(status, JSON.stringify([...job.errors, ...(error ? [error] : [])].slice(0, JOB_ERRORS_MAX)), now, id);
+          dropItems.run(id, Number.MAX_SAFE_INTEGER);
+        }
+        const row = select.get(id, environmentId);
+        return toJob(row as unknown as JobRow);
+      }),
+    jobExpireMany: ({ endedUntil, abandonedUntil, limit }) =>
+      writer.submit(() => Number(expire.run(endedUntil, limit).changes) + Number(orphans.run(abandonedUntil, limit).changes), limit),
+  };
+}
