@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { StoreRefused } from "../src/store/contract/index.ts";
+import { type NewJob, StoreRefused } from "../src/store/contract/index.ts";
 import { COPIED_TABLES } from "../src/store/copy/copied-tables.ts";
 import { copyStore } from "../src/store/copy/copy-store.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
@@ -316,17 +316,33 @@ const CALL = {
   forgottenUntil: 0,
 };
 
+/** About a run that never was. */
+const JOB = {
+  ...{
+    id: "01HZZZZZZZZZZZZZZZZZZZZZZZ",
+    environmentId: 1,
+    kind: "runs.cancel",
+    filter: '{"function":"b\\\\s"}',
+    functionId: "back\\slash",
+  },
+  ...{ total: 1, rate: 1, createdAt: 5 },
+} as never as NewJob;
+
 /** What no call of REST leaves behind at will. */
 async function addRest(folder: string): Promise<void> {
   const store = openSqliteStore({ folder, ...hooks });
   await store.sessionInsert(SESSION);
   await store.idempotencyClaim(CALL);
   await store.idempotencyAnswer({ owner: CALL.owner, key: CALL.key, status: 201, body: '{"a":"\\\\"}' });
+  await store.jobItemsInsert({ id: JOB.id, environmentId: JOB.environmentId, chunk: 0, items: [1] });
+  await store.jobInsert(JOB);
   await store.stop();
 }
 
 async function checkRest(url: string): Promise<void> {
   const store = await openPostgresStore({ url, ...hooks });
+  const job = await store.jobGet(JOB);
+  assert.deepEqual({ ...job, ...JOB }, job);
   assert.deepEqual(await store.sessionFind({ hash: "0f".repeat(32) }), SESSION);
   assert.deepEqual((await store.idempotencyClaim(CALL))?.answer, { status: 201, body: '{"a":"\\\\"}' });
   await store.stop();

@@ -1,7 +1,7 @@
 /** A row of the jobs table, as both engines read it, as the contract's Job. */
 
 import type { EnvironmentId, JobId } from "@inlet/protocol";
-import { fromStoreText, type Job, type JobError, type JobStatus } from "../contract/index.ts";
+import type { Job, JobError, JobStatus } from "../contract/index.ts";
 
 export interface JobRow {
   job_id: string;
@@ -28,7 +28,7 @@ export function toJob(row: JobRow): Job {
     environmentId: row.environment_id as EnvironmentId,
     kind: row.kind,
     filter: row.filter,
-    functionId: row.function_id === null ? null : fromStoreText(row.function_id),
+    functionId: row.function_id,
     status: row.status as JobStatus,
     total: row.total,
     done: row.done,

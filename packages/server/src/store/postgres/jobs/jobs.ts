@@ -3,6 +3,7 @@
 import type { EnvironmentId, JobId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import {
+  fromStoreText,
   JOB_ERRORS_MAX,
   type Job,
   type JobAdvanceParams,
@@ -62,12 +63,12 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
     },
     async jobGet({ environmentId, id }) {
       const [row] = await database.query<JobRow>(FIND, [environmentId, id]);
-      return row ? toJob(row) : null;
+      return row ? readJob(row) : null;
     },
     jobList: (params) => listJobs(database, params),
     async jobClaim({ node, now, until, except }) {
       const [row] = await database.query<JobRow>(CLAIM, [node, now, until, except]);
-      return row ? toJob(row) : null;
+      return row ? readJob(row) : null;
     },
     async jobItems({ id, environmentId, after, limit }) {
       const { chunk, offset } = itemPosition(after);
@@ -88,7 +89,7 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
         const errors = [...job.errors, ...(error ? [error] : [])].slice(0, JOB_ERRORS_MAX);
         const { rows } = await client.query<JobRow>(END, [environmentId, id, status, JSON.stringify(errors), now]);
         await client.query(DROP_ITEMS, [environmentId, id, ALL_CHUNKS]);
-        return rows[0] ? toJob(rows[0]) : null;
+        return rows[0] ? readJob(rows[0]) : null;
       }),
     jobExpireMany: (params) => expireJobs(database, params),
   };
@@ -96,7 +97,7 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
 
 async function lockJob(client: PoolClient, environmentId: EnvironmentId, id: JobId): Promise<(Job & { leasedBy: string | null }) | null> {
   const { rows } = await client.query<JobRow>(`${FIND} FOR UPDATE`, [environmentId, id]);
-  return rows[0] ? { ...toJob(rows[0]), leasedBy: rows[0].leased_by } : null;
+  return rows[0] ? { ...readJob(rows[0]), leasedBy: rows[0].leased_by } : null;
 }
 
 async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ job: Job; news: News } | null> {
@@ -112,7 +113,7 @@ async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ 
   );
   writes.send(DROP_ITEMS, environmentId, id, Math.min(next.chunksDone, ALL_CHUNKS));
   await writes.settle();
-  return row ? { job: toJob(row), news: writes.news } : null;
+  return row ? { job: readJob(row), news: writes.news } : null;
 }
 
 async function startAll(writes: GroupWrites, now: number, starts: readonly JobStart[]): Promise<void> {
@@ -137,7 +138,7 @@ async function listJobs(
   if (after !== undefined) where.add("job_id < ?", after);
   if (status !== undefined) where.add("status = ?", status);
   const rows = await database.query<JobRow>(`SELECT * FROM jobs WHERE ${where.text} ORDER BY job_id DESC LIMIT ${limit + 1}`, where.values);
-  const jobs = rows.slice(0, limit).map(toJob);
+  const jobs = rows.slice(0, limit).map(readJob);
   return { jobs, next: rows.length > limit ? (jobs.at(-1)?.id ?? null) : null };
 }
 
@@ -157,4 +158,8 @@ async function expireJobs(
     [abandonedUntil, limit],
   );
   return ended.length + abandoned.length;
+}
+
+function readJob(row: JobRow): Job {
+  return toJob({ ...row, function_id: row.function_id === null ? null : fromStoreText(row.function_id) });
 }

@@ -1,7 +1,7 @@
 /** Jobs in SQLite. A batch's starts and the cursor are one unit of the writer: both are on disk, or neither. */
 
 import type { DatabaseSync } from "node:sqlite";
-import { JOB_ERRORS_MAX, type Job, type JobAdvanceParams, type JobItem, type JobStore, toStoreText } from "../../contract/index.ts";
+import { JOB_ERRORS_MAX, type Job, type JobAdvanceParams, type JobItem, type JobStore } from "../../contract/index.ts";
 import { advanceJob, itemPosition } from "../../policy/advance-job.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { type JobRow, toJob } from "../../rows/job-rows.ts";
@@ -72,9 +72,8 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
     jobInsert: ({ id, environmentId, kind, filter, functionId, total, rate, createdAt }) =>
       writer.submit(() => {
         const endedAt = total === 0 ? createdAt : null;
-        const name = functionId === null ? null : toStoreText(functionId);
         const status = total === 0 ? "completed" : "queued";
-        insert.run(id, environmentId, kind, filter, name, status, total, rate, createdAt, endedAt, endedAt);
+        insert.run(id, environmentId, kind, filter, functionId, status, total, rate, createdAt, endedAt, endedAt);
       }),
     async jobGet({ environmentId, id }) {
       const row = select.get(id, environmentId) as JobRow | undefined;
