@@ -334,7 +334,7 @@ async function addRest(folder: string): Promise<void> {
   await store.sessionInsert(SESSION);
   await store.idempotencyClaim(CALL);
   await store.idempotencyAnswer({ owner: CALL.owner, key: CALL.key, status: 201, body: '{"a":"\\\\"}' });
-  await store.jobItemsInsert({ id: JOB.id, environmentId: JOB.environmentId, chunk: 0, items: [1] });
+  await store.jobItemsInsert({ id: JOB.id, environmentId: JOB.environmentId, chunk: 0, items: [999_999_999] });
   await store.jobInsert(JOB);
   await store.stop();
 }

@@ -104,7 +104,7 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
     data: jobView(await find(environmentOf(access, request), request.params.id)),
   }));
 
-  app.post<{ Body: CreateBody }>("/jobs", { config: { idempotent: "replayed" }, schema: CREATE }, async (request, reply) => {
+  app.post<{ Body: CreateBody }>("/jobs", { config: { repair: true, idempotent: "replayed" }, schema: CREATE }, async (request, reply) => {
     const environment = environmentOf(access, request);
     const asked = readRequest(parts, environment, request.body);
     if (request.body.dryRun) {
@@ -126,7 +126,7 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
     description: "No further items are worked on. What was done stays.",
     errors: ["job_not_found", "job_ended"],
   } as const;
-  app.post<{ Params: { id: string } }>("/jobs/:id/cancel", { schema: cancel }, async (request) => {
+  app.post<{ Params: { id: string } }>("/jobs/:id/cancel", { config: { repair: true }, schema: cancel }, async (request) => {
     const environment = environmentOf(access, request);
     const { id, endedAt, status } = await find(environment, request.params.id);
     if (endedAt !== null) throw new RestRefusal("job_ended", `The job ${id} has ended already: it is ${status}.`);
