@@ -16,7 +16,7 @@ import { WEBHOOKS_ROWS } from "./webhooks/webhooks-rows.ts";
 
 export const GROUPS: readonly CommandGroup[] = [
   { word: "events", sentence: "List, show and follow events." },
-  { word: "runs", sentence: "List, show, watch, cancel and rerun runs." },
+  { word: "runs", sentence: "List, show, watch, cancel, rerun and release runs." },
   { word: "apps", sentence: "List, sync and remove apps." },
   { word: "functions", sentence: "List functions." },
   { word: "env", sentence: "List, create and archive environments." },

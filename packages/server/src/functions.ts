@@ -119,8 +119,8 @@ export function createFunctions(parts: FunctionsParts): Functions {
       const known = registry.function(no);
       if (!known) return undefined;
       const { app, uuid, config: settings } = known;
-      const { url, retries, timeouts } = settings;
-      return { app, uuid, url, retries, timeouts };
+      const { url, retries, timeouts, ordering } = settings;
+      return { app, uuid, url, retries, timeouts, holdsOrder: ordering?.onFailure === "hold" && !known.isArchived };
     },
     rulesOf: (lane) => rulesOfLane(registry, lane, config.appCalls),
     gateOf: (lane) => gateOfLane(registry, lane),

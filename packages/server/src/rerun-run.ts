@@ -35,13 +35,16 @@ export function repeatedRun(
   const target = registry.function(run.functionNo);
   if (!target || target.isArchived) return null;
   const at = now();
+  const planned = fanOut.newRun(
+    target,
+    once(() => eventValue(event)),
+    at,
+    at,
+  );
   return {
-    ...fanOut.newRun(
-      target,
-      once(() => eventValue(event)),
-      at,
-      at,
-    ),
+    ...planned,
+    // A run that holds up its key is taken up again where it stands.
+    ...(planned.orderKey !== undefined && planned.orderKey === run.orderKey && { inPlaceOf: run.no }),
     originalRunId: run.originalRunId ?? run.id,
     ...(run.cron !== null && { cron: run.cron }),
     ...(run.eventSequences !== null && { eventSequences: run.eventSequences }),

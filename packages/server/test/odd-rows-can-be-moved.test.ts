@@ -170,7 +170,7 @@ test("runs that hold a slot keep it, those at the gate wait on, whether a node h
   const gate = { lane: 'gate:7:["a\\\\b \\u0000"]', home: 'fn:7:["a\\\\b \\u0000"]' };
   const id = 'runs:7:event.data.key:"a\\\\b \\u0000"';
   const admit = async ({ store, functions }: Scene, cap: number) => {
-    const params = { functionNo: functions[0], limit: { id, cap }, throttle: null, gates: [gate], now: 1_000 };
+    const params = { functionNo: functions[0], limit: { id, cap }, orderKey: null, throttle: null, gates: [gate], now: 1_000 };
     return (await store.runAdmitMany(params)).admitted;
   };
   const { filled, target } = await moved(t, async (scene) => {

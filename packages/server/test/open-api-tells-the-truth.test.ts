@@ -26,6 +26,7 @@ interface World {
   sleepingRunId: string;
   /** One that goes on for long. */
   jobId: string;
+  heldRunId: string;
 }
 
 interface Call {
@@ -85,6 +86,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   "POST /v1/jobs/{id}/cancel": { path: ({ jobId }) => [jobId] },
   "POST /v1/runs/{id}/rerun": { path: ({ endedRunId }) => [endedRunId], status: 201 },
   "POST /v1/runs/{id}/cancel": { path: ({ sleepingRunId }) => [sleepingRunId] },
+  "GET /v1/holds": { query: "?function=shop-hold" },
+  "POST /v1/runs/{id}/release": { path: ({ heldRunId }) => [heldRunId] },
   "DELETE /v1/apps/{id}": { path: () => ["shop"] },
   "GET /v1/event-types": {},
   "GET /v1/event-types/{name}": { path: () => ["shop/order.created"] },
@@ -113,6 +116,9 @@ async function documentOf(service: TestService): Promise<OpenApiDocument> {
 async function makeWorld(t: TestContext, service: TestService): Promise<World> {
   const app = await startApp(t, service, (inlet) => [
     inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, ({ step }) => step.run("label", () => ({ n: 1 }))),
+    inlet.createFunction({ id: "hold", retries: 0, ordering: { key: "1", onFailure: "hold" } }, { event: "shop/hold" }, () => {
+      throw new Error("no");
+    }),
     inlet.createFunction({ id: "nap" }, { event: "shop/nap" }, ({ step }) => step.sleep("long", "1d")),
   ]);
   const sent = await service.send({ name: "shop/order.created", id: "order-1", data: { n: 1 }, user: { id: 7 }, v: "1" });
@@ -129,12 +135,15 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
   const [sleeping] = await runsOf(service, nap.body.ids[0], { until: ({ status }) => status === "sleeping" });
   await service.send(Array.from({ length: 60 }, () => ({ name: "filler/sent", data: {} })));
   const job = await service.rest("POST", "/jobs", { body: { kind: "events.replay", filter: { name: "filler/sent" }, rate: 1 } });
+  const hold = await service.send({ name: "shop/hold", data: {} });
+  const [failed] = await runsOf(service, hold.body.ids[0]);
   return {
     service,
     jobId: job.body.data.id,
     appUrl: app.url,
     endedRunId: ended.id,
     sleepingRunId: sleeping.id,
+    heldRunId: failed.id,
     eventId: sent.body.ids[0],
     webhookId: webhook.id,
     requestId: body.data[0].id,

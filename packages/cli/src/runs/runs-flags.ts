@@ -14,6 +14,12 @@ export const LIST_FLAGS = {
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;
 
+export const HOLDS_FLAGS = {
+  function: { type: "string", placeholder: "function id", sentence: "Only keys of this function." },
+  ...PAGE_FLAGS,
+  ...CONNECTION_FLAGS,
+} as const satisfies Flags;
+
 export const WATCH_FLAGS = {
   function: { type: "string", placeholder: "function id", sentence: "Without a run: only runs of this function." },
   ...CONNECTION_FLAGS,

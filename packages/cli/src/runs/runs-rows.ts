@@ -2,7 +2,7 @@
 
 import { type CommandRow, command, USUAL_EXITS } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
-import { LIST_FLAGS, WATCH_FLAGS } from "./runs-flags.ts";
+import { HOLDS_FLAGS, LIST_FLAGS, WATCH_FLAGS } from "./runs-flags.ts";
 
 const one = { operands: "<run id>", namesMin: 1, namesMax: 1 } as const;
 
@@ -40,6 +40,21 @@ export const RUNS_ROWS: readonly CommandRow[] = [
     examples: [["inlet runs rerun 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "prints the id of the new run"]],
     flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./runs-commands.ts")).rerunRun(call),
+  }),
+  command({
+    words: ["runs", "holds"],
+    sentence: "Lists order keys on hold: a run failed, and later runs of the same key wait.",
+    examples: [["inlet runs holds --function shop-bill", "keys of one function"]],
+    flags: HOLDS_FLAGS,
+    run: async (call) => (await import("./holds-commands.ts")).listHolds(call),
+  }),
+  command({
+    words: ["runs", "release"],
+    ...one,
+    sentence: "Releases the order key that a failed run holds up, without rerunning it.",
+    examples: [["inlet runs release 01JCQ7V8Z0ABCDEFGHJKMNPQRS", 'by the id that "inlet runs holds" shows']],
+    flags: CONNECTION_FLAGS,
+    run: async (call) => (await import("./holds-commands.ts")).releaseRun(call),
   }),
   command({
     words: ["runs", "watch"],

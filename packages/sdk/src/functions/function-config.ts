@@ -54,6 +54,11 @@ export interface FlowConfig {
   priority?: { run: Expression } | undefined;
   /** One run at a time. */
   singleton?: { key?: Expression | undefined; mode: "skip" | "cancel" } | undefined;
+  /**
+   * Runs of one key start in the order in which their events were accepted, one at a time. After a run that failed, the next one
+   * starts (`continue`, the default), or all wait until it is rerun or released (`hold`).
+   */
+  ordering?: { key: Expression; onFailure?: "continue" | "hold" | undefined } | undefined;
   /** One run per value in 24 hours. */
   idempotency?: Expression | undefined;
   cancelOn?: readonly CancelOn[] | undefined;

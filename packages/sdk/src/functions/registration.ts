@@ -48,6 +48,7 @@ function flowEntry(config: FlowConfig): Json {
     batchEvents: batchEvents && { ...batchEvents, timeout: durationText(batchEvents.timeout) },
     priority: config.priority,
     singleton: config.singleton,
+    ordering: config.ordering,
     idempotency: config.idempotency,
     cancel: config.cancelOn?.map(cancelEntry),
     timeouts: timeouts && { start: optionalText(timeouts.start), finish: optionalText(timeouts.finish) },

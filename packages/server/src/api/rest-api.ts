@@ -18,6 +18,7 @@ import { rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
 import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./runs/functions-routes.ts";
+import { type OrderRoutesParts, registerOrderRoutes } from "./runs/order-routes.ts";
 import { type RunStreamParts, registerRunStream } from "./runs/run-stream.ts";
 import { registerRunsRoutes } from "./runs/runs-routes.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./webhooks/transforms-routes.ts";
@@ -29,6 +30,7 @@ export type RestApiParts = EventStreamParts &
   EnvironmentsRoutesParts &
   KeysRoutesParts &
   FunctionsRoutesParts &
+  OrderRoutesParts &
   RunStreamParts &
   JobsRoutesParts &
   WebhooksRoutesParts &
@@ -57,6 +59,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerKeysRoutes(api, parts);
       registerFunctionsRoutes(api, parts);
       registerRunsRoutes(api, parts);
+      registerOrderRoutes(api, parts);
       registerRunStream(api, parts);
       registerJobsRoutes(api, parts);
       registerWebhooksRoutes(api, parts);

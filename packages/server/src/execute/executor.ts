@@ -305,12 +305,13 @@ export class Executor {
 
   /** An answer that cannot be written now is kept until it can: only a crash makes a step run again. Says whether it was applied. */
   async #advance({ decide, ...params }: Omit<RunAdvanceParams, "now" | "lease">): Promise<boolean> {
-    const { store, clock, onEnd } = this.#parts;
+    const { store, clock, functionOf, onEnd } = this.#parts;
     let ended: { run: RunRecord; end: RunEnd } | null = null;
-    const decideAndNote = (state: RunState) => {
+    const decideAndNote = (state: RunState): RunChange => {
       const change = decide(state);
       ended = change.end ? { run: state.run, end: change.end } : null;
-      return change;
+      const holdsOrder = change.end?.status === "failed" && functionOf(state.run.functionNo)?.holdsOrder === true;
+      return holdsOrder ? { ...change, holdsOrder } : change;
     };
     const { applied, leased } = await this.#untilWritten(() =>
       store.runAdvance({ ...params, decide: decideAndNote, now: clock.now(), lease: this.lease() }),

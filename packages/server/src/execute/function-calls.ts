@@ -19,6 +19,8 @@ export interface ExecutedFunction extends CallTarget {
   app: App;
   retries: number;
   timeouts: { startMs: number | null; finishMs: number | null };
+  /** After a run that failed, later runs of its order key wait. */
+  holdsOrder: boolean;
 }
 
 export interface FunctionCallsParts {

@@ -3,7 +3,7 @@
 import type { EnvironmentId, EventIdGenerator, RunId } from "@inlet/protocol";
 import type { NewEvent, NewRun, NewStart, NewWait } from "../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "./expressions.ts";
-import { laneOf } from "./lanes.ts";
+import { laneOf, orderKeyOf } from "./lanes.ts";
 import type { RegisteredFunction, Registry } from "./registry.ts";
 import { firingTrigger } from "./triggers.ts";
 import { eventValue, newWait } from "./waits.ts";
@@ -71,12 +71,14 @@ export class FanOut {
     const { config } = registered;
     const { startMs } = config.timeouts;
     const cancels = cancelsOf(registered, value, now);
+    const orderKey = orderKeyOf(registered, value);
     return {
       id: this.#parts.runIds.next(now) as string as RunId,
       functionNo: registered.no,
-      lane: laneOf(registered, value),
+      lane: laneOf(registered, value, orderKey),
       dueAt,
       rank: dueAt - priorityMs(config.priority?.expression, value),
+      ...(orderKey !== null && { orderKey }),
       ...(cancels.length > 0 && { cancels }),
       ...(startMs !== null && { startBy: dueAt + startMs }),
     };

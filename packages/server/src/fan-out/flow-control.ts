@@ -55,6 +55,13 @@ export interface SingletonConfig {
   mode: "skip" | "cancel";
 }
 
+/** Runs of one key start in the order in which they were accepted, one at a time. */
+export interface OrderingConfig {
+  key: string;
+  /** Whether later runs of the key go on after a run that failed, or wait until it is rerun or released. */
+  onFailure: "continue" | "hold";
+}
+
 /** A number, an object, a list of at most two, or `{fn: […], step: […]}` for a limit of runs and limits of steps. 0 is none. */
 export function readConcurrency(fields: Fields): ConcurrencyLimit[] {
   const value = fields.value("concurrency");
@@ -145,6 +152,16 @@ export function readSingleton(fields: Fields): SingletonConfig | null {
   const mode = given.text("mode") || "skip";
   if (mode === "skip" || mode === "cancel") return { key, mode };
   return given.fault("mode", "must be skip or cancel");
+}
+
+export function readOrdering(fields: Fields): OrderingConfig | null {
+  const given = fields.object("ordering");
+  if (!given) return null;
+  if (given.value("key") === null) given.fault("key", "is required");
+  const key = given.expression("key") ?? "";
+  const onFailure = given.text("onFailure") || "continue";
+  if (onFailure === "continue" || onFailure === "hold") return { key, onFailure };
+  return given.fault("onFailure", "must be continue or hold");
 }
 
 function requiredNumber(given: Fields, name: string, min: number, max?: number): number {

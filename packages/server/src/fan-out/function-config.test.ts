@@ -55,6 +55,7 @@ test("a function without options gets the defaults", () => {
     batch: null,
     priority: null,
     singleton: null,
+    ordering: null,
     cancelOn: [],
     timeouts: { startMs: null, finishMs: null },
     raw: PLAIN,
@@ -222,6 +223,16 @@ test("every fault is a sentence that names function and field", () => {
       ],
     ],
     [{ singleton: { mode: "both" } }, ["Function shop-plain: singleton.mode must be skip or cancel."]],
+    [{ ordering: {} }, ["Function shop-plain: ordering.key is required."]],
+    [{ ordering: { key: "event.data.u", onFailure: "stop" } }, ["Function shop-plain: ordering.onFailure must be continue or hold."]],
+    [
+      { ordering: { key: "event.data.u" }, priority: { run: "1" }, idempotency: "event.data.u", concurrency: { fn: [{ limit: 2 }] } },
+      [
+        "Function shop-plain: ordering cannot be combined with rateLimit or idempotency.",
+        "Function shop-plain: ordering cannot be combined with priority.",
+        "Function shop-plain: ordering cannot be combined with concurrency.fn.",
+      ],
+    ],
     [
       { cancel: [{ event: "shop/*" }] },
       ["Function shop-plain: cancel[0].event must be the whole name of an event: a pattern would never cancel anything."],

@@ -9,10 +9,12 @@ import {
   type BatchConfig,
   type ConcurrencyLimit,
   type DebounceConfig,
+  type OrderingConfig,
   type RateLimitConfig,
   readBatch,
   readConcurrency,
   readDebounce,
+  readOrdering,
   readRateLimit,
   readSingleton,
   readThrottle,
@@ -44,6 +46,7 @@ export interface FunctionConfig {
   batch: BatchConfig | null;
   priority: { expression: string } | null;
   singleton: SingletonConfig | null;
+  ordering: OrderingConfig | null;
   cancelOn: Cancellation[];
   timeouts: { startMs: number | null; finishMs: number | null };
   /** As registered. */
@@ -85,11 +88,13 @@ function readConfig(fields: Fields, raw: Record<string, unknown>): FunctionConfi
     batch,
     priority: readPriority(fields),
     singleton: readSingleton(fields),
+    ordering: readOrdering(fields),
     cancelOn: readCancellations(fields),
     timeouts: readTimeouts(fields),
     raw,
   };
   if (batch) refuseBesideBatch(config, fields);
+  if (config.ordering) refuseBesideOrdering(config, fields);
   return config;
 }
 
@@ -139,4 +144,17 @@ function refuseBesideBatch({ cancelOn, debounce, singleton, priority }: Function
     ["priority", priority !== null],
   ];
   for (const [name, isSet] of others) if (isSet) fields.fault("batchEvents", `cannot be combined with ${name}`);
+}
+
+/** What drops, joins or overtakes runs breaks their order; runs of a key are limited to one already. */
+function refuseBesideOrdering({ batch, debounce, rateLimit, singleton, priority, concurrency }: FunctionConfig, fields: Fields): void {
+  const others: [string, boolean][] = [
+    ["batchEvents", batch !== null],
+    ["debounce", debounce !== null],
+    ["rateLimit or idempotency", rateLimit !== null],
+    ["singleton", singleton !== null],
+    ["priority", priority !== null],
+    ["concurrency.fn", concurrency.some(({ counts }) => counts === "runs")],
+  ];
+  for (const [name, isSet] of others) if (isSet) fields.fault("ordering", `cannot be combined with ${name}`);
 }

@@ -5,21 +5,30 @@
  * - `app:<no>`: calls of an app that are limited by nothing else;
  * - `fn:<no>:<values of its concurrency keys>`: those of a function with limits of its own;
  * - `gate:<no>:<values, and that of its throttle's key>`: runs that may not begin before they are admitted. Then they move on to the
- *   lane of the same function without the gate.
+ *   lane of the same function without the gate;
+ * - `order:<no>:<its order key, then as for a gate>`: a gate that admits runs of one key in order, one at a time.
  */
 
+import { createHash } from "node:crypto";
 import type { AppNo, FunctionNo } from "@inlet/protocol";
-import type { LimitRule, RunThrottle } from "../store/contract/index.ts";
+import { type LimitRule, orderId, type RunThrottle } from "../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "./expressions.ts";
 import type { FunctionConfig } from "./function-config.ts";
 import { throttleAdmit } from "./gcra.ts";
 import type { RegisteredFunction, Registry } from "./registry.ts";
+
+/** A longer one is kept as its hash. */
+const ORDER_KEY_LENGTH_MAX = 200;
 
 /** Where the runs of a gate go on, and how many of them are admitted. */
 export interface Gate {
   name: string;
   functionNo: FunctionNo;
   limit: LimitRule | null;
+  /** Runs of this key are admitted in order; null: by rank. */
+  orderKey: string | null;
+  /** Announced when it may admit more; null: nothing but time lets it. */
+  freedBy: string | null;
   throttle: { key: string; admit(now: number): RunThrottle["admit"] } | null;
   home: string;
 }
@@ -31,11 +40,20 @@ export interface LaneRules {
   app: LimitRule;
 }
 
+/** By which a run has a position in the order of its function's runs. */
+export function orderKeyOf({ config: { ordering } }: RegisteredFunction, event: () => EventValue): string | null {
+  if (!ordering) return null;
+  const text = keyText(ordering.key, event());
+  return text.length <= ORDER_KEY_LENGTH_MAX ? text : `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
 /** Where a new run of this function stands. */
-export function laneOf({ no, app, config }: RegisteredFunction, event: () => EventValue): string {
+export function laneOf(registered: RegisteredFunction, event: () => EventValue, orderKey = orderKeyOf(registered, event)): string {
+  const { no, app, config } = registered;
   const { concurrency, throttle } = config;
   const textOf = (key: string | null) => (key === null ? null : keyText(key, event()));
   const values = concurrency.map(({ key }) => textOf(key));
+  if (orderKey !== null) return `order:${no}:${JSON.stringify([orderKey, ...values, ...(throttle ? [textOf(throttle.key)] : [])])}`;
   if (throttle) return `gate:${no}:${JSON.stringify([...values, textOf(throttle.key)])}`;
   if (concurrency.some(({ counts }) => counts === "runs")) return `gate:${no}:${JSON.stringify(values)}`;
   return concurrency.length > 0 ? `fn:${no}:${JSON.stringify(values)}` : `app:${app.no}`;
@@ -43,21 +61,26 @@ export function laneOf({ no, app, config }: RegisteredFunction, event: () => Eve
 
 /** Null for a lane that is no gate. A function that limits its starts no more admits everyone. */
 export function gateOfLane(registry: Registry, lane: string): Gate | null {
-  if (!lane.startsWith("gate:")) return null;
-  const { no, values } = readLane(lane);
+  if (!lane.startsWith("gate:") && !lane.startsWith("order:")) return null;
+  const { kind, no, values: all } = readLane(lane);
+  const values = kind === "order" ? all.slice(1) : all;
   const functionNo = no as FunctionNo;
   const registered = registry.function(functionNo);
-  const { concurrency = [], throttle = null } = registered?.config ?? {};
+  const { concurrency = [], throttle = null, ordering = null } = registered?.config ?? {};
+  const orderKey = kind === "order" && ordering ? (all[0] ?? "") : null;
   const limit = runLimit(no, concurrency, values);
   // It stands behind the values of the limits there were when the run was created.
   const throttleValue = values.at(-1) ?? "";
   const isThrottled = throttle !== null && !limitsNothing(throttle.key, throttleValue);
   const key = isThrottled ? `${throttle.key ?? ""}:${throttleValue}` : null;
   const home = concurrency.length > 0 || !registered ? `fn:${no}:${JSON.stringify(values)}` : `app:${registered.app.no}`;
+  const freedBy = orderKey === null ? (limit?.id ?? null) : orderId(functionNo, orderKey);
   return {
-    name: `${no}:${limit?.id ?? ""}:${key ?? ""}`,
+    name: `${no}:${freedBy ?? ""}:${key ?? ""}`,
     functionNo,
     limit,
+    orderKey,
+    freedBy,
     throttle:
       throttle && key !== null ? { key, admit: (now) => (remembered, wanted) => throttleAdmit(remembered, now, throttle, wanted) } : null,
     home,

@@ -25,6 +25,7 @@ export function runView(run: RunSummary, names: RunNames): Record<string, unknow
     error: run.error && { name: run.error.name, message: run.error.message.slice(0, MESSAGE_UNITS_MAX) },
     failedAttempts: run.failedAttempts,
     job: run.jobId,
+    orderKey: run.orderKey,
   };
 }
 

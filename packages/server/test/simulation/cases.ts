@@ -31,6 +31,8 @@ const TWO_LIMITS = {
   events: events("t/0", 24, () => 1_000),
 };
 
+const ORDERED = { ordering: { key: "event.data.k", onFailure: "hold" } } as const;
+
 export const CASES: readonly Case[] = [
   ...(["own", "v3", "v4"] as const).map((sdk) => ({
     name: `twenty parallel steps and one after them, without retries (${sdk})`,
@@ -140,6 +142,30 @@ export const CASES: readonly Case[] = [
     }),
   },
   {
+    name: "a call that outlives its run holds up the next run of its order",
+    scenario: scenario({
+      functions: [
+        fn({
+          code: { kind: "race", parts: [run("quick", 0), run("slow", 5_000)] },
+          flow: { ordering: { key: "event.data.k", onFailure: "continue" } },
+        }),
+      ],
+      events: events("t/0", 12, () => 1_000),
+    }),
+    expect: allCompleted,
+  },
+  {
+    name: "runs of a key start in order through kills, and wait behind a failure on hold",
+    scenario: scenario({
+      functions: [
+        fn({ code: sequence(run("a", 300), run("b", 100)), flow: ORDERED }),
+        fn({ id: "g", code: { ...run("a", 50), fails: 99, error: "final" }, flow: ORDERED }),
+      ],
+      events: events("t/0", 24, (i) => 1_000 + i * 20),
+      outages: [1_500, 2_600].map((atMs) => ({ atMs, kind: "kill", turns: 3, downMs: 200 }) as const),
+    }),
+  },
+  {
     name: "of two limits by the same key the lower one holds",
     scenario: scenario(TWO_LIMITS),
     expect: allCompleted,
@@ -169,6 +195,18 @@ export const CASES: readonly Case[] = [
 
 /** For nodes that share a store, in real time. */
 export const SHARED_CASES: readonly Case[] = [
+  {
+    name: "runs of a key start in order, one at a time, whichever node has them, and one of them is killed",
+    scenario: scenario({
+      functions: [fn({ code: sequence(run("a", 20), run("b", 20)), flow: { ordering: { key: "event.data.k", onFailure: "continue" } } })],
+      events: events("t/0", 60, (i) => 100 + i * 20),
+      outages: [{ atMs: 700, node: 0, kind: "kill", turns: 0, downMs: 1_000 }],
+      nodes: 2,
+      isRealTime: true,
+      jumble: 1,
+    }),
+    expect: allCompleted,
+  },
   {
     name: "of two limits by the same key the lower one holds",
     scenario: scenario({ ...TWO_LIMITS, nodes: 2, isRealTime: true, jumble: 1 }),

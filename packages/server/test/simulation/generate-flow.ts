@@ -15,8 +15,11 @@ export function generateFlow(random: Random): Flow {
     singleton: 2,
     priority: 1,
     timeouts: 1,
+    ordering: 2.5,
   });
   const flow = generateOne(random, kind);
+  // A limit of runs cannot stand beside an order.
+  if (kind === "ordering") return random.chance(0.25) ? { ...flow, ...generateOne(random, "throttle") } : flow;
   const isGathering = kind === "batchEvents" || kind === "debounce";
   if (random.chance(0.25))
     return { ...flow, ...generateOne(random, isGathering ? "concurrency" : random.pick(["concurrency", "throttle"])) };
@@ -42,6 +45,8 @@ function generateOne(random: Random, kind: keyof Flow): Flow {
       return { singleton: { mode: random.pick(["skip", "cancel"] as const), ...keyed() } };
     case "priority":
       return { priority: { run: `${KEY} * 10` }, concurrency: { limit: 1 } };
+    case "ordering":
+      return { ordering: { key: KEY, onFailure: random.pick(["continue", "hold"] as const) } };
     case "timeouts":
       return { timeouts: random.chance(0.5) ? { start: "3s" } : { finish: random.pick(["2s", "30s"]) }, concurrency: { limit: 2 } };
   }

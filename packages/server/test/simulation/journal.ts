@@ -51,6 +51,8 @@ export class Journal {
   /** By `<run>/<step>`: when the transaction that ended the step was asked for. */
   readonly stepEndAskedAt = new Map<string, number>();
   readonly faults: string[] = [];
+  /** When a run that had failed was told to hold up its key no longer. */
+  readonly releases = new Map<string, number>();
 
   fault(message: string): void {
     if (this.faults.length < 50) this.faults.push(`at ${now() % 86_400_000} ms: ${message}`);

@@ -40,6 +40,7 @@ export interface Flow {
   priority?: { run: string };
   singleton?: { key?: string; mode: "skip" | "cancel" };
   timeouts?: { start?: string; finish?: string };
+  ordering?: { key: string; onFailure: "continue" | "hold" };
 }
 
 export interface SimLimit {

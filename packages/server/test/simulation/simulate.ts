@@ -3,6 +3,7 @@
 import { createFolders, type SimStores } from "./folders.ts";
 import { checkBodies } from "./model/check-bodies.ts";
 import { checkCancels } from "./model/check-cancels.ts";
+import { checkOrder } from "./model/check-order.ts";
 import { checkRuns } from "./model/check-runs.ts";
 import { checkStarts } from "./model/check-starts.ts";
 import { Evidence } from "./model/evidence.ts";
@@ -50,5 +51,6 @@ async function check(played: Played): Promise<string[]> {
   checkBodies(evidence, fault);
   checkStarts(evidence, fault);
   checkCancels(evidence, fault);
+  checkOrder(evidence, fault);
   return faults;
 }

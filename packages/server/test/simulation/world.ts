@@ -22,6 +22,8 @@ const REAL_SETTLE_MS = 1_000;
 const NEAR_MS = 50;
 const RESEND_MS = 500;
 const LOOKS_EVERY = 40;
+const HELD_MS = 2_000;
+const HOLDS_MAX = 100;
 /** Far more than any scenario needs. */
 const CALLS_MAX = 20_000;
 
@@ -41,6 +43,7 @@ export class World {
   readonly #nodes: readonly SimNode[];
   readonly #random: Random;
   readonly #startedAt = now();
+  readonly #hasHolds: boolean;
   #unsent: number;
   #settledAt = now();
   #asked = 0;
@@ -59,6 +62,7 @@ export class World {
     const node = { scenario, stores, network, journal, committed: new CommittedSteps(journal), startedAt: this.#startedAt, settledAt };
     this.#nodes = Array.from({ length: scenario.nodes ?? 1 }, () => new SimNode({ ...node, newProcessNo: () => ++processes }));
     this.#unsent = scenario.events.length;
+    this.#hasHolds = functions.some(({ flow }) => flow.ordering?.onFailure === "hold");
   }
 
   async play(): Promise<Played> {
@@ -92,7 +96,10 @@ export class World {
       await settle();
       this.#settledAt = now();
       for (const node of this.#nodes) await node.tend();
-      if (looks % LOOKS_EVERY === 0 && (await this.#isDone())) return;
+      if (looks % LOOKS_EVERY === 0) {
+        if (await this.#isDone()) return;
+        await this.#releaseHolds();
+      }
       if (this.#isEndless(REST_MAX_MS)) return;
       fireNext();
       await this.#jumble();
@@ -104,11 +111,26 @@ export class World {
     for (;;) {
       for (const node of this.#nodes) await node.tend();
       if ((await this.#isDone()) || this.#isEndless(REAL_REST_MAX_MS)) return;
+      await this.#releaseHolds();
       await pass(REAL_LOOK_MS);
     }
   }
 
   /** Some more timers go off before all that follows from the first has happened. */
+  /** What an operator does, some time after a run that holds up its key has failed. */
+  async #releaseHolds(): Promise<void> {
+    const process = this.#nodes.find(({ isSteady }) => isSteady)?.process;
+    if (!process || !this.#hasHolds) return;
+    const { store, environmentId } = process;
+    const { holds } = await store.orderHoldList({ environmentId, limit: HOLDS_MAX });
+    for (const { runId, heldAt } of holds) {
+      const run = runId !== null && now() >= heldAt + HELD_MS ? await store.runFind({ id: runId }) : null;
+      if (!run) continue;
+      this.journal.releases.set(run.id, now());
+      if (!(await store.orderRelease({ environmentId, runNo: run.no }))) this.journal.fault(`run ${run.id} was on hold and is not`);
+    }
+  }
+
   async #jumble(): Promise<void> {
     while (this.#random.chance(this.scenario.jumble) && (nextTimerAt() ?? Number.POSITIVE_INFINITY) <= now() + NEAR_MS) {
       for (let turns = this.#random.int(0, 4); turns > 0; turns--) await turn();

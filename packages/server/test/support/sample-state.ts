@@ -15,7 +15,7 @@ export const SAMPLE_EVENT: StoredEvent = {
 const RUN: RunRecord = {
   ...{ no: 1 as RunNo, id: "01RUN" as RunId, environmentId: 1 as EnvironmentId, functionNo: 1 as FunctionNo, status: "running" },
   ...{ lane: "app:1", eventSequence: 1, createdAt: 1_000, startedAt: 2_000, endedAt: null, requestVersion: 2 },
-  ...{ isParallel: false, stateBytes: 0, cron: null, originalRunId: null, jobId: null, invoker: null },
+  ...{ isParallel: false, stateBytes: 0, cron: null, originalRunId: null, jobId: null, invoker: null, orderKey: null },
 };
 
 export const DISCOVERY_ENTRY: EntryRecord = {

@@ -25,6 +25,7 @@ const SUMMARY = {
   error: { ...ERROR, description: "Why it failed; without the stack in lists." },
   failedAttempts: { ...INTEGER, description: "How many attempts of its steps, and of the function itself, failed." },
   job: { ...TEXT_OR_NULL, description: "The id of the job that started it." },
+  orderKey: { ...TEXT_OR_NULL, description: "The value of its function's ordering key, as JSON text." },
 } as const;
 
 export const RUN = shape(SUMMARY, { title: "Run" });

@@ -1,6 +1,6 @@
 /**
  * Gates: lanes in which runs wait to be admitted, because their function limits how many runs there are or how many start in a
- * period. Whenever a run comes to a gate, a slot is freed or a throttle's time has come, the store is asked to admit whom it can.
+ * period, or because they start in order. Whenever a run comes to a gate, a slot is freed or a throttle's time has come, the store is asked to admit whom it can.
  * All that is remembered here is which gates to ask for.
  */
 
@@ -14,6 +14,10 @@ export interface GateRule {
   functionNo: FunctionNo;
   /** Null: any number of runs may be active. */
   limit: LimitRule | null;
+  /** Runs of this key are admitted in order; null: by rank. */
+  orderKey: string | null;
+  /** Announced when it may admit more; null: nothing but time lets it. */
+  freedBy: string | null;
   /** Null: any number may start. */
   throttle: { key: string; admit(now: number): RunThrottle["admit"] } | null;
   /** The lane in which admitted runs go on. */
@@ -31,6 +35,8 @@ export interface GatesParts {
 const RETRY_MS = 1_000;
 /** Another node may have died holding slots: who waits is looked after again. */
 const LOOK_MS = 5_000;
+/** Keys may be many and on hold for days; a position is never lost with a node. */
+const ORDER_LOOK_MS = 30_000;
 
 /** Known while runs wait. */
 interface Gate {
@@ -69,7 +75,7 @@ export class Gates {
 
   /** Slots of these limits may be free. */
   noteFreed(limitIds: readonly string[]): void {
-    for (const gate of this.#gates.values()) if (gate.rule.limit && limitIds.includes(gate.rule.limit.id)) this.#ask(gate);
+    for (const gate of this.#gates.values()) if (gate.rule.freedBy !== null && limitIds.includes(gate.rule.freedBy)) this.#ask(gate);
   }
 
   /** Functions were registered: limits may be others now. */
@@ -111,11 +117,11 @@ export class Gates {
   async #admit(gate: Gate): Promise<number | null> {
     gate.wasNoted = false;
     const { store, clock } = this.#parts;
-    const { functionNo, limit, throttle } = gate.rule;
+    const { functionNo, limit, orderKey, throttle } = gate.rule;
     const now = clock.now();
     const lanes = [...gate.lanes].map(([lane, home]) => ({ lane, home }));
     const rate = throttle && { key: throttle.key, admit: throttle.admit(now) };
-    const { waiting, more, nextAt } = await store.runAdmitMany({ functionNo, limit, throttle: rate, gates: lanes, now });
+    const { waiting, more, nextAt } = await store.runAdmitMany({ functionNo, limit, orderKey, throttle: rate, gates: lanes, now });
     if (more) gate.wasNoted = true;
     if (!gate.wasNoted) for (const { lane } of lanes) if (!waiting.includes(lane)) gate.lanes.delete(lane);
     return nextAt;
@@ -123,7 +129,8 @@ export class Gates {
 
   #lookBy(gate: Gate, nextAt: number | null): void {
     const { clock } = this.#parts;
-    const delayMs = Math.min(LOOK_MS, nextAt === null ? LOOK_MS : Math.max(nextAt - clock.now(), 0));
+    const lookMs = gate.rule.orderKey === null ? LOOK_MS : ORDER_LOOK_MS;
+    const delayMs = nextAt === null ? lookMs : Math.min(lookMs, Math.max(nextAt - clock.now(), 0));
     gate.stopLooking = clock.after(delayMs, () => this.#ask(gate));
   }
 }

@@ -10,7 +10,7 @@ const OTHER_GATE = { lane: "gate:b", home: "home:b" };
 
 function admit({ store, functions }: Scene, cap: number | null, changes: Partial<RunAdmitParams> = {}) {
   const limit = cap === null ? null : { id: "one", cap };
-  return store.runAdmitMany({ functionNo: functions[0], limit, throttle: null, gates: [GATE], now: 1_000, ...changes });
+  return store.runAdmitMany({ functionNo: functions[0], limit, orderKey: null, throttle: null, gates: [GATE], now: 1_000, ...changes });
 }
 
 /** Runs that wait at gates, in this order. */

@@ -14,6 +14,7 @@ import { idempotencyConformance } from "./idempotency-keys.ts";
 import { jobConformance } from "./jobs.ts";
 import { keyConformance } from "./keys.ts";
 import { limitConformance } from "./limits.ts";
+import { orderConformance } from "./orders.ts";
 import { pageBytesConformance } from "./page-bytes.ts";
 import { queueConformance } from "./queue.ts";
 import { retentionConformance } from "./retention.ts";
@@ -43,6 +44,7 @@ export function storeConformance(engine: Engine): void {
   queueConformance(engine);
   limitConformance(engine);
   admissionConformance(engine);
+  orderConformance(engine);
   runStartConformance(engine);
   runAdvanceConformance(engine);
   runWaitConformance(engine);

@@ -13,6 +13,8 @@ export interface RunAdmitParams {
   limit: LimitRule | null;
   /** Null: any number may start. */
   throttle: RunThrottle | null;
+  /** Runs start in order: only the one whose turn it is among those of this key is admitted. Null: by rank. */
+  orderKey: string | null;
   /** Where runs wait, and the lane in which those of each gate go on. */
   gates: readonly { lane: string; home: string }[];
   now: number;
@@ -37,7 +39,7 @@ export interface RunAdmitResult {
 
 export interface AdmissionStore {
   /**
-   * Admits runs that wait, lowest rank first, some hundreds at a time at most, and announces the lanes they go on in. However many
+   * Admits runs that wait, lowest rank first or in order, some hundreds at a time at most, and announces the lanes they go on in. However many
    * nodes do this at the same time, no limit is exceeded.
    */
   runAdmitMany(params: RunAdmitParams): Promise<RunAdmitResult>;

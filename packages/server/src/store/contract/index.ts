@@ -11,6 +11,7 @@ export * from "./idempotency-keys.ts";
 export * from "./jobs.ts";
 export * from "./keys.ts";
 export * from "./new-runs.ts";
+export * from "./orders.ts";
 export * from "./queue.ts";
 export * from "./retention.ts";
 export * from "./runs.ts";

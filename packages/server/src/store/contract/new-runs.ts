@@ -21,6 +21,10 @@ export interface NewRun {
   invoker?: Invoker;
   /** Events that cancel it. */
   cancels?: readonly NewWait[];
+  /** It starts in its turn among the runs of its function with this key (orders.ts). At most 512 characters. */
+  orderKey?: string;
+  /** If this run holds up the key, the new one takes its position. */
+  inPlaceOf?: RunNo;
   /** When it is cancelled unless it has started. */
   startBy?: number;
 }

@@ -51,6 +51,8 @@ export interface RunRecord {
   /** The job that started it. */
   jobId: JobId | null;
   invoker: Invoker | null;
+  /** By which it has a position in the order of its function's runs; null: its function has none. */
+  orderKey: string | null;
 }
 
 export interface StepRecord {
@@ -166,6 +168,8 @@ export interface RunChange {
   events?: readonly EventBatch[];
   /** The last change of a run. Its entries and waits go with it. */
   end?: RunEnd;
+  /** With an end: later runs of its order key wait until it is rerun or released. */
+  holdsOrder?: boolean;
 }
 
 export interface RunAdvanceParams extends RunKey {

@@ -16,6 +16,7 @@ import type { FunctionStartStore } from "./function-starts.ts";
 import type { IdempotencyStore } from "./idempotency-keys.ts";
 import type { JobStore } from "./jobs.ts";
 import type { KeyStore } from "./keys.ts";
+import type { OrderStore } from "./orders.ts";
 import type { QueueStore } from "./queue.ts";
 import type { RetentionStore } from "./retention.ts";
 import type { RunStore } from "./runs.ts";
@@ -35,6 +36,7 @@ export interface Store
     AppStore,
     QueueStore,
     AdmissionStore,
+    OrderStore,
     RunStore,
     RetentionStore,
     FunctionStartStore,

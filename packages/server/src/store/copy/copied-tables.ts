@@ -135,9 +135,9 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     columns: same(
       ...["run_no", "environment_id", "run_id", "function_no", "event_no", "event_nos", "status", "lane_no", "created_at"],
       ...["started_at", "ended_at", "request_version", "is_parallel", "state_bytes", "cron", "original_run_id", "job_id"],
-      ...["invoker_run_no", "invoker_step_id", "output", "error"],
+      ...["invoker_run_no", "invoker_step_id", "order_key", "output", "error"],
     ),
-    convert: escaped("cron", "invoker_step_id"),
+    convert: escaped("cron", "invoker_step_id", "order_key"),
   },
   {
     name: "limit_slots",
@@ -145,6 +145,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     columns: same("limit_id", "run_no", "entry_no"),
     looked: ofRun("limit_slots"),
     convert: escaped("limit_id"),
+  },
+  {
+    name: "ordered_runs",
+    key: ["position"],
+    columns: same("position", "environment_id", "function_no", "key", "run_no", "state", "held_at"),
+    convert: escaped("key"),
   },
   { name: "batched_events", key: ["event_no", "run_no"], columns: same("event_no", "run_no"), looked: ofRun("batched_events") },
   {

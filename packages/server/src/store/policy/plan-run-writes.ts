@@ -44,6 +44,8 @@ export interface RunWrites {
   waitsRemoved: readonly StepId[];
   /** All its waits go, and the slots that the run itself holds. */
   isEnd: boolean;
+  /** What becomes of its position in the order of its function's runs; null: it has none, or has not ended. */
+  order: "leaving" | "held" | null;
   /** The step that waits for the run, which has ended: its entry is due. */
   resumed: Invoker | null;
 }
@@ -75,7 +77,8 @@ export function planRunWrites(state: RunState, entry: EntryRecord | null, change
     const ended = { status: end.status, endedAt: end.endedAt, output: end.output, error: end.error };
     const isUnderWay = ({ no, kind, leaseId }: EntryRecord) => kind === "call" && leaseId !== null && no !== entry?.no;
     const entriesRemoved = state.entries.filter((other) => !isUnderWay(other)).map(({ no }) => no);
-    const last = { entriesRemoved, slotsFreed: entry ? [entry.no] : [], isEnd: true, resumed: run.invoker };
+    const order = run.orderKey === null ? null : change.holdsOrder ? ("held" as const) : ("leaving" as const);
+    const last = { entriesRemoved, slotsFreed: entry ? [entry.no] : [], isEnd: true, order, resumed: run.invoker };
     return { ...nothing(run.no), run: { ...kept, ...ended }, steps, ...last };
   }
   return {
@@ -92,7 +95,7 @@ function nothing(runNo: RunNo): Omit<RunWrites, "run" | "steps"> {
   return {
     runNo,
     ...{ entriesRenewed: [], entriesAdded: [], entriesRemoved: [], entriesAgain: [], entriesReset: [], slotsFreed: [] },
-    ...{ waitsAdded: [], waitsRemoved: [], isEnd: false, resumed: null },
+    ...{ waitsAdded: [], waitsRemoved: [], isEnd: false, order: null, resumed: null },
   };
 }
 

@@ -30,6 +30,8 @@ export class GroupWrites {
   readonly runsAdded: RunInsert[] = [];
   readonly runsChanged: { runNo: RunNo; run: RunColumns }[] = [];
   readonly runsEnded: RunNo[] = [];
+  /** Of these, runs that had a position in an order. */
+  readonly ordersEnded: { runNo: RunNo; heldAt: number | null }[] = [];
   readonly steps: { runNo: RunNo; step: StepRowWrite }[] = [];
   readonly attempts: { runNo: RunNo; attempt: FailedAttempt }[] = [];
   readonly calls: { runNo: RunNo; call: CallRecord }[] = [];

@@ -37,6 +37,7 @@ import { Signals } from "./nodes/signals.ts";
 import { turnStore } from "./nodes/turns.ts";
 import { admissionStore } from "./queue/admissions.ts";
 import { queueStore } from "./queue/queue.ts";
+import { orderStore } from "./queue/run-order.ts";
 import type { Decision, DecisionResult } from "./runs/decisions.ts";
 import { functionStartStore } from "./runs/function-starts.ts";
 import { runStore } from "./runs/runs.ts";
@@ -132,6 +133,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...appStore({ database, announced, notify }),
     ...queue,
     ...admissionStore({ database, notify }),
+    ...orderStore({ database, notify }),
     ...runStore({ database, writer: decisions, notify, watch: (listener) => signals.runs.add(listener) }),
     ...jobStore({ database, notify }),
     ...retentionStore(database),

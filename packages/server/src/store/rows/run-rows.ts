@@ -16,7 +16,7 @@ import {
 
 /** Everything but the output, which may be large. */
 export const RUN_COLUMNS = `run_no, runs.environment_id, run_id, function_no, event_no, event_nos, status, coalesce(lanes.key, '') AS lane, created_at, started_at,
-  ended_at, request_version, is_parallel, state_bytes, cron, original_run_id, job_id, invoker_run_no, invoker_step_id`;
+  ended_at, request_version, is_parallel, state_bytes, cron, original_run_id, job_id, invoker_run_no, invoker_step_id, order_key`;
 
 /** Of an event's data, in lists of runs: enough to tell two runs apart. */
 export const PREVIEW_UNITS = 160;
@@ -41,6 +41,7 @@ export interface RunRow {
   job_id: string | null;
   invoker_run_no: number | null;
   invoker_step_id: string | null;
+  order_key: string | null;
 }
 
 export interface RunSummaryRow extends RunRow {
@@ -107,6 +108,7 @@ export function toRunRecord(row: RunRow): RunRecord {
     originalRunId: row.original_run_id as RunId | null,
     jobId: row.job_id as JobId | null,
     invoker: invoker_run_no === null ? null : { runNo: invoker_run_no as RunNo, stepId: invoker_step_id as StepId },
+    orderKey: row.order_key,
   };
 }
 

@@ -29,6 +29,7 @@ import { Lanes } from "./queue/lanes.ts";
 import { Limits } from "./queue/limits.ts";
 import { queueStore } from "./queue/queue.ts";
 import { QueueEntries } from "./queue/queue-entries.ts";
+import { orderStore, RunOrder } from "./queue/run-order.ts";
 import { Reader } from "./reader.ts";
 import { AdvanceRun, type AppendInside } from "./runs/advance-run.ts";
 import { ChangedRuns } from "./runs/changed-runs.ts";
@@ -92,16 +93,17 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
   const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
   const states = new RunStates(db);
   const entries = new QueueEntries(db, lanes);
-  const startRuns = new StartRuns(db, { lanes, entries, waits, changed });
+  const order = new RunOrder(db, limits);
+  const startRuns = new StartRuns(db, { lanes, entries, order, waits, changed });
   const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows });
   const events = prepareAppendEvents(db, { rows, interned, startRuns, resumeRuns });
   const append: AppendInside = (allocation, batch) => void events.appendInside(allocation, batch);
-  const runs = new AdvanceRun(db, { states, entries, waits, limits, resumeRuns, append, changed });
   const appendCounted = (batch: EventBatch) => {
     const kept = events.append(batch);
     eventsInGroup += kept.ids.length - kept.duplicates;
     return kept;
   };
+  const runs = new AdvanceRun(db, { states, entries, waits, limits, order, resumeRuns, append, changed });
   reader.start();
 
   const startedAt = Date.now();
@@ -129,8 +131,9 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
     ...webhookStore(db, writer),
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),
-    ...queueStore(db, { writer, reader, lanes, limits, entries }),
-    ...admissionStore(db, { writer, lanes, limits, entries }),
+    ...queueStore(db, { writer, reader, lanes, limits, order, entries }),
+    ...admissionStore(db, { writer, lanes, limits, order, entries }),
+    ...orderStore(writer, order),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
     ...jobStore(db, { writer, startRuns }),
     ...retentionStore(db, writer),

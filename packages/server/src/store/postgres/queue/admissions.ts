@@ -6,6 +6,7 @@ import {
   ADMISSIONS_MAX,
   type AdmissionStore,
   type LimitRule,
+  orderId,
   type RunAdmitParams,
   type RunAdmitResult,
   type RunThrottle,
@@ -18,6 +19,7 @@ import { LANES_LOCK, LockSet, limitLock, markLock } from "../locks.ts";
 import { goingOn } from "../runs/run-state.ts";
 import { laneNumbers, TIMER_LANE_NO } from "./lanes.ts";
 import { freeSlotsOf, takeSlots } from "./limits.ts";
+import { beginInOrder, isWaitingInOrder, nextInOrder } from "./run-order.ts";
 
 /** The lanes of one function are in its environment. */
 const ENVIRONMENT = "SELECT environment_id FROM functions WHERE function_no = $1";
@@ -25,6 +27,8 @@ const WAITING = `
   SELECT run_no, lane_no FROM queue
   WHERE environment_id = $1 AND lane_no = ANY ($2::integer[]) AND lane_no <> ${TIMER_LANE_NO} AND due_at <= $3
   ORDER BY rank, entry_no LIMIT $4`;
+const DUE_CALL = `
+  SELECT lane_no FROM queue WHERE environment_id = $1 AND run_no = $2 AND step_id = '' AND kind = 'call' AND due_at <= $3`;
 /** Runs that are just being changed, cancelled perhaps, are passed over: whoever changes them makes this be called again. */
 const LOCK_RUNS = `
   SELECT run_no, ended_at FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE SKIP LOCKED`;
@@ -60,7 +64,10 @@ export function admissionStore({ database, notify }: AdmissionParts): AdmissionS
     async runAdmitMany(params) {
       const [row] = await database.query<{ environment_id: EnvironmentId }>(ENVIRONMENT, [params.functionNo]);
       if (!row) return { admitted: 0, waiting: [], more: false, nextAt: null };
-      const { homes, ...result } = await database.transaction((client) => admit(client, row.environment_id, params));
+      const { homes, ...result } = await database.transaction((client) => {
+        const { orderKey } = params;
+        return orderKey === null ? admit(client, row.environment_id, params) : admitInOrder(client, row.environment_id, orderKey, params);
+      });
       const news = noNews();
       for (const home of homes) noteLane(news, home, params.now);
       notify(news);
@@ -74,7 +81,7 @@ async function admit(
   environmentId: EnvironmentId,
   { functionNo, limit, throttle, gates: lanes, now }: RunAdmitParams,
 ): Promise<RunAdmitResult & { homes: Set<string> }> {
-  await lockRules(client, environmentId, functionNo, limit, throttle);
+  await lockRules(client, environmentId, functionNo, limit?.id ?? null, throttle);
   const free = limit ? ((await freeSlotsOf(client, [limit], now)).get(limit.id) ?? 0) : ADMISSIONS_MAX;
   const room = Math.min(free, ADMISSIONS_MAX);
   const gates = await numbered(client, environmentId, lanes);
@@ -98,15 +105,47 @@ async function admit(
   };
 }
 
+/** The run whose turn it is, once it is due and the throttle admits it. */
+async function admitInOrder(
+  client: PoolClient,
+  environmentId: EnvironmentId,
+  orderKey: string,
+  { functionNo, throttle, gates: lanes, now }: RunAdmitParams,
+): Promise<RunAdmitResult & { homes: Set<string> }> {
+  const key = { environmentId, functionNo, orderKey };
+  await lockRules(client, environmentId, functionNo, orderId(functionNo, orderKey), throttle);
+  const runNo = await nextInOrder(client, key);
+  const gates = await numbered(client, environmentId, lanes);
+  const gate = runNo === null ? undefined : await gateOf(client, environmentId, runNo, gates, now);
+  const locked = gate && runNo !== null ? await lockRuns(client, environmentId, [{ runNo, gate }]) : [];
+  const throttled = throttle && locked.length > 0 ? await ask(client, environmentId, functionNo, throttle, 1) : null;
+  const admitted = locked.slice(0, throttled?.count ?? 1);
+  await move(client, environmentId, admitted, null);
+  const isWaiting = await isWaitingInOrder(client, key);
+  return {
+    admitted: admitted.length,
+    waiting: isWaiting ? lanes.map(({ lane }) => lane) : [],
+    more: false,
+    nextAt: throttled?.count === 0 ? throttled.nextAt : null,
+    homes: new Set(admitted.map((one) => one.gate.home)),
+  };
+}
+
+/** At which of these gates the run waits; undefined while it is not due. */
+async function gateOf(client: PoolClient, environmentId: EnvironmentId, runNo: RunNo, gates: readonly Gate[], now: number) {
+  const { rows } = await client.query<{ lane_no: number }>(DUE_CALL, [environmentId, runNo, now]);
+  return gates.find(({ laneNo }) => laneNo === rows[0]?.lane_no);
+}
+
 async function lockRules(
   client: PoolClient,
   environmentId: EnvironmentId,
   functionNo: FunctionNo,
-  limit: LimitRule | null,
+  limitId: string | null,
   throttle: RunThrottle | null,
 ): Promise<void> {
   const locks = new LockSet();
-  if (limit) locks.add(limitLock(limit.id), "alone");
+  if (limitId !== null) locks.add(limitLock(limitId), "alone");
   if (throttle) locks.add(markLock(environmentId, functionNo, { kind: "throttle", key: throttle.key }), "alone");
   await locks.take(client);
 }
@@ -175,5 +214,6 @@ async function move(
     const runNos = admitted.filter((one) => one.gate === gate).map(({ runNo }) => runNo);
     await client.query(MOVE_RUNS, [environmentId, runNos, gate.homeNo]);
     await client.query(MOVE_ENTRIES, [environmentId, runNos, gate.homeNo, gate.laneNo]);
+    await beginInOrder(client, environmentId, runNos);
   }
 }

@@ -11,6 +11,7 @@ import type { EntryPosition, EntryWrite, LeaseAllocation } from "../../policy/le
 import type { EntryAdded, GroupWrites } from "../group-writes.ts";
 import { recordset } from "../json-rows.ts";
 import { freeSlots } from "./limits.ts";
+import { endOrder } from "./run-order.ts";
 
 /** Something that a step waited for. */
 export interface Arrival {
@@ -91,7 +92,8 @@ export async function writeEntries(writes: GroupWrites, laneNos: ReadonlyMap<str
   send("UPDATE queue SET again = 1 WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesAgain);
   send("UPDATE queue SET attempt = 0 WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesReset);
   renewEntries(writes, entriesRenewed, laneNos);
-  await Promise.all([freed, addEntries(writes, writes.entriesAdded, laneNos)]);
+  const ended = endOrder(writes);
+  await Promise.all([freed, ended, addEntries(writes, writes.entriesAdded, laneNos)]);
 }
 
 /** Entries begin anew: another attempt, or one more discovery. */

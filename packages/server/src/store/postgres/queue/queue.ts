@@ -10,6 +10,7 @@ import { LANE_WALK } from "./lane-walk.ts";
 import { forgetLanes, laneKeys, TIMER_LANE_NO } from "./lanes.ts";
 import { freeSlots } from "./limits.ts";
 import { queueDepths, queueFunctionDepths } from "./queue-depths.ts";
+import { leaveOrder } from "./run-order.ts";
 
 const LANES_IN_USE = `
   ${LANE_WALK}
@@ -96,6 +97,18 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
 
   const release: QueueStore["queueRelease"] = ({ entries, now }) => letGo(RELEASE, [...columnsOf(entries), now], now);
 
+  /** The last call of a run that has ended may be what the order of its key waits for. */
+  const remove: QueueStore["queueRemove"] = async (entry) => {
+    const news = noNews();
+    await database.transaction(async (client) => {
+      const { rows } = await client.query<LetGoRow>(REMOVE, columnsOf([entry]));
+      await freeSlotsOfRows(client, news, rows);
+      const runNos = rows.map(({ run_no }) => run_no);
+      if (runNos.length > 0) await leaveOrder(client, news, entry.environmentId, runNos);
+    });
+    tell(news);
+  };
+
   return {
     queueClaimMany: claimMany,
     async queueRenew({ entries, until }) {
@@ -124,7 +137,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
       const [row] = await database.query<{ due: number | null }>(`SELECT min(rank) AS due FROM queue WHERE lane_no = ${TIMER_LANE_NO}`);
       return row?.due ?? null;
     },
-    queueRemove: (entry) => letGo(REMOVE, columnsOf([entry]), null),
+    queueRemove: remove,
     queueReschedule: ({ dueAt, ...entry }) => letGo(RESCHEDULE, [...columnsOf([entry]), dueAt], dueAt),
     queueLaneForgetMany: (params) => forgetLanes(database, params),
     queueWatch: watch,

@@ -55,6 +55,7 @@ function gather(writes: GroupWrites, allocation: LeaseAllocation, planned: RunWr
   // Those of a run that has ended go by its number: one may have been added since they were read.
   if (planned.isEnd) writes.runsEnded.push(runNo);
   else writes.entriesRemoved.push(...planned.entriesRemoved);
+  if (planned.order) writes.ordersEnded.push({ runNo, heldAt: planned.order === "held" ? allocation.now : null });
   writes.entriesAgain.push(...planned.entriesAgain);
   writes.entriesReset.push(...planned.entriesReset);
   for (const renewed of planned.entriesRenewed) writes.entriesRenewed.push({ allocation, ...renewed });

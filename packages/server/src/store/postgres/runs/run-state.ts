@@ -133,12 +133,13 @@ function toEntry({ entry_no, kind, step_id, attempt, claims, lease_id, again }: 
 
 /** Texts that people choose may hold what PostgreSQL cannot: see store-text.ts. */
 export function readable<Row extends RunRow>(row: Row): Row {
-  const { lane, cron, invoker_step_id } = row;
+  const { lane, cron, invoker_step_id, order_key } = row;
   return {
     ...row,
     lane: fromStoreText(lane),
     cron: cron && fromStoreText(cron),
     invoker_step_id: invoker_step_id && fromStoreText(invoker_step_id),
+    order_key: order_key && fromStoreText(order_key),
   };
 }
 

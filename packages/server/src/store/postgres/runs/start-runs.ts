@@ -5,11 +5,12 @@ import { type NewRun, type NewStart, TIMER_LANE, toStoreText } from "../../contr
 import type { EntryWrite, LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { GroupWrites, RunInsert } from "../group-writes.ts";
 import { insertInto } from "../json-rows.ts";
+import { joinOrder } from "../queue/run-order.ts";
 
 const INSERT = insertInto("runs", {
   ...{ run_no: "bigint", environment_id: "integer", run_id: "text", function_no: "integer", event_no: "bigint", event_nos: "text" },
   ...{ status: "text", lane_no: "integer", created_at: "bigint", cron: "text", original_run_id: "text", invoker_run_no: "bigint" },
-  ...{ invoker_step_id: "text", job_id: "text" },
+  ...{ invoker_step_id: "text", job_id: "text", order_key: "text" },
 });
 const INSERT_BATCHED = `
   INSERT INTO batched_events (environment_id, event_no, run_no)
@@ -48,6 +49,7 @@ export function insertRuns(writes: GroupWrites, laneNos: ReadonlyMap<string, num
   const { runsAdded, environmentId } = writes;
   if (runsAdded.length === 0) return;
   writes.send(INSERT, JSON.stringify(runsAdded.map((added) => runColumns(writes, added, laneNos))));
+  joinOrder(writes);
   const batched = runsAdded.flatMap(({ runNo, run, eventSequence }) =>
     (run.eventSequences ?? []).filter((sequence) => sequence !== eventSequence).map((sequence) => ({ runNo, sequence })),
   );
@@ -58,11 +60,12 @@ export function insertRuns(writes: GroupWrites, laneNos: ReadonlyMap<string, num
 
 function runColumns({ environmentId }: GroupWrites, added: RunInsert, laneNos: ReadonlyMap<string, number>) {
   const { runNo, run, eventSequence, status, createdAt } = added;
-  const { id, functionNo, lane, eventSequences, cron, originalRunId, jobId, invoker } = run;
+  const { id, functionNo, lane, eventSequences, cron, originalRunId, jobId, invoker, orderKey } = run;
   return {
     ...{ run_no: runNo, environment_id: environmentId, run_id: id, function_no: functionNo, event_no: eventSequence, status },
     ...{ event_nos: eventSequences ? JSON.stringify(eventSequences) : null, lane_no: laneNos.get(lane), created_at: createdAt },
     ...{ cron: cron === undefined ? null : toStoreText(cron), original_run_id: originalRunId ?? null, job_id: jobId ?? null },
     ...{ invoker_run_no: invoker?.runNo ?? null, invoker_step_id: invoker ? toStoreText(invoker.stepId) : null },
+    order_key: orderKey === undefined ? null : toStoreText(orderKey),
   };
 }

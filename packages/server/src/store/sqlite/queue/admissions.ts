@@ -7,11 +7,13 @@ import type { GroupCommit } from "../group-commit.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Limits } from "./limits.ts";
 import type { QueueEntries } from "./queue-entries.ts";
+import type { RunOrder } from "./run-order.ts";
 
 export interface AdmissionParts {
   writer: GroupCommit;
   lanes: Lanes;
   limits: Limits;
+  order: RunOrder;
   entries: QueueEntries;
 }
 
@@ -20,9 +22,13 @@ interface WaitingRow {
   rank: number;
 }
 
-export function admissionStore(db: DatabaseSync, { writer, lanes, limits, entries }: AdmissionParts): AdmissionStore {
+const NOBODY = { count: 0, nextAt: null };
+const ONE = { count: 1, nextAt: null };
+
+export function admissionStore(db: DatabaseSync, { writer, lanes, limits, order, entries }: AdmissionParts): AdmissionStore {
   const waiting = db.prepare(`
     SELECT run_no, rank FROM queue INDEXED BY queue_by_lane WHERE lane_no = ? AND due_at <= ? ORDER BY rank LIMIT ?`);
+  const dueCall = db.prepare("SELECT lane_no FROM queue WHERE run_no = ? AND step_id = '' AND kind = 'call' AND due_at <= ?");
   const moveRun = db.prepare("UPDATE runs SET lane_no = ? WHERE run_no = ?");
   // Its timers stay among the timers.
   const moveEntries = db.prepare("UPDATE queue SET lane_no = iif(lane_no = ?2, ?1, lane_no), home_lane_no = ?1 WHERE run_no = ?3");
@@ -48,6 +54,20 @@ export function admissionStore(db: DatabaseSync, { writer, lanes, limits, entrie
     return { admitted: count, waiting: [...left], more, nextAt: left.size > 0 && count < wanted ? nextAt : null };
   }
 
+  /** The run whose turn it is, once it is due and the throttle admits it. */
+  function admitInOrder({ functionNo, throttle, gates, now }: RunAdmitParams, key: string): RunAdmitResult {
+    const next = order.next(functionNo, key);
+    const laneNo = next === null ? undefined : dueCall.get(next, now)?.lane_no;
+    const gate = gates.find(({ lane }) => lanes.no(lane) === laneNo);
+    const { count, nextAt } = !gate ? NOBODY : throttle ? throttled(functionNo, throttle, 1) : ONE;
+    if (gate && count > 0) {
+      move(next as RunNo, gate, null);
+      entries.announce(gate.home, now);
+    }
+    const waiting = order.isWaiting(functionNo, key) ? gates.map(({ lane }) => lane) : [];
+    return { admitted: count, waiting, more: false, nextAt: gate && count === 0 ? nextAt : null };
+  }
+
   function throttled(functionNo: FunctionNo, { key, admit }: RunThrottle, wanted: number): { count: number; nextAt: number } {
     const { count, remember, expiresAt, nextAt } = admit((readMark.get(functionNo, key)?.value as string | undefined) ?? null, wanted);
     if (count > 0) writeMark.run(functionNo, key, remember, expiresAt);
@@ -56,10 +76,11 @@ export function admissionStore(db: DatabaseSync, { writer, lanes, limits, entrie
 
   function move(runNo: RunNo, { lane, home }: RunAdmitParams["gates"][number], limit: RunAdmitParams["limit"]): void {
     if (limit) limits.takeForRun(limit, runNo);
+    order.begin(runNo);
     const homeNo = lanes.no(home);
     moveRun.run(homeNo, runNo);
     moveEntries.run(homeNo, lanes.no(lane), runNo);
   }
 
-  return { runAdmitMany: (params) => writer.submit(() => admit(params)) };
+  return { runAdmitMany: (params) => writer.submit(() => (params.orderKey === null ? admit(params) : admitInOrder(params, params.orderKey))) };
 }

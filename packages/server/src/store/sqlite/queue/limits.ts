@@ -41,12 +41,17 @@ export class Limits {
   }
 
   freeEntry(runNo: RunNo, entryNo: EntryNo): void {
-    this.#noteFreed(this.#freeEntry.all(runNo, entryNo));
+    this.noteFreed(idsOf(this.#freeEntry.all(runNo, entryNo)));
   }
 
   /** What the run itself holds. */
   freeRun(runNo: RunNo): void {
-    this.#noteFreed(this.#freeRun.all(runNo));
+    this.noteFreed(idsOf(this.#freeRun.all(runNo)));
+  }
+
+  /** Who waits for one of these is told. */
+  noteFreed(ids: readonly string[]): void {
+    for (const id of ids) this.#freed.add(id);
   }
 
   watch(listener: Listener): () => void {
@@ -65,8 +70,8 @@ export class Limits {
   forget(): void {
     this.#freed.clear();
   }
+}
 
-  #noteFreed(rows: readonly unknown[]): void {
-    for (const { limit_id } of rows as readonly { limit_id: string }[]) this.#freed.add(limit_id);
-  }
+function idsOf(rows: readonly unknown[]): string[] {
+  return (rows as readonly { limit_id: string }[]).map(({ limit_id }) => limit_id);
 }

@@ -19,6 +19,7 @@ import type { Reader } from "../reader.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Limits } from "./limits.ts";
 import type { QueueEntries } from "./queue-entries.ts";
+import type { RunOrder } from "./run-order.ts";
 
 /** How far a low priority may put an entry behind those that come after it. */
 const RANK_AHEAD_MAX_MS = 43_200_000;
@@ -53,10 +54,11 @@ export interface QueueParts {
   reader: Reader;
   lanes: Lanes;
   limits: Limits;
+  order: RunOrder;
   entries: QueueEntries;
 }
 
-export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, entries }: QueueParts): QueueStore {
+export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, order, entries }: QueueParts): QueueStore {
   const due = db.prepare(`
     SELECT entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials, concluding_trials, subject,
       event_no, ended_run_no
@@ -127,6 +129,13 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, en
     if (runNo !== null) limits.freeEntry(runNo, no);
   }
 
+  /** The last call of a run that has ended may be what the order of its key waits for. */
+  function removeEntry(no: EntryNo, leaseId: LeaseId): void {
+    const row = remove.get(no, leaseId) as { run_no: RunNo | null } | undefined;
+    freeSlots(no, row);
+    if (row && row.run_no !== null) order.leave(row.run_no);
+  }
+
   function letGo({ no, leaseId }: LeasedEntry, now: number): void {
     const row = release.get(no, leaseId, now) as { run_no: number | null; lane_no: number } | undefined;
     freeSlots(no, row);
@@ -176,7 +185,7 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, en
       }),
     queueWatch: (listener) => entries.watch(listener),
     limitWatch: (listener) => limits.watch(listener),
-    queueRemove: ({ no, leaseId }) => writer.submit(() => freeSlots(no, remove.get(no, leaseId))),
+    queueRemove: ({ no, leaseId }) => writer.submit(() => removeEntry(no, leaseId)),
     queueLaneForgetMany: ({ after, limit }) => writer.submit(() => forgetLanes(after, limit), limit),
   };
 }

@@ -7,6 +7,7 @@ import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { planRunWrites, type RunWrites, type StepRowWrite } from "../../policy/plan-run-writes.ts";
 import type { Limits } from "../queue/limits.ts";
 import type { QueueEntries } from "../queue/queue-entries.ts";
+import type { RunOrder } from "../queue/run-order.ts";
 import type { ChangedRuns } from "./changed-runs.ts";
 import type { ResumeRuns } from "./resume-runs.ts";
 import type { RunStates } from "./run-state.ts";
@@ -20,6 +21,7 @@ export interface AdvanceRunParts {
   entries: QueueEntries;
   waits: Waits;
   limits: Limits;
+  order: RunOrder;
   resumeRuns: ResumeRuns;
   append: AppendInside;
   changed: ChangedRuns;
@@ -83,7 +85,7 @@ export class AdvanceRun {
   }
 
   #write(allocation: LeaseAllocation, { run }: RunState, writes: RunWrites): void {
-    const { entries, waits, limits, resumeRuns } = this.#parts;
+    const { entries, waits, limits, order, resumeRuns } = this.#parts;
     const { runNo, isEnd, resumed, waitsAdded } = writes;
     this.#writeRunRow(runNo, writes.run);
     for (const step of writes.steps) this.#writeStepRow(runNo, step);
@@ -100,6 +102,7 @@ export class AdvanceRun {
       waits.dropRun(runNo);
       limits.freeRun(runNo);
     }
+    if (writes.order) order.end(runNo, writes.order === "held" ? allocation.now : null);
     if (resumed) entries.makeDue(allocation, resumed.runNo, resumed.stepId, { endedRunNo: runNo });
   }
 

@@ -6,12 +6,14 @@ import { type NewRun, type NewStart, TIMER_LANE } from "../../contract/index.ts"
 import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { Lanes } from "../queue/lanes.ts";
 import type { QueueEntries } from "../queue/queue-entries.ts";
+import type { RunOrder } from "../queue/run-order.ts";
 import type { ChangedRuns } from "./changed-runs.ts";
 import type { Waits } from "./waits.ts";
 
 export interface StartRunsParts {
   lanes: Lanes;
   entries: QueueEntries;
+  order: RunOrder;
   waits: Waits;
   changed: ChangedRuns;
 }
@@ -20,31 +22,35 @@ export class StartRuns {
   readonly #changed: ChangedRuns;
   readonly #lanes: Lanes;
   readonly #entries: QueueEntries;
+  readonly #order: RunOrder;
   readonly #waits: Waits;
   readonly #insert;
   readonly #insertBatched;
 
-  constructor(db: DatabaseSync, { lanes, entries, waits, changed }: StartRunsParts) {
+  constructor(db: DatabaseSync, { lanes, entries, order, waits, changed }: StartRunsParts) {
     this.#changed = changed;
     this.#lanes = lanes;
     this.#entries = entries;
+    this.#order = order;
     this.#waits = waits;
     this.#insert = db.prepare(`
       INSERT INTO runs (
-        environment_id, run_id, function_no, event_no, event_nos, status, lane_no, created_at, cron, original_run_id, job_id, invoker_run_no, invoker_step_id
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+        environment_id, run_id, function_no, event_no, event_nos, status, lane_no, created_at, cron, original_run_id, job_id, invoker_run_no, invoker_step_id,
+        order_key
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#insertBatched = db.prepare("INSERT INTO batched_events (event_no, run_no) VALUES (?, ?)");
   }
 
   start(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
-    const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, jobId, invoker } = run;
+    const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, jobId, invoker, orderKey = null } = run;
     const status = dueAt <= allocation.now && allocation.hasRoom(lane) ? "running" : "queued";
     const { lastInsertRowid } = this.#insert.run(
       ...[environmentId, id, functionNo, eventSequence, eventSequences ? JSON.stringify(eventSequences) : null, status],
       ...[this.#lanes.no(lane), allocation.now, cron ?? null, originalRunId ?? null, jobId ?? null],
-      ...[invoker?.runNo ?? null, invoker?.stepId ?? null],
+      ...[invoker?.runNo ?? null, invoker?.stepId ?? null, orderKey],
     );
     const runNo = lastInsertRowid as RunNo;
+    this.#order.join(environmentId, runNo, run);
     this.#changed.note(runNo);
     const first = { environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null, eventSequence: null };
     this.#entries.add(allocation, { ...first, dueAt, kind: "call" });

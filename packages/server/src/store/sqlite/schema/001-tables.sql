@@ -195,6 +195,7 @@ CREATE TABLE runs (
   job_id          TEXT,
   invoker_run_no  INTEGER,
   invoker_step_id TEXT,
+  order_key       TEXT,
   output          TEXT,
   error           TEXT
 ) STRICT;
@@ -325,6 +326,22 @@ CREATE TABLE limit_slots (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX limit_slots_by_run ON limit_slots (run_no, entry_no);
+
+-- Runs of functions with an order, by key, until they are over (contract/orders.ts). Positions are never given out again.
+CREATE TABLE ordered_runs (
+  position       INTEGER PRIMARY KEY AUTOINCREMENT,
+  environment_id INTEGER NOT NULL,
+  function_no    INTEGER NOT NULL,
+  key            TEXT NOT NULL,
+  run_no         INTEGER NOT NULL,
+  state          TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'leaving', 'held')),
+  held_at        INTEGER
+) STRICT;
+
+CREATE INDEX ordered_runs_by_key ON ordered_runs (function_no, key, position);
+CREATE INDEX ordered_runs_in_turn ON ordered_runs (function_no, key) WHERE state <> 'waiting';
+CREATE INDEX ordered_runs_held ON ordered_runs (environment_id, position) WHERE state = 'held';
+CREATE UNIQUE INDEX ordered_runs_by_run ON ordered_runs (run_no);
 
 -- Every call of an app, as people look for it when a run puzzles them. Kept as long as the run; what was sent is not kept again,
 -- and of the answer only how it begins. Appended to the end of one tree: half the cost of standing beside the run's steps.

@@ -1,0 +1,87 @@
+/** REST: keys of functions with an order that a failed run holds up. */
+
+import { type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
+import type { FastifyInstance } from "fastify";
+import { iso } from "../../observe/run-view.ts";
+import type { Environment, OrderHold, OrderStore, RunStore } from "../../store/contract/index.ts";
+import type { AuditTrail } from "../access/audit-trail.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { RestRefusal } from "../rest-errors.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
+import { dataOf, INSTANT, INTEGER, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+
+export interface OrderRoutesParts {
+  access: AccessRules;
+  audit: AuditTrail;
+  store: OrderStore & RunStore;
+  runs: {
+    functionName(no: FunctionNo): { id: string; name: string };
+    functionNos(environment: Environment, functionId: string): readonly FunctionNo[];
+  };
+}
+
+const HOLD = shape(
+  {
+    function: shape({ id: TEXT, name: TEXT }),
+    key: { ...TEXT, description: "The value of the function's ordering key, as JSON text." },
+    runId: { ...TEXT_OR_NULL, description: "The run that failed; null if it has been removed." },
+    heldAt: INSTANT,
+    waiting: { ...INTEGER, description: "How many runs of the key wait." },
+  },
+  { title: "OrderHold" },
+);
+const LIST = {
+  summary: "List keys on hold",
+  description: "Keys of functions with `ordering` and `onFailure: hold` whose last run failed, in the order of their runs.",
+  querystring: closed({
+    ...PAGE_PARAMETERS,
+    function: { type: "string", minLength: 1, description: "Keys of the function with this id." },
+  }),
+  response: { 200: pageOf(HOLD) },
+};
+const RELEASE = {
+  summary: "Release the key that a failed run holds up",
+  description: "The next run of the key starts. To keep the order, rerun the failed run instead: the key goes on when that completes.",
+  querystring: closed({}),
+  response: { 200: dataOf(shape({ runId: TEXT, key: TEXT })) },
+  errors: ["run_not_found", "run_holds_nothing"],
+} as const;
+
+interface ListQuery {
+  limit: number;
+  cursor?: string;
+  function?: string;
+}
+
+export function registerOrderRoutes(app: FastifyInstance, { access, audit, store, runs }: OrderRoutesParts): void {
+  const view = ({ functionNo, heldAt, ...hold }: OrderHold) => {
+    const { id, name } = runs.functionName(functionNo);
+    return { function: { id, name }, ...hold, heldAt: iso(heldAt) };
+  };
+
+  app.get<{ Querystring: ListQuery }>("/holds", { schema: LIST }, async (request) => {
+    const environment = environmentOf(access, request);
+    const { limit, cursor, function: functionId } = request.query;
+    const functionNos = functionId === undefined ? {} : { functionNos: runs.functionNos(environment, functionId) };
+    const { holds, next } = await store.orderHoldList({ environmentId: environment.id, limit, ...after(cursor), ...functionNos });
+    return { data: holds.map(view), page: { next: next === null ? null : String(next) } };
+  });
+
+  app.post<{ Params: { id: string } }>("/runs/:id/release", { schema: RELEASE }, async (request) => {
+    const environment = environmentOf(access, request);
+    const id = request.params.id.toUpperCase();
+    const run = isEventId(id) ? await store.runGet({ environmentId: environment.id, id: id as string as RunId }) : null;
+    if (!run) throw new RestRefusal("run_not_found", `There is no run ${request.params.id} in the environment "${environment.name}".`);
+    const isReleased = await store.orderRelease({ environmentId: environment.id, runNo: run.no });
+    if (!isReleased) throw new RestRefusal("run_holds_nothing", `The run ${run.id} does not hold up other runs.`);
+    const target = { kind: "run", id: run.id, name: runs.functionName(run.functionNo).id };
+    await audit.note(request, { action: "run.released", target, environment: environment.name, details: { key: run.orderKey } });
+    return { data: { runId: run.id, key: run.orderKey ?? "" } };
+  });
+}
+
+function after(cursor: string | undefined): { after?: number } {
+  if (cursor === undefined) return {};
+  if (!/^\d{1,15}$/.test(cursor)) throw new RestRefusal("request_invalid", "The cursor is not one that a page of holds ended with.");
+  return { after: Number(cursor) };
+}

@@ -1,0 +1,152 @@
+/** Positions of runs whose functions have an order, in PostgreSQL: taken, passed and left inside transactions. */
+
+import type { EnvironmentId, FunctionNo, RunId, RunNo } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import { fromStoreText, type OrderHold, type OrderStore, orderId, toStoreText } from "../../contract/index.ts";
+import type { Database } from "../database.ts";
+import { type GroupWrites, type News, noNews } from "../group-writes.ts";
+import { recordset } from "../json-rows.ts";
+
+const JOINED = { place: "integer", function_no: "integer", key: "text", run_no: "bigint", in_place_of: "bigint" };
+/** At the end, in the order in which they are given, or in the position of the run they stand in for. */
+const JOIN = `
+  WITH given AS (SELECT * FROM ${recordset(JOINED)}),
+  replaced AS (
+    UPDATE ordered_runs AS held SET run_no = given.run_no, state = 'waiting', held_at = NULL FROM given
+    WHERE held.environment_id = $2 AND held.run_no = given.in_place_of AND held.state = 'held' RETURNING given.run_no)
+  INSERT INTO ordered_runs (environment_id, function_no, key, run_no, state)
+  SELECT $2, function_no, key, run_no, 'waiting' FROM given WHERE run_no NOT IN (SELECT run_no FROM replaced) ORDER BY place`;
+const NEXT = `
+  SELECT run_no FROM ordered_runs WHERE environment_id = $1 AND function_no = $2 AND key = $3
+    AND NOT EXISTS (SELECT FROM ordered_runs WHERE environment_id = $1 AND function_no = $2 AND key = $3 AND state <> 'waiting')
+  ORDER BY position LIMIT 1`;
+const IS_WAITING = `
+  SELECT EXISTS (SELECT FROM ordered_runs WHERE environment_id = $1 AND function_no = $2 AND key = $3 AND state = 'waiting') AS found`;
+const BEGIN = "UPDATE ordered_runs SET state = 'running' WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
+/** $3: those that hold up their key, and since when. */
+const END = `
+  UPDATE ordered_runs SET state = CASE WHEN run_no = ANY ($3::bigint[]) THEN 'held' ELSE 'leaving' END,
+    held_at = CASE WHEN run_no = ANY ($3::bigint[]) THEN $4::bigint END
+  WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])`;
+/** Of two calls that end at the same moment, the second sees that the first is gone. */
+const LOCK = `
+  SELECT FROM ordered_runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND state = 'leaving' ORDER BY run_no FOR UPDATE`;
+/** A run that leaves is gone once no call of it is under way. */
+const LEAVE = `
+  DELETE FROM ordered_runs AS o WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND state = 'leaving'
+    AND NOT EXISTS (SELECT FROM queue AS q WHERE q.environment_id = o.environment_id AND q.run_no = o.run_no AND q.kind = 'call')
+  RETURNING function_no, key`;
+const RELEASE = `
+  UPDATE ordered_runs SET state = 'leaving', held_at = NULL WHERE environment_id = $1 AND run_no = $2 AND state = 'held' RETURNING run_no`;
+const HOLDS = `
+  SELECT position, function_no, key, held_at,
+    (SELECT run_id FROM runs WHERE runs.environment_id = $1 AND runs.run_no = held.run_no) AS run_id,
+    (SELECT count(*)::integer FROM ordered_runs AS other WHERE other.environment_id = $1 AND other.function_no = held.function_no
+       AND other.key = held.key AND other.state = 'waiting') AS waiting
+  FROM ordered_runs AS held
+  WHERE state = 'held' AND environment_id = $1 AND position > $2 AND ($3::integer[] IS NULL OR function_no = ANY ($3))
+  ORDER BY position LIMIT $4`;
+
+interface HoldRow {
+  position: number;
+  function_no: FunctionNo;
+  key: string;
+  run_id: RunId | null;
+  held_at: number;
+  waiting: number;
+}
+
+export function joinOrder(writes: GroupWrites): void {
+  const joined = writes.runsAdded.flatMap(({ runNo, run: { functionNo, orderKey, inPlaceOf } }, place) =>
+    orderKey === undefined
+      ? []
+      : [{ place, function_no: functionNo, key: toStoreText(orderKey), run_no: runNo, in_place_of: inPlaceOf ?? null }],
+  );
+  if (joined.length > 0) writes.send(JOIN, JSON.stringify(joined), writes.environmentId);
+}
+
+/** After the entries of these runs are gone. */
+export async function endOrder(writes: GroupWrites): Promise<void> {
+  const { ordersEnded, environmentId } = writes;
+  if (ordersEnded.length === 0) return;
+  const runNos = ordersEnded.map(({ runNo }) => runNo);
+  const held = ordersEnded.filter(({ heldAt }) => heldAt !== null);
+  writes.send(
+    END,
+    environmentId,
+    runNos,
+    held.map(({ runNo }) => runNo),
+    held[0]?.heldAt ?? null,
+  );
+  noteFreed(writes.news, await writes.rows<FreedRow>(LEAVE, environmentId, runNos));
+}
+
+/** Whose turn it is; null when none waits, or another has to leave first. */
+export async function nextInOrder(client: PoolClient, key: OrderKey): Promise<RunNo | null> {
+  const { rows } = await client.query<{ run_no: RunNo }>(NEXT, columnsOf(key));
+  return rows[0]?.run_no ?? null;
+}
+
+export async function isWaitingInOrder(client: PoolClient, key: OrderKey): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(IS_WAITING, columnsOf(key));
+  return rows[0]?.found ?? false;
+}
+
+export async function beginInOrder(client: PoolClient, environmentId: EnvironmentId, runNos: readonly RunNo[]): Promise<void> {
+  await client.query(BEGIN, [environmentId, runNos]);
+}
+
+/** Calls of these runs have ended. */
+export async function leaveOrder(
+  client: PoolClient,
+  news: News,
+  environmentId: EnvironmentId,
+  runNos: readonly (RunNo | null)[],
+): Promise<void> {
+  const values = [environmentId, runNos.filter((runNo) => runNo !== null)];
+  await client.query(LOCK, values);
+  noteFreed(news, (await client.query<FreedRow>(LEAVE, values)).rows);
+}
+
+export interface OrderKey {
+  environmentId: EnvironmentId;
+  functionNo: FunctionNo;
+  orderKey: string;
+}
+
+function columnsOf({ environmentId, functionNo, orderKey }: OrderKey): unknown[] {
+  return [environmentId, functionNo, toStoreText(orderKey)];
+}
+
+interface FreedRow {
+  function_no: FunctionNo;
+  key: string;
+}
+
+function noteFreed(news: News, rows: readonly FreedRow[]): void {
+  for (const { function_no, key } of rows) news.limitIds.add(orderId(function_no, fromStoreText(key)));
+}
+
+export function orderStore({ database, notify }: { database: Database; notify(news: News): void }): OrderStore {
+  return {
+    async orderHoldList({ environmentId, functionNos, limit, after = 0 }) {
+      const rows = await database.query<HoldRow>(HOLDS, [environmentId, after, functionNos ?? null, limit + 1]);
+      const page = rows.slice(0, limit);
+      return { holds: page.map(toHold), next: rows.length > limit ? (page.at(-1)?.position ?? null) : null };
+    },
+    async orderRelease({ environmentId, runNo }) {
+      const news = noNews();
+      const isReleased = await database.transaction(async (client) => {
+        const { rows } = await client.query(RELEASE, [environmentId, runNo]);
+        await leaveOrder(client, news, environmentId, [runNo]);
+        return rows.length > 0;
+      });
+      notify(news);
+      return isReleased;
+    },
+  };
+}
+
+function toHold({ function_no, key, run_id, held_at, waiting }: HoldRow): OrderHold {
+  return { functionNo: function_no, key: fromStoreText(key), runId: run_id, heldAt: held_at, waiting };
+}

@@ -1,0 +1,106 @@
+/** Positions of runs whose functions have an order, in SQLite: taken, passed and left inside transactions. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { EnvironmentId, FunctionNo, RunId, RunNo } from "@inlet/protocol";
+import { type NewRun, type OrderHoldListParams, type OrderStore, orderId } from "../../contract/index.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import type { Limits } from "./limits.ts";
+
+interface HoldRow {
+  position: number;
+  function_no: FunctionNo;
+  key: string;
+  run_id: RunId | null;
+  held_at: number;
+  waiting: number;
+}
+
+export class RunOrder {
+  readonly #limits: Limits;
+  readonly #join;
+  readonly #replace;
+  readonly #next;
+  readonly #isWaiting;
+  readonly #setState;
+  readonly #remove;
+  readonly #release;
+  readonly #holds;
+
+  constructor(db: DatabaseSync, limits: Limits) {
+    this.#limits = limits;
+    this.#join = db.prepare("INSERT INTO ordered_runs (environment_id, function_no, key, run_no, state) VALUES (?, ?, ?, ?, 'waiting')");
+    this.#replace = db.prepare("UPDATE ordered_runs SET run_no = ?, state = 'waiting', held_at = NULL WHERE run_no = ? AND state = 'held'");
+    this.#next = db.prepare(`
+      SELECT run_no FROM ordered_runs WHERE function_no = ?1 AND key = ?2
+        AND NOT EXISTS (SELECT 1 FROM ordered_runs WHERE function_no = ?1 AND key = ?2 AND state <> 'waiting')
+      ORDER BY position LIMIT 1`);
+    this.#isWaiting = db.prepare("SELECT 1 FROM ordered_runs WHERE function_no = ? AND key = ? AND state = 'waiting' LIMIT 1");
+    this.#setState = db.prepare("UPDATE ordered_runs SET state = ?2, held_at = ?3 WHERE run_no = ?1");
+    this.#remove = db.prepare(`
+      DELETE FROM ordered_runs WHERE run_no = ?1 AND state = 'leaving'
+        AND NOT EXISTS (SELECT 1 FROM queue WHERE run_no = ?1 AND kind = 'call') RETURNING function_no, key`);
+    this.#release = db.prepare("UPDATE ordered_runs SET state = 'leaving', held_at = NULL WHERE run_no = ? AND state = 'held'");
+    this.#holds = db.prepare(`
+      SELECT position, function_no, key, held_at, (SELECT run_id FROM runs WHERE runs.run_no = held.run_no) AS run_id,
+        (SELECT count(*) FROM ordered_runs AS other
+         WHERE other.function_no = held.function_no AND other.key = held.key AND other.state = 'waiting') AS waiting
+      FROM ordered_runs AS held INDEXED BY ordered_runs_held
+      WHERE state = 'held' AND environment_id = ?1 AND position > ?2 AND (?3 IS NULL OR function_no IN (SELECT value FROM json_each(?3)))
+      ORDER BY position LIMIT ?4`);
+  }
+
+  /** At the end, or in the position of the run it stands in for. */
+  join(environmentId: EnvironmentId, runNo: RunNo, { functionNo, orderKey, inPlaceOf }: NewRun): void {
+    if (orderKey === undefined) return;
+    if (inPlaceOf !== undefined && this.#replace.run(runNo, inPlaceOf).changes > 0) return;
+    this.#join.run(environmentId, functionNo, orderKey, runNo);
+  }
+
+  /** Whose turn it is; null when none waits, or another has to leave first. */
+  next(functionNo: FunctionNo, key: string): RunNo | null {
+    return (this.#next.get(functionNo, key)?.run_no as RunNo | undefined) ?? null;
+  }
+
+  isWaiting(functionNo: FunctionNo, key: string): boolean {
+    return this.#isWaiting.get(functionNo, key) !== undefined;
+  }
+
+  begin(runNo: RunNo): void {
+    this.#setState.run(runNo, "running", null);
+  }
+
+  /** The run has ended. */
+  end(runNo: RunNo, heldAt: number | null): void {
+    this.#setState.run(runNo, heldAt === null ? "leaving" : "held", heldAt);
+    this.leave(runNo);
+  }
+
+  /** A run that leaves is gone once no call of it is under way. */
+  leave(runNo: RunNo): void {
+    const row = this.#remove.get(runNo);
+    if (row) this.#limits.noteFreed([orderId(row.function_no as FunctionNo, row.key as string)]);
+  }
+
+  release(runNo: RunNo): boolean {
+    const isReleased = this.#release.run(runNo).changes > 0;
+    this.leave(runNo);
+    return isReleased;
+  }
+
+  holds({ environmentId, functionNos, limit, after = 0 }: OrderHoldListParams): Awaited<ReturnType<OrderStore["orderHoldList"]>> {
+    const functions = functionNos ? JSON.stringify(functionNos) : null;
+    const rows = this.#holds.all(environmentId, after, functions, limit + 1) as unknown as HoldRow[];
+    const page = rows.slice(0, limit);
+    const holds = page.map(({ function_no, key, run_id, held_at, waiting }) => ({
+      ...{ functionNo: function_no, key, runId: run_id, heldAt: held_at, waiting },
+    }));
+    return { holds, next: rows.length > limit ? (page.at(-1)?.position ?? null) : null };
+  }
+}
+
+export function orderStore(writer: GroupCommit, order: RunOrder): OrderStore {
+  return {
+    orderHoldList: async (params) => order.holds(params),
+    orderRelease: ({ runNo }) => writer.submit(() => order.release(runNo)),
+  };
+}
