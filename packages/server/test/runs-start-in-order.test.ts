@@ -65,7 +65,7 @@ test("runs of a key start in the order accepted, one at a time; other keys go on
   assert.deepEqual(of(log, "a"), ["begin a0", "end a0", "begin a1", "end a1", "begin a2", "end a2"]);
   assert.deepEqual(of(log, "b"), ["begin b0", "end b0", "begin b1", "end b1"]);
   assert.ok(log.indexOf("begin b0") < log.indexOf("end a1"), "another key does not wait");
-  assert.equal((await runDetails(service, (await endedRun(service, second[0] as string)).id) as { orderKey?: string }).orderKey, '"a"');
+  assert.equal(((await runDetails(service, (await endedRun(service, second[0] as string)).id)) as { orderKey?: string }).orderKey, '"a"');
 });
 
 test("an event that is dated ahead is not overtaken by later ones of its key", async (t) => {

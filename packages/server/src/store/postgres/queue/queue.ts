@@ -106,7 +106,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
       const runNos = rows.map(({ run_no }) => run_no);
       if (runNos.length > 0) await leaveOrder(client, news, entry.environmentId, runNos);
     });
-    tell(news);
+    notify(news);
   };
 
   return {

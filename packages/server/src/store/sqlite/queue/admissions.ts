@@ -82,5 +82,7 @@ export function admissionStore(db: DatabaseSync, { writer, lanes, limits, order,
     moveEntries.run(homeNo, lanes.no(lane), runNo);
   }
 
-  return { runAdmitMany: (params) => writer.submit(() => (params.orderKey === null ? admit(params) : admitInOrder(params, params.orderKey))) };
+  return {
+    runAdmitMany: (params) => writer.submit(() => (params.orderKey === null ? admit(params) : admitInOrder(params, params.orderKey))),
+  };
 }
