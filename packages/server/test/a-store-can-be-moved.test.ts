@@ -44,7 +44,7 @@ test("everything is there afterwards, and what was under way goes on", { skip },
       const paid = await step.waitForEvent("paid", { event: "shop/paid", if: "async.data.order == event.data.order", timeout: "1h" });
       return { order: event.data.order, paid: paid?.data.by ?? null };
     }),
-    inlet.createFunction({ id: "fails", retries: 0 }, { event: "shop/fail" }, () => {
+    inlet.createFunction({ id: "fails", retries: 0, ordering: { key: "1", onFailure: "hold" } }, { event: "shop/fail" }, () => {
       throw new Error("on purpose");
     }),
     inlet.createFunction({ id: "debounced", debounce: { period: "10s" } }, { event: "shop/often" }, ({ event }) => event.data.n),

@@ -11,11 +11,14 @@ export const CALLS_PER_APP = 60;
 export class Limits {
   readonly #journal: Journal;
   readonly #rules: ReadonlyMap<string, readonly SimLimit[]>;
+  readonly #callsPerApp: number;
   readonly #inUse = new Map<string, number>();
   readonly #heldBy = new Map<CallNote, readonly string[]>();
 
-  constructor(functions: readonly SimFunction[], journal: Journal) {
+  /** Every node sends an app as many calls as it may. */
+  constructor(functions: readonly SimFunction[], journal: Journal, nodes: number) {
     this.#journal = journal;
+    this.#callsPerApp = CALLS_PER_APP * nodes;
     this.#rules = new Map(functions.map((fn) => [fullId(fn), stepLimits(fn)]));
   }
 
@@ -49,7 +52,7 @@ export class Limits {
     });
     // The same limit named twice is one limit.
     const distinct = own.filter(({ id }, index) => own.findIndex((other) => other.id === id) === index);
-    return [...distinct, { id: `app ${functionId.split("-")[0]}`, cap: CALLS_PER_APP }];
+    return [...distinct, { id: `app ${functionId.split("-")[0]}`, cap: this.#callsPerApp }];
   }
 }
 

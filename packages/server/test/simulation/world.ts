@@ -55,7 +55,7 @@ export class World {
     this.#stores = stores;
     this.#random = new Random(seed, "order");
     this.#apps = new Map(SDKS.filter((sdk) => functions.some((fn) => fn.sdk === sdk)).map((sdk) => [sdk, this.#serve(sdk)]));
-    const limits = new Limits(functions, journal);
+    const limits = new Limits(functions, journal, scenario.nodes ?? 1);
     const network = new Network({ seed, faults, timeoutMs, apps: this.#apps, journal, limits, cuts: scenario.cuts ?? {} });
     let processes = 0;
     const settledAt = () => (scenario.isRealTime ? now() - REAL_SETTLE_MS : this.#settledAt);
