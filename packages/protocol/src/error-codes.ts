@@ -26,6 +26,11 @@ export const ERRORS = {
   transform_invalid_event: terminal(400, "The webhook's transform did not return a valid event."),
   transform_timeout: terminal(400, "The webhook's transform exceeded its CPU time limit."),
   transform_memory: terminal(400, "The webhook's transform exceeded its memory limit."),
+  signature_invalid: terminal(
+    401,
+    "The webhook verifies its requests, and this one's signature or credentials are wrong, missing or too old.",
+  ),
+  handshake_failed: terminal(400, "The webhook's handshake threw an error, ran too long, or returned no valid answer."),
   method_not_allowed: terminal(405, "The path does not support this method. The header Allow lists the supported ones."),
   content_type_unsupported: terminal(415, "The path does not support this content type."),
   overloaded: retryable(503, "The service is at capacity. Retry after Retry-After seconds."),

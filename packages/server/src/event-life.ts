@@ -4,38 +4,31 @@
  *
  *   receive  →  transform (webhooks)  →  deduplicate  →  fan out  →  store  →  execute, observe
  *
- * Only this file and service.ts know all stages.
+ * webhook-life.ts is the same for requests to webhooks. Only these two and service.ts know all stages.
  */
 
 import {
-  canonicalHeaders,
   type EnvironmentId,
   EVENT_ID_SEED_HEADER,
-  type EventIdGenerator,
   type EventIdSeed,
   KEY_UNITS_MAX,
   parseEventIdSeed,
-  parseQuery,
   Refusal,
   RUN_HEADER,
   SDK_HEADERS,
   type SentEvent,
   seededEventId,
-  type WebhookRequestId,
 } from "@inlet/protocol";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
 import type { LiveLog } from "./observe/live-log.ts";
 import type { Metrics } from "./observe/metrics/metrics.ts";
 import type { RefusalLog } from "./observe/refusal-log.ts";
 import type { Traffic } from "./observe/traffic.ts";
-import { type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "./observe/webhook-record.ts";
 import { contentTypeRefusal } from "./receive/bodies/event-content-type.ts";
 import { parseEvents } from "./receive/bodies/parse-events.ts";
 import { ABORTED } from "./receive/bodies/read-body.ts";
 import type { Answer, InboundRequest } from "./receive/inbound-request.ts";
-import { routeWebhook } from "./receive/route-webhook.ts";
 import { checkNames } from "./receive/senders/check-names.ts";
-import type { Directory, WebhookTarget } from "./receive/senders/directory.ts";
 import { environmentConcerned } from "./receive/senders/environment-concerned.ts";
 import { identifySender, type SenderRules } from "./receive/senders/identify-sender.ts";
 import { ipAdmitted } from "./receive/senders/ip-list.ts";
@@ -48,28 +41,20 @@ import {
   type Lease,
   type NewEvent,
   StoreUnavailable,
-  type WebhookRequestStore,
 } from "./store/contract/index.ts";
-import { type TransformRunner, transformRequest } from "./transform/index.ts";
+import { fromWebhook, ipDenied, storeUnavailable, type WebhookLifeParts } from "./webhook-life.ts";
 
-export interface EventLifeParts {
+export interface EventLifeParts extends Omit<WebhookLifeParts, "keep" | "identified" | "isSeeded"> {
   senders: SenderRules;
-  directory: Directory;
-  bodyBytesMax: number;
-  transforms: TransformRunner;
-  maskedHeaders: ReadonlySet<string>;
   dedupWindow: DedupWindow;
-  store: EventStore & WebhookRequestStore;
+  store: EventStore & WebhookLifeParts["store"];
   functions: FunctionsPart;
   refusals: RefusalLog;
   traffic: Traffic;
   /** Null: nobody reads them. */
-  metrics: Metrics | null;
   defaultEnvironment: string;
   /** Null: nobody watches. */
   liveLog: LiveLog | null;
-  eventIds: EventIdGenerator;
-  now: () => number;
 }
 
 /** What an event starts, and who takes it up once it is on disk. */
@@ -84,10 +69,16 @@ export interface FunctionsPart {
 export type EventLife = (request: InboundRequest) => Promise<Answer>;
 
 export function createEventLife(parts: EventLifeParts): EventLife {
+  const webhooks: WebhookLifeParts = {
+    ...parts,
+    keep: (batch) => keep(parts, batch),
+    identified: (event, request, receivedAt) => identified(parts, event, seedOf(request), 0, receivedAt),
+    isSeeded: (request) => seedOf(request) !== null,
+  };
   return async (request) => {
     if (request.keyText.length > KEY_UNITS_MAX) return keyTooLong(parts);
     const webhook = parts.directory.webhookWithToken(request.keyText);
-    const outcome = await (webhook ? fromWebhook(parts, request, webhook) : fromClient(parts, request));
+    const outcome = await (webhook ? fromWebhook(webhooks, request, webhook) : fromClient(parts, request));
     if (outcome instanceof Refusal) {
       noteRefusal(parts, request, outcome);
       parts.liveLog?.refused(outcome);
@@ -136,83 +127,6 @@ function isFromSdk({ headers }: InboundRequest): boolean {
   return SDK_HEADERS.some((name) => headers[name] !== undefined);
 }
 
-/** A webhook: the body is the provider's own, and the transform makes the event. Every request is recorded, refused ones too. */
-async function fromWebhook(parts: EventLifeParts, request: InboundRequest, target: WebhookTarget): Promise<Answer> {
-  const { webhook } = target;
-  if (webhook.deletedAt !== null) return webhookClosed();
-  const scope = parts.directory.environment(webhook.environmentId);
-  const bytesMax = scope?.bodyBytesMax ?? parts.bodyBytesMax;
-  const bytes = await request.readBody(bytesMax);
-  if (bytes === ABORTED) return bytes;
-
-  const receivedAt = parts.now();
-  const seen: SeenRequest = {
-    id: `req_${parts.eventIds.next(receivedAt)}` as WebhookRequestId,
-    webhook,
-    receivedAt,
-    ip: request.ip,
-    rawHeaders: request.rawHeaders,
-    query: request.query,
-    contentType: request.headers["content-type"],
-  };
-  const transformed = bytes instanceof Refusal ? null : await transform(parts, request, target, seen, bytes, bytesMax);
-  const event = transformed?.result ?? (bytes as Refusal);
-  if (event instanceof Refusal) return refuse(parts, seen, transformed, event);
-  const denied = checkNames(webhook.eventNames, [event]);
-  const environment = denied ?? routeWebhook(parts.directory, webhook, request);
-  if (environment instanceof Refusal) return refuse(parts, seen, transformed, environment);
-
-  const seed = seedOf(request);
-  const kept = await keep(parts, {
-    environmentId: environment.id,
-    receivedAt,
-    source: { kind: "webhook", id: webhook.id },
-    idsFromSender: seed !== null,
-    events: [identified(parts, event, seed, 0, receivedAt)],
-    webhookRequest: webhookRecord(seen, transformed, { refused: null, deliveredTo: environment.id }, parts.maskedHeaders),
-  });
-  parts.metrics?.webhookRequest(environment.id, kept instanceof Refusal ? kept.code : "accepted", transformed?.durationMs ?? null);
-  return kept;
-}
-
-/** What a closed webhook or a refused address was sent is recorded in full, but no code is run for it. */
-async function transform(
-  parts: EventLifeParts,
-  request: InboundRequest,
-  { webhook, isOpen, versionKey }: WebhookTarget,
-  seen: SeenRequest,
-  bytes: Buffer,
-  bytesMax: number,
-): Promise<SeenTransform & { result: SentEvent | Refusal }> {
-  const shut = isOpen ? (ipAdmitted(webhook.ips, seen.ip) ? null : ipDenied(seen.ip)) : webhookClosed();
-  const contentEncoding = request.headers["content-encoding"];
-  if (shut) return { result: shut, body: seenBody(bytes, null, contentEncoding), logs: [], durationMs: 0 };
-  const { result, body, logs, durationMs } = await transformRequest(parts.transforms, {
-    versionKey,
-    owner: { webhook: webhook.id, environment: String(webhook.environmentId) },
-    transform: webhook.transform,
-    bytes,
-    bytesMax,
-    memory: request.memory,
-    contentType: seen.contentType,
-    contentEncoding,
-    headers: canonicalHeaders(seen.rawHeaders),
-    queryParams: parseQuery(seen.query),
-  });
-  return { result, body: seenBody(bytes, body, contentEncoding), logs, durationMs };
-}
-
-async function refuse(parts: EventLifeParts, seen: SeenRequest, transformed: SeenTransform | null, refused: Refusal): Promise<Refusal> {
-  const ending = { refused, deliveredTo: seen.webhook.environmentId };
-  parts.metrics?.webhookRequest(seen.webhook.environmentId, refused.code, transformed?.durationMs || null);
-  try {
-    await parts.store.webhookRequestInsert(webhookRecord(seen, transformed, ending, parts.maskedHeaders));
-    return refused;
-  } catch (error) {
-    return storeTrouble(error);
-  }
-}
-
 /** What the events start, the duplicate check and the events themselves are one transaction: see the store's contract. */
 async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSince" | "lease">): Promise<EventAppendResult | Refusal> {
   const { store, functions, dedupWindow } = parts;
@@ -258,13 +172,5 @@ function identified(parts: EventLifeParts, event: SentEvent, seed: EventIdSeed |
 
 function storeTrouble(error: unknown): Refusal {
   if (!(error instanceof StoreUnavailable)) throw error;
-  return new Refusal("store_unavailable", "The store cannot be written right now; nothing was stored. Send again in a moment.");
-}
-
-function ipDenied(ip: string): Refusal {
-  return new Refusal("ip_denied", `The address ${ip} is not let through by the lists here.`);
-}
-
-function webhookClosed(): Refusal {
-  return new Refusal("webhook_not_found", "This webhook is disabled or deleted, or its URL was changed.");
+  return storeUnavailable();
 }

@@ -58,7 +58,7 @@ import { BodyBudget } from "./receive/bodies/body-budget.ts";
 import { createClientIp, createProxyCheck } from "./receive/connections/client-ip.ts";
 import { createDevGuard } from "./receive/connections/dev-guard.ts";
 import type { ConnectionRules } from "./receive/connections/guard-connections.ts";
-import type { Accepted } from "./receive/inbound-request.ts";
+import type { Accepted, Answered } from "./receive/inbound-request.ts";
 import { bodyOf, replayRequest } from "./receive/replay-request.ts";
 import { Directory } from "./receive/senders/directory.ts";
 import { isIpRange } from "./receive/senders/ip-list.ts";
@@ -66,7 +66,7 @@ import { issueKey, issueWebhookToken } from "./receive/senders/issue-key.ts";
 import { StartRefused } from "./start-refused.ts";
 import type { CommitFigures, Environment, EventSource, Store, StoreTopic, Webhook, WebhookRequest } from "./store/contract/index.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
-import { createTransformRunner, readProviderTemplates, tryTransform } from "./transform/index.ts";
+import { completeVerify, createTransformRunner, readProviderTemplates, tryTransform, verifySettingFault } from "./transform/index.ts";
 
 const IDLE_CHECK_MS = 20;
 /** Senders that were given a wrong key go on sending, many of them from one address: they are told so for longer than a person who signs in. */
@@ -100,6 +100,7 @@ export async function startService(config: Config, { log, now, showLine }: Servi
     onRecovery: () => log.info("the store can be written again"),
     version: packageFile.version,
     onCommitted: (figures: CommitFigures) => metrics?.committed(figures),
+    encryptionKeys: config.encryptionKey,
   };
   let metrics: Metrics | null = null;
   const openShared = async (url: string) => {
@@ -186,6 +187,7 @@ async function serve(
     directory,
     functions,
     transforms,
+    publicUrl: config.publicUrl,
     maskedHeaders: new Set(config.maskHeaders.map((name) => name.toLowerCase())),
     senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null, attempts: senderAttempts },
     bodyBytesMax: config.bodyLimit,
@@ -201,7 +203,7 @@ async function serve(
   });
 
   const replay = (record: WebhookRequest, webhook: Webhook, seed?: string) =>
-    replayRequest(receive, record, webhook.token, seed) as Promise<Accepted | Refusal>;
+    replayRequest(receive, record, webhook.token, seed) as Promise<Accepted | Answered | Refusal>;
   const sourceName = (source: EventSource) =>
     source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
   const { runs, jobStarts } = functions;
@@ -223,6 +225,7 @@ async function serve(
       ? createDevGuard({ loopbackOnly: isLoopback(config.host), publicUrl: config.publicUrl, allowedOrigins: config.allowOrigin })
       : null;
   const isProxy = createProxyCheck(config.trustProxy);
+  const hasHandshake = (keyText: string) => directory.webhookWithToken(keyText)?.webhook.handshake != null;
   const connections: ConnectionRules = {
     firstByteMs: config.firstByteTimeout,
     stallMs: config.stallTimeout,
@@ -230,7 +233,7 @@ async function serve(
     isProxy,
     log,
   };
-  const app = createHttpServer({ receive, budget, clientIp, log, isDraining, guard, connections }, config.trustProxy, log);
+  const app = createHttpServer({ receive, hasHandshake, budget, clientIp, log, isDraining, guard, connections }, config.trustProxy, log);
   registerHealthRoutes(app, { store, isDraining, now });
   const audit = new AuditTrail(store, log, now);
   registerSdkRoutes(app, {
@@ -269,10 +272,12 @@ async function serve(
     publicUrl: config.publicUrl,
     isProxy,
     version: packageFile.version,
-    checkTransform: async (source) => {
-      const checked = await transforms.check(source);
+    checkTransform: async (source, entry) => {
+      const checked = await transforms.check(source, entry);
       return checked.ok ? null : checked;
     },
+    completeVerify,
+    verifySettingFault,
     tryTransform: (request) => tryTransform(transforms, request, { bytesMax: config.bodyLimit }),
     providerTemplates: readProviderTemplates,
     bodyOf,

@@ -12,7 +12,10 @@ test("create, read, list, update, delete", async (t) => {
   const webhook = await makeWebhook(service, ECHO, { name: "Stripe", eventNames: { mode: "allow", list: ["a/*"] } });
   assert.match(webhook.url, /^https:\/\/in\.example\.com\/e\/whk_[0-9a-f]{48}$/);
   const { data } = (await service.rest("GET", `/webhooks/${webhook.id}`)).body;
-  const fields = ["id", "name", "environment", "url", "transform", "eventNames", "ips", "enabled", "version", "createdAt", "updatedAt"];
+  const fields = [
+    ...["id", "name", "environment", "url", "transform", "eventNames", "ips", "enabled", "verify", "handshake", "answer", "mirror"],
+    ...["version", "createdAt", "updatedAt"],
+  ];
   assert.deepEqual(Object.keys(data), fields);
   assert.deepEqual([data.environment, data.enabled, data.version, data.ips], ["production", true, 1, null]);
   const changed = await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { name: "Stripe live", eventNames: null } });

@@ -52,6 +52,22 @@ export function signingKey(): Reading<string> {
   };
 }
 
+/** Shorter texts can be guessed. */
+const ENCRYPTION_KEY_UNITS_MIN = 32;
+
+export function encryptionKey(): Reading<string> {
+  return {
+    placeholder: "key",
+    parse(given) {
+      const chosen = text("key").parse(given);
+      if (chosen.length < ENCRYPTION_KEY_UNITS_MIN) {
+        throw new SettingFault(`must have at least ${ENCRYPTION_KEY_UNITS_MIN} characters, such as the output of openssl rand -hex 32`);
+      }
+      return chosen;
+    },
+  };
+}
+
 export function integer(min: number, max: number): Reading<number> {
   return {
     placeholder: "number",

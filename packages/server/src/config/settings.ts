@@ -9,6 +9,7 @@ import {
   addressList,
   DAY_MS,
   duration,
+  encryptionKey,
   integer,
   KIB,
   key,
@@ -90,6 +91,13 @@ export const SETTINGS = {
     default: [],
     secret: true,
     sentence: "API key with the role admin, instead of a generated one. Separate several with commas.",
+  }),
+  encryptionKey: setting<string[]>({
+    reading: list(encryptionKey()),
+    default: [],
+    secret: true,
+    sentence:
+      "Key that secrets in the store are encrypted with, such as the output of openssl rand -hex 32. To rotate it, give the new one before the old one: `new,old`. Without it, a key is generated and kept in the data folder, or in the PostgreSQL database.",
   }),
   dedupWindow: setting({
     reading: duration(1, 366 * DAY_MS),

@@ -3,10 +3,12 @@
 import { isUtf8 } from "node:buffer";
 import type { EnvironmentId, Refusal, WebhookRequestId } from "@inlet/protocol";
 import type { NewWebhookRequest, Webhook } from "../store/contract/index.ts";
+import { maskingFor } from "./mask-credentials.ts";
 
 export interface SeenRequest {
   id: WebhookRequestId;
   webhook: Webhook;
+  method: string;
   receivedAt: number;
   ip: string;
   rawHeaders: readonly string[];
@@ -28,38 +30,43 @@ export interface SeenTransform {
 }
 
 export interface Ending {
-  /** Null when the event was accepted. */
+  /** Null when the event was accepted, or a handshake answered. */
   refused: Refusal | null;
+  /** Of a request that is not refused: 200 and `accepted` unless given. */
+  status?: number;
+  outcome?: string;
   deliveredTo: EnvironmentId;
+  /** See the contract. */
+  verifiedAt?: number | null;
 }
-
-const MASK = "***";
 
 export function webhookRecord(
   seen: SeenRequest,
   transformed: SeenTransform | null,
-  { refused, deliveredTo }: Ending,
+  { refused, deliveredTo, status = 200, outcome = "accepted", verifiedAt = null }: Ending,
   maskedHeaders: ReadonlySet<string>,
 ): NewWebhookRequest {
+  const masking = maskingFor(seen.webhook, maskedHeaders);
   return {
     id: seen.id,
     webhookId: seen.webhook.id,
     environmentId: seen.webhook.environmentId,
     receivedAt: seen.receivedAt,
     ip: seen.ip,
-    method: "POST",
-    headers: JSON.stringify(masked(seen.rawHeaders, maskedHeaders)),
-    query: seen.query,
+    method: seen.method,
+    headers: JSON.stringify(masking.headers(seen.rawHeaders)),
+    query: masking.query(seen.query),
     contentType: seen.contentType ?? null,
     body: transformed?.body?.raw ?? null,
     bodyBase64: transformed?.body?.rawBase64 ?? null,
-    status: refused?.status ?? 200,
-    outcome: refused?.code ?? "accepted",
-    error: refused?.message ?? null,
+    status: refused?.status ?? status,
+    outcome: refused?.code ?? outcome,
+    error: refused ? masking.text(refused.message) : null,
     deliveredTo,
     transformVersion: seen.webhook.version,
     durationMs: transformed?.durationMs ?? 0,
-    logs: JSON.stringify(transformed?.logs ?? []),
+    logs: JSON.stringify((transformed?.logs ?? []).map(masking.text)),
+    verifiedAt,
   };
 }
 
@@ -67,10 +74,4 @@ export function webhookRecord(
 export function seenBody(bytes: Buffer, read: SeenBody | null, contentEncoding: string | undefined): SeenBody {
   const isText = !contentEncoding && (read !== null || isUtf8(bytes));
   return isText ? (read ?? { raw: bytes.toString() }) : { raw: read?.raw ?? bytes.toString(), rawBase64: bytes.toString("base64") };
-}
-
-/** Names and values in turn; `maskedHeaders` are names in lower case. */
-function masked(rawHeaders: readonly string[], maskedHeaders: ReadonlySet<string>): readonly string[] {
-  if (maskedHeaders.size === 0) return rawHeaders;
-  return rawHeaders.map((text, at) => (at % 2 === 1 && maskedHeaders.has((rawHeaders[at - 1] ?? "").toLowerCase()) ? MASK : text));
 }

@@ -3,7 +3,7 @@
 import { ERRORS, errorBody, Refusal } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { ABORTED } from "./bodies/read-body.ts";
-import type { Answer, InboundRequest } from "./inbound-request.ts";
+import type { Accepted, Answer, Answered, InboundRequest } from "./inbound-request.ts";
 
 export interface HttpAnswer {
   status: number;
@@ -17,29 +17,50 @@ export interface AnswerParts {
   log: Logger;
 }
 
+export const METHODS_ALLOWED = "POST, OPTIONS";
 const RETRY_AFTER_S = "1";
+const NO_CONTENT = 204;
 
 /** Null: nobody is there to be answered. */
 export async function answerTo({ receive, log }: AnswerParts, request: InboundRequest): Promise<HttpAnswer | null> {
   try {
     const answer = await receive(request);
     if (answer === ABORTED) return null;
-    return answer instanceof Refusal ? refusedAnswer(answer) : acceptedAnswer(answer.ids);
+    if (answer instanceof Refusal) return refusedAnswer(answer);
+    return "handshake" in answer ? handshakeAnswer(answer) : acceptedAnswer(answer);
   } catch (error) {
     log.error({ err: error }, "accepting events failed unexpectedly");
     return refusedAnswer(new Refusal("internal_error", "The service failed unexpectedly; nothing was stored."));
   }
 }
 
-function acceptedAnswer(ids: readonly string[]): HttpAnswer {
+/** No cookies and no CORS: a page has nothing to ask here. */
+function handshakeAnswer({ handshake: { status, contentType, headers, body } }: Answered): HttpAnswer {
+  return { status, headers: [...chosenHeaders(contentType, body), ...headers], body };
+}
+
+function acceptedAnswer({ ids, answer }: Accepted): HttpAnswer {
+  if (answer) return chosenAnswer(answer);
   // Ids need no escaping: they are ULIDs.
   const body = `{"ids":["${ids.join('","')}"],"status":200}`;
   return { status: 200, headers: headersOf(body.length), body };
 }
 
+function chosenAnswer({ status, contentType, body }: NonNullable<Accepted["answer"]>): HttpAnswer {
+  if (status === NO_CONTENT) return { status, headers: ["access-control-allow-origin", "*"], body: "" };
+  return { status, headers: [...chosenHeaders(contentType, body), "access-control-allow-origin", "*"], body };
+}
+
+/** Whoever chose the text, no browser takes it for something else. */
+function chosenHeaders(contentType: string, body: string): string[] {
+  const type = `${contentType}; charset=utf-8`;
+  return ["content-type", type, "content-length", String(Buffer.byteLength(body)), "x-content-type-options", "nosniff"];
+}
+
 export function refusedAnswer(refused: Refusal): HttpAnswer {
   const body = errorBody(refused);
   const headers = headersOf(Buffer.byteLength(body));
+  if (refused.code === "method_not_allowed") headers.push("allow", METHODS_ALLOWED);
   if (ERRORS[refused.code].retry === "retryable") headers.push("retry-after", RETRY_AFTER_S);
   return { status: refused.status, headers, body };
 }

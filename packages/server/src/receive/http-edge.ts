@@ -11,7 +11,7 @@ import type { ClientIp } from "./connections/client-ip.ts";
 import { closeLingering, hasLargeRest } from "./connections/close-lingering.ts";
 import type { DevGuard } from "./connections/dev-guard.ts";
 import { keyTextOf, queryOf, TARGET_START } from "./connections/target.ts";
-import { type AnswerParts, answerTo, type HttpAnswer, refusedAnswer } from "./http-answer.ts";
+import { type AnswerParts, answerTo, type HttpAnswer, METHODS_ALLOWED, refusedAnswer } from "./http-answer.ts";
 import type { InboundRequest } from "./inbound-request.ts";
 
 export interface HttpEdgeParts extends AnswerParts {
@@ -19,13 +19,14 @@ export interface HttpEdgeParts extends AnswerParts {
   clientIp: ClientIp;
   /** Of a dev server: refuses what pages of other sites ask for. Null: keys do that. */
   guard: DevGuard | null;
+  /** Whether a webhook with a handshake is at this key: GET and HEAD then reach it. */
+  hasHandshake: (keyText: string) => boolean;
   /** True while the service drains: connections are closed after their answer. */
   isDraining: () => boolean;
 }
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-const METHODS_ALLOWED = "POST, OPTIONS";
 const CLOSE = ["connection", "close"];
 
 export function isForEdge({ url = "" }: IncomingMessage): boolean {
@@ -36,11 +37,14 @@ export function createHttpEdge(parts: HttpEdgeParts): HttpHandler {
   return (request, response) => {
     if (request.method === "POST") void serve(parts, request, response);
     else if (request.method === "OPTIONS") answerPreflight(request, response);
-    else {
-      const refused = new Refusal("method_not_allowed", `Events are sent with POST, not with ${request.method}.`);
-      write(request, response, refusedAnswer(refused), ["allow", METHODS_ALLOWED]);
-    }
+    else if (isRead(request) && parts.hasHandshake(keyTextOf(request.url ?? ""))) void serve(parts, request, response);
+    else
+      write(request, response, refusedAnswer(new Refusal("method_not_allowed", `Events are sent with POST, not with ${request.method}.`)));
   };
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 async function serve(parts: HttpEdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -53,6 +57,8 @@ async function serve(parts: HttpEdgeParts, request: IncomingMessage, response: S
 
 /** A class, not an object literal: a literal with a getter gets a hidden class of its own each time, 3 KB that outlive the request. */
 class EdgeRequest implements InboundRequest {
+  readonly method: string;
+  readonly target: string;
   readonly keyText: string;
   readonly query: string;
   readonly headers: IncomingMessage["headers"];
@@ -61,7 +67,9 @@ class EdgeRequest implements InboundRequest {
   readonly #clientIp: ClientIp;
 
   constructor(request: IncomingMessage, share: BodyShare, clientIp: ClientIp) {
-    const { url = "" } = request;
+    const { url = "", method = "" } = request;
+    this.method = method;
+    this.target = url;
     this.keyText = keyTextOf(url);
     this.query = queryOf(url);
     this.headers = request.headers;

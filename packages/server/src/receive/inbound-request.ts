@@ -5,6 +5,9 @@ import type { EventId, Refusal } from "@inlet/protocol";
 import type { ABORTED, Body } from "./bodies/read-body.ts";
 
 export interface InboundRequest {
+  method: string;
+  /** Path and query as they were sent. */
+  target: string;
   /** The text after `/e/`. */
   keyText: string;
   /** The text after the question mark. */
@@ -16,11 +19,20 @@ export interface InboundRequest {
   readBody(bytesMax: number): Promise<Body>;
   /** For what a body becomes beside itself: its part of what all requests may hold. */
   memory: { take(bytes: number): boolean; give(bytes: number): void };
+  /** Of a recorded request that is sent through again: when it was received, and what verification found then. */
+  receipt?: { at: number; wasVerified: boolean };
 }
 
-export type Answer = Accepted | Refusal | typeof ABORTED;
+export type Answer = Accepted | Answered | Refusal | typeof ABORTED;
 
 export interface Accepted {
   /** One id per event, in order. */
   ids: readonly EventId[];
+  /** What the webhook answers with instead of the ids. */
+  answer?: { status: number; contentType: string; body: string };
+}
+
+/** A handshake was answered; there is no event. */
+export interface Answered {
+  handshake: { status: number; contentType: string; headers: readonly string[]; body: string };
 }

@@ -2,6 +2,7 @@
 
 import { EVENT_ID_SEED_HEADER } from "@inlet/protocol";
 import type { WebhookRequest } from "../store/contract/index.ts";
+import { TARGET_START } from "./connections/target.ts";
 import type { Answer, InboundRequest } from "./inbound-request.ts";
 
 /** Headers that describe how the body travelled. */
@@ -21,6 +22,8 @@ export function replayRequest(
 ): Promise<Answer> {
   const rawHeaders = withoutHeaders(JSON.parse(record.headers) as string[]);
   return receive({
+    method: record.method,
+    target: `${TARGET_START}${token}${record.query === "" ? "" : `?${record.query}`}`,
     keyText: token,
     query: record.query,
     headers: { ...firstValues(rawHeaders), ...(seed !== undefined && { [EVENT_ID_SEED_HEADER]: seed }) },
@@ -28,7 +31,13 @@ export function replayRequest(
     ip: record.ip,
     readBody: () => Promise.resolve(bodyOf(record)),
     memory: UNCOUNTED,
+    receipt: { at: record.verifiedAt ?? record.receivedAt, wasVerified: wasVerified(record) },
   });
+}
+
+/** What verification found when it was received. */
+export function wasVerified({ verifiedAt, outcome }: Pick<WebhookRequest, "verifiedAt" | "outcome">): boolean {
+  return verifiedAt !== null && outcome !== "signature_invalid";
 }
 
 /** The bytes of a recorded body, as they came. */

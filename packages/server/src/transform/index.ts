@@ -1,8 +1,14 @@
 /** Webhook requests become events: reading the request, and running the user's transform in a sandbox. */
 
+export * from "./admit-request.ts";
 export * from "./body/request-body.ts";
+export * from "./handshake/handshake-answer.ts";
 export * from "./providers/index.ts";
 export * from "./transform-outcome.ts";
 export * from "./transform-request.ts";
 export * from "./transform-runner.ts";
 export * from "./try-transform.ts";
+export * from "./verify/check-verify.ts";
+export * from "./verify/sign-request.ts";
+export * from "./verify/signed-template.ts";
+export * from "./verify/verify-request.ts";

@@ -150,11 +150,11 @@ it("no name of the host is defined", async () => {
   assert.deepEqual(await event(source), { found: [] });
 });
 
-it("what is defined is the language, a console and little else", async () => {
+it("what is defined is the language, a console, hashes and little else", async () => {
   const { names } = await event("() => ({ names: Object.getOwnPropertyNames(globalThis).filter((name) => /^[a-z]/.test(name)).sort() })");
   assert.deepEqual(names, [
     ..."atob btoa console decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval".split(" "),
-    ..."globalThis isFinite isNaN parseFloat parseInt queueMicrotask undefined unescape".split(" "),
+    ..."globalThis hmac isFinite isNaN parseFloat parseInt queueMicrotask sha256 undefined unescape".split(" "),
   ]);
 });
 

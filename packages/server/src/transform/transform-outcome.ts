@@ -6,12 +6,17 @@ export interface TransformOwner {
   environment: string;
 }
 
+/** The functions of a user that run in the sandbox. */
+export type EntryName = "transform" | "handshake";
+
 export interface TransformRequest {
   /** Names this text of the transform: compiled once under this key, and its behaviour is remembered under it. */
   versionKey: string;
   /** Absent: it belongs to nobody else. */
   owner?: TransformOwner | undefined;
   source: string;
+  /** Which function of it is called: `transform` unless given. A handshake gets `evtJson` as its one argument. */
+  entry?: EntryName;
   /** The text of `evt`. Parsed inside the sandbox and nowhere else. When it is the same text as `raw`, it is sent there once. */
   evtJson: string;
   headers: Readonly<Record<string, string>>;

@@ -16,6 +16,7 @@ import type { ThreadAnswer, ThreadJob } from "./sandbox/thread.ts";
 import { type LossReason, SandboxThread } from "./sandbox-thread.ts";
 import type {
   CheckOutcome,
+  EntryName,
   SandboxLimits,
   TransformFault,
   TransformOutcome,
@@ -44,8 +45,8 @@ export interface TransformRunner {
   /** Lets what runs finish, ends what waits with `overloaded`, and ends the threads. Safe to call twice, or before start. */
   stop(): Promise<void>;
   run(request: TransformRequest): Promise<TransformOutcome>;
-  /** Says whether the source parses and defines a transform, without calling it. */
-  check(source: string): Promise<CheckOutcome>;
+  /** Says whether the source parses and defines the function, without calling it. */
+  check(source: string, entry?: EntryName): Promise<CheckOutcome>;
   /** For metrics. */
   readonly load: { running: number; waiting: number; threads: number };
 }
@@ -129,10 +130,11 @@ class Runner implements TransformRunner {
     };
   }
 
-  run({ versionKey, owner, source, evtJson, headers, queryParams, raw }: TransformRequest): Promise<TransformOutcome> {
+  run({ versionKey, owner, source, entry, evtJson, headers, queryParams, raw }: TransformRequest): Promise<TransformOutcome> {
     const run = {
       versionKey,
       source,
+      entry,
       evtJson: evtJson === raw ? null : evtJson,
       headersJson: JSON.stringify(headers),
       queryParamsJson: JSON.stringify(queryParams),
@@ -146,9 +148,9 @@ class Runner implements TransformRunner {
     });
   }
 
-  check(source: string): Promise<CheckOutcome> {
+  check(source: string, entry: EntryName = "transform"): Promise<CheckOutcome> {
     return new Promise((resolve) => {
-      this.#accept({ check: source }, null, CHECK_OWNER, (answer) => {
+      this.#accept({ check: source, entry }, null, CHECK_OWNER, (answer) => {
         if ("code" in answer) {
           const { logs: _, ...fault } = answer;
           resolve({ ok: false, ...fault });

@@ -95,6 +95,7 @@ export class SimProcess {
       bodyBytesMax: config.bodyLimit,
       transforms: NO_TRANSFORMS,
       maskedHeaders: new Set(),
+      publicUrl: null,
       dedupWindow: createDedupWindow(config.dedupWindow),
       refusals: new RefusalLog(log),
     });
@@ -134,9 +135,20 @@ export class SimProcess {
     if (path.startsWith("/fn/register")) return this.#register(body, headers["x-simulated-sdk"] ?? "service");
     const keyText = path.slice("/e/".length);
     const readBody = async () => Buffer.from(body);
-    const request = { keyText, query: "", headers, rawHeaders: [], ip: "127.0.0.1", readBody, memory: ANY_AMOUNT };
+    const request = {
+      method: "POST",
+      target: path,
+      keyText,
+      query: "",
+      headers,
+      rawHeaders: [],
+      ip: "127.0.0.1",
+      readBody,
+      memory: ANY_AMOUNT,
+    };
     const outcome = await this.#eventLife(request);
     if (typeof outcome === "symbol") throw new Error("a send was aborted");
+    if ("handshake" in outcome) throw new Error("a send was taken for a handshake");
     return outcome instanceof Refusal ? said(outcome, "") : said(null, JSON.stringify({ ids: outcome.ids, status: 200 }));
   }
 
@@ -150,6 +162,7 @@ export class SimProcess {
   async #register(body: string, sdk: string): Promise<EdgeAnswer> {
     const registration = { headers: sdk as "service" | "inngest", body: JSON.parse(body) as unknown, sdk, framework: null, deployId: null };
     const outcome = await this.functions.sdk.register({ environment: this.#environmentNow(), ...registration });
+    if ("handshake" in outcome) throw new Error("a send was taken for a handshake");
     return outcome instanceof Refusal ? said(outcome, "") : said(null, JSON.stringify({ ok: true, modified: outcome.modified }));
   }
 

@@ -16,7 +16,7 @@ export interface WebhookRequestsRoutesParts {
   store: WebhookRequestStore;
   directory: WebhookDirectory;
   /** Sends a recorded request through the current transform, as a new one. */
-  replay(record: WebhookRequest, webhook: Webhook): Promise<{ ids: readonly string[] } | Refusal>;
+  replay(record: WebhookRequest, webhook: Webhook): Promise<{ ids: readonly string[] } | { handshake: object } | Refusal>;
 }
 
 export interface RequestFilterQuery {
@@ -32,7 +32,7 @@ interface ListQuery extends RequestFilterQuery {
 
 /** What requests can be chosen by: in the list, and in jobs. */
 export const REQUEST_FILTERS = {
-  outcome: { type: "string", minLength: 1, description: "`accepted`, or the code of an error." },
+  outcome: { type: "string", minLength: 1, description: "`accepted`, `handshake`, or the code of an error." },
   from: { type: "string", description: "Received at or after: ISO 8601 or milliseconds." },
   to: { type: "string", description: "Received before: ISO 8601 or milliseconds." },
 } as const;
@@ -59,7 +59,11 @@ const REQUEST = shape(
       description: "The bytes as they came, where `body` is not exactly their text: not UTF-8, or compressed.",
     },
     status: INTEGER,
-    outcome: { type: "string", description: "`accepted`, or the code of an error." },
+    outcome: { type: "string", description: "`accepted`, `handshake`, or the code of an error." },
+    verified: {
+      type: ["boolean", "null"],
+      description: "Whether its signature was found right; null where the webhook verified nothing.",
+    },
     error: TEXT,
     eventId: TEXT,
     environment: { type: "string", description: "Where the event went." },
@@ -83,6 +87,7 @@ const REPLAY = {
   errors: [
     ...["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete", "event_name_denied", "ip_denied"],
     ...["transform_failed", "transform_invalid_event", "transform_timeout", "transform_memory", "body_invalid"],
+    ...["signature_invalid", "handshake_failed", "method_not_allowed"],
   ] as ErrorCode[],
 };
 
@@ -124,15 +129,17 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
       const webhook = findWebhook(directory, request, request.params.id);
       const record = await findRequest(store, webhook, request.params.requestId);
       const answer = await parts.replay(withBody(record), webhook);
-      if (!("ids" in answer)) throw new RestRefusal(answer.code, answer.message, answer.details);
+      if ("code" in answer) throw new RestRefusal(answer.code, answer.message, answer.details);
+      // A handshake is answered again, and makes no event again.
+      const ids = "ids" in answer ? answer.ids : [];
       await parts.audit.note(request, {
         action: "webhook.request_replayed",
         target: { kind: "webhook", id: webhook.id, name: webhook.name },
         environment: directory.environment(webhook.environmentId)?.name ?? null,
-        details: { requestId: record.id, ids: answer.ids },
+        details: { requestId: record.id, ids },
       });
       reply.code(201);
-      return { data: { ids: answer.ids } };
+      return { data: { ids } };
     },
   );
 }
@@ -184,6 +191,7 @@ export function requestView(record: WebhookRequest, environment: string) {
     ...(record.bodyBase64 !== null && { bodyBase64: record.bodyBase64 }),
     status: record.status,
     outcome: record.outcome,
+    verified: record.verifiedAt === null ? null : record.outcome !== "signature_invalid",
     ...(record.error !== null && { error: record.error }),
     ...(record.eventId !== null && { eventId: record.eventId }),
     environment,

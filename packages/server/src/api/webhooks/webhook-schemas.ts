@@ -5,6 +5,7 @@ import type { Webhook } from "../../store/contract/index.ts";
 import { invalid } from "../rest-errors.ts";
 import { ACCEPT_LIST, closed } from "../rest-schemas.ts";
 import { BOOLEAN, INSTANT, INTEGER, shape, TEXT } from "../route-facts.ts";
+import { SETTINGS_FIELDS, SETTINGS_SHOWN, settingsView } from "./verify-settings.ts";
 
 const TRANSFORM_UNITS_MAX = 262_144;
 
@@ -14,6 +15,7 @@ const WEBHOOK_FIELDS = {
   eventNames: ACCEPT_LIST,
   ips: ACCEPT_LIST,
   enabled: { type: "boolean" },
+  ...SETTINGS_FIELDS,
 } as const;
 
 export const WEBHOOK_CREATE = closed(
@@ -35,6 +37,7 @@ export const WEBHOOK = shape(
     eventNames: ACCEPT_LIST,
     ips: ACCEPT_LIST,
     enabled: BOOLEAN,
+    ...SETTINGS_SHOWN,
     version: INTEGER,
     createdAt: INSTANT,
     updatedAt: INSTANT,
@@ -80,6 +83,7 @@ export function webhookView(webhook: Webhook, environment: string, url: string) 
     eventNames: webhook.eventNames,
     ips: webhook.ips,
     enabled: webhook.enabled,
+    ...settingsView(webhook),
     version: webhook.version,
     createdAt: new Date(webhook.createdAt).toISOString(),
     updatedAt: new Date(webhook.updatedAt).toISOString(),

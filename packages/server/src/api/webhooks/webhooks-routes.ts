@@ -2,7 +2,7 @@
 
 import type { AcceptList, WebhookId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Environment, Webhook, WebhookChanges, WebhookStore } from "../../store/contract/index.ts";
+import { type Environment, NO_SECRETS, type Webhook, type WebhookChanges, type WebhookStore } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { checkMayUse, principalOf } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
@@ -12,6 +12,7 @@ import { type OwnAddressRules, ownAddress } from "../own-address.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
+import { type GivenSettings, readSettings, type SettingsParts } from "./verify-settings.ts";
 import { checkLists, WEBHOOK, WEBHOOK_CREATE, WEBHOOK_UPDATE, WEBHOOK_VERSION, webhookView } from "./webhook-schemas.ts";
 
 export interface WebhookDirectory {
@@ -19,7 +20,7 @@ export interface WebhookDirectory {
   environment(id: Webhook["environmentId"]): Environment | undefined;
 }
 
-export interface WebhooksRoutesParts extends OwnAddressRules {
+export interface WebhooksRoutesParts extends OwnAddressRules, SettingsParts {
   audit: AuditTrail;
   access: AccessRules;
   store: WebhookStore;
@@ -27,15 +28,13 @@ export interface WebhooksRoutesParts extends OwnAddressRules {
     environmentNamed(name: string): Environment | undefined;
     refresh(): Promise<void>;
   };
-  /** Says what is wrong with the text of a transform, or null. */
-  checkTransform(source: string): Promise<{ message: string; line?: number; column?: number } | null>;
   issueWebhookToken(): string;
   newId(): string;
   isIpRange(text: string): boolean;
   now: () => number;
 }
 
-interface CreateBody {
+interface CreateBody extends GivenSettings {
   name: string;
   transform: string;
   environment?: string;
@@ -44,7 +43,11 @@ interface CreateBody {
   enabled?: boolean;
 }
 
+type UpdateBody = Omit<WebhookChanges, keyof GivenSettings | "secrets" | "handedOver"> & GivenSettings;
+
 const SHOWN_CHARACTERS = 8;
+/** What a new webhook has before its settings are read. */
+const NEW_WEBHOOK = { verify: null, handshake: null, answer: null, mirror: null, secrets: NO_SECRETS };
 
 type ById = { Params: { id: string } };
 
@@ -102,6 +105,8 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       const environment = chosenEnvironment(parts, request, request.body.environment);
       checkLists(request.body, parts.isIpRange);
       await refuseBadTransform(transform);
+      const settings = await readSettings(parts, request.body, NEW_WEBHOOK);
+      refuseMirrorOfBranch(environment, settings.mirror);
       const id = `wh_${parts.newId()}` as WebhookId;
       const token = parts.issueWebhookToken();
       const createdAt = parts.now();
@@ -115,6 +120,9 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
         ips,
         enabled,
         createdAt,
+        ...NEW_WEBHOOK,
+        ...settings,
+        secrets: { ...NO_SECRETS, ...settings.secrets },
       });
       await directory.refresh();
       await note(request, "created", created);
@@ -127,7 +135,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
     data: view(request, findWebhook(directory, request, request.params.id)),
   }));
 
-  app.put<ById & { Body: WebhookChanges }>(
+  app.put<ById & { Body: UpdateBody }>(
     "/webhooks/:id",
     {
       config,
@@ -141,16 +149,21 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
     },
     async (request) => {
       const webhook = findWebhook(directory, request, request.params.id);
-      const changes = request.body;
+      const { verify: _, handshake: __, answer: ___, mirror: ____, ...changes } = request.body;
       if (changes.version !== undefined && changes.transform !== undefined)
         throw invalid("version", "cannot be given together with transform");
       checkLists(changes, parts.isIpRange);
       await refuseBadTransform(changes.transform);
-      const updated = await store.webhookUpdate({ environmentId: webhook.environmentId, id: webhook.id, changes, updatedAt: parts.now() });
+      const settings = await readSettings(parts, request.body, webhook);
+      refuseMirrorOfBranch(directory.environment(webhook.environmentId), settings.mirror);
+      const updated = await store.webhookUpdate({
+        ...{ environmentId: webhook.environmentId, id: webhook.id, updatedAt: parts.now() },
+        changes: { ...changes, ...settings },
+      });
       if (!updated && changes.version !== undefined) {
         throw new RestRefusal("webhook_version_not_found", `The webhook has no version ${changes.version}.`);
       }
-      return changed(request, "updated", updated, Object.keys(changes));
+      return changed(request, "updated", updated, Object.keys(request.body));
     },
   );
 
@@ -185,6 +198,11 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
       page: { next },
     };
   });
+}
+
+/** What comes in for all branches goes to the one it names already. */
+function refuseMirrorOfBranch(environment: Environment | undefined, mirror: WebhookChanges["mirror"]): void {
+  if (mirror && environment?.kind === "shared") throw invalid("mirror", "is for webhooks of one environment, not of branch");
 }
 
 /** By id alone: ids are unique across environments. */

@@ -130,6 +130,11 @@ export class Directory {
     return this.#webhooksByToken.get(token) ?? null;
   }
 
+  /** The tokens this webhook's URLs end or ended in. */
+  tokensOf(id: string): string[] {
+    return [...this.#webhooksByToken].filter(([, { webhook }]) => webhook.id === id).map(([token]) => token);
+  }
+
   /** Webhooks that were not deleted, oldest first. */
   webhooks(): Webhook[] {
     return this.#webhooks.filter(({ deletedAt }) => deletedAt === null);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WebhookId, WebhookRequestId } from "@inlet/protocol";
-import type { EventCursor, NewWebhookRequest, Store, Webhook } from "../contract/index.ts";
+import { type EventCursor, type NewWebhookRequest, NO_SECRETS, type Store, type Webhook } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
 
@@ -92,7 +92,7 @@ async function fillEvents(store: Store) {
 
 async function fillRequests(store: Store): Promise<Webhook> {
   const { id: environmentId } = await makeEnvironment(store, "hooks");
-  const lists = { eventNames: null, ips: null };
+  const lists = { eventNames: null, ips: null, verify: null, handshake: null, answer: null, mirror: null, secrets: NO_SECRETS };
   const id = "wh_1" as WebhookId;
   const webhook = await store.webhookInsert({
     ...{ id, environmentId, name: "hook", token: "token", transform: "code", enabled: true, createdAt: 1 },
@@ -114,6 +114,7 @@ function largeRequest({ id: webhookId, environmentId }: Webhook, n: number): New
       transformVersion: 1,
       durationMs: 1,
       logs: "[]",
+      verifiedAt: null,
     },
   };
 }

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WebhookId, WebhookRequestId } from "@inlet/protocol";
-import type { Environment, EventCursor, NewWebhookRequest, Store, Webhook } from "../contract/index.ts";
+import {
+  type Environment,
+  type EventCursor,
+  type NewWebhookRequest,
+  NO_SECRETS,
+  type Store,
+  type Webhook,
+  type WebhookChanges,
+} from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import { makeEnvironment, sampleBatch, sampleEvent } from "./samples.ts";
 
@@ -14,6 +22,7 @@ function makeWebhook(store: Store, environment: Environment, id = "wh_1"): Promi
     transform: "first",
     eventNames: null,
     ips: { mode: "deny", list: ["10.0.0.0/8"] },
+    ...{ verify: null, handshake: null, answer: null, mirror: null, secrets: NO_SECRETS },
     enabled: true,
     createdAt: 1,
   });
@@ -39,6 +48,7 @@ function sampleRequest(webhook: Webhook, n: number, changes: Partial<NewWebhookR
     transformVersion: 1,
     durationMs: 0.5,
     logs: "[]",
+    verifiedAt: null,
     ...changes,
   };
 }
@@ -51,6 +61,37 @@ export function webhookConformance(engine: Engine): void {
     assert.deepEqual(changed, { ...made, name: "other", ips: null, enabled: false, updatedAt: 5 });
     assert.deepEqual(await (await reopen()).webhookList(), [changed]);
     assert.equal(await store.webhookUpdate({ ...made, id: "none" as WebhookId, changes: {}, updatedAt: 6 }).catch(() => null), null);
+  });
+
+  test(`${engine.name}: settings and secrets are kept, changed field by field, and go with what they belong to`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const made = await makeWebhook(store, await makeEnvironment(store));
+    const update = (changes: WebhookChanges) => store.webhookUpdate({ ...made, changes, updatedAt: 5 });
+    const verify = { scheme: "hmac", toleranceSeconds: 9, header: "X-Sig", signed: "\u0000{raw}" } as const;
+    const whole = {
+      verify,
+      handshake: { source: "function handshake() {}" },
+      answer: { status: 202, contentType: "text/xml", body: "<ok/>" },
+      mirror: { to: ["feature/*"], sample: 0.1 },
+    };
+    const changed = await update({ ...whole, secrets: { verify: ["one", "tw\u00f6"] } });
+    assert.deepEqual(changed, { ...made, ...whole, secrets: { ...NO_SECRETS, verify: ["one", "tw\u00f6"] }, updatedAt: 5 });
+    assert.deepEqual((await update({ verify: { ...verify, header: "X-Other" } }))?.secrets.verify, ["one", "tw\u00f6"]);
+    assert.deepEqual((await update({ handshake: { preset: "meta" }, secrets: { handshake: ["token"] } }))?.secrets.handshake, ["token"]);
+    const [read] = await (await reopen()).webhookList();
+    assert.deepEqual(read?.secrets, { verify: ["one", "tw\u00f6"], handshake: ["token"], isHandedOver: false });
+  });
+
+  test(`${engine.name}: secrets go with the setting they belong to, and one that is handed over counts once`, async (t) => {
+    const { store } = await engine.open(t);
+    const made = await makeWebhook(store, await makeEnvironment(store));
+    const update = (changes: WebhookChanges) => store.webhookUpdate({ ...made, changes, updatedAt: 5 });
+    await update({ verify: { scheme: "github", toleranceSeconds: 1 }, handshake: { preset: "asana" } });
+    assert.deepEqual((await update({ handedOver: "first" }))?.secrets, { verify: ["first"], handshake: null, isHandedOver: true });
+    assert.deepEqual((await update({ handedOver: "second" }))?.secrets.verify, ["first"]);
+    await update({ handshake: { preset: "asana" } });
+    assert.deepEqual((await update({ handedOver: "second" }))?.secrets.verify, ["first", "second"]);
+    assert.deepEqual((await update({ verify: null, handshake: null }))?.secrets, NO_SECRETS);
   });
 
   test(`${engine.name}: a new text is a new version, an old version can be put in force, a missing one cannot`, async (t) => {

@@ -30,6 +30,8 @@ export interface NewWebhookRequest {
   durationMs: number;
   /** JSON text: what the transform wrote to the console. */
   logs: string;
+  /** The time of receipt that the age of its signature was judged by; null when nothing was verified. */
+  verifiedAt: number | null;
 }
 
 export interface WebhookRequest extends NewWebhookRequest {

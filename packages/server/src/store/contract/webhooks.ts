@@ -2,6 +2,56 @@
 
 import type { AcceptList, EnvironmentId, WebhookId } from "@inlet/protocol";
 
+// biome-ignore format: one line is easier to read
+export const VERIFY_SCHEMES = ["standard-webhooks", "stripe", "github", "shopify", "slack", "twilio", "linear", "hmac", "basic", "header"] as const;
+export type VerifyScheme = (typeof VERIFY_SCHEMES)[number];
+
+/** How requests are verified before the transform. The secrets are kept apart (WebhookSecrets). */
+export interface WebhookVerify {
+  scheme: VerifyScheme;
+  toleranceSeconds: number;
+  /** `hmac`, `header` and, where the provider uses another name, `stripe`. */
+  header?: string;
+  algorithm?: "sha1" | "sha256" | "sha512";
+  prefix?: string;
+  encoding?: "hex" | "base64";
+  /** What is signed: a template of `{raw}`, `{timestamp}`, `{url}` and `{header:Name}`. */
+  signed?: string;
+  timestampHeader?: string;
+  /** `basic` only. */
+  user?: string;
+}
+
+export const HANDSHAKE_PRESETS = ["slack", "meta", "microsoft-graph", "x", "dropbox", "zoom", "okta", "asana"] as const;
+export type HandshakePreset = (typeof HANDSHAKE_PRESETS)[number];
+
+/** How a provider's question whether the URL is ours is answered. */
+export type WebhookHandshake = { preset: HandshakePreset } | { source: string };
+
+/** What an accepted request is answered with instead of the ids. */
+export interface WebhookAnswer {
+  status: number;
+  contentType: string;
+  body: string;
+}
+
+/** Branch environments that get a copy of accepted events, and the part of them that is copied. */
+export interface WebhookMirror {
+  to: readonly string[];
+  sample: number;
+}
+
+export interface WebhookSecrets {
+  verify: readonly string[];
+  /** Null: those of `verify`. */
+  handshake: readonly string[] | null;
+  /** The provider has handed a secret over since the handshake was set. */
+  isHandedOver: boolean;
+}
+
+export const NO_SECRETS: WebhookSecrets = { verify: [], handshake: null, isHandedOver: false };
+export const SECRETS_MAX = 4;
+
 export interface Webhook {
   id: WebhookId;
   /** An environment, or the shared scope of all branches. */
@@ -14,6 +64,11 @@ export interface Webhook {
   version: number;
   eventNames: AcceptList | null;
   ips: AcceptList | null;
+  verify: WebhookVerify | null;
+  handshake: WebhookHandshake | null;
+  answer: WebhookAnswer | null;
+  mirror: WebhookMirror | null;
+  secrets: WebhookSecrets;
   enabled: boolean;
   createdAt: number;
   updatedAt: number;
@@ -34,6 +89,15 @@ export interface WebhookChanges {
   version?: number;
   eventNames?: AcceptList | null;
   ips?: AcceptList | null;
+  /** Null forgets its secrets too. */
+  verify?: WebhookVerify | null;
+  handshake?: WebhookHandshake | null;
+  answer?: WebhookAnswer | null;
+  mirror?: WebhookMirror | null;
+  /** What is not given is kept. */
+  secrets?: Partial<Pick<WebhookSecrets, "verify" | "handshake">>;
+  /** A secret that the provider handed over: added, unless one was since the handshake was set, or there are too many. */
+  handedOver?: string;
   enabled?: boolean;
 }
 

@@ -31,7 +31,8 @@ export const SOURCE_LEFT_OUT: readonly string[] = ["probe"];
 /** What nodes and migrations say of themselves, and what only several nodes need. */
 export const TARGET_OWN: readonly string[] = [
   ...["probe", "schema_version", "nodes", "turns", "time_partitions"],
-  ...["store_copy", "store_copy_tables"],
+  // The key beside the embedded store is brought along by copy-store.ts.
+  ...["store_copy", "store_copy_tables", "encryption_key"],
 ];
 
 /** In an order that foreign keys allow. */
@@ -84,6 +85,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     columns: {
       webhook_no: "rowid",
       ...same("webhook_id", "environment_id", "name", "version", "event_names", "ips", "enabled"),
+      ...same("verify", "handshake", "answer", "mirror", "secrets"),
       ...same("created_at", "updated_at", "deleted_at"),
     },
     convert: escaped("name"),
@@ -107,7 +109,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     columns: same(
       ...["sequence", "environment_id", "webhook_id", "request_id", "received_at", "ip", "method", "headers", "query"],
       ...["content_type", "body", "body_base64", "status", "outcome", "error", "event_id", "delivered_to"],
-      ...["transform_version", "duration_ms", "logs"],
+      ...["transform_version", "duration_ms", "logs", "verified_at"],
     ),
     convert: escaped("content_type", "body", "error"),
   },

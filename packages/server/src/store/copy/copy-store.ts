@@ -14,6 +14,7 @@ import { migrate } from "../postgres/schema/migrate.ts";
 import { DATABASE_FILE } from "../sqlite/database.ts";
 import { refuseBadFile } from "../sqlite/folder/check-file.ts";
 import { lockFolder } from "../sqlite/folder/folder-lock.ts";
+import { readKeyFile } from "../sqlite/folder/key-file.ts";
 import { type Move, readMove, writeMove } from "../sqlite/folder/moved-folder.ts";
 import { openChecked } from "../sqlite/sqlite-store.ts";
 import { COPIED_TABLES } from "./copied-tables.ts";
@@ -92,9 +93,19 @@ async function copyAll(source: DatabaseSync, database: Database, { folder, url, 
       },
     });
   }
-  if (!copy.isFinished) await finishCopy(database, totals);
+  if (!copy.isFinished) {
+    await bringKey(database, folder);
+    await finishCopy(database, totals);
+  }
   const tables = [...totals].map(([name, rows]) => ({ name, rows }));
   return { isResumed: copy.isResumed, rows: rowsTotal, tables };
+}
+
+/** Secrets are copied as they are, encrypted. A key that came from the setting is given to the nodes by the setting. */
+async function bringKey(database: Database, folder: string): Promise<void> {
+  const [key] = readKeyFile(folder);
+  if (key === undefined) return;
+  await database.query("INSERT INTO encryption_key VALUES (1, $1) ON CONFLICT (only_row) DO UPDATE SET key = excluded.key", [key]);
 }
 
 function closeFolder(folder: string, to: string): Move {

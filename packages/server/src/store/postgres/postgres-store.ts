@@ -13,6 +13,7 @@ import {
   StoreUnavailable,
   type WaitRules,
 } from "../contract/index.ts";
+import type { SecretBox } from "../rows/secret-box.ts";
 import { auditStore } from "./access/audit-log.ts";
 import { environmentStore } from "./access/environments.ts";
 import { idempotencyStore } from "./access/idempotency-keys.ts";
@@ -44,6 +45,7 @@ import { runStore } from "./runs/runs.ts";
 import { createWriteDecisions } from "./runs/write-decisions.ts";
 import { analyzeYoungTables } from "./schema/analyze-young-tables.ts";
 import { migrate, SCHEMA_FOLDER, schemaKnown } from "./schema/migrate.ts";
+import { openSecretBox } from "./schema/reseal.ts";
 import { retentionStore } from "./schema/retention.ts";
 import { webhookRequestStore } from "./webhooks/webhook-requests.ts";
 import { webhookStore } from "./webhooks/webhooks.ts";
@@ -52,6 +54,8 @@ export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "onF
   connectionsMax?: number;
   /** Where to listen, if not at the same address: no proxy that pools transactions can do that. "off": nowhere. */
   listenUrl?: string;
+  /** What secrets are encrypted with: the first encrypts, all decrypt. Without one, a key is kept in the database. */
+  encryptionKeys?: readonly string[];
   /** How waits are found. Not needed by who runs no functions. */
   rules?: WaitRules;
   /** Of this program, for people to see. */
@@ -70,8 +74,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const node = `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
   const signals = new Signals(database, node);
   const beat = new NodeBeat(database, { node, version, schemaKnown: schemaKnown(schemaFolder) });
+  let box: SecretBox;
   try {
     await migrate(database, schemaFolder);
+    box = await openSecretBox(database, options.encryptionKeys ?? []);
     await database.readClock();
     await beat.start();
     await signals.start();
@@ -122,13 +128,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...eventStore(database, events, signals),
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
-    ...keyStore(database, announced),
+    ...keyStore(database, announced, box),
     ...sessionStore(database),
     ...auditStore(database),
     ...idempotencyStore(database),
     ...eventTypeStore(database),
     ...trafficStore(database),
-    ...webhookStore(database, announced),
+    ...webhookStore(database, announced, box),
     ...webhookRequestStore(database, events),
     ...appStore({ database, announced, notify }),
     ...queue,

@@ -3,6 +3,8 @@
 import type { EnvironmentId, KeyId } from "@inlet/protocol";
 import type { ApiRole, Key, KeyKind } from "../contract/index.ts";
 import { listText, parseList } from "./accept-lists.ts";
+import { ownerOf } from "./sealed-rows.ts";
+import type { SecretBox } from "./secret-box.ts";
 
 export interface KeyRow {
   key_id: string;
@@ -20,13 +22,14 @@ export interface KeyRow {
   revoked_at: number | null;
 }
 
-export function keyColumns(key: Omit<Key, "revokedAt">) {
-  const { id, kind, name, environmentId, hash, prefix, secret, role, eventNames, ips, createdAt } = key;
+export function keyColumns(box: SecretBox, key: Omit<Key, "revokedAt">) {
+  const { id, kind, name, environmentId, hash, prefix, role, eventNames, ips, createdAt } = key;
+  const secret = key.secret === null ? null : box.seal(key.secret, ownerOf("keys", id));
   const environments = key.environments && JSON.stringify(key.environments);
   return [id, kind, name, environmentId, hash, prefix, secret, role, environments, listText(eventNames), listText(ips), createdAt] as const;
 }
 
-export function toKey(row: KeyRow): Key {
+export function toKey(box: SecretBox, row: KeyRow): Key {
   return {
     id: row.key_id as KeyId,
     kind: row.kind as KeyKind,
@@ -34,7 +37,7 @@ export function toKey(row: KeyRow): Key {
     environmentId: row.environment_id as EnvironmentId | null,
     hash: row.hash,
     prefix: row.prefix,
-    secret: row.secret,
+    secret: row.secret === null ? null : box.open(row.secret, ownerOf("keys", row.key_id)),
     role: row.role as ApiRole | null,
     environments: row.environments === null ? null : JSON.parse(row.environments),
     eventNames: parseList(row.event_names),

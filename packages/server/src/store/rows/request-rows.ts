@@ -29,6 +29,7 @@ export interface RequestRow {
   transform_version: number;
   duration_ms: number;
   logs: string;
+  verified_at: number | null;
 }
 
 export function bytesOfRequest({ headers, query, body, body_base64, logs }: RequestRow): number {
@@ -57,6 +58,7 @@ export function toRequest(row: RequestRow): WebhookRequest {
     transformVersion: row.transform_version,
     durationMs: row.duration_ms,
     logs: row.logs,
+    verifiedAt: row.verified_at,
   };
 }
 

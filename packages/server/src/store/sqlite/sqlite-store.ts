@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { CommitFigures, EventAppendResult, EventBatch, EventStore, Store, StoreReport, WaitRules } from "../contract/index.ts";
+import type { SecretBox } from "../rows/secret-box.ts";
 import { auditStore } from "./access/audit-log.ts";
 import { environmentStore } from "./access/environments.ts";
 import { idempotencyStore } from "./access/idempotency-keys.ts";
@@ -40,12 +41,15 @@ import { runStore } from "./runs/runs.ts";
 import { StartRuns } from "./runs/start-runs.ts";
 import { Waits } from "./runs/waits.ts";
 import { migrate, schemaKnown } from "./schema/migrate.ts";
+import { openSecretBox } from "./schema/reseal.ts";
 import { retentionStore } from "./schema/retention.ts";
 import { webhookRequestStore } from "./webhooks/webhook-requests.ts";
 import { webhookStore } from "./webhooks/webhooks.ts";
 
 export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "onRecovery"> {
   folder: string;
+  /** What secrets are encrypted with: the first encrypts, all decrypt. Without one, a key is kept in the folder. */
+  encryptionKeys?: readonly string[];
   /** How waits are found. Not needed by who runs no functions. */
   rules?: WaitRules;
   /** Of this program, for people to see. */
@@ -56,18 +60,26 @@ export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "
 const NODE = "local";
 
 /** Throws StoreRefused when the folder is in use, cannot be written, or holds a file that must not be used. */
-export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown", onCommitted, ...hooks }: SqliteStoreOptions): Store {
+export function openSqliteStore({
+  folder,
+  encryptionKeys = [],
+  rules = NO_RULES,
+  version = "unknown",
+  onCommitted,
+  ...hooks
+}: SqliteStoreOptions): Store {
   makePrivateFolder(folder);
   const lock = lockFolder(folder);
   const path = join(folder, DATABASE_FILE);
-  let db: DatabaseSync;
+  let opened: { db: DatabaseSync; box: SecretBox };
   try {
     refuseMoved(folder);
-    db = openChecked(path);
+    opened = openWithSecrets(path, folder, encryptionKeys);
   } catch (error) {
     lock.release();
     throw refuseBadFile(path, error);
   }
+  const { db, box } = opened;
   const reader = new Reader(path);
   const checkpointer = new Checkpointer(db, () => reader.read("checkpoint", undefined));
   const watchers = new Set<() => void>();
@@ -122,13 +134,13 @@ export function openSqliteStore({ folder, rules = NO_RULES, version = "unknown",
     ...eventStore(appendCounted, writer, reader, watchers),
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
-    ...keyStore(db, writer),
+    ...keyStore(db, writer, box),
     ...sessionStore(db, writer),
     ...auditStore(db, writer, reader),
     ...idempotencyStore(db, writer),
     ...eventTypeStore(db, writer, reader),
     ...trafficStore(db, writer, reader),
-    ...webhookStore(db, writer),
+    ...webhookStore(db, writer, box),
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),
     ...queueStore(db, { writer, reader, lanes, limits, order, entries }),
@@ -181,6 +193,16 @@ function fileBytes(path: string): number {
 function report(version: string, startedAt: number): StoreReport {
   const node = { name: NODE, version, since: startedAt, lastSeenAt: Date.now(), isGone: false };
   return { engine: "sqlite", schema: schemaKnown(), schemaKnown: schemaKnown(), answerMs: 0, nodes: [node] };
+}
+
+function openWithSecrets(path: string, folder: string, encryptionKeys: readonly string[]): { db: DatabaseSync; box: SecretBox } {
+  const db = openChecked(path);
+  try {
+    return { db, box: openSecretBox(db, folder, encryptionKeys) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /** The file brought to the schema of this program. Throws what `refuseBadFile` understands. */

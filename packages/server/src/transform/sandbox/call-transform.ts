@@ -5,12 +5,14 @@
  * can settle it, so one that is still pending when they are done never will be, and that is said at once.
  */
 
-import type { TransformFault, TransformSuccess } from "../transform-outcome.ts";
+import type { EntryName, TransformFault, TransformSuccess } from "../transform-outcome.ts";
 import { type DescribeOptions, describeException, describeThrown } from "./describe-exception.ts";
 import { type Guest, GuestTrap } from "./guest.ts";
 import type { Handle } from "./quickjs.ts";
 
 export interface TransformCall {
+  /** `transform` unless given. A handshake gets `evtJson` as its one argument, and may return nothing. */
+  entry?: EntryName | undefined;
   /** Null when it is the same text as `raw`. */
   evtJson: string | null;
   headersJson: string;
@@ -51,6 +53,7 @@ function passArguments(guest: Guest, options: CallOptions): Handle[] | { fault: 
   const raw = guest.write(request.raw);
   const evt = orTooDeep(BODY_TOO_DEEP, () => guest.parseJson(evtText(guest, raw, request), bodyFileAt));
   if (guest.isException(evt)) return { fault: bodyFault(guest, options) };
+  if (request.entry === "handshake") return [evt];
   const headers = guest.parseJson(guest.write(request.headersJson), bodyFileAt);
   const queryParams = guest.parseJson(guest.write(request.queryParamsJson), bodyFileAt);
   const values = [evt, headers, queryParams, guest.string(raw)];
@@ -91,7 +94,8 @@ function settle(guest: Guest, promise: Handle, options: CallOptions): Step {
 
 function eventText(guest: Guest, event: Handle, options: CallOptions): Called | { fault: TransformFault } {
   const kind = guest.kind(event);
-  if (kind !== "object") return invalid(RETURNED[kind]);
+  if (options.request.entry === "handshake" && (kind === "undefined" || kind === "null")) return { eventJson: "null" };
+  if (kind !== "object") return invalid(options.request.entry === "handshake" ? HANDSHAKE_RETURNED : RETURNED[kind]);
   const json = orTooDeep(EVENT_TOO_DEEP, () => guest.stringifyJson(event));
   if (guest.isException(json)) return { fault: notJson(describeException(guest, options)) };
   const bytes = guest.textBytes(json);
@@ -111,6 +115,8 @@ const RETURNED = {
   function: "the transform returned a function; it must return an object with name and data",
   primitive: "the transform returned a value that is not an object; it must return an object with name and data",
 } as const;
+
+const HANDSHAKE_RETURNED = "the handshake must return { status, headers, body } or nothing";
 
 function notJson(fault: TransformFault): TransformFault {
   if (fault.code === "transform_memory") return fault;

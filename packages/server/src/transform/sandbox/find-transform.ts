@@ -1,15 +1,15 @@
 /**
- * Evaluates the user's source once and finds the function in it. The forms, in the order tried:
+ * Evaluates the user's source once and finds the function in it: `transform`, or `handshake`. The forms, in the order tried:
  *
- * 1. a script that defines `transform`: a function declaration, or a variable that holds a function
+ * 1. a script that defines it by its name: a function declaration, or a variable that holds a function
  * 2. a script whose value is a function: a lone arrow function
  * 3. a lone function expression, which only parses in parentheses: `function (evt) { … }`, or one with another name
- * 4. a module: `export default`, else an export named `transform`
+ * 4. a module: `export default`, else an export of its name
  *
  * When none parses, the syntax error that lies furthest into the source is reported, with its place in the source as written.
  */
 
-import type { TransformFault } from "../transform-outcome.ts";
+import type { EntryName, TransformFault } from "../transform-outcome.ts";
 import { describeException, describeThrown, SOURCE_FILE } from "./describe-exception.ts";
 import { type Guest, READ_AS } from "./guest.ts";
 import type { Handle } from "./quickjs.ts";
@@ -23,35 +23,41 @@ export interface FoundTransform {
 export type FindResult = FoundTransform | { fault: TransformFault };
 
 const OWN_FILE = "inlet";
-const GLOBAL_TRANSFORM = `typeof transform === "function" ? transform : undefined`;
 const LOOKS_LIKE_MODULE = /\b(?:export|import)\b/;
 
-export function findTransform(guest: Guest, source: string, memoryBytes: number): FindResult {
-  if (parses(guest, source)) return fromScript(guest, source, memoryBytes);
+export interface FindOptions {
+  /** The name of the function that is looked for. */
+  entry: EntryName;
+  memoryBytes: number;
+}
+
+export function findTransform(guest: Guest, source: string, options: FindOptions): FindResult {
+  const { memoryBytes } = options;
+  if (parses(guest, source)) return fromScript(guest, source, options);
   const faults = [describeException(guest, { memoryBytes, linesBefore: 0 })];
   const expression = inParentheses(source);
-  if (parses(guest, expression)) return fromExpression(guest, expression, memoryBytes) ?? { fault: noFunction() };
+  if (parses(guest, expression)) return fromExpression(guest, expression, memoryBytes) ?? { fault: noFunction(options.entry) };
   faults.push(describeException(guest, { memoryBytes, linesBefore: 1 }));
   if (LOOKS_LIKE_MODULE.test(source)) {
-    const result = fromModule(guest, source, memoryBytes);
+    const result = fromModule(guest, source, options);
     if (!("fault" in result && result.fault.message.startsWith("SyntaxError"))) return result;
     faults.push(result.fault);
   }
   return { fault: furthest(faults, source.split("\n").length) };
 }
 
-function fromScript(guest: Guest, source: string, memoryBytes: number): FindResult {
+function fromScript(guest: Guest, source: string, { entry, memoryBytes }: FindOptions): FindResult {
   const value = guest.evaluate(source, SOURCE_FILE, READ_AS.script);
   if (guest.isException(value)) return { fault: describeException(guest, { memoryBytes, linesBefore: 0 }) };
-  const transform = guest.evaluate(GLOBAL_TRANSFORM, OWN_FILE, READ_AS.script);
+  const transform = guest.evaluate(`typeof ${entry} === "function" ? ${entry} : undefined`, OWN_FILE, READ_AS.script);
   // Reading a variable whose initialiser never ran throws.
   if (guest.isException(transform)) guest.takeException();
   if (guest.isFunction(transform)) return { handle: transform, linesBefore: 0 };
   if (guest.isFunction(value)) return { handle: value, linesBefore: 0 };
   const expression = inParentheses(source);
-  if (parses(guest, expression)) return fromExpression(guest, expression, memoryBytes) ?? { fault: noFunction() };
+  if (parses(guest, expression)) return fromExpression(guest, expression, memoryBytes) ?? { fault: noFunction(entry) };
   guest.takeException();
-  return { fault: noFunction() };
+  return { fault: noFunction(entry) };
 }
 
 /** Null when its value is not a function. */
@@ -61,21 +67,21 @@ function fromExpression(guest: Guest, expression: string, memoryBytes: number): 
   return guest.isFunction(value) ? { handle: value, linesBefore: 1 } : null;
 }
 
-function fromModule(guest: Guest, source: string, memoryBytes: number): FindResult {
+function fromModule(guest: Guest, source: string, { entry, memoryBytes }: FindOptions): FindResult {
   const describe = { memoryBytes, linesBefore: 0 };
   const loading = guest.evaluate(source, SOURCE_FILE, READ_AS.module);
   if (guest.isException(loading)) return { fault: describeException(guest, describe) };
   guest.runJobs();
   const state = guest.promiseState(loading);
   if (state === "rejected") return { fault: describeThrown(guest, guest.promiseResult(loading), describe) };
-  if (state === "pending") return { fault: noFunction("its top level waits for something that never happens") };
+  if (state === "pending") return { fault: noFunction(entry, "its top level waits for something that never happens") };
   const exports = guest.promiseResult(loading);
-  for (const name of ["default", "transform"]) {
+  for (const name of ["default", entry]) {
     const exported = guest.property(exports, name);
     if (guest.isException(exported)) guest.takeException();
     else if (guest.isFunction(exported)) return { handle: exported, linesBefore: 0 };
   }
-  return { fault: noFunction("export a function as default") };
+  return { fault: noFunction(entry, "export a function as default") };
 }
 
 /** Leaves the syntax error waiting when it does not. */
@@ -93,6 +99,6 @@ function furthest(faults: TransformFault[], lines: number): TransformFault {
   return faults.reduce((best, fault) => (reach(fault) > reach(best) ? fault : best));
 }
 
-function noFunction(hint = "define a function named transform"): TransformFault {
-  return { code: "transform_failed", message: `no transform function was found: ${hint}` };
+function noFunction(entry: EntryName, hint = `define a function named ${entry}`): TransformFault {
+  return { code: "transform_failed", message: `no ${entry} function was found: ${hint}` };
 }

@@ -1,12 +1,13 @@
 /**
- * JavaScript that runs inside the sandbox before any user code: it adds `console`, and makes `Math.random` differ from request to
- * request, which a restored memory would otherwise make it repeat. `SharedArrayBuffer` goes, since nothing here shares memory.
+ * JavaScript that runs inside the sandbox before any user code: it adds `console`, `hmac` and `sha256`, and makes `Math.random` differ
+ * from request to request, which a restored memory would otherwise make it repeat. `SharedArrayBuffer` goes, since nothing here shares
+ * memory.
  *
- * It keeps its own references to what it uses, so user code that patches built-ins cannot break it. The two host functions it is
- * given stay in its closure. It returns a function that forgets the seed, called once the top level of a transform has run.
+ * It keeps its own references to what it uses, so user code that patches built-ins cannot break it. The host functions it is given stay
+ * in its closure. Hashes are computed by the host: texts go there as they are, bytes as hexadecimal text. It returns a function that forgets the seed, called once the top level of a transform has run.
  */
 
-export const GUEST_GLOBALS_SOURCE = `(function (log, seed) {
+export const GUEST_GLOBALS_SOURCE = `(function (log, seed, hash) {
   "use strict";
   const { stringify } = JSON;
   const { defineProperty } = Object;
@@ -52,6 +53,45 @@ export const GUEST_GLOBALS_SOURCE = `(function (log, seed) {
   };
   const random = { random() { return ((next() >>> 5) * 67108864 + (next() >>> 6)) / 9007199254740992; } }.random;
   defineProperty(Math, "random", { value: random, writable: true, configurable: true, enumerable: false });
+
+  const toWellFormed = String.prototype.toWellFormed;
+  const { apply, getPrototypeOf } = Reflect;
+  const Bytes = Uint8Array;
+  const Buffers = ArrayBuffer;
+  const TypedArray = getPrototypeOf(Bytes);
+  const getter = (name) => Object.getOwnPropertyDescriptor(TypedArray.prototype, name).get;
+  const [bufferOf, startOf, lengthOf] = ["buffer", "byteOffset", "byteLength"].map(getter);
+  const DIGITS = "0123456789abcdef";
+  const hexOf = (bytes) => {
+    let text = "";
+    const length = apply(lengthOf, bytes, []);
+    for (let i = 0; i < length; i++) text += DIGITS[bytes[i] >> 4] + DIGITS[bytes[i] & 15];
+    return text;
+  };
+  const bytesFor = (value, what) => {
+    if (typeof value === "string") return "t" + apply(toWellFormed, value, []);
+    if (value instanceof Buffers) return "x" + hexOf(new Bytes(value));
+    if (value instanceof TypedArray) {
+      return "x" + hexOf(new Bytes(apply(bufferOf, value, []), apply(startOf, value, []), apply(lengthOf, value, [])));
+    }
+    throw new TypeError(what + " must be a string or bytes");
+  };
+  const encodingFor = (encoding) => {
+    if (encoding === "hex" || encoding === "base64") return encoding;
+    throw new TypeError('the encoding must be "hex" or "base64"');
+  };
+  const hmac = { hmac(algorithm, secret, text, encoding = "hex") {
+    if (algorithm !== "sha1" && algorithm !== "sha256" && algorithm !== "sha512") {
+      throw new TypeError('the algorithm must be "sha1", "sha256" or "sha512"');
+    }
+    return hash(algorithm, bytesFor(secret, "the secret"), bytesFor(text, "the text"), encodingFor(encoding));
+  } }.hmac;
+  const sha256 = { sha256(text, encoding = "hex") {
+    return hash("sha256", "", bytesFor(text, "the text"), encodingFor(encoding));
+  } }.sha256;
+  for (const value of [hmac, sha256]) {
+    defineProperty(globalThis, value.name, { value, writable: true, configurable: true, enumerable: false });
+  }
 
   return () => { seeded = false; };
 })`;

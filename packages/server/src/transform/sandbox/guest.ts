@@ -11,6 +11,7 @@
 import { randomInt } from "node:crypto";
 import type { TransformFault } from "../transform-outcome.ts";
 import type { Deadline } from "./deadline.ts";
+import { hashInHost } from "./hash-in-host.ts";
 import type { LogLines } from "./log-lines.ts";
 import { type Handle, instantiateQuickJs, type QuickJsExports } from "./quickjs.ts";
 
@@ -25,6 +26,7 @@ const INTRINSICS = 0xffff_ffff & ~(1 << 10);
 /** Seeds are 32-bit numbers. */
 const SEED_END = 2 ** 32;
 const LETTER_LOG = "l".charCodeAt(0);
+const LETTER_HASH = "h".charCodeAt(0);
 
 const decoder = new TextDecoder();
 
@@ -218,12 +220,24 @@ export class Guest {
   }
 
   #hostCall(letter: number, count: number, argumentsAt: number): Handle {
+    if (letter === LETTER_HASH) return this.#hash(argumentsAt);
     if (letter !== LETTER_LOG) return this.#engine.qjs_new_number(randomInt(SEED_END));
     if (this.#context.logs.full) return this.#engine.qjs_get_undefined();
     const line = count > 0 ? this.#memory.view.getUint32(argumentsAt, true) : 0;
     const text = line && this.textBytes(line);
     if (text) this.#context.logs.add(text);
     return this.#engine.qjs_get_undefined();
+  }
+
+  /** Four texts: the algorithm, the secret (empty: no HMAC), what is hashed, the encoding of the answer. Checked inside the sandbox. */
+  #hash(argumentsAt: number): Handle {
+    const texts = [0, 1, 2, 3].map((n) => {
+      const bytes = this.textBytes(this.#memory.view.getUint32(argumentsAt + n * 4, true));
+      if (!bytes) throw new GuestMemoryFull();
+      // A copy: reading the next one may make memory grow, which empties views of it.
+      return Buffer.from(bytes);
+    });
+    return this.string(this.write(hashInHost(texts as [Buffer, Buffer, Buffer, Buffer])));
   }
 
   #box(value: bigint): Handle {

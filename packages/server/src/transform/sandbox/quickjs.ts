@@ -1,7 +1,7 @@
 /**
  * The engine as we use it: which functions of its WebAssembly module we call, and the few it may call back.
  *
- * The list of imports is the whole surface between user code and the host. Behind it are a clock, random bytes for the
+ * The list of imports is the whole surface between user code and the host. Behind it are a clock, hashes, random bytes for the
  * seed, one question ("may I go on?") and one function that takes a log line. There is no file, no socket, no object of the host.
  *
  * quickjs-wasi is pinned to one exact version, because its raw exports are not part of its documented interface. We call them

@@ -9,7 +9,7 @@
  * go on. The thread it runs in is then ended from outside.
  */
 
-import type { CheckOutcome, SandboxLimits, TransformFault, TransformOutcome } from "../transform-outcome.ts";
+import type { CheckOutcome, EntryName, SandboxLimits, TransformFault, TransformOutcome } from "../transform-outcome.ts";
 import { callTransform, type TransformCall } from "./call-transform.ts";
 import { Deadline } from "./deadline.ts";
 import { memoryFault, timeoutFault } from "./describe-exception.ts";
@@ -104,25 +104,25 @@ export class Sandbox {
   }
 
   /** Does everything but calling the function. */
-  check(source: string): CheckOutcome {
+  check(source: string, entry: EntryName = "transform"): CheckOutcome {
     this.#deadline.start(this.#limits.timeoutMs);
-    const result = this.#inside(this.#image, (guest) => this.#evaluate(guest, source));
+    const result = this.#inside(this.#image, (guest) => this.#evaluate(guest, source, entry));
     this.#logs.take();
     return "fault" in result ? { ok: false, ...result.fault } : { ok: true };
   }
 
   /** The version's image, made now if it is not known. Its time counts against the first run. */
-  #load({ versionKey, source }: SandboxRun): Version | Failed {
+  #load({ versionKey, source, entry = "transform" }: SandboxRun): Version | Failed {
     const known = this.#versions.get(versionKey);
     this.#versions.delete(versionKey);
-    const version = known?.source === source ? known : this.#make(versionKey, source);
+    const version = known?.source === source ? known : this.#make(versionKey, source, entry);
     if (!("fault" in version)) this.#keep(version);
     return version;
   }
 
-  #make(key: string, source: string): Version | Failed {
+  #make(key: string, source: string, entry: EntryName): Version | Failed {
     return this.#inside(this.#image, (guest) => {
-      const found = this.#evaluate(guest, source);
+      const found = this.#evaluate(guest, source, entry);
       if ("fault" in found) return found;
       guest.call(this.#forgetSeed, []);
       // Describing a syntax error of a form that was tried and did not fit has raised it.
@@ -132,8 +132,8 @@ export class Sandbox {
     });
   }
 
-  #evaluate(guest: Guest, source: string): FoundTransform | Failed {
-    const found = findTransform(guest, source, this.#limits.memoryBytes);
+  #evaluate(guest: Guest, source: string, entry: EntryName): FoundTransform | Failed {
+    const found = findTransform(guest, source, { entry, memoryBytes: this.#limits.memoryBytes });
     const hasRoom = guest.memoryBytes <= this.#image.sizeBytes + TOP_LEVEL_BYTES_MAX;
     return "fault" in found || hasRoom ? found : { fault: TOP_LEVEL_TOO_LARGE };
   }
@@ -203,7 +203,10 @@ function makeRoom(guest: Guest): void {
 
 function addGlobals(guest: Guest): Handle {
   const install = guest.evaluate(GUEST_GLOBALS_SOURCE, "inlet", READ_AS.script);
-  const forgetSeed = guest.call(install, [guest.hostFunction("log"), guest.hostFunction("seed")]);
+  const forgetSeed = guest.call(
+    install,
+    ["log", "seed", "hash"].map((name) => guest.hostFunction(name)),
+  );
   if (!guest.isFunction(forgetSeed)) throw new Error("the sandbox's own globals could not be set up");
   return forgetSeed;
 }

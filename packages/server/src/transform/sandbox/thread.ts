@@ -2,7 +2,7 @@
 
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
-import type { CheckOutcome, SandboxLimits, TransformOutcome } from "../transform-outcome.ts";
+import type { CheckOutcome, EntryName, SandboxLimits, TransformOutcome } from "../transform-outcome.ts";
 import { compileQuickJs } from "./quickjs.ts";
 import { Sandbox, type SandboxRun } from "./sandbox.ts";
 
@@ -19,7 +19,7 @@ export interface ThreadData {
 }
 
 export type ThreadMessage = ThreadAnswer | { module: WebAssembly.Module };
-export type ThreadJob = { id: number } & ({ run: SandboxRun } | { check: string });
+export type ThreadJob = { id: number } & ({ run: SandboxRun } | { check: string; entry: EntryName });
 export type ThreadAnswer = { id: number; cpuMs: number } & ({ outcome: TransformOutcome } | { checked: CheckOutcome });
 
 const { limits, current, logMemory, module: compiled, niceness } = workerData as ThreadData;
@@ -33,7 +33,7 @@ parentPort?.on("message", (job: ThreadJob) => post(work(job)));
 
 function work(job: ThreadJob): ThreadAnswer {
   Atomics.store(current, 0, job.id);
-  const ended = "run" in job ? { outcome: sandbox.run(job.run) } : { checked: sandbox.check(job.check) };
+  const ended = "run" in job ? { outcome: sandbox.run(job.run) } : { checked: sandbox.check(job.check, job.entry) };
   Atomics.store(current, 0, 0);
   return { id: job.id, cpuMs: sandbox.cpuMs, ...ended };
 }

@@ -2,6 +2,7 @@
 
 import type { KeyStore } from "../../contract/index.ts";
 import { type KeyRow, keyColumns, toKey } from "../../rows/key-rows.ts";
+import type { SecretBox } from "../../rows/secret-box.ts";
 import type { Database } from "../database.ts";
 import type { Announced } from "../nodes/announce.ts";
 
@@ -11,14 +12,14 @@ const INSERT = `
   ON CONFLICT DO NOTHING RETURNING *`;
 const REVOKE = "UPDATE keys SET revoked_at = $1 WHERE key_id = $2 AND revoked_at IS NULL RETURNING *";
 
-export function keyStore(database: Database, announced: Announced): KeyStore {
+export function keyStore(database: Database, announced: Announced, box: SecretBox): KeyStore {
   const one = async (text: string, values: readonly unknown[]) => {
     const [row] = await announced("directory", (client) => client.query<KeyRow>(text, [...values]).then(({ rows }) => rows));
-    return row ? toKey(row) : null;
+    return row ? toKey(box, row) : null;
   };
   return {
-    keyList: async () => (await database.query<KeyRow>("SELECT * FROM keys ORDER BY created_at, key_no")).map(toKey),
-    keyInsert: (key) => one(INSERT, keyColumns(key)),
+    keyList: async () => (await database.query<KeyRow>("SELECT * FROM keys ORDER BY created_at, key_no")).map((row) => toKey(box, row)),
+    keyInsert: (key) => one(INSERT, keyColumns(box, key)),
     keyRevoke: ({ id, revokedAt }) => one(REVOKE, [revokedAt, id]),
   };
 }

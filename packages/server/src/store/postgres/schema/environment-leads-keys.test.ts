@@ -29,6 +29,7 @@ const REFERENCE_TABLES: Record<string, string> = {
   time_partitions: "the partitions of each shard",
   nodes: "nodes work for every environment",
   schema_version: "one row",
+  encryption_key: "one row",
   probe: "one row",
   store_copy: "one row, while an embedded store is copied",
   store_copy_tables: "while an embedded store is copied",

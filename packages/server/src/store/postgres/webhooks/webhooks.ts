@@ -11,8 +11,9 @@ import {
   type WebhookStore,
   type WebhookVersion,
 } from "../../contract/index.ts";
-import { listText } from "../../rows/accept-lists.ts";
-import { toWebhook, type WebhookRow } from "../../rows/webhook-rows.ts";
+import { secretsAfter } from "../../policy/webhook-secrets.ts";
+import type { SecretBox } from "../../rows/secret-box.ts";
+import { toWebhook, WEBHOOK_COLUMNS, type WebhookRow, webhookColumns } from "../../rows/webhook-rows.ts";
 import type { Database } from "../database.ts";
 import type { Announced } from "../nodes/announce.ts";
 
@@ -28,27 +29,27 @@ const INSERT_VERSION = `
 const INSERT_TOKEN = "INSERT INTO webhook_tokens (environment_id, webhook_id, token, created_at) VALUES ($1, $2, $3, $4)";
 const RETIRE_TOKEN = "UPDATE webhook_tokens SET retired_at = $3 WHERE environment_id = $1 AND webhook_id = $2 AND retired_at IS NULL";
 
-export function webhookStore(database: Database, announced: Announced): WebhookStore {
+export function webhookStore(database: Database, announced: Announced, box: SecretBox): WebhookStore {
   return {
-    webhookList: async () => (await database.query<WebhookRow>(`${SELECT} ORDER BY webhook_no`)).map(readWebhook),
+    webhookList: async () => (await database.query<WebhookRow>(`${SELECT} ORDER BY webhook_no`)).map((row) => readWebhook(box, row)),
     async webhookRetiredTokenList() {
       const rows = await database.query<{ token: string; webhook_id: string }>(
         "SELECT token, webhook_id FROM webhook_tokens WHERE retired_at IS NOT NULL",
       );
       return rows.map(({ token, webhook_id }) => ({ token, webhookId: webhook_id as WebhookId }));
     },
-    webhookInsert: (webhook) => announced("directory", (client) => insert(client, webhook)),
-    webhookUpdate: ({ changes, updatedAt, ...key }) => announced("directory", (client) => change(client, key, changes, updatedAt)),
+    webhookInsert: (webhook) => announced("directory", (client) => insert(box, client, webhook)),
+    webhookUpdate: ({ changes, updatedAt, ...key }) => announced("directory", (client) => change(box, client, key, changes, updatedAt)),
     webhookRotate: ({ token, rotatedAt, ...key }) =>
       announced("directory", async (client) => {
-        if (!(await find(client, key))) return null;
+        if (!(await find(box, client, key))) return null;
         await client.query(RETIRE_TOKEN, [key.environmentId, key.id, rotatedAt]);
         await client.query(INSERT_TOKEN, [key.environmentId, key.id, token, rotatedAt]);
-        return change(client, key, {}, rotatedAt);
+        return change(box, client, key, {}, rotatedAt);
       }),
     webhookDelete: ({ deletedAt, ...key }) =>
       announced("directory", async (client) => {
-        const webhook = await find(client, key);
+        const webhook = await find(box, client, key);
         if (webhook) {
           await client.query("UPDATE webhooks SET deleted_at = $3, updated_at = $3 WHERE environment_id = $1 AND webhook_id = $2", [
             ...[key.environmentId, key.id, deletedAt],
@@ -61,37 +62,37 @@ export function webhookStore(database: Database, announced: Announced): WebhookS
 }
 
 /** Locks the webhook, so that two nodes change it one after the other. */
-async function find(client: PoolClient, { environmentId, id }: WebhookKey): Promise<Webhook | null> {
+async function find(box: SecretBox, client: PoolClient, { environmentId, id }: WebhookKey): Promise<Webhook | null> {
   const isThis = "webhooks.environment_id = $1 AND webhooks.webhook_id = $2";
   await client.query(`SELECT 1 FROM webhooks WHERE ${isThis} FOR UPDATE`, [environmentId, id]);
   const { rows } = await client.query<WebhookRow>(`${SELECT} WHERE ${isThis} AND deleted_at IS NULL`, [environmentId, id]);
-  return rows[0] ? readWebhook(rows[0]) : null;
+  return rows[0] ? readWebhook(box, rows[0]) : null;
 }
 
-async function insert(client: PoolClient, webhook: Parameters<WebhookStore["webhookInsert"]>[0]): Promise<Webhook> {
-  const { id, environmentId, name, eventNames, ips, enabled, createdAt } = webhook;
+async function insert(box: SecretBox, client: PoolClient, webhook: Parameters<WebhookStore["webhookInsert"]>[0]): Promise<Webhook> {
+  const { id, environmentId, name, createdAt } = webhook;
   await client.query(
-    `INSERT INTO webhooks (webhook_id, environment_id, name, version, event_names, ips, enabled, created_at, updated_at)
-     VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $7)`,
-    [id, environmentId, toStoreText(name), listText(eventNames), listText(ips), Number(enabled), createdAt],
+    `INSERT INTO webhooks (webhook_id, environment_id, name, version, created_at, updated_at, ${WEBHOOK_COLUMNS.join(", ")})
+     VALUES ($1, $2, $3, 1, $4, $4, ${WEBHOOK_COLUMNS.map((_, at) => `$${at + 5}`).join(", ")})`,
+    [id, environmentId, toStoreText(name), createdAt, ...webhookColumns(box, webhook)],
   );
   await client.query(INSERT_TOKEN, [environmentId, id, webhook.token, createdAt]);
   await client.query(INSERT_VERSION, [environmentId, id, 1, toStoreText(webhook.transform), createdAt]);
-  return (await find(client, webhook)) as Webhook;
+  return (await find(box, client, webhook)) as Webhook;
 }
 
-async function change(client: PoolClient, key: WebhookKey, changes: WebhookChanges, now: number): Promise<Webhook | null> {
-  const webhook = await find(client, key);
+async function change(box: SecretBox, client: PoolClient, key: WebhookKey, changes: WebhookChanges, now: number): Promise<Webhook | null> {
+  const webhook = await find(box, client, key);
   if (!webhook) return null;
   const version = await versionInForce(client, webhook, changes, now);
   if (version === null) return null;
-  const { name, eventNames, ips, enabled } = { ...webhook, ...changes };
+  const after = { ...webhook, ...changes, secrets: secretsAfter(webhook, changes) };
   await client.query(
-    `UPDATE webhooks SET name = $3, version = $4, event_names = $5, ips = $6, enabled = $7, updated_at = $8
+    `UPDATE webhooks SET name = $3, version = $4, updated_at = $5, ${WEBHOOK_COLUMNS.map((column, at) => `${column} = $${at + 6}`).join(", ")}
      WHERE environment_id = $1 AND webhook_id = $2`,
-    [key.environmentId, key.id, toStoreText(name), version, listText(eventNames), listText(ips), Number(enabled), now],
+    [key.environmentId, key.id, toStoreText(after.name), version, now, ...webhookColumns(box, after)],
   );
-  return find(client, key);
+  return find(box, client, key);
 }
 
 /** The version that shall be in force, made first if its text is new; null when an older one is asked for that never was. */
@@ -121,6 +122,6 @@ function toVersion({ version, transform, created_at }: VersionRow): WebhookVersi
   return { version, transform: fromStoreText(transform), createdAt: created_at };
 }
 
-function readWebhook(row: WebhookRow): Webhook {
-  return toWebhook({ ...row, name: fromStoreText(row.name), transform: fromStoreText(row.transform) });
+function readWebhook(box: SecretBox, row: WebhookRow): Webhook {
+  return toWebhook(box, { ...row, name: fromStoreText(row.name), transform: fromStoreText(row.transform) });
 }

@@ -10,7 +10,7 @@ CREATE TABLE environments (
   body_bytes_max INTEGER
 ) STRICT;
 
--- Keys are recognised by their hash. Only signing keys keep their text: signing needs it.
+-- Keys are recognised by their hash. Only signing keys keep their text, encrypted: signing needs it.
 CREATE TABLE keys (
   key_id         TEXT PRIMARY KEY,
   kind           TEXT NOT NULL CHECK (kind IN ('event', 'api', 'signing')),
@@ -85,7 +85,7 @@ CREATE TABLE probe (
 ) STRICT;
 INSERT INTO probe VALUES (1, 0);
 
--- Webhook consumers.
+-- Webhook consumers. `verify`, `handshake`, `answer` and `mirror` are JSON; `secrets` is JSON too, encrypted.
 CREATE TABLE webhooks (
   webhook_id     TEXT PRIMARY KEY,
   environment_id INTEGER NOT NULL REFERENCES environments (environment_id),
@@ -93,6 +93,11 @@ CREATE TABLE webhooks (
   version        INTEGER NOT NULL,
   event_names    TEXT,
   ips            TEXT,
+  verify         TEXT,
+  handshake      TEXT,
+  answer         TEXT,
+  mirror         TEXT,
+  secrets        TEXT,
   enabled        INTEGER NOT NULL,
   created_at     INTEGER NOT NULL,
   updated_at     INTEGER NOT NULL,
@@ -117,6 +122,7 @@ CREATE TABLE webhook_versions (
 ) STRICT, WITHOUT ROWID;
 
 -- `environment_id` is the webhook's own, which leads the key; `delivered_to` is where the event went, the branch for instance.
+-- `verified_at` is the time of receipt that a signature's age was judged by, null where nothing was verified.
 CREATE TABLE webhook_requests (
   sequence          INTEGER PRIMARY KEY,
   environment_id    INTEGER NOT NULL,
@@ -137,7 +143,8 @@ CREATE TABLE webhook_requests (
   delivered_to      INTEGER NOT NULL,
   transform_version INTEGER NOT NULL,
   duration_ms       REAL NOT NULL,
-  logs              TEXT NOT NULL
+  logs              TEXT NOT NULL,
+  verified_at       INTEGER
 ) STRICT;
 
 CREATE INDEX webhook_requests_by_time ON webhook_requests (environment_id, webhook_id, received_at);

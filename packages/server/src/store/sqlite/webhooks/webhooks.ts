@@ -3,8 +3,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { WebhookId } from "@inlet/protocol";
 import type { Webhook, WebhookChanges, WebhookStore, WebhookVersion } from "../../contract/index.ts";
-import { listText } from "../../rows/accept-lists.ts";
-import { toWebhook, type WebhookRow } from "../../rows/webhook-rows.ts";
+import { secretsAfter } from "../../policy/webhook-secrets.ts";
+import type { SecretBox } from "../../rows/secret-box.ts";
+import { toWebhook, WEBHOOK_COLUMNS, type WebhookRow, webhookColumns } from "../../rows/webhook-rows.ts";
 import type { GroupCommit } from "../group-commit.ts";
 
 const SELECT = `
@@ -12,24 +13,25 @@ const SELECT = `
   JOIN webhook_versions USING (webhook_id, version)
   JOIN webhook_tokens ON webhook_tokens.webhook_id = webhooks.webhook_id AND webhook_tokens.retired_at IS NULL`;
 
-export function webhookStore(db: DatabaseSync, writer: GroupCommit): WebhookStore {
+export function webhookStore(db: DatabaseSync, writer: GroupCommit, box: SecretBox): WebhookStore {
   const list = db.prepare(`${SELECT} ORDER BY webhooks.rowid`);
   const get = db.prepare(`${SELECT} WHERE webhooks.webhook_id = ? AND deleted_at IS NULL`);
   const retired = db.prepare("SELECT token, webhook_id FROM webhook_tokens WHERE retired_at IS NOT NULL");
   const insertWebhook = db.prepare(`
-    INSERT INTO webhooks (webhook_id, environment_id, name, version, event_names, ips, enabled, created_at, updated_at)
-    VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?)`);
+    INSERT INTO webhooks (webhook_id, environment_id, name, version, ${WEBHOOK_COLUMNS.join(", ")}, created_at, updated_at)
+    VALUES (?, ?, ?, 1, ${WEBHOOK_COLUMNS.map(() => "?").join(", ")}, ?, ?)`);
   const insertToken = db.prepare("INSERT INTO webhook_tokens (token, webhook_id, created_at) VALUES (?, ?, ?)");
   const retireToken = db.prepare("UPDATE webhook_tokens SET retired_at = ? WHERE webhook_id = ? AND retired_at IS NULL");
   const insertVersion = db.prepare("INSERT INTO webhook_versions (webhook_id, version, transform, created_at) VALUES (?, ?, ?, ?)");
   const versions = db.prepare("SELECT version, transform, created_at FROM webhook_versions WHERE webhook_id = ? ORDER BY version DESC");
   const update = db.prepare(`
-    UPDATE webhooks SET name = ?, version = ?, event_names = ?, ips = ?, enabled = ?, updated_at = ? WHERE webhook_id = ?`);
+    UPDATE webhooks SET name = ?, version = ?, ${WEBHOOK_COLUMNS.map((column) => `${column} = ?`).join(", ")}, updated_at = ?
+    WHERE webhook_id = ?`);
   const remove = db.prepare("UPDATE webhooks SET deleted_at = ?, updated_at = ? WHERE webhook_id = ?");
 
   const find = (id: WebhookId): Webhook | null => {
     const row = get.get(id);
-    return row ? toWebhook(row as unknown as WebhookRow) : null;
+    return row ? toWebhook(box, row as unknown as WebhookRow) : null;
   };
   const versionsOf = (id: WebhookId): WebhookVersion[] =>
     (versions.all(id) as unknown as { version: number; transform: string; created_at: number }[]).map(
@@ -53,13 +55,13 @@ export function webhookStore(db: DatabaseSync, writer: GroupCommit): WebhookStor
     if (!webhook) return null;
     const version = versionInForce(webhook, changes, now);
     if (version === null) return null;
-    const { name, eventNames, ips, enabled } = { ...webhook, ...changes };
-    update.run(name, version, listText(eventNames), listText(ips), Number(enabled), now, id);
+    const after = { ...webhook, ...changes, secrets: secretsAfter(webhook, changes) };
+    update.run(after.name, version, ...webhookColumns(box, after), now, id);
     return find(id);
   }
 
   return {
-    webhookList: async () => (list.all() as unknown as WebhookRow[]).map(toWebhook),
+    webhookList: async () => (list.all() as unknown as WebhookRow[]).map((row) => toWebhook(box, row)),
     webhookRetiredTokenList: async () =>
       (retired.all() as { token: string; webhook_id: string }[]).map((row) => ({
         token: row.token,
@@ -67,8 +69,8 @@ export function webhookStore(db: DatabaseSync, writer: GroupCommit): WebhookStor
       })),
     webhookInsert: (webhook) =>
       writer.submit(() => {
-        const { id, environmentId, name, eventNames, ips, enabled, createdAt } = webhook;
-        insertWebhook.run(id, environmentId, name, listText(eventNames), listText(ips), Number(enabled), createdAt, createdAt);
+        const { id, environmentId, name, createdAt } = webhook;
+        insertWebhook.run(id, environmentId, name, ...webhookColumns(box, webhook), createdAt, createdAt);
         insertToken.run(webhook.token, id, createdAt);
         insertVersion.run(id, 1, webhook.transform, createdAt);
         return find(id) as Webhook;

@@ -1,0 +1,28 @@
+/**
+ * The key that secrets are encrypted with, and the secrets under it. Without a setting the key is made once and kept in the database, for
+ * all nodes: it then protects copies of single tables, not of the whole database. A key of the setting is not kept anywhere.
+ */
+
+import { resealed, SEALED_COLUMNS, type SealedRow } from "../../rows/sealed-rows.ts";
+import { createSecretBox, newEncryptionKey, type SecretBox } from "../../rows/secret-box.ts";
+import type { Database } from "../database.ts";
+
+export async function openSecretBox(database: Database, given: readonly string[]): Promise<SecretBox> {
+  if (given.length === 0) {
+    await database.query("INSERT INTO encryption_key VALUES (1, $1) ON CONFLICT DO NOTHING", [newEncryptionKey()]);
+  }
+  const kept = await database.query<{ key: string }>("SELECT key FROM encryption_key");
+  const box = createSecretBox([...given, ...kept.map(({ key }) => key)]);
+  await reseal(database, box);
+  return box;
+}
+
+/** Another node may change a secret at the same time: only what is still as it was read is written. */
+async function reseal(database: Database, box: SecretBox): Promise<void> {
+  for (const { table, id, column } of SEALED_COLUMNS) {
+    const rows = await database.query<SealedRow>(`SELECT ${id} AS id, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL`);
+    for (const { id: rowId, before, after } of resealed(box, table, rows)) {
+      await database.query(`UPDATE ${table} SET ${column} = $1 WHERE ${id} = $2 AND ${column} = $3`, [after, rowId, before]);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** Which rows hold secrets, and what becomes of them when a store is opened: every one can be read, and is sealed under the first key. */
+
+import { StoreRefused } from "../contract/index.ts";
+import type { SecretBox } from "./secret-box.ts";
+
+/** The columns that hold secrets, and the columns that name their rows. */
+export const SEALED_COLUMNS = [
+  { table: "keys", id: "key_id", column: "secret" },
+  { table: "webhooks", id: "webhook_id", column: "secrets" },
+] as const;
+
+export interface SealedRow {
+  id: string;
+  sealed: string;
+}
+
+/** What a sealed text is bound to. */
+export function ownerOf(table: (typeof SEALED_COLUMNS)[number]["table"], id: string): string {
+  return `${table}/${id}`;
+}
+
+/** The rows that have to be written again. Throws StoreRefused when one cannot be read. */
+export function resealed(box: SecretBox, table: (typeof SEALED_COLUMNS)[number]["table"], rows: readonly SealedRow[]) {
+  return rows
+    .filter(({ sealed }) => !box.isCurrent(sealed))
+    .map(({ id, sealed }) => {
+      const text = box.open(sealed, ownerOf(table, id));
+      if (text !== null) return { id, before: sealed, after: box.seal(text, ownerOf(table, id)) };
+      throw new StoreRefused(
+        `the secret of ${id} (${table}) is encrypted with a key that is not here. Set --encryption-key to the key it was encrypted with, after the new one if there is one.`,
+      );
+    });
+}

@@ -1,0 +1,108 @@
+/**
+ * What stands before the transform: the content encoding is undone, a handshake is answered, the signature is verified. Nothing of the
+ * body is parsed here but what a handshake itself looks for, and no code of the user runs before verification but the handshake.
+ */
+
+import { parseQuery, Refusal } from "@inlet/protocol";
+import type { Webhook } from "../store/contract/index.ts";
+import { bodyText } from "./body/body-text.ts";
+import { contentKind } from "./body/content-kind.ts";
+import { type DecodeMemory, decodeContent } from "./body/decode-content.ts";
+import type { HandshakeAnswer } from "./handshake/handshake-answer.ts";
+import { type HandshakeOutcome, runHandshake } from "./handshake/run-handshake.ts";
+import type { TransformOwner } from "./transform-outcome.ts";
+import type { TransformRunner } from "./transform-runner.ts";
+import { headersRead, type VerifyFault, verifyRequest } from "./verify/verify-request.ts";
+
+/** What a webhook asks of a request before its transform. */
+export type AdmissionRules = Pick<Webhook, "verify" | "handshake" | "secrets">;
+
+export interface AdmitParams {
+  rules: AdmissionRules;
+  owner?: TransformOwner | undefined;
+  method: string;
+  bytes: Buffer;
+  contentType: string | undefined;
+  contentEncoding: string | undefined;
+  bytesMax: number;
+  memory?: DecodeMemory;
+  /** By canonical name. */
+  headers: Readonly<Record<string, string>>;
+  query: string;
+  /** The URL as the provider knows it, or what it may be. */
+  urls: readonly string[];
+  /** When it was received, and what was found then: for a request that is sent through again. */
+  receipt: Receipt;
+  /** For a person who tries it out. */
+  explains?: boolean;
+}
+
+export interface Receipt {
+  at: number;
+  /** What verification found at receipt; null when it did not take place, or takes place now. */
+  wasVerified: boolean | null;
+}
+
+export interface Admission {
+  /** After content decoding; absent when that failed. */
+  bytes?: Buffer;
+  refused?: Refusal;
+  answer?: HandshakeAnswer;
+  /** A secret that has to be kept before the answer is sent. */
+  handedOver?: string;
+  /** True when the request has a signature that was found right. */
+  isVerified: boolean;
+  fault?: VerifyFault;
+  logs: string[];
+  durationMs: number;
+}
+
+/** What a masked header holds. */
+export const MASK = "***";
+
+const UNCOUNTED: DecodeMemory = { take: () => true, give: () => undefined };
+const NOTHING_RUN = { logs: [], durationMs: 0, isVerified: false };
+
+export async function admitRequest(runner: TransformRunner, params: AdmitParams): Promise<Admission> {
+  const decoding = decodeContent(params.bytes, params.contentEncoding, params.bytesMax, params.memory ?? UNCOUNTED);
+  const bytes = decoding instanceof Promise ? await decoding : decoding;
+  if (!Buffer.isBuffer(bytes)) return { ...NOTHING_RUN, refused: bytes };
+  const { handshake, verify } = params.rules;
+  const shaken = handshake ? await shake(runner, params, bytes) : { logs: [], durationMs: 0 };
+  if (shaken.answer || shaken.refused) return { ...shaken, bytes, isVerified: false };
+  const { logs, durationMs } = shaken;
+  if (params.method !== "POST") {
+    const refused = new Refusal("method_not_allowed", `Events are sent with POST; the handshake did not answer this ${params.method}.`);
+    return { bytes, refused, isVerified: false, logs, durationMs };
+  }
+  const fault = verify ? verification(params, bytes) : null;
+  if (!fault) return { bytes, isVerified: verify !== null, logs, durationMs };
+  return { bytes, refused: new Refusal("signature_invalid", fault.reason), isVerified: false, fault, logs, durationMs };
+}
+
+function shake(runner: TransformRunner, params: AdmitParams, bytes: Buffer): Promise<HandshakeOutcome> {
+  const { method, headers, query, owner, contentType, rules } = params;
+  const { handshake, secrets } = rules;
+  if (!handshake) throw new Error("a webhook without a handshake has none to run");
+  const raw = bodyText(bytes, contentKind(contentType).charset).text;
+  const known = secrets.handshake ?? secrets.verify;
+  return runHandshake(runner, { handshake, owner, method, headers, queryParams: parseQuery(query), raw, secrets: known });
+}
+
+function verification(params: AdmitParams, bytes: Buffer): VerifyFault | null {
+  const { rules, headers, contentType, urls, receipt, explains = false } = params;
+  const { verify, secrets } = rules;
+  if (!verify) return null;
+  if (isMasked(params)) {
+    if (receipt.wasVerified) return null;
+    return { reason: "The credentials of this request were masked when it was recorded, and it was not verified then." };
+  }
+  if (secrets.verify.length === 0) return { reason: "The webhook has no secret yet." };
+  const verdict = verifyRequest({ verify, secrets: secrets.verify, bytes, headers, contentType, urls, at: receipt.at, explains });
+  return verdict.ok ? null : verdict;
+}
+
+/** Only a request that was recorded can be: where the headers that verification needs hold the mask. */
+function isMasked({ rules: { verify }, headers, receipt }: AdmitParams): boolean {
+  return verify !== null && receipt.wasVerified !== null && headersRead(verify).some((name) => headers[name] === MASK);
+}

@@ -1,0 +1,49 @@
+/**
+ * What a handshake may be answered with. The answer is the user's or a provider's text on our own origin, so it is text that no browser
+ * takes for a page: plain or JSON, bounded, without cookies, without CORS.
+ */
+
+export interface HandshakeAnswer {
+  status: number;
+  contentType: "text/plain" | "application/json";
+  /** Names and values in turn, beside the content type. */
+  headers: string[];
+  body: string;
+}
+
+export const ANSWER_BYTES_MAX = 8_192;
+const HEADERS_MAX = 20;
+/** Headers that providers ask for; all others could change what a browser or a proxy does with the answer. */
+const PASSED_HEADER = /^(?:x-|webhook-)[!#$%&'*+.^_`|~0-9a-z-]*$/i;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** A text says what is wrong with it. */
+export function readHandshakeAnswer(given: unknown): HandshakeAnswer | string {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return "it must return { status, headers, body } or nothing";
+  const { status = 200, headers = {}, body = "" } = given as Record<string, unknown>;
+  if (!Number.isInteger(status) || (status as number) < 200 || (status as number) > 599)
+    return "status must be a whole number from 200 to 599";
+  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) return "headers must be an object";
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  if (Buffer.byteLength(text) > ANSWER_BYTES_MAX) return `the answer has more than ${ANSWER_BYTES_MAX} bytes`;
+  const entries = Object.entries(headers as Record<string, unknown>).map(([name, value]): [string, string] => [name, String(value)]);
+  const contentType = entries.find(([name]) => name.toLowerCase() === "content-type")?.[1];
+  const isJson = contentType === undefined ? typeof body !== "string" : /^application\/json\s*(?:;|$)/i.test(contentType);
+  return {
+    status: status as number,
+    contentType: isJson ? "application/json" : "text/plain",
+    headers: entries
+      .filter(([name, value]) => PASSED_HEADER.test(name) && HEADER_VALUE.test(value))
+      .slice(0, HEADERS_MAX)
+      .flat(),
+    body: text,
+  };
+}
+
+export function plainAnswer(body: string): HandshakeAnswer {
+  return { status: 200, contentType: "text/plain", headers: [], body };
+}
+
+export function jsonAnswer(value: unknown): HandshakeAnswer {
+  return { status: 200, contentType: "application/json", headers: [], body: JSON.stringify(value) };
+}

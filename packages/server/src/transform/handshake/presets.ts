@@ -1,0 +1,114 @@
+/**
+ * The handshakes of well-known providers, after their public documentation. Each either answers the provider's question, refuses it,
+ * or is null when the request is none: it then goes on as any other.
+ */
+
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import type { HandshakePreset } from "../../store/contract/index.ts";
+import { type HandshakeAnswer, jsonAnswer, plainAnswer } from "./handshake-answer.ts";
+
+export interface HandshakeRequest {
+  method: string;
+  /** By canonical name. */
+  headers: Readonly<Record<string, string>>;
+  queryParams: Readonly<Record<string, readonly string[]>>;
+  raw: string;
+  secrets: readonly string[];
+}
+
+export interface PresetOutcome {
+  answer?: HandshakeAnswer;
+  /** The credentials it brought are wrong. */
+  refused?: string;
+  /** A secret to be kept before the answer is sent. */
+  handedOver?: string;
+}
+
+type Preset = (request: HandshakeRequest) => PresetOutcome | null;
+
+/** Longer ones are no secrets of Asana's. */
+const HANDED_OVER_UNITS_MAX = 256;
+
+export const PRESETS: Readonly<Record<HandshakePreset, Preset>> = {
+  /** Events API: a JSON body of the type url_verification whose challenge is to be sent back. */
+  slack(request) {
+    const body = postedJson(request);
+    const challenge = body?.type === "url_verification" ? body.challenge : undefined;
+    return typeof challenge === "string" ? { answer: plainAnswer(challenge) } : null;
+  },
+  /** Facebook, Instagram, WhatsApp: the verify token is compared, the challenge sent back. */
+  meta(request) {
+    const challenge = asked(request, "hub.challenge");
+    if (request.method === "POST" || challenge === null || asked(request, "hub.mode") !== "subscribe") return null;
+    const token = asked(request, "hub.verify_token") ?? "";
+    return isOneOf(token, request.secrets) ? { answer: plainAnswer(challenge) } : { refused: "The verify token is wrong." };
+  },
+  /** A POST without notifications; the token comes decoded out of the query. */
+  "microsoft-graph"({ queryParams }) {
+    const token = queryParams.validationToken?.[0];
+    return token === undefined ? null : { answer: plainAnswer(token) };
+  },
+  /** The challenge-response check: a GET, at first and every hour. */
+  x(request) {
+    const token = request.method === "POST" ? null : asked(request, "crc_token");
+    return token === null
+      ? null
+      : withSecret(request, (secret) => jsonAnswer({ response_token: `sha256=${hmac(secret, token, "base64")}` }));
+  },
+  dropbox(request) {
+    const challenge = request.method === "POST" ? null : asked(request, "challenge");
+    return challenge === null ? null : { answer: plainAnswer(challenge) };
+  },
+  zoom(request) {
+    const body = postedJson(request);
+    const plainToken =
+      body?.event === "endpoint.url_validation" ? (body.payload as { plainToken?: unknown } | undefined)?.plainToken : null;
+    if (typeof plainToken !== "string") return null;
+    return withSecret(request, (secret) => jsonAnswer({ plainToken, encryptedToken: hmac(secret, plainToken, "hex") }));
+  },
+  /** Event hooks: a GET with the challenge in a header. */
+  okta({ method, headers }) {
+    const challenge = headers["X-Okta-Verification-Challenge"];
+    return method === "POST" || challenge === undefined ? null : { answer: jsonAnswer({ verification: challenge }) };
+  },
+  /** A POST that brings the secret its successors are signed with; it is sent back to accept it. */
+  asana({ method, headers }) {
+    const secret = headers["X-Hook-Secret"];
+    if (method !== "POST" || secret === undefined) return null;
+    if (secret === "" || secret.length > HANDED_OVER_UNITS_MAX) return { refused: "The header X-Hook-Secret holds no secret." };
+    return { answer: { ...plainAnswer(""), headers: ["X-Hook-Secret", secret] }, handedOver: secret };
+  },
+};
+
+function postedJson({ method, raw }: HandshakeRequest): Record<string, unknown> | null {
+  if (method !== "POST" || !raw.trimStart().startsWith("{")) return null;
+  try {
+    return JSON.parse(raw);
+  } catch {
+    return null;
+  }
+}
+
+function asked({ queryParams }: HandshakeRequest, name: string): string | null {
+  return queryParams[name]?.[0] ?? null;
+}
+
+/** With the first secret: an answer can be signed with one only. */
+function withSecret({ secrets }: HandshakeRequest, answer: (secret: string) => HandshakeAnswer): PresetOutcome {
+  const [secret] = secrets;
+  return secret === undefined ? { refused: "The webhook has no secret to answer this handshake with." } : { answer: answer(secret) };
+}
+
+function hmac(secret: string, text: string, encoding: "hex" | "base64"): string {
+  return createHmac("sha256", secret).update(text).digest(encoding);
+}
+
+function isOneOf(token: string, secrets: readonly string[]): boolean {
+  let isFound = false;
+  for (const secret of secrets) isFound = timingSafeEqual(hashed(token), hashed(secret)) || isFound;
+  return isFound;
+}
+
+function hashed(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

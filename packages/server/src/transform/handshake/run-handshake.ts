@@ -1,0 +1,55 @@
+/** The handshake of a webhook: a preset, or the user's own function in the sandbox of transforms. */
+
+import { createHash } from "node:crypto";
+import { Refusal } from "@inlet/protocol";
+import type { WebhookHandshake } from "../../store/contract/index.ts";
+import type { TransformOwner } from "../transform-outcome.ts";
+import type { TransformRunner } from "../transform-runner.ts";
+import { type HandshakeAnswer, readHandshakeAnswer } from "./handshake-answer.ts";
+import { type HandshakeRequest, PRESETS } from "./presets.ts";
+
+export interface HandshakeParams extends HandshakeRequest {
+  handshake: WebhookHandshake;
+  owner?: TransformOwner | undefined;
+}
+
+/** `answer` ends the request; without it, and without a refusal, the request goes on. */
+export interface HandshakeOutcome {
+  answer?: HandshakeAnswer;
+  refused?: Refusal;
+  handedOver?: string;
+  logs: string[];
+  durationMs: number;
+}
+
+export async function runHandshake(runner: TransformRunner, params: HandshakeParams): Promise<HandshakeOutcome> {
+  const { handshake } = params;
+  if ("source" in handshake) return runSource(runner, params, handshake.source);
+  const outcome = PRESETS[handshake.preset](params);
+  const { refused, ...rest } = outcome ?? {};
+  return { ...rest, ...(refused !== undefined && { refused: new Refusal("signature_invalid", refused) }), logs: [], durationMs: 0 };
+}
+
+async function runSource(runner: TransformRunner, params: HandshakeParams, source: string): Promise<HandshakeOutcome> {
+  const { method, headers, queryParams, raw, secrets, owner } = params;
+  const outcome = await runner.run({
+    versionKey: `handshake:${createHash("sha256").update(source).digest("hex")}`,
+    ...{ owner, source, entry: "handshake", headers, queryParams, raw },
+    evtJson: JSON.stringify({ method, headers, queryParams, raw, secrets }),
+  });
+  const { logs, durationMs } = outcome;
+  if (!outcome.ok) {
+    if (outcome.code === "overloaded") return { refused: new Refusal("overloaded", outcome.message), logs, durationMs };
+    const place =
+      outcome.line === undefined ? "" : ` (line ${outcome.line}${outcome.column === undefined ? "" : `, column ${outcome.column}`})`;
+    return { refused: failed(`${outcome.message}${place}`), logs, durationMs };
+  }
+  const returned: unknown = JSON.parse(outcome.eventJson);
+  if (returned === null) return { logs, durationMs };
+  const answer = readHandshakeAnswer(returned);
+  return typeof answer === "string" ? { refused: failed(answer), logs, durationMs } : { answer, logs, durationMs };
+}
+
+function failed(message: string): Refusal {
+  return new Refusal("handshake_failed", `The handshake failed: ${message}`);
+}

@@ -1,0 +1,234 @@
+/**
+ * The life of a request to a webhook, from its body to its event:
+ *
+ *   closed? address?  →  handshake  →  verify  →  transform  →  names, environment  →  store  →  answer
+ *
+ * Every request is recorded, refused ones and handshakes too. Before `verify` no code of the user runs but the handshake.
+ */
+
+import {
+  canonicalHeaders,
+  type EventIdGenerator,
+  parseQuery,
+  Refusal,
+  type SentEvent,
+  type WebhookId,
+  type WebhookRequestId,
+} from "@inlet/protocol";
+import type { Metrics } from "./observe/metrics/metrics.ts";
+import { type Ending, type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "./observe/webhook-record.ts";
+import { ABORTED } from "./receive/bodies/read-body.ts";
+import type { Answer, InboundRequest } from "./receive/inbound-request.ts";
+import { routeWebhook } from "./receive/route-webhook.ts";
+import { checkNames } from "./receive/senders/check-names.ts";
+import type { Directory, WebhookTarget } from "./receive/senders/directory.ts";
+import { ipAdmitted } from "./receive/senders/ip-list.ts";
+import { webhookUrls } from "./receive/webhook-urls.ts";
+import {
+  type EventAppendResult,
+  type EventBatch,
+  type NewEvent,
+  StoreUnavailable,
+  type WebhookRequestStore,
+  type WebhookStore,
+} from "./store/contract/index.ts";
+import { type Admission, admitRequest, type TransformRunner, transformRequest } from "./transform/index.ts";
+
+export interface WebhookLifeParts {
+  directory: Directory;
+  bodyBytesMax: number;
+  transforms: TransformRunner;
+  maskedHeaders: ReadonlySet<string>;
+  /** Of the service, for signatures over the URL; null: what the client connected to. */
+  publicUrl: string | null;
+  store: WebhookRequestStore & WebhookStore;
+  eventIds: EventIdGenerator;
+  metrics: Metrics | null;
+  now: () => number;
+  keep(batch: Omit<EventBatch, "duplicateSince" | "lease">): Promise<EventAppendResult | Refusal>;
+  identified(event: SentEvent, request: InboundRequest, receivedAt: number): NewEvent;
+  isSeeded(request: InboundRequest): boolean;
+}
+
+/** A request under way: what was seen of it, and whether it was verified. */
+interface Received {
+  request: InboundRequest;
+  target: WebhookTarget;
+  seen: SeenRequest;
+  bytes: Buffer;
+  bytesMax: number;
+  /** By canonical name. */
+  headers: Record<string, string>;
+}
+
+export async function fromWebhook(parts: WebhookLifeParts, request: InboundRequest, target: WebhookTarget): Promise<Answer> {
+  const { webhook } = target;
+  if (webhook.deletedAt !== null) return webhookClosed();
+  const bytesMax = parts.directory.environment(webhook.environmentId)?.bodyBytesMax ?? parts.bodyBytesMax;
+  const bytes = await request.readBody(bytesMax);
+  if (bytes === ABORTED) return bytes;
+  const seen = seenRequest(parts, request, target);
+  if (bytes instanceof Refusal) return refuse(parts, seen, null, { refused: bytes });
+  const received = { request, target, seen, bytes, bytesMax, headers: canonicalHeaders(seen.rawHeaders) };
+  const shut = closedFor(target, seen.ip);
+  if (shut) return refuse(parts, seen, unread(received), { refused: shut });
+  const admission = await admitRequest(parts.transforms, admitParams(parts, received));
+  const verifiedAt = webhook.verify && (admission.isVerified || admission.fault) ? (request.receipt?.at ?? seen.receivedAt) : null;
+  if (admission.refused) return refuse(parts, seen, halted(received, admission), { refused: admission.refused, verifiedAt });
+  if (admission.answer) return shake(parts, received, admission);
+  return toEvent(parts, received, admission, verifiedAt);
+}
+
+/** The body goes on to the transform, what that makes of it into an environment. */
+async function toEvent(parts: WebhookLifeParts, received: Received, admission: Admission, verifiedAt: number | null): Promise<Answer> {
+  const { request, seen } = received;
+  const { webhook } = seen;
+  const transformed = await transform(parts, received, admission);
+  const event = transformed.result;
+  if (event instanceof Refusal) return refuse(parts, seen, transformed, { refused: event, verifiedAt });
+  const denied = checkNames(webhook.eventNames, [event]);
+  const environment = denied ?? routeWebhook(parts.directory, webhook, request);
+  if (environment instanceof Refusal) return refuse(parts, seen, transformed, { refused: environment, verifiedAt });
+
+  const { answer } = webhook;
+  const ending: Ending = { refused: null, deliveredTo: environment.id, verifiedAt, ...(answer && { status: answer.status }) };
+  const kept = await parts.keep({
+    environmentId: environment.id,
+    receivedAt: seen.receivedAt,
+    source: { kind: "webhook", id: webhook.id },
+    idsFromSender: parts.isSeeded(request),
+    events: [parts.identified(event, request, seen.receivedAt)],
+    webhookRequest: webhookRecord(seen, transformed, ending, parts.maskedHeaders),
+  });
+  parts.metrics?.webhookRequest(environment.id, kept instanceof Refusal ? kept.code : "accepted", transformed.durationMs);
+  return kept instanceof Refusal || !answer ? kept : { ...kept, answer };
+}
+
+async function transform(
+  parts: WebhookLifeParts,
+  { request, target, seen, bytes, bytesMax, headers }: Received,
+  admission: Admission,
+): Promise<SeenTransform & { result: SentEvent | Refusal }> {
+  const { webhook } = target;
+  const { result, body, logs, durationMs } = await transformRequest(parts.transforms, {
+    versionKey: target.versionKey,
+    owner: { webhook: webhook.id, environment: String(webhook.environmentId) },
+    transform: webhook.transform,
+    bytes: admission.bytes ?? bytes,
+    bytesMax,
+    memory: request.memory,
+    contentType: seen.contentType,
+    headers,
+    queryParams: parseQuery(seen.query),
+  });
+  return {
+    result,
+    body: seenBody(bytes, body, request.headers["content-encoding"]),
+    logs: [...admission.logs, ...logs],
+    durationMs: admission.durationMs + durationMs,
+  };
+}
+
+/** A handshake makes no event. A secret that was handed over is kept before it is accepted. */
+async function shake(parts: WebhookLifeParts, received: Received, admission: Admission): Promise<Answer> {
+  const { seen } = received;
+  const { answer, handedOver } = admission;
+  if (!answer) throw new Error("a handshake without an answer is none");
+  try {
+    const refused = handedOver === undefined ? null : await keepHandedOver(parts, seen.webhook.id, handedOver);
+    if (refused) return refuse(parts, seen, halted(received, admission), { refused });
+    const ending: Ending = { refused: null, outcome: "handshake", status: answer.status, deliveredTo: seen.webhook.environmentId };
+    await parts.store.webhookRequestInsert(webhookRecord(seen, halted(received, admission), ending, parts.maskedHeaders));
+    parts.metrics?.webhookRequest(seen.webhook.environmentId, "handshake", null);
+    return { handshake: answer };
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return storeUnavailable();
+  }
+}
+
+async function keepHandedOver({ store, directory, now }: WebhookLifeParts, id: WebhookId, secret: string): Promise<Refusal | null> {
+  const webhook = directory.webhooks().find((candidate) => candidate.id === id);
+  const isKnown = (known = webhook) => [...(known?.secrets.verify ?? []), ...(known?.secrets.handshake ?? [])].includes(secret);
+  if (!webhook) return webhookClosed();
+  if (isKnown()) return null;
+  const { environmentId } = webhook;
+  const changed = await store.webhookUpdate({ environmentId, id, changes: { handedOver: secret }, updatedAt: now() });
+  await directory.refresh();
+  return isKnown(changed ?? undefined)
+    ? null
+    : new Refusal("signature_invalid", "A secret was handed over before. Set the webhook's handshake again to accept another one.");
+}
+
+async function refuse(
+  parts: WebhookLifeParts,
+  seen: SeenRequest,
+  transformed: SeenTransform | null,
+  ending: Pick<Ending, "refused" | "verifiedAt"> & { refused: Refusal },
+): Promise<Refusal> {
+  parts.metrics?.webhookRequest(seen.webhook.environmentId, ending.refused.code, transformed?.durationMs || null);
+  try {
+    const whole = { ...ending, deliveredTo: seen.webhook.environmentId };
+    await parts.store.webhookRequestInsert(webhookRecord(seen, transformed, whole, parts.maskedHeaders));
+    return ending.refused;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return storeUnavailable();
+  }
+}
+
+function seenRequest(parts: WebhookLifeParts, request: InboundRequest, { webhook }: WebhookTarget): SeenRequest {
+  const receivedAt = parts.now();
+  return {
+    id: `req_${parts.eventIds.next(receivedAt)}` as WebhookRequestId,
+    webhook,
+    method: request.method,
+    receivedAt,
+    ip: request.ip,
+    rawHeaders: request.rawHeaders,
+    query: request.query,
+    contentType: request.headers["content-type"],
+  };
+}
+
+function admitParams(parts: WebhookLifeParts, { request, target, seen, bytes, bytesMax, headers }: Received) {
+  const { webhook } = target;
+  return {
+    rules: webhook,
+    owner: { webhook: webhook.id, environment: String(webhook.environmentId) },
+    method: request.method,
+    ...{ bytes, bytesMax, headers },
+    memory: request.memory,
+    contentType: seen.contentType,
+    contentEncoding: request.headers["content-encoding"],
+    query: seen.query,
+    urls: webhook.verify ? webhookUrls(parts, request, target) : [],
+    receipt: request.receipt ?? { at: seen.receivedAt, wasVerified: null },
+  };
+}
+
+/** What a closed webhook or a refused address was sent is recorded in full, but no code is run for it. */
+function unread({ bytes, request }: Received): SeenTransform {
+  return { body: seenBody(bytes, null, request.headers["content-encoding"]), logs: [], durationMs: 0 };
+}
+
+function halted({ bytes, request }: Received, { logs, durationMs }: Pick<Admission, "logs" | "durationMs">): SeenTransform {
+  return { body: seenBody(bytes, null, request.headers["content-encoding"]), logs, durationMs };
+}
+
+function closedFor({ webhook, isOpen }: WebhookTarget, ip: string): Refusal | null {
+  if (!isOpen) return webhookClosed();
+  return ipAdmitted(webhook.ips, ip) ? null : ipDenied(ip);
+}
+
+function webhookClosed(): Refusal {
+  return new Refusal("webhook_not_found", "This webhook is disabled or deleted, or its URL was changed.");
+}
+
+export function ipDenied(ip: string): Refusal {
+  return new Refusal("ip_denied", `The address ${ip} is not let through by the lists here.`);
+}
+
+export function storeUnavailable(): Refusal {
+  return new Refusal("store_unavailable", "The store cannot be written right now; nothing was stored. Send again in a moment.");
+}

@@ -1,0 +1,131 @@
+/** Signing keys and webhook secrets are on disk in encrypted form only, under a key that is kept apart and can be rotated. */
+
+import assert from "node:assert/strict";
+import { readFileSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { WebhookId } from "@inlet/protocol";
+import { adoptKey } from "../src/receive/senders/issue-key.ts";
+import { NO_SECRETS, type Store, StoreRefused } from "../src/store/contract/index.ts";
+import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
+import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { SIGNING_KEY, temporaryFolder } from "./support/service.ts";
+
+const hooks = { onFault: () => undefined, onRecovery: () => undefined };
+const [OLD, NEW, OTHER] = ["old", "new", "other"].map((name) => `${name} encryption key, long enough for it`) as [string, string, string];
+const SECRET = "the secret of a provider";
+
+interface Engine {
+  open(encryptionKeys: string[]): Store | Promise<Store>;
+  /** Every text of the tables with secrets. */
+  texts(): Promise<string>;
+}
+
+function sqlite(t: TestContext): Engine & { folder: string } {
+  const folder = temporaryFolder(t);
+  return {
+    folder,
+    open: (encryptionKeys) => openSqliteStore({ folder, encryptionKeys, ...hooks }),
+    texts: async () => readFileSync(join(folder, "inlet.db"), "latin1"),
+  };
+}
+
+async function postgres(t: TestContext): Promise<Engine> {
+  const url = await freshDatabase(t);
+  return {
+    open: (encryptionKeys) => openPostgresStore({ url, encryptionKeys, ...hooks }),
+    texts: () =>
+      inDatabase(url, async (client) => {
+        const { rows } = await client.query("SELECT keys::text AS row FROM keys UNION ALL SELECT webhooks::text FROM webhooks");
+        return rows.map(({ row }) => row).join("\n");
+      }),
+  };
+}
+
+async function fill(store: Store): Promise<void> {
+  const environment = await store.environmentInsert({ name: "production", kind: "default", createdAt: 1, bodyBytesMax: null });
+  assert.ok(environment);
+  const lists = { eventNames: null, ips: null };
+  const { key } = adoptKey("signing", SIGNING_KEY);
+  await store.keyInsert({
+    ...key,
+    ...lists,
+    kind: "signing",
+    name: "k",
+    environmentId: null,
+    role: null,
+    environments: null,
+    createdAt: 1,
+  });
+  await store.webhookInsert({
+    ...{ id: "wh_1" as WebhookId, environmentId: environment.id, name: "w", token: "token", transform: "x", enabled: true, createdAt: 1 },
+    ...{ ...lists, verify: { scheme: "github", toleranceSeconds: 300 }, handshake: null, answer: null, mirror: null },
+    secrets: { ...NO_SECRETS, verify: [SECRET] },
+  });
+}
+
+async function secretsIn(store: Store): Promise<(string | null | undefined)[]> {
+  const [[key], [webhook]] = [await store.keyList(), await store.webhookList()];
+  return [key?.secret, webhook?.secrets.verify[0]];
+}
+
+async function reads(engine: Engine, keys: string[]): Promise<void> {
+  const store = await engine.open(keys);
+  try {
+    assert.deepEqual(await secretsIn(store), [SIGNING_KEY, SECRET]);
+  } finally {
+    await store.stop();
+  }
+}
+
+async function rotates(engine: Engine): Promise<void> {
+  const store = await engine.open([OLD]);
+  await fill(store);
+  await store.stop();
+  const before = await engine.texts();
+  assert.ok(!before.includes(SECRET) && !before.includes(SIGNING_KEY), "nothing is in the clear");
+  await assert.rejects(async () => engine.open([OTHER]), StoreRefused);
+  await reads(engine, [NEW, OLD]);
+  await reads(engine, [NEW]);
+  await assert.rejects(
+    async () => engine.open([OLD]),
+    (error) => error instanceof StoreRefused && /--encryption-key/.test(error.message),
+  );
+}
+
+test("SQLite: a key is made beside the store, for its owner alone, and is needed from then on", async (t) => {
+  const engine = sqlite(t);
+  const store = await engine.open([]);
+  await fill(store);
+  await store.stop();
+  const file = join(engine.folder, "inlet.key");
+  assert.equal((statSync(file).mode & 0o777).toString(8), "600");
+  const text = readFileSync(file, "utf8");
+  await reads(engine, []);
+  assert.equal(readFileSync(file, "utf8"), text, "it is made once");
+  renameSync(file, `${file}.gone`);
+  await assert.rejects(async () => engine.open([]), StoreRefused);
+  assert.throws(() => statSync(file), "no other key is made in its place");
+  renameSync(`${file}.gone`, file);
+  await reads(engine, [NEW]);
+  renameSync(file, `${file}.gone`);
+  await reads(engine, [NEW]);
+});
+
+test("SQLite: keys are rotated by giving the new one before the old one", async (t) => rotates(sqlite(t)));
+
+const skip = whyNoPostgres() ?? false;
+
+test("PostgreSQL: keys are rotated by giving the new one before the old one", { skip }, async (t) => rotates(await postgres(t)));
+
+test("PostgreSQL: without a setting all nodes share one key; with one, that key is used", { skip }, async (t) => {
+  const engine = await postgres(t);
+  const [first, second] = await Promise.all([engine.open([]), engine.open([])]);
+  await fill(first);
+  assert.deepEqual(await secretsIn(second), [SIGNING_KEY, SECRET]);
+  await Promise.all([first.stop(), second.stop()]);
+  assert.ok(!(await engine.texts()).includes(SECRET));
+  await reads(engine, [NEW]);
+  await assert.rejects(async () => engine.open([]), StoreRefused);
+});

@@ -1,0 +1,203 @@
+/**
+ * A webhook with a handshake answers the question that its provider asks before it sends anything: by preset, or by code in the sandbox.
+ * The answer is plain text or JSON that no browser takes for a page; the request is recorded and makes no event.
+ */
+
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { type TestContext, test } from "node:test";
+import { call, startTestService, type TestService } from "./support/service.ts";
+import { ECHO, makeWebhook, post, requestsOf, type TestWebhook } from "./support/webhooks.ts";
+
+const SECRET = "the app's own secret";
+const hmac = (text: string, encoding: "hex" | "base64") => createHmac("sha256", SECRET).update(text).digest(encoding);
+
+async function open(t: TestContext, handshake: object | null, more: object = {}): Promise<{ service: TestService; webhook: TestWebhook }> {
+  const service = await startTestService(t);
+  return { service, webhook: await makeWebhook(service, ECHO, { handshake, ...more }) };
+}
+
+async function lastOf(service: TestService, webhook: TestWebhook) {
+  return (await requestsOf(service, webhook))[0];
+}
+
+interface Preset {
+  secrets?: string[];
+  ask(url: string): ReturnType<typeof call>;
+  text: string;
+}
+
+const PRESETS: Record<string, Preset> = {
+  slack: { ask: (url) => post(url, { type: "url_verification", challenge: "3eZbrw", token: "t" }), text: "3eZbrw" },
+  meta: {
+    secrets: ["other", "my token"],
+    ask: (url) => call(`${url}?hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=my+token`),
+    text: "1158201444",
+  },
+  "microsoft-graph": {
+    ask: (url) =>
+      call(`${url}?validationToken=Validation%3A+Testing+%3Cb%3E`, { method: "POST", headers: { "content-type": "text/plain" } }),
+    text: "Validation: Testing <b>",
+  },
+  x: {
+    secrets: [SECRET],
+    ask: (url) => call(`${url}?crc_token=abc&nonce=1`),
+    text: JSON.stringify({ response_token: `sha256=${hmac("abc", "base64")}` }),
+  },
+  dropbox: { ask: (url) => call(`${url}?challenge=xyz`), text: "xyz" },
+  zoom: {
+    secrets: [SECRET],
+    ask: (url) => post(url, { event: "endpoint.url_validation", payload: { plainToken: "qgg8vlvZ" }, event_ts: 1 }),
+    text: JSON.stringify({ plainToken: "qgg8vlvZ", encryptedToken: hmac("qgg8vlvZ", "hex") }),
+  },
+  okta: {
+    ask: (url) => call(url, { headers: { "x-okta-verification-challenge": "my challenge" } }),
+    text: '{"verification":"my challenge"}',
+  },
+  asana: { ask: (url) => post(url, "", { "x-hook-secret": "handed over secret" }), text: "" },
+};
+
+test("every preset answers as its provider asks, and other requests go on", async (t) => {
+  const service = await startTestService(t);
+  for (const [preset, { secrets, ask, text }] of Object.entries(PRESETS)) {
+    const webhook = await makeWebhook(service, ECHO, { handshake: { preset, ...(secrets && { secrets }) } });
+    const answer = await ask(webhook.url);
+    assert.deepEqual([answer.status, answer.text], [200, text], preset);
+    assert.match(answer.headers.get("content-type") ?? "", text.startsWith("{") ? /^application\/json/ : /^text\/plain/);
+    assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
+    for (const name of ["set-cookie", "access-control-allow-origin"]) assert.equal(answer.headers.get(name), null);
+    const { outcome, status, eventId } = await lastOf(service, webhook);
+    assert.deepEqual([outcome, status, eventId], ["handshake", 200, undefined], preset);
+    assert.equal((await post(webhook.url, { n: 1 })).status, 200, preset);
+    assert.equal((await lastOf(service, webhook)).outcome, "accepted");
+    const unasked = await call(webhook.url);
+    assert.deepEqual(
+      [unasked.status, unasked.body.code, unasked.headers.get("allow")],
+      [405, "method_not_allowed", "POST, OPTIONS"],
+      preset,
+    );
+  }
+});
+
+test("a wrong verify token is refused, and neither kind gets into the record", async (t) => {
+  const { service, webhook } = await open(t, { preset: "meta", secrets: ["my verify token"] });
+  for (const token of ["wrong verify token", "my verify token"]) {
+    const query = `?hub.mode=subscribe&hub.challenge=1&hub.verify_token=${encodeURIComponent(token)}`;
+    assert.equal((await call(webhook.url + query)).status, token.startsWith("my") ? 200 : 401);
+    const record = await lastOf(service, webhook);
+    assert.deepEqual(record.query["hub.verify_token"], ["***"]);
+    assert.ok(!JSON.stringify(record).includes("verify%20token"));
+  }
+});
+
+test("without secrets of its own a handshake uses those of verify, and comes before it", async (t) => {
+  const verify = {
+    ...{ scheme: "hmac", header: "x-zm-signature", prefix: "v0=", signed: "v0:{timestamp}:{raw}" },
+    ...{ timestampHeader: "x-zm-request-timestamp", secrets: [SECRET] },
+  };
+  const { webhook } = await open(t, { preset: "zoom" }, { verify });
+  const asked = await PRESETS.zoom?.ask(webhook.url);
+  assert.equal(asked?.text, PRESETS.zoom?.text);
+  assert.equal((await post(webhook.url, { event: "meeting.started" })).status, 401);
+  const body = JSON.stringify({ event: "meeting.started" });
+  const at = String(Math.floor(Date.now() / 1_000));
+  const signed = { "x-zm-request-timestamp": at, "x-zm-signature": `v0=${hmac(`v0:${at}:${body}`, "hex")}` };
+  assert.equal((await post(webhook.url, body, signed)).status, 200);
+});
+
+test("the secret Asana hands over verifies what follows; a second one is not taken", async (t) => {
+  const { service, webhook } = await open(
+    t,
+    { preset: "asana" },
+    { verify: { scheme: "hmac", header: "X-Hook-Signature", algorithm: "sha256", encoding: "hex", signed: "{raw}" } },
+  );
+  assert.equal((await post(webhook.url, "{}", { "x-hook-signature": "00".repeat(32) })).status, 401);
+  const asked = await post(webhook.url, "", { "x-hook-secret": SECRET });
+  assert.deepEqual([asked.status, asked.headers.get("x-hook-secret")], [200, SECRET]);
+  assert.equal((await lastOf(service, webhook)).headers["X-Hook-Secret"], "***");
+  assert.equal((await post(webhook.url, "{}", { "x-hook-signature": hmac("{}", "hex") })).status, 200);
+  assert.equal((await post(webhook.url, "", { "x-hook-secret": SECRET })).status, 200, "the same again");
+  assert.equal((await post(webhook.url, "", { "x-hook-secret": "of somebody else" })).status, 401);
+  const shown = await service.rest("GET", `/webhooks/${webhook.id}`);
+  assert.deepEqual(shown.body.data.verify.secrets, [{ last4: SECRET.slice(-4) }]);
+});
+
+test("code answers, or lets the request go on; it sees what the contract names", async (t) => {
+  const source = `function handshake({ method, headers, queryParams, raw, secrets }) {
+    if (headers["X-Ask"] === undefined) return;
+    console.log("asked with", secrets);
+    const body = { method, a: queryParams.a, raw, mac: hmac("sha256", secrets[0], raw, "hex"), sum: sha256(raw, "base64") };
+    return { status: 207, headers: { "X-Own": "1", "Set-Cookie": "a=b", "Access-Control-Allow-Origin": "*", "Content-Type": "text/html" }, body: JSON.stringify(body) };
+  }`;
+  const { service, webhook } = await open(t, { source, secrets: [SECRET] });
+  const answer = await post(`${webhook.url}?a=1&a=2`, '{"n":1}', { "x-ask": "yes" });
+  assert.equal(answer.status, 207);
+  assert.deepEqual(
+    ["x-own", "set-cookie", "access-control-allow-origin", "content-type"].map((name) => answer.headers.get(name)),
+    ["1", null, null, "text/plain; charset=utf-8"],
+  );
+  assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
+  assert.deepEqual(
+    [answer.body.method, answer.body.a, answer.body.raw, answer.body.mac],
+    ["POST", ["1", "2"], '{"n":1}', hmac('{"n":1}', "hex")],
+  );
+  const record = await lastOf(service, webhook);
+  assert.deepEqual([record.outcome, record.status, record.logs], ["handshake", 207, ['asked with ["***"]']]);
+  const head = await call(webhook.url, { method: "HEAD", headers: { "x-ask": "yes" } });
+  assert.deepEqual([head.status, head.text], [207, ""]);
+  assert.equal((await lastOf(service, webhook)).method, "HEAD");
+  assert.equal((await post(webhook.url, {})).status, 200);
+  assert.equal((await call(webhook.url)).status, 405);
+});
+
+test("code that throws, runs too long, says too much or nothing of use is handshake_failed", async (t) => {
+  const { service, webhook } = await open(t, { source: "() => {}" });
+  const bodies = [
+    "throw new Error('no')",
+    "for (;;);",
+    "return { body: 'x'.repeat(8193) }",
+    "return 7",
+    "return { status: 99 }",
+    "return []",
+  ];
+  for (const body of bodies) {
+    const put = await service.rest("PUT", `/webhooks/${webhook.id}`, {
+      body: { handshake: { source: `function handshake() { ${body} }` } },
+    });
+    assert.equal(put.status, 200, put.text);
+    for (const method of ["GET", "POST"]) {
+      const { status, body: error } = await call(webhook.url, { method });
+      assert.deepEqual([status, error.code], [400, "handshake_failed"], `${method} ${body}`);
+    }
+    assert.equal((await lastOf(service, webhook)).outcome, "handshake_failed");
+  }
+  const most = { source: "() => ({ body: 'x'.repeat(8192) })" };
+  await service.rest("PUT", `/webhooks/${webhook.id}`, { body: { handshake: most } });
+  assert.equal((await call(webhook.url)).text.length, 8192);
+});
+
+test("without a handshake GET and HEAD stay 405, unrecorded", async (t) => {
+  const { service, webhook } = await open(t, null);
+  for (const method of ["GET", "HEAD", "PUT"]) assert.equal((await call(webhook.url, { method })).status, 405);
+  assert.deepEqual(await requestsOf(service, webhook), []);
+});
+
+test("handshakes that cannot work are refused", async (t) => {
+  const service = await startTestService(t);
+  const wrong = [
+    { preset: "none" },
+    {},
+    { preset: "slack", source: "() => 1" },
+    { preset: "zoom" },
+    { preset: "slack", secrets: [] },
+    { source: "(" },
+  ];
+  for (const handshake of wrong) {
+    const { status } = await service.rest("POST", "/webhooks", { body: { name: "w", transform: ECHO, handshake } });
+    assert.equal(status, 400, JSON.stringify(handshake));
+  }
+  const { body } = await service.rest("POST", "/webhooks", {
+    body: { name: "w", transform: ECHO, handshake: { source: "function handshake( {" } },
+  });
+  assert.deepEqual([body.details[0].field, typeof body.details[0].line], ["handshake.source", "number"]);
+});
