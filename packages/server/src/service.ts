@@ -59,7 +59,7 @@ import { createClientIp, createProxyCheck } from "./receive/connections/client-i
 import { createDevGuard } from "./receive/connections/dev-guard.ts";
 import type { ConnectionRules } from "./receive/connections/guard-connections.ts";
 import type { Accepted, Answered } from "./receive/inbound-request.ts";
-import { bodyOf, replayRequest } from "./receive/replay-request.ts";
+import { bodyOf, replayRequest, wasVerified } from "./receive/replay-request.ts";
 import { Directory } from "./receive/senders/directory.ts";
 import { isIpRange } from "./receive/senders/ip-list.ts";
 import { issueKey, issueWebhookToken } from "./receive/senders/issue-key.ts";
@@ -67,6 +67,7 @@ import { StartRefused } from "./start-refused.ts";
 import type { CommitFigures, Environment, EventSource, Store, StoreTopic, Webhook, WebhookRequest } from "./store/contract/index.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { completeVerify, createTransformRunner, readProviderTemplates, tryTransform, verifySettingFault } from "./transform/index.ts";
+import { trialOf } from "./trial-of.ts";
 
 const IDLE_CHECK_MS = 20;
 /** Senders that were given a wrong key go on sending, many of them from one address: they are told so for longer than a person who signs in. */
@@ -218,6 +219,7 @@ async function serve(
   const jobs = createJobs({ store, kinds: jobKinds, rate: config.jobRate, newId: newJobId, wake: () => jobRunner.wake(), now });
 
   const loginTokens = new LoginTokens(now);
+  const trials = { directory, publicUrl: config.publicUrl, now };
   const budget = new BodyBudget(config.queueLimit);
   const clientIp = createClientIp(config.trustProxy);
   const guard =
@@ -278,7 +280,8 @@ async function serve(
     },
     completeVerify,
     verifySettingFault,
-    tryTransform: (request) => tryTransform(transforms, request, { bytesMax: config.bodyLimit }),
+    tryTransform: (request) => tryTransform(transforms, trialOf(request, trials), { bytesMax: config.bodyLimit }),
+    wasVerified,
     providerTemplates: readProviderTemplates,
     bodyOf,
     replay,

@@ -2,7 +2,7 @@
 
 import { EVENT_ID_SEED_HEADER } from "@inlet/protocol";
 import type { WebhookRequest } from "../store/contract/index.ts";
-import { TARGET_START } from "./connections/target.ts";
+import { targetOf } from "./connections/target.ts";
 import type { Answer, InboundRequest } from "./inbound-request.ts";
 
 /** Headers that describe how the body travelled. */
@@ -23,7 +23,7 @@ export function replayRequest(
   const rawHeaders = withoutHeaders(JSON.parse(record.headers) as string[]);
   return receive({
     method: record.method,
-    target: `${TARGET_START}${token}${record.query === "" ? "" : `?${record.query}`}`,
+    target: targetOf(token, record.query),
     keyText: token,
     query: record.query,
     headers: { ...firstValues(rawHeaders), ...(seed !== undefined && { [EVENT_ID_SEED_HEADER]: seed }) },

@@ -1,6 +1,6 @@
 /** The URL of a webhook as its provider signed it: the public URL of the service, with path and query as sent. */
 
-import { TARGET_START } from "./connections/target.ts";
+import { targetOf } from "./connections/target.ts";
 import type { InboundRequest } from "./inbound-request.ts";
 import type { Directory, WebhookTarget } from "./senders/directory.ts";
 
@@ -19,5 +19,5 @@ export function webhookUrls({ publicUrl, directory }: WebhookUrlParts, request: 
 
 /** A recorded request does not say which of the webhook's URLs it came to. */
 function everyTarget(directory: Directory, id: string, query: string): string[] {
-  return directory.tokensOf(id).map((token) => `${TARGET_START}${token}${query === "" ? "" : `?${query}`}`);
+  return directory.tokensOf(id).map((token) => targetOf(token, query));
 }

@@ -1,9 +1,16 @@
-/** Runs a transform to see what it would do: nothing is stored. The same sandbox, the same rules as for a real request. */
+/**
+ * Runs a transform to see what it would do: nothing is stored. The same sandbox, the same rules as for a real request, with handshake and
+ * verification before it where a webhook's are given; what is wrong with a signature is explained as far as that can be found out.
+ */
 
 import { createHash } from "node:crypto";
 import { canonicalName, Refusal } from "@inlet/protocol";
+import { type AdmissionRules, type AdmitParams, admitRequest, type Receipt } from "./admit-request.ts";
+import type { HandshakeAnswer } from "./handshake/handshake-answer.ts";
 import { judge, type TransformedRequest, transformRequest } from "./transform-request.ts";
 import type { TransformRunner } from "./transform-runner.ts";
+import { signRequest } from "./verify/sign-request.ts";
+import type { VerifyFault } from "./verify/verify-request.ts";
 
 export interface TrialRequest {
   transform: string;
@@ -16,6 +23,18 @@ export interface TrialRequest {
   contentEncoding?: string;
   headers: Readonly<Record<string, string>>;
   queryParams: Readonly<Record<string, readonly string[]>>;
+  /** What stands before the transform; absent: nothing does. */
+  admission?: TrialAdmission;
+}
+
+export interface TrialAdmission {
+  rules: AdmissionRules;
+  method: string;
+  query: string;
+  urls: readonly string[];
+  receipt: Receipt;
+  /** Sign it first, as the provider would, with the first secret. */
+  signs: boolean;
 }
 
 export interface TrialFault {
@@ -25,10 +44,13 @@ export interface TrialFault {
   column?: number;
 }
 
-/** Either the event as JSON text, or the fault. */
+/** The event as JSON text, the answer of the handshake, or the fault. */
 export interface Trial {
   eventJson?: string;
+  handshake?: HandshakeAnswer;
   error?: TrialFault;
+  /** What verification found, where there is one. */
+  verification?: { ok: boolean } & Partial<VerifyFault>;
   logs: string[];
   durationMs: number;
 }
@@ -37,7 +59,31 @@ export interface TrialLimits {
   bytesMax: number;
 }
 
-export async function tryTransform(runner: TransformRunner, request: TrialRequest, { bytesMax }: TrialLimits): Promise<Trial> {
+export async function tryTransform(runner: TransformRunner, request: TrialRequest, limits: TrialLimits): Promise<Trial> {
+  const { admission } = request;
+  if (!admission) return runTransform(runner, request, limits);
+  const bytes = request.bytes.length === 0 && request.bodyJson !== undefined ? Buffer.from(request.bodyJson) : request.bytes;
+  const unsigned = withContentType(canonical(request.headers), request.contentType);
+  const headers = admission.signs ? { ...unsigned, ...signatureOf(admission, bytes, unsigned) } : unsigned;
+  const { refused, answer, fault, isVerified, logs, durationMs } = await admitRequest(runner, {
+    ...{ ...admission, bytes, headers, bytesMax: limits.bytesMax, explains: true },
+    contentType: headers["Content-Type"],
+    contentEncoding: request.contentEncoding,
+  } satisfies AdmitParams);
+  const verification = fault ? { verification: { ok: false, ...fault } } : isVerified ? { verification: { ok: true } } : {};
+  if (refused) return { error: { code: refused.code, message: refused.message }, ...verification, logs, durationMs };
+  if (answer) return { handshake: answer, logs, durationMs };
+  const trial = await runTransform(runner, { ...request, bytes, headers }, limits);
+  return { ...trial, ...verification, logs: [...logs, ...trial.logs], durationMs: durationMs + trial.durationMs };
+}
+
+function signatureOf({ rules, urls, receipt }: TrialAdmission, bytes: Buffer, headers: Record<string, string>): Record<string, string> {
+  const [secret] = rules.secrets.verify;
+  if (!rules.verify || secret === undefined) return {};
+  return signRequest({ verify: rules.verify, secret, bytes, headers, urls, contentType: headers["Content-Type"], at: receipt.at });
+}
+
+async function runTransform(runner: TransformRunner, request: TrialRequest, { bytesMax }: TrialLimits): Promise<Trial> {
   const headers = withContentType(canonical(request.headers), request.contentType);
   const params = {
     versionKey: `trial:${createHash("sha256").update(request.transform).digest("hex")}`,

@@ -2,18 +2,25 @@
 
 import { canonicalHeaders, parseQuery } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type { WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
+import type { Webhook, WebhookRequest, WebhookRequestStore } from "../../store/contract/index.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
 import { jsonDiff } from "./json-diff.ts";
 import { BACKTEST, PROVIDER_TEMPLATE, TRIAL_RESULT } from "./trial-schemas.ts";
 import { findRequest, withBody } from "./webhook-requests-routes.ts";
-import { TRIAL_FIELDS } from "./webhook-schemas.ts";
+import { TRIAL_FIELDS, WEBHOOK_TRIAL_FIELDS } from "./webhook-schemas.ts";
 import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
 
 export interface TrialParams {
   transform: string;
+  /** The webhook whose handshake and verification come first; absent: neither. */
+  webhook?: Webhook;
+  method?: string;
+  query?: string;
+  sign?: boolean;
+  /** Of a recorded request: when it was received, and what was found then. */
+  receipt?: { at: number; wasVerified: boolean };
   bodyJson?: string;
   bytes: Buffer;
   contentType?: string;
@@ -23,6 +30,8 @@ export interface TrialParams {
 
 export interface TrialResult {
   eventJson?: string;
+  handshake?: object;
+  verification?: { ok: boolean };
   error?: { code: string; message: string; line?: number; column?: number };
   logs: string[];
   durationMs: number;
@@ -45,6 +54,7 @@ export interface TransformsRoutesParts {
   directory: WebhookDirectory;
   tryTransform(params: TrialParams): Promise<TrialResult>;
   bodyOf(record: WebhookRequest): Buffer;
+  wasVerified(record: WebhookRequest): boolean;
 }
 
 interface TrialBody {
@@ -63,11 +73,15 @@ const config = { about: "item", ingest: true, repair: true } as const;
 
 export function registerTransformsRoutes(app: FastifyInstance, parts: TransformsRoutesParts): void {
   const { store, directory } = parts;
-  const recorded = (record: WebhookRequest, transform: string): TrialParams => {
+  const recorded = (record: WebhookRequest, webhook: Webhook, transform: string): TrialParams => {
     const headers = canonicalHeaders(JSON.parse(record.headers));
     const contentEncoding = headers["Content-Encoding"];
     return {
       transform,
+      webhook,
+      method: record.method,
+      query: record.query,
+      receipt: { at: record.verifiedAt ?? record.receivedAt, wasVerified: parts.wasVerified(record) },
       bytes: parts.bodyOf(withBody(record)),
       ...(record.contentType !== null && { contentType: record.contentType }),
       ...(contentEncoding !== undefined && { contentEncoding }),
@@ -105,19 +119,20 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
       const { transform, webhookId, requestId } = request.body;
       reply.type("application/json");
       if (requestId === undefined) return trialView(await parts.tryTransform(given(request.body, transform)));
-      const record = await findRequest(store, findWebhook(directory, request, webhookId ?? ""), requestId);
-      return trialView(await parts.tryTransform(recorded(record, transform)));
+      const webhook = findWebhook(directory, request, webhookId ?? "");
+      const record = await findRequest(store, webhook, requestId);
+      return trialView(await parts.tryTransform(recorded(record, webhook, transform)));
     },
   );
 
-  app.post<{ Params: { id: string }; Body: TrialBody }>(
+  app.post<{ Params: { id: string }; Body: TrialBody & { method?: string; sign?: boolean } }>(
     "/webhooks/:id/test",
     {
       config,
       schema: {
         summary: "Try a webhook's stored transform",
-        description: "Stores nothing.",
-        body: closed(TRIAL_FIELDS),
+        description: "With its handshake and its verification, which say what is wrong with a signature. Stores nothing.",
+        body: closed(WEBHOOK_TRIAL_FIELDS),
         querystring: closed({}),
         response: { 200: dataOf(TRIAL_RESULT) },
         errors: ["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete"],
@@ -125,10 +140,13 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
     },
     async (request, reply) => {
       const webhook = findWebhook(directory, request, request.params.id);
-      const { requestId } = request.body;
+      const { requestId, method = "POST", sign = false } = request.body;
       reply.type("application/json");
-      if (requestId === undefined) return trialView(await parts.tryTransform(given(request.body, webhook.transform)));
-      return trialView(await parts.tryTransform(recorded(await findRequest(store, webhook, requestId), webhook.transform)));
+      if (requestId === undefined) {
+        const trial = { ...given(request.body, webhook.transform), webhook, method, sign };
+        return trialView(await parts.tryTransform(trial));
+      }
+      return trialView(await parts.tryTransform(recorded(await findRequest(store, webhook, requestId), webhook, webhook.transform)));
     },
   );
 
@@ -151,7 +169,8 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
         ),
         querystring: closed({}),
         summary: "Compare a draft with the transform in force",
-        description: "Both are run on the newest recorded requests. Stores nothing.",
+        description:
+          "Both are run on the newest recorded requests, after the webhook's handshake and verification as they are now. Stores nothing.",
         response: { 200: dataOf(BACKTEST) },
         errors: ["webhook_not_found"],
       },
@@ -163,8 +182,8 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
       const { requests } = await store.webhookRequestList({ environmentId: webhook.environmentId, webhookId: webhook.id, limit });
       const results = [];
       for (const record of requests.filter(({ body }) => body !== null)) {
-        const before = await parts.tryTransform(recorded(record, webhook.transform));
-        const after = await parts.tryTransform(recorded(record, transform));
+        const before = await parts.tryTransform(recorded(record, webhook, webhook.transform));
+        const after = await parts.tryTransform(recorded(record, webhook, transform));
         results.push({ requestId: record.id, receivedAt: new Date(record.receivedAt).toISOString(), ...comparison(before, after) });
       }
       const summary: Record<Verdict, number> = { same: 0, different: 0, now_fails: 0, now_works: 0, still_fails: 0 };
@@ -186,19 +205,24 @@ function given({ body, raw, contentType, headers = {}, queryParams = {} }: Trial
 }
 
 /** The event goes in as the text it is, so that nothing is written twice. */
-function trialView({ eventJson, error, logs, durationMs }: TrialResult): string {
-  const outcome = error ? `"ok":false,"error":${JSON.stringify(error)}` : `"ok":true,"event":${eventJson}`;
-  return `{"data":{${outcome},"logs":${JSON.stringify(logs)},"durationMs":${durationMs}}}`;
+function trialView({ eventJson, handshake, verification, error, logs, durationMs }: TrialResult): string {
+  const made = handshake ? `"handshake":${JSON.stringify(handshake)}` : `"event":${eventJson}`;
+  const outcome = error ? `"ok":false,"error":${JSON.stringify(error)}` : `"ok":true,${made}`;
+  const verified = verification ? `,"verification":${JSON.stringify(verification)}` : "";
+  return `{"data":{${outcome}${verified},"logs":${JSON.stringify(logs)},"durationMs":${durationMs}}}`;
 }
 
 function comparison(before: TrialResult, after: TrialResult) {
   const [was, is] = [before, after].map(({ eventJson }) => (eventJson === undefined ? undefined : JSON.parse(eventJson)));
   const differences = was !== undefined && is !== undefined ? jsonDiff(was, is) : [];
-  return { change: verdictOn(was, is, differences.length), before: side(was, before), after: side(is, after), diff: differences };
+  const change: Verdict = before.handshake && after.handshake ? "same" : verdictOn(was, is, differences.length);
+  return { change, before: side(was, before), after: side(is, after), diff: differences };
 }
 
-function side(event: unknown, { error }: TrialResult) {
-  return error ? { error } : { event };
+function side(event: unknown, { error, handshake, verification }: TrialResult) {
+  const verified = verification && { verification };
+  if (handshake) return { handshake };
+  return error ? { error, ...verified } : { event, ...verified };
 }
 
 function verdictOn(was: unknown, is: unknown, differences: number): Verdict {

@@ -7,15 +7,35 @@ const FAULT = shape(
   { optional: ["line", "column"], title: "TransformFault" },
 );
 
+const HANDSHAKE = {
+  ...shape({ status: INTEGER, contentType: TEXT, headers: listOf(TEXT), body: TEXT }),
+  description: "What the webhook's handshake answers this request with. There is no event then.",
+};
+const VERIFICATION = {
+  ...shape(
+    {
+      ok: BOOLEAN,
+      reason: TEXT,
+      header: { ...TEXT, description: "The header that is wrong or missing." },
+      character: { ...INTEGER, description: "Of that header's value, counted from 1." },
+      byte: { ...INTEGER, description: "The first byte of the body that differs from what was signed, where that could be found out." },
+    },
+    { optional: ["reason", "header", "character", "byte"] },
+  ),
+  description: "What verification found, where the webhook has one.",
+};
+
 export const TRIAL_RESULT = shape(
   {
     ok: BOOLEAN,
     event: { type: "object", additionalProperties: true, description: "What it returned, when `ok`." },
+    handshake: HANDSHAKE,
+    verification: VERIFICATION,
     error: FAULT,
     logs: listOf(TEXT),
     durationMs: NUMBER,
   },
-  { optional: ["event", "error"], title: "TrialResult" },
+  { optional: ["event", "handshake", "verification", "error"], title: "TrialResult" },
 );
 
 export const PROVIDER_TEMPLATE = shape(
@@ -34,7 +54,10 @@ export const PROVIDER_TEMPLATE = shape(
   { title: "ProviderTemplate" },
 );
 
-const SIDE = shape({ event: { type: "object", additionalProperties: true }, error: FAULT }, { optional: ["event", "error"] });
+const SIDE = shape(
+  { event: { type: "object", additionalProperties: true }, handshake: HANDSHAKE, verification: VERIFICATION, error: FAULT },
+  { optional: ["event", "handshake", "verification", "error"] },
+);
 const VERDICTS = ["same", "different", "now_fails", "now_works", "still_fails"];
 
 export const BACKTEST = shape(

@@ -64,6 +64,12 @@ export const TRIAL_FIELDS = {
   requestId: { type: "string", minLength: 1, description: "A recorded request to take all of this from." },
 } as const;
 
+export const WEBHOOK_TRIAL_FIELDS = {
+  ...TRIAL_FIELDS,
+  method: { type: "string", enum: ["POST", "GET", "HEAD"], description: "POST unless given; the others reach the handshake only." },
+  sign: { type: "boolean", description: "Sign the request first, as the provider would, with the webhook's first secret." },
+} as const;
+
 /** Checks what a schema cannot say about lists. Event keys have the same ones. */
 export function checkLists(lists: { eventNames?: AcceptList | null; ips?: AcceptList | null }, isIpRange: (text: string) => boolean): void {
   const { eventNames, ips } = lists;

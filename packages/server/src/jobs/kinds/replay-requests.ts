@@ -15,7 +15,7 @@ export interface ReplayRequestsParts {
   webhooks(): readonly Webhook[];
   environmentName(id: Environment["id"]): string;
   /** `seed` fixes the id of the event. */
-  replay(record: WebhookRequest, webhook: Webhook, seed: string): Promise<{ ids: readonly string[] } | Refusal>;
+  replay(record: WebhookRequest, webhook: Webhook, seed: string): Promise<{ ids: readonly string[] } | { handshake: object } | Refusal>;
 }
 
 const ENTROPY_BYTES = 10;
@@ -29,7 +29,7 @@ export function replayRequests({ store, webhooks, environmentName, replay }: Rep
     if (!record) return [{ item: id, message: "The request has been removed." }];
     if (record.body === null) return [{ item: id, message: "The body of the request was too large to store." }];
     const answer = await replay(record, webhook, seedOf(job, id));
-    return "ids" in answer ? [] : [{ item: id, message: answer.message }];
+    return "code" in answer ? [{ item: id, message: answer.message }] : [];
   }
 
   return {

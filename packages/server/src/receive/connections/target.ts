@@ -17,3 +17,8 @@ export function keyTextOf(target: string): string {
 export function queryOf(target: string): string {
   return target.includes("?") ? target.slice(target.indexOf("?") + 1) : "";
 }
+
+/** The target that leads to a key or token. */
+export function targetOf(keyText: string, query: string): string {
+  return `${TARGET_START}${keyText}${query === "" ? "" : `?${query}`}`;
+}

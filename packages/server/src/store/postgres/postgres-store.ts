@@ -77,9 +77,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   let box: SecretBox;
   try {
     await migrate(database, schemaFolder);
-    box = await openSecretBox(database, options.encryptionKeys ?? []);
     await database.readClock();
     await beat.start();
+    box = await openSecretBox(database, options.encryptionKeys ?? []);
     await signals.start();
   } catch (error) {
     await beat.stop();

@@ -1,0 +1,33 @@
+/** A trial as REST asks for it, as the transform stage takes it: with the URLs that a provider may have signed. */
+
+import type { TrialParams } from "./api/webhooks/transforms-routes.ts";
+import { targetOf } from "./receive/connections/target.ts";
+import type { Directory } from "./receive/senders/directory.ts";
+import type { TrialRequest } from "./transform/index.ts";
+
+export interface TrialParts {
+  directory: Directory;
+  publicUrl: string | null;
+  now: () => number;
+}
+
+export function trialOf({ webhook, method = "POST", sign = false, receipt, ...request }: TrialParams, parts: TrialParts): TrialRequest {
+  if (!webhook || (!webhook.verify && !webhook.handshake)) return request;
+  const query = request.query ?? queryText(request.queryParams);
+  const host = Object.entries(request.headers).find(([name]) => name.toLowerCase() === "host")?.[1] ?? "localhost";
+  const bases = parts.publicUrl === null ? [`https://${host}`, `http://${host}`] : [parts.publicUrl];
+  const tokens = receipt ? parts.directory.tokensOf(webhook.id) : [webhook.token];
+  return {
+    ...request,
+    admission: {
+      ...{ rules: webhook, method, query, signs: sign },
+      urls: bases.flatMap((base) => tokens.map((token) => base + targetOf(token, query))),
+      receipt: receipt ?? { at: parts.now(), wasVerified: null },
+    },
+  };
+}
+
+function queryText(queryParams: TrialParams["queryParams"]): string {
+  const pairs = Object.entries(queryParams).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
+  return new URLSearchParams(pairs).toString();
+}
