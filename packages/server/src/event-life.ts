@@ -21,7 +21,6 @@ import {
 } from "@inlet/protocol";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
 import type { LiveLog } from "./observe/live-log.ts";
-import type { Metrics } from "./observe/metrics/metrics.ts";
 import type { RefusalLog } from "./observe/refusal-log.ts";
 import type { Traffic } from "./observe/traffic.ts";
 import { contentTypeRefusal } from "./receive/bodies/event-content-type.ts";
