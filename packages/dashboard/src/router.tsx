@@ -7,6 +7,7 @@ import { sessionQuery } from "./api/session.ts";
 import { EventPanel } from "./events/event-panel.tsx";
 import { readEventSearch } from "./events/event-search.ts";
 import { EventsPage } from "./events/events-page.tsx";
+import { readSpanSearch } from "./lists/span-search.ts";
 import { readRunSearch } from "./runs/run-search.ts";
 import { AppShell } from "./shell/app-shell.tsx";
 import { NotFound, PageError } from "./shell/page-errors.tsx";
@@ -30,6 +31,7 @@ const env = createRoute({ getParentRoute: () => root, path: "/env/$env", compone
 const overview = createRoute({
   getParentRoute: () => env,
   path: "/",
+  validateSearch: readSpanSearch,
   component: lazyRouteComponent(() => import("./overview/overview-page.tsx"), "OverviewPage"),
 });
 const events = createRoute({ getParentRoute: () => env, path: "events", validateSearch: readEventSearch, component: EventsPage });
@@ -55,6 +57,16 @@ const run = createRoute({
   path: "runs/$id",
   component: lazyRouteComponent(() => import("./runs/run-page.tsx"), "RunPage"),
 });
+const jobs = createRoute({
+  getParentRoute: () => env,
+  path: "jobs",
+  component: lazyRouteComponent(() => import("./jobs/jobs-page.tsx"), "JobsPage"),
+});
+const job = createRoute({
+  getParentRoute: () => env,
+  path: "jobs/$id",
+  component: lazyRouteComponent(() => import("./jobs/job-page.tsx"), "JobPage"),
+});
 const functions = createRoute({
   getParentRoute: () => env,
   path: "functions",
@@ -63,6 +75,7 @@ const functions = createRoute({
 const fn = createRoute({
   getParentRoute: () => env,
   path: "functions/$id",
+  validateSearch: readSpanSearch,
   component: lazyRouteComponent(() => import("./functions/function-page.tsx"), "FunctionPage"),
 });
 const apps = createRoute({
@@ -116,7 +129,7 @@ export function createDashboardRouter(queries: QueryClient) {
       throw redirect({ to: "/env/$env", params: { env: await defaultEnvironment(queries) }, replace: true });
     },
   });
-  const pages = [overview, events.addChildren([event]), eventTypes, eventType, runs, run, functions, fn, apps];
+  const pages = [overview, events.addChildren([event]), eventTypes, eventType, runs, run, jobs, job, functions, fn, apps];
   const ofEnvironment = [...pages, webhooks, webhookNew, webhook, keys, environments, auditLog, settings];
   const names = new Set(ofEnvironment.map(({ options }) => firstSegment("path" in options ? options.path : "")));
   /** A path without an environment, such as `/events`, redirects to the default environment. */
@@ -146,6 +159,8 @@ export function preloadPages(): void {
     eventType,
     runs,
     run,
+    jobs,
+    job,
     functions,
     fn,
     apps,

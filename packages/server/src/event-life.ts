@@ -135,8 +135,6 @@ async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSin
     const duplicateSince = dedupWindow.duplicateSince(receivedAt);
     const kept = await store.eventAppend({ ...batch, events, duplicateSince, lease: functions.lease() });
     if (kept.leased.length > 0) functions.take(kept.leased);
-    const started = events.reduce((sum, { id, runs }, index) => sum + (kept.ids[index] === id ? (runs?.length ?? 0) : 0), 0);
-    if (started > 0) parts.traffic.note(environmentId, "runsStarted", started);
     parts.traffic.stored(environmentId, kept.ids.length - kept.duplicates, kept.duplicates);
     parts.metrics?.stored(environmentId, batch.source.kind, kept.ids.length - kept.duplicates, kept.duplicates);
     parts.liveLog?.kept(batch, kept);

@@ -146,7 +146,10 @@ export function createFunctions(parts: FunctionsParts): Functions {
       parts.liveLog?.ended(functionId(functionNo), id, end);
       parts.metrics?.runEnded(run, end);
     },
-    onStart: ({ environmentId, functionNo }) => parts.metrics?.runStarted(environmentId, functionNo),
+    onStart({ environmentId, functionNo }) {
+      parts.traffic.note(environmentId, "runsStarted");
+      parts.metrics?.runStarted(environmentId, functionNo);
+    },
     onCall: (entry, result) => parts.metrics?.called(entry, result),
     log,
     clock,

@@ -93,6 +93,52 @@ test("event types name the functions they start, and runs are counted", async (t
   assert.deepEqual(["runsStarted", "runsCompleted", "runsFailed"].map(total), [2, 1, 1]);
 });
 
+test("figures agree with the lists, whatever started a run", async (t) => {
+  const service = await startTestService(t);
+  await startApp(t, service, (inlet) => {
+    const child = inlet.createFunction({ id: "child" }, { event: "shop/never" }, () => "done");
+    const parent = inlet.createFunction({ id: "parent" }, { event: "shop/order.created" }, async ({ step }) => {
+      await step.invoke("call", { function: child });
+      await step.sendEvent("tell", { name: "shop/order.told", data: {} });
+    });
+    const told = inlet.createFunction({ id: "told", retries: 0 }, { event: "shop/order.told" }, () => {
+      throw new Error("nobody listens");
+    });
+    const batched = inlet.createFunction(
+      { id: "batched", batchEvents: { maxSize: 2, timeout: "30s" } },
+      { event: "shop/order.told" },
+      () => 1,
+    );
+    return [child, parent, told, batched];
+  });
+  const { body } = await service.send([event("shop/order.created"), event("shop/order.created")]);
+  const [run] = await runsOf(service, body.ids[0]);
+  const list = async (path: string) => (await service.rest("GET", `${path}limit=100`)).body.data;
+  // Two parents, two children, two that fail, one for the batch, and one started by hand.
+  await service.rest("POST", `/runs/${run.id}/rerun`);
+  const ended = async () => (await list("/runs?")).filter(({ endedAt }: { endedAt: string | null }) => endedAt !== null);
+  const deadline = Date.now() + 20_000;
+  while ((await ended()).length < 10 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
+  const minutes: Record<string, number>[] = await points(service);
+  const total = (figure: string) => minutes.reduce((sum, minute) => sum + (minute[figure] ?? 0), 0);
+  const lists = [
+    await list("/events?internal=false&"),
+    await list("/runs?"),
+    await list("/runs?status=completed&"),
+    await list("/runs?status=failed&"),
+  ];
+  assert.deepEqual(
+    ["accepted", "runsStarted", "runsCompleted", "runsFailed"].map(total),
+    lists.map((items) => items.length),
+  );
+  assert.ok((lists[1]?.length ?? 0) >= 10, "every kind of start is among them");
+  const perFunction = await Promise.all(
+    ["parent", "child", "told", "batched"].map(async (id) => (await service.rest("GET", `/functions/shop-${id}/stats`)).body.data),
+  );
+  const created = perFunction.flatMap((stats) => stats.points).reduce((sum: number, point: { created: number }) => sum + point.created, 0);
+  assert.equal(created, lists[1]?.length, "the figures of functions add up to the list of runs");
+});
+
 test("event types belong to an environment and come in pages", async (t) => {
   const service = await startTestService(t);
   await service.rest("POST", "/environments", { body: { name: "staging" } });

@@ -53,6 +53,8 @@ export interface RunItem extends RunMention {
   /** Without its stack in lists. */
   error: RunError | null;
   failedAttempts: number;
+  /** The job that started it. */
+  job: string | null;
 }
 
 export type RunCounts = Partial<Record<RunStatus, number>>;

@@ -1,4 +1,4 @@
-/** One event type: its volume over a week, its subscribers and a link to its events. */
+/** One event type: its volume over a week, who subscribes to it and who waits for it, and its newest events. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
@@ -12,6 +12,7 @@ import { count, plural } from "../ui/numbers.ts";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { Subscribers } from "./subscribers.tsx";
+import { TypeSamples, TypeWaiters } from "./type-samples.tsx";
 
 export function EventTypePage() {
   const { env, name } = useParams({ from: "/env/$env/event-types/$name" });
@@ -62,8 +63,12 @@ function TypeDetails({ env, type }: { env: string; type: EventTypeDetails }) {
         <Fact label="Subscribers">
           <Subscribers env={env} functions={type.functions} />
         </Fact>
+        <Fact label="Waiting for it">
+          <TypeWaiters env={env} name={name} />
+        </Fact>
       </dl>
       <ChartCard title="Last 7 days" series={series} times={times} bars onRange={choose} label={plural(week, "event")} />
+      <TypeSamples env={env} name={name} />
     </>
   );
 }

@@ -60,7 +60,7 @@ function hasNoSubscriber({ functions }: EventType): boolean {
 function TypeTable({ env, types }: { env: string; types: EventType[] }) {
   if (types.length === 0) return <EmptyState icon="checkCircle" title="Every event type has a subscriber" />;
   return (
-    <Table columns={["Name", "Last 24 hours", { title: "Total", isNumber: true }, "Subscribers", "Last seen"]}>
+    <Table columns={["Name", "Last 24 hours", { title: "Total", isNumber: true }, "Subscribers", "Last seen"]} isStacked>
       {types.map((type) => (
         <tr key={type.name}>
           <td>
@@ -68,7 +68,7 @@ function TypeTable({ env, types }: { env: string; types: EventType[] }) {
               {type.name}
             </Link>
           </td>
-          <td>
+          <td data-label="Last 24 hours">
             <span className="row">
               <Sparkline values={type.hours} label={`Events per hour, at most ${count(Math.max(...type.hours))}`} />
               <span className="num second" title={count(type.count24h)}>
@@ -76,13 +76,13 @@ function TypeTable({ env, types }: { env: string; types: EventType[] }) {
               </span>
             </span>
           </td>
-          <td className="right num second" title={count(type.count)}>
+          <td data-label="Total" className="right num second" title={count(type.count)}>
             {shortCount(type.count)}
           </td>
-          <td>
+          <td data-label="Subscribers">
             <Subscribers env={env} functions={type.functions} />
           </td>
-          <td className="second">
+          <td data-label="Last seen" className="second">
             <Time at={type.lastSeenAt} relative />
           </td>
         </tr>

@@ -10,14 +10,16 @@ import { copyText } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { toast, withToast } from "../ui/toasts.tsx";
+import { CompareDialog } from "./compare-dialog.tsx";
 import { rememberedKey, SendEventDialog, sendEvent } from "./send-event.tsx";
-import { curlCommand, sdkCode } from "./snippets.ts";
+import { curlCommand, fixtureCode, sdkCode } from "./snippets.ts";
 import { useSendTarget } from "./use-send-target.ts";
 
 export function EventActions({ env, event }: { env: string; event: EventItem }) {
   const sendTarget = useSendTarget(env);
   const mayChange = useMayChange();
   const [editing, setEditing] = useState(false);
+  const [comparing, setComparing] = useState(false);
   // Without its id, so that it is not a duplicate, and without its ts, so that it gets the current time.
   const again: JsonText = sentEvent(event, { withId: false, withTs: false });
   const copy = async (text: string, what: string) =>
@@ -46,6 +48,12 @@ export function EventActions({ env, event }: { env: string; event: EventItem }) 
               <MenuItem onSelect={item(() => void copy(sdkCode(sentEvent(event)), "SDK code"))}>
                 <Icon name="code" /> Copy as SDK code
               </MenuItem>
+              <MenuItem onSelect={item(() => void copy(fixtureCode(sentEvent(event), event.name), "a test fixture"))}>
+                <Icon name="checkCircle" /> Copy as a test fixture
+              </MenuItem>
+              <MenuItem onSelect={item(() => setComparing(true))}>
+                <Icon name="list" /> Compare with another event
+              </MenuItem>
               {mayChange && (
                 <>
                   <hr />
@@ -62,6 +70,7 @@ export function EventActions({ env, event }: { env: string; event: EventItem }) 
         }}
       </Menu>
       {editing && <SendEventDialog env={env} title="Edit and send" event={again} onClose={() => setEditing(false)} />}
+      {comparing && <CompareDialog env={env} event={event} onClose={() => setComparing(false)} />}
     </>
   );
 }

@@ -1,7 +1,8 @@
 /** One event: metadata, source, started runs and payload. */
 
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { eventQuery, eventRunsQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
 import type { EventItem } from "../api/types.ts";
@@ -13,6 +14,7 @@ import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { ErrorState, messageOf, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
+import { isTyping } from "../ui/typing.ts";
 import { EventActions } from "./event-actions.tsx";
 import type { EventSearch } from "./event-search.ts";
 import { SourceLabel } from "./source-label.tsx";
@@ -23,6 +25,15 @@ const WATCH_MS = 2_000;
 export function EventPanel() {
   const { env, id } = useParams({ from: "/env/$env/events/$id" });
   const { data: event, isPending, error, refetch } = useQuery(eventQuery(env, id));
+  const navigate = useNavigate();
+  useEffect(() => {
+    const onKey = (pressed: KeyboardEvent) => {
+      if (pressed.key !== "Escape" || isTyping(pressed) || document.querySelector("dialog[open]")) return;
+      void navigate({ to: "/env/$env/events", params: { env }, search: (before: object) => before });
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [navigate, env]);
   return (
     <aside className="event-panel" aria-label="Event">
       <div className="panel-bar">

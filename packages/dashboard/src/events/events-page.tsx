@@ -2,6 +2,8 @@
 
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useRef, useState } from "react";
+import { type JobChoice, JobMenu } from "../jobs/job-menu.tsx";
+import { ReplayDialog } from "../jobs/replay-dialog.tsx";
 import { SavedFilters } from "../lists/saved-filters.tsx";
 import { withoutRange } from "../lists/time-range.ts";
 import { SHARED } from "../shell/environment-names.ts";
@@ -20,6 +22,7 @@ import { useEventList } from "./use-event-list.ts";
 const EventsChart = lazy(() => import("./events-chart.tsx").then(({ EventsChart: component }) => ({ default: component })));
 
 const SCROLLED_PX = 60;
+const CHOICES: readonly JobChoice[] = [{ kind: "events.replay", label: "Replay all events of this list", icon: "refresh" }];
 
 export function EventsPage() {
   const { env } = useParams({ from: "/env/$env" });
@@ -48,6 +51,12 @@ export function EventsPage() {
             <h1>Events</h1>
             <LiveButton state={list.live} paused={paused} onPause={setPaused} />
             <div className="actions">
+              <JobMenu
+                env={env}
+                filter={filters}
+                choices={CHOICES}
+                dialog={(request, close) => <ReplayDialog env={env} request={request} onClose={close} />}
+              />
               <SavedFilters page="events" search={search} onChoose={setSearch} />
               {env !== SHARED && <SendEventButton env={env} />}
             </div>

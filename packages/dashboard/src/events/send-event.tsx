@@ -30,11 +30,13 @@ export function SendEventButton({ env }: { env: string }) {
 interface SendEventDialogProps {
   env: string;
   title: string;
+  /** Above the event. */
+  note?: string;
   event: JsonText;
   onClose: () => void;
 }
 
-export function SendEventDialog({ env, title, event, onClose }: SendEventDialogProps) {
+export function SendEventDialog({ env, title, note, event, onClose }: SendEventDialogProps) {
   const sendTarget = useSendTarget(env);
   const [text, setText] = useState(() => formatJson(event));
   const [key, setKey] = useState(() => sessionStorage.getItem(KEY_STORED_AS) ?? "");
@@ -46,6 +48,7 @@ export function SendEventDialog({ env, title, event, onClose }: SendEventDialogP
   }
   return (
     <FormDialog title={title} submit="Send" wide onClose={onClose} onSubmit={send}>
+      {note && <p>{note}</p>}
       <label className="field">
         <span>Event</span>
         <textarea className="input" rows={14} value={text} spellCheck={false} onChange={({ target }) => setText(target.value)} />

@@ -1,4 +1,4 @@
-/** An event as a curl command or as SDK code, ready to paste. */
+/** An event as a curl command, as SDK code or as a test, ready to paste. */
 
 import { formatJson, type JsonText } from "../api/json-text.ts";
 import { SHARED } from "../shell/environment-names.ts";
@@ -23,6 +23,27 @@ const inlet = new Inlet({ id: "my-app" }); // reads the event key from SERVICE_E
 
 export function sdkCode(event: JsonText): string {
   return `${SDK_SETUP}\nawait inlet.send(${formatJson(event)});\n`;
+}
+
+const FIXTURE_SETUP = [
+  'import assert from "node:assert/strict";',
+  'import { test } from "node:test";',
+  `${["import { runFunction }", 'from "@inlet/sdk/testing";'].join(" ")}`,
+  'import { fn } from "./my-function.ts"; // the function under test',
+].join("\n");
+
+/** A test that runs a function with this event. */
+export function fixtureCode(event: JsonText, name: string): string {
+  const title = JSON.stringify(`it handles ${name}`);
+  return `${FIXTURE_SETUP}
+
+const event = ${formatJson(event)};
+
+test(${title}, async () => {
+  const { error } = await runFunction(fn, { event });
+  assert.equal(error, undefined);
+});
+`;
 }
 
 function shellQuoted(text: string): string {

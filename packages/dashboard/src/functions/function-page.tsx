@@ -1,18 +1,26 @@
-/** One function: triggers, configuration, recent runs. */
+/** One function: how it did over time, what can be done with it, triggers, configuration, recent runs. */
 
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { functionsQuery, runsQuery } from "../api/queries.ts";
 import type { FunctionItem } from "../api/types.ts";
+import { SpanButtons } from "../lists/span-buttons.tsx";
+import { DEFAULT_SPAN, type SpanName } from "../lists/span-search.ts";
 import { RunTable } from "../runs/run-table.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
+import { FunctionActions } from "./function-actions.tsx";
+import { FunctionCharts } from "./function-charts.tsx";
 import { Triggers } from "./triggers.tsx";
 
 export function FunctionPage() {
   const { env, id } = useParams({ from: "/env/$env/functions/$id" });
+  const { span = DEFAULT_SPAN } = useSearch({ from: "/env/$env/functions/$id" });
+  const navigate = useNavigate();
+  const setSpan = (next: SpanName) =>
+    void navigate({ to: "/env/$env/functions/$id", params: { env, id }, search: { span: next }, replace: true });
   const { data, error, refetch } = useQuery(functionsQuery(env));
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows />;
@@ -25,7 +33,12 @@ export function FunctionPage() {
       </Crumbs>
       <div className="page-head">
         <h1>{fn.name}</h1>
+        <div className="actions">
+          <SpanButtons span={span} onChange={setSpan} />
+          <FunctionActions env={env} fn={fn} />
+        </div>
       </div>
+      <FunctionCharts env={env} id={fn.id} span={span} />
       <div className="cards">
         <Facts env={env} fn={fn} />
         <Payload text={JSON.stringify(fn.config)} title="Configuration" />

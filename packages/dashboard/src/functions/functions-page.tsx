@@ -38,7 +38,7 @@ function FunctionList({ env }: { env: string }) {
     );
   }
   return (
-    <Table columns={["Function", "Triggers", "App", "Updated"]}>
+    <Table columns={["Function", "Triggers", "App", "Updated"]} isStacked>
       {data.map((fn) => (
         <tr key={fn.id}>
           <td>
@@ -47,11 +47,13 @@ function FunctionList({ env }: { env: string }) {
             </Link>
             <div className="quiet small mono">{fn.id}</div>
           </td>
-          <td>
+          <td data-label="Triggers">
             <Triggers env={env} triggers={fn.triggers} />
           </td>
-          <td className="second">{fn.app}</td>
-          <td className="second">
+          <td data-label="App" className="second">
+            {fn.app}
+          </td>
+          <td data-label="Updated" className="second">
             <Time at={fn.updatedAt} relative />
           </td>
         </tr>

@@ -1,10 +1,12 @@
 /** Overview: the health of the environment, and the first steps while it is empty. */
 
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { statsQuery } from "../api/queries.ts";
 import type { Stats, StatsPoint } from "../api/types.ts";
+import { SpanButtons } from "../lists/span-buttons.tsx";
+import { DEFAULT_SPAN, SPANS, type SpanName } from "../lists/span-search.ts";
 import { environmentTitle } from "../shell/environment-names.ts";
 import { ChartCard } from "../ui/chart-card.tsx";
 import { count, plural, shortCount } from "../ui/numbers.ts";
@@ -14,13 +16,13 @@ import { FirstSteps } from "./first-steps.tsx";
 import { QueueCharts } from "./queue-charts.tsx";
 import { RecentFailures } from "./recent-failures.tsx";
 
-const SPANS = { "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000 } as const;
-type SpanName = keyof typeof SPANS;
 const REFRESH_MS = 10_000;
 
 export function OverviewPage() {
   const { env } = useParams({ from: "/env/$env" });
-  const [span, setSpan] = useState<SpanName>("24h");
+  const { span = DEFAULT_SPAN } = useSearch({ from: "/env/$env/" });
+  const navigate = useNavigate();
+  const setSpan = (next: SpanName) => void navigate({ to: "/env/$env", params: { env }, search: { span: next }, replace: true });
   const to = Math.ceil(useNow(REFRESH_MS) / REFRESH_MS) * REFRESH_MS;
   const { data, error, refetch } = useQuery(statsQuery(env, to - SPANS[span], to));
   return (
@@ -28,20 +30,14 @@ export function OverviewPage() {
       <div className="page-head">
         <h1>{environmentTitle(env)}</h1>
         <div className="actions">
-          <div className="segments">
-            {(Object.keys(SPANS) as SpanName[]).map((name) => (
-              <button key={name} type="button" className="segment" aria-pressed={name === span} onClick={() => setSpan(name)}>
-                {name}
-              </button>
-            ))}
-          </div>
+          <SpanButtons span={span} onChange={setSpan} />
         </div>
       </div>
       <FirstSteps env={env} />
       {error ? (
         <ErrorState error={error} title="Statistics could not be loaded" onRetry={() => void refetch()} />
       ) : data ? (
-        <StatsSection env={env} stats={data} />
+        <StatsSection env={env} stats={data} from={to - SPANS[span]} to={to} />
       ) : (
         <SkeletonRows rows={6} height={60} />
       )}
@@ -50,14 +46,15 @@ export function OverviewPage() {
   );
 }
 
-function StatsSection({ env, stats }: { env: string; stats: Stats }) {
+function StatsSection({ env, stats, from, to }: { env: string; stats: Stats; from: number; to: number }) {
   const navigate = useNavigate();
   const { points, queue } = stats;
   const times = useMemo(() => points.map(({ at }) => Date.parse(at)), [points]);
   const series = useMemo(() => chartSeries(points), [points]);
   const sum = (field: keyof Omit<StatsPoint, "at">) => points.reduce((total, point) => total + point[field], 0);
   const ended = sum("runsCompleted") + sum("runsFailed");
-  const choose = (from: number, to: number) => void navigate({ to: "/env/$env/events", params: { env }, search: { from, to } });
+  const choose = (page: "events" | "runs") => (start: number, end: number) =>
+    void navigate({ to: `/env/$env/${page}`, params: { env }, search: { from: start, to: end } });
   return (
     <>
       <dl className="tiles">
@@ -83,7 +80,7 @@ function StatsSection({ env, stats }: { env: string; stats: Stats }) {
           series={series.events}
           times={times}
           bars
-          onRange={choose}
+          onRange={choose("events")}
           label={`${plural(sum("accepted"), "event")} accepted`}
         />
         <ChartCard
@@ -92,9 +89,22 @@ function StatsSection({ env, stats }: { env: string; stats: Stats }) {
           times={times}
           label={`${sum("duplicates")} duplicates, ${sum("refused")} refused`}
         />
-        <ChartCard title="Runs" series={series.runs} times={times} label={`${plural(sum("runsStarted"), "run")} started`} />
-        <ChartCard title="Failures" series={series.failures} times={times} bars label={`${plural(sum("runsFailed"), "run")} failed`} />
-        <QueueCharts queue={queue} />
+        <ChartCard
+          title="Runs"
+          series={series.runs}
+          times={times}
+          onRange={choose("runs")}
+          label={`${plural(sum("runsStarted"), "run")} started`}
+        />
+        <ChartCard
+          title="Failures"
+          series={series.failures}
+          times={times}
+          bars
+          onRange={choose("runs")}
+          label={`${plural(sum("runsFailed"), "run")} failed`}
+        />
+        <QueueCharts queue={queue} from={from} to={to} />
       </div>
     </>
   );

@@ -1,4 +1,4 @@
-/** Length and age of the queue. The service keeps this history in memory, for six hours. */
+/** Length and age of the queue, on the time axis of the other charts. The service keeps this history in memory, for six hours. */
 
 import { useMemo } from "react";
 import type { Stats } from "../api/types.ts";
@@ -8,7 +8,14 @@ import { duration } from "../ui/time.tsx";
 
 const EMPTY = "The service keeps six hours of history, starting when it starts. The first points appear within a minute.";
 
-export function QueueCharts({ queue }: { queue: Stats["queue"] }) {
+interface QueueChartsProps {
+  queue: Stats["queue"];
+  /** The time axis, which is that of the other charts. */
+  from: number;
+  to: number;
+}
+
+export function QueueCharts({ queue, from, to }: QueueChartsProps) {
   const { history } = queue;
   const { times, length, age } = useMemo(
     () => ({
@@ -18,12 +25,27 @@ export function QueueCharts({ queue }: { queue: Stats["queue"] }) {
     }),
     [history],
   );
+  const span = useMemo(() => ({ from, to }), [from, to]);
   const longest = history.reduce((found, { waiting }) => Math.max(found, waiting), 0);
   const oldest = history.reduce((found, { oldestAgeMs }) => Math.max(found, oldestAgeMs), 0);
   return (
     <>
-      <ChartCard title="Queue length" series={length} times={times} label={`at most ${plural(longest, "call")} at a time`} empty={EMPTY} />
-      <ChartCard title="Queue age" series={age} times={times} label={`the oldest call waited ${duration(oldest)}`} empty={EMPTY} />
+      <ChartCard
+        title="Queue length"
+        series={length}
+        times={times}
+        label={`at most ${plural(longest, "call")} at a time`}
+        empty={EMPTY}
+        span={span}
+      />
+      <ChartCard
+        title="Queue age"
+        series={age}
+        times={times}
+        label={`the oldest call waited ${duration(oldest)}`}
+        empty={EMPTY}
+        span={span}
+      />
     </>
   );
 }

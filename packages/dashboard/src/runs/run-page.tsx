@@ -2,14 +2,15 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { call } from "../api/client.ts";
 import { follow } from "../api/live.ts";
 import { eventQuery, runQuery } from "../api/queries.ts";
 import { sentEvent } from "../api/read-items.ts";
-import { useMayRepair } from "../api/session.ts";
+import { useMayChange, useMayRepair } from "../api/session.ts";
 import type { Run, RunItem } from "../api/types.ts";
 import { SendToDevServer } from "../dev-server/send-to-dev-server.tsx";
+import { SendEventDialog } from "../events/send-event.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -110,6 +111,7 @@ function RunActions({ env, run }: { env: string; run: Run }) {
       <button type="button" className="button" onClick={() => void rerun()}>
         <Icon name="refresh" /> Rerun
       </button>
+      {run.event && <EditAndRerun env={env} id={run.event.id} />}
     </div>
   );
 }
@@ -174,4 +176,21 @@ function RunInput({ env, id }: { env: string; id: string }) {
   if (error) return <ErrorState error={error} title="The event could not be loaded" onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={3} />;
   return <Payload text={data.data} title="Event data" tools={<SendToDevServer event={sentEvent(data, { withTs: false })} small />} />;
+}
+
+/** Sends the event again, changed: a new event, whose runs are new ones. */
+function EditAndRerun({ env, id }: { env: string; id: string }) {
+  const [open, setOpen] = useState(false);
+  const { data } = useQuery(eventQuery(env, id));
+  const mayChange = useMayChange();
+  if (!data || data.source.kind === "internal" || !mayChange) return null;
+  const event = sentEvent(data, { withId: false, withTs: false });
+  return (
+    <>
+      <button type="button" className="button" onClick={() => setOpen(true)}>
+        <Icon name="edit" /> Edit event and rerun
+      </button>
+      {open && <SendEventDialog env={env} title="Edit event and rerun" event={event} onClose={() => setOpen(false)} />}
+    </>
+  );
 }

@@ -2,7 +2,7 @@
 
 import { Link } from "@tanstack/react-router";
 import { useRef } from "react";
-import { useMayChange } from "../api/session.ts";
+import { useMayRepair } from "../api/session.ts";
 import type { RunItem } from "../api/types.ts";
 import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/numbers.ts";
@@ -29,7 +29,7 @@ interface RunRowsProps {
 export function RunRows({ env, list: { pages, runs }, filtered, chosen, onChoose }: RunRowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const narrow = useWidth(scroller) < NARROW_PX;
-  const mayChange = useMayChange();
+  const mayRepair = useMayRepair();
   const toggle = (id: string) => {
     const next = new Set(chosen);
     if (!next.delete(id)) next.add(id);
@@ -48,7 +48,7 @@ export function RunRows({ env, list: { pages, runs }, filtered, chosen, onChoose
         <>
           <RunColumns
             narrow={narrow}
-            mayChange={mayChange}
+            mayRepair={mayRepair}
             isAll={isAll}
             onAll={() => onChoose(isAll ? new Set() : new Set(runs.map(({ id }) => id)))}
           />
@@ -63,7 +63,7 @@ export function RunRows({ env, list: { pages, runs }, filtered, chosen, onChoose
             foot={<p className="list-foot quiet small">{pages.hasNextPage ? "Loading more…" : `${plural(runs.length, "run")} in total`}</p>}
             row={(run) => (
               <div className={`run-item${chosen.has(run.id) ? " chosen" : ""}`}>
-                {mayChange && (
+                {mayRepair && (
                   <input type="checkbox" aria-label={`Select run ${run.id}`} checked={chosen.has(run.id)} onChange={() => toggle(run.id)} />
                 )}
                 <RunRow env={env} run={run} narrow={narrow} />
@@ -76,10 +76,10 @@ export function RunRows({ env, list: { pages, runs }, filtered, chosen, onChoose
   );
 }
 
-function RunColumns({ narrow, mayChange, isAll, onAll }: { narrow: boolean; mayChange: boolean; isAll: boolean; onAll: () => void }) {
+function RunColumns({ narrow, mayRepair, isAll, onAll }: { narrow: boolean; mayRepair: boolean; isAll: boolean; onAll: () => void }) {
   return (
     <div className="run-item list-columns">
-      {mayChange && <input type="checkbox" aria-label="Select all loaded runs" checked={isAll} onChange={onAll} />}
+      {mayRepair && <input type="checkbox" aria-label="Select all loaded runs" checked={isAll} onChange={onAll} />}
       {narrow ? (
         <span className="run-row">Select all loaded runs</span>
       ) : (

@@ -3,6 +3,7 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { LiveButton } from "../events/live-button.tsx";
+import { type JobChoice, JobMenu } from "../jobs/job-menu.tsx";
 import { SavedFilters } from "../lists/saved-filters.tsx";
 import { withoutRange } from "../lists/time-range.ts";
 import { BulkBar } from "./bulk-bar.tsx";
@@ -12,6 +13,11 @@ import { type RunSearch, runFiltersOf } from "./run-search.ts";
 import { useRunList } from "./use-run-list.ts";
 
 const RunsChart = lazy(() => import("./runs-chart.tsx").then(({ RunsChart: component }) => ({ default: component })));
+
+const CHOICES: readonly JobChoice[] = [
+  { kind: "runs.rerun", label: "Rerun all runs of this list", icon: "refresh" },
+  { kind: "runs.cancel", label: "Cancel all unfinished runs of this list", icon: "slash" },
+];
 
 export function RunsPage() {
   const { env } = useParams({ from: "/env/$env" });
@@ -32,6 +38,7 @@ export function RunsPage() {
             <h1>Runs</h1>
             <LiveButton state={list.live} paused={paused} onPause={setPaused} />
             <div className="actions">
+              <JobMenu env={env} filter={filters} choices={CHOICES} />
               <SavedFilters page="runs" search={search} onChoose={setSearch} />
             </div>
           </div>

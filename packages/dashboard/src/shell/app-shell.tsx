@@ -5,50 +5,18 @@ import { Link, Outlet, useParams, useRouterState } from "@tanstack/react-router"
 import { useEffect, useState } from "react";
 import { environmentsQuery } from "../api/queries.ts";
 import { sessionQuery } from "../api/session.ts";
-import { Icon, type IconName } from "../ui/icon.tsx";
+import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/states.tsx";
 import { Toasts } from "../ui/toasts.tsx";
 import { useEnvironmentColour } from "./environment-colour.ts";
 import { environmentTitle } from "./environment-names.ts";
 import { EnvironmentSwitcher } from "./environment-switcher.tsx";
 import { FindEvent } from "./find-event.tsx";
+import { NAVIGATION } from "./navigation.ts";
+import { Shortcuts } from "./shortcuts.tsx";
 import { ThemeButton } from "./theme.tsx";
+import { TimeZoneButton } from "./time-zone-button.tsx";
 import { UserMenu } from "./user-menu.tsx";
-
-interface NavItem {
-  to: string;
-  label: string;
-  icon: IconName;
-}
-
-const NAVIGATION: { title: string; items: NavItem[] }[] = [
-  {
-    title: "Observe",
-    items: [
-      { to: "/env/$env", label: "Overview", icon: "home" },
-      { to: "/env/$env/events", label: "Events", icon: "inbox" },
-      { to: "/env/$env/event-types", label: "Event types", icon: "tag" },
-      { to: "/env/$env/runs", label: "Runs", icon: "activity" },
-    ],
-  },
-  {
-    title: "Build",
-    items: [
-      { to: "/env/$env/functions", label: "Functions", icon: "function" },
-      { to: "/env/$env/apps", label: "Apps", icon: "app" },
-      { to: "/env/$env/webhooks", label: "Webhooks", icon: "webhook" },
-    ],
-  },
-  {
-    title: "Manage",
-    items: [
-      { to: "/env/$env/keys", label: "Keys", icon: "key" },
-      { to: "/env/$env/environments", label: "Environments", icon: "layers" },
-      { to: "/env/$env/audit-log", label: "Audit log", icon: "book" },
-      { to: "/env/$env/settings", label: "Settings", icon: "settings" },
-    ],
-  },
-];
 
 export function AppShell() {
   const { env } = useParams({ from: "/env/$env" });
@@ -78,6 +46,7 @@ export function AppShell() {
         </button>
         <EnvironmentSwitcher env={env} />
         <FindEvent env={env} />
+        <TimeZoneButton />
         <ThemeButton />
         <UserMenu />
       </header>
@@ -106,6 +75,7 @@ export function AppShell() {
         <ArchivedNotice env={env} />
         <Outlet />
       </main>
+      <Shortcuts env={env} />
       <Toasts />
     </div>
   );
@@ -117,7 +87,7 @@ function ArchivedNotice({ env }: { env: string }) {
   return (
     <div className="main-notice">
       <Notice kind="warn" icon="slash">
-        This environment is archived. Show events can be read, but it accepts no events and runs no functions.{" "}
+        This environment is archived. Its events can be read, but it accepts no events and runs no functions.{" "}
         <Link to="/env/$env/environments" params={{ env }}>
           Manage environments
         </Link>

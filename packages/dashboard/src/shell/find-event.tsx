@@ -1,20 +1,20 @@
-/** Search field on every page. `/` focuses it. An Event ID opens the event; other text searches the payloads. */
+/** Search field on every page. `/` focuses it. An id opens what it names; other text searches the payloads. */
 
-import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { Icon } from "../ui/icon.tsx";
-
-const EVENT_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
+import { messageOf } from "../ui/states.tsx";
+import { toast } from "../ui/toasts.tsx";
+import { isTyping } from "../ui/typing.ts";
+import { useFind } from "./palette-entries.ts";
 
 export function FindEvent({ env }: { env: string }) {
   const [text, setText] = useState("");
   const input = useRef<HTMLInputElement>(null);
-  const navigate = useNavigate();
+  const find = useFind(env);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const { tagName, isContentEditable } = event.target as HTMLElement;
-      if (event.key !== "/" || event.ctrlKey || event.metaKey || isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(tagName)) return;
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || isTyping(event)) return;
       event.preventDefault();
       input.current?.focus();
     };
@@ -26,9 +26,10 @@ export function FindEvent({ env }: { env: string }) {
     event.preventDefault();
     const wanted = text.trim();
     if (wanted === "") return;
-    if (EVENT_ID.test(wanted)) void navigate({ to: "/env/$env/events/$id", params: { env, id: wanted.toUpperCase() } });
-    else void navigate({ to: "/env/$env/events", params: { env }, search: { q: wanted } });
-    setText("");
+    void find(wanted).then(
+      () => setText(""),
+      (error) => toast("bad", messageOf(error)),
+    );
     input.current?.blur();
   }
 
@@ -40,8 +41,8 @@ export function FindEvent({ env }: { env: string }) {
           ref={input}
           className="input"
           type="search"
-          aria-label="Find an event by its ID, or search payloads"
-          placeholder="Find by Event ID or text"
+          aria-label="Find an event, run, job, request or dedup id, or search payloads"
+          placeholder="Find any id, or text"
           value={text}
           onChange={(event) => setText(event.target.value)}
         />

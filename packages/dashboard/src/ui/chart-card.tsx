@@ -16,9 +16,12 @@ interface ChartCardProps {
   /** Shown while there is no data. */
   empty?: string;
   onRange?: (from: number, to: number) => void;
+  /** The time axis, where it is not that of the points. */
+  span?: { from: number; to: number };
+  unit?: (value: number) => string;
 }
 
-export function ChartCard({ title, times, series, label, bars = false, empty, onRange }: ChartCardProps) {
+export function ChartCard({ title, times, series, label, bars = false, empty, onRange, span, unit }: ChartCardProps) {
   return (
     <section className="card" aria-label={title}>
       <div className="card-head">
@@ -45,6 +48,8 @@ export function ChartCard({ title, times, series, label, bars = false, empty, on
               bars={bars}
               label={`${title}: ${label}`}
               {...(onRange && { onRange })}
+              {...(span && { span })}
+              {...(unit && { unit })}
             />
           </Suspense>
         )}

@@ -25,9 +25,13 @@ interface ChartProps {
   /** Without axes, for the strip above a list. */
   bare?: boolean;
   onRange?: (from: number, to: number) => void;
+  /** The time axis in milliseconds, where it is not that of the points. */
+  span?: { from: number; to: number };
+  /** Values in words, such as durations. */
+  unit?: (value: number) => string;
 }
 
-export function Chart({ times, series, height, label, bars = false, bare = false, onRange }: ChartProps) {
+export function Chart({ times, series, height, label, bars = false, bare = false, onRange, span, unit }: ChartProps) {
   const container = useRef<HTMLDivElement>(null);
   const width = useWidth(container);
   const zone = useTimeZone();
@@ -35,6 +39,8 @@ export function Chart({ times, series, height, label, bars = false, bare = false
   useEffect(() => watchColours(() => setColours((before) => before + 1)), []);
   const range = useRef(onRange);
   range.current = onRange;
+  const axis = useRef(span);
+  axis.current = span;
   const data = useMemo(
     () => [times.map((at) => at / 1_000), ...series.map(({ values }) => [...values])] as uPlot.AlignedData,
     [times, series],
@@ -46,16 +52,17 @@ export function Chart({ times, series, height, label, bars = false, bare = false
   // biome-ignore lint/correctness/useExhaustiveDependencies: recreated when the appearance changes; data is set below
   useEffect(() => {
     if (!container.current || width === 0) return;
-    const created = new uPlot(options({ series, width, height, bars, bare, range, onTip: setTip }), data, container.current);
+    const created = new uPlot(options({ series, width, height, bars, bare, range, axis, unit, onTip: setTip }), data, container.current);
     plot.current = created;
     return () => created.destroy();
   }, [width, height, look, bars, bare, colours, zone]);
-  useEffect(() => plot.current?.setData(data), [data]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: setting the data also sets the axis
+  useEffect(() => plot.current?.setData(data), [data, span]);
 
   return (
     <div className="chart-frame">
       <div ref={container} className="chart" style={{ height, minHeight: height }} role="img" aria-label={label} />
-      {tip && <ChartTip tip={tip} series={series} at={times[tip.index]} />}
+      {tip && <ChartTip tip={tip} series={series} at={times[tip.index]} unit={unit} />}
     </div>
   );
 }
@@ -67,14 +74,22 @@ interface Tip {
   flipped: boolean;
 }
 
-function ChartTip({ tip: { index, left, flipped }, series, at }: { tip: Tip; series: readonly Series[]; at: number | undefined }) {
+interface ChartTipProps {
+  tip: Tip;
+  series: readonly Series[];
+  at: number | undefined;
+  unit: ChartProps["unit"];
+}
+
+function ChartTip({ tip: { index, left, flipped }, series, at, unit = String }: ChartTipProps) {
   if (at === undefined) return null;
   return (
     <div className={`chart-tip${flipped ? " flipped" : ""}`} style={{ left }}>
       <div className="quiet">{tipTime(at)}</div>
       {series.map(({ label, colour, values }) => (
         <div key={label} className="legend">
-          <span style={{ background: `var(${colour})` }} /> {label} <b className="num">{values[index] ?? 0}</b>
+          <span style={{ background: `var(${colour})` }} /> {label}{" "}
+          <b className="num">{values[index] === null ? "—" : unit(values[index] ?? 0)}</b>
         </div>
       ))}
     </div>
@@ -86,10 +101,12 @@ const tipTime = timeFormat({ day: "numeric", month: "short", hour: "2-digit", mi
 interface PlotLooks extends Required<Pick<ChartProps, "series" | "height" | "bars" | "bare">> {
   width: number;
   range: React.RefObject<ChartProps["onRange"]>;
+  axis: React.RefObject<ChartProps["span"]>;
+  unit: ChartProps["unit"];
   onTip: (tip: Tip | null) => void;
 }
 
-function options({ series, width, height, bars, bare, range, onTip }: PlotLooks): uPlot.Options {
+function options({ series, width, height, bars, bare, range, axis: span, unit, onTip }: PlotLooks): uPlot.Options {
   const text = colourOf("--text-3");
   const grid = { stroke: colourOf("--line"), width: 1 };
   const axis = { stroke: text, grid, ticks: { show: false }, font: "11px system-ui, sans-serif" };
@@ -101,7 +118,10 @@ function options({ series, width, height, bars, bare, range, onTip }: PlotLooks)
     legend: { show: false },
     ...(timeZone() === "utc" && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1_000), "Etc/UTC") }),
     cursor: { y: false, points: { show: !bars }, drag: { x: canChoose, y: false, setScale: false } },
-    scales: { x: { time: true, range: wholeRange }, y: { range: (_plot, _min, max) => [0, Math.max(max ?? 0, 4) * 1.08] } },
+    scales: {
+      x: { time: true, range: (plot) => rangeOf(span.current) ?? wholeRange(plot) },
+      y: { range: (_plot, _min, max) => [0, Math.max(max ?? 0, 4) * 1.08] },
+    },
     axes: [
       {
         ...axis,
@@ -112,11 +132,15 @@ function options({ series, width, height, bars, bare, range, onTip }: PlotLooks)
       },
       bare
         ? { show: false }
-        : { ...axis, size: 48, values: (_plot, ticks) => unequal(ticks.map((tick) => (Number.isInteger(tick) ? short(tick) : ""))) },
+        : { ...axis, size: unit ? 62 : 48, values: (_plot, ticks) => unequal(ticks.map((tick) => valueLabel(tick, unit))) },
     ],
     series: [{}, ...series.map(({ label, colour }) => seriesLook(label, colourOf(colour), bars))],
     hooks: { setCursor: [(plot) => onTip(tipOf(plot))], setSelect: [(plot) => choose(plot, range.current)] },
   };
+}
+
+function rangeOf(span: ChartProps["span"]): uPlot.Range.MinMax | null {
+  return span ? [span.from / 1_000, span.to / 1_000] : null;
 }
 
 /** A bar covers the time from its point to the next, so the axis extends beyond the last point. */
@@ -170,6 +194,11 @@ function choose(plot: uPlot, onRange: ChartProps["onRange"]): void {
   if (width < 4 || !onRange) return;
   onRange(Math.floor(plot.posToVal(left, "x") * 1_000), Math.ceil(plot.posToVal(left + width, "x") * 1_000));
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+}
+
+function valueLabel(tick: number, unit: ChartProps["unit"]): string {
+  if (unit) return unit(tick);
+  return Number.isInteger(tick) ? short(tick) : "";
 }
 
 /** Of equal labels in a row, such as `1.2K` for 1,150 and 1,200, only the first is shown. */

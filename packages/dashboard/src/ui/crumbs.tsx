@@ -7,7 +7,7 @@ import { Icon } from "./icon.tsx";
 interface CrumbsProps {
   env: string;
   /** The list, and its title. */
-  to: "/env/$env/event-types" | "/env/$env/functions" | "/env/$env/runs" | "/env/$env/webhooks";
+  to: "/env/$env/event-types" | "/env/$env/jobs" | "/env/$env/functions" | "/env/$env/runs" | "/env/$env/webhooks";
   list: string;
   children: ReactNode;
 }

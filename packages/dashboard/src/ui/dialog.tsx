@@ -43,11 +43,13 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
 interface FormDialogProps extends DialogProps {
   submit: string;
   danger?: boolean;
+  /** The action cannot be taken yet. */
+  disabled?: boolean;
   onSubmit: () => Promise<unknown>;
 }
 
 /** A dialog with one action. On failure, it stays open and shows the error. */
-export function FormDialog({ submit, danger = false, onSubmit, children, ...dialog }: FormDialogProps) {
+export function FormDialog({ submit, danger = false, disabled = false, onSubmit, children, ...dialog }: FormDialogProps) {
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   async function onForm(event: FormEvent) {
@@ -74,7 +76,7 @@ export function FormDialog({ submit, danger = false, onSubmit, children, ...dial
           <button type="button" className="button" onClick={dialog.onClose}>
             Cancel
           </button>
-          <button type="submit" className={`button ${danger ? "danger" : "primary"}`} disabled={busy}>
+          <button type="submit" className={`button ${danger ? "danger" : "primary"}`} disabled={busy || disabled}>
             {submit}
           </button>
         </div>

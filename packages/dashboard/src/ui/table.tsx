@@ -20,13 +20,15 @@ interface TableProps {
   columns: readonly (string | Column)[];
   /** Inside a card, which already has a border. */
   isFramed?: boolean;
+  /** On a phone, each row is a block, and cells have their `data-label` before them. */
+  isStacked?: boolean;
   children: ReactNode;
 }
 
-export function Table({ columns, isFramed = false, children }: TableProps) {
+export function Table({ columns, isFramed = false, isStacked = false, children }: TableProps) {
   return (
     <div className={isFramed ? "scroll-x" : "table-wrap"}>
-      <table className="table">
+      <table className={isStacked ? "table stacked" : "table"}>
         <thead>
           <tr>{columns.map((column) => heading(typeof column === "string" ? { title: column } : column))}</tr>
         </thead>

@@ -17,6 +17,7 @@ import { type JobsRoutesParts, registerJobsRoutes } from "./jobs/jobs-routes.ts"
 import { rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
+import { registerFunctionStatsRoute } from "./runs/function-stats-route.ts";
 import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./runs/functions-routes.ts";
 import { type OrderRoutesParts, registerOrderRoutes } from "./runs/order-routes.ts";
 import { type RunStreamParts, registerRunStream } from "./runs/run-stream.ts";
@@ -58,6 +59,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerEnvironmentsRoutes(api, parts);
       registerKeysRoutes(api, parts);
       registerFunctionsRoutes(api, parts);
+      registerFunctionStatsRoute(api, parts);
       registerRunsRoutes(api, parts);
       registerOrderRoutes(api, parts);
       registerRunStream(api, parts);

@@ -18,11 +18,11 @@ interface Known {
 
 const runIds = createEventIdGenerator();
 
-/** Runs of two functions in every status, two in each instant; newest first. */
-async function fill(scene: Scene): Promise<Known[]> {
+/** Runs of two functions in every status, two in each instant from `since` on; newest first. Ids only grow: a later test begins later. */
+async function fill(scene: Scene, since = 1_000): Promise<Known[]> {
   const known: Known[] = [];
   for (let n = 0; n < 42; n++) {
-    const createdAt = 1_000 + Math.floor(n / 2);
+    const createdAt = since + Math.floor(n / 2);
     const functionNo = scene.functions[n % 3 === 0 ? 1 : 0];
     const status = RUN_STATUSES[n % RUN_STATUSES.length] as RunStatus;
     const event = sampleEvent();
@@ -132,6 +132,26 @@ export function runReadConformance(engine: Engine): void {
     assert.deepEqual(await count([event.id, alone.id, "nothing" as EventId]), [{ eventId: event.id, counts: { failed: 1, running: 2 } }]);
     const elsewhere = await makeEnvironment(store, "staging");
     assert.deepEqual(await count([event.id], elsewhere.id), []);
+  });
+
+  test(`${engine.name}: timings are those of the newest runs of functions, in a span of time`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const known = await fill(scene, 50_000);
+    const [first, second] = scene.functions;
+    const read = async (functionNos: readonly Known["functionNo"][], from: number, to: number, limit = 100) => {
+      const found = await store.runTimings({ environmentId: scene.environment.id, functionNos, from, to, limit });
+      return found.map(({ createdAt, status }) => `${createdAt} ${status}`).sort();
+    };
+    const expected = (runs: Known[]) => runs.map(({ createdAt, status }) => `${createdAt} ${status}`).sort();
+    const inSpan = ({ createdAt }: Known) => createdAt >= 50_005 && createdAt < 50_012;
+    assert.deepEqual(await read([first, second], 50_005, 50_012), expected(known.filter(inSpan)));
+    assert.deepEqual(await read([second], 0, 99_999), expected(known.filter(({ functionNo }) => functionNo === second)));
+    assert.deepEqual(await read([first, second], 0, 99_999, 4), expected(known.slice(0, 4)));
+    const ended = (
+      await store.runTimings({ environmentId: scene.environment.id, functionNos: [first], from: 0, to: 99_999, limit: 100 })
+    ).filter(({ status }) => status === "failed");
+    assert.ok(ended.length > 0 && ended.every(({ endedAt }) => endedAt === 2_000));
   });
 
   test(`${engine.name}: a summary has the event's preview, the error and the number of failed attempts`, async (t) => {

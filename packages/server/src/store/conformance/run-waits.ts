@@ -56,6 +56,26 @@ async function answerOf({ store, environment }: Scene, { runNo }: Begun, name = 
 const runAndKind = (entries: readonly ClaimedEntry[]) => entries.map(({ runNo, kind }) => [runNo, kind]);
 
 export function runWaitConformance(engine: Engine): void {
+  test(`${engine.name}: what waits for an event is counted by function`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const [first, second] = scene.functions;
+    for (const functionNo of [first, first, second]) await wait(scene, await beginOne(scene, { functionNo }));
+    await wait(scene, await beginOne(scene), { eventName: "another" });
+    const count = async (eventName: string, limit = 100) => {
+      const found = await store.waitCountByFunction({ environmentId: scene.environment.id, eventName, limit });
+      return found.map(({ functionNo, waits }) => [functionNo, waits]).sort();
+    };
+    assert.deepEqual(await count("answer"), [
+      [first, 2],
+      [second, 1],
+    ]);
+    assert.deepEqual(await count("nobody"), []);
+    assert.equal((await count("answer", 1)).length, 1);
+    const elsewhere = await makeEnvironment(store, "staging");
+    assert.deepEqual(await store.waitCountByFunction({ environmentId: elsewhere.id, eventName: "answer", limit: 9 }), []);
+  });
+
   test(`${engine.name}: an event makes the entry due of the step that waits for it, once`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

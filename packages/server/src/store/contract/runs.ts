@@ -255,6 +255,23 @@ export interface RunDetails extends RunSummary {
   calls: readonly (Omit<CallRecord, "stepsGiven"> & { stepsGiven: readonly StepId[] })[];
 }
 
+export interface RunTimingsParams {
+  environmentId: EnvironmentId;
+  functionNos: readonly FunctionNo[];
+  /** Created at or after. */
+  from: number;
+  /** Created before. */
+  to: number;
+  limit: number;
+}
+
+export interface RunTiming {
+  status: RunStatus;
+  createdAt: number;
+  startedAt: number | null;
+  endedAt: number | null;
+}
+
 export interface RunStore {
   /** Starts a run for an event that is there already. */
   runStart(params: RunStartParams): Promise<{ leased: ClaimedEntry[] }>;
@@ -274,6 +291,14 @@ export interface RunStore {
   runWatch(listener: (runNos: readonly RunNo[]) => void): () => void;
   /** Newest first. */
   runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
+  /** When runs of functions were created, started and ended: the newest `limit` of them, in no particular order. */
+  runTimings(params: RunTimingsParams): Promise<RunTiming[]>;
+  /** How many unfinished steps wait for an event of this name, by function. At most `limit` waits are counted. */
+  waitCountByFunction(params: {
+    environmentId: EnvironmentId;
+    eventName: string;
+    limit: number;
+  }): Promise<{ functionNo: FunctionNo; waits: number }[]>;
   /** How many runs each event started, alone or in a batch, by status. Events without runs are left out. */
   runCountByEvent(params: { environmentId: EnvironmentId; eventIds: readonly EventId[] }): Promise<EventRunCounts[]>;
 }

@@ -17,6 +17,8 @@ type ContractReads =
   | "runList"
   | "runSummaries"
   | "runCountByEvent"
+  | "runTimings"
+  | "waitCountByFunction"
   | "runGet"
   | "queueDepths"
   | "queueFunctionDepths"

@@ -12,6 +12,7 @@ import { listTraffic } from "./events/traffic.ts";
 import { queueDepths, queueFunctionDepths } from "./queue/queue-depths.ts";
 import type { ReadAnswer, ReadOperations, ReadParams, ReadRequest, ReadResult } from "./read-operations.ts";
 import { countByEvent, getRun, listRuns, summariseRuns } from "./runs/read-runs.ts";
+import { countWaits, timeRuns } from "./runs/run-figures.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "./webhooks/follow-webhook-requests.ts";
 import { getRequest, listRequests } from "./webhooks/read-webhook-requests.ts";
 
@@ -36,6 +37,8 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   runList: (params) => listRuns(db, params),
   runSummaries: (params) => summariseRuns(db, params),
   runCountByEvent: (params) => countByEvent(db, params),
+  runTimings: (params) => timeRuns(db, params),
+  waitCountByFunction: (params) => countWaits(db, params),
   queueDepths: () => queueDepths(db),
   queueFunctionDepths: () => queueFunctionDepths(db),
   runGet: (params) => getRun(db, params),

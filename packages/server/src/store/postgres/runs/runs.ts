@@ -9,6 +9,7 @@ import type { Decision, DecisionResult } from "./decisions.ts";
 import { listRuns } from "./list-runs.ts";
 import { countByEvent, findRun, getRun, summariseRuns } from "./read-runs.ts";
 import { createRunContexts, readRunEnd } from "./run-contexts.ts";
+import { countWaits, timeRuns } from "./run-figures.ts";
 
 export interface RunStoreParts {
   database: Database;
@@ -36,5 +37,7 @@ export function runStore({ database, writer, notify, watch }: RunStoreParts): Ru
     runWatch: watch,
     runList: (params) => listRuns(database, params),
     runCountByEvent: (params) => countByEvent(database, params),
+    runTimings: (params) => timeRuns(database, params),
+    waitCountByFunction: (params) => countWaits(database, params),
   };
 }

@@ -53,5 +53,7 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
     runGet: (params) => reader.read("runGet", params),
     runList: (params) => reader.read("runList", params),
     runCountByEvent: (params) => reader.read("runCountByEvent", params),
+    runTimings: (params) => reader.read("runTimings", params),
+    waitCountByFunction: (params) => reader.read("waitCountByFunction", params),
   };
 }

@@ -1,0 +1,14 @@
+/** How far a job has come. */
+
+import type { Job } from "../api/jobs.ts";
+import { count } from "../ui/numbers.ts";
+
+export function JobProgress({ job: { done, total } }: { job: Job }) {
+  const text = `${count(done)} of ${count(total)}`;
+  return (
+    <span className="job-progress">
+      <progress value={done} max={Math.max(total, 1)} aria-label={text} />
+      <span className="num small second">{text}</span>
+    </span>
+  );
+}

@@ -1,0 +1,34 @@
+/** What jobs are called. */
+
+import type { Job, JobKind } from "../api/jobs.ts";
+
+interface JobWords {
+  title: string;
+  /** The label of the button that starts it. */
+  action: string;
+  item: string;
+}
+
+const WORDS: Readonly<Record<JobKind, JobWords>> = {
+  "events.replay": { title: "Replay events", action: "Replay", item: "event" },
+  "runs.rerun": { title: "Rerun runs", action: "Rerun", item: "run" },
+  "runs.cancel": { title: "Cancel runs", action: "Cancel runs", item: "run" },
+  "requests.replay": { title: "Replay webhook requests", action: "Replay", item: "request" },
+  "events.erase": { title: "Erase events", action: "Erase", item: "event" },
+};
+
+export function wordsOf(kind: JobKind): JobWords {
+  return WORDS[kind] ?? { title: kind, action: "Start", item: "item" };
+}
+
+/** The filter in words, such as `status failed, function shop-charge`. */
+export function filterText({ filter, function: fn }: Pick<Job, "filter" | "function">): string {
+  const parts = Object.entries(filter).map(([name, value]) => `${name} ${filterValue(name, value)}`);
+  if (fn) parts.push(`only function ${fn}`);
+  return parts.length === 0 ? "everything" : parts.join(", ");
+}
+
+function filterValue(name: string, value: unknown): string {
+  const isInstant = (name === "from" || name === "to") && /^\d+$/.test(String(value));
+  return isInstant ? new Date(Number(value)).toISOString() : String(value);
+}

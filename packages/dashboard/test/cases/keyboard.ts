@@ -1,0 +1,107 @@
+/** Keyboard, time zone, and what is in the address. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Browser } from "playwright-core";
+import { onEnd } from "../../../server/test/support/on-end.ts";
+import { startTestService } from "../../../server/test/support/service.ts";
+import { startShopApp } from "../support/app.ts";
+import { openPage } from "../support/browser.ts";
+import { until } from "../support/until.ts";
+
+export function keyboardCases(browser: () => Browser): void {
+  test("the palette opens pages, functions, event types and environments, does things, and finds any id", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const app = await startShopApp(service.url);
+    onEnd(t, () => app.stop());
+    await service.rest("POST", "/apps", { body: { url: app.url } });
+    await service.rest("POST", "/environments", { body: { name: "staging" } });
+    const [id] = (await service.send({ name: "shop/payment.due", id: "invoice-7", data: {} })).body.ids;
+    const run = await until("a failure", async () => (await service.rest("GET", "/runs?status=failed")).body.data[0]);
+    const page = await openPage(t, browser(), `${service.url}/env/dev`, { allow: /404/ });
+    await page.getByRole("heading", { name: "dev" }).waitFor();
+    const choose = async (text: string, option: RegExp) => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: /^Page, function/ }).fill(text);
+      await page.getByRole("option", { name: option, selected: true }).waitFor();
+      await page.keyboard.press("Enter");
+    };
+    await choose("event t", /^Event types\s*Page/);
+    await page.waitForURL("**/env/dev/event-types");
+    await choose("charge", /^Charge card\s*Function/);
+    await page.waitForURL("**/functions/shop-charge");
+    await choose("payment.due", /^shop\/payment\.due\s*Event type/);
+    await page.waitForURL("**/event-types/shop%2Fpayment.due");
+    await choose("failed", /^Show failed runs\s*Action/);
+    await page.waitForURL("**/runs?status=failed");
+    for (const [text, url] of [
+      [run.id, `**/runs/${run.id}`],
+      [id.toLowerCase(), `**/events/${id}`],
+      ["invoice-7", `**/events/${id}?id=invoice-7`],
+    ] as const) {
+      await choose(text, /^Find/);
+      await page.waitForURL(url);
+    }
+    await choose("staging", /^staging\s*Environment/);
+    await page.waitForURL("**/env/staging");
+
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Next row of a list").waitFor();
+    await page.keyboard.press("Escape");
+    await until("the help to close", async () => (await page.getByRole("dialog").count()) === 0);
+  });
+
+  test("j, k, Enter and Escape move through a list; times are shown in UTC when asked for", async (t) => {
+    const service = await startTestService(t, { mode: "dev", now: () => Date.parse("2026-01-31T23:30:15.250Z") });
+    await service.send([1, 2, 3].map((n) => ({ name: `a/${n}`, data: {} })));
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events`, { timezoneId: "Asia/Tokyo" });
+    const row = (n: number) => page.getByRole("listitem").nth(n);
+    await row(2).waitFor();
+    for (const [key, at] of [
+      ["j", 0],
+      ["j", 1],
+      ["ArrowDown", 2],
+      ["k", 1],
+    ] as const) {
+      await page.keyboard.press(key);
+      await row(at).locator("a:focus").waitFor();
+    }
+    await page.keyboard.press("Enter");
+    const panel = page.getByRole("complementary", { name: "Event" });
+    await panel.getByText(/01 Feb 2026, 08:30:15\.250 (?:GMT\+9|JST)/).waitFor();
+    await page.getByRole("button", { name: /^Times in (?:GMT\+9|JST)\. Change to UTC/ }).click();
+    await panel.getByText("31 Jan 2026, 23:30:15.250 UTC").waitFor();
+    await page.keyboard.press("Escape");
+    await page.waitForURL("**/env/dev/events");
+    await page.reload();
+    await page.getByRole("button", { name: /^Times in UTC/ }).waitFor();
+    await row(0).getByText("31 Jan, 23:30:15").waitFor();
+  });
+
+  test("the span of the overview is in its address, and exact times are shown on a phone", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    await service.send({ name: "a/b", data: {} });
+    const page = await openPage(t, browser(), `${service.url}/env/dev?span=1h`);
+    assert.equal(await page.getByRole("button", { name: "1h", exact: true }).getAttribute("aria-pressed"), "true");
+    await page.getByRole("button", { name: "7d", exact: true }).click();
+    await page.waitForURL("**/env/dev?span=7d");
+    await page.goto(`${service.url}/env/dev/event-types`);
+    await page
+      .getByText("just now")
+      .or(page.getByText(/\d s ago/))
+      .first()
+      .waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page
+      .locator("time")
+      .getByText(/^\d\d:\d\d:\d\d$/)
+      .first()
+      .waitFor();
+    const cell = page.getByRole("link", { name: "a/b" });
+    assert.ok(((await cell.boundingBox())?.x ?? 999) < 390, "readable without scrolling");
+    assert.equal(
+      await page.evaluate("document.querySelector('.table-wrap').scrollWidth <= document.querySelector('.table-wrap').clientWidth"),
+      true,
+    );
+  });
+}

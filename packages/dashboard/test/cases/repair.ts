@@ -1,0 +1,117 @@
+/** Repair: jobs with a dry run first, figures of a function, events compared and copied. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { onEnd } from "../../../server/test/support/on-end.ts";
+import { startTestService, type TestService } from "../../../server/test/support/service.ts";
+import { startShopApp } from "../support/app.ts";
+import { openPage } from "../support/browser.ts";
+import { until } from "../support/until.ts";
+
+const FAILURES = 3;
+
+async function startFailures(t: TestContext): Promise<TestService> {
+  const service = await startTestService(t, { mode: "dev" });
+  const app = await startShopApp(service.url);
+  onEnd(t, () => app.stop());
+  await service.rest("POST", "/apps", { body: { url: app.url } });
+  for (let n = 0; n < FAILURES; n++) await service.send({ name: "shop/payment.due", data: { n, card: "tok_visa" } });
+  await service.send({ name: "shop/cart.left", data: { cart: "c_81" } });
+  await untilFailed(service, FAILURES);
+  return service;
+}
+
+async function untilFailed(service: TestService, failures: number): Promise<void> {
+  await until(`${failures} failures`, async () => (await service.rest("GET", "/runs?status=failed")).body.data.length === failures);
+}
+
+export function repairCases(browser: () => Browser): void {
+  test("a job is counted by a dry run before it can be started, shows its progress, and leads to its runs", async (t) => {
+    const service = await startFailures(t);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/runs?status=failed`);
+    await page.getByText("3 runs in total").waitFor();
+    await page.getByRole("button", { name: "All of this list" }).click();
+    await page.getByRole("menuitem", { name: "Rerun all runs of this list" }).click();
+    const dialog = page.getByRole("dialog", { name: "Rerun runs" });
+    await dialog.getByText("3 runs match. Nothing has been done yet.").waitFor();
+    await dialog.getByText("The card was declined").first().waitFor();
+    assert.equal((await service.rest("GET", "/jobs")).body.data.length, 0, "a dry run starts nothing");
+    await dialog.getByRole("button", { name: "Rerun 3 runs" }).click();
+    await page.waitForURL("**/jobs/*");
+    await page.locator(".page-head").getByText("Completed").waitFor();
+    await page.getByRole("region", { name: "Progress" }).getByText("3 of 3").waitFor();
+    await untilFailed(service, 2 * FAILURES);
+    await page.getByRole("link", { name: "Show its runs" }).click();
+    await page.getByText("3 runs in total").waitFor();
+    await page.getByRole("link", { name: "Jobs", exact: true }).click();
+    await page.getByRole("row").filter({ hasText: "Rerun runs" }).getByText("status failed").waitFor();
+
+    await page.goto(`${service.url}/env/dev/events?name=never%2Fsent`);
+    await page.getByText("No event matches these filters").waitFor();
+    await page.getByRole("button", { name: "All of this list" }).click();
+    await page.getByRole("menuitem", { name: "Replay all events of this list" }).click();
+    await page.getByText("No event matches. There is nothing to do.").waitFor();
+    assert.ok(await page.getByRole("dialog").getByRole("button", { name: "Replay" }).isDisabled());
+  });
+
+  test("a function shows its figures, is invoked, and gets events replayed; the figures are those of the lists", async (t) => {
+    const service = await startFailures(t);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/functions/shop-charge?span=1h`);
+    await page.getByRole("img", { name: "Throughput: 3 runs created" }).waitFor();
+    await page.getByRole("img", { name: "Failure rate: 100.0 % of ended runs failed" }).waitFor();
+    for (const chart of ["Duration", "Queue delay"])
+      await page.getByRole("img", { name: `${chart}: median and 95th percentile` }).waitFor();
+    await page.getByRole("button", { name: "Invoke" }).click();
+    const invoke = page.getByRole("dialog", { name: "Invoke Charge card" });
+    assert.match(await invoke.getByRole("textbox", { name: "Event" }).inputValue(), /"card": "tok_visa"/, "the newest event is offered");
+    await invoke.getByRole("button", { name: "Send" }).click();
+    await untilFailed(service, FAILURES + 1);
+    await page.getByRole("button", { name: "Replay events" }).click();
+    await page.getByRole("button", { name: "Replay 4 events" }).click();
+    await page.waitForURL("**/jobs/*");
+    await untilFailed(service, 2 * (FAILURES + 1));
+
+    await page.goto(`${service.url}/env/dev?span=1h`);
+    const tile = async (label: string) =>
+      Number(await page.locator(".tile").filter({ hasText: label }).locator(".tile-value").textContent());
+    const length = async (path: string) => (await service.rest("GET", `${path}limit=100`)).body.data.length;
+    await until("the tiles", async () => (await page.locator(".tile").count()) > 0);
+    assert.equal(await tile("Events accepted"), await length("/events?internal=false&"));
+    assert.equal(await tile("Runs started"), await length("/runs?"));
+    assert.equal(await tile("Runs failed"), await length("/runs?status=failed&"));
+
+    await page.goto(`${service.url}/env/dev/event-types/shop%2Forder.created`);
+    await page.goto(`${service.url}/env/dev/event-types/shop%2Fpayment.due`);
+    await page.getByRole("region", { name: "Samples" }).getByText("tok_visa").first().waitFor();
+  });
+
+  test("two events are compared; an event is copied as a test fixture; an edited event is a new one", async (t) => {
+    const service = await startFailures(t);
+    const [first, second] = (await service.send([1, 2].map((n) => ({ name: "shop/order.created", data: { n, same: true } })))).body.ids;
+    const page = await openPage(t, browser(), `${service.url}/env/dev/events/${second}`, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Compare with another event" }).click();
+    const dialog = page.getByRole("dialog", { name: "Compare payloads" });
+    assert.equal(await dialog.getByRole("combobox", { name: "Other event" }).inputValue(), first);
+    await dialog.locator(".cm-deletedLine, .cm-deletedChunk").getByText('"n": 1').waitFor();
+    await dialog.locator(".cm-changedLine, .cm-insertedLine").getByText('"n": 2').waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Copy as a test fixture" }).click();
+    await page.getByText("Copied as a test fixture").waitFor();
+    assert.match((await page.evaluate("navigator.clipboard.readText()")) as string, /runFunction\(fn, \{ event \}\)/);
+
+    const [run] = (await service.rest("GET", "/runs?status=failed")).body.data;
+    await page.goto(`${service.url}/env/dev/runs/${run.id}`);
+    await page.getByRole("button", { name: "Edit event and rerun" }).click();
+    const text = page.getByRole("dialog").getByRole("textbox", { name: "Event" });
+    await text.fill((await text.inputValue()).replace("tok_visa", "tok_amex"));
+    await page.getByRole("dialog").getByRole("button", { name: "Send" }).click();
+    await untilFailed(service, FAILURES + 1);
+    const [event] = (await service.rest("GET", "/events?q=tok_amex")).body.data;
+    assert.notEqual(event.id, run.event.id);
+  });
+}

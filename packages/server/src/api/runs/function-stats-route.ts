@@ -1,0 +1,105 @@
+/** REST: how one function did over time, and which functions have runs that wait for an event. */
+
+import type { FunctionNo } from "@inlet/protocol";
+import type { FastifyInstance } from "fastify";
+import { functionFigures } from "../../observe/function-figures.ts";
+import type { Environment, RunStore } from "../../store/contract/index.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { readInstant } from "../instant.ts";
+import { invalid, RestRefusal } from "../rest-errors.ts";
+import { closed } from "../rest-schemas.ts";
+import { dataOf, INSTANT, INTEGER, listOf, shape, TEXT } from "../route-facts.ts";
+
+export interface FunctionStatsRouteParts {
+  access: AccessRules;
+  store: Pick<RunStore, "runTimings" | "waitCountByFunction">;
+  runs: {
+    functionName(no: FunctionNo): { id: string; name: string };
+    functionNos(environment: Environment, functionId: string): readonly FunctionNo[];
+  };
+  now(): number;
+}
+
+const INTERVALS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+type Interval = keyof typeof INTERVALS;
+const POINTS_MAX = 1_500;
+const DEFAULT_POINTS = 60;
+/** Figures are computed from this many runs at most, the newest. */
+const RUNS_MAX = 10_000;
+const WAITS_MAX = 10_000;
+
+const PERCENTILES = { anyOf: [shape({ p50: INTEGER, p95: INTEGER }), { type: "null" }] } as const;
+
+const STATS = shape(
+  {
+    interval: { type: "string", enum: Object.keys(INTERVALS) },
+    runs: { ...INTEGER, description: `How many runs the figures are of. ${RUNS_MAX}: older ones are left out.` },
+    points: {
+      ...listOf(
+        shape({
+          ...{ at: INSTANT, created: INTEGER, completed: INTEGER, failed: INTEGER, cancelled: INTEGER },
+          durationMs: { ...PERCENTILES, description: "From the first call to the end." },
+          queueDelayMs: { ...PERCENTILES, description: "From the creation to the first call." },
+        }),
+      ),
+      description: "One for every interval, oldest first. Runs count where they were created.",
+    },
+  },
+  { title: "FunctionStats" },
+);
+
+const STATS_SCHEMA = {
+  summary: "How a function did over time",
+  querystring: closed({
+    from: { type: "string", description: "Created at or after: ISO 8601 or milliseconds. Unless given: 60 intervals before `to`." },
+    to: { type: "string", description: "Created before: ISO 8601 or milliseconds. Now, unless given." },
+    interval: { type: "string", enum: Object.keys(INTERVALS), default: "minute" },
+  }),
+  response: { 200: dataOf(STATS) },
+  errors: ["function_not_found"],
+} as const;
+
+const WAITING_SCHEMA = {
+  summary: "List the functions that wait for an event",
+  description: `Functions with runs in which a step waits for an event of this name. At most ${WAITS_MAX} waits are counted.`,
+  querystring: closed({}),
+  response: { 200: dataOf(listOf(shape({ function: shape({ id: TEXT, name: TEXT }), waits: INTEGER }, { title: "WaitingFunction" }))) },
+};
+
+export function registerFunctionStatsRoute(app: FastifyInstance, { access, store, runs, now }: FunctionStatsRouteParts): void {
+  app.get<{ Params: { id: string }; Querystring: { from?: string; to?: string; interval: Interval } }>(
+    "/functions/:id/stats",
+    { schema: STATS_SCHEMA },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const { id } = request.params;
+      const { interval, ...given } = request.query;
+      const functionNos = runs.functionNos(environment, id);
+      if (functionNos.length === 0) {
+        throw new RestRefusal("function_not_found", `There is no function ${id} in the environment "${environment.name}".`);
+      }
+      const intervalMs = INTERVALS[interval];
+      const to = given.to === undefined ? now() + 1 : readInstant("to", given.to);
+      const earliest = given.from === undefined ? to - DEFAULT_POINTS * intervalMs : readInstant("from", given.from);
+      const from = earliest - (earliest % intervalMs);
+      if ((to - from) / intervalMs > POINTS_MAX)
+        throw invalid("interval", `would give more than ${POINTS_MAX} points; choose a longer one`);
+      const timings = await store.runTimings({ environmentId: environment.id, functionNos, from, to, limit: RUNS_MAX });
+      const points = functionFigures(timings, { from, to, intervalMs }).map(({ at, ...figures }) => ({
+        at: new Date(at).toISOString(),
+        ...figures,
+      }));
+      return { data: { interval, runs: timings.length, points } };
+    },
+  );
+
+  app.get<{ Params: { name: string } }>("/event-types/:name/waiting", { schema: WAITING_SCHEMA }, async (request) => {
+    const { id: environmentId } = environmentOf(access, request);
+    const found = await store.waitCountByFunction({ environmentId, eventName: request.params.name, limit: WAITS_MAX });
+    const data = found.map(({ functionNo, waits }) => {
+      const { id, name } = runs.functionName(functionNo);
+      return { function: { id, name }, waits };
+    });
+    return { data };
+  });
+}

@@ -1,0 +1,58 @@
+/** Figures about a function's runs: when its newest runs were created, started and ended, and what waits. */
+
+import { type FunctionNo, firstIdAt, type RunNo } from "@inlet/protocol";
+import { RUN_STATUSES, type RunStore, type RunTiming, type RunTimingsParams, toStoreText } from "../../contract/index.ts";
+import type { Database } from "../database.ts";
+
+const IN_TIME = "environment_id = $1 AND runs.function_no = f.function_no AND run_id >= $3 AND run_id < $4";
+/** One for each partial index: completed runs are in one of their own. */
+const NEWEST = `
+  SELECT r.* FROM unnest($2::integer[]) AS f(function_no), LATERAL (
+    SELECT run_id, status, created_at, started_at, ended_at FROM runs
+    WHERE ${IN_TIME} AND status = 'completed' ORDER BY run_id DESC LIMIT $5) AS r
+  UNION ALL
+  SELECT r.* FROM unnest($2::integer[]) AS f(function_no), unnest($6::text[]) AS s(status), LATERAL (
+    SELECT run_id, status, created_at, started_at, ended_at FROM runs
+    WHERE ${IN_TIME} AND runs.status = s.status AND runs.status <> 'completed' ORDER BY run_id DESC LIMIT $5) AS r
+  ORDER BY run_id DESC LIMIT $5`;
+
+interface TimingRow {
+  status: RunTiming["status"];
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+}
+
+export async function timeRuns(
+  database: Database,
+  { environmentId, functionNos, from, to, limit }: RunTimingsParams,
+): Promise<RunTiming[]> {
+  const others = RUN_STATUSES.filter((status) => status !== "completed");
+  const bound = [environmentId, functionNos, firstIdAt(from), firstIdAt(to), limit, others];
+  const rows = await database.query<TimingRow>(NEWEST, bound);
+  return rows.map(({ status, created_at, started_at, ended_at }) => ({
+    ...{ status, createdAt: created_at, startedAt: started_at, endedAt: ended_at },
+  }));
+}
+
+/** Runs are looked up apart, by constant numbers: as a join, PostgreSQL would rather read every partition. */
+export async function countWaits(
+  database: Database,
+  { environmentId, eventName, limit }: Parameters<RunStore["waitCountByFunction"]>[0],
+): Promise<{ functionNo: FunctionNo; waits: number }[]> {
+  const waits = await database.query<{ run_no: RunNo }>(
+    "SELECT run_no FROM waits WHERE environment_id = $1 AND event_name = $2 AND kind = 'event' LIMIT $3",
+    [environmentId, toStoreText(eventName), limit],
+  );
+  const runs = await database.query<{ run_no: RunNo; function_no: FunctionNo }>(
+    "SELECT run_no, function_no FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])",
+    [environmentId, [...new Set(waits.map(({ run_no }) => run_no))]],
+  );
+  const functionOf = new Map(runs.map(({ run_no, function_no }) => [run_no, function_no]));
+  const counts = new Map<FunctionNo, number>();
+  for (const { run_no } of waits) {
+    const no = functionOf.get(run_no);
+    if (no !== undefined) counts.set(no, (counts.get(no) ?? 0) + 1);
+  }
+  return [...counts].map(([functionNo, count]) => ({ functionNo, waits: count }));
+}

@@ -1,0 +1,47 @@
+/** Figures about a function's runs, on the read thread: when its newest runs were created, started and ended, and what waits. */
+
+import type { DatabaseSync } from "node:sqlite";
+import { type FunctionNo, firstIdAt } from "@inlet/protocol";
+import { RUN_STATUSES, type RunStore, type RunTiming, type RunTimingsParams, toStoreText } from "../../contract/index.ts";
+
+const COLUMNS = "run_id, status, created_at, started_at, ended_at";
+const IN_TIME = "environment_id = ? AND function_no = ? AND run_id >= ? AND run_id < ?";
+/** One for each partial index: completed runs are in one of their own. */
+const COMPLETED = `SELECT ${COLUMNS} FROM runs INDEXED BY runs_completed_by_function
+  WHERE ${IN_TIME} AND status = 'completed' ORDER BY run_id DESC LIMIT ?`;
+const OTHERS = `SELECT ${COLUMNS} FROM runs INDEXED BY runs_by_function_and_status
+  WHERE ${IN_TIME} AND status = ? AND status <> 'completed' ORDER BY run_id DESC LIMIT ?`;
+
+interface TimingRow {
+  run_id: string;
+  status: RunTiming["status"];
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+}
+
+export function timeRuns(db: DatabaseSync, { environmentId, functionNos, from, to, limit }: RunTimingsParams): RunTiming[] {
+  const rows = functionNos.flatMap((no) =>
+    RUN_STATUSES.flatMap((status) => {
+      const bound = [environmentId, no, firstIdAt(from), firstIdAt(to)];
+      if (status === "completed") return db.prepare(COMPLETED).all(...bound, limit) as unknown as TimingRow[];
+      return db.prepare(OTHERS).all(...bound, status, limit) as unknown as TimingRow[];
+    }),
+  );
+  const newest = rows.sort((a, b) => (a.run_id < b.run_id ? 1 : -1)).slice(0, limit);
+  return newest.map(({ status, created_at, started_at, ended_at }) => ({
+    ...{ status, createdAt: created_at, startedAt: started_at, endedAt: ended_at },
+  }));
+}
+
+const WAITS = `
+  SELECT function_no AS functionNo, count(*) AS waits
+  FROM (SELECT run_no FROM waits WHERE environment_id = ? AND event_name = ? AND kind = 'event' LIMIT ?)
+  JOIN runs USING (run_no) GROUP BY function_no`;
+
+export function countWaits(
+  db: DatabaseSync,
+  { environmentId, eventName, limit }: Parameters<RunStore["waitCountByFunction"]>[0],
+): { functionNo: FunctionNo; waits: number }[] {
+  return db.prepare(WAITS).all(environmentId, toStoreText(eventName), limit) as { functionNo: FunctionNo; waits: number }[];
+}
