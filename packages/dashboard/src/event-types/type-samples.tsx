@@ -53,7 +53,7 @@ export function TypeWaiters({ env, name }: { env: string; name: string }) {
     refetchInterval: 10_000,
     retry: false,
   });
-  if (data.length === 0) return <span className="quiet">None</span>;
+  if (data.length === 0) return <span className="quiet">No run</span>;
   return (
     <span className="row wrap" style={{ gap: 5 }}>
       {data.map(({ function: fn, waits }) => (

@@ -81,7 +81,11 @@ export function repairCases(browser: () => Browser): void {
     assert.equal(await tile("Runs started"), await length("/runs?"));
     assert.equal(await tile("Runs failed"), await length("/runs?status=failed&"));
 
+    await service.send({ name: "shop/order.created", data: {} });
+    await service.send({ name: "shop/cart.left", data: { cart: "c_82" } });
+    await until("a wait", async () => (await service.rest("GET", "/runs?status=waiting")).body.data.length === 1);
     await page.goto(`${service.url}/env/dev/event-types/shop%2Forder.created`);
+    await page.getByRole("link", { name: "Remind of the cart: 1 run" }).waitFor();
     await page.goto(`${service.url}/env/dev/event-types/shop%2Fpayment.due`);
     await page.getByRole("region", { name: "Samples" }).getByText("tok_visa").first().waitFor();
   });

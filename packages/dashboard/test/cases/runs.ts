@@ -106,7 +106,7 @@ export function runCases(browser: () => Browser): void {
     const cancelled = page.url();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.locator(".page-head").getByText("Cancelled").waitFor();
-    await page.getByRole("button", { name: "Rerun" }).click();
+    await page.getByRole("button", { name: "Rerun", exact: true }).click();
     await until("the new run", async () => page.url() !== cancelled);
     await page.getByText("Rerun of").waitFor();
 

@@ -37,7 +37,17 @@ export async function startDemo(service: TestService): Promise<Demo> {
     return body.data.find(({ status }: { status: string }) => status === "completed");
   });
   await service.send({ name: "shop/cart.left", data: { cart: "c_82" } });
-  return { pages: pagesOf({ eventId, runId: run.id, stripe, shared }), stop: () => app.stop() };
+  await service.send({ name: "shop/month.ended", data: { month: "2026-10" } });
+  const jobId = await rerunFailures(service);
+  return { pages: pagesOf({ eventId, runId: run.id, jobId, stripe, shared }), stop: () => app.stop() };
+}
+
+/** A job that has ended. Returns its id. */
+async function rerunFailures(service: TestService): Promise<string> {
+  await until("a failure", async () => (await service.rest("GET", "/runs?status=failed")).body.data.length > 0);
+  const { body } = await service.rest("POST", "/jobs", { body: { kind: "runs.rerun", filter: { status: "failed" } } });
+  await until("the job to end", async () => (await service.rest("GET", `/jobs/${body.data.id}`)).body.data.endedAt !== null);
+  return body.data.id;
 }
 
 async function makeWebhooks(service: TestService) {
@@ -87,11 +97,13 @@ async function sendEvents(service: TestService): Promise<string> {
 function pagesOf({
   eventId,
   runId,
+  jobId,
   stripe,
   shared,
 }: {
   eventId: string;
   runId: string;
+  jobId: string;
   stripe: { id: string };
   shared: { id: string };
 }): DemoPage[] {
@@ -104,6 +116,8 @@ function pagesOf({
     { name: "event-type", path: "/env/dev/event-types/shop%2Forder.paid", ready: "Subscribers" },
     { name: "runs", path: "/env/dev/runs", ready: "Fulfil order" },
     { name: "run", path: `/env/dev/runs/${runId}`, ready: "Buy a label" },
+    { name: "jobs", path: "/env/dev/jobs", ready: "Rerun runs" },
+    { name: "job", path: `/env/dev/jobs/${jobId}`, ready: "1 of 1" },
     { name: "functions", path: "/env/dev/functions", ready: "Fulfil order" },
     { name: "function", path: "/env/dev/functions/shop-fulfil", ready: "Recent runs" },
     { name: "apps", path: "/env/dev/apps", ready: "Sync again" },
