@@ -64,6 +64,7 @@ export const ERRORS = {
   job_not_found: terminal(404, "No job with that id exists in this environment."),
   job_ended: terminal(409, "The job has already ended."),
   function_not_found: terminal(404, "No function with that id is registered in this environment."),
+  signal_not_found: terminal(404, "No run waits for this signal in this environment."),
   app_not_found: terminal(404, "No app with that id exists in this environment."),
   app_unreachable: terminal(502, "The app could not be reached, or did not register its functions. The message contains the reason."),
   registration_invalid: terminal(400, "The app's registration is invalid. `details` lists all faults. Nothing was registered."),

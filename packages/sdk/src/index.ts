@@ -14,9 +14,11 @@ export type {
   TriggeredEvent,
 } from "./events/event-types.ts";
 export type { Jsonified, StepResult } from "./events/jsonified.ts";
+export type { SentSignal } from "./events/sent-signal.ts";
 export type { InferInput, InferOutput, StandardSchemaV1 } from "./events/standard-schema.ts";
+export type { AiModel, AiTools, FetchOptions, InferOptions } from "./functions/ai-tools.ts";
 export type { FailureContext, FunctionContext } from "./functions/context.ts";
 export type { CancelOn, ConcurrencyLimit, Duration, Expression, RunConcurrency } from "./functions/function-config.ts";
 export type { FailureEvent, InletFunction } from "./functions/inlet-function.ts";
-export type { InvokeOptions, StepTools, WaitOptions } from "./functions/step-tools.ts";
+export type { InvokeOptions, SignalOptions, StepTools, WaitOptions } from "./functions/step-tools.ts";
 export { VERSION } from "./version.ts";

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { createSdkAnswers, type SdkAnswers } from "./answer-sdks.ts";
 import type { FunctionsRoutesParts } from "./api/runs/functions-routes.ts";
 import type { RunsRoutesParts } from "./api/runs/runs-routes.ts";
+import type { SignalsRoutesParts } from "./api/runs/signals-routes.ts";
 import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
 import { AppSync } from "./execute/apps/app-sync.ts";
@@ -57,6 +58,7 @@ export interface Functions {
     replay(environmentId: Environment["id"], event: StoredEvent, functionId: string | null): NewRun[];
     repeat(run: RunSummary, event: StoredEvent): NewRun | null;
   };
+  signals: SignalsRoutesParts["signals"];
   registry: FunctionsRoutesParts["registry"];
   /** By environment, since when calls wait in this process for their turn. */
   waitingSince(): ReadonlyMap<Environment["id"], number>;
@@ -222,6 +224,14 @@ export function createFunctions(parts: FunctionsParts): Functions {
     jobStarts: {
       replay: (environmentId, event, id) => fanOut.replay(environmentId, event, id, now()),
       repeat: (run, event) => repeatedRun({ registry, fanOut, now }, run, event),
+    },
+    signals: {
+      async send({ id: environmentId }, signal, data) {
+        const value = `{"data":{"signal":${JSON.stringify(signal)},"data":${data}}}`;
+        const { runId, leased } = await store.signalSend({ environmentId, signal, value, now: now(), lease: lease() });
+        executor.take(leased);
+        return runId;
+      },
     },
     registry: {
       apps: ({ id }) => registry.apps(id),

@@ -258,6 +258,7 @@ async function serve(
   registerRestApi(app, {
     runs,
     jobs,
+    signals: functions.signals,
     registry: functions.registry,
     access,
     loginTokens,

@@ -27,6 +27,7 @@ interface World {
   /** One that goes on for long. */
   jobId: string;
   heldRunId: string;
+  signal: string;
 }
 
 interface Call {
@@ -89,6 +90,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "POST /v1/jobs/{id}/cancel": { path: ({ jobId }) => [jobId] },
   "POST /v1/runs/{id}/rerun": { path: ({ endedRunId }) => [endedRunId], status: 201 },
   "POST /v1/runs/{id}/cancel": { path: ({ sleepingRunId }) => [sleepingRunId] },
+  "POST /v1/signals": { body: ({ signal }) => ({ signal, data: { n: 1 } }) },
   "DELETE /v1/apps/{id}": { path: () => ["shop"] },
   "GET /v1/event-types": {},
   "GET /v1/event-types/{name}": { path: () => ["shop/order.created"] },
@@ -121,6 +123,9 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
     inlet.createFunction({ id: "hold", retries: 0, ordering: { key: "1", onFailure: "hold" } }, { event: "shop/hold" }, () => {
       throw new Error("no");
     }),
+    inlet.createFunction({ id: "approve" }, { event: "shop/approve" }, ({ step }) =>
+      step.waitForSignal("approval", { signal: "approve", timeout: "1d" }),
+    ),
     inlet.createFunction({ id: "nap" }, { event: "shop/nap" }, ({ step }) => step.sleep("long", "1d")),
   ]);
   const sent = await service.send({ name: "shop/order.created", id: "order-1", data: { n: 1 }, user: { id: 7 }, v: "1" });
@@ -134,6 +139,8 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
   const sessions = await service.rest("GET", "/sessions");
   const nap = await service.send({ name: "shop/nap", data: {} });
   const [ended] = await runsOf(service, sent.body.ids[0]);
+  const approve = await service.send({ name: "shop/approve", data: {} });
+  await runsOf(service, approve.body.ids[0], { until: ({ status }) => status === "waiting" });
   const [sleeping] = await runsOf(service, nap.body.ids[0], { until: ({ status }) => status === "sleeping" });
   await service.send(Array.from({ length: 60 }, () => ({ name: "filler/sent", data: {} })));
   const job = await service.rest("POST", "/jobs", { body: { kind: "events.replay", filter: { name: "filler/sent" }, rate: 1 } });
@@ -146,6 +153,7 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
     endedRunId: ended.id,
     sleepingRunId: sleeping.id,
     heldRunId: failed.id,
+    signal: "approve",
     eventId: sent.body.ids[0],
     webhookId: webhook.id,
     requestId: body.data[0].id,

@@ -33,6 +33,7 @@ export interface StepFields {
   attempts: number;
   until: string | null;
   eventName: string | null;
+  signal: string | null;
   childRunId: string | null;
   error: RunError | null;
 }
@@ -86,11 +87,12 @@ export function runText(run: RunDetails, text: string): string {
   ]);
 }
 
-export function stepText({ name, kind, status, attempts, until, eventName, childRunId, error }: StepFields): string {
+export function stepText({ name, kind, status, attempts, until, eventName, signal, childRunId, error }: StepFields): string {
   const notes = joined([
     attempts > 1 ? `${attempts} attempts` : null,
     until === null || status === "completed" ? null : `until ${until}`,
     eventName && `for ${visible(eventName)}`,
+    signal && `for the signal ${visible(signal)}`,
     childRunId && `run ${childRunId}`,
     error && errorText(error),
   ]);

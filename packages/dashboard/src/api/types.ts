@@ -79,6 +79,7 @@ export interface RunStep {
   error: RunError | null;
   until: string | null;
   eventName: string | null;
+  signal: string | null;
   childRunId: string | null;
 }
 

@@ -32,7 +32,7 @@ export function StepDetails({ env, run, step, attempts }: StepDetailsProps) {
         </dd>
         {step.until && (
           <>
-            <dt>{step.kind === "wait" ? "Times out at" : "Wakes at"}</dt>
+            <dt>{step.kind === "wait" || step.kind === "signal" ? "Times out at" : "Wakes at"}</dt>
             <dd>
               <Time at={step.until} full />
             </dd>
@@ -43,6 +43,14 @@ export function StepDetails({ env, run, step, attempts }: StepDetailsProps) {
             <dt>Waits for</dt>
             <dd>
               <code>{step.eventName}</code>
+            </dd>
+          </>
+        )}
+        {step.signal && (
+          <>
+            <dt>Waits for signal</dt>
+            <dd>
+              <code>{step.signal}</code>
             </dd>
           </>
         )}

@@ -1,6 +1,7 @@
 /** What functions need of the client they belong to, whatever its schemas. */
 
 import type { EventPayload, EventSchemas } from "../events/event-types.ts";
+import type { SentSignal } from "../events/sent-signal.ts";
 import type { Settings } from "./settings.ts";
 
 export interface Client {
@@ -8,5 +9,6 @@ export interface Client {
   readonly settings: Settings;
   readonly schemas: EventSchemas;
   readonly validates: boolean;
+  sendSignal(signal: SentSignal): Promise<{ runId: string | null }>;
   sendAs(events: EventPayload | readonly EventPayload[], as: { seed?: string; runId?: string | undefined }): Promise<{ ids: string[] }>;
 }

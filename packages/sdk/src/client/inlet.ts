@@ -1,6 +1,7 @@
 /** The client: an app's name and settings, through which it sends events and creates functions. */
 
 import type { EventPayload, EventSchemas, KnownName, NoSchemas, SendableEvent, Trigger, TriggeredEvent } from "../events/event-types.ts";
+import type { SentSignal } from "../events/sent-signal.ts";
 import { validateSent } from "../events/validate-events.ts";
 import type { FailureContext, FunctionContext } from "../functions/context.ts";
 import { type CancelOn, checkId, type FlowConfig } from "../functions/function-config.ts";
@@ -8,6 +9,7 @@ import { createInletFunction, type InletFunction, type PlainTrigger } from "../f
 import type { Client } from "./client.ts";
 import { currentRun } from "./run-context.ts";
 import { sendEvents } from "./send-events.ts";
+import { sendSignal } from "./send-signal.ts";
 import { readSettings, type Settings, type SettingsOptions } from "./settings.ts";
 
 export interface InletOptions<Schemas, Checked extends boolean> extends SettingsOptions {
@@ -54,7 +56,15 @@ export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boo
     const list = Array.isArray(events) ? (events as readonly EventPayload[]) : [events as EventPayload];
     if (this.validates) await validateSent(this.schemas, list);
     const capture = currentRun()?.capture;
-    return { ids: capture ? capture(list) : await sendEvents(this.settings, { events: list, ...as }) };
+    return { ids: capture ? capture.events(list) : await sendEvents(this.settings, { events: list, ...as }) };
+  }
+
+  /** Resumes the run that waits for the signal. Its id, or null when none does. Needs the signing key, except in dev. */
+  async sendSignal(signal: SentSignal): Promise<{ runId: string | null }> {
+    const capture = currentRun()?.capture;
+    if (!capture) return sendSignal(this.settings, signal);
+    capture.signal(signal);
+    return { runId: null };
   }
 
   createFunction<const Triggers extends Trigger<Schemas> | readonly Trigger<Schemas>[], Result>(

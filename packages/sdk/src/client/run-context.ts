@@ -1,14 +1,21 @@
 /** Which run the current code belongs to, so that a plain `send` inside a function can say so. Where the runtime offers no such memory, it cannot. */
 
 import type { EventPayload } from "../events/event-types.ts";
+import type { SentSignal } from "../events/sent-signal.ts";
 import { builtinModule } from "../variables.ts";
 
 export interface RunContext {
   runId: string;
   /** The step whose body is running, if one is. */
   stepId?: string;
-  /** Takes the events in place of the service: the test kit's. */
-  capture?: ((events: readonly EventPayload[]) => string[]) | undefined;
+  capture?: Capture | undefined;
+}
+
+/** Takes what is sent in place of the service: the test kit's. */
+export interface Capture {
+  /** Returns their ids. */
+  events(events: readonly EventPayload[]): string[];
+  signal(signal: SentSignal): void;
 }
 
 interface AsyncStorage {

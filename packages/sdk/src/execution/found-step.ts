@@ -1,13 +1,13 @@
 /** A step as the function's code asked for it, and the operation that tells the service about it. */
 
-import type { StepOperation } from "../wire/step-operations.ts";
+import type { ServiceOperation, StepOperation } from "../wire/step-operations.ts";
 import type { StepPromise } from "./step-promise.ts";
 
 /** What the code wants done. */
 export interface StepRequest {
   /** As written in the function. */
   id: string;
-  op: "StepRun" | "Sleep" | "WaitForEvent" | "InvokeFunction";
+  op: "StepRun" | ServiceOperation;
   /** What the operation carries as its name, when that is not the id. */
   name?: string;
   opts?: Record<string, unknown>;

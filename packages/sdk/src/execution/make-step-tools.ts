@@ -4,11 +4,14 @@ import type { Client } from "../client/client.ts";
 import { stepSeed } from "../client/event-seed.ts";
 import { durationText, instantText } from "../duration.ts";
 import type { EventPayload, ReceivedEvent } from "../events/event-types.ts";
+import type { SentSignal } from "../events/sent-signal.ts";
 import { validateReceived } from "../events/validate-events.ts";
+import type { FetchOptions, InferOptions } from "../functions/ai-tools.ts";
 import { fullId, type InletFunction } from "../functions/inlet-function.ts";
 import { matchExpression } from "../functions/registration.ts";
-import type { AnyStepTools } from "../functions/step-tools.ts";
+import type { AnyStepTools, SignalOptions } from "../functions/step-tools.ts";
 import type { StepRequest } from "./found-step.ts";
+import { fetchRequest, inferRequest } from "./gateway-requests.ts";
 
 export interface StepSource {
   client: Client;
@@ -43,20 +46,43 @@ export function makeStepTools({ client, runId, eventMs, find }: StepSource): Any
       const opts = { timeout: limitText(timeout), ...(expression ? { if: expression } : {}) };
       return find({ id, op: "WaitForEvent", name: event, opts, revive: (found) => received(client, found) });
     },
-    invoke(
-      id: string,
-      { function: called, data = {}, timeout }: { function: InletFunction | string; data?: unknown; timeout?: number | string | Date },
-    ) {
+    waitForSignal(id: string, { signal, timeout, onConflict = "fail" }: SignalOptions) {
+      if (!signal) throw new TypeError(`step.waitForSignal("${id}") needs a signal`);
+      const opts = { signal, timeout: limitText(timeout), conflict: onConflict };
+      return find({ id, op: "WaitForSignal", name: signal, opts, revive: (found) => found ?? null });
+    },
+    sendSignal(id: string, sent: SentSignal) {
+      if (!sent?.signal) throw new TypeError(`step.sendSignal("${id}") needs a signal`);
+      const opts = { type: "step.sendSignal", signal: sent.signal };
+      return find({ id, op: "StepRun", opts, run: () => client.sendSignal(sent) });
+    },
+    fetch: (url: string | URL, options?: FetchOptions) => find(fetchRequest(url, options)),
+    ai: {
+      infer: (id: string, options: InferOptions) => find(inferRequest(id, options)),
+      wrap(id: string, body: (...args: unknown[]) => unknown, ...args: unknown[]) {
+        if (typeof body !== "function") throw new TypeError(`step.ai.wrap("${id}") needs a function`);
+        return find({ id, op: "StepRun", input: args, opts: { type: "step.ai.wrap" }, run: (_, input) => body(...input) });
+      },
+    },
+    invoke(id: string, { function: called, data = {}, user, v, timeout }: InvokeParameters) {
       if (!called) throw new TypeError(`step.invoke("${id}") needs a function`);
       const opts = {
         function_id: typeof called === "string" ? called : fullId(called),
-        payload: { data },
+        payload: { data, ...(user === undefined ? {} : { user }), ...(v === undefined ? {} : { v }) },
         ...(timeout === undefined ? {} : { timeout: limitText(timeout) }),
       };
       return find({ id, op: "InvokeFunction", opts });
     },
   };
   return tools as unknown as AnyStepTools;
+}
+
+interface InvokeParameters {
+  function: InletFunction | string;
+  data?: unknown;
+  user?: Readonly<Record<string, unknown>>;
+  v?: string;
+  timeout?: number | string | Date;
 }
 
 /** A wait that timed out found nothing. */

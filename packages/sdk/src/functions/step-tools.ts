@@ -2,6 +2,8 @@
 
 import type { EventNamed, KnownName, SendableEvent } from "../events/event-types.ts";
 import type { Jsonified, StepResult } from "../events/jsonified.ts";
+import type { SentSignal } from "../events/sent-signal.ts";
+import type { AiTools, FetchOptions } from "./ai-tools.ts";
 import type { Duration, Expression } from "./function-config.ts";
 import type { InletFunction } from "./inlet-function.ts";
 
@@ -15,10 +17,23 @@ export interface WaitOptions<Wanted extends string> {
   match?: string | undefined;
 }
 
+export interface SignalOptions {
+  /** One run waits for a signal at a time. */
+  signal: string;
+  /** How long to wait; afterwards the step's result is null. */
+  timeout: Duration | Date;
+  /** When another run waits for it: this run fails (the default), or takes its place, and the other one's wait ends with its time. */
+  onConflict?: "fail" | "replace" | undefined;
+}
+
 export interface InvokeOptions<Called> {
   /** A function, or `<app id>-<function id>` of one that lives elsewhere. */
   function: Called;
   data?: Called extends InletFunction<unknown, infer Data> ? Data : Record<string, unknown>;
+  /** Becomes the `user` of the invoked function's event. */
+  user?: Readonly<Record<string, unknown>> | undefined;
+  /** Becomes the `v` of the invoked function's event. */
+  v?: string | undefined;
   timeout?: Duration | Date | undefined;
 }
 
@@ -38,6 +53,13 @@ export interface StepTools<Schemas, Checked> {
     id: string,
     options: WaitOptions<Wanted>,
   ): Promise<EventNamed<Schemas, Checked, Wanted> | null>;
+  /** What is sent with the signal, or null when it did not come in time. */
+  waitForSignal<Data = Jsonified<unknown>>(id: string, options: SignalOptions): Promise<{ signal: string; data: Data } | null>;
+  /** Resumes the run that waits for the signal. Its id, or null when none does. */
+  sendSignal(id: string, signal: SentSignal): Promise<{ runId: string | null }>;
+  /** The service makes the request and keeps the response, whatever its status. No response at all is tried again. */
+  fetch(url: string | URL, options?: FetchOptions): Promise<Response>;
+  readonly ai: AiTools;
   /** Runs another function and waits for what it returns. */
   invoke<Called extends string | InletFunction>(
     id: string,

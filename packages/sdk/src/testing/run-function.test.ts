@@ -104,3 +104,45 @@ test("batches, and the failure handler, can be run as well", async () => {
   const data = { function_id: "shop-sum", run_id: "1", error: { name: "Error", message: "overflow" }, event: {} };
   assert.equal((await runFunction(failure, { event: { data } })).result, "sorry: overflow");
 });
+
+test("signals, requests and inference need mocks; what is sent is collected", async () => {
+  const fn = inlet.createFunction({ id: "approve" }, { event: "x" }, async ({ step }) => {
+    const approval = await step.waitForSignal<{ by: string }>("approval", { signal: "approve 1", timeout: "1d" });
+    const missing = await step.waitForSignal("never", { signal: "never", timeout: "1h" });
+    const response = await step.fetch("https://api.example/rates", { headers: { authorization: "Bearer x" } });
+    const model = { url: "https://ai.example/v1", authKey: "secret", format: "openai-chat" };
+    const { text } = await step.ai.infer<{ text: string }>("ask", { model, body: { prompt: "hello" } });
+    const words = await step.ai.wrap("count", (said: string) => said.split(" ").length, text);
+    await step.sendSignal("tell", { signal: "done", data: { words } });
+    const tax = await step.invoke("tax", { function: "billing-tax", data: {}, user: { id: 7 }, v: "2" });
+    return {
+      by: approval?.data.by,
+      missing,
+      status: response.status,
+      rate: ((await response.json()) as { rate: string }).rate,
+      words,
+      tax,
+    };
+  });
+  const { result, error, steps, signals } = await runFunction(fn, {
+    steps: {
+      approval: (signal: string) => ({ signal, data: { by: "Ada" } }),
+      never: null,
+      "step.fetch: api.example": ({ method }: { method: string }) => ({ status: 201, body: { rate: method } }),
+      ask: ({ body }: { body: { prompt: string } }) => ({ text: `${body.prompt} world` }),
+      tax: 3,
+    },
+  });
+  assert.equal(error, undefined);
+  assert.deepEqual(result, { by: "Ada", missing: null, status: 201, rate: "GET", words: 2, tax: 3 });
+  assert.deepEqual(signals, [{ signal: "done", data: { words: 2 } }]);
+  assert.deepEqual(
+    steps.map(({ kind, mocked }) => `${kind} ${mocked}`),
+    [
+      ...["waitForSignal true", "waitForSignal true", "fetch true", "ai.infer true"],
+      ...["ai.wrap false", "sendSignal false", "invoke true"],
+    ],
+  );
+  const unmocked = await runFunction(fn).catch((thrown: Error) => thrown.message);
+  assert.match(String(unmocked), /"approval" \(waitForSignal\) needs a mock/);
+});

@@ -3,9 +3,11 @@
  * skipped: a sleep ends, and a wait times out, when nothing else is left to do, the shortest first.
  */
 
+import type { Capture } from "../client/run-context.ts";
 import { isFinal } from "../errors.ts";
 import type { EventPayload, ReceivedEvent } from "../events/event-types.ts";
 import type { StepResult } from "../events/jsonified.ts";
+import type { SentSignal } from "../events/sent-signal.ts";
 import { runCall } from "../execution/run-call.ts";
 import type { InletFunction } from "../functions/inlet-function.ts";
 import type { CallBody } from "../wire/call-body.ts";
@@ -35,6 +37,8 @@ export interface FunctionRun<Result> {
   steps: RanStep[];
   /** Every event the function sent, in order; none went to a service. */
   sent: EventPayload[];
+  /** Every signal the function sent, in order; none went to a service. */
+  signals: SentSignal[];
 }
 
 const ROUNDS_MAX = 1_000;
@@ -43,8 +47,11 @@ export async function runFunction<Result, Data>(
   fn: InletFunction<Result, Data>,
   options: RunFunctionOptions<Data> = {},
 ): Promise<FunctionRun<Result>> {
-  const run: FunctionRun<Result> = { result: undefined, error: undefined, steps: [], sent: [] };
-  const capture = (events: readonly EventPayload[]) => events.map((event) => `test-event-${run.sent.push(event)}`);
+  const run: FunctionRun<Result> = { result: undefined, error: undefined, steps: [], sent: [], signals: [] };
+  const capture: Capture = {
+    events: (events) => events.map((event) => `test-event-${run.sent.push(event)}`),
+    signal: (signal) => void run.signals.push(signal),
+  };
   const retries = options.retries ?? 0;
   const body = firstBody(fn, options, retries);
   for (let round = 0; round < ROUNDS_MAX; round++) {

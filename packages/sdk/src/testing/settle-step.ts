@@ -11,9 +11,21 @@ import { fromWireError, toWireError, type WireError } from "../wire/wire-error.t
 /** A value, or a function of the step's input. */
 export type StepMock = unknown | ((...input: never[]) => unknown);
 
+export type StepKind =
+  | "run"
+  | "sendEvent"
+  | "sleep"
+  | "waitForEvent"
+  | "waitForSignal"
+  | "sendSignal"
+  | "fetch"
+  | "ai.infer"
+  | "ai.wrap"
+  | "invoke";
+
 export interface RanStep {
   id: string;
-  kind: "run" | "sendEvent" | "sleep" | "waitForEvent" | "invoke";
+  kind: StepKind;
   /** Whether a mock stood in for it. */
   mocked: boolean;
   data?: unknown;
@@ -35,7 +47,7 @@ interface Settling {
 /** How long until time alone ends this step; undefined when it does not. */
 export function timeLeftMs({ op, name, displayName, opts }: StepOperation, mocks: Settling["mocks"]): number | undefined {
   if (op === "Sleep") return Number.isNaN(Date.parse(name)) ? durationMs(name) : Date.parse(name) - Date.now();
-  return op === "WaitForEvent" && mocks[displayName] === null ? durationMs(String(opts?.timeout)) : undefined;
+  return (op === "WaitForEvent" || op === "WaitForSignal") && mocks[displayName] === null ? durationMs(String(opts?.timeout)) : undefined;
 }
 
 export async function settleStep(fn: InletFunction, body: CallBody, operation: StepOperation, settling: Settling): Promise<SettledStep> {
@@ -43,19 +55,36 @@ export async function settleStep(fn: InletFunction, body: CallBody, operation: S
   const { displayName: id } = operation;
   if (kind === "sleep") return { memo: null, ran: { id, kind, mocked: false } };
   if (Object.hasOwn(settling.mocks, id)) return settleByMock(operation, kind, settling.mocks[id]);
-  if (kind === "run" || kind === "sendEvent") return settleByRunning(fn, body, operation, kind, settling);
-  const example = kind === "invoke" ? "what the function returns" : "an event, or null for none in time";
+  const example = EXAMPLES[kind];
+  if (example === undefined) return settleByRunning(fn, body, operation, kind, settling);
   throw new Error(`Step "${id}" (${kind}) needs a mock: steps: { "${id}": … } with ${example}`);
 }
+
+/** What a mock stands for, where a step cannot be taken without the service. */
+const EXAMPLES: Readonly<Partial<Record<StepKind, string>>> = {
+  invoke: "what the function returns",
+  waitForEvent: "an event, or null for none in time",
+  waitForSignal: "{ signal, data }, or null for none in time",
+  fetch: "{ status, headers, body }",
+  "ai.infer": "what the provider answers",
+};
 
 async function settleByMock(operation: StepOperation, kind: RanStep["kind"], mock: StepMock): Promise<SettledStep> {
   const ran: RanStep = { id: operation.displayName, kind, mocked: true };
   try {
     const data = (typeof mock === "function" ? await (mock as (...input: unknown[]) => unknown)(...inputOf(operation)) : mock) ?? null;
-    return { memo: kind === "waitForEvent" ? data : { data }, ran: { ...ran, data } };
+    return { memo: memoOf(kind, data), ran: { ...ran, data } };
   } catch (thrown) {
     return failed(ran, toWireError(thrown));
   }
+}
+
+/** As the service would keep it. */
+function memoOf(kind: StepKind, data: unknown): unknown {
+  if (kind === "waitForEvent" || data === null) return data;
+  if (kind !== "fetch") return { data };
+  const { status = 200, headers = {}, body = "" } = data as { status?: number; headers?: Record<string, string>; body?: unknown };
+  return { data: { status_code: status, headers, body: typeof body === "string" ? body : JSON.stringify(body) } };
 }
 
 async function settleByRunning(
@@ -80,16 +109,28 @@ function failed(ran: RanStep, error: WireError): SettledStep {
   return { memo: { error }, ran: { ...ran, error: fromWireError(error) } };
 }
 
-function kindOf({ op, opts }: StepOperation): RanStep["kind"] {
-  if (op === "Sleep") return "sleep";
-  if (op === "WaitForEvent") return "waitForEvent";
-  if (op === "InvokeFunction") return "invoke";
-  return opts?.type === "step.sendEvent" ? "sendEvent" : "run";
+const KINDS: Readonly<Partial<Record<StepOperation["op"], StepKind>>> = {
+  Sleep: "sleep",
+  WaitForEvent: "waitForEvent",
+  WaitForSignal: "waitForSignal",
+  InvokeFunction: "invoke",
+  Gateway: "fetch",
+  AIGateway: "ai.infer",
+};
+const RUN_KINDS: Readonly<Record<string, StepKind>> = {
+  "step.sendEvent": "sendEvent",
+  "step.sendSignal": "sendSignal",
+  "step.ai.wrap": "ai.wrap",
+};
+
+function kindOf({ op, opts }: StepOperation): StepKind {
+  return KINDS[op] ?? RUN_KINDS[String(opts?.type)] ?? "run";
 }
 
-/** What a mock is called with: the arguments of a run, the data of an invocation, the event's name of a wait. */
+/** What a mock is called with: the arguments of a run, the data of an invocation, the name a wait is for, a request. */
 function inputOf({ op, name, opts }: StepOperation): unknown[] {
   if (op === "InvokeFunction") return [(opts?.payload as { data?: unknown } | undefined)?.data];
-  if (op === "WaitForEvent") return [name];
+  if (op === "WaitForEvent" || op === "WaitForSignal") return [name];
+  if (op === "Gateway" || op === "AIGateway") return [opts];
   return (opts?.input as unknown[] | undefined) ?? [];
 }

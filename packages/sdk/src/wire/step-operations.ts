@@ -5,7 +5,7 @@ import type { WireError } from "./wire-error.ts";
 interface OperationBase {
   /** SHA-1 of the step's id, in hex. */
   id: string;
-  /** For Sleep the duration, for WaitForEvent the event's name, else the step's id. */
+  /** For Sleep the duration, for WaitForEvent the event's name, for WaitForSignal the signal, else the step's id. */
   name: string;
   displayName: string;
   opts?: Record<string, unknown>;
@@ -21,7 +21,10 @@ interface Timing {
 export type StepOperation =
   | (OperationBase & Timing & { op: "StepRun"; data: unknown })
   | (OperationBase & Timing & { op: "StepError" | "StepFailed"; error: WireError })
-  | (OperationBase & { op: "StepPlanned" | "Sleep" | "WaitForEvent" | "InvokeFunction" });
+  | (OperationBase & { op: "StepPlanned" | ServiceOperation });
+
+/** Steps that the service takes. */
+export type ServiceOperation = "Sleep" | "WaitForEvent" | "WaitForSignal" | "InvokeFunction" | "Gateway" | "AIGateway";
 
 /** What the service keeps of steps that ended, by hashed id: the shapes of the wire, told apart by `readMemo`. */
 export type StepMemos = Readonly<Record<string, unknown>>;

@@ -22,6 +22,7 @@ import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./runs/funct
 import { type OrderRoutesParts, registerOrderRoutes } from "./runs/order-routes.ts";
 import { type RunStreamParts, registerRunStream } from "./runs/run-stream.ts";
 import { registerRunsRoutes } from "./runs/runs-routes.ts";
+import { registerSignalsRoutes, type SignalsRoutesParts } from "./runs/signals-routes.ts";
 import { registerTransformsRoutes, type TransformsRoutesParts } from "./webhooks/transforms-routes.ts";
 import { registerWebhookRequestStream, type WebhookRequestStreamParts } from "./webhooks/webhook-request-stream.ts";
 import { registerWebhookRequestsRoutes, type WebhookRequestsRoutesParts } from "./webhooks/webhook-requests-routes.ts";
@@ -34,6 +35,7 @@ export type RestApiParts = EventStreamParts &
   OrderRoutesParts &
   RunStreamParts &
   JobsRoutesParts &
+  SignalsRoutesParts &
   WebhooksRoutesParts &
   WebhookRequestsRoutesParts &
   WebhookRequestStreamParts &
@@ -64,6 +66,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerOrderRoutes(api, parts);
       registerRunStream(api, parts);
       registerJobsRoutes(api, parts);
+      registerSignalsRoutes(api, parts);
       registerWebhooksRoutes(api, parts);
       registerWebhookRequestsRoutes(api, parts);
       registerWebhookRequestStream(api, parts);

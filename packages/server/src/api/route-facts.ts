@@ -27,6 +27,8 @@ declare module "fastify" {
     repair?: boolean;
     /** The role metrics may call it as well. */
     metrics?: boolean;
+    /** The signing key of an app may call it as well, whatever roles may. */
+    signingKey?: boolean;
     /** Needs a key without environment limits; so does what is about the installation, unless said otherwise. */
     unlimited?: boolean;
   }

@@ -60,6 +60,7 @@ function stepView({ value, ...step }: StepRecord & { value: string | null }): st
   const fields = JSON.stringify({
     ...{ id, name, kind, status, attempts, startedAt: iso(startedAt), endedAt: iso(endedAt), until: iso(until) },
     eventName: kind === "wait" ? detail : null,
+    signal: kind === "signal" ? detail : null,
     childRunId: kind === "invoke" ? detail : null,
   });
   return `${fields.slice(0, -1)},"output":${output},"error":${error}}`;

@@ -1,7 +1,7 @@
 /** Who makes a call, and what that lets them do. */
 
 import type { FastifyRequest } from "fastify";
-import type { ApiRole, Environment } from "../../store/contract/index.ts";
+import type { ApiRole, Environment, Key } from "../../store/contract/index.ts";
 import { RestRefusal } from "../rest-errors.ts";
 
 export interface Principal {
@@ -35,6 +35,11 @@ export const DEV_PRINCIPAL: Principal = {
   environments: null,
   isValid: () => true,
 };
+
+/** An app that holds a signing key. */
+export function signingPrincipal({ id, name }: Pick<Key, "id" | "name">): Principal {
+  return { kind: "signing-key", id, keyId: id, name, role: "read", environments: null, isValid: () => true };
+}
 
 export function principalOf({ principal }: FastifyRequest): Principal {
   if (!principal) throw new Error("the route is open to anyone: nobody was asked who they are");

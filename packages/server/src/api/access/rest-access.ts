@@ -12,7 +12,7 @@ import type { Environment, Key } from "../../store/contract/index.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { cutOffInvalid } from "../streams/cut-off-streams.ts";
 import type { AttemptBudget } from "./attempt-budget.ts";
-import { checkMayUse, DEV_PRINCIPAL, type Principal, principalOf } from "./principal.ts";
+import { checkMayUse, DEV_PRINCIPAL, type Principal, principalOf, signingPrincipal } from "./principal.ts";
 import { isReading, roleRefusal } from "./roles.ts";
 import { originOf } from "./same-origin.ts";
 import { type Sessions, sessionToken } from "./sessions.ts";
@@ -21,6 +21,8 @@ export interface ApiDirectory {
   environments(): Environment[];
   environmentNamed(name: string): Environment | undefined;
   key(kind: "api", text: string): Key | null;
+  /** The signing key that this bearer text belongs to, or null. */
+  signingKeyOf(bearer: string): Key | null;
   /** The key with this id, unless it was revoked. */
   workingKey(id: Key["id"]): Key | null;
 }
@@ -46,7 +48,7 @@ export function registerAccess(app: FastifyInstance, rules: AccessRules): void {
     request.principal = principal;
     watch(principal, reply);
     if (config.about === "self") return;
-    checkRole(principal, request.method, config);
+    if (principal.kind !== "signing-key") checkRole(principal, request.method, config);
     checkLimits(rules, request, config);
   });
 }
@@ -77,6 +79,9 @@ function principalWithKey({ directory, attempts }: AccessRules, request: Fastify
     if (request.routeOptions.config.about === "self") throw new RestRefusal("session_missing", "Nobody is signed in.");
     throw new RestRefusal("api_key_missing", "The header Authorization: Bearer <API key> is missing.");
   }
+  const { signingKey = false } = request.routeOptions.config;
+  const signing = signingKey ? directory.signingKeyOf(text) : null;
+  if (signing) return signingPrincipal(signing);
   const key = directory.key("api", text);
   attempts.judge(request.ip, key?.id ?? null);
   if (!key) throw new RestRefusal("api_key_invalid", "This API key is unknown or was revoked.");

@@ -41,6 +41,7 @@ const STEP = shape(
     endedAt: INSTANT_OR_NULL,
     until: { ...INSTANT_OR_NULL, description: "When a sleep or a wait is over." },
     eventName: { ...TEXT_OR_NULL, description: "The event a wait is for." },
+    signal: { ...TEXT_OR_NULL, description: "The signal a step waits for." },
     childRunId: { ...TEXT_OR_NULL, description: "The run an invocation started." },
     output: JSON_VALUE,
     error: STEP_ERROR,

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { App, Environment, HeaderSet, Key } from "../../store/contract/index.ts";
 import type { AttemptBudget } from "../access/attempt-budget.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
-import { DEV_PRINCIPAL, type Principal } from "../access/principal.ts";
+import { DEV_PRINCIPAL, type Principal, signingPrincipal } from "../access/principal.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { SdkAudit } from "./sdk-audit.ts";
 
@@ -115,7 +115,7 @@ function principalOfSdk(parts: SdkRoutesParts, request: FastifyRequest): Princip
   const key = bearer === undefined ? null : signingKeyOf(bearer);
   // Nobody guesses 128 bits: a right key is never made to wait for the wrong ones of others.
   if (bearer !== undefined && !key) parts.attempts.judge(request.ip, null);
-  if (key) return { kind: "signing-key", id: key.id, keyId: key.id, name: key.name, role: "read", environments: null, isValid: () => true };
+  if (key) return signingPrincipal(key);
   throw new RestRefusal(
     "signing_key_invalid",
     "The app's signing key is missing, unknown or revoked: set SERVICE_SIGNING_KEY (for Inngest's SDKs INNGEST_SIGNING_KEY).",

@@ -17,7 +17,7 @@ function entry(lane: string, no: number, rank = no, leasedUntil = 1_000_000): Cl
       trials: NO_TRIALS,
       subject: null,
     },
-    ...{ eventSequence: null, endedRunNo: null },
+    ...{ eventSequence: null, endedRunNo: null, outcome: null },
   };
 }
 

@@ -1,11 +1,22 @@
 /** Goes through the step operations of one answer and gathers what they change. */
 
 import type { StepId } from "@inlet/protocol";
-import type { FailedAttempt, NewEntry, NewWait, RunChange, RunError, RunState, StepRecord, StepWrite } from "../../store/contract/index.ts";
+import {
+  type FailedAttempt,
+  type NewEntry,
+  type NewWait,
+  type RunChange,
+  type RunError,
+  type RunState,
+  type StepRecord,
+  type StepWrite,
+  signalEventName,
+} from "../../store/contract/index.ts";
 import { type AnswerOf, type CallFacts, entryOf, failedAttempt } from "./answers.ts";
 import { errorValue, isRacing, isResult, isSend, type Operation, readError, stepTimes } from "./operations.ts";
 import { completeRun, DISCOVERY, failRun, goOn, restingStatus } from "./run-changes.ts";
 import { overLimit } from "./run-limits.ts";
+import { readSignal } from "./step-parameters.ts";
 import { waitSince } from "./wait-since.ts";
 
 /** Entries that move a run on, sooner or later. */
@@ -78,6 +89,8 @@ export class OperationsReader {
         return this.#sleep(operation);
       case "waitforevent":
         return this.#wait(operation);
+      case "waitforsignal":
+        return this.#waitForSignal(operation);
       case "invokefunction":
         return this.#invoke(operation);
       default:
@@ -142,6 +155,16 @@ export class OperationsReader {
     this.#write(operation, { kind: "wait", status: "waiting", until: wait.expiresAt, detail: wait.eventName });
     this.#waits.push(wait);
     this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: wait.expiresAt });
+  }
+
+  #waitForSignal(operation: Operation): void {
+    const fields = readSignal(operation, this.#facts.now);
+    if (typeof fields === "string") return this.#refuse(operation, fields);
+    const { signal, expiresAt, onConflict } = fields;
+    this.#write(operation, { kind: "signal", status: "waiting", until: expiresAt, detail: signal });
+    const wait = { eventName: signalEventName(signal), expression: null, match: null, stepId: operation.id, expiresAt };
+    this.#waits.push({ kind: "signal", ...wait, since: this.#facts.now, onConflict });
+    this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: expiresAt });
   }
 
   #invoke(operation: Operation): void {

@@ -1,7 +1,7 @@
 /** Reads what sleeps, waits and invocations ask for. SDKs put it in different places. */
 
 import { type EnvironmentId, type EventIdGenerator, type FunctionNo, joinMembers, jsonMembers, parseDuration } from "@inlet/protocol";
-import type { NewEvent, NewRun, NewStart, RunState } from "../../store/contract/index.ts";
+import { type NewEvent, type NewRun, type NewStart, type RunState, SIGNAL_UNITS_MAX } from "../../store/contract/index.ts";
 import type { Invocation } from "./answers.ts";
 import { internalBatch } from "./end-events.ts";
 import type { Operation } from "./operations.ts";
@@ -29,6 +29,21 @@ export function readWait({ name, opts }: Operation, now: number): WaitFields | s
   const expiresAt = typeof opts.timeout === "string" ? readEnd(opts.timeout, now) : null;
   if (expiresAt === null) return `its timeout ${JSON.stringify(opts.timeout ?? null)} is neither a duration nor a date.`;
   return { eventName, expression: typeof opts.if === "string" && opts.if !== "" ? opts.if : null, expiresAt };
+}
+
+export interface SignalFields {
+  signal: string;
+  expiresAt: number;
+  onConflict: "fail" | "replace";
+}
+
+export function readSignal({ name, opts }: Operation, now: number): SignalFields | string {
+  const signal = typeof opts.signal === "string" && opts.signal !== "" ? opts.signal : name;
+  if (signal === "") return "it names no signal.";
+  if (signal.length > SIGNAL_UNITS_MAX) return `its signal has ${signal.length} characters, at most ${SIGNAL_UNITS_MAX} are allowed.`;
+  const expiresAt = typeof opts.timeout === "string" ? readEnd(opts.timeout, now) : null;
+  if (expiresAt === null) return `its timeout ${JSON.stringify(opts.timeout ?? null)} is neither a duration nor a date.`;
+  return { signal, expiresAt, onConflict: opts.conflict === "replace" ? "replace" : "fail" };
 }
 
 /** The published SDKs write what is shorter than a second as nothing at all. */

@@ -2,7 +2,7 @@
 
 import { eventJson } from "@inlet/protocol";
 import type { ClaimedEntry, RunChange, RunEnd, RunState, StepRecord, StoredEvent } from "../../store/contract/index.ts";
-import { cancelRun, type EndEvents, resolveStep, type StepResult } from "./run-changes.ts";
+import { cancelRun, type EndEvents, failRun, resolveStep, type StepResult } from "./run-changes.ts";
 import { timeoutValue } from "./step-parameters.ts";
 
 export interface TimerFacts {
@@ -28,13 +28,19 @@ export function timerChange(entry: ClaimedEntry, state: RunState, facts: TimerFa
     case "wake":
       return step ? resolveStep(state, { id: step.id, ...timeoutValue("sleep") }, now) : {};
     default:
+      if (entry.outcome && "fault" in entry.outcome) return failRun(state, entry.outcome.fault, now, endEvents);
       // An event ends a wait after it was received, so that the next wait does not take the same event.
       return step ? resolveStep(state, waitResult(entry, step, facts), Math.max(now, (facts.event?.receivedAt ?? 0) + 1)) : {};
   }
 }
 
-function waitResult({ eventSequence, endedRunNo }: ClaimedEntry, { id, kind }: StepRecord, { event, ended }: TimerFacts): StepResult {
+function waitResult(
+  { eventSequence, endedRunNo, outcome }: ClaimedEntry,
+  { id, kind }: StepRecord,
+  { event, ended }: TimerFacts,
+): StepResult {
   if (eventSequence !== null && event) return { id, status: "completed", value: eventJson(event) };
+  if (outcome && "value" in outcome) return { id, status: "completed", value: outcome.value };
   if (endedRunNo !== null) return { id, ...invokedValue(ended) };
   return { id, ...timeoutValue(kind) };
 }

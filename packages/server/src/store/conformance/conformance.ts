@@ -24,6 +24,7 @@ import { runReadConformance } from "./run-read.ts";
 import { runStartConformance } from "./run-start.ts";
 import { runWaitConformance } from "./run-waits.ts";
 import { sessionConformance } from "./sessions.ts";
+import { signalConformance } from "./signals.ts";
 import { trafficConformance } from "./traffic.ts";
 import { webhookConformance } from "./webhooks.ts";
 
@@ -48,6 +49,7 @@ export function storeConformance(engine: Engine): void {
   runStartConformance(engine);
   runAdvanceConformance(engine);
   runWaitConformance(engine);
+  signalConformance(engine);
   functionStartConformance(engine);
   runCallConformance(engine);
   runReadConformance(engine);

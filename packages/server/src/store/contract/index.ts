@@ -16,6 +16,7 @@ export * from "./queue.ts";
 export * from "./retention.ts";
 export * from "./runs.ts";
 export * from "./sessions.ts";
+export * from "./signals.ts";
 export * from "./store.ts";
 export * from "./store-text.ts";
 export * from "./traffic.ts";

@@ -42,7 +42,8 @@ export interface Invoker {
 }
 
 export interface NewWait {
-  kind: "event" | "cancel";
+  kind: "event" | "cancel" | "signal";
+  /** That of a signal is made by signalEventName. */
   eventName: string;
   expression: string | null;
   /** An event matches only if its value at `path` has this key: how one of many waits is found. Null: every event is tried. */
@@ -51,4 +52,12 @@ export interface NewWait {
   expiresAt: number;
   /** Only events received at or after this instant count. Those that were stored before the wait was count too. */
   since: number;
+  /** Of a signal that another run waits for already: this run fails, or takes the other's place, whose wait then ends with its time. */
+  onConflict?: "fail" | "replace";
 }
+
+/** Why a run fails that would be the second to wait for a signal. */
+export const SIGNAL_TAKEN = {
+  name: "SignalConflict",
+  message: 'Another run waits for the same signal. With onConflict: "replace" this one would take its place.',
+} as const;

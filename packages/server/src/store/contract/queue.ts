@@ -61,9 +61,14 @@ export interface ClaimedEntry extends LeasedEntry {
   eventSequence: number | null;
   /** The run that a `timeout` waited for, once it has ended. */
   endedRunNo: RunNo | null;
+  /** What became of a `timeout` that waited for a signal, unless its time is over. */
+  outcome: WaitOutcome | null;
   /** Until when it is leased. */
   leasedUntil: number;
 }
+
+/** A wait for a signal: the step is given a value (JSON text), or the run fails, because another one waits for the same signal. */
+export type WaitOutcome = { value: string } | { fault: { name: string; message: string } };
 
 /** What a node might die of: beginning a call, or dealing with what came back. */
 export type TrialPhase = "calling" | "concluding";

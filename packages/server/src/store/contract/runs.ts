@@ -15,8 +15,8 @@ export const RUN_STATUSES = ["queued", "running", "sleeping", "waiting", "comple
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export type RunEndStatus = "completed" | "failed" | "cancelled";
 
-/** `send` is a step that sends events. */
-export const STEP_KINDS = ["run", "send", "sleep", "wait", "invoke"] as const;
+/** `send` is a step that sends events, `wait` one that waits for an event, `signal` one that waits for a signal. */
+export const STEP_KINDS = ["run", "send", "sleep", "wait", "signal", "invoke"] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
 /** A step is open until it is completed or failed, and then never changes again. */
 export type StepStatus = "planned" | "running" | "sleeping" | "waiting" | "completed" | "failed";
@@ -68,7 +68,7 @@ export interface StepRecord {
   endedAt: number | null;
   attempts: number;
   until: number | null;
-  /** The event waited for, or the id of the run invoked. */
+  /** The event or signal waited for, or the id of the run invoked. */
   detail: string | null;
 }
 

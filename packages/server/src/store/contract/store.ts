@@ -21,6 +21,7 @@ import type { QueueStore } from "./queue.ts";
 import type { RetentionStore } from "./retention.ts";
 import type { RunStore } from "./runs.ts";
 import type { SessionStore } from "./sessions.ts";
+import type { SignalStore } from "./signals.ts";
 import type { TrafficStore } from "./traffic.ts";
 import type { TurnStore } from "./turns.ts";
 import type { WebhookRequestStore } from "./webhook-requests.ts";
@@ -38,6 +39,7 @@ export interface Store
     AdmissionStore,
     OrderStore,
     RunStore,
+    SignalStore,
     RetentionStore,
     FunctionStartStore,
     SessionStore,

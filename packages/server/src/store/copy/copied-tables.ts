@@ -199,6 +199,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
         "subject",
         "event_no",
         "ended_run_no",
+        "outcome",
       ],
     ),
     // What the embedded store's one node held when it ended is due again, as after any end of it.

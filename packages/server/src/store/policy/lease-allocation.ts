@@ -64,6 +64,6 @@ export class LeaseAllocation {
   /** The entry was written under this number. Nothing happens unless its position is leased. */
   noteWritten(entry: EntryWrite, no: EntryNo, { lease, dueAt: leasedUntil }: EntryPosition): void {
     if (!lease) return;
-    this.leased.push({ ...entry, no, leaseId: lease.id, leasedUntil, claims: 1, trials: NO_TRIALS, endedRunNo: null });
+    this.leased.push({ ...entry, no, leaseId: lease.id, leasedUntil, claims: 1, trials: NO_TRIALS, endedRunNo: null, outcome: null });
   }
 }

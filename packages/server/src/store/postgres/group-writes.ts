@@ -42,6 +42,8 @@ export class GroupWrites {
   readonly entriesReset: EntryNo[] = [];
   readonly slotsFreed: { runNo: RunNo; entryNo: EntryNo }[] = [];
   readonly waitsAdded: { runNo: RunNo; wait: NewWait }[] = [];
+  /** Waits for signals. */
+  readonly signalsAdded: { allocation: LeaseAllocation; runNo: RunNo; wait: NewWait }[] = [];
   readonly waitsRemoved: { runNo: RunNo; stepId: StepId }[] = [];
   readonly news: News = noNews();
   readonly #sent: Promise<void>[] = [];

@@ -42,6 +42,7 @@ import { orderStore } from "./queue/run-order.ts";
 import type { Decision, DecisionResult } from "./runs/decisions.ts";
 import { functionStartStore } from "./runs/function-starts.ts";
 import { runStore } from "./runs/runs.ts";
+import { signalStore } from "./runs/signals.ts";
 import { createWriteDecisions } from "./runs/write-decisions.ts";
 import { analyzeYoungTables } from "./schema/analyze-young-tables.ts";
 import { migrate, SCHEMA_FOLDER, schemaKnown } from "./schema/migrate.ts";
@@ -140,6 +141,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...queue,
     ...admissionStore({ database, notify }),
     ...orderStore({ database, notify }),
+    ...signalStore({ database, notify }),
     ...runStore({ database, writer: decisions, notify, watch: (listener) => signals.runs.add(listener) }),
     ...jobStore({ database, notify }),
     ...retentionStore(database),

@@ -4,8 +4,9 @@ import type { GroupWrites } from "./group-writes.ts";
 import { laneNumbers } from "./queue/lanes.ts";
 import { writeEntries } from "./queue/queue-entries.ts";
 import { writeRuns } from "./runs/advance-run.ts";
+import { failSignals } from "./runs/signals.ts";
 import { insertRuns } from "./runs/start-runs.ts";
-import { insertWaits, removeWaits } from "./runs/waits.ts";
+import { claimSignals, insertWaits, removeWaits } from "./runs/waits.ts";
 
 /** The lock of lanes is held. */
 export async function writeGathered(writes: GroupWrites): Promise<void> {
@@ -16,5 +17,7 @@ export async function writeGathered(writes: GroupWrites): Promise<void> {
   writeRuns(writes);
   removeWaits(writes);
   insertWaits(writes);
+  const signalsTaken = await claimSignals(writes);
   await writeEntries(writes, laneNos);
+  await failSignals(writes, signalsTaken);
 }

@@ -38,6 +38,7 @@ import { functionStartStore } from "./runs/function-starts.ts";
 import { ResumeRuns } from "./runs/resume-runs.ts";
 import { RunStates } from "./runs/run-state.ts";
 import { runStore } from "./runs/runs.ts";
+import { signalStore } from "./runs/signals.ts";
 import { StartRuns } from "./runs/start-runs.ts";
 import { Waits } from "./runs/waits.ts";
 import { migrate, schemaKnown } from "./schema/migrate.ts";
@@ -148,6 +149,7 @@ export function openSqliteStore({
     ...orderStore(writer, order),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
     ...jobStore(db, { writer, startRuns }),
+    ...signalStore({ writer, resumeRuns }),
     ...retentionStore(db, writer),
     ...functionStartStore(db, { writer, states, startRuns, resumeRuns, entries, append }),
     // One process at a time: nobody else could change anything, or take a turn.

@@ -1,7 +1,8 @@
 /** One app that uses everything the published SDKs offer to functions. Each function is started by an event of its own name. */
 
 import { until } from "../runs.ts";
-import type { Client, Context, Handler, PublishedSdk } from "./published-sdk.ts";
+import type { Client, Context, Define, PublishedSdk } from "./published-sdk.ts";
+import { signalFunctions } from "./signal-functions.ts";
 
 /** What functions and their steps have done, by the event's `key`, in order. */
 export class Journal {
@@ -24,8 +25,7 @@ export class Journal {
 export const LARGE_STEP_BYTES = 1_500_000;
 
 export function featureFunctions(sdk: PublishedSdk, client: Client, journal: Journal): unknown[] {
-  const define = (id: string, handler: Handler, options: Record<string, unknown> = {}) =>
-    client.createFunction({ id, ...options }, [{ event: `app/${id}` }], handler);
+  const define: Define = (id, handler, options = {}) => client.createFunction({ id, ...options }, [{ event: `app/${id}` }], handler);
   const child = define("child", ({ event }) => ({ doubled: event.data.number * 2, name: event.name }));
   const failingChild = define(
     "failing-child",
@@ -42,13 +42,12 @@ export function featureFunctions(sdk: PublishedSdk, client: Client, journal: Jou
     ...invokeFunctions(define, { child, failingChild, sleepyChild }),
     ...failureFunctions(sdk, define, journal),
     ...parallelFunctions(define, journal),
+    ...signalFunctions(define),
     client.createFunction({ id: "fan-one" }, [{ event: "app/fan" }], () => "one"),
     client.createFunction({ id: "fan-two" }, [{ event: "app/fan" }, { event: "app/fan.more" }], () => "two"),
     client.createFunction({ id: "fan-some" }, [{ event: "app/fan", if: "event.data.amount > 10" }], () => "some"),
   ];
 }
-
-type Define = (id: string, handler: Handler, options?: Record<string, unknown>) => unknown;
 
 function stepFunctions(define: Define, journal: Journal): unknown[] {
   return [

@@ -20,6 +20,8 @@ export interface Step {
   sleepUntil(id: string, time: Date | string): Promise<void>;
   sendEvent(id: string, events: SentEvent | SentEvent[]): Promise<{ ids: string[] }>;
   waitForEvent(id: string, options: { event: string; timeout: string; if?: string; match?: string }): Promise<SentEvent | null>;
+  waitForSignal(id: string, options: { signal: string; timeout: string; onConflict: "fail" | "replace" }): Promise<unknown>;
+  sendSignal(id: string, options: { signal: string; data?: unknown }): Promise<unknown>;
   invoke(id: string, options: { function: unknown; data?: object; timeout?: string }): Promise<unknown>;
 }
 
@@ -36,6 +38,8 @@ export interface Context {
 }
 
 export type Handler = (context: Context) => unknown;
+/** Defines a function that is started by an event of its own name. */
+export type Define = (id: string, handler: Handler, options?: Record<string, unknown>) => unknown;
 export type Trigger = { event: string; if?: string } | { cron: string };
 
 export interface ClientOptions {

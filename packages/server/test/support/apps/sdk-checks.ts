@@ -1,62 +1,16 @@
 /** What an app written with a published SDK must see, whichever the SDK and whether on a developer's machine or in production. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { endedRun, isEnded, runDetails, runsOfEvent, until } from "../runs.ts";
-import { EVENT_KEY, startTestService, type TestService } from "../service.ts";
-import { serveApp, syncApp } from "./app-server.ts";
-import { featureFunctions, Journal, LARGE_STEP_BYTES } from "./feature-app.ts";
-import type { Client, PublishedSdk } from "./published-sdk.ts";
+import { LARGE_STEP_BYTES } from "./feature-app.ts";
+import { type Checks, type SdkSetting, startRunning } from "./running-sdk.ts";
+import { SIGNAL_CHECKS } from "./signal-checks.ts";
 
-export const BARE_SIGNING_KEY = "0123456789abcdef".repeat(4);
-export const PREFIXED_SIGNING_KEY = `signkey-prod-${BARE_SIGNING_KEY}`;
+export { BARE_SIGNING_KEY, PREFIXED_SIGNING_KEY } from "./running-sdk.ts";
 
-export interface SdkSetting {
-  sdk: PublishedSdk;
-  mode: "dev" | "start";
-  /** Of v4 only. */
-  checkpointing?: boolean | { bufferedSteps: number };
-  signingKey?: string;
-}
-
-interface Running {
-  setting: SdkSetting;
-  service: TestService;
-  client: Client;
-  journal: Journal;
-  /** Sends `app/<name>` with a key of its own, and returns the run of that function once it has ended. */
-  run(name: string, data?: object): Promise<{ run: Awaited<ReturnType<typeof endedRun>>; key: string; eventId: string }>;
-  send(name: string, data?: object): Promise<{ key: string; eventId: string }>;
-}
-
-async function start(t: TestContext, setting: SdkSetting): Promise<Running> {
-  const { sdk, mode, checkpointing, signingKey } = setting;
-  const flags = ["--retry-interval", "50ms", ...(signingKey ? ["--signing-key", signingKey] : [])];
-  const service = await startTestService(t, { mode, flags });
-  const client = sdk.client({
-    ...{ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, isDev: mode === "dev" },
-    ...(signingKey && { signingKey }),
-    ...(checkpointing !== undefined && { checkpointing }),
-  });
-  const journal = new Journal();
-  const app = await serveApp(t, sdk.listener(client, featureFunctions(sdk, client, journal), signingKey));
-  await syncApp(service, app.url);
-  let keys = 0;
-  const send: Running["send"] = async (name, data = {}) => {
-    const key = `${name}-${++keys}`;
-    const { ids } = await client.send({ name: `app/${name}`, data: { key, ...data } });
-    return { key, eventId: ids[0] as string };
-  };
-  const run: Running["run"] = async (name, data) => {
-    const sent = await send(name, data);
-    return { ...sent, run: await endedRun(service, sent.eventId, `app-${name}`) };
-  };
-  return { setting, service, client, journal, run, send };
-}
-
-type Check = (running: Running) => Promise<void>;
-
-const CHECKS: Record<string, Check> = {
+const CHECKS: Checks = {
+  ...SIGNAL_CHECKS,
   async "an event comes as it was sent, and the result is kept"({ run }) {
     const { run: ended, eventId, key } = await run("plain", { nested: { list: [1, "zwei", null, 1.5] } });
     assert.equal(ended.status, "completed", JSON.stringify(ended));
@@ -285,7 +239,7 @@ export function checkSdk(setting: SdkSetting): void {
   const { sdk, mode, checkpointing } = setting;
   const how = checkpointing === undefined ? "" : `, checkpointing ${JSON.stringify(checkpointing)}`;
   test(`SDK ${sdk.name}, ${mode}${how}`, { concurrency: true }, async (t) => {
-    const running = await start(t, setting);
+    const running = await startRunning(t, setting);
     await Promise.all(Object.entries(CHECKS).map(([name, check]) => t.test(name, () => check(running))));
   });
 }

@@ -13,6 +13,7 @@ import {
   type QueueClaimResult,
   TIMER_LANE,
   toStoreText,
+  type WaitOutcome,
 } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { recordset } from "../json-rows.ts";
@@ -25,7 +26,7 @@ const RANK_AHEAD_MAX_MS = 43_200_000;
 const COLUMNS = `
   entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials,
   concluding_trials, subject,
-  event_no, ended_run_no`;
+  event_no, ended_run_no, outcome`;
 /** Of a lane, in the environment it belongs to: the first of them along its index. */
 const DUE = `
   SELECT ${COLUMNS} FROM queue
@@ -66,6 +67,7 @@ interface QueueRow {
   subject: string | null;
   event_no: number | null;
   ended_run_no: RunNo | null;
+  outcome: string | null;
 }
 
 export interface Claim extends QueueClaimResult {
@@ -171,5 +173,6 @@ function toClaimed(row: QueueRow, lane: string, lease: Pick<ClaimedEntry, "lease
     ...{ runNo: row.run_no, functionNo: row.function_no, stepId: (fromStoreText(row.step_id) || null) as StepId | null },
     ...{ attempt: row.attempt, claims: row.claims + 1, trials: { calling: row.calling_trials, concluding: row.concluding_trials } },
     ...{ subject: row.subject === null ? null : fromStoreText(row.subject), eventSequence: row.event_no, endedRunNo: row.ended_run_no },
+    outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as WaitOutcome),
   };
 }

@@ -6,7 +6,7 @@
  */
 
 import type { EntryNo, FunctionNo, RunNo, StepId } from "@inlet/protocol";
-import { fromStoreText, NO_TRIALS, TIMER_LANE, toStoreText } from "../../contract/index.ts";
+import { fromStoreText, NO_TRIALS, TIMER_LANE, toStoreText, type WaitOutcome } from "../../contract/index.ts";
 import type { EntryPosition, EntryWrite, LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { EntryAdded, GroupWrites } from "../group-writes.ts";
 import { recordset } from "../json-rows.ts";
@@ -20,6 +20,7 @@ export interface Arrival {
   stepId: StepId;
   eventSequence: number | null;
   endedRunNo: RunNo | null;
+  outcome?: WaitOutcome;
 }
 
 const COLUMNS = {
@@ -58,15 +59,15 @@ const RENEW = `
 
 const DUE = {
   ...{ run_no: "bigint", step_id: "text", rank: "bigint", due_at: "bigint", claims: "integer", lease_id: "text", leased_by: "text" },
-  ...{ event_no: "bigint", ended_run_no: "bigint" },
+  ...{ event_no: "bigint", ended_run_no: "bigint", outcome: "text" },
 };
 /** An entry that is held, because the time is over, or that something else came for, is left alone. */
 const MAKE_DUE = `
   UPDATE queue SET rank = r.rank, due_at = r.due_at, claims = r.claims, lease_id = r.lease_id, leased_by = r.leased_by,
-    event_no = r.event_no, ended_run_no = r.ended_run_no
+    event_no = r.event_no, ended_run_no = r.ended_run_no, outcome = r.outcome
   FROM ${recordset(DUE)}
   WHERE queue.environment_id = $2 AND queue.run_no = r.run_no AND queue.step_id = r.step_id AND queue.kind = 'timeout'
-    AND queue.lease_id IS NULL AND queue.event_no IS NULL AND queue.ended_run_no IS NULL
+    AND queue.lease_id IS NULL AND queue.event_no IS NULL AND queue.ended_run_no IS NULL AND queue.outcome IS NULL
   RETURNING queue.entry_no, queue.run_no, queue.step_id, queue.function_no, queue.attempt`;
 
 interface AddedRow {
@@ -173,9 +174,10 @@ export async function makeDue(writes: GroupWrites, arrivals: readonly Arrival[])
     if (!firsts.has(key)) firsts.set(key, { ...arrival, position: duePosition(arrival.allocation) });
   }
   if (firsts.size === 0) return [];
-  const rows = [...firsts.values()].map(({ runNo, stepId, eventSequence, endedRunNo, position: { rank, dueAt, lease } }) => ({
+  const rows = [...firsts.values()].map(({ runNo, stepId, eventSequence, endedRunNo, outcome, position: { rank, dueAt, lease } }) => ({
     ...{ run_no: runNo, step_id: toStoreText(stepId), rank, due_at: dueAt, claims: lease ? 1 : 0 },
     ...{ lease_id: lease?.id ?? null, leased_by: lease?.node ?? null, event_no: eventSequence, ended_run_no: endedRunNo },
+    outcome: outcome ? JSON.stringify(outcome) : null,
   }));
   const moved = await writes.rows<AddedRow & { attempt: number }>(MAKE_DUE, JSON.stringify(rows), writes.environmentId);
   return moved.flatMap((row) => {
@@ -191,7 +193,7 @@ function duePosition(allocation: LeaseAllocation): EntryPosition {
 }
 
 function noteDue(writes: GroupWrites, arrival: Arrival & { position: EntryPosition }, row: AddedRow & { attempt: number }): void {
-  const { allocation, runNo, stepId, eventSequence, endedRunNo, position } = arrival;
+  const { allocation, runNo, stepId, eventSequence, endedRunNo, outcome = null, position } = arrival;
   const { now } = allocation;
   if (!position.lease) return writes.announce(TIMER_LANE, now);
   const write: EntryWrite = {
@@ -199,5 +201,5 @@ function noteDue(writes: GroupWrites, arrival: Arrival & { position: EntryPositi
     ...{ kind: "timeout", lane: TIMER_LANE, rank: now, dueAt: now, subject: null, eventSequence },
   };
   const held = { no: row.entry_no, leaseId: position.lease.id, leasedUntil: position.dueAt, claims: 1, trials: NO_TRIALS };
-  allocation.leased.push({ ...write, endedRunNo, ...held });
+  allocation.leased.push({ ...write, endedRunNo, outcome, ...held });
 }

@@ -61,7 +61,10 @@ function gather(writes: GroupWrites, allocation: LeaseAllocation, planned: RunWr
   for (const renewed of planned.entriesRenewed) writes.entriesRenewed.push({ allocation, ...renewed });
   for (const added of planned.entriesAdded) writes.entriesAdded.push({ allocation, ...added });
   for (const stepId of planned.waitsRemoved) writes.waitsRemoved.push({ runNo, stepId });
-  for (const wait of planned.waitsAdded) writes.waitsAdded.push({ runNo, wait });
+  for (const wait of planned.waitsAdded) {
+    if (wait.kind === "signal") writes.signalsAdded.push({ allocation, runNo, wait });
+    else writes.waitsAdded.push({ runNo, wait });
+  }
 }
 
 const CHANGED = {

@@ -1,5 +1,5 @@
 /**
- * Events that runs wait for: written, found by an event, and removed with the step or the run they belong to. A wait is found by the
+ * Events and signals that runs wait for: written, found by an event or a signal, and removed with the step or the run they belong to. A wait is found by the
  * name of the event, a path into it, and the key of its value there, each step of that a look into one index.
  */
 
@@ -35,6 +35,16 @@ const FIND = `
 const DROP = `
   DELETE FROM waits USING unnest($2::bigint[], $3::text[]) AS gone(run_no, step_id)
   WHERE waits.environment_id = $1 AND waits.run_no = gone.run_no AND waits.step_id = gone.step_id`;
+/** Nothing is returned when another run waits for the signal, and is not to be replaced. */
+const CLAIM_SIGNAL = `
+  INSERT INTO waits (environment_id, event_name, match_path, match_key, kind, run_no, step_id, since, expires_at)
+  VALUES ($1, $2, '${ANY_PATH}', '', 'signal', $3, $4, $5, $6)
+  ON CONFLICT (environment_id, event_name) WHERE kind = 'signal' DO UPDATE SET
+    run_no = excluded.run_no, step_id = excluded.step_id, since = excluded.since, expires_at = excluded.expires_at
+  WHERE $7::boolean OR waits.expires_at <= $8
+  RETURNING wait_no`;
+const FIND_SIGNAL = `
+  SELECT run_no, step_id FROM waits WHERE environment_id = $1 AND event_name = $2 AND kind = 'signal' AND expires_at > $3 FOR UPDATE`;
 const LOCK = "SELECT wait_no FROM waits WHERE environment_id = $1 AND wait_no = ANY ($2::bigint[]) ORDER BY wait_no FOR UPDATE";
 
 /** Name, path and key, as they are kept. */
@@ -54,7 +64,7 @@ interface WaitRow {
   event_name: string;
   match_path: string;
   match_key: string;
-  kind: "event" | "cancel";
+  kind: NewWait["kind"];
   run_no: RunNo;
   step_id: string | null;
   expression: string | null;
@@ -83,6 +93,25 @@ export function insertWaits(writes: GroupWrites): void {
     };
   });
   writes.send(INSERT, JSON.stringify(rows));
+}
+
+/** Waits for signals, one after the other: two of a group may be for the same. Returns those whose signal another run waits for. */
+export async function claimSignals(writes: GroupWrites): Promise<GroupWrites["signalsAdded"]> {
+  const taken: GroupWrites["signalsAdded"] = [];
+  for (const added of writes.signalsAdded) {
+    const { eventName, stepId, since, expiresAt, onConflict } = added.wait;
+    const row = [toStoreText(eventName), added.runNo, toStoreText(stepId ?? ""), since, expiresAt];
+    const rule = [onConflict === "replace", added.allocation.now];
+    const claimed = await writes.rows(CLAIM_SIGNAL, writes.environmentId, ...row, ...rule);
+    if (claimed.length === 0) taken.push(added);
+  }
+  return taken;
+}
+
+/** The step that waits for the signal, which nobody else can end until this transaction does. */
+export async function lockSignal(writes: GroupWrites, eventName: string, now: number): Promise<{ runNo: RunNo; stepId: StepId } | null> {
+  const [row] = await writes.rows<{ run_no: RunNo; step_id: string }>(FIND_SIGNAL, writes.environmentId, toStoreText(eventName), now);
+  return row ? { runNo: row.run_no, stepId: fromStoreText(row.step_id) as StepId } : null;
 }
 
 /** Those of steps that wait no longer, and of runs that have ended. */

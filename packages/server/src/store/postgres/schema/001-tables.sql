@@ -400,6 +400,7 @@ CREATE TABLE queue (
   subject           text,
   event_no          bigint,
   ended_run_no      bigint,
+  outcome           text,
   PRIMARY KEY (environment_id, entry_no)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX queue_by_lane ON queue (environment_id, lane_no, rank, entry_no) WHERE lane_no <> 1;
@@ -443,7 +444,7 @@ CREATE TABLE waits (
   event_name     text COLLATE "C" NOT NULL,
   match_path     text COLLATE "C" NOT NULL,
   match_key      text COLLATE "C" NOT NULL,
-  kind           text NOT NULL CHECK (kind IN ('event', 'cancel')),
+  kind           text NOT NULL CHECK (kind IN ('event', 'cancel', 'signal')),
   run_no         bigint NOT NULL,
   step_id        text COLLATE "C",
   expression     text,
@@ -453,6 +454,8 @@ CREATE TABLE waits (
 );
 CREATE INDEX waits_by_event ON waits (environment_id, event_name, match_path, match_key);
 CREATE INDEX waits_by_run ON waits (environment_id, run_no);
+-- One run waits for a signal.
+CREATE UNIQUE INDEX waits_by_signal ON waits (environment_id, event_name) WHERE kind = 'signal';
 
 -- What rate limits, throttles, debounces, batches and singletons remember.
 CREATE TABLE marks (

@@ -2,12 +2,12 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
-import { NO_TRIALS, type QueueListener, TIMER_LANE } from "../../contract/index.ts";
+import { NO_TRIALS, type QueueListener, TIMER_LANE, type WaitOutcome } from "../../contract/index.ts";
 import type { EntryPosition, EntryWrite, LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** What a step has waited for. */
-export type Arrival = { eventSequence: number } | { endedRunNo: RunNo };
+export type Arrival = { eventSequence: number } | { endedRunNo: RunNo } | { outcome: WaitOutcome };
 
 interface MovedRow {
   entry_no: EntryNo;
@@ -42,8 +42,8 @@ export class QueueEntries {
       UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, attempt = ?, claims = ?, calling_trials = 0, concluding_trials = 0, lease_id = ?, leased_by = ?, again = 0
       WHERE entry_no = ?`);
     this.#makeDue = db.prepare(`
-      UPDATE queue SET rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = ?, event_no = ?, ended_run_no = ?
-      WHERE run_no = ? AND step_id = ? AND kind = 'timeout' AND lease_id IS NULL AND event_no IS NULL AND ended_run_no IS NULL
+      UPDATE queue SET rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = ?, event_no = ?, ended_run_no = ?, outcome = ?
+      WHERE run_no = ? AND step_id = ? AND kind = 'timeout' AND lease_id IS NULL AND event_no IS NULL AND ended_run_no IS NULL AND outcome IS NULL
       RETURNING entry_no, environment_id, function_no, attempt`);
   }
 
@@ -80,16 +80,19 @@ export class QueueEntries {
   makeDue(allocation: LeaseAllocation, runNo: RunNo, stepId: StepId, arrival: Arrival): boolean {
     const eventSequence = "eventSequence" in arrival ? arrival.eventSequence : null;
     const endedRunNo = "endedRunNo" in arrival ? arrival.endedRunNo : null;
+    const outcome = "outcome" in arrival ? arrival.outcome : null;
     const { now } = allocation;
     const position = allocation.position({ kind: "timeout", lane: TIMER_LANE, rank: now, dueAt: now });
     const { lease, rank, dueAt } = position;
     const held = [rank, dueAt, lease?.id ?? null, lease?.node ?? null, lease ? 1 : 0];
-    const row = this.#makeDue.get(...held, eventSequence, endedRunNo, runNo, stepId) as MovedRow | undefined;
+    const row = this.#makeDue.get(...held, eventSequence, endedRunNo, outcome && JSON.stringify(outcome), runNo, stepId) as
+      | MovedRow
+      | undefined;
     if (!row) return false;
     if (!lease) this.announce(TIMER_LANE, now);
     else {
       const entry = { environmentId: row.environment_id, functionNo: row.function_no, attempt: row.attempt, runNo, stepId };
-      const due = { kind: "timeout", lane: TIMER_LANE, rank: now, dueAt: now, subject: null, eventSequence, endedRunNo } as const;
+      const due = { kind: "timeout", lane: TIMER_LANE, rank: now, dueAt: now, subject: null, eventSequence, endedRunNo, outcome } as const;
       const held = { no: row.entry_no, leaseId: lease.id, leasedUntil: dueAt, claims: 1, trials: NO_TRIALS };
       allocation.leased.push({ ...entry, ...due, ...held });
     }

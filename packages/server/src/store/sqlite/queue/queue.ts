@@ -12,6 +12,7 @@ import {
   type QueueStore,
   TIMER_LANE,
   type TrialPhase,
+  type WaitOutcome,
 } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { GroupCommit } from "../group-commit.ts";
@@ -47,6 +48,7 @@ interface QueueRow {
   subject: string | null;
   event_no: number | null;
   ended_run_no: number | null;
+  outcome: string | null;
 }
 
 export interface QueueParts {
@@ -61,7 +63,7 @@ export interface QueueParts {
 export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, order, entries }: QueueParts): QueueStore {
   const due = db.prepare(`
     SELECT entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials, concluding_trials, subject,
-      event_no, ended_run_no
+      event_no, ended_run_no, outcome
     FROM queue INDEXED BY queue_by_lane WHERE lane_no = ? AND rank <= ? AND due_at <= ? ORDER BY rank LIMIT ?`);
   const lease = db.prepare(`
     UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = claims + 1 WHERE entry_no = ?`);
@@ -209,5 +211,6 @@ function toClaimed(row: QueueRow, lane: string, leaseId: LeaseId, leasedUntil: n
     subject: row.subject,
     eventSequence: row.event_no,
     endedRunNo: row.ended_run_no as RunNo | null,
+    outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as WaitOutcome),
   };
 }

@@ -96,7 +96,10 @@ export class AdvanceRun {
     for (const { no, write, position } of writes.entriesRenewed) entries.renew(allocation, no, write, position);
     for (const { write, position } of writes.entriesAdded) entries.add(allocation, write, position);
     for (const stepId of writes.waitsRemoved) waits.dropStep(runNo, stepId);
-    for (const wait of waitsAdded) waits.add(run.environmentId, runNo, wait);
+    for (const wait of waitsAdded) {
+      if (wait.kind !== "signal") waits.add(run.environmentId, runNo, wait);
+      else if (!waits.claimSignal(run.environmentId, runNo, wait, allocation.now)) resumeRuns.fail(allocation, runNo, wait.stepId);
+    }
     for (const wait of waitsAdded) resumeRuns.lookBack(allocation, run, wait);
     if (isEnd) {
       waits.dropRun(runNo);

@@ -1,10 +1,19 @@
 /**
- * Events and the waits they end. The run itself is not changed here: the entry of the step that waits is made due and records which event
+ * Events and signals, and the waits they end. The run itself is not changed here: the entry of the step that waits is made due and records which event
  * came, and whoever works on it resumes the run. A run that the event cancels gets an entry for that.
  */
 
-import type { EnvironmentId } from "@inlet/protocol";
-import { type NewEvent, type NewWait, type RunRecord, type StoredWait, TIMER_LANE, type WaitRules } from "../../contract/index.ts";
+import type { EnvironmentId, StepId } from "@inlet/protocol";
+import {
+  type NewEvent,
+  type NewWait,
+  type RunRecord,
+  SIGNAL_TAKEN,
+  type StoredWait,
+  signalEventName,
+  TIMER_LANE,
+  type WaitRules,
+} from "../../contract/index.ts";
 import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { InsertEvents } from "../events/insert-events.ts";
 import type { QueueEntries } from "../queue/queue-entries.ts";
@@ -46,6 +55,20 @@ export class ResumeRuns {
       this.#end(allocation, stored, event.sequence);
       return;
     }
+  }
+
+  /** The run that the signal resumes; null when none waits for it. */
+  signal(allocation: LeaseAllocation, environmentId: EnvironmentId, signal: string, value: string): RunRecord | null {
+    const { waits, entries, states } = this.#parts;
+    const found = waits.findSignal(environmentId, signalEventName(signal), allocation.now);
+    if (!found || !entries.makeDue(allocation, found.runNo, found.stepId, { outcome: { value } })) return null;
+    waits.dropStep(found.runNo, found.stepId);
+    return states.run(found.runNo);
+  }
+
+  /** Another run waits for the same signal. */
+  fail(allocation: LeaseAllocation, runNo: RunRecord["no"], stepId: StepId | null): void {
+    if (stepId !== null) this.#parts.entries.makeDue(allocation, runNo, stepId, { outcome: { fault: SIGNAL_TAKEN } });
   }
 
   /** The event that started a run neither resumes nor cancels it. */

@@ -1,4 +1,4 @@
-/** Events that runs wait for: written, found by an event, and dropped with the step or the run they belong to. */
+/** Events and signals that runs wait for: written, found by an event or a signal, and dropped with the step or the run they belong to. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
@@ -6,7 +6,7 @@ import { type NewWait, type StoredWait, toStoreText } from "../../contract/index
 
 interface WaitRow {
   wait_no: number;
-  kind: "event" | "cancel";
+  kind: NewWait["kind"];
   run_no: number;
   step_id: string | null;
   expression: string | null;
@@ -21,6 +21,8 @@ export class Waits {
   readonly #insert;
   readonly #nextPath;
   readonly #find;
+  readonly #claimSignal;
+  readonly #findSignal;
   readonly #dropStep;
   readonly #dropRun;
 
@@ -34,6 +36,13 @@ export class Waits {
     this.#find = db.prepare(`
       SELECT wait_no, kind, run_no, step_id, expression, since, expires_at FROM waits
       WHERE environment_id = ? AND event_name = ? AND match_path = ? AND match_key = ? ORDER BY wait_no`);
+    this.#claimSignal = db.prepare(`
+      INSERT INTO waits (environment_id, event_name, match_path, match_key, kind, run_no, step_id, since, expires_at)
+      VALUES (?1, ?2, '*', '', 'signal', ?3, ?4, ?5, ?6)
+      ON CONFLICT (environment_id, event_name) WHERE kind = 'signal' DO UPDATE SET
+        run_no = ?3, step_id = ?4, since = ?5, expires_at = ?6 WHERE ?7 OR waits.expires_at <= ?8`);
+    this.#findSignal = db.prepare(`
+      SELECT run_no, step_id FROM waits WHERE environment_id = ? AND event_name = ? AND kind = 'signal' AND expires_at > ?`);
     this.#dropStep = db.prepare("DELETE FROM waits WHERE run_no = ? AND step_id = ?");
     this.#dropRun = db.prepare("DELETE FROM waits WHERE run_no = ?");
   }
@@ -42,6 +51,20 @@ export class Waits {
     this.#mayExist = true;
     const found = [environmentId, toStoreText(eventName), match ? match.path : "*", match ? toStoreText(match.key) : ""];
     this.#insert.run(...found, kind, runNo, stepId, expression, since, expiresAt);
+  }
+
+  /** False when another run waits for the signal, and is not to be replaced. */
+  claimSignal(environmentId: EnvironmentId, runNo: RunNo, wait: NewWait, now: number): boolean {
+    this.#mayExist = true;
+    const { eventName, stepId, since, expiresAt, onConflict } = wait;
+    const row = [environmentId, toStoreText(eventName), runNo, stepId, since, expiresAt];
+    return this.#claimSignal.run(...row, onConflict === "replace" ? 1 : 0, now).changes > 0;
+  }
+
+  /** The step that waits for the signal. */
+  findSignal(environmentId: EnvironmentId, eventName: string, now: number): { runNo: RunNo; stepId: StepId } | null {
+    const row = this.#findSignal.get(environmentId, toStoreText(eventName), now) as { run_no: RunNo; step_id: StepId } | undefined;
+    return row ? { runNo: row.run_no, stepId: row.step_id } : null;
   }
 
   /** Waits for this event name whose key fits, those without a key among them. */

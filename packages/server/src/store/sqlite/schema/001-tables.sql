@@ -261,7 +261,7 @@ INSERT INTO lanes VALUES (1, 'timers');
 
 -- An entry that is held has `lease_id` and `leased_by` set, and is due again when its lease is over. While it waits for its time it
 -- stands in lane 1, and `home_lane_no` says where it goes then. `again` asks for one more discovery after the one under way.
--- `event_no` and `ended_run_no` say what a wait has come to, before its time was over.
+-- `event_no`, `ended_run_no` and `outcome` (of a wait for a signal, as JSON) say what a wait has come to, before its time was over.
 CREATE TABLE queue (
   entry_no       INTEGER PRIMARY KEY,
   environment_id INTEGER NOT NULL,
@@ -282,7 +282,8 @@ CREATE TABLE queue (
   again          INTEGER NOT NULL DEFAULT 0,
   subject        TEXT,
   event_no       INTEGER,
-  ended_run_no   INTEGER
+  ended_run_no   INTEGER,
+  outcome        TEXT
 ) STRICT;
 
 CREATE INDEX queue_by_lane ON queue (lane_no, rank);
@@ -301,7 +302,7 @@ CREATE TABLE waits (
   event_name     TEXT NOT NULL,
   match_path     TEXT NOT NULL,
   match_key      TEXT NOT NULL,
-  kind           TEXT NOT NULL CHECK (kind IN ('event', 'cancel')),
+  kind           TEXT NOT NULL CHECK (kind IN ('event', 'cancel', 'signal')),
   run_no         INTEGER NOT NULL,
   step_id        TEXT,
   expression     TEXT,
@@ -311,6 +312,8 @@ CREATE TABLE waits (
 
 CREATE INDEX waits_by_event ON waits (environment_id, event_name, match_path, match_key);
 CREATE INDEX waits_by_run ON waits (run_no);
+-- One run waits for a signal.
+CREATE UNIQUE INDEX waits_by_signal ON waits (environment_id, event_name) WHERE kind = 'signal';
 
 -- What rate limits, throttles, debounces, batches and singletons remember.
 CREATE TABLE marks (

@@ -1,0 +1,6 @@
+/** What is sent to the run that waits for it. */
+export interface SentSignal {
+  signal: string;
+  /** Any JSON value. */
+  data?: unknown;
+}

@@ -1,0 +1,58 @@
+/** REST: sends a signal to the run that waits for it. Called with API keys, and by published SDKs with their app's signing key. */
+
+import { type RunId, SDK_HEADERS } from "@inlet/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type Environment, SIGNAL_UNITS_MAX } from "../../store/contract/index.ts";
+import type { AuditTrail } from "../access/audit-trail.ts";
+import { principalOf } from "../access/principal.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { RestRefusal } from "../rest-errors.ts";
+import { closed } from "../rest-schemas.ts";
+import { dataOf, JSON_VALUE, shape, TEXT } from "../route-facts.ts";
+
+export interface SignalsRoutesParts {
+  access: AccessRules;
+  audit: AuditTrail;
+  signals: {
+    /** The run that waited for the signal, and goes on; null when none did. `data` is JSON text. */
+    send(environment: Environment, signal: string, data: string): Promise<RunId | null>;
+  };
+}
+
+interface SignalBody {
+  signal: string;
+  data?: unknown;
+}
+
+const SEND = {
+  summary: "Send a signal",
+  description: "Resumes the run that waits for the signal with `step.waitForSignal`. A signal nobody waits for is not kept.",
+  querystring: closed({}),
+  body: closed(
+    {
+      signal: { type: "string", minLength: 1, maxLength: SIGNAL_UNITS_MAX, description: "The name the run waits for." },
+      data: { ...JSON_VALUE, description: "Any JSON value, which the step returns." },
+    },
+    ["signal"],
+  ),
+  response: { 200: dataOf(shape({ runId: { ...TEXT, description: "The run that was resumed." } })) },
+  errors: ["signal_not_found"],
+} as const;
+
+export function registerSignalsRoutes(app: FastifyInstance, { access, audit, signals }: SignalsRoutesParts): void {
+  app.post<{ Body: SignalBody }>("/signals", { config: { repair: true, signingKey: true }, schema: SEND }, async (request) => {
+    const environment = environmentOf(access, request);
+    const { signal, data = null } = request.body;
+    const runId = await signals.send(environment, signal, JSON.stringify(data));
+    if (runId === null) throw new RestRefusal("signal_not_found", `No run waits for this signal in the environment "${environment.name}".`);
+    if (isFromSdk(request)) return { data: { run_id: runId } };
+    await audit.note(request, { action: "signal.sent", target: { kind: "run", id: runId, name: runId }, environment: environment.name });
+    return { data: { runId } };
+  });
+}
+
+/** Apps send signals as they send events: they read the shape of their SDK, and leave nothing in the audit log. */
+function isFromSdk(request: FastifyRequest): boolean {
+  const { kind } = principalOf(request);
+  return kind === "signing-key" || (kind === "dev" && SDK_HEADERS.some((name) => request.headers[name] !== undefined));
+}

@@ -1,0 +1,17 @@
+/** Signals in SQLite: found, and handed to the step that waits, in one transaction. */
+
+import type { SignalStore } from "../../contract/index.ts";
+import { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import type { ResumeRuns } from "./resume-runs.ts";
+
+export function signalStore({ writer, resumeRuns }: { writer: GroupCommit; resumeRuns: ResumeRuns }): SignalStore {
+  return {
+    signalSend: ({ environmentId, signal, value, now, lease }) =>
+      writer.submit(() => {
+        const allocation = new LeaseAllocation(now, lease);
+        const run = resumeRuns.signal(allocation, environmentId, signal, value);
+        return { runId: run?.id ?? null, leased: allocation.leased };
+      }),
+  };
+}

@@ -1,0 +1,57 @@
+/** A service, and an app of a published SDK that uses every feature: what checks are made on. */
+
+import type { TestContext } from "node:test";
+import { endedRun, type ShownRun } from "../runs.ts";
+import { EVENT_KEY, startTestService, type TestService } from "../service.ts";
+import { serveApp, syncApp } from "./app-server.ts";
+import { featureFunctions, Journal } from "./feature-app.ts";
+import type { Client, PublishedSdk } from "./published-sdk.ts";
+
+export const BARE_SIGNING_KEY = "0123456789abcdef".repeat(4);
+export const PREFIXED_SIGNING_KEY = `signkey-prod-${BARE_SIGNING_KEY}`;
+
+export interface SdkSetting {
+  sdk: PublishedSdk;
+  mode: "dev" | "start";
+  /** Of v4 only. */
+  checkpointing?: boolean | { bufferedSteps: number };
+  signingKey?: string;
+}
+
+export interface Running {
+  setting: SdkSetting;
+  service: TestService;
+  client: Client;
+  journal: Journal;
+  /** Sends `app/<name>` with a key of its own, and returns the run of that function once it has ended. */
+  run(name: string, data?: object): Promise<{ run: ShownRun; key: string; eventId: string }>;
+  send(name: string, data?: object): Promise<{ key: string; eventId: string; ended(): Promise<ShownRun> }>;
+}
+
+export type Checks = Readonly<Record<string, (running: Running) => Promise<void>>>;
+
+export async function startRunning(t: TestContext, setting: SdkSetting): Promise<Running> {
+  const { sdk, mode, checkpointing, signingKey } = setting;
+  const flags = ["--retry-interval", "50ms", ...(signingKey ? ["--signing-key", signingKey] : [])];
+  const service = await startTestService(t, { mode, flags });
+  const client = sdk.client({
+    ...{ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, isDev: mode === "dev" },
+    ...(signingKey && { signingKey }),
+    ...(checkpointing !== undefined && { checkpointing }),
+  });
+  const journal = new Journal();
+  const app = await serveApp(t, sdk.listener(client, featureFunctions(sdk, client, journal), signingKey));
+  await syncApp(service, app.url);
+  let keys = 0;
+  const send: Running["send"] = async (name, data = {}) => {
+    const key = `${name}-${++keys}`;
+    const { ids } = await client.send({ name: `app/${name}`, data: { key, ...data } });
+    const eventId = ids[0] as string;
+    return { key, eventId, ended: () => endedRun(service, eventId, `app-${name}`) };
+  };
+  const run: Running["run"] = async (name, data) => {
+    const sent = await send(name, data);
+    return { ...sent, run: await endedRun(service, sent.eventId, `app-${name}`) };
+  };
+  return { setting, service, client, journal, run, send };
+}
