@@ -1,8 +1,10 @@
 /**
- * Builds a release.
+ * Builds a release, and tries it.
  *
  *   npm run release                  builds dist/
  *   npm run release -- --out DIR     builds another folder
+ *   npm run release -- --check       also installs the packages with npm, pnpm and Yarn on Node 20, 22 and 24 and follows the guides;
+ *                                    needs the npm registry, bash and curl. --only TEXT runs the checks whose name contains it
  */
 
 import { globSync } from "node:fs";
@@ -12,7 +14,15 @@ import { buildRelease } from "./build-release.ts";
 import { ROOT } from "./pack-packages.ts";
 
 const { values } = parseArgs({
-  options: { out: { type: "string", default: join(ROOT, "dist") } },
+  options: {
+    out: { type: "string", default: join(ROOT, "dist") },
+    check: { type: "boolean", default: false },
+    only: { type: "string", default: "" },
+  },
 });
 const release = await buildRelease(resolve(values.out));
 for (const file of globSync("*", { cwd: release.folder }).sort()) console.log(join(values.out, file));
+if (values.check) {
+  const { checkRelease } = await import("./check/check-release.ts");
+  if (!(await checkRelease(release, values.only))) process.exitCode = 1;
+}

@@ -5,11 +5,10 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { issueKey } from "@inlet/server";
+import { INLET_BIN, INLET_NODE } from "../../../server/test/support/process.ts";
 import { temporaryFolder } from "../../../server/test/support/service.ts";
 
-const CLI = fileURLToPath(new URL("../../bin/inlet.js", import.meta.url));
 const MARK = "----- next block -----";
 
 export interface Guide {
@@ -42,7 +41,7 @@ export async function runScripts(
   variables: Record<string, string>,
 ): Promise<string[]> {
   const bin = temporaryFolder(t);
-  const command = `exec "${process.execPath}" "${CLI}" "$@"\n`;
+  const command = `exec "${INLET_NODE}" "${INLET_BIN}" "$@"\n`;
   writeFileSync(join(bin, "inlet"), `#!/bin/sh\n${command}`, { mode: 0o755 });
   writeFileSync(join(bin, "npx"), `#!/bin/sh\n[ "$1" = @inlet/cli ] || exit 1\nshift\n${command}`, { mode: 0o755 });
   const code = ["set -eu", ...scripts.flatMap((script) => [script, `echo "${MARK}"`])].join("\n");

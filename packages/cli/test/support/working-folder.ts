@@ -5,12 +5,9 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { onEnd } from "../../../server/test/support/on-end.ts";
-import { BARE_ENVIRONMENT, type Ended, startInlet } from "../../../server/test/support/process.ts";
+import { BARE_ENVIRONMENT, type Ended, INLET_BIN, INLET_NODE, startInlet } from "../../../server/test/support/process.ts";
 import { temporaryFolder } from "../../../server/test/support/service.ts";
-
-const CLI = fileURLToPath(new URL("../../bin/inlet.js", import.meta.url));
 
 export const API_KEY = "ak_test";
 export const EVENT_KEY = "evk_test";
@@ -96,7 +93,7 @@ export async function startServer(t: TestContext, flags: readonly string[] = [])
 }
 
 function launch(cwd: string, argv: string[], variables: Record<string, string>) {
-  const child = spawn(process.execPath, [CLI, ...argv], { cwd, env: { ...BARE_ENVIRONMENT, ...variables } });
+  const child = spawn(INLET_NODE, [INLET_BIN, ...argv], { cwd, env: { ...BARE_ENVIRONMENT, ...variables } });
   const printed = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk) => (printed.stdout += chunk));
   child.stderr.on("data", (chunk) => (printed.stderr += chunk));

@@ -6,7 +6,9 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { onEnd } from "./on-end.ts";
 
-const CLI = fileURLToPath(new URL("../../../cli/bin/inlet.js", import.meta.url));
+/** The command and the Node that runs it. `npm run release -- --check` names an installed package and another Node. */
+export const INLET_BIN = process.env.TEST_INLET_BIN ?? fileURLToPath(new URL("../../../cli/bin/inlet.js", import.meta.url));
+export const INLET_NODE = process.env.TEST_INLET_NODE ?? process.execPath;
 
 export interface InletProcess {
   url: string;
@@ -51,7 +53,7 @@ export const BARE_ENVIRONMENT = { PATH: process.env.PATH, NODE_COMPILE_CACHE: pr
 
 /** Starts `inlet <argv>`, whatever it does. */
 export function spawnInlet(t: TestContext, argv: string[], env: Record<string, string> = {}): Omit<InletProcess, "url"> {
-  const child = spawn(process.execPath, [CLI, ...argv], { stdio: ["ignore", "pipe", "pipe"], env: { ...BARE_ENVIRONMENT, ...env } });
+  const child = spawn(INLET_NODE, [INLET_BIN, ...argv], { stdio: ["ignore", "pipe", "pipe"], env: { ...BARE_ENVIRONMENT, ...env } });
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk) => (stdout += chunk));

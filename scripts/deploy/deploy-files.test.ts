@@ -1,0 +1,165 @@
+/** The files of deploy/ agree with each other, with the settings and with the guides; tools that are installed check them too. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { parse, parseAllDocuments } from "yaml";
+import { settingsNames } from "../../packages/server/src/config/help.ts";
+import { ROOT, readManifest } from "../release/pack-packages.ts";
+import { readDockerfile } from "./read-dockerfile.ts";
+
+const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+const IMAGE = readDockerfile(read("deploy/image/Dockerfile"));
+const CHART = "deploy/helm/inlet";
+const VARIABLES = new Set(settingsNames().map(({ variable }) => variable));
+
+/** Runs a tool on the files if this machine has it. */
+function withTool(t: TestContext, command: string, ...argv: string[]): string | null {
+  const { error, status, stdout, stderr } = spawnSync(command, argv, { cwd: ROOT, encoding: "utf8" });
+  if (error) {
+    t.diagnostic(`${command} is not installed here`);
+    return null;
+  }
+  assert.equal(status, 0, `${command} ${argv.join(" ")}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+test("the image has no shell, is not root, stops by a signal, and says whether it is healthy", () => {
+  assert.match(IMAGE.from, /^gcr\.io\/distroless\/nodejs24-debian\d+:nonroot$/);
+  assert.deepEqual([IMAGE.user, IMAGE.stopSignal, IMAGE.command.at(-1)], ["65532:65532", "SIGTERM", "start"]);
+  assert.equal(IMAGE.volume, IMAGE.variables.SERVICE_DATA_DIR);
+  assert.match(IMAGE.healthCheck.join(" "), /health-check\.mjs$/);
+  for (const name of Object.keys(IMAGE.variables)) assert.ok(name === "NODE_ENV" || VARIABLES.has(name), name);
+  const copied = [...read("deploy/image/Dockerfile").matchAll(/^COPY (?!--from)(.*) \.\/$/gm)].flatMap(([, files = ""]) =>
+    files.split(" "),
+  );
+  const kept = [...read("deploy/image/.dockerignore").matchAll(/^!(.*)$/gm)].map(([, file = ""]) => file);
+  assert.deepEqual(copied.sort(), kept.sort(), "what the Dockerfile copies is what reaches it");
+});
+
+interface Service {
+  image: string;
+  environment?: Record<string, string>;
+  volumes?: string[];
+  tmpfs?: string[];
+  networks?: string[];
+  read_only?: boolean;
+  stop_grace_period?: string;
+}
+
+function composeFile(file: string): {
+  services: Record<string, Service>;
+  networks?: Record<string, { ipam: { config: { subnet: string }[] } }>;
+} {
+  return parse(read(file), { merge: true });
+}
+
+function assertNode(name: string, { image, environment = {}, read_only: isReadOnly, stop_grace_period: grace }: Service): void {
+  assert.deepEqual([image, isReadOnly], [`\${INLET_IMAGE:-inlet}`, true], name);
+  for (const variable of Object.keys(environment)) assert.ok(VARIABLES.has(variable), `${name}: ${variable}`);
+  const drain = Number.parseInt(environment.SERVICE_DRAIN_TIMEOUT ?? "10s", 10);
+  assert.ok(Number.parseInt(grace ?? "0", 10) > drain, `${name}: Docker waits longer than the service`);
+}
+
+test("compose.yaml: one node whose store is in a volume", (t) => {
+  const { services } = composeFile("deploy/compose.yaml");
+  const { inlet } = services;
+  assert.ok(inlet);
+  assertNode("inlet", inlet);
+  assert.deepEqual(inlet.volumes, [`data:${IMAGE.volume}`]);
+  withCompose(t, "deploy/compose.yaml");
+});
+
+test("compose.postgres.yaml: two equal nodes, one database, a proxy that knows both and is trusted", (t) => {
+  const { services, networks } = composeFile("deploy/compose.postgres.yaml");
+  const { "node-1": one, "node-2": two, proxy, postgres } = services;
+  assert.ok(one && two && proxy && postgres);
+  assert.deepEqual(one, two);
+  assertNode("node-1", one);
+  assert.equal(networks?.inlet?.ipam.config[0]?.subnet, one.environment?.SERVICE_TRUST_PROXY, "the proxy's network is trusted");
+  assert.match(one.environment?.SERVICE_DATABASE_URL ?? "", /^postgres:\/\/inlet:.*@postgres:5432\/inlet$/);
+  const nginx = read("deploy/nginx.conf");
+  const upstream = [...nginx.matchAll(/^\s+server (\S+):(\d+) /gm)].map(([, host, port]) => `${host}:${port}`);
+  assert.deepEqual(
+    upstream,
+    ["node-1", "node-2"].map((node) => `${node}:${IMAGE.variables.SERVICE_PORT}`),
+  );
+  for (const line of nginx.split("\n").map((text) => text.trim())) assert.match(line, /^$|^#|[;{}]$/, line);
+  withCompose(t, "deploy/compose.postgres.yaml");
+});
+
+function withCompose(t: TestContext, file: string): void {
+  if (spawnSync("docker", ["compose", "version"]).status !== 0) return t.diagnostic("docker compose is not installed here");
+  const env = { ...process.env, INLET_DATABASE_PASSWORD: "x" };
+  const { status, stderr } = spawnSync("docker", ["compose", "--file", file, "config", "--quiet"], { cwd: ROOT, env, encoding: "utf8" });
+  assert.ok(status === 0 || /inlet\.env/.test(stderr), stderr);
+}
+
+test("the proxy has the settings that the guide to self-hosting explains", () => {
+  const guide = /^```nginx\n([\s\S]*?)^```$/m.exec(read("docs/self-hosting.md"))?.[1] ?? "";
+  const directives = (text: string) =>
+    new Map(
+      [...text.matchAll(/^\s+((?:proxy_(?!pass)|client_)\w+(?: (?:Host|X-\S+|Connection))?) (.*);$/gm)].map(([, name = "", value = ""]) => [
+        name,
+        value,
+      ]),
+    );
+  const ours = directives(read("deploy/nginx.conf"));
+  for (const [name, value] of directives(guide)) if (!name.endsWith(" Host")) assert.equal(ours.get(name), value, name);
+});
+
+test("the unit is the guide's", (t) => {
+  const guide = /^```systemd\n([\s\S]*?)^```$/m.exec(read("docs/self-hosting.md"))?.[1];
+  assert.equal(read("deploy/inlet.service"), guide);
+  withTool(t, "systemd-analyze", "verify", "deploy/inlet.service");
+});
+
+test("the chart: its values are used, what it uses is a value, and it runs the image as it is made", () => {
+  const { version, appVersion } = parse(read(`${CHART}/Chart.yaml`));
+  assert.deepEqual([version, appVersion], [readManifest("packages/cli").version, readManifest("packages/cli").version]);
+  const templates = globSync("templates/*", { cwd: join(ROOT, CHART) }).map((file) => read(join(CHART, file)));
+  const text = templates.join("\n");
+  const used = new Set([...text.matchAll(/\.Values\.([A-Za-z.]+)/g)].map(([, path = ""]) => path));
+  const values = parse(read(`${CHART}/values.yaml`));
+  for (const path of used) assert.notEqual(valueAt(values, path), undefined, `values.yaml has no ${path}`);
+  for (const path of leaves(values))
+    assert.ok(
+      [...used].some((name) => path === name || path.startsWith(`${name}.`)),
+      `${path} is not used`,
+    );
+  assert.equal(text.split("{{").length, text.split("}}").length);
+  assert.ok(text.includes(`runAsUser: ${IMAGE.user.split(":")[0]}`) && text.includes(`mountPath: ${IMAGE.volume}`));
+  for (const [, name = ""] of text.matchAll(/- name: (SERVICE_\w+)/g)) assert.ok(VARIABLES.has(name), name);
+  for (const path of ["/health", "/ready"]) assert.ok(text.includes(`path: ${path}`), path);
+});
+
+test("the chart renders, where helm is installed", (t) => {
+  for (const flags of [[], ["--set", "postgres.enabled=true,replicas=3,ingress.enabled=true"]]) {
+    const rendered = withTool(t, process.env.HELM ?? "helm", "template", "inlet", CHART, ...flags);
+    if (rendered === null) return;
+    const kinds = parseAllDocuments(rendered).map((document) => document.toJS()?.kind);
+    assert.deepEqual(
+      kinds.filter(Boolean).sort(),
+      flags.length === 0 ? ["Service", "StatefulSet"] : ["Deployment", "Ingress", "PodDisruptionBudget", "Service"],
+    );
+  }
+  withTool(t, process.env.HELM ?? "helm", "lint", "--strict", CHART);
+  const refused = spawnSync(process.env.HELM ?? "helm", ["template", "inlet", CHART, "--set", "replicas=2"], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  assert.match(refused.stderr, /replicas above 1 need PostgreSQL/);
+});
+
+function valueAt(values: unknown, path: string): unknown {
+  return path.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], values);
+}
+
+function leaves(values: Record<string, unknown>, prefix = ""): string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const isBranch = typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
+    return isBranch ? leaves(value as Record<string, unknown>, `${prefix}${name}.`) : [`${prefix}${name}`];
+  });
+}

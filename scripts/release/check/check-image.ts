@@ -1,0 +1,40 @@
+/** Builds the image and runs it, where a Docker daemon answers: it is healthy, keeps its data in its volume, and stops when asked. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import type { Release } from "../build-release.ts";
+import { run } from "../run.ts";
+import type { Check } from "./check.ts";
+
+const NAME = `inlet-release-check-${process.pid}`;
+const HEALTHY_WITHIN_MS = 60_000;
+
+export function checkImage({ folder }: Release): Check {
+  return {
+    name: "container image",
+    unavailable: () => (spawnSync("docker", ["info"]).status === 0 ? null : "no Docker daemon answers here"),
+    async run() {
+      const docker = async (...argv: string[]) => (await run("docker", argv, { cwd: folder })).all;
+      try {
+        await docker("build", "--tag", NAME, join(folder, "image"));
+        assert.match(await docker("run", "--rm", NAME, "--version"), /^\d+\.\d+\.\d+\n$/);
+        await docker("run", "--detach", "--name", NAME, "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", NAME);
+        await untilHealthy(docker);
+        await docker("stop", "--time", "30", NAME);
+        assert.match(await docker("inspect", "--format", "{{.State.ExitCode}}", NAME), /^0\n$/);
+      } finally {
+        spawnSync("docker", ["rm", "--force", "--volumes", NAME]);
+        spawnSync("docker", ["image", "rm", "--force", NAME]);
+      }
+    },
+  };
+}
+
+async function untilHealthy(docker: (...argv: string[]) => Promise<string>): Promise<void> {
+  const deadline = Date.now() + HEALTHY_WITHIN_MS;
+  while ((await docker("inspect", "--format", "{{.State.Health.Status}}", NAME)).trim() !== "healthy") {
+    if (Date.now() > deadline) throw new Error(`the container is not healthy:\n${await docker("logs", NAME)}`);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}

@@ -1,0 +1,39 @@
+/** Tries a release as strangers would. Prints a line per check, and fails when one of them did. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Release } from "../build-release.ts";
+import type { Check } from "./check.ts";
+import { checkGuides } from "./check-guides.ts";
+import { checkImage } from "./check-image.ts";
+import { checkInstalls } from "./check-installs.ts";
+import { checkTypes } from "./check-types.ts";
+import { openToolbox } from "./toolbox.ts";
+
+/** Resolves with whether all of them passed. `only`: checks whose name contains it. */
+export async function checkRelease(release: Release, only = ""): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), "inlet-check-"));
+  try {
+    const toolbox = await openToolbox(folder);
+    const checks = [...checkInstalls(release, toolbox), checkTypes(release, toolbox), checkImage(release), ...checkGuides(toolbox)];
+    let passed = true;
+    for (const check of checks.filter(({ name }) => name.includes(only))) passed = (await report(check)) && passed;
+    return passed;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function report({ name, unavailable, run }: Check): Promise<boolean> {
+  const startedAt = performance.now();
+  try {
+    const reason = unavailable?.() ?? null;
+    if (reason === null) await run();
+    console.log(reason ? `skip  ${name}: ${reason}` : `ok    ${name} (${Math.round((performance.now() - startedAt) / 1_000)} s)`);
+    return true;
+  } catch (error) {
+    console.log(`FAIL  ${name}\n${error instanceof Error ? error.message : error}`);
+    return false;
+  }
+}

@@ -1,0 +1,22 @@
+/** What a check of a release is, and what checks share. */
+
+import { run } from "../run.ts";
+
+export interface Check {
+  name: string;
+  /** Why it cannot be run on this machine, or null. */
+  unavailable?(): string | null;
+  /** Throws when it fails. */
+  run(): Promise<void>;
+}
+
+export interface Home {
+  folder: string;
+  env: NodeJS.ProcessEnv;
+  /** The `inlet` that the guide installed. */
+  inlet: string;
+}
+
+export async function bash(script: string, cwd: string, env: NodeJS.ProcessEnv, codes: readonly number[] = [0]): Promise<string> {
+  return (await run("bash", ["--norc", "-euc", script], { cwd, env, codes })).out;
+}

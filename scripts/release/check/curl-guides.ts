@@ -1,0 +1,86 @@
+/** The guides whose commands call the REST API with curl: what each of them takes for granted, and how to follow it. */
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { readPage } from "../install-text.ts";
+import { bash, type Home } from "./check.ts";
+import { untilListening } from "./check-installs.ts";
+
+const API_KEY = "ak_release_check";
+/** Exit codes of curl: an answer of 400 and above, and a time limit. */
+const [REFUSED, TOO_LONG] = [22, 28];
+
+// biome-ignore lint/suspicious/noExplicitAny: guides look into answers of every shape
+type Rest = (method: string, path: string, body?: unknown, environment?: string) => Promise<any>;
+
+export interface CurlGuide {
+  page: string;
+  mode: "dev" | "start";
+  /** The variables its commands use, made as a reader would have made them. */
+  prepare?(rest: Rest): Promise<Record<string, string>>;
+}
+
+export const CURL_GUIDES: readonly CurlGuide[] = [
+  { page: "README.md", mode: "dev" },
+  {
+    page: "docs/environments-and-keys.md",
+    mode: "start",
+    async prepare(rest) {
+      await rest("POST", "/environments", { name: "feature/cart", kind: "branch" });
+      return { BRANCH_KEY: (await rest("POST", "/keys", { kind: "event", name: "mine" }, "branch")).key };
+    },
+  },
+  {
+    page: "docs/keys-and-rotation.md",
+    mode: "start",
+    prepare: async (rest) => ({ OLD_KEY_ID: (await rest("GET", "/keys?kind=event"))[0].id }),
+  },
+  {
+    page: "docs/security.md",
+    mode: "start",
+    async prepare(rest) {
+      const init = { method: "POST", body: JSON.stringify({ apiKey: API_KEY }), headers: { "content-type": "application/json" } };
+      assert.equal((await fetch("http://localhost:8288/v1/session", init)).ok, true, "sign-in");
+      return { SESSION_ID: (await rest("GET", "/sessions"))[0].id };
+    },
+  },
+  { page: "docs/webhooks.md", mode: "start" },
+];
+
+export async function followCurlGuide({ page, mode, prepare }: CurlGuide, { folder, env, inlet }: Home): Promise<void> {
+  const cwd = mkdtempSync(join(folder, "guide-"));
+  const service = spawn(inlet, [mode, "--discover", "off"], { cwd, env: { ...env, SERVICE_API_KEY: API_KEY } });
+  try {
+    await untilListening(service);
+    const variables = { API_KEY, ...(await prepare?.(call)) };
+    for (const { script, codes } of curlBlocks(page)) await bash(script, cwd, { ...env, ...variables }, codes);
+  } finally {
+    service.kill("SIGTERM");
+    if (service.exitCode === null) await once(service, "exit");
+  }
+}
+
+/** Shell blocks that call curl, with the exit codes that the page leads one to expect. */
+function curlBlocks(page: string): { script: string; codes: readonly number[] }[] {
+  const blocks = [...readPage(page).matchAll(/^```(sh|json)\n([\s\S]*?)^```$/gm)].map(([, language, body = ""]) => ({ language, body }));
+  const scripts = blocks.flatMap(({ language, body }, i) => {
+    if (language !== "sh" || !/^curl /m.test(body)) return [];
+    const shown = blocks[i + 1]?.language === "json" ? (blocks[i + 1]?.body ?? "") : "";
+    if (/curl -N/.test(body)) return [{ script: body, codes: [TOO_LONG] }];
+    return [{ script: body, codes: /"status":4\d\d/.test(shown) ? [REFUSED] : [0] }];
+  });
+  assert.ok(scripts.length > 0, `${page} has no commands`);
+  return scripts;
+}
+
+async function call(method: string, path: string, body?: unknown, environment = "production") {
+  const headers = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json", "x-service-env": environment };
+  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const response = await fetch(`http://localhost:8288/v1${path}`, init);
+  const answer = (await response.json()) as { data: unknown };
+  assert.ok(response.ok, JSON.stringify(answer));
+  return answer.data;
+}
