@@ -30,3 +30,17 @@ export function parseDuration(text: string): number | null {
   }
   return Number.isSafeInteger(Math.round(totalMs)) ? Math.round(totalMs) : null;
 }
+
+const WRITTEN_UNITS: readonly (readonly [name: string, ms: number])[] = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1_000],
+  ["ms", 1],
+];
+
+/** In the largest unit that leaves a whole number, `30d`. */
+export function formatDuration(ms: number): string {
+  const [name, unit] = WRITTEN_UNITS.find(([, size]) => ms >= size && ms % size === 0) ?? ["ms", 1];
+  return `${ms / unit}${name}`;
+}

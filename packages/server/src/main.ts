@@ -61,8 +61,9 @@ function announceDev({ url }: Service): void {
  * A login link is printed by the first start, and later whenever a person is looking: whoever lost every API key starts the
  * service once on a terminal. Output that goes to a file or a log collector gets none, since others read that.
  */
-function announceStart({ url, newKeys, issueLoginToken }: Service, publicUrl: string | null): void {
+function announceStart({ url, newKeys, retentionNotice, issueLoginToken }: Service, publicUrl: string | null): void {
   console.log(welcome(newKeys, url));
+  console.log(retentionNotice);
   if (newKeys.length > 0 || process.stdout.isTTY) console.log(loginLink(publicUrl ?? url, issueLoginToken()));
 }
 

@@ -22,6 +22,7 @@ import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
 import type { Config } from "./config/config.ts";
 import type { ListenAddress } from "./config/readings.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
+import { describeRetention, diskBudgetBytes } from "./disk-budget.ts";
 import { createEventLife } from "./event-life.ts";
 import { AppAddresses } from "./execute/call/app-addresses.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
@@ -42,10 +43,13 @@ import { expireFigures } from "./maintenance/expire-figures.ts";
 import { expireIdempotencyKeys } from "./maintenance/expire-idempotency-keys.ts";
 import { expireJobs } from "./maintenance/expire-jobs.ts";
 import { expireMarks } from "./maintenance/expire-marks.ts";
+import { expireProofs } from "./maintenance/expire-proofs.ts";
 import { expireRuns } from "./maintenance/expire-runs.ts";
 import { expireSessions } from "./maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "./maintenance/expire-webhook-requests.ts";
 import { forgetLanes } from "./maintenance/forget-lanes.ts";
+import { keepDiskBudget } from "./maintenance/keep-disk-budget.ts";
+import { createKeptScopes } from "./maintenance/retention-rules.ts";
 import { createSweepTurns } from "./maintenance/sweep-turns.ts";
 import { tendStore } from "./maintenance/tend-store.ts";
 import { EventTypeCounter } from "./observe/event-type-counter.ts";
@@ -79,6 +83,8 @@ export interface Service {
   url: string;
   /** Where metrics are open, if an address of their own was set. */
   metricsUrl: string | null;
+  /** What is kept for how long, in one sentence. */
+  retentionNotice: string;
   /** Keys made by this start, to be shown once. */
   newKeys: NewKey[];
   /** The token of a link that signs in to the dashboard once, for a quarter of an hour. */
@@ -145,12 +151,17 @@ async function serve(
   useMetrics(metrics);
   const queueHistory = new QueueHistory({ store, waitingSince: () => functions.waitingSince(), log, now });
   const swept = { store, log, turns: createSweepTurns(store, now) };
+  const installation = { eventsMs: config.eventRetention, runsMs: config.runRetention, requestsMs: config.requestRetention };
+  const kept = createKeptScopes({ store, installation, now });
+  const budgetBytes = await diskBudgetBytes(config, store);
   const upkeep = [
     expireDedupKeys({ ...swept, seenUntil: () => dedupWindow.duplicateSince(now()) }),
-    expireWebhookRequests({ ...swept, receivedUntil: () => now() - config.requestRetention }),
-    tendStore({ ...swept, now, keptMs: { events: config.eventRetention, runs: config.runRetention, requests: config.requestRetention } }),
-    expireEvents({ ...swept, until: () => before(now(), config.eventRetention) }),
-    expireRuns({ ...swept, until: () => before(now(), config.runRetention) }),
+    expireWebhookRequests({ ...swept, now, scopes: kept.requests }),
+    tendStore({ ...swept, now, longestKept: kept.longest }),
+    expireEvents({ ...swept, now, scopes: kept.events }),
+    expireRuns({ ...swept, now, scopes: kept.runs }),
+    ...(budgetBytes === null ? [] : [keepDiskBudget({ ...swept, now, budgetBytes })]),
+    expireProofs({ ...swept, now }),
     expireSessions({ ...swept, now }),
     expireIdempotencyKeys({ ...swept, startedUntil: () => now() - REMEMBERED_MS }),
     expireFigures({ ...swept, now }),
@@ -316,7 +327,15 @@ async function serve(
     await store.stop();
   }
   const metricsUrl = metricsListener?.url ?? null;
-  return { url: urlOf(app), metricsUrl, newKeys, issueLoginToken: () => loginTokens.issue(), stop: () => (stopped ??= stop()) };
+  const retentionNotice = describeRetention(config, budgetBytes);
+  return {
+    url: urlOf(app),
+    metricsUrl,
+    retentionNotice,
+    newKeys,
+    issueLoginToken: () => loginTokens.issue(),
+    stop: () => (stopped ??= stop()),
+  };
 }
 
 async function openMetrics(address: ListenAddress, metrics: Metrics, app: FastifyInstance): Promise<MetricsListener> {
@@ -341,11 +360,6 @@ function newestSigningKey(directory: Directory): string {
   const newest = directory.signingKeys().at(-1);
   if (newest === undefined) throw new Error("there is no signing key: calls to apps cannot be signed");
   return newest;
-}
-
-/** When things had to happen to be kept no longer; null: they are kept for ever. */
-function before(now: number, keptMs: number | null): number | null {
-  return keptMs === null ? null : now - keptMs;
 }
 
 function shownUnless(usual: string, name: string | undefined): string | null {

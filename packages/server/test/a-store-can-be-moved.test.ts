@@ -32,6 +32,7 @@ test("everything is there afterwards, and what was under way goes on", { skip },
   const dataDir = temporaryFolder(t);
   const databaseUrl = await freshDatabase(t);
   const before = await startTestService(t, { dataDir });
+  await before.rest("PUT", "/event-types/shop%2Fsleep", { body: { retention: "30d" } });
   const steps: string[] = [];
   const app = await startApp(t, before, (inlet) => [
     inlet.createFunction({ id: "sleeps" }, { event: "shop/sleep" }, async ({ step }) => {

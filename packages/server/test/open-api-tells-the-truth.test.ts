@@ -95,6 +95,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "GET /v1/event-types": {},
   "GET /v1/event-types/{name}": { path: () => ["shop/order.created"] },
   "GET /v1/event-types/{name}/waiting": { path: () => ["shop/order.created"] },
+  "PUT /v1/event-types/{name}": { path: () => ["shop/order.created"], body: { retention: "7d" } },
   "GET /v1/stats": { query: "?interval=hour" },
   "GET /v1/audit-log": { query: "?action=webhook.*" },
   "DELETE /v1/session": { headers: ({ cookie }) => ({ authorization: "", cookie, "sec-fetch-site": "same-origin" }) },

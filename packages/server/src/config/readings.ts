@@ -98,6 +98,22 @@ export function size(minBytes: number, maxBytes: number): Reading<number> {
   return bounded("size", toBytes, SIZE_UNITS_BYTES, minBytes, maxBytes, 'such as "512kb" or "4mb"');
 }
 
+/** "none" stands for no limit. */
+export function orNone<Value>(reading: Reading<Value>): Reading<Value | null> {
+  return { placeholder: `${reading.placeholder}|none`, parse: (given) => (given.trim() === "none" ? null : reading.parse(given)) };
+}
+
+export function diskBudget(minBytes: number): Reading<number | "auto" | null> {
+  const bounded = size(minBytes, 1024 ** 3 * MIB);
+  return {
+    placeholder: "size|auto|none",
+    parse(given) {
+      if (given.trim() === "auto") return "auto";
+      return orNone(bounded).parse(given);
+    },
+  };
+}
+
 /** Several values separated by commas. */
 export function list<Value>(item: Reading<Value>): Reading<Value[]> {
   return {

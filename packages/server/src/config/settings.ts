@@ -8,6 +8,7 @@ import {
   type AddressList,
   addressList,
   DAY_MS,
+  diskBudget,
   duration,
   encryptionKey,
   integer,
@@ -19,6 +20,7 @@ import {
   MIB,
   oneOf,
   origin,
+  orNone,
   postgresUrl,
   type Reading,
   signingKey,
@@ -159,20 +161,29 @@ export const SETTINGS = {
     sentence: "Headers whose values are masked in recorded webhook requests, such as Authorization.",
   }),
   eventRetention: setting<number | null>({
-    reading: duration(60_000, 3_660 * DAY_MS),
-    default: null,
-    sentence: "How long events are retained. State of unfinished runs is never removed. none: forever.",
-  }),
-  runRetention: setting<number | null>({
-    reading: duration(60_000, 3_660 * DAY_MS),
-    default: null,
-    sentence: "How long runs are retained after their end, with their steps and calls. none: forever.",
-  }),
-  requestRetention: setting({
-    reading: duration(60_000, 3_660 * DAY_MS),
+    reading: orNone(duration(60_000, 3_660 * DAY_MS)),
     default: 30 * DAY_MS,
     shown: "30d",
-    sentence: "How long recorded webhook requests are retained.",
+    sentence:
+      "How long events are retained, unless their environment or event type says otherwise. State of unfinished runs is never removed. none: forever.",
+  }),
+  runRetention: setting<number | null>({
+    reading: orNone(duration(60_000, 3_660 * DAY_MS)),
+    default: 30 * DAY_MS,
+    shown: "30d",
+    sentence: "How long runs are retained after their end, with their steps and calls. none: forever.",
+  }),
+  requestRetention: setting<number | null>({
+    reading: orNone(duration(60_000, 3_660 * DAY_MS)),
+    default: 30 * DAY_MS,
+    shown: "30d",
+    sentence: "How long recorded webhook requests are retained. none: forever.",
+  }),
+  diskBudget: setting<number | "auto" | null>({
+    reading: diskBudget(64 * MIB),
+    default: "auto",
+    sentence:
+      "Maximum size of the store. Beyond it, the oldest events, ended runs and webhook requests are removed. auto: four fifths of the disk for the embedded store, no limit for PostgreSQL. none: no limit.",
   }),
   metricsListen: setting<ListenAddress | null>({
     reading: listenAddress(),

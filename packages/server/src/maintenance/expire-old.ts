@@ -1,26 +1,36 @@
-/** What sweepers of events and runs have in common: they continue from a cursor, past what must stay. */
+/** What sweepers of events, runs and requests have in common: scope by scope, from place to place, past what must stay. */
 
-import type { Removal, RemovalParams } from "../store/contract/index.ts";
+import type { EventRemovalParams, Removal } from "../store/contract/index.ts";
+import type { RetentionScope } from "./retention-scopes.ts";
 import { Sweeper, type SweeperParts, type SweeperSettings } from "./sweeper.ts";
 
 export interface ExpireOldParts extends SweeperSettings {
-  /** What happened at or before the returned instant is removed; null: nothing is. */
-  until: () => number | null;
+  /** What is kept for how long, asked at the beginning of every sweep. */
+  scopes(): Promise<RetentionScope[]>;
+  now(): number;
 }
 
 export interface ExpireOldKind extends ExpireOldParts, Required<Pick<SweeperParts, "what" | "perTransaction">> {
-  removeSome(params: RemovalParams): Promise<Removal>;
+  removeSome(params: EventRemovalParams): Promise<Removal>;
 }
 
-export function expireOld({ until, removeSome, ...parts }: ExpireOldKind): Sweeper {
+export function expireOld({ scopes, now, removeSome, ...parts }: ExpireOldKind): Sweeper {
+  let left: RetentionScope[] | null = null;
   let after: string | null = null;
   return new Sweeper({
     ...parts,
     async removeSome(limit) {
-      const instant = until();
-      if (instant === null) return 0;
-      after = (await removeSome({ until: instant, after, limit })).next;
-      return after === null ? 0 : limit;
+      const waiting: RetentionScope[] = left ?? (await scopes());
+      // A sweep that fails begins anew.
+      left = null;
+      const [scope, ...others] = waiting;
+      if (!scope) return 0;
+      const { keptMs, ...of } = scope;
+      const cursor = after;
+      after = null;
+      after = (await removeSome({ ...of, until: now() - keptMs, after: cursor, limit })).next;
+      left = after === null ? others : waiting;
+      return limit;
     },
   });
 }

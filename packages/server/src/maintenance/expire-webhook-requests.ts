@@ -1,18 +1,22 @@
 /** Sweeper: removes records of webhook requests that are older than they shall be kept. */
 
 import type { WebhookRequestStore } from "../store/contract/index.ts";
-import { Sweeper, type SweeperSettings } from "./sweeper.ts";
+import { type ExpireOldParts, expireOld } from "./expire-old.ts";
+import type { Sweeper } from "./sweeper.ts";
 
-export interface ExpireWebhookRequestsParts extends SweeperSettings {
-  store: WebhookRequestStore;
-  /** Requests received at or before the returned instant are removed. */
-  receivedUntil: () => number;
+export interface ExpireWebhookRequestsParts extends ExpireOldParts {
+  store: Pick<WebhookRequestStore, "webhookRequestExpireMany">;
 }
 
-export function expireWebhookRequests({ store, receivedUntil, ...parts }: ExpireWebhookRequestsParts): Sweeper {
-  return new Sweeper({
+export function expireWebhookRequests({ store, ...parts }: ExpireWebhookRequestsParts): Sweeper {
+  return expireOld({
     ...parts,
     what: "old records of webhook requests",
-    removeSome: (limit) => store.webhookRequestExpireMany({ receivedUntil: receivedUntil(), limit }),
+    perTransaction: 500,
+    async removeSome({ until, limit, environmentId }) {
+      const scope = environmentId === undefined ? {} : { environmentId };
+      const removed = await store.webhookRequestExpireMany({ ...scope, receivedUntil: until, limit });
+      return { removed, next: removed < limit ? null : "more" };
+    },
   });
 }

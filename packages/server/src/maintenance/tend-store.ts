@@ -3,17 +3,19 @@
 import type { RetentionStore, RetentionTendParams } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
-export interface TendStoreParts extends SweeperSettings, Pick<RetentionTendParams, "keptMs"> {
+export interface TendStoreParts extends SweeperSettings {
+  /** The longest that anything of a kind is kept. */
+  longestKept(): Promise<RetentionTendParams["keptMs"]>;
   store: Pick<RetentionStore, "retentionTend">;
   now(): number;
 }
 
-export function tendStore({ store, now, keptMs, ...parts }: TendStoreParts): Sweeper {
+export function tendStore({ store, now, longestKept, ...parts }: TendStoreParts): Sweeper {
   return new Sweeper({
     ...parts,
     what: "old partitions",
     async removeSome() {
-      await store.retentionTend({ now: now(), keptMs });
+      await store.retentionTend({ now: now(), keptMs: await longestKept() });
       return 0;
     },
   });

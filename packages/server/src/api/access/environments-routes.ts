@@ -1,10 +1,11 @@
 /** REST: environments. */
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Environment, EnvironmentStore } from "../../store/contract/index.ts";
+import type { Environment, EnvironmentChanges, EnvironmentRetention, EnvironmentStore } from "../../store/contract/index.ts";
 import { cutPage } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
+import { RETENTION, readRetention, writeRetention } from "../retention-fields.ts";
 import { dataOf, INSTANT, INSTANT_OR_NULL, pageOf, shape, TEXT } from "../route-facts.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { mayUse, principalOf } from "./principal.ts";
@@ -20,6 +21,11 @@ interface CreateBody {
   name: string;
   kind: "branch" | "custom";
   bodyLimitBytes?: number | null;
+}
+
+interface UpdateBody {
+  bodyLimitBytes?: number | null;
+  retention?: { events?: string | null; runs?: string | null; requests?: string | null };
 }
 
 const RESERVED_NAMES: ReadonlySet<string> = new Set(["production", "dev", "branch"]);
@@ -39,6 +45,8 @@ const CREATE = closed(
   ["name"],
 );
 
+const RETENTION_FIELDS = { events: RETENTION, runs: RETENTION, requests: RETENTION };
+
 const ENVIRONMENT = shape(
   {
     name: TEXT,
@@ -46,6 +54,7 @@ const ENVIRONMENT = shape(
     createdAt: INSTANT,
     archivedAt: INSTANT_OR_NULL,
     bodyLimitBytes: { type: ["integer", "null"] },
+    retention: shape(RETENTION_FIELDS),
   },
   { title: "Environment" },
 );
@@ -63,13 +72,16 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
   };
   const note = (request: FastifyRequest, action: string, { name }: Environment, details: Record<string, unknown> = {}) =>
     audit.note(request, { action: `environment.${action}`, target: { kind: "environment", id: name, name }, environment: name, details });
-  type Changes = { archivedAt?: number | null; bodyBytesMax?: number | null };
-  const change = async (request: FastifyRequest, action: string, name: string, changes: Changes) => {
+  const change = async (request: FastifyRequest, action: string, name: string, changes: EnvironmentChanges) => {
     const changed = await store.environmentUpdate({ id: existing(name).id, ...changes });
     await directory.refresh();
-    const { bodyBytesMax: bodyLimitBytes } = changes;
-    await note(request, action, existing(name), bodyLimitBytes === undefined ? {} : { bodyLimitBytes });
-    return { data: view(changed as Environment) };
+    const { bodyBytesMax: bodyLimitBytes, retention } = changes;
+    const shown = view(changed as Environment);
+    await note(request, action, existing(name), {
+      ...(bodyLimitBytes !== undefined && { bodyLimitBytes }),
+      ...(retention && { retention: shown.retention }),
+    });
+    return { data: shown };
   };
 
   app.get<{ Querystring: { limit: number; cursor?: string } }>(
@@ -114,14 +126,18 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
     },
   );
 
-  app.put<{ Params: { name: string }; Body: { bodyLimitBytes?: number | null } }>(
-    "/environments/:name",
-    { config, schema: { ...ONE, summary: "Change an environment's limits", body: closed({ bodyLimitBytes: BODY_LIMIT }) } },
-    async (request) => {
-      const { bodyLimitBytes } = request.body;
-      return change(request, "updated", request.params.name, bodyLimitBytes === undefined ? {} : { bodyBytesMax: bodyLimitBytes });
-    },
-  );
+  const update = {
+    ...ONE,
+    summary: "Change an environment's limits and retention",
+    body: closed({ bodyLimitBytes: BODY_LIMIT, retention: closed(RETENTION_FIELDS) }),
+  };
+  app.put<{ Params: { name: string }; Body: UpdateBody }>("/environments/:name", { config, schema: update }, async (request) => {
+    const { bodyLimitBytes, retention } = request.body;
+    return change(request, "updated", request.params.name, {
+      ...(bodyLimitBytes !== undefined && { bodyBytesMax: bodyLimitBytes }),
+      ...(retention && { retention: readEnvironmentRetention(retention) }),
+    });
+  });
 
   const archive = {
     ...ONE,
@@ -143,6 +159,19 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
   );
 }
 
+function readEnvironmentRetention({ events, runs, requests }: NonNullable<UpdateBody["retention"]>): Partial<EnvironmentRetention> {
+  const [eventsMs, runsMs, requestsMs] = [
+    readRetention("retention.events", events),
+    readRetention("retention.runs", runs),
+    readRetention("retention.requests", requests),
+  ];
+  return {
+    ...(eventsMs !== undefined && { eventsMs }),
+    ...(runsMs !== undefined && { runsMs }),
+    ...(requestsMs !== undefined && { requestsMs }),
+  };
+}
+
 function isVisible(environment: Environment | undefined): boolean {
   return environment !== undefined && environment.kind !== "shared";
 }
@@ -154,5 +183,10 @@ function view(environment: Environment) {
     createdAt: new Date(environment.createdAt).toISOString(),
     archivedAt: environment.archivedAt === null ? null : new Date(environment.archivedAt).toISOString(),
     bodyLimitBytes: environment.bodyBytesMax,
+    retention: {
+      events: writeRetention(environment.retention.eventsMs),
+      runs: writeRetention(environment.retention.runsMs),
+      requests: writeRetention(environment.retention.requestsMs),
+    },
   };
 }

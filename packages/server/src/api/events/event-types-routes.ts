@@ -1,16 +1,20 @@
 /** REST: the catalogue of event types. */
 
-import type { EnvironmentId } from "@inlet/protocol";
+import { type EnvironmentId, eventNameFault } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type { EventType, EventTypeStore } from "../../store/contract/index.ts";
+import type { Environment, EventType, EventTypeSettings, EventTypeStore } from "../../store/contract/index.ts";
+import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
+import { RETENTION, readRetention, writeRetention } from "../retention-fields.ts";
 import { dataOf, INSTANT, INTEGER, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
 
 export interface EventTypesRoutesParts {
   access: AccessRules;
   store: EventTypeStore;
+  audit: AuditTrail;
+  directory: { environments(): Environment[] };
   eventTypeCounter: { catchUp(): Promise<void> };
   /** The functions an event of this name starts. */
   subscribersOf(environmentId: EnvironmentId, name: string): { id: string; name: string }[];
@@ -41,6 +45,7 @@ const EVENT_TYPE = shape(
 const EVENT_TYPE_DETAILS = shape(
   {
     ...FIGURES,
+    retention: RETENTION,
     volume: {
       ...listOf(shape({ at: INSTANT, count: INTEGER })),
       description: "Events of each hour of the last 7 days, oldest first, also where none came.",
@@ -93,8 +98,43 @@ export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypes
     const type = await store.eventTypeGet({ environmentId: environment.id, name, since: at - ONE_HOURS * HOUR_MS });
     if (!type) throw new RestRefusal("event_type_not_found", `No event "${name}" was accepted in the environment "${environment.name}".`);
     const volume = everyHour(type, at, ONE_HOURS).map((hour) => ({ at: iso(hour.at), count: hour.count }));
-    return { data: { ...figures(environment.id, type, at), volume } };
+    const retention = writeRetention((await settingsOf(environment, name))?.retentionMs ?? null);
+    return { data: { ...figures(environment.id, type, at), retention, volume } };
   });
+
+  const put = {
+    summary: "Change the settings of an event type",
+    description: "Whether or not such an event was seen. Branch environments share the settings of `branch`.",
+    body: closed({ retention: RETENTION }),
+    querystring: closed({}),
+    response: { 200: dataOf(shape({ name: TEXT, retention: RETENTION }, { title: "EventTypeSettings" })) },
+  };
+  app.put<{ Params: { name: string }; Body: { retention?: string | null } }>("/event-types/:name", { schema: put }, async (request) => {
+    const { name } = request.params;
+    const fault = name.endsWith("*") ? "must not end in *" : eventNameFault(name);
+    if (fault !== null) throw invalid("name", fault);
+    const environment = environmentOf(access, request);
+    const retentionMs = readRetention("retention", request.body.retention);
+    const saved = await store.eventTypeSettingsPut({
+      ...{ environmentId: homeOf(environment).id, name },
+      ...(retentionMs !== undefined && { retentionMs }),
+    });
+    const retention = writeRetention(saved.retentionMs);
+    const target = { kind: "event-type", id: name, name };
+    await parts.audit.note(request, { action: "event-type.updated", target, environment: environment.name, details: { retention } });
+    return { data: { name, retention } };
+  });
+
+  /** Branch environments share the settings of the scope `branch`. */
+  function homeOf(environment: Environment): Environment {
+    const shared = environment.kind === "branch" ? parts.directory.environments().find(({ kind }) => kind === "shared") : undefined;
+    return shared ?? environment;
+  }
+
+  async function settingsOf(environment: Environment, name: string): Promise<EventTypeSettings | undefined> {
+    const { id } = homeOf(environment);
+    return (await store.eventTypeSettingsList()).find((settings) => settings.environmentId === id && settings.name === name);
+  }
 }
 
 /** One for the hour under way and each of those before it, oldest first. */

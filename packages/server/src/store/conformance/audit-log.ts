@@ -48,4 +48,23 @@ export function auditConformance(engine: Engine): void {
     }
     assert.deepEqual(seen, ["wh_5", "wh_4", "wh_3", "wh_2", "wh_1"]);
   });
+
+  test(`${engine.name}: entries of one action expire`, async (t) => {
+    const { store } = await engine.open(t);
+    const who = { kind: "api-key", id: "k", name: "k" };
+    for (const [at, action] of [
+      [1, "key.proved"],
+      [2, "key.created"],
+      [3, "key.proved"],
+      [9, "key.proved"],
+    ] as const)
+      await store.auditAppend({ at, actor: who, action, target: who, environment: null, details: "{}" });
+    const expire = () => store.auditExpireMany({ action: "key.proved", until: 5, limit: 1 });
+    assert.deepEqual([await expire(), await expire(), await expire()], [1, 1, 0]);
+    const { entries } = await store.auditList({ limit: 10 });
+    assert.deepEqual(
+      entries.map(({ at }) => at),
+      [9, 2],
+    );
+  });
 }

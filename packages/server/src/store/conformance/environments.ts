@@ -9,7 +9,16 @@ export function environmentConformance(engine: Engine): void {
     const { store, reopen } = await engine.open(t);
     const made = await store.environmentInsert({ name: "feature/cart", kind: "branch", createdAt: 5, bodyBytesMax: 10 });
     assert.ok(made);
-    assert.deepEqual(made, { id: made.id, name: "feature/cart", kind: "branch", createdAt: 5, archivedAt: null, bodyBytesMax: 10 });
+    const retention = { eventsMs: null, runsMs: null, requestsMs: null };
+    assert.deepEqual(made, {
+      id: made.id,
+      name: "feature/cart",
+      kind: "branch",
+      createdAt: 5,
+      archivedAt: null,
+      bodyBytesMax: 10,
+      retention,
+    });
     assert.equal(await store.environmentInsert({ name: "feature/cart", kind: "custom", createdAt: 6, bodyBytesMax: null }), null);
     assert.deepEqual(await store.environmentUpdate({ id: made.id, archivedAt: 7 }), { ...made, archivedAt: 7 });
     assert.deepEqual(await store.environmentUpdate({ id: made.id, archivedAt: null, bodyBytesMax: null }), { ...made, bodyBytesMax: null });

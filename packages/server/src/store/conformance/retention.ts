@@ -180,4 +180,66 @@ export function retentionConformance(engine: Engine): void {
     assert.equal(await removeAll(store.runExpireMany, 2_500), 1);
     assert.equal((await detailsOf(scene, young.run.id)).steps.length, 1);
   });
+
+  test(`${engine.name}: events of one environment, and of one name of it, are removed alone`, async (t) => {
+    const { store } = await engine.open(t);
+    const [here, there] = [await makeEnvironment(store), await makeEnvironment(store, "staging")];
+    const send = (environment: typeof here, name: string, receivedAt: number) =>
+      store.eventAppend(sampleBatch(environment, [sampleEvent({ name })], { receivedAt }));
+    // Received in another order than stored.
+    for (const at of [3_000, 1_000, 2_000, 9_000]) for (const name of ["a", "b"]) await send(here, name, at);
+    for (const at of [1_000, 9_000]) await send(there, "a", at);
+    while (!(await store.eventTypeCount({ limit: 1_000 })));
+    const left = async ({ id }: typeof here) =>
+      (await store.eventList({ environmentId: id, limit: 100 })).events.map(({ name, receivedAt }) => `${name}${receivedAt}`).sort();
+    const expire = (params: object, until: number) => removeAll((page) => store.eventExpireMany({ ...page, ...params }), until, 1);
+    assert.equal(await expire({ environmentId: here.id, name: "a" }, 2_000), 2);
+    assert.equal(await expire({ environmentId: here.id, name: "never seen" }, 2_000), 0);
+    assert.deepEqual(await left(here), ["a3000", "a9000", "b1000", "b2000", "b3000", "b9000"]);
+    assert.equal(await expire({ environmentId: here.id }, 3_000), 4);
+    assert.deepEqual(
+      [await left(here), await left(there)],
+      [
+        ["a9000", "b9000"],
+        ["a1000", "a9000"],
+      ],
+    );
+  });
+
+  test(`${engine.name}: runs of one environment are removed alone`, async (t) => {
+    const { store } = await engine.open(t);
+    const here = await makeScene(store);
+    const there = { ...here, environment: await makeEnvironment(store, "staging") };
+    const [ended, going, elsewhere] = [await beginOne(here), await beginOne(here), await beginOne(there)];
+    await end(here, ended, 2_000);
+    await end(there, elsewhere, 2_000);
+    await beginOne(there);
+    const expire = () => removeAll((page) => store.runExpireMany({ ...page, environmentId: here.environment.id }), 9_000, 1);
+    assert.equal(await expire(), 1);
+    assert.equal(await store.runGet({ environmentId: here.environment.id, id: ended.run.id }), null);
+    assert.ok(await detailsOf(here, going.run.id), "it has not ended");
+    assert.ok(await detailsOf(there, elsewhere.run.id), "it is of another environment");
+  });
+
+  test(`${engine.name}: how long things are kept is set by environment and by event type`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const { id } = await makeEnvironment(store);
+    const kept = async (from: Store) => (await from.environmentList()).find((environment) => environment.id === id)?.retention;
+    assert.deepEqual(await kept(store), { eventsMs: null, runsMs: null, requestsMs: null });
+    await store.environmentUpdate({ id, retention: { eventsMs: 60_000, requestsMs: 120_000 } });
+    await store.environmentUpdate({ id, retention: { requestsMs: null } });
+    const put = (name: string, retentionMs?: number | null) =>
+      store.eventTypeSettingsPut({ environmentId: id, name, ...(retentionMs !== undefined && { retentionMs }) });
+    await put("a", 60_000);
+    await put("b", 70_000);
+    assert.deepEqual(await put("a"), { environmentId: id, name: "a", retentionMs: 60_000 }, "what is not given stays");
+    await put("b", null);
+    const again = await reopen();
+    assert.deepEqual(await kept(again), { eventsMs: 60_000, runsMs: null, requestsMs: null });
+    assert.deepEqual(await again.eventTypeSettingsList(), [
+      { environmentId: id, name: "a", retentionMs: 60_000 },
+      { environmentId: id, name: "b", retentionMs: null },
+    ]);
+    assert.ok((await again.retentionUsedBytes()) > 0);
+  });
 }

@@ -32,6 +32,8 @@ export interface AuditListParams {
 
 export interface AuditStore {
   auditAppend(entry: NewAuditEntry): Promise<void>;
+  /** Removes at most `limit` entries of one action that are of `until` or before; says how many. */
+  auditExpireMany(params: { action: string; until: number; limit: number }): Promise<number>;
   /** Newest first. */
   auditList(params: AuditListParams): Promise<{ entries: AuditEntry[]; next: EventCursor | null }>;
 }

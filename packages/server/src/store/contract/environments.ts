@@ -13,12 +13,26 @@ export interface Environment {
   archivedAt: number | null;
   /** Null: the limit of the installation holds. */
   bodyBytesMax: number | null;
+  retention: EnvironmentRetention;
+}
+
+/** How long its events, runs and requests are kept; null: as long as those of the installation. */
+export interface EnvironmentRetention {
+  eventsMs: number | null;
+  runsMs: number | null;
+  requestsMs: number | null;
+}
+
+export interface EnvironmentChanges {
+  archivedAt?: number | null;
+  bodyBytesMax?: number | null;
+  retention?: Partial<EnvironmentRetention>;
 }
 
 export interface EnvironmentStore {
   environmentList(): Promise<Environment[]>;
   /** Null when the name is taken. */
-  environmentInsert(params: Omit<Environment, "id" | "archivedAt">): Promise<Environment | null>;
+  environmentInsert(params: Omit<Environment, "id" | "archivedAt" | "retention">): Promise<Environment | null>;
   /** Changes the fields given; null when there is no such environment. */
-  environmentUpdate(params: { id: EnvironmentId; archivedAt?: number | null; bodyBytesMax?: number | null }): Promise<Environment | null>;
+  environmentUpdate(params: EnvironmentChanges & { id: EnvironmentId }): Promise<Environment | null>;
 }

@@ -23,7 +23,21 @@ export interface EventTypeListParams {
   since: number;
 }
 
+/** What people set for a name in an environment, whether or not an event of it was seen. */
+export interface EventTypeSettings {
+  environmentId: EnvironmentId;
+  name: string;
+  /** How long its events are kept; null: as long as others of the environment. */
+  retentionMs: number | null;
+}
+
 export interface EventTypeStore {
+  /** Every setting of the installation. */
+  eventTypeSettingsList(): Promise<EventTypeSettings[]>;
+  /** Changes the fields given. */
+  eventTypeSettingsPut(
+    params: Pick<EventTypeSettings, "environmentId" | "name"> & { retentionMs?: number | null },
+  ): Promise<EventTypeSettings>;
   /** Counts what was committed since the last call, at most about `limit` events; true when nothing is left to count. */
   eventTypeCount(params: { limit: number }): Promise<boolean>;
   /** The name that appeared last in the installation comes first. */

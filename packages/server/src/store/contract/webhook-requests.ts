@@ -73,5 +73,5 @@ export interface WebhookRequestStore {
   /** As eventSequenceBefore. */
   webhookRequestSequenceBefore(params: { environmentId: EnvironmentId; webhookId: WebhookId; receivedFrom: number }): Promise<number>;
   /** Removes at most `limit` of the oldest records, received at or before `receivedUntil`; says how many. */
-  webhookRequestExpireMany(params: { receivedUntil: number; limit: number }): Promise<number>;
+  webhookRequestExpireMany(params: { environmentId?: EnvironmentId; receivedUntil: number; limit: number }): Promise<number>;
 }

@@ -40,7 +40,10 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   {
     name: "environments",
     key: ["environment_id"],
-    columns: same("environment_id", "name", "kind", "created_at", "archived_at", "body_bytes_max"),
+    columns: same(
+      ...["environment_id", "name", "kind", "created_at", "archived_at", "body_bytes_max"],
+      ...["event_retention_ms", "run_retention_ms", "request_retention_ms"],
+    ),
   },
   {
     name: "keys",
@@ -250,6 +253,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "event_types",
     key: ["environment_id", "name_id"],
     columns: same("environment_id", "name_id", "first_seen_at", "last_seen_at", "count"),
+  },
+  {
+    name: "event_type_settings",
+    key: ["environment_id", "name"],
+    columns: same("environment_id", "name", "retention_ms"),
+    convert: escaped("name"),
   },
   {
     name: "event_type_hours",

@@ -10,6 +10,9 @@ export interface EnvironmentRow {
   created_at: number;
   archived_at: number | null;
   body_bytes_max: number | null;
+  event_retention_ms: number | null;
+  run_retention_ms: number | null;
+  request_retention_ms: number | null;
 }
 
 export function toEnvironment(row: EnvironmentRow): Environment {
@@ -20,5 +23,6 @@ export function toEnvironment(row: EnvironmentRow): Environment {
     createdAt: row.created_at,
     archivedAt: row.archived_at,
     bodyBytesMax: row.body_bytes_max,
+    retention: { eventsMs: row.event_retention_ms, runsMs: row.run_retention_ms, requestsMs: row.request_retention_ms },
   };
 }

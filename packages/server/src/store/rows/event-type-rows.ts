@@ -1,6 +1,7 @@
 /** Rows of event types and of their hours as the contract's records. */
 
-import { type EventType, fromStoreText } from "../contract/index.ts";
+import type { EnvironmentId } from "@inlet/protocol";
+import { type EventType, type EventTypeSettings, fromStoreText } from "../contract/index.ts";
 
 export const HOUR_MS = 3_600_000;
 
@@ -27,4 +28,14 @@ export function toEventType(row: TypeRow, hours: readonly EventTypeHourRow[]): E
     countSince: hours.reduce((sum, { count }) => sum + count, 0),
     hours: hours.map(({ hour, count }) => ({ at: hour * HOUR_MS, count })),
   };
+}
+
+export interface SettingsRow {
+  environment_id: number;
+  name: string;
+  retention_ms: number | null;
+}
+
+export function toEventTypeSettings({ environment_id, name, retention_ms }: SettingsRow): EventTypeSettings {
+  return { environmentId: environment_id as EnvironmentId, name: fromStoreText(name), retentionMs: retention_ms };
 }

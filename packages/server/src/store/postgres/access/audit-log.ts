@@ -21,6 +21,14 @@ export function auditStore(database: Database): AuditStore {
         [at, actor.kind, actor.id, toStoreText(actor.name), action, target.kind, target.id, toStoreText(target.name), environment, details],
       );
     },
+    async auditExpireMany({ action, until, limit }) {
+      const removed = await database.query(
+        `DELETE FROM audit_log WHERE sequence IN (
+           SELECT sequence FROM audit_log WHERE at <= $1 AND action = $2 ORDER BY at LIMIT $3) RETURNING 1`,
+        [until, action, limit],
+      );
+      return removed.length;
+    },
     auditList: (params) => listAudit(database, params),
   };
 }

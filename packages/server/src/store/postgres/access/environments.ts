@@ -11,8 +11,11 @@ const INSERT = `
 const UPDATE = `
   UPDATE environments SET
     archived_at    = CASE WHEN $1::boolean THEN $2::bigint ELSE archived_at END,
-    body_bytes_max = CASE WHEN $3::boolean THEN $4::bigint ELSE body_bytes_max END
-  WHERE environment_id = $5 RETURNING *`;
+    body_bytes_max = CASE WHEN $3::boolean THEN $4::bigint ELSE body_bytes_max END,
+    event_retention_ms   = CASE WHEN $5::boolean THEN $6::bigint ELSE event_retention_ms END,
+    run_retention_ms     = CASE WHEN $7::boolean THEN $8::bigint ELSE run_retention_ms END,
+    request_retention_ms = CASE WHEN $9::boolean THEN $10::bigint ELSE request_retention_ms END
+  WHERE environment_id = $11 RETURNING *`;
 
 export function environmentStore(database: Database, announced: Announced): EnvironmentStore {
   const one = async (text: string, values: readonly unknown[]) => {
@@ -23,7 +26,8 @@ export function environmentStore(database: Database, announced: Announced): Envi
     environmentList: async () =>
       (await database.query<EnvironmentRow>("SELECT * FROM environments ORDER BY environment_id")).map(toEnvironment),
     environmentInsert: ({ name, kind, createdAt, bodyBytesMax }) => one(INSERT, [name, kind, createdAt, bodyBytesMax]),
-    environmentUpdate: ({ id, archivedAt, bodyBytesMax }) => one(UPDATE, [...change(archivedAt), ...change(bodyBytesMax), id]),
+    environmentUpdate: ({ id, archivedAt, bodyBytesMax, retention: { eventsMs, runsMs, requestsMs } = {} }) =>
+      one(UPDATE, [...[archivedAt, bodyBytesMax, eventsMs, runsMs, requestsMs].flatMap(change), id]),
   };
 }
 

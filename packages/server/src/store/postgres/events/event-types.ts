@@ -5,7 +5,14 @@
  */
 
 import { type EventType, type EventTypeListParams, type EventTypeStore, toStoreText } from "../../contract/index.ts";
-import { type EventTypeHourRow, HOUR_MS, type TypeRow, toEventType } from "../../rows/event-type-rows.ts";
+import {
+  type EventTypeHourRow,
+  HOUR_MS,
+  type SettingsRow,
+  type TypeRow,
+  toEventType,
+  toEventTypeSettings,
+} from "../../rows/event-type-rows.ts";
 import type { Database } from "../database.ts";
 import { settledSequence } from "./settled-sequence.ts";
 
@@ -22,8 +29,21 @@ const COUNT = `
   INSERT INTO event_type_hours AS h (environment_id, name_id, hour, count) SELECT environment_id, name_id, hour, count FROM sums
   ON CONFLICT (environment_id, name_id, hour) DO UPDATE SET count = h.count + excluded.count`;
 
+const PUT_SETTINGS = `
+  INSERT INTO event_type_settings AS s (environment_id, name, retention_ms) VALUES ($1, $2, $3)
+  ON CONFLICT (environment_id, name)
+  DO UPDATE SET retention_ms = CASE WHEN $4::boolean THEN excluded.retention_ms ELSE s.retention_ms END RETURNING *`;
+
 export function eventTypeStore(database: Database): EventTypeStore {
   return {
+    eventTypeSettingsList: async () =>
+      (await database.query<SettingsRow>("SELECT * FROM event_type_settings ORDER BY environment_id, name")).map(toEventTypeSettings),
+    async eventTypeSettingsPut({ environmentId, name, retentionMs }) {
+      const [row] = await database.query<SettingsRow>(PUT_SETTINGS, [
+        ...[environmentId, toStoreText(name), retentionMs ?? null, retentionMs !== undefined],
+      ]);
+      return toEventTypeSettings(row as SettingsRow);
+    },
     async eventTypeCount({ limit }) {
       const settled = await settledSequence(database);
       return database.transaction(async (client) => {

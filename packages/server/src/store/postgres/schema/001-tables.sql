@@ -52,7 +52,11 @@ CREATE TABLE environments (
   kind           text NOT NULL CHECK (kind IN ('default', 'custom', 'branch', 'shared')),
   created_at     bigint NOT NULL,
   archived_at    bigint,
-  body_bytes_max bigint
+  body_bytes_max bigint,
+  -- How long things are kept; null: as long as those of the installation.
+  event_retention_ms   bigint,
+  run_retention_ms     bigint,
+  request_retention_ms bigint
 );
 
 -- What secrets are encrypted with, unless the setting gives a key: one row, made by the first node that has none.
@@ -517,6 +521,13 @@ CREATE TABLE event_types (
   last_seen_at   bigint NOT NULL,
   count          bigint NOT NULL,
   PRIMARY KEY (environment_id, name_id)
+);
+-- What people set for a name, whether or not an event of it was seen.
+CREATE TABLE event_type_settings (
+  environment_id integer NOT NULL REFERENCES environments (environment_id),
+  name           text COLLATE "C" NOT NULL,
+  retention_ms   bigint,
+  PRIMARY KEY (environment_id, name)
 );
 CREATE TABLE event_type_hours (
   environment_id integer NOT NULL,

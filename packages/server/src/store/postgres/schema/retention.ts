@@ -3,8 +3,10 @@
  * because it is of no particular time. In a partition that is not past nothing is removed: it will be dropped, which costs nothing.
  */
 
-import type { Removal, RemovalParams, RetentionStore } from "../../contract/index.ts";
+import type { EnvironmentId } from "@inlet/protocol";
+import { type EventRemovalParams, type Removal, type RemovalParams, type RetentionStore, toStoreText } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
+import { DAY_MS } from "../runs/run-number.ts";
 import { tablesUntil, tendPartitions } from "./partitions.ts";
 
 interface WalkRow {
@@ -14,15 +16,17 @@ interface WalkRow {
   last_environment?: number | null;
   last: number | null;
   last_at: number | null;
+  /** Of the last in the order of receipt. */
+  last_no?: number | null;
 }
 
 /** Beyond every number that is in use. */
 const LAST_NUMBER = Number.MAX_SAFE_INTEGER;
 
 /** In the order they were stored. What is not counted yet is kept until it is (event-types.ts). */
-const REMOVE_EVENTS = (table: string) => `
+const REMOVE_EVENTS = (table: string, walk = `FROM ${table} WHERE sequence > $1 ORDER BY sequence LIMIT $2`) => `
   WITH walked AS MATERIALIZED (
-    SELECT sequence, environment_id, event_id, received_at FROM ${table} WHERE sequence > $1 ORDER BY sequence LIMIT $2
+    SELECT sequence, environment_id, event_id, received_at ${walk}
   ), old AS MATERIALIZED (
     SELECT environment_id, event_id FROM walked
     WHERE received_at <= $3 AND sequence <= (SELECT sequence FROM event_types_counted)
@@ -39,14 +43,22 @@ const REMOVE_EVENTS = (table: string) => `
     WHERE events.environment_id = old.environment_id AND events.event_id = old.event_id RETURNING 1
   )
   SELECT count(*) AS looked, (SELECT count(*) FROM gone) AS removed, max(sequence) AS last,
-    (SELECT received_at FROM walked ORDER BY sequence DESC LIMIT 1) AS last_at
+    (SELECT received_at FROM walked ORDER BY sequence DESC LIMIT 1) AS last_at,
+    (SELECT sequence FROM walked ORDER BY received_at DESC, sequence DESC LIMIT 1) AS last_no
   FROM walked`;
 
+/** In the order of their receipt: of one environment, and of one name of it. */
+const WALK_ENVIRONMENT =
+  "FROM events WHERE environment_id = $5 AND (received_at, sequence) > ($4, $1) ORDER BY received_at, sequence LIMIT $2";
+const WALK_NAME = `
+  FROM events WHERE environment_id = $5 AND name_id = (SELECT name_id FROM event_names WHERE name = $6) AND (received_at, sequence) > ($4, $1)
+  ORDER BY received_at, sequence LIMIT $2`;
+
 /** Environment by environment, in the order of their key. Waits and entries of the queue went when the run ended. */
-const REMOVE_RUNS = (table: string) => `
+const REMOVE_RUNS = (table: string, where = "(environment_id, run_no) > ($4, $1)") => `
   WITH walked AS MATERIALIZED (
     SELECT environment_id, run_no, event_nos, created_at, ended_at FROM ${table}
-    WHERE (environment_id, run_no) > ($4, $1) ORDER BY environment_id, run_no LIMIT $2
+    WHERE ${where} ORDER BY environment_id, run_no LIMIT $2
   ), old AS MATERIALIZED (
     SELECT environment_id, run_no, event_nos FROM walked WHERE ended_at <= $3
   ), gone AS (
@@ -99,9 +111,40 @@ export function retentionStore(database: Database): RetentionStore {
     const following = tables[tables.indexOf(table) + 1];
     return { removed, next: following === undefined ? null : `${following} -1` };
   }
+
+  /** Of one environment: partitions hold events of others too, so what is old goes row by row, wherever it is. */
+  async function removeEventsIn(environmentId: EnvironmentId, { name, until, after, limit }: EventRemovalParams): Promise<Removal> {
+    const [at = -1, no = -1] = after?.split(" ").map(Number) ?? [];
+    const named = name === undefined ? [] : [toStoreText(name)];
+    const statement = REMOVE_EVENTS("events", name === undefined ? WALK_ENVIRONMENT : WALK_NAME);
+    const [row] = await database.query<WalkRow>(statement, [no, limit, until, at, environmentId, ...named]);
+    const { looked = 0, removed = 0, last_no: last = null, last_at: lastAt = null } = row ?? {};
+    const isOver = looked < limit || lastAt === null || lastAt > until;
+    return { removed, next: isOver ? null : `${lastAt} ${last}` };
+  }
+
+  async function removeRunsIn(environmentId: EnvironmentId, { until, after, limit }: RemovalParams): Promise<Removal> {
+    const statement = REMOVE_RUNS("runs", "environment_id = $4 AND run_no > $1");
+    const [row] = await database.query<WalkRow>(statement, [Number(after ?? -1), limit, until, environmentId]);
+    const { looked = 0, removed = 0, last = null, last_at: lastAt = null } = row ?? {};
+    const isOver = looked < limit || lastAt === null || lastAt > until;
+    return { removed, next: isOver ? null : String(last) };
+  }
+
   return {
     retentionTend: (params) => tendPartitions(database, params),
-    eventExpireMany: (params) => remove("events", params),
-    runExpireMany: (params) => remove("runs", params),
+    eventExpireMany: ({ environmentId, ...params }) =>
+      environmentId === undefined ? remove("events", params) : removeEventsIn(environmentId, params),
+    runExpireMany: ({ environmentId, ...params }) =>
+      environmentId === undefined ? remove("runs", params) : removeRunsIn(environmentId, params),
+    async retentionUsedBytes() {
+      const [row] = await database.query<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
+      return row?.bytes ?? 0;
+    },
+    // Room is freed when a partition is dropped: the oldest is what can go first.
+    async retentionOldestAt() {
+      const [row] = await database.query<{ day: number | null }>("SELECT min(to_day) AS day FROM time_partitions WHERE from_day > 0");
+      return row?.day == null ? null : (row.day - 1) * DAY_MS;
+    },
   };
 }

@@ -1,6 +1,6 @@
 /** The record of webhook requests in PostgreSQL. */
 
-import type { EventId } from "@inlet/protocol";
+import type { EnvironmentId, EventId } from "@inlet/protocol";
 import {
   type EventAppendResult,
   type EventBatch,
@@ -103,8 +103,26 @@ export function webhookRequestStore(database: Database, writer: GroupCommit<Even
       );
       return row?.first == null ? settled : Math.min(row.first - 1, settled);
     },
-    webhookRequestExpireMany: (params) => expireRequests(database, params),
+    webhookRequestExpireMany: ({ environmentId, ...params }) =>
+      environmentId === undefined ? expireRequests(database, params) : expireRequestsIn(database, environmentId, params),
   };
+}
+
+/** Of one environment: its partitions hold those of others, so they go row by row. */
+async function expireRequestsIn(
+  database: Database,
+  environmentId: EnvironmentId,
+  { receivedUntil, limit }: { receivedUntil: number; limit: number },
+): Promise<number> {
+  const removed = await database.query(
+    `DELETE FROM webhook_requests AS gone USING (
+       SELECT r.environment_id, r.webhook_id, r.request_id FROM webhooks AS w JOIN webhook_requests AS r
+         ON r.environment_id = w.environment_id AND r.webhook_id = w.webhook_id AND r.received_at <= $1
+       WHERE w.environment_id = $2 LIMIT $3) AS old
+     WHERE gone.environment_id = old.environment_id AND gone.webhook_id = old.webhook_id AND gone.request_id = old.request_id RETURNING 1`,
+    [receivedUntil, environmentId, limit],
+  );
+  return removed.length;
 }
 
 /** Row by row, where the partition could not be dropped: see retention.ts. Nodes may sweep at the same time: what is gone is gone. */

@@ -10,7 +10,12 @@ export function auditStore(db: DatabaseSync, writer: GroupCommit, reader: Reader
   const insert = db.prepare(`
     INSERT INTO audit_log (at, actor_kind, actor_id, actor_name, action, target_kind, target_id, target_name, environment, details)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const expire = db.prepare(`
+    DELETE FROM audit_log WHERE sequence IN (
+      SELECT sequence FROM audit_log INDEXED BY audit_log_by_time WHERE at <= ? AND action = ? ORDER BY at LIMIT ?)
+      AND sequence < (SELECT max(sequence) FROM audit_log)`);
   return {
+    auditExpireMany: ({ action, until, limit }) => writer.submit(() => Number(expire.run(until, action, limit).changes), limit),
     auditAppend: ({ at, actor, action, target, environment, details }) =>
       writer.submit(() => {
         const [who, what] = [actor, target].map(({ kind, id, name }) => [kind, id, name] as const);

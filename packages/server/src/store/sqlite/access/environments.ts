@@ -13,14 +13,17 @@ export function environmentStore(db: DatabaseSync, writer: GroupCommit): Environ
   const update = db.prepare(`
     UPDATE environments SET
       archived_at    = CASE WHEN ? THEN ? ELSE archived_at END,
-      body_bytes_max = CASE WHEN ? THEN ? ELSE body_bytes_max END
+      body_bytes_max = CASE WHEN ? THEN ? ELSE body_bytes_max END,
+      event_retention_ms   = CASE WHEN ? THEN ? ELSE event_retention_ms END,
+      run_retention_ms     = CASE WHEN ? THEN ? ELSE run_retention_ms END,
+      request_retention_ms = CASE WHEN ? THEN ? ELSE request_retention_ms END
     WHERE environment_id = ? RETURNING *`);
 
   return {
     environmentList: async () => (list.all() as unknown as EnvironmentRow[]).map(toEnvironment),
     environmentInsert: (params) => writer.submit(() => maybe(insert.get(params.name, params.kind, params.createdAt, params.bodyBytesMax))),
-    environmentUpdate: ({ id, archivedAt, bodyBytesMax }) =>
-      writer.submit(() => maybe(update.get(...change(archivedAt), ...change(bodyBytesMax), id))),
+    environmentUpdate: ({ id, archivedAt, bodyBytesMax, retention: { eventsMs, runsMs, requestsMs } = {} }) =>
+      writer.submit(() => maybe(update.get(...[archivedAt, bodyBytesMax, eventsMs, runsMs, requestsMs].flatMap(change), id))),
   };
 }
 

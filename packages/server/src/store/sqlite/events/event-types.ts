@@ -6,7 +6,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId } from "@inlet/protocol";
 import { type EventType, type EventTypeListParams, type EventTypeStore, toStoreText } from "../../contract/index.ts";
-import { type EventTypeHourRow, HOUR_MS, type TypeRow, toEventType } from "../../rows/event-type-rows.ts";
+import {
+  type EventTypeHourRow,
+  HOUR_MS,
+  type SettingsRow,
+  type TypeRow,
+  toEventType,
+  toEventTypeSettings,
+} from "../../rows/event-type-rows.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { CountedStretch, EventTypeSum } from "../read-operations.ts";
 import type { Reader } from "../reader.ts";
@@ -25,6 +32,10 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
     DELETE FROM event_type_hours WHERE (environment_id, name_id, hour) IN (
       SELECT environment_id, name_id, hour FROM event_type_hours WHERE hour <= ? ORDER BY hour LIMIT ?)`);
 
+  const listSettings = db.prepare("SELECT * FROM event_type_settings ORDER BY environment_id, name");
+  const putSettings = db.prepare(`
+    INSERT INTO event_type_settings (environment_id, name, retention_ms) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET retention_ms = CASE WHEN ? THEN excluded.retention_ms ELSE retention_ms END RETURNING *`);
   const counted = () => (progress.get() as { sequence: number }).sequence;
 
   function add({ sums, reached }: CountedStretch, from: number): void {
@@ -38,6 +49,12 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
   }
 
   return {
+    eventTypeSettingsList: async () => (listSettings.all() as unknown as SettingsRow[]).map(toEventTypeSettings),
+    eventTypeSettingsPut: ({ environmentId, name, retentionMs }) =>
+      writer.submit(() => {
+        const row = putSettings.get(environmentId, toStoreText(name), retentionMs ?? null, Number(retentionMs !== undefined));
+        return toEventTypeSettings(row as unknown as SettingsRow);
+      }),
     async eventTypeCount({ limit }) {
       const from = counted();
       const stretch = await reader.read("eventTypeStretch", { after: from, limit });

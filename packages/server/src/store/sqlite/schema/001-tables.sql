@@ -7,7 +7,11 @@ CREATE TABLE environments (
   kind           TEXT NOT NULL CHECK (kind IN ('default', 'custom', 'branch', 'shared')),
   created_at     INTEGER NOT NULL,
   archived_at    INTEGER,
-  body_bytes_max INTEGER
+  body_bytes_max INTEGER,
+  -- How long things are kept; null: as long as those of the installation.
+  event_retention_ms   INTEGER,
+  run_retention_ms     INTEGER,
+  request_retention_ms INTEGER
 ) STRICT;
 
 -- Keys are recognised by their hash. Only signing keys keep their text, encrypted: signing needs it.
@@ -425,6 +429,14 @@ CREATE TABLE event_types (
   last_seen_at   INTEGER NOT NULL,
   count          INTEGER NOT NULL,
   PRIMARY KEY (environment_id, name_id)
+) STRICT, WITHOUT ROWID;
+
+-- What people set for a name, whether or not an event of it was seen.
+CREATE TABLE event_type_settings (
+  environment_id INTEGER NOT NULL REFERENCES environments (environment_id),
+  name           TEXT NOT NULL,
+  retention_ms   INTEGER,
+  PRIMARY KEY (environment_id, name)
 ) STRICT, WITHOUT ROWID;
 
 -- `hour` is counted from 1970.

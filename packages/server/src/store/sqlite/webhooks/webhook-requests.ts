@@ -34,6 +34,12 @@ export function webhookRequestStore(db: DatabaseSync, writer: GroupCommit, reade
     DELETE FROM webhook_requests WHERE sequence IN (
       SELECT sequence FROM (SELECT sequence, received_at FROM webhook_requests ORDER BY sequence LIMIT ?) WHERE received_at <= ?)
       AND sequence < (SELECT max(sequence) FROM webhook_requests)`);
+  const expireIn = db.prepare(`
+    DELETE FROM webhook_requests WHERE sequence IN (
+      SELECT r.sequence FROM webhooks AS w CROSS JOIN webhook_requests AS r
+        ON r.environment_id = w.environment_id AND r.webhook_id = w.webhook_id AND r.received_at <= ?
+      WHERE w.environment_id = ? LIMIT ?)
+      AND sequence < (SELECT max(sequence) FROM webhook_requests)`);
   return {
     webhookRequestInsert: (request) => writer.submit(() => record(request, null)),
     webhookRequestGet: (params) => reader.read("webhookRequestGet", params),
@@ -41,6 +47,11 @@ export function webhookRequestStore(db: DatabaseSync, writer: GroupCommit, reade
     webhookRequestFollow: (params) => reader.read("webhookRequestFollow", params),
     webhookRequestSequence: () => reader.read("webhookRequestSequence", undefined),
     webhookRequestSequenceBefore: (params) => reader.read("webhookRequestSequenceBefore", params),
-    webhookRequestExpireMany: ({ receivedUntil, limit }) => writer.submit(() => Number(expire.run(limit, receivedUntil).changes), limit),
+    webhookRequestExpireMany: ({ environmentId, receivedUntil, limit }) =>
+      writer.submit(() => {
+        const isEverywhere = environmentId === undefined;
+        const { changes } = isEverywhere ? expire.run(limit, receivedUntil) : expireIn.run(receivedUntil, environmentId, limit);
+        return Number(changes);
+      }, limit),
   };
 }

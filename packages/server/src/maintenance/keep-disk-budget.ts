@@ -1,0 +1,86 @@
+/**
+ * Sweeper: keeps the store within `--disk-budget`. Beyond nine tenths of it, the oldest events, ended runs and webhook requests go, a slice
+ * of time after the other, until four fifths are left. State of unfinished runs stays: if that is all there is, the log says so.
+ *
+ * Removed rows leave room that SQLite uses again, and PostgreSQL after vacuuming; a PostgreSQL database gets smaller only as whole partitions are
+ * dropped, so there only these go.
+ */
+
+import type { Removal, RemovalParams, Store } from "../store/contract/index.ts";
+import { Sweeper, type SweeperSettings } from "./sweeper.ts";
+
+const EVERY_MS = 5_000;
+const BEGIN_ABOVE = 0.9;
+const END_BELOW = 0.8;
+const SLICES = 50;
+const SLICE_MS_MIN = 100;
+const PER_TRANSACTION = 100;
+
+type BudgetStore = Pick<
+  Store,
+  | "retentionUsedBytes"
+  | "retentionOldestAt"
+  | "retentionTend"
+  | "eventExpireMany"
+  | "runExpireMany"
+  | "webhookRequestExpireMany"
+  | "storeIsShared"
+>;
+
+export interface KeepDiskBudgetParts extends SweeperSettings {
+  store: BudgetStore;
+  budgetBytes: number;
+  now(): number;
+}
+
+export function keepDiskBudget({ store, budgetBytes, now, ...parts }: KeepDiskBudgetParts): Sweeper {
+  return new Sweeper({
+    everyMs: EVERY_MS,
+    ...parts,
+    what: "what exceeds the disk budget",
+    async removeSome() {
+      const usedBytes = await store.retentionUsedBytes();
+      if (usedBytes <= budgetBytes * BEGIN_ABOVE) return 0;
+      const { removedUntil, leftBytes } = await shrink(store, budgetBytes * END_BELOW, now);
+      const facts = { budgetBytes, usedBytes, leftBytes, removedUntil: removedUntil && new Date(removedUntil).toISOString() };
+      if (leftBytes > budgetBytes * BEGIN_ABOVE)
+        parts.log.error(
+          facts,
+          "the store exceeds --disk-budget, and nothing more can be removed: what is left is recent or belongs to unfinished runs",
+        );
+      else parts.log.warn(facts, "the store reached --disk-budget: the oldest events, runs and webhook requests were removed");
+      return 0;
+    },
+  });
+}
+
+async function shrink(store: BudgetStore, targetBytes: number, now: () => number) {
+  const oldest = await store.retentionOldestAt();
+  let leftBytes = await store.retentionUsedBytes();
+  if (oldest === null) return { removedUntil: null, leftBytes };
+  const [begun, end] = [oldest, now()];
+  const sliceMs = Math.max(SLICE_MS_MIN, (end - begun) / SLICES);
+  let until = begun;
+  while (leftBytes > targetBytes && until < end) {
+    until = Math.min(end, until + sliceMs);
+    await removeUntil(store, until, end);
+    leftBytes = await store.retentionUsedBytes();
+  }
+  return { removedUntil: until, leftBytes };
+}
+
+async function removeUntil(store: BudgetStore, until: number, now: number): Promise<void> {
+  const keptMs = now - until;
+  await store.retentionTend({ now, keptMs: { events: keptMs, runs: keptMs, requests: keptMs } });
+  if (store.storeIsShared) return;
+  // Runs first: an event is needed as long as a run of it is there that has not ended.
+  await removeAll(store.runExpireMany, until);
+  await removeAll(store.eventExpireMany, until);
+  while ((await store.webhookRequestExpireMany({ receivedUntil: until, limit: PER_TRANSACTION })) === PER_TRANSACTION);
+}
+
+async function removeAll(remove: (params: RemovalParams) => Promise<Removal>, until: number): Promise<void> {
+  let after: string | null = null;
+  do after = (await remove({ until, after, limit: PER_TRANSACTION })).next;
+  while (after !== null);
+}

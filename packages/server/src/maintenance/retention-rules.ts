@@ -1,0 +1,57 @@
+/** What shall be kept for how long, as it is set now: read from the store for every sweep, so that a change on any node holds. */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import type { EnvironmentStore, EventTypeStore } from "../store/contract/index.ts";
+import {
+  environmentScopes,
+  eventScopes,
+  type InstallationRetention,
+  longestKept,
+  type RetentionRules,
+  type RetentionScope,
+} from "./retention-scopes.ts";
+
+const NAMES_PER_PAGE = 1_000;
+
+export interface RetentionRulesParts {
+  store: Pick<EnvironmentStore, "environmentList"> & Pick<EventTypeStore, "eventTypeSettingsList" | "eventTypeList">;
+  installation: InstallationRetention;
+  now(): number;
+}
+
+export interface KeptScopes {
+  events(): Promise<RetentionScope[]>;
+  runs(): Promise<RetentionScope[]>;
+  requests(): Promise<RetentionScope[]>;
+  longest(): Promise<Record<"events" | "runs" | "requests", number | null>>;
+}
+
+export function createKeptScopes({ store, installation, now }: RetentionRulesParts): KeptScopes {
+  async function rules(): Promise<RetentionRules> {
+    const [environments, types] = await Promise.all([store.environmentList(), store.eventTypeSettingsList()]);
+    return { installation, environments, types };
+  }
+  async function namesOf(environmentId: EnvironmentId): Promise<string[]> {
+    const names: string[] = [];
+    let after: number | null = null;
+    do {
+      const page: Awaited<ReturnType<EventTypeStore["eventTypeList"]>> = await store.eventTypeList({
+        ...{ environmentId, limit: NAMES_PER_PAGE, since: now() },
+        ...(after !== null && { after }),
+      });
+      names.push(...page.types.map(({ name }) => name));
+      after = page.next;
+    } while (after !== null);
+    return names;
+  }
+  return {
+    events: async () => eventScopes(await rules(), namesOf),
+    runs: async () => environmentScopes(await rules(), "runsMs"),
+    requests: async () => environmentScopes(await rules(), "requestsMs"),
+    async longest() {
+      const known = await rules();
+      const of = (what: Parameters<typeof longestKept>[1]) => longestKept(known, what);
+      return { events: of("eventsMs"), runs: of("runsMs"), requests: of("requestsMs") };
+    },
+  };
+}

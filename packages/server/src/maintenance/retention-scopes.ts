@@ -1,0 +1,72 @@
+/**
+ * How long things are kept: what an event type says goes before its environment, and that before the installation. Where nobody says
+ * anything of their own, everything is one scope, which engines can remove in large pieces.
+ */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import type { Environment, EnvironmentRetention, EventTypeSettings } from "../store/contract/index.ts";
+
+/** Of the installation; null: for ever. */
+export type InstallationRetention = EnvironmentRetention;
+
+export interface RetentionScope {
+  /** Absent: everything. */
+  environmentId?: EnvironmentId;
+  /** Events of this name only. */
+  name?: string;
+  keptMs: number;
+}
+
+export interface RetentionRules {
+  installation: InstallationRetention;
+  environments: readonly Environment[];
+  types: readonly EventTypeSettings[];
+}
+
+/** What holds for runs and requests: by environment, if any has a rule of its own. */
+export function environmentScopes({ installation, environments }: RetentionRules, what: keyof EnvironmentRetention): RetentionScope[] {
+  const usual = installation[what];
+  if (environments.every(({ retention }) => retention[what] === null)) return usual === null ? [] : [{ keptMs: usual }];
+  return environments.flatMap(({ id, retention }) => scope(retention[what] ?? usual, { environmentId: id }));
+}
+
+/**
+ * What holds for events. `namesOf` lists the names seen in an environment: where one has a rule of its own, each is a scope, so that
+ * what is kept longer is not looked at again and again.
+ */
+export async function eventScopes(
+  rules: RetentionRules,
+  namesOf: (environmentId: EnvironmentId) => Promise<readonly string[]>,
+): Promise<RetentionScope[]> {
+  const ruled = rules.types.filter(({ retentionMs }) => retentionMs !== null);
+  if (ruled.length === 0) return environmentScopes(rules, "eventsMs");
+  const scopes: RetentionScope[] = [];
+  for (const environment of rules.environments) {
+    const usual = environment.retention.eventsMs ?? rules.installation.eventsMs;
+    const own = new Map(typesOf(rules, environment, ruled).map(({ name, retentionMs }) => [name, retentionMs]));
+    if (own.size === 0) scopes.push(...scope(usual, { environmentId: environment.id }));
+    else
+      for (const name of await namesOf(environment.id))
+        scopes.push(...scope(own.get(name) ?? usual, { environmentId: environment.id, name }));
+  }
+  return scopes;
+}
+
+/** The longest that anything is kept; null: for ever. What is older than that can be dropped whole. */
+export function longestKept(rules: RetentionRules, what: keyof EnvironmentRetention): number | null {
+  const { installation, environments, types } = rules;
+  const kept = environments.map(({ retention }) => retention[what] ?? installation[what]);
+  if (what === "eventsMs") kept.push(...types.flatMap(({ retentionMs }) => retentionMs ?? []));
+  if (kept.length === 0) return installation[what];
+  return kept.some((ms) => ms === null) ? null : Math.max(...(kept as number[]));
+}
+
+/** Branch environments share the rules of the scope `branch`. */
+function typesOf({ environments }: RetentionRules, { id, kind }: Environment, ruled: readonly EventTypeSettings[]): EventTypeSettings[] {
+  const home = kind === "branch" ? environments.find((other) => other.kind === "shared")?.id : id;
+  return ruled.filter(({ environmentId }) => environmentId === home);
+}
+
+function scope(keptMs: number | null, of: Omit<RetentionScope, "keptMs">): RetentionScope[] {
+  return keptMs === null ? [] : [{ ...of, keptMs }];
+}

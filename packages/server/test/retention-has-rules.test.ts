@@ -1,0 +1,103 @@
+/** Retention by environment and by event type, and the disk budget: what goes, what stays, what is said. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { startApp } from "./support/app.ts";
+import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { startInlet } from "./support/process.ts";
+import { until } from "./support/runs.ts";
+import { startTestService, type TestService, type TestServiceOptions, temporaryFolder } from "./support/service.ts";
+import { makeWebhook, post, requestsOf } from "./support/webhooks.ts";
+
+const HOUR_MS = 3_600_000;
+const inTwoHours = () => Date.now() + 2 * HOUR_MS;
+
+const STORES: Record<string, (t: TestContext) => Promise<TestServiceOptions>> = {
+  sqlite: async (t) => ({ dataDir: temporaryFolder(t) }),
+  postgres: async (t) => ({ databaseUrl: await freshDatabase(t) }),
+};
+
+async function sent(service: TestService, name: string): Promise<string> {
+  const { body, text } = await service.send({ name, data: {} });
+  assert.ok(body?.ids, text);
+  return body.ids[0];
+}
+
+for (const [store, options] of Object.entries(STORES)) {
+  const skip = (store === "postgres" && whyNoPostgres()) || false;
+
+  test(`${store}: an event type goes before its environment, and that before the installation`, { skip }, async (t) => {
+    const same = await options(t);
+    const before = await startTestService(t, same);
+    const webhook = await makeWebhook(before);
+    await post(webhook.url, {});
+    const [long, short, usual] = [await sent(before, "kept/long"), await sent(before, "kept/short"), await sent(before, "kept/usual")];
+    const environment = await before.rest("PUT", "/environments/production", { body: { retention: { events: "1h", requests: "90m" } } });
+    assert.deepEqual(environment.body.data.retention, { events: "1h", runs: null, requests: "90m" }, environment.text);
+    const put = (name: string, retention: string | null) =>
+      before.rest("PUT", `/event-types/${encodeURIComponent(name)}`, { body: { retention } });
+    assert.deepEqual((await put("kept/long", "30d")).body.data, { name: "kept/long", retention: "30d" });
+    assert.equal((await put("kept/short", "1m")).status, 200);
+    await put("kept/usual", "1m");
+    await put("kept/usual", null);
+    await before.stop();
+
+    const service = await startTestService(t, { ...same, now: inTwoHours });
+    const statusOf = async (id: string) => (await service.rest("GET", `/events/${id}`)).status;
+    await sent(service, "young");
+    for (const id of [short, usual]) await until(`event ${id} is gone`, async () => (await statusOf(id)) === 404 || undefined);
+    await until("the request is gone", async () => (await requestsOf(service, webhook)).length === 0 || store === "sqlite" || undefined);
+    assert.equal(await statusOf(long), 200);
+    const type = await service.rest("GET", "/event-types/kept%2Flong");
+    assert.equal(type.body.data.retention, "30d");
+  });
+}
+
+test("durations begin with 1m, names are whole, and what is not known is refused", async (t) => {
+  const service = await startTestService(t);
+  const fault = async (path: string, body: object) => {
+    const { status, body: answer } = await service.rest("PUT", path, { body });
+    return status === 200 ? 200 : `${answer.code} ${answer.details?.[0]?.field}`;
+  };
+  assert.equal(await fault("/environments/production", { retention: { events: "59s" } }), "request_invalid retention.events");
+  assert.equal(await fault("/environments/production", { retention: { events: "soon" } }), "request_invalid retention.events");
+  assert.equal(await fault("/environments/production", { retention: { event: "1d" } }), "request_invalid retention.event");
+  assert.equal(await fault("/environments/production", { retention: { runs: "1m" } }), 200);
+  assert.equal(await fault("/event-types/a", { retention: "0s" }), "request_invalid retention");
+  assert.equal(await fault("/event-types/a%2F*", { retention: "1d" }), "request_invalid name");
+  assert.equal(await fault("/event-types/a", { retained: "1d" }), "request_invalid retained");
+  assert.equal(await fault("/environments/nowhere", { retention: {} }), "environment_not_found undefined");
+  const { body } = await service.rest("GET", "/audit-log?action=environment.updated");
+  assert.deepEqual(body.data[0].details, { retention: { events: null, runs: "1m", requests: null } });
+});
+
+test("beyond --disk-budget the oldest go first, what a run needs stays, and the store stays within it", async (t) => {
+  const service = await startTestService(t, { flags: ["--disk-budget", "64mb", "--body-limit", "8mb"] });
+  await startApp(t, service, (client) => [
+    client.createFunction({ id: "sleeper" }, { event: "app/needed" }, async ({ step }) => step.sleep("long", "30d")),
+  ]);
+  const needed = await sent(service, "app/needed");
+  const first = await sent(service, "app/first");
+  const big = { name: "app/big", data: { text: "x".repeat(4 * 1024 * 1024) } };
+  const statusOf = async (id: string) => (await service.rest("GET", `/events/${id}`)).status;
+  for (let n = 0; n < 16; n++) assert.equal((await service.send(big)).status, 200);
+  await until("the oldest event is gone", async () => (await statusOf(first)) === 404 || undefined);
+  assert.equal(await statusOf(needed), 200, "the sleeping run needs its event");
+  const latest = await sent(service, "app/latest");
+  assert.equal(await statusOf(latest), 200);
+  let [left, cursor]: [number, string | null] = [0, ""];
+  while (cursor !== null) {
+    const { body } = await service.rest("GET", `/events?name=app/big&limit=100${cursor && `&cursor=${cursor}`}`);
+    left += body.data.length;
+    cursor = body.page.next;
+  }
+  assert.ok(left >= 8 && left < 16, `${left} of 16 are left`);
+});
+
+test("a start says aloud what it keeps", async (t) => {
+  const { stdout } = await startInlet(t, ["start", "--port", "0", "--data-dir", temporaryFolder(t), "--run-retention", "none"]);
+  assert.match(
+    stdout(),
+    /Retention: events 30d, ended runs for ever, webhook requests 30d; at most [\d.]+gb on disk, oldest removed first\./,
+  );
+});
