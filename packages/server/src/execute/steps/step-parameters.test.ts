@@ -26,6 +26,8 @@ test("a wait names its event and how long it lasts", () => {
   });
   const given = readWait(operation({ name: "w", opts: { event: "x/y", timeout: "1s", if: "async.data.a == 1" } }), NOW);
   assert.deepEqual(given, { eventName: "x/y", expression: "async.data.a == 1", expiresAt: NOW + 1_000 });
+  const unconditional = readWait(operation({ name: "x/y", opts: { timeout: "1s", if: "" } }), NOW);
+  assert.deepEqual(unconditional, { eventName: "x/y", expression: null, expiresAt: NOW + 1_000 });
   assert.match(readWait(operation({ name: "x/y", opts: {} }), NOW) as string, /timeout null/);
   assert.match(readWait(operation({ name: "", opts: { timeout: "1s" } }), NOW) as string, /no event/);
 });
@@ -52,11 +54,17 @@ test("an invocation starts the other function with the caller's data as it was w
   const personal = invoke({ function_id: "app-other", payload: { data: {}, user: { id: 1 }, v: "2", meta: null, name: "x" } });
   assert.ok(typeof personal !== "string");
   assert.equal(personal.events[0]?.events[0]?.extras, '{"user":{"id":1},"v":"2"}');
-  for (const payload of [undefined, {}, { data: null }, { data: [] }])
-    assert.notEqual(typeof invoke({ function_id: "app-other", payload }), "string");
+  const origin = { fn_id: "app-other", correlation_id: "01RUN.s", source_fn_id: "app-caller" };
+  for (const payload of [undefined, null, "text", [], {}, { data: null }, { data: [] }, { data: {} }, { data: { _inngest: 1 } }]) {
+    const bare = invoke({ function_id: "app-other", payload });
+    assert.ok(typeof bare !== "string");
+    assert.deepEqual(JSON.parse(bare.events[0]?.events[0]?.data ?? ""), { _inngest: origin }, JSON.stringify(payload));
+    assert.equal(bare.expiresAt, NOW + 365 * 86_400_000, "a year unless it says otherwise");
+  }
   const ruled = invoke({ function_id: "app-ruled" });
   assert.ok(typeof ruled !== "string");
   assert.deepEqual([ruled.childRunId, ruled.events[0]?.events[0]?.starts?.length], [null, 1]);
+  assert.match(invoke({}) as string, /no function ""/);
   assert.match(invoke({ function_id: "app-nobody" }) as string, /no function "app-nobody"/);
   assert.match(invoke({ function_id: "app-other", timeout: "soon" }) as string, /neither a duration/);
 });
@@ -68,5 +76,7 @@ test("a wait whose event is empty is for the event that the operation's name say
 
 test("what a step is given when its time runs out", () => {
   assert.deepEqual(timeoutValue("wait"), { status: "completed", value: "null" });
-  assert.equal(timeoutValue("invoke").status, "failed");
+  const { status, value } = timeoutValue("invoke");
+  const error = { name: "InvocationTimeout", message: "The function invoked did not end in time." };
+  assert.deepEqual([status, JSON.parse(value)], ["failed", { error }]);
 });
