@@ -24,6 +24,9 @@ export type AppId = Branded<string, "AppId">;
 export type RunId = Branded<string, "RunId">;
 export type JobId = Branded<string, "JobId">;
 
+/** A ULID, as the peer has it. */
+export type CancellationId = Branded<string, "CancellationId">;
+
 /** The hash by which an SDK knows a step. */
 export type StepId = Branded<string, "StepId">;
 

@@ -16,3 +16,4 @@ export * from "./key-texts.ts";
 export * from "./parse-duration.ts";
 export * from "./read-event.ts";
 export * from "./sign.ts";
+export * from "./stable-uuid.ts";

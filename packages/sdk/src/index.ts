@@ -1,7 +1,9 @@
 /** Inlet's SDK: send events, write functions. `serve` comes from the entry for your framework: `@inlet/sdk/node`, `/express`, …  */
 
 export { type FunctionConfig, Inlet, type InletOptions } from "./client/inlet.ts";
+export type { Realtime, RealtimeTopic, RealtimeTopics } from "./client/realtime.ts";
 export type { Fetch, FetchAnswer, FetchInit, Logger, Settings } from "./client/settings.ts";
+export { type RealtimeMessage, type RealtimeToken, type Subscription, subscribe } from "./client/subscribe.ts";
 export { type EventFault, NonRetriableError, RetryAfterError, SendError, StepError } from "./errors.ts";
 export type {
   CronEvent,

@@ -2,12 +2,14 @@
 
 import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
+import { createInngestAnswers, type InngestAnswers } from "./answer-inngest.ts";
 import { createSdkAnswers, type SdkAnswers } from "./answer-sdks.ts";
 import type { FunctionsRoutesParts } from "./api/runs/functions-routes.ts";
 import type { RunsRoutesParts } from "./api/runs/runs-routes.ts";
 import type { SignalsRoutesParts } from "./api/runs/signals-routes.ts";
 import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
+import type { DedupWindow } from "./deduplicate/dedup-window.ts";
 import { AppSync } from "./execute/apps/app-sync.ts";
 import { AppWatch } from "./execute/apps/app-watch.ts";
 import type { AppCaller } from "./execute/call/call-app.ts";
@@ -52,6 +54,7 @@ export interface Functions {
   /** What people call the function with this id, in whatever environment. */
   functionName(id: string): string;
   sdk: SdkRoutesParts["sdk"];
+  inngest: Omit<InngestAnswers, "start" | "stop">;
   runs: RunsRoutesParts["runs"];
   /** What jobs start. */
   jobStarts: {
@@ -76,6 +79,7 @@ export interface FunctionsParts {
   config: Config;
   store: Store;
   directory: Directory;
+  dedupWindow: DedupWindow;
   eventIds: EventIdGenerator;
   defaultEnvironment: string;
   signingKey(): string | null;
@@ -187,6 +191,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     return outcome;
   }
 
+  const inngest = createInngestAnswers({ ...parts, registry, fanOut, executor, endEvents });
   const sdk: SdkAnswers = createSdkAnswers({ ...parts, registry, executor, sync, now });
   const runs: Functions["runs"] = {
     functionName(no) {
@@ -220,6 +225,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
       return run?.environmentId === environmentId ? { kind: "function", id: functionId(run.functionNo) } : null;
     },
     sdk,
+    inngest,
     runs,
     jobStarts: {
       replay: (environmentId, event, id) => fanOut.replay(environmentId, event, id, now()),
@@ -247,10 +253,12 @@ export function createFunctions(parts: FunctionsParts): Functions {
     async start(port) {
       ownPort = port;
       await executor.start();
+      inngest.start();
       watch.start();
     },
     async stop() {
       await watch.stop();
+      await inngest.stop();
       await executor.stop(config.drainTimeout);
     },
   };

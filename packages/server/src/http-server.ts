@@ -6,6 +6,7 @@ import { Refusal } from "@inlet/protocol";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { registerSecurityHeaders } from "./api/access/security-headers.ts";
+import { holdsRealtimeToken, isRealtimeConnect } from "./api/realtime/web-sockets.ts";
 import { registerRestErrors, sendRefusal } from "./api/rest-errors.ts";
 import { registerAnswerBudget, registerBodyBudget } from "./framework-bodies.ts";
 import { BadRequests } from "./receive/connections/bad-requests.ts";
@@ -28,14 +29,18 @@ export function createHttpServer(parts: HttpServerParts, trustProxy: boolean | s
   const badRequests = new BadRequests();
   function handle(request: IncomingMessage, response: ServerResponse, framework: RequestListener): void {
     badRequests.note(request, response);
-    const refused = parts.guard?.(request);
+    const refused = holdsRealtimeToken(request) ? null : parts.guard?.(request);
     if (refused) writeRefusal(request, response, refused);
     else if (isForEdge(request)) edge(request, response);
     else framework(request, response);
   }
   const app = Fastify({
     serverFactory: (framework) => {
-      const limits = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS };
+      const limits = {
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+        shouldUpgradeCallback: isRealtimeConnect,
+      };
       const server = createServer(limits, (request, response) => handle(request, response, framework));
       guardConnections(server, parts.connections);
       // A client may end its side once its request is written: it still gets its answer.

@@ -1,5 +1,6 @@
 /** The composition root: makes every part, connects them, starts and stops them in order. */
 
+import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createEventIdGenerator, type JobId, type Refusal } from "@inlet/protocol";
@@ -14,7 +15,11 @@ import type { AccessRules } from "./api/access/rest-access.ts";
 import { Sessions } from "./api/access/sessions.ts";
 import { registerDashboardFiles } from "./api/dashboard-files.ts";
 import { registerHealthRoutes } from "./api/health-routes.ts";
+import { environmentUuid } from "./api/inngest/answers.ts";
+import { registerPeerApi } from "./api/inngest/peer-api.ts";
 import { listenForMetrics, type MetricsListener, registerMetricsRoute } from "./api/metrics-route.ts";
+import { registerRealtimeRoutes } from "./api/realtime/realtime-routes.ts";
+import { RealtimeTokens } from "./api/realtime/tokens.ts";
 import { registerRestApi } from "./api/rest-api.ts";
 import { registerSdkRoutes } from "./api/sdk/sdk-routes.ts";
 import { StreamSlots } from "./api/streams/stream-slots.ts";
@@ -181,7 +186,7 @@ async function serve(
   const environmentShown = (id: Environment["id"]) => shownUnless(defaultEnvironment, directory.environment(id)?.name);
   const liveLog = showLine ? createLiveLog({ environmentShown, write: showLine, now }) : null;
   const functions = createFunctions({
-    ...{ config, store, directory, eventIds: ids, defaultEnvironment, liveLog, traffic, metrics, log },
+    ...{ config, store, directory, dedupWindow, eventIds: ids, defaultEnvironment, liveLog, traffic, metrics, log },
     clock: systemClock(now),
     caller: new AppCaller({
       timeoutMs: config.callTimeout,
@@ -266,6 +271,25 @@ async function serve(
     sessions: new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId: () => ids.next(now()), log, now }),
   };
   registerMetricsRoute(app, { metrics, access });
+  const devSecret = randomBytes(32).toString("hex");
+  registerRealtimeRoutes(app, {
+    isDev: config.mode === "dev",
+    signingKeyOf: (bearer) => directory.signingKeyOf(bearer),
+    tokens: new RealtimeTokens({ secrets: () => (config.mode === "dev" ? [devSecret] : directory.signingKeys()), now }),
+    environmentNamed: (name) => directory.environmentNamed(name),
+    drained: draining.signal,
+    ...{ environmentUuid, defaultEnvironment, attempts, store, now },
+  });
+  registerPeerApi(app, {
+    ...functions.inngest,
+    isDev: config.mode === "dev",
+    isApiKey: (text) => directory.key("api", text) !== null,
+    signingKeyOf: (bearer) => directory.signingKeyOf(bearer),
+    environmentNamed: (name) => directory.environmentNamed(name),
+    cancel: (run) => functions.runs.cancel(run),
+    newId: () => ids.next(now()),
+    ...{ defaultEnvironment, attempts, audit, store, log, now },
+  });
   registerRestApi(app, {
     runs,
     jobs,

@@ -308,6 +308,10 @@ const SESSION = {
   ...{ id: "ses_1", hash: "0f".repeat(32), keyId: null, createdAt: 1, lastSeenAt: 2, expiresAt: 4_000_000_000_000 },
   ...{ ip: "127.0.0.1", userAgent: "back\\slash" },
 } as never;
+const CANCELLATION = {
+  ...{ id: "01ARZ3NDEKTSV4RRFFQ69G5FAV", environmentId: 1, functionId: "shop-ship", expression: 'event.data.a == "\\\\"' },
+  ...{ startedAfter: null, startedBefore: 3, createdAt: 4, endedAt: 5 },
+} as never;
 const CALL = {
   owner: "own\\er",
   key: "k".repeat(2_000),
@@ -333,6 +337,7 @@ const JOB = {
 async function addRest(folder: string): Promise<void> {
   const store = openSqliteStore({ folder, ...hooks });
   await store.sessionInsert(SESSION);
+  await store.cancellationInsert(CANCELLATION);
   await store.idempotencyClaim(CALL);
   await store.idempotencyAnswer({ owner: CALL.owner, key: CALL.key, status: 201, body: '{"a":"\\\\"}' });
   await store.jobItemsInsert({ id: JOB.id, environmentId: JOB.environmentId, chunk: 0, items: [999_999_999] });
@@ -345,6 +350,7 @@ async function checkRest(url: string): Promise<void> {
   const job = await store.jobGet(JOB);
   assert.deepEqual({ ...job, ...JOB }, job);
   assert.deepEqual(await store.sessionFind({ hash: "0f".repeat(32) }), SESSION);
+  assert.deepEqual(await store.cancellationList({ environmentId: 1 as never }), [CANCELLATION]);
   assert.deepEqual((await store.idempotencyClaim(CALL))?.answer, { status: 201, body: '{"a":"\\\\"}' });
   await store.stop();
 }

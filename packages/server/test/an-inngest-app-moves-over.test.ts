@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runsOf } from "./support/app.ts";
@@ -71,4 +72,33 @@ test("an app of the published SDK moves over by its variables alone", async (t) 
   const [run] = await runsOf(service, sent.body.ids[0]);
   assert.deepEqual([run.status, run.output], ["completed", "hello you"], JSON.stringify(run));
   assert.equal((await service.rest("GET", "/events?name=moved/told")).body.data.length, 1);
+});
+
+test("every row of the guide's table names tests that exist", () => {
+  const tests = new Set(globSync("packages/*/test/*.test.ts", { cwd: ROOT }).map((file) => basename(file, ".test.ts")));
+  const section = GUIDE.slice(GUIDE.indexOf("## Features"), GUIDE.indexOf("## REST"));
+  const [heading = [], , ...rows] = section
+    .split("\n")
+    .filter((line) => line.startsWith("|"))
+    .map((line) => line.split("|").slice(1, -1));
+  assert.deepEqual(
+    heading.map((cell) => cell.trim()),
+    ["feature", "Inngest", "Inlet", "difference", "tested by"],
+  );
+  assert.ok(rows.length >= 20);
+  for (const row of rows) {
+    const named = [...(row[4] ?? "").matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+    assert.ok(named.length > 0, `${row[0]}: names no test`);
+    assert.deepEqual(
+      named.filter((name) => !tests.has(name)),
+      [],
+      row[0],
+    );
+  }
+});
+
+test("variables in the guide's commands expand", () => {
+  for (const [, script = ""] of GUIDE.matchAll(/^```(?:sh|console)\n([\s\S]*?)^```$/gm)) {
+    assert.doesNotMatch(script, /'[^'\n]*\$[A-Z_]+[^'\n]*'/, "a variable in single quotes is not replaced by a shell");
+  }
 });

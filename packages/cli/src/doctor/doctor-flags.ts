@@ -4,6 +4,22 @@ import type { Flags } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 
 export const DOCTOR_FLAGS = {
+  app: {
+    type: "string",
+    placeholder: "url",
+    fault: (text: string) =>
+      /^https?:\/\//.test(text) && URL.canParse(text)
+        ? null
+        : `--app must be an address such as http://localhost:3000/api/inngest, not "${text}"`,
+    sentence: "App to check instead: what of it would behave differently on Inlet.",
+  },
+  "signing-key": {
+    type: "string",
+    placeholder: "key",
+    variable: "SERVICE_SIGNING_KEY",
+    secret: true,
+    sentence: "Signing key of the app, for --app; not needed for an app in dev mode.",
+  },
   "data-dir": {
     type: "string",
     placeholder: "folder",

@@ -3,16 +3,18 @@
 import { styleText } from "node:util";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
+import { checkApp } from "./check-app.ts";
 import { checkFolder, checkNode, checkPort, checkSettings } from "./check-machine.ts";
 import { checkService, isInlet, look } from "./check-service.ts";
 import type { DOCTOR_FLAGS } from "./doctor-flags.ts";
 import type { Finding } from "./finding.ts";
 
-const COLOURS = { ok: "green", warning: "yellow", problem: "red", skipped: "dim" } as const;
+const COLOURS = { ok: "green", note: "cyan", warning: "yellow", problem: "red", skipped: "dim" } as const;
 const STATUS_UNITS = 9;
 
 export async function doctor({ options, io }: Call<typeof DOCTOR_FLAGS>): Promise<CommandResult> {
-  const findings = [
+  if (options.app !== null) return report(await checkApp(options.app, options.signingKey));
+  return report([
     checkNode(),
     ...checkSettings(io.variables),
     ...checkFolder(options.dataDir),
@@ -21,7 +23,10 @@ export async function doctor({ options, io }: Call<typeof DOCTOR_FLAGS>): Promis
       return typeof looked !== "string" && isInlet(looked);
     }),
     ...(await checkService(options, options.key)),
-  ];
+  ]);
+}
+
+function report(findings: readonly Finding[]): CommandResult {
   const problems = findings.filter(({ status }) => status === "problem").length;
   const warnings = findings.filter(({ status }) => status === "warning").length;
   return {

@@ -2,7 +2,8 @@
 
 export interface Finding {
   check: string;
-  status: "ok" | "warning" | "problem" | "skipped";
+  /** `note`: good to know, nothing to do. */
+  status: "ok" | "note" | "warning" | "problem" | "skipped";
   message: string;
   advice?: string;
 }
@@ -17,6 +18,10 @@ export function warning(check: string, message: string, advice: string): Finding
 
 export function problem(check: string, message: string, advice: string): Finding {
   return { check, status: "problem", message, advice };
+}
+
+export function note(check: string, message: string): Finding {
+  return { check, status: "note", message };
 }
 
 export function skipped(check: string, message: string): Finding {

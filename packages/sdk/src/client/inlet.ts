@@ -7,6 +7,7 @@ import type { FailureContext, FunctionContext } from "../functions/context.ts";
 import { type CancelOn, checkId, type FlowConfig } from "../functions/function-config.ts";
 import { createInletFunction, type InletFunction, type PlainTrigger } from "../functions/inlet-function.ts";
 import type { Client } from "./client.ts";
+import { Realtime } from "./realtime.ts";
 import { currentRun } from "./run-context.ts";
 import { sendEvents } from "./send-events.ts";
 import { sendSignal } from "./send-signal.ts";
@@ -34,6 +35,7 @@ export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boo
   declare readonly settings: Settings;
   readonly schemas: EventSchemas;
   readonly validates: boolean;
+  readonly realtime: Realtime;
 
   constructor(options: InletOptions<Schemas, Checked>) {
     checkId(options.id, "app");
@@ -41,6 +43,7 @@ export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boo
     Object.defineProperty(this, "settings", { value: readSettings(options) });
     this.schemas = options.events ?? {};
     this.validates = options.validate === true;
+    this.realtime = new Realtime(() => this.settings);
   }
 
   /** Resolves once the service has the events on disk, with one Event ID for each. Await it: a serverless runtime may stop otherwise. */

@@ -2,6 +2,7 @@
 
 import type { Client } from "../client/client.ts";
 import { stepSeed } from "../client/event-seed.ts";
+import type { RealtimeTopic } from "../client/realtime.ts";
 import { durationText, instantText } from "../duration.ts";
 import type { EventPayload, ReceivedEvent } from "../events/event-types.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
@@ -62,6 +63,13 @@ export function makeStepTools({ client, runId, eventMs, find }: StepSource): Any
       wrap(id: string, body: (...args: unknown[]) => unknown, ...args: unknown[]) {
         if (typeof body !== "function") throw new TypeError(`step.ai.wrap("${id}") needs a function`);
         return find({ id, op: "StepRun", input: args, opts: { type: "step.ai.wrap" }, run: (_, input) => body(...input) });
+      },
+    },
+    realtime: {
+      publish(id: string, topic: RealtimeTopic, data: unknown) {
+        if (!topic?.channel || !topic.topic) throw new TypeError(`step.realtime.publish("${id}") needs a channel and a topic`);
+        const run = () => client.realtime.publish(topic, data);
+        return find({ id, op: "StepRun", opts: { type: "step.realtime.publish" }, run, revive: () => undefined });
       },
     },
     invoke(id: string, { function: called, data = {}, user, v, timeout }: InvokeParameters) {

@@ -1,5 +1,6 @@
 /** The `step` object of a handler, as types. What it does is in `execution/`. */
 
+import type { RealtimeTopic } from "../client/realtime.ts";
 import type { EventNamed, KnownName, SendableEvent } from "../events/event-types.ts";
 import type { Jsonified, StepResult } from "../events/jsonified.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
@@ -60,6 +61,10 @@ export interface StepTools<Schemas, Checked> {
   /** The service makes the request and keeps the response, whatever its status. No response at all is tried again. */
   fetch(url: string | URL, options?: FetchOptions): Promise<Response>;
   readonly ai: AiTools;
+  readonly realtime: {
+    /** Publishes once, however often the function is called again. */
+    publish(id: string, topic: RealtimeTopic, data: unknown): Promise<void>;
+  };
   /** Runs another function and waits for what it returns. */
   invoke<Called extends string | InletFunction>(
     id: string,

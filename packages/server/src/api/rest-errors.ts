@@ -36,7 +36,8 @@ export function registerRestErrors(app: FastifyInstance, log: Logger): void {
   });
 }
 
-function refusalFor(error: FastifyError): Refusal {
+/** What an error of a handler or of the framework is answered with. */
+export function refusalFor(error: FastifyError): Refusal {
   if (error instanceof RestRefusal) return error.refusal;
   if (error instanceof StoreUnavailable)
     return new Refusal("store_unavailable", "The store cannot be used right now. Try again in a moment.");

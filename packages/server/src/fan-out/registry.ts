@@ -1,7 +1,6 @@
 /** Every function of every environment in memory, so that finding what an event starts costs no query. Refreshed after every sync. */
 
-import { createHash } from "node:crypto";
-import type { AppNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
+import { type AppNo, type EnvironmentId, type FunctionNo, stableUuid } from "@inlet/protocol";
 import type { App, AppStore, StoredFunction } from "../store/contract/index.ts";
 import { type FunctionConfig, readFunctionConfig } from "./function-config.ts";
 import { type Candidate, TriggerIndex } from "./triggers.ts";
@@ -93,16 +92,15 @@ export class Registry {
     if (!app || "faults" in read) return [];
     const { config } = read;
     const { no, id, name, environmentId, archivedAt } = stored;
-    return [[no, { no, id, uuid: uuidOf(environmentId, id), name, environmentId, app, config, isArchived: archivedAt !== null, stored }]];
+    return [
+      [
+        no,
+        { no, id, uuid: stableUuid(`${environmentId}/${id}`), name, environmentId, app, config, isArchived: archivedAt !== null, stored },
+      ],
+    ];
   }
 }
 
 function triggered({ no, config }: RegisteredFunction): { functionNo: FunctionNo; triggers: FunctionConfig["triggers"] } {
   return { functionNo: no, triggers: config.triggers };
-}
-
-/** Always the same for the same function. */
-function uuidOf(environmentId: EnvironmentId, id: string): string {
-  const hex = createHash("sha1").update(`${environmentId}/${id}`).digest("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

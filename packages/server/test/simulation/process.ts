@@ -80,6 +80,7 @@ export class SimProcess {
         log,
         caller: parts.caller,
       },
+      dedupWindow: createDedupWindow(config.dedupWindow),
       clock: { now, after },
       signingKey: () => null,
     });

@@ -11,7 +11,9 @@ export function curlCommands(text: string): CurlCommand[] {
 }
 
 function parseCurl(command: string): CurlCommand {
-  const words = [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
+  const words = [...command.matchAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"|(\S+)/g)].map(
+    (match) => match[1] ?? match[2]?.replace(/\\(.)/g, "$1") ?? match[3] ?? "",
+  );
   const headers: Record<string, string> = {};
   let url = "";
   let body: string | null = null;

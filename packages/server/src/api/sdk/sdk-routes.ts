@@ -107,8 +107,8 @@ async function sendState(request: FastifyRequest, reply: FastifyReply, read: (id
   return reply.type("application/json").send(state);
 }
 
-/** A service that checks keys takes registrations and results from apps that hold a signing key. */
-function principalOfSdk(parts: SdkRoutesParts, request: FastifyRequest): Principal {
+/** A service that checks keys takes registrations, results and calls of the peer's API from those who hold a signing key. */
+export function principalOfSdk(parts: Pick<SdkRoutesParts, "isDev" | "signingKeyOf" | "attempts">, request: FastifyRequest): Principal {
   const { isDev, signingKeyOf } = parts;
   if (isDev) return DEV_PRINCIPAL;
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];

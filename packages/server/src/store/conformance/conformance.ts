@@ -3,6 +3,7 @@
 import { admissionConformance } from "./admissions.ts";
 import { appConformance } from "./apps.ts";
 import { auditConformance } from "./audit-log.ts";
+import { cancellationConformance } from "./cancellations.ts";
 import { dedupConformance } from "./dedup.ts";
 import type { Engine } from "./engine.ts";
 import { environmentConformance } from "./environments.ts";
@@ -17,6 +18,7 @@ import { limitConformance } from "./limits.ts";
 import { orderConformance } from "./orders.ts";
 import { pageBytesConformance } from "./page-bytes.ts";
 import { queueConformance } from "./queue.ts";
+import { realtimeConformance } from "./realtime.ts";
 import { retentionConformance } from "./retention.ts";
 import { runAdvanceConformance } from "./run-advance.ts";
 import { runCallConformance } from "./run-calls.ts";
@@ -54,5 +56,7 @@ export function storeConformance(engine: Engine): void {
   runCallConformance(engine);
   runReadConformance(engine);
   jobConformance(engine);
+  cancellationConformance(engine);
+  realtimeConformance(engine);
   retentionConformance(engine);
 }

@@ -1,6 +1,7 @@
 export * from "./admissions.ts";
 export * from "./apps.ts";
 export * from "./audit-log.ts";
+export * from "./cancellations.ts";
 export * from "./dedup-keys.ts";
 export * from "./environments.ts";
 export * from "./event-cursor.ts";
@@ -13,6 +14,7 @@ export * from "./keys.ts";
 export * from "./new-runs.ts";
 export * from "./orders.ts";
 export * from "./queue.ts";
+export * from "./realtime.ts";
 export * from "./retention.ts";
 export * from "./runs.ts";
 export * from "./sessions.ts";

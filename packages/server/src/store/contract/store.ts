@@ -8,6 +8,7 @@
 import type { AdmissionStore } from "./admissions.ts";
 import type { AppStore } from "./apps.ts";
 import type { AuditStore } from "./audit-log.ts";
+import type { CancellationStore } from "./cancellations.ts";
 import type { DedupKeyStore } from "./dedup-keys.ts";
 import type { EnvironmentStore } from "./environments.ts";
 import type { EventTypeStore } from "./event-types.ts";
@@ -18,6 +19,7 @@ import type { JobStore } from "./jobs.ts";
 import type { KeyStore } from "./keys.ts";
 import type { OrderStore } from "./orders.ts";
 import type { QueueStore } from "./queue.ts";
+import type { RealtimeStore } from "./realtime.ts";
 import type { RetentionStore } from "./retention.ts";
 import type { RunStore } from "./runs.ts";
 import type { SessionStore } from "./sessions.ts";
@@ -40,6 +42,8 @@ export interface Store
     OrderStore,
     RunStore,
     SignalStore,
+    CancellationStore,
+    RealtimeStore,
     RetentionStore,
     FunctionStartStore,
     SessionStore,

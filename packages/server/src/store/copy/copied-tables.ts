@@ -229,6 +229,15 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     convert: { key: (text) => boundedKey(text as string) },
   },
   {
+    name: "cancellations",
+    key: ["environment_id", "cancellation_id"],
+    columns: same(
+      ...["environment_id", "cancellation_id", "function_id", "started_after", "started_before", "expression"],
+      ...["created_at", "ended_at"],
+    ),
+    convert: escaped("function_id", "expression"),
+  },
+  {
     name: "sessions",
     key: ["rowid"],
     columns: same("session_id", "hash", "key_id", "created_at", "last_seen_at", "expires_at", "ip", "user_agent"),

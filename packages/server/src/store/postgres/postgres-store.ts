@@ -34,11 +34,13 @@ import type { News } from "./group-writes.ts";
 import { jobStore } from "./jobs/jobs.ts";
 import { createAnnounced } from "./nodes/announce.ts";
 import { NodeBeat } from "./nodes/nodes.ts";
+import { realtimeStore } from "./nodes/realtime.ts";
 import { Signals } from "./nodes/signals.ts";
 import { turnStore } from "./nodes/turns.ts";
 import { admissionStore } from "./queue/admissions.ts";
 import { queueStore } from "./queue/queue.ts";
 import { orderStore } from "./queue/run-order.ts";
+import { cancellationStore } from "./runs/cancellations.ts";
 import type { Decision, DecisionResult } from "./runs/decisions.ts";
 import { functionStartStore } from "./runs/function-starts.ts";
 import { runStore } from "./runs/runs.ts";
@@ -130,6 +132,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
     ...keyStore(database, announced, box),
+    ...cancellationStore(database),
+    ...realtimeStore(database, node, signals.realtime),
     ...sessionStore(database),
     ...auditStore(database),
     ...idempotencyStore(database),

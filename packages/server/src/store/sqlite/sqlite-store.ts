@@ -25,6 +25,7 @@ import { refuseMoved } from "./folder/moved-folder.ts";
 import { makePrivateFolder } from "./folder/private-folder.ts";
 import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
 import { jobStore } from "./jobs/jobs.ts";
+import { realtimeStore } from "./nodes/realtime.ts";
 import { admissionStore } from "./queue/admissions.ts";
 import { Lanes } from "./queue/lanes.ts";
 import { Limits } from "./queue/limits.ts";
@@ -33,6 +34,7 @@ import { QueueEntries } from "./queue/queue-entries.ts";
 import { orderStore, RunOrder } from "./queue/run-order.ts";
 import { Reader } from "./reader.ts";
 import { AdvanceRun, type AppendInside } from "./runs/advance-run.ts";
+import { cancellationStore } from "./runs/cancellations.ts";
 import { ChangedRuns } from "./runs/changed-runs.ts";
 import { functionStartStore } from "./runs/function-starts.ts";
 import { ResumeRuns } from "./runs/resume-runs.ts";
@@ -136,6 +138,8 @@ export function openSqliteStore({
     ...dedupKeyStore(db, writer),
     ...environmentStore(db, writer),
     ...keyStore(db, writer, box),
+    ...cancellationStore(db, writer),
+    ...realtimeStore(),
     ...sessionStore(db, writer),
     ...auditStore(db, writer, reader),
     ...idempotencyStore(db, writer),

@@ -1,6 +1,6 @@
 /**
  * What nodes signal to each other: events were stored, runs changed, entries wait that nobody holds, slots became free, keys or functions
- * were changed.
+ * were changed; and realtime messages.
  *
  * Signals go by LISTEN and NOTIFY on a connection of their own, and only make things fast: whoever missed one, or does not listen
  * at all, finds the same by looking every few seconds. Those about events, runs, entries and slots are sent after the commit: at
@@ -10,13 +10,14 @@
 
 import type { RunNo } from "@inlet/protocol";
 import type { Client } from "pg";
-import { fromStoreText, type QueueListener, type StoreTopic } from "../../contract/index.ts";
+import { fromStoreText, type QueueListener, type RealtimeListener, type StoreTopic } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 import { type News, noNews, noteLane } from "../group-writes.ts";
 import { LANE_WALK } from "../queue/lane-walk.ts";
 import { TIMER_LANE_NO } from "../queue/lanes.ts";
 import { CHANNEL } from "./announce.ts";
 import { Listeners } from "./listeners.ts";
+import { MessagePieces, REALTIME_CHANNEL } from "./realtime.ts";
 
 const EVENTS_CHANNEL = "inlet_events";
 const RUNS_CHANNEL = "inlet_runs";
@@ -46,11 +47,13 @@ type Signal = { lane: string; dueAt: number } | { limits: readonly string[] } | 
 export class Signals {
   readonly events = new Listeners<() => void>(() => void this.#subscribe());
   readonly runs = new Listeners<(runNos: readonly RunNo[]) => void>(() => void this.#subscribe());
+  readonly realtime = new Listeners<RealtimeListener>(() => void this.#subscribe());
   readonly queue = new Listeners<QueueListener>();
   readonly limits = new Listeners<(ids: readonly string[]) => void>();
   readonly topics = new Listeners<(topic: StoreTopic) => void>();
   readonly #database: Database;
   readonly #node: string;
+  readonly #pieces = new MessagePieces();
   #gathered: News = noNews();
   #client: Client | null = null;
   #isGathering = false;
@@ -132,6 +135,7 @@ export class Signals {
     const wanted = [
       ...[this.events.size > 0 ? `LISTEN ${EVENTS_CHANNEL}` : `UNLISTEN ${EVENTS_CHANNEL}`],
       ...[this.runs.size > 0 ? `LISTEN ${RUNS_CHANNEL}` : `UNLISTEN ${RUNS_CHANNEL}`],
+      ...[this.realtime.size > 0 ? `LISTEN ${REALTIME_CHANNEL}` : `UNLISTEN ${REALTIME_CHANNEL}`],
     ];
     await client?.query(wanted.join("; ")).catch(() => client && this.#lose(client));
   }
@@ -149,8 +153,14 @@ export class Signals {
     if (node === this.#node) return;
     if (channel === EVENTS_CHANNEL) this.events.notify();
     else if (channel === RUNS_CHANNEL) this.runs.notify(what.split(",").map((no) => Number(no) as RunNo));
+    else if (channel === REALTIME_CHANNEL) this.#hearMessage(what);
     else if (!what.startsWith("{")) this.topics.notify(what as StoreTopic);
     else this.#act(JSON.parse(what) as Signal);
+  }
+
+  #hearMessage(what: string): void {
+    const message = this.#pieces.add(what);
+    if (message) this.realtime.notify(message);
   }
 
   #act(signal: Signal): void {

@@ -473,6 +473,19 @@ CREATE TABLE marks (
 );
 CREATE INDEX marks_by_age ON marks (expires_at);
 
+-- Runs of a function that are to be cancelled: those created in a time range, and that match an expression.
+CREATE TABLE cancellations (
+  environment_id  integer NOT NULL,
+  cancellation_id text COLLATE "C" NOT NULL,
+  function_id     text NOT NULL,
+  started_after   bigint,
+  started_before  bigint NOT NULL,
+  expression      text,
+  created_at      bigint NOT NULL,
+  ended_at        bigint,
+  PRIMARY KEY (environment_id, cancellation_id)
+);
+
 -- People signed in to the dashboard. The token itself is only in their browser.
 CREATE TABLE sessions (
   session_id   text COLLATE "C" PRIMARY KEY,

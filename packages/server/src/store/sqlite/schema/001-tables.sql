@@ -377,6 +377,19 @@ CREATE TABLE calls (
 
 CREATE INDEX calls_by_run ON calls (run_no);
 
+-- Runs of a function that are to be cancelled: those created in a time range, and that match an expression.
+CREATE TABLE cancellations (
+  environment_id  INTEGER NOT NULL,
+  cancellation_id TEXT NOT NULL,
+  function_id     TEXT NOT NULL,
+  started_after   INTEGER,
+  started_before  INTEGER NOT NULL,
+  expression      TEXT,
+  created_at      INTEGER NOT NULL,
+  ended_at        INTEGER,
+  PRIMARY KEY (environment_id, cancellation_id)
+) STRICT, WITHOUT ROWID;
+
 -- People signed in to the dashboard. The token itself is only in their browser.
 CREATE TABLE sessions (
   session_id   TEXT PRIMARY KEY,

@@ -1,0 +1,67 @@
+/**
+ * Messages from functions to whoever watches, in a browser for instance. They reach the subscribers there are and are kept nowhere.
+ * Publishing and tokens need the signing key, except in dev; subscribing needs a token.
+ */
+
+import { SendError } from "../errors.ts";
+import { askService } from "../serving/ask-service.ts";
+import { currentRun } from "./run-context.ts";
+import type { Settings } from "./settings.ts";
+import { type RealtimeMessage, type RealtimeToken, type Subscription, subscribe } from "./subscribe.ts";
+
+export interface RealtimeTopic {
+  /** Groups topics, such as "user:7". */
+  channel: string;
+  topic: string;
+}
+
+export interface RealtimeTopics {
+  channel: string;
+  topics: readonly string[];
+}
+
+export class Realtime {
+  readonly #settings: () => Settings;
+
+  constructor(settings: () => Settings) {
+    this.#settings = settings;
+  }
+
+  /** Reaches the subscribers of this moment. Inside a function, publish in a step so that a retry does not publish again. */
+  async publish({ channel, topic }: RealtimeTopic, data: unknown): Promise<void> {
+    const run = currentRun();
+    // The test kit has no service.
+    if (run?.capture) return;
+    const query = new URLSearchParams({ channel, topic, ...(run ? { run_id: run.runId } : {}) });
+    await this.#ask(`/v1/realtime/publish?${query}`, data ?? null);
+  }
+
+  /** For someone who may subscribe to these topics: pass it on, to a browser for instance, which has a minute to connect. */
+  async token({ channel, topics }: RealtimeTopics): Promise<RealtimeToken> {
+    const { jwt } = await this.#ask(
+      "/v1/realtime/token",
+      topics.map((name) => ({ channel, name })),
+    );
+    return { channel, topics, key: String(jwt), baseUrl: this.#settings().baseUrl ?? "" };
+  }
+
+  /** Subscribes with a token of its own. */
+  async subscribe(topics: RealtimeTopics, onMessage: (message: RealtimeMessage) => void): Promise<Subscription> {
+    return subscribe(await this.token(topics), onMessage);
+  }
+
+  async #ask(path: string, body: unknown): Promise<{ jwt?: unknown }> {
+    const { status, text } = await askService(this.#settings(), { method: "POST", path, body: JSON.stringify(body) });
+    const answer = parse(text);
+    if (status === 200 || status === 201) return answer;
+    throw new SendError(answer.error ?? `The service answered with status ${status}`, { code: answer.code ?? "response_invalid", status });
+  }
+}
+
+function parse(text: string): { jwt?: unknown; error?: string; code?: string } {
+  try {
+    return (JSON.parse(text) as { error?: string } | null) ?? {};
+  } catch {
+    return {};
+  }
+}

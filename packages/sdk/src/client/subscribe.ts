@@ -1,0 +1,48 @@
+/** Follows realtime messages over WebSocket, in browsers and on servers. Needs a token and nothing else. */
+
+export interface RealtimeToken {
+  channel: string;
+  topics: readonly string[];
+  key: string;
+  baseUrl: string;
+}
+
+export interface RealtimeMessage<Data = unknown> {
+  channel: string;
+  topic: string;
+  data: Data;
+  /** The run that published it, if one did. */
+  runId?: string;
+  /** ISO 8601. */
+  createdAt: string;
+}
+
+export interface Subscription {
+  close(): void;
+  /** Why the connection ended, once it has. What is published after that is missed: subscribe again with a new token. */
+  readonly closed: Promise<string>;
+}
+
+/** Resolves once the connection is open: messages published from then on arrive. */
+export async function subscribe(
+  { key, baseUrl }: Pick<RealtimeToken, "key" | "baseUrl">,
+  onMessage: (message: RealtimeMessage) => void,
+): Promise<Subscription> {
+  if (typeof WebSocket === "undefined") throw new TypeError("This runtime has no WebSocket");
+  const url = new URL("/v1/realtime/connect", baseUrl);
+  url.protocol = url.protocol === "http:" ? "ws:" : "wss:";
+  url.searchParams.set("token", key);
+  const socket = new WebSocket(url);
+  socket.onmessage = ({ data }) => {
+    const { kind, channel, topic, run_id, created_at, data: value } = JSON.parse(String(data));
+    if (kind === "data") onMessage({ channel, topic, data: value, createdAt: created_at, ...(run_id ? { runId: run_id } : {}) });
+  };
+  const closed = new Promise<string>((resolve) => {
+    socket.onclose = ({ reason }) => resolve(reason || "The connection was lost");
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.onopen = () => resolve();
+    socket.onerror = () => reject(new Error("The subscription was refused: is its token older than a minute?"));
+  });
+  return { close: () => socket.close(1000), closed };
+}

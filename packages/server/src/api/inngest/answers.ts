@@ -1,0 +1,41 @@
+/**
+ * How Inngest's API answers: `{"data": …, "metadata": {…}}`, and errors as `{"error", "data": null, "status"}`; its second version has
+ * `{"errors": [{"code", "message"}]}`. Its server writes names in snake case and its document in camel case: where they differ,
+ * both are given.
+ */
+
+import { type EnvironmentId, ERRORS, type Refusal, stableUuid } from "@inlet/protocol";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { RestRefusal, refusalFor } from "../rest-errors.ts";
+
+/** There is one account. */
+export const ACCOUNT_ID = "00000000-0000-0000-0000-000000000000";
+
+export function environmentUuid(id: EnvironmentId): string {
+  return stableUuid(`environment/${id}`);
+}
+
+/** `data` is JSON text: payloads go in as they were sent. */
+export function sendData(reply: FastifyReply, now: number, data: string, page?: object): FastifyReply {
+  const at = JSON.stringify(new Date(now).toISOString());
+  const pageText = page === undefined ? "" : `,"page":${JSON.stringify(page)}`;
+  return reply.type("application/json").send(`{"data":${data},"metadata":{"fetched_at":${at},"fetchedAt":${at}}${pageText}}`);
+}
+
+export function registerPeerErrors(app: FastifyInstance, log: Logger): void {
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const refused = refusalFor(error);
+    if (refused.code === "internal_error") log.error({ err: error, route: request.routeOptions.url }, "request failed unexpectedly");
+    if (ERRORS[refused.code].retry === "retryable") {
+      const waitS = error instanceof RestRefusal ? (error.retryAfterS ?? 1) : 1;
+      reply.header("retry-after", String(waitS));
+    }
+    return reply.code(refused.status).type("application/json").send(errorText(request, refused));
+  });
+}
+
+function errorText({ routeOptions }: FastifyRequest, { code, message, status }: Refusal): string {
+  const isSecond = routeOptions.url?.startsWith("/v1") === false;
+  return JSON.stringify(isSecond ? { errors: [{ code, message }] } : { error: message, code, data: null, status });
+}

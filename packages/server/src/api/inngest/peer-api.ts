@@ -1,0 +1,53 @@
+/**
+ * Inngest's REST API, for requests that bring a signing key (peer-requests.ts): the same paths under `/v1` as ours with the shapes its
+ * users know, and what its second version has of apps and functions. Credentials are checked before a body is read, wrong ones are
+ * counted per address, and changes go to the audit log, as everywhere.
+ */
+
+import { environmentNamed } from "@inlet/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { Environment } from "../../store/contract/index.ts";
+import { RestRefusal } from "../rest-errors.ts";
+import { principalOfSdk, type SdkRoutesParts } from "../sdk/sdk-routes.ts";
+import { registerPeerErrors } from "./answers.ts";
+import { type PeerAppsParts, registerPeerApps } from "./apps-routes.ts";
+import { type PeerCancellationsParts, registerPeerCancellations } from "./cancellations-routes.ts";
+import { type PeerEventsParts, registerPeerEvents } from "./events-routes.ts";
+import { registerPeerConstraint } from "./peer-requests.ts";
+import { type PeerRunsParts, registerPeerRuns } from "./runs-routes.ts";
+
+export interface PeerApiParts
+  extends Omit<PeerEventsParts & PeerRunsParts & PeerCancellationsParts & PeerAppsParts, "environmentOf">,
+    Pick<SdkRoutesParts, "isDev" | "signingKeyOf" | "attempts"> {
+  isApiKey(text: string): boolean;
+  environmentNamed(name: string): Environment | undefined;
+  defaultEnvironment: string;
+  log: Logger;
+}
+
+export function registerPeerApi(app: FastifyInstance, parts: PeerApiParts): void {
+  registerPeerConstraint(app, parts);
+  app.register(async (routes) => {
+    routes.decorateRequest("principal", null);
+    // Before anything of a body is read.
+    routes.addHook("onRequest", async (request) => {
+      request.principal = principalOfSdk(parts, request);
+    });
+    routes.removeAllContentTypeParsers();
+    routes.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+    registerPeerErrors(routes, parts.log);
+    const all = { ...parts, environmentOf: (request: FastifyRequest) => environmentOf(parts, request) };
+    registerPeerEvents(routes, all);
+    registerPeerRuns(routes, all);
+    registerPeerCancellations(routes, all);
+    registerPeerApps(routes, all);
+  });
+}
+
+function environmentOf(parts: PeerApiParts, request: FastifyRequest): Environment {
+  const name = environmentNamed(request.headers) ?? parts.defaultEnvironment;
+  const environment = parts.environmentNamed(name);
+  if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);
+  return environment;
+}

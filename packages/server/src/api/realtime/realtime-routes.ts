@@ -1,0 +1,99 @@
+/**
+ * Realtime: messages from functions to whoever watches, in a browser for instance. `token` and `publish` are for those who hold a signing
+ * key, `sse` and `connect` (web-sockets.ts) for those who hold a token. Nothing is kept: a message reaches the subscribers there are.
+ */
+
+import { environmentNamed, isEventId, Refusal } from "@inlet/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Environment } from "../../store/contract/index.ts";
+import { invalid, RestRefusal, sendRefusal } from "../rest-errors.ts";
+import { principalOfSdk, type SdkRoutesParts } from "../sdk/sdk-routes.ts";
+import { type PublishParts, type PublishTarget, publish, publishStream } from "./publish-messages.ts";
+import { readTopics, TOPIC_UNITS_MAX } from "./read-topics.ts";
+import { followAsStream } from "./server-sent.ts";
+import { Subscribers } from "./subscribers.ts";
+import type { RealtimeTokens } from "./tokens.ts";
+import { serveWebSockets } from "./web-sockets.ts";
+
+export interface RealtimeParts extends PublishParts, Pick<SdkRoutesParts, "isDev" | "signingKeyOf" | "attempts"> {
+  tokens: RealtimeTokens;
+  environmentNamed(name: string): Environment | undefined;
+  defaultEnvironment: string;
+  /** Aborted when the service drains. */
+  drained: AbortSignal;
+}
+
+const MESSAGE_BYTES_MAX = 512 * 1024;
+const TOKEN_BODY_BYTES_MAX = 64 * 1024;
+
+export function registerRealtimeRoutes(app: FastifyInstance, parts: RealtimeParts): void {
+  const subscribers = new Subscribers(parts.store);
+  parts.drained.addEventListener("abort", () => subscribers.cutAll());
+  serveWebSockets(app.server, { ...parts, subscribers });
+
+  app.register(async (routes) => {
+    routes.decorateRequest("principal", null);
+    // Before anything of a body is read.
+    routes.addHook("onRequest", async (request) => {
+      request.principal = principalOfSdk(parts, request);
+    });
+    routes.removeAllContentTypeParsers();
+    routes.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+    routes.addContentTypeParser("text/stream", (_request, payload, done) => done(null, payload));
+
+    routes.post("/v1/realtime/token", { bodyLimit: TOKEN_BODY_BYTES_MAX }, async (request, reply) => {
+      const { id: environmentId } = environmentOf(parts, request);
+      reply.code(201);
+      return { jwt: parts.tokens.issue({ environmentId, topics: readTopics(request.body as string) }) };
+    });
+
+    routes.post("/v1/realtime/publish", { bodyLimit: MESSAGE_BYTES_MAX }, async (request) => {
+      const target = targetOf(parts, request);
+      if (typeof request.body === "string" || request.body === undefined) await publish(parts, target, asJson(request.body ?? ""));
+      else await publishStream(parts, target, request.body as AsyncIterable<Buffer>);
+      return { status: 200 };
+    });
+  });
+
+  app.get<{ Querystring: { token?: string } }>("/v1/realtime/sse", async (request, reply) => {
+    const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
+    const claims = parts.tokens.read(bearer ?? request.query.token ?? "");
+    if (!claims) {
+      parts.attempts.judge(request.ip, null);
+      return sendRefusal(
+        reply,
+        new Refusal("realtime_token_invalid", "The token is missing, was not issued here, or is older than a minute."),
+      );
+    }
+    return followAsStream(reply, subscribers, claims);
+  });
+}
+
+/** Text that is no JSON is published as a text. */
+function asJson(body: string): string {
+  try {
+    JSON.parse(body);
+    return body.trim();
+  } catch {
+    return JSON.stringify(body);
+  }
+}
+
+function targetOf(parts: RealtimeParts, request: FastifyRequest): PublishTarget {
+  const query = request.query as Readonly<Record<string, string | string[] | undefined>>;
+  const [channel = ""] = [query.channel ?? ""].flat();
+  const topics = [query.topic ?? []].flat();
+  const [runId = null] = [query.run_id ?? []].flat();
+  if (channel === "" || channel.length > TOPIC_UNITS_MAX) throw invalid("channel", `must have 1 to ${TOPIC_UNITS_MAX} characters`);
+  if (topics.length === 0 || topics.length > 10 || topics.some((topic) => topic === "" || topic.length > TOPIC_UNITS_MAX))
+    throw invalid("topic", `must be given, at most 10 times, each with 1 to ${TOPIC_UNITS_MAX} characters`);
+  if (runId !== null && !isEventId(runId)) throw invalid("run_id", "is not the id of a run");
+  return { environment: environmentOf(parts, request), channel, topics, runId };
+}
+
+function environmentOf(parts: RealtimeParts, request: FastifyRequest): Environment {
+  const name = environmentNamed(request.headers) ?? parts.defaultEnvironment;
+  const environment = parts.environmentNamed(name);
+  if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);
+  return environment;
+}

@@ -1,0 +1,94 @@
+/**
+ * Who is subscribed to what on this node. Bounded: so many subscribers, topics of one and bytes that wait for one. A subscriber that reads
+ * more slowly than messages come is cut with a message: it can connect again, and misses what was published meanwhile.
+ */
+
+import type { EnvironmentId } from "@inlet/protocol";
+import type { RealtimeStore } from "../../store/contract/index.ts";
+import type { RealtimeTopic, TokenClaims } from "./tokens.ts";
+
+export interface Connection {
+  send(text: string): void;
+  /** How many bytes wait to be read by the other side. */
+  waitingBytes(): number;
+  /** Ends it with a reason. */
+  cut(reason: string): void;
+}
+
+const SUBSCRIBERS_MAX = 1_000;
+const TOPICS_PER_SUBSCRIBER_MAX = 100;
+const WAITING_BYTES_MAX = 512 * 1024;
+export const TOO_SLOW = "This subscriber reads too slowly. Connect again.";
+export const STOPPING = "The service is stopping. Connect again.";
+
+export class Subscribers {
+  /** By subscriber, the keys of its topics. */
+  readonly #topics = new Map<Connection, Set<string>>();
+  readonly #byTopic = new Map<string, Set<Connection>>();
+  readonly #stopWatching: () => void;
+  #isStopped = false;
+
+  /** Watches from the beginning: what is published once a subscriber has connected reaches it, from whichever node. */
+  constructor(store: RealtimeStore) {
+    this.#stopWatching = store.realtimeWatch(({ environmentId, channel, topic, text }) =>
+      this.#deliver(keyOf(environmentId, { channel, name: topic }), text),
+    );
+  }
+
+  /** False when there is no room for it. Messages are sent from this moment on. */
+  add(connection: Connection, claims: TokenClaims): boolean {
+    if (this.#isStopped || this.#topics.size >= SUBSCRIBERS_MAX) return false;
+    this.#topics.set(connection, new Set());
+    return this.subscribe(connection, claims);
+  }
+
+  /** False when it would have too many topics. */
+  subscribe(connection: Connection, { environmentId, topics }: TokenClaims): boolean {
+    const keys = this.#topics.get(connection);
+    if (!keys) return false;
+    for (const topic of topics) keys.add(keyOf(environmentId, topic));
+    if (keys.size > TOPICS_PER_SUBSCRIBER_MAX) return false;
+    for (const key of keys) this.#byTopic.set(key, (this.#byTopic.get(key) ?? new Set()).add(connection));
+    return true;
+  }
+
+  unsubscribe(connection: Connection, environmentId: EnvironmentId, topics: readonly RealtimeTopic[]): void {
+    for (const topic of topics) this.#leave(connection, keyOf(environmentId, topic));
+  }
+
+  /** Nothing happens to one that is gone already. */
+  remove(connection: Connection): void {
+    for (const key of this.#topics.get(connection) ?? []) this.#leave(connection, key);
+    this.#topics.delete(connection);
+  }
+
+  /** The service stops: no others are taken. */
+  cutAll(): void {
+    this.#isStopped = true;
+    this.#stopWatching();
+    for (const connection of [...this.#topics.keys()]) this.#cut(connection, STOPPING);
+  }
+
+  #deliver(key: string, text: string): void {
+    for (const connection of [...(this.#byTopic.get(key) ?? [])]) {
+      if (connection.waitingBytes() > WAITING_BYTES_MAX) this.#cut(connection, TOO_SLOW);
+      else connection.send(text);
+    }
+  }
+
+  #cut(connection: Connection, reason: string): void {
+    this.remove(connection);
+    connection.cut(reason);
+  }
+
+  #leave(connection: Connection, key: string): void {
+    this.#topics.get(connection)?.delete(key);
+    const there = this.#byTopic.get(key);
+    there?.delete(connection);
+    if (there?.size === 0) this.#byTopic.delete(key);
+  }
+}
+
+function keyOf(environmentId: EnvironmentId, { channel, name }: RealtimeTopic): string {
+  return JSON.stringify([environmentId, channel, name]);
+}

@@ -1,0 +1,70 @@
+/**
+ * Tokens by which a browser subscribes: JSON Web Tokens (HS256) that name the environment and the topics. They hold for a minute, in
+ * which the connection has to be opened; the connection then lasts as long as it likes.
+ *
+ * They are signed with a secret made of a signing key: every node knows it, and revoking the key ends its tokens.
+ */
+
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { EnvironmentId } from "@inlet/protocol";
+
+export interface RealtimeTopic {
+  channel: string;
+  name: string;
+}
+
+export interface TokenClaims {
+  environmentId: EnvironmentId;
+  topics: readonly RealtimeTopic[];
+}
+
+export interface RealtimeTokensParts {
+  /** Signing keys in force, the newest last. */
+  secrets(): readonly string[];
+  now(): number;
+}
+
+const ISSUER = "inlet-realtime";
+const LIFETIME_S = 60;
+const HEADER = encode({ alg: "HS256", typ: "JWT" });
+const TOKEN_UNITS_MAX = 64 * 1024;
+
+export class RealtimeTokens {
+  readonly #parts: RealtimeTokensParts;
+
+  constructor(parts: RealtimeTokensParts) {
+    this.#parts = parts;
+  }
+
+  issue({ environmentId, topics }: TokenClaims): string {
+    const iat = Math.floor(this.#parts.now() / 1_000);
+    const claims = encode({ iss: ISSUER, iat, exp: iat + LIFETIME_S, env: environmentId, topics });
+    const secret = this.#parts.secrets().at(-1);
+    if (secret === undefined) throw new Error("there is no signing key: tokens cannot be signed");
+    return `${HEADER}.${claims}.${sign(`${HEADER}.${claims}`, secret).toString("base64url")}`;
+  }
+
+  /** Null when it was not issued here, has expired, or its key was revoked. */
+  read(token: string): TokenClaims | null {
+    const [header = "", claims = "", signature = ""] = token.length > TOKEN_UNITS_MAX ? [] : token.split(".");
+    if (header !== HEADER) return null;
+    const given = Buffer.from(signature, "base64url");
+    const isGenuine = (secret: string) => {
+      const expected = sign(`${header}.${claims}`, secret);
+      return expected.length === given.length && timingSafeEqual(expected, given);
+    };
+    if (this.#parts.secrets().filter(isGenuine).length === 0) return null;
+    const { iss, exp, env, topics } = JSON.parse(Buffer.from(claims, "base64url").toString());
+    if (iss !== ISSUER || exp * 1_000 <= this.#parts.now()) return null;
+    return { environmentId: env, topics };
+  }
+}
+
+function sign(text: string, signingKey: string): Buffer {
+  const secret = createHmac("sha256", signingKey).update("realtime tokens").digest();
+  return createHmac("sha256", secret).update(text).digest();
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}

@@ -1,0 +1,143 @@
+/**
+ * Bulk cancellations: cancels the runs of a function that were created in a time range and whose event matches an expression.
+ *
+ * A cancellation is stored before it is answered, and worked on until every run it names was dealt with: by this node, and after its
+ * death by another one. A run that has ended stays as it is, so working on one twice does no harm. It names runs that exist: its
+ * range ends at most a few seconds after it was made, and is looked at once more when that time is over.
+ */
+
+import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
+import type { Logger } from "pino";
+import type { Cancellation, CancellationStore, RunStatus, RunStore, RunSummary, Store, TurnStore } from "../store/contract/index.ts";
+import type { Clock } from "./clock.ts";
+
+export interface BulkCancellationsParts {
+  store: CancellationStore & RunStore & TurnStore & Pick<Store, "storeNode" | "storeIsShared">;
+  functionNos(environmentId: EnvironmentId, functionId: string): readonly FunctionNo[];
+  /** Whether the event that started the run matches. */
+  matches(expression: string, run: RunSummary): Promise<boolean>;
+  /** False when the run has ended already. */
+  cancel(run: RunSummary, cancellation: Cancellation): Promise<boolean>;
+  clock: Clock;
+  log: Logger;
+}
+
+const OPEN_STATUSES: readonly RunStatus[] = ["queued", "running", "sleeping", "waiting"];
+const PAGE_RUNS = 100;
+/** What another node left undone is found by this. */
+const LOOK_EVERY_MS = 5_000;
+const TURN = "bulk cancellations";
+const TURN_MS = 30_000;
+/** Runs are created a moment before they are stored: a range is over for good so long after its end. */
+const SETTLE_MS = 2_000;
+/** A run that changes its status while the statuses are walked is met in a further pass. */
+const PASSES_MAX = 10;
+
+export class BulkCancellations {
+  readonly #parts: BulkCancellationsParts;
+  #cancelTimer: (() => void) | null = null;
+  /** One was created since the last look began. */
+  #isNew = false;
+  #working: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(parts: BulkCancellationsParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#lookAfter(0);
+  }
+
+  /** Kept first, then worked on in the background. */
+  async create(cancellation: Cancellation): Promise<void> {
+    await this.#parts.store.cancellationInsert(cancellation);
+    this.#isNew = true;
+    this.#lookAfter(0);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelTimer?.();
+    await this.#working;
+    await this.#parts.store.turnGive(this.#turn()).catch(() => undefined);
+  }
+
+  #lookAfter(ms: number | null): void {
+    if (this.#isStopped || ms === null) return;
+    this.#cancelTimer?.();
+    this.#cancelTimer = this.#parts.clock.after(ms, () => {
+      this.#working = this.#working.then(() => this.#look()).then((nextMs) => this.#lookAfter(this.#isNew ? 0 : nextMs));
+    });
+  }
+
+  /** Works on what is open; says after how many milliseconds to look again. Null: not before one is created. */
+  async #look(): Promise<number | null> {
+    const { store, clock, log } = this.#parts;
+    this.#isNew = false;
+    try {
+      const open = await store.cancellationListOpen();
+      if (open.length === 0) return store.storeIsShared ? LOOK_EVERY_MS : null;
+      const now = clock.now();
+      if (!(await store.turnTake({ ...this.#turn(), now, until: now + TURN_MS }))) return LOOK_EVERY_MS;
+      for (const cancellation of open) await this.#work(cancellation);
+      await store.turnGive(this.#turn());
+      const settled = Math.min(...open.map(({ startedBefore }) => startedBefore + SETTLE_MS - clock.now()));
+      return settled > 0 ? Math.min(settled, LOOK_EVERY_MS) : LOOK_EVERY_MS;
+    } catch (error) {
+      log.warn({ err: error }, "bulk cancellations could not be worked on; they are tried again");
+      return LOOK_EVERY_MS;
+    }
+  }
+
+  async #work(cancellation: Cancellation): Promise<void> {
+    const { store, clock } = this.#parts;
+    const isSettled = clock.now() >= cancellation.startedBefore + SETTLE_MS;
+    for (let pass = 0; pass < PASSES_MAX; pass++) {
+      const cancelled = await this.#pass(cancellation);
+      if (this.#isStopped) return;
+      if (cancelled === 0 && pass > 0) break;
+    }
+    if (isSettled) await store.cancellationEnd({ ...cancellation, endedAt: clock.now() });
+  }
+
+  /** How many runs it cancelled. */
+  async #pass(cancellation: Cancellation): Promise<number> {
+    let cancelled = 0;
+    for (const status of OPEN_STATUSES) cancelled += await this.#passOf(cancellation, status);
+    return cancelled;
+  }
+
+  async #passOf(cancellation: Cancellation, status: RunStatus): Promise<number> {
+    const { store, functionNos } = this.#parts;
+    const { environmentId, functionId, startedAfter, startedBefore } = cancellation;
+    const range = { ...(startedAfter !== null && { from: startedAfter }), to: startedBefore };
+    const wanted = { environmentId, functionNos: functionNos(environmentId, functionId), status, limit: PAGE_RUNS, ...range };
+    let cancelled = 0;
+    let page = await store.runList(wanted);
+    for (;;) {
+      for (const run of page.runs) cancelled += (await this.#cancelOne(cancellation, run)) ? 1 : 0;
+      if (page.next === null || this.#isStopped || !(await this.#goesOn(cancellation))) return cancelled;
+      page = await store.runList({ ...wanted, after: page.next });
+    }
+  }
+
+  async #cancelOne(cancellation: Cancellation, run: RunSummary): Promise<boolean> {
+    const { matches, cancel } = this.#parts;
+    const { expression } = cancellation;
+    if (expression !== null && !(await matches(expression, run))) return false;
+    return cancel(run, cancellation);
+  }
+
+  /** Keeps the turn during long work; false once the cancellation was deleted. */
+  async #goesOn({ environmentId, id }: Cancellation): Promise<boolean> {
+    const { store, clock } = this.#parts;
+    const now = clock.now();
+    await store.turnTake({ ...this.#turn(), now, until: now + TURN_MS });
+    return (await store.cancellationList({ environmentId })).some((one) => one.id === id);
+  }
+
+  #turn() {
+    return { work: TURN, node: this.#parts.store.storeNode };
+  }
+}

@@ -1,0 +1,29 @@
+/** Bulk cancellations in SQLite. */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { CancellationStore } from "../../contract/index.ts";
+import { type CancellationRow, toCancellation } from "../../rows/cancellation-rows.ts";
+import type { GroupCommit } from "../group-commit.ts";
+
+export function cancellationStore(db: DatabaseSync, writer: GroupCommit): CancellationStore {
+  const insert = db.prepare(`
+    INSERT INTO cancellations (environment_id, cancellation_id, function_id, started_after, started_before, expression, created_at, ended_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+  const list = db.prepare("SELECT * FROM cancellations WHERE environment_id = ? ORDER BY cancellation_id DESC");
+  const open = db.prepare("SELECT * FROM cancellations WHERE ended_at IS NULL ORDER BY cancellation_id");
+  const end = db.prepare("UPDATE cancellations SET ended_at = ? WHERE environment_id = ? AND cancellation_id = ?");
+  const remove = db.prepare("DELETE FROM cancellations WHERE environment_id = ? AND cancellation_id = ? RETURNING *");
+
+  return {
+    cancellationInsert: ({ environmentId, id, functionId, startedAfter, startedBefore, expression, createdAt, endedAt }) =>
+      writer.submit(() => void insert.run(environmentId, id, functionId, startedAfter, startedBefore, expression, createdAt, endedAt)),
+    cancellationList: async ({ environmentId }) => (list.all(environmentId) as unknown as CancellationRow[]).map(toCancellation),
+    cancellationListOpen: async () => (open.all() as unknown as CancellationRow[]).map(toCancellation),
+    cancellationEnd: ({ environmentId, id, endedAt }) => writer.submit(() => void end.run(endedAt, environmentId, id)),
+    cancellationDelete: ({ environmentId, id }) =>
+      writer.submit(() => {
+        const row = remove.get(environmentId, id) as CancellationRow | undefined;
+        return row ? toCancellation(row) : null;
+      }),
+  };
+}
