@@ -1,6 +1,7 @@
 /** The command table of `inlet`. */
 
 import { APPS_ROWS } from "./apps/apps-rows.ts";
+import { BACKUP_ROWS } from "./backup/backup-rows.ts";
 import type { CommandGroup, CommandRow } from "./command-line/command-row.ts";
 import { COMPLETION } from "./completion/completion-row.ts";
 import { DOCTOR } from "./doctor/doctor-row.ts";
@@ -35,6 +36,7 @@ export const ROWS: readonly CommandRow[] = [
   ...WEBHOOKS_ROWS,
   LISTEN,
   DOCTOR,
+  ...BACKUP_ROWS,
   MIGRATE_STORE,
   COMPLETION,
 ];

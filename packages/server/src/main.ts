@@ -16,6 +16,10 @@ export { issueKey } from "./receive/senders/issue-key.ts";
 export { StoreRefused, StoreUnavailable } from "./store/contract/index.ts";
 
 export type { CopyProgress, CopyReport, CopyStoreOptions } from "./store/copy/copy-store.ts";
+export type { BackupHeader } from "./store/sqlite/backup/backup-file.ts";
+export { databaseFaults } from "./store/sqlite/backup/check-database.ts";
+export { type MakeBackupOptions, makeBackup } from "./store/sqlite/backup/make-backup.ts";
+export { type RestoreBackupOptions, restoreBackup } from "./store/sqlite/backup/restore-backup.ts";
 export { type FolderInspection, inspectFolder } from "./store/sqlite/folder/inspect-folder.ts";
 
 const EXIT_OK = 0;

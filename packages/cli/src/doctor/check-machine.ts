@@ -1,7 +1,9 @@
 /** Checks of this machine: Node, settings, data folder, port. */
 
+import { existsSync } from "node:fs";
 import { createServer } from "node:net";
-import { ConfigInvalid, inspectFolder, readConfig, settingsNames } from "@inlet/server";
+import { join } from "node:path";
+import { ConfigInvalid, databaseFaults, inspectFolder, readConfig, settingsNames } from "@inlet/server";
 import type { Variables } from "../command-line/command-row.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
@@ -62,6 +64,16 @@ export function checkFolder(folder: string): Finding[] {
     findings.push(problem("store", `the database cannot be read: ${seen.databaseFault}`, advice));
   } else if (seen.schema) findings.push(schema(seen.schema));
   return findings;
+}
+
+/** Reads all of it, so it takes a while for a large store. A service may go on using it. */
+export function checkData(folder: string): Finding {
+  const path = join(folder, "inlet.db");
+  if (!existsSync(path)) return problem("data", `there is no database in ${folder}`, "Choose the folder with --data-dir.");
+  const faults = databaseFaults(path);
+  if (faults.length === 0) return ok("data", "the whole database was read and is sound");
+  const advice = "Stop the service, keep a copy of the folder, and restore the last backup with inlet restore.";
+  return problem("data", faults.join("; "), advice);
 }
 
 function freeSpace(bytes: number): Finding {

@@ -27,6 +27,7 @@ export const DOCTOR_FLAGS = {
     fallback: ".inlet",
     sentence: "Data folder to check.",
   },
+  data: { type: "boolean", sentence: "Verify the whole database as well: every page, every index, every reference." },
   port: {
     type: "string",
     placeholder: "number",

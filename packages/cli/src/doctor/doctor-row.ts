@@ -9,6 +9,7 @@ export const DOCTOR: CommandRow = command({
   more: "Changes nothing. The list shows which findings are about this machine (settings, folder, port) and which about the service at --url. With --app, only the app is checked: it is asked for its functions as a sync does, with a PUT. An SDK that does not answer with them registers with the server it is configured for, as in any sync.",
   examples: [
     ["inlet doctor", "this machine, and the service on it"],
+    ["inlet doctor --data --data-dir /var/lib/inlet", "and read the whole database"],
     ["inlet doctor --url https://inlet.example.com --json", "a deployed service, for a script"],
     ["inlet doctor --app http://localhost:3000/api/inngest", "an app with Inngest's SDK: what would differ on Inlet"],
   ],

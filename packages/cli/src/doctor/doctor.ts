@@ -4,7 +4,7 @@ import { styleText } from "node:util";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
 import { checkApp } from "./check-app.ts";
-import { checkFolder, checkNode, checkPort, checkSettings } from "./check-machine.ts";
+import { checkData, checkFolder, checkNode, checkPort, checkSettings } from "./check-machine.ts";
 import { checkService, isInlet, look } from "./check-service.ts";
 import type { DOCTOR_FLAGS } from "./doctor-flags.ts";
 import type { Finding } from "./finding.ts";
@@ -18,6 +18,7 @@ export async function doctor({ options, io }: Call<typeof DOCTOR_FLAGS>): Promis
     checkNode(),
     ...checkSettings(io.variables),
     ...checkFolder(options.dataDir),
+    ...(options.data ? [checkData(options.dataDir)] : []),
     await checkPort(Number(options.port), async (url) => {
       const looked = await look(`${url}/health`);
       return typeof looked !== "string" && isInlet(looked);

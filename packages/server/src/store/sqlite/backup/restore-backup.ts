@@ -1,0 +1,62 @@
+/**
+ * Restores a backup into an empty folder. What is written is compared with the checksum before it gets its name, so a folder holds the whole
+ * database or none; one whose restore was killed can be restored into again.
+ */
+
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { StoreRefused } from "../../contract/index.ts";
+import { DATABASE_FILE } from "../database.ts";
+import { KEY_FILE } from "../folder/key-file.ts";
+import { type BackupHeader, copyHashed, HEADER_BYTES, readHeader, refuseCutOff } from "./backup-file.ts";
+import { checkDatabase } from "./check-database.ts";
+import { syncFolder } from "./make-backup.ts";
+
+const RESTORING_FILE = `${DATABASE_FILE}.restoring`;
+
+export interface RestoreBackupOptions {
+  from: string;
+  folder: string;
+}
+
+/** Throws StoreRefused when the folder is not empty, or the file damaged. */
+export function restoreBackup({ from, folder }: RestoreBackupOptions): BackupHeader {
+  const header = readHeader(from);
+  refuseCutOff(from, header);
+  refuseFull(folder);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const part = join(folder, RESTORING_FILE);
+  try {
+    copyChecked(from, part, header);
+    checkDatabase(part);
+    if (header.encryptionKey !== null) writeFileSync(join(folder, KEY_FILE), header.encryptionKey, { mode: 0o600, flush: true });
+    renameSync(part, join(folder, DATABASE_FILE));
+    syncFolder(folder);
+    return header;
+  } finally {
+    for (const file of [part, `${part}-wal`, `${part}-shm`]) rmSync(file, { force: true });
+  }
+}
+
+function refuseFull(folder: string): void {
+  const found = existsSync(folder)
+    ? readdirSync(folder).filter((name) => !name.startsWith(RESTORING_FILE) && !isLeftOver(folder, name))
+    : [];
+  if (found.length > 0) throw new StoreRefused(`the folder ${folder} is not empty (${found[0]}); choose another with --data-dir`);
+}
+
+/** The key is written before the database gets its name: alone it is what a killed restore left behind. */
+function isLeftOver(folder: string, name: string): boolean {
+  return name === KEY_FILE && existsSync(join(folder, RESTORING_FILE));
+}
+
+function copyChecked(from: string, part: string, header: BackupHeader): void {
+  const file = openSync(part, "w", 0o600);
+  try {
+    const { sha256 } = copyHashed(from, HEADER_BYTES, file, 0);
+    if (sha256 !== header.sha256) throw new StoreRefused(`the backup ${from} is damaged: its checksum is not the one it was made with`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
