@@ -95,3 +95,23 @@ test("a dashboard on another origin that --allow-origin names may send an event 
     assert.deepEqual([sent.status, sent.headers.get("access-control-allow-origin")], [status, "*"], "a page may read errors, too");
   }
 });
+
+test("the terminal shows lines that a person reads; --log json shows the rest", async (t) => {
+  const argv = ["dev", "--port", "0", "--ephemeral", "--discover", "off", "--app-url", "http://127.0.0.1:9/api/inlet"];
+  const dev = workingFolder(t).start(...argv);
+  const url = await urlOf(dev);
+  await dev.printed(/warning +an app could not be synced: url http:\/\/127\.0\.0\.1:9\/api\/inlet, fault /);
+  const app = await startSmallApp(t, url, { good: () => ({ status: 200, body: null }) });
+  await fetch(`${url}/v1/apps`, {
+    method: "POST",
+    body: JSON.stringify({ url: app.url }),
+    headers: { "content-type": "application/json" },
+  });
+  await dev.printed(/ app +\S+ +registered its functions, served at http/);
+  assert.equal(await dev.end("SIGINT"), 0);
+  assert.doesNotMatch(dev.stdout() + dev.stderr(), /^\{/m);
+
+  const json = workingFolder(t).start(...argv, "--log", "json");
+  await json.printed(/^\{"level":40.*"msg":"an app could not be synced"\}$/m);
+  assert.equal(await json.end("SIGINT"), 0);
+});

@@ -127,6 +127,20 @@ test("the systemd unit starts a service that knows its public address and its cl
   await restored.end("SIGTERM");
 });
 
+test("the command that makes the keys makes all that the unit needs", async (t) => {
+  const guide = readGuide("self-hosting.md");
+  const [, script = ""] = /^# (for kind in .*) > \/etc\/inlet\.env$/m.exec(guide.text) ?? [];
+  const [made = ""] = await runScripts(t, [script], temporaryFolder(t), {});
+  const keys = Object.fromEntries(
+    made
+      .trim()
+      .split("\n")
+      .map((line) => line.split("=", 2) as [string, string]),
+  );
+  assert.deepEqual(Object.keys(keys).sort(), Object.keys(unitOf(guide).placeholders).sort());
+  assert.equal(readConfig("start", unitOf(guide).argv.slice(1), keys).signingKey.length, 1);
+});
+
 test("the nginx configuration goes with the unit, and its tables explain lines that are there", () => {
   const guide = readGuide("self-hosting.md");
   const { argv, variables } = unitOf(guide);

@@ -11,6 +11,7 @@ import { decideCheckpoint, isSuperseded } from "./execute/steps/decide-checkpoin
 import { readOperations } from "./execute/steps/operations.ts";
 import { registerApp } from "./fan-out/register-app.ts";
 import type { Registry } from "./fan-out/registry.ts";
+import type { LiveLog } from "./observe/live-log.ts";
 import type { Directory } from "./receive/senders/directory.ts";
 import type { App, Environment, RunContext, RunError, Store } from "./store/contract/index.ts";
 
@@ -22,6 +23,7 @@ export interface SdkAnswersParts {
   directory: Directory;
   eventIds: EventIdGenerator;
   defaultEnvironment: string;
+  liveLog: LiveLog | null;
   log: Logger;
   now(): number;
 }
@@ -48,7 +50,10 @@ export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
       const outcome = await registerApp({ store, registry, newId, now }, registration);
       if (outcome instanceof Refusal) return outcome;
       if (deployId !== null) sync.registered(deployId, outcome.app);
-      if (outcome.modified) log.info({ app: outcome.app.name, environment: environment.name }, "an app registered its functions");
+      if (outcome.modified) {
+        log.info({ app: outcome.app.name, environment: environment.name }, "an app registered its functions");
+        parts.liveLog?.registered(outcome.app.name, outcome.app.url);
+      }
       return outcome;
     },
     async runEvents(id) {

@@ -1,9 +1,10 @@
 /** Runs the service as a process: settings in, signals handled, exit code out. */
 
 import { flushCompileCache } from "node:module";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { ConfigInvalid, readConfig } from "./config/config.ts";
-import type { Mode } from "./config/settings.ts";
+import type { LogLevel, Mode } from "./config/settings.ts";
+import { logLine } from "./observe/log-lines.ts";
 import { isLoopback, type Service, startService } from "./service.ts";
 import { StartRefused } from "./start-refused.ts";
 import { StoreRefused } from "./store/contract/index.ts";
@@ -30,7 +31,7 @@ const EXIT_USAGE = 2;
 export async function runService(mode: Mode, argv: readonly string[]): Promise<number> {
   try {
     const config = readConfig(mode, argv, process.env);
-    const log = pino({ level: config.logLevel, base: null }, pino.destination({ fd: 2, sync: true }));
+    const log = createLog(config);
     const service = await startService(config, { log, ...(mode === "dev" && { showLine: (line: string) => console.log(line) }) });
     if (mode === "dev") announceDev(service);
     else announceStart(service, config.publicUrl);
@@ -51,6 +52,11 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
 export async function migrateStore(options: CopyStoreOptions): Promise<CopyReport> {
   const { copyStore } = await import("./store/copy/copy-store.ts");
   return copyStore(options);
+}
+
+function createLog({ log, logLevel }: { log: "lines" | "json"; logLevel: LogLevel }): Logger {
+  const output = pino.destination({ fd: 2, sync: true });
+  return pino({ level: logLevel, base: null }, log === "json" ? output : { write: (record) => output.write(logLine(record)) });
 }
 
 function announceDev({ url }: Service): void {

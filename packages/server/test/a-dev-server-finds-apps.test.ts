@@ -6,6 +6,8 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
+import { SETTINGS } from "../src/config/settings.ts";
+import { PATHS, PORTS } from "../src/execute/apps/local-apps.ts";
 import { type AnyFunction, poll } from "./support/app.ts";
 import { onEnd } from "./support/on-end.ts";
 import { EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "./support/service.ts";
@@ -69,4 +71,35 @@ test("a service that signs its calls asks the apps named in its settings until t
   assert.deepEqual((await service.rest("GET", "/functions")).body.data, []);
   await app.start();
   await functionsAre(service, ["late-one"]);
+});
+
+test("the setting names the ports and paths at which it looks", () => {
+  const { sentence } = SETTINGS.discover;
+  const named = new Set<number>();
+  for (const [, from = "", to = from] of (sentence.split("paths")[0] ?? "").matchAll(/(\d+)(?: to (\d+))?/g))
+    for (let port = Number(from); port <= Number(to); port++) named.add(port);
+  assert.deepEqual([...named], PORTS);
+  for (const path of PATHS) assert.ok(sentence.includes(path), path);
+});
+
+test("a sync that fails names what is wrong: the path, the app's own settings, or the app", async (t) => {
+  const service = await startTestService(t, { mode: "dev" });
+  const answers: Record<string, { status: number; headers: Record<string, string>; body: string }> = {
+    "/no-sdk": { status: 200, headers: {}, body: "<h1>Welcome</h1>" },
+    "/nothing": { status: 404, headers: {}, body: "Cannot PUT /nothing" },
+    "/elsewhere": { status: 200, headers: { "x-service-sdk": "js:v0.1.0" }, body: "{}" },
+    "/broken": { status: 500, headers: { "x-service-sdk": "js:v0.1.0" }, body: '{"message":"SERVICE_SIGNING_KEY is not set"}' },
+  };
+  const server = createServer((request, response) => {
+    const { status, headers, body } = answers[new URL(request.url ?? "", "http://app").pathname] ?? { status: 500, headers: {}, body: "" };
+    response.writeHead(status, headers).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onEnd(t, () => new Promise((resolve) => server.close(resolve)));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const sync = async (url: string) => (await service.rest("POST", "/apps", { body: { url } })).body.error as string;
+  assert.match(await sync(`${origin}/no-sdk`), /answered with status 200, but no SDK serves functions at \/no-sdk/);
+  assert.match(await sync(`${origin}/nothing`), /status 404 \(Cannot PUT \/nothing\), but no SDK serves functions at \/nothing/);
+  assert.match(await sync(`${origin}/elsewhere`), /registered with another server: its SERVICE_BASE_URL/);
+  assert.match(await sync(`${origin}/broken`), /The app answered with status 500: SERVICE_SIGNING_KEY is not set/);
 });

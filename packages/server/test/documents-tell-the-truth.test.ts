@@ -44,8 +44,10 @@ test("the tour of the README", async (t) => {
   const service = await startTestService(t, { mode: "dev" });
   const steps = stepsOf("README.md");
   assert.ok(steps.length >= 4);
+  let webhookUrl = "";
   for (const { command, shown } of steps.filter(({ command }) => !command.url.endsWith("/stream"))) {
-    const answer = await call(...at(service.url, command));
+    const answer = await call(...at(service.url, command, (text) => text.replace(/^http:\/\/\$URL$/, webhookUrl)));
+    if (command.url.endsWith("/v1/webhooks")) webhookUrl = answer.body.data.url;
     // "Send it again": the duplicate is what the next step shows.
     if (command.init.body?.toString().includes("order-4711")) assert.deepEqual((await call(...at(service.url, command))).body, answer.body);
     assert.deepEqual(shapeOf(answer.body), shapeOf(shown), command.url);

@@ -55,8 +55,12 @@ export async function followCurlGuide({ page, mode, prepare }: CurlGuide, { fold
   const service = spawn(inlet, [mode, "--discover", "off"], { cwd, env: { ...env, SERVICE_API_KEY: API_KEY } });
   try {
     await untilListening(service);
-    const variables = { API_KEY, ...(await prepare?.(call)) };
-    for (const { script, codes } of curlBlocks(page)) await bash(script, cwd, { ...env, ...variables }, codes);
+    const variables: Record<string, string> = { API_KEY, ...(await prepare?.(call)) };
+    for (const { script, codes } of curlBlocks(page)) {
+      const answer = await bash(script, cwd, { ...env, ...variables }, codes);
+      // Where a guide says to set URL to the one of an answer.
+      variables.URL = /"url":"([^"]+)"/.exec(answer)?.[1] ?? "";
+    }
   } finally {
     service.kill("SIGTERM");
     if (service.exitCode === null) await once(service, "exit");

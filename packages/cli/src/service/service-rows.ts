@@ -20,8 +20,8 @@ export const SERVICE_ROWS: readonly CommandRow[] = [
   command({
     words: ["dev"],
     sentence: "Runs a dev server: accepts any key, listens on loopback only.",
-    more: `Prints a line for each event, refused request and ended run. Discovers apps on the usual ports and syncs them when they change; --app-url
-adds others. Events are stored in .inlet/ unless --ephemeral is set.`,
+    more: `Prints a line for each registered app, event, refused request and ended run; --log json prints log records with all details. Discovers apps on the usual
+ports (see --discover) and syncs them when they change; --app-url adds others. Events are stored in .inlet/ unless --ephemeral is set.`,
     examples: [
       ["inlet dev", "http://localhost:8288"],
       ["inlet dev --port 0 --ephemeral", "on a free port, with temporary data"],

@@ -205,7 +205,8 @@ export const SETTINGS = {
   discover: setting<"on" | "off">({
     reading: oneOf("on", "off"),
     default: { dev: "on", start: "off" },
-    sentence: "Discover apps on this machine, at the usual ports and paths, and sync them.",
+    sentence:
+      "Discover apps on this machine and sync them: ports 3000 to 3010, 4000, 4321, 5000, 5173, 8000, 8080, 8081, 8787, 8888 and 8910 to 8915; paths /api/inlet, /api/inngest, /x/inngest, /.netlify/functions/inngest and /.redwood/functions/inngest.",
   }),
   appCalls: setting({
     reading: integer(1, 10_000),
@@ -245,6 +246,11 @@ export const SETTINGS = {
     // A dev server prints activity as readable lines instead.
     default: { dev: "warn", start: "info" },
     sentence: "Minimum level of log lines.",
+  }),
+  log: setting<"lines" | "json">({
+    reading: oneOf("lines", "json"),
+    default: { dev: "lines", start: "json" },
+    sentence: "Form of the log on standard error: readable lines, or one JSON object per line with all details.",
   }),
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -1,4 +1,4 @@
-/** What a dev server shows in the terminal: a line for each event, each refused request and each run that ends. */
+/** What a dev server shows in the terminal: a line for each app that registers, each event, each refused request and each run that ends. */
 
 import { styleText } from "node:util";
 import type { EnvironmentId, Refusal, RunId } from "@inlet/protocol";
@@ -7,6 +7,8 @@ import type { EventAppendResult, EventBatch, RunEnd } from "../store/contract/in
 export interface LiveLog {
   kept(batch: Pick<EventBatch, "environmentId" | "events">, result: Pick<EventAppendResult, "ids">): void;
   refused(refusal: Refusal): void;
+  /** An app is new, or its functions have changed. */
+  registered(name: string, url: string): void;
   /** Told when the end is decided; that it is stored as well follows at once. */
   ended(functionId: string, runId: RunId, end: RunEnd): void;
 }
@@ -43,6 +45,7 @@ export function createLiveLog({ environmentShown, write, now }: LiveLogParts): L
       const why = error ? `  ${error.name}: ${error.message}` : "";
       line(status, status === "completed" ? "green" : status === "failed" ? "red" : "yellow", `${runId}  ${functionId}${why}`);
     },
+    registered: (name, url) => line("app", "green", `${name}  registered its functions, served at ${url}`),
     refused: ({ code, status, message }) => line("refused", "red", `${status} ${code}  ${message}`),
   };
 }

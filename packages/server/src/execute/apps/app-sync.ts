@@ -38,9 +38,8 @@ export class AppSync {
     try {
       const answer = await askToRegister(caller, { url, deployId, signingKey: signingKey(), now: now() });
       if (typeof answer === "string") return answer;
-      if (answer) return await this.#parts.register(environment, answer);
-      const app = pending.app ?? this.#registeredSince(begunAt, url);
-      return app ?? "The app answered, but did not register here: is it set up for another server?";
+      if ("registration" in answer) return await this.#parts.register(environment, answer);
+      return pending.app ?? this.#registeredSince(begunAt, url) ?? answer.otherwise;
     } finally {
       this.#pending.delete(deployId);
     }

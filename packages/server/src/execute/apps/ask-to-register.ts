@@ -13,6 +13,8 @@ import { shownAnswer } from "../call/shown-answer.ts";
 
 const SYNC_TIMEOUT_MS = 10_000;
 const IN_BAND = "in_band";
+const ELSEWHERE =
+  "The app answered, but registered with another server: its SERVICE_BASE_URL, or INNGEST_BASE_URL, has to be the address of this one.";
 
 export interface SyncRequest {
   url: string;
@@ -33,11 +35,17 @@ export interface InBandAnswer {
   registration: { appName: unknown; url: unknown; functions: unknown };
 }
 
-/** The functions, where the app answered with them; null when it says it has registered; else a sentence that says what went wrong. */
+/** The app says that it has registered by itself. */
+export interface OutOfBand {
+  /** What went wrong if it has not. */
+  otherwise: string;
+}
+
+/** The functions, where the app answered with them; or that it has registered; or a sentence that says what went wrong. */
 export async function askToRegister(
   caller: Pick<AppCaller, "call">,
   { url, deployId, signingKey, now }: SyncRequest,
-): Promise<InBandAnswer | string | null> {
+): Promise<InBandAnswer | OutOfBand | string> {
   const body = JSON.stringify({ url });
   const headers: Record<string, string> = { "content-type": "application/json", "user-agent": "Inlet" };
   // Which set of headers the app speaks is only known once it has registered.
@@ -50,12 +58,27 @@ export async function askToRegister(
   target.searchParams.set("deployId", deployId);
   try {
     const answer = await caller.call({ method: "PUT", url: target.href, headers, body, timeoutMs: SYNC_TIMEOUT_MS });
-    if (answer.status >= 200 && answer.status < 300) return signingKey === null ? null : readInBand(answer, signingKey);
+    if (answer.status >= 200 && answer.status < 300) {
+      const inBand = signingKey === null ? null : readInBand(answer, signingKey);
+      return inBand ?? { otherwise: isFromSdk(answer) ? ELSEWHERE : notAnApp(target, answer) };
+    }
+    if (!isFromSdk(answer)) return notAnApp(target, answer);
     return `The app answered with status ${answer.status}: ${messageIn(answer.body)}`;
   } catch (error) {
     if (error instanceof NoAnswer) return error.message;
     throw error;
   }
+}
+
+/** SDKs name themselves in every answer, errors included. */
+function isFromSdk({ headers }: AppAnswer): boolean {
+  return Object.values(HEADER_NAMES).some(({ sdk }) => headers[sdk] !== undefined);
+}
+
+/** Something else listens there, or the app serves its functions at another path. */
+function notAnApp({ origin, pathname }: URL, { status, body }: AppAnswer): string {
+  const shown = status >= 200 && status < 300 ? "" : ` (${messageIn(body)})`;
+  return `${origin} answered with status ${status}${shown}, but no SDK serves functions at ${pathname}. Check the port and the path.`;
 }
 
 /** Null when the app registered by itself. */

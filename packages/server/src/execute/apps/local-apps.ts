@@ -2,8 +2,9 @@
 
 import { connect } from "node:net";
 
-const PORTS = [...range(3000, 3010), 4000, 4321, 5000, 5173, 8000, 8080, 8081, 8787, 8888, ...range(8910, 8915)];
-const PATHS = ["/api/inlet", "/api/inngest", "/x/inngest", "/.netlify/functions/inngest", "/.redwood/functions/inngest"];
+/** The setting `--discover` names both lists. */
+export const PORTS = [...range(3000, 3010), 4000, 4321, 5000, 5173, 8000, 8080, 8081, 8787, 8888, ...range(8910, 8915)];
+export const PATHS = ["/api/inlet", "/api/inngest", "/x/inngest", "/.netlify/functions/inngest", "/.redwood/functions/inngest"];
 const CONNECT_TIMEOUT_MS = 200;
 const ASK_TIMEOUT_MS = 1_000;
 const SDK_HEADERS = ["x-service-sdk", "x-inngest-sdk"];
