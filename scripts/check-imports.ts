@@ -53,7 +53,8 @@ const RULES: Rule[] = [
     may: ["@inlet/protocol", CONTRACT, `${SERVER}/store/sqlite`, `${SERVER}/store/postgres`, "packages/server/test/support"],
   },
   ...STAGES.map((stage) => ({ folder: `${SERVER}/${stage}`, may: ["@inlet/protocol", CONTRACT] })),
-  { folder: `${SERVER}/api`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`] },
+  // Expressions in filters are those of triggers.
+  { folder: `${SERVER}/api`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`, `${SERVER}/fan-out/where.ts`] },
   // What a job works on are the entries of a list, chosen as the list's own route chooses them.
   { folder: `${SERVER}/jobs`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`, `${SERVER}/api`] },
   { folder: `${SERVER}/config`, may: ["@inlet/protocol"], packages: [] },

@@ -98,6 +98,8 @@ export interface Fault {
   /** The position in a text such as a transform, counted from 1. */
   line?: number;
   column?: number;
+  /** The position in an expression, counted from 1. */
+  position?: number;
 }
 
 /** A refused request, returned as a value instead of an exception. */

@@ -24,6 +24,7 @@ import { gateOfLane, rulesOfLane } from "./fan-out/lanes.ts";
 import { Registry } from "./fan-out/registry.ts";
 import { FunctionStarts } from "./fan-out/starts/function-starts.ts";
 import { eventValue, newWait } from "./fan-out/waits.ts";
+import { HoldFunctions } from "./hold-functions.ts";
 import type { LiveLog } from "./observe/live-log.ts";
 import type { Metrics } from "./observe/metrics/metrics.ts";
 import type { Traffic } from "./observe/traffic.ts";
@@ -37,6 +38,7 @@ import type {
   Lease,
   NewEvent,
   NewRun,
+  RunState,
   RunSummary,
   Store,
   StoredEvent,
@@ -124,9 +126,10 @@ export function createFunctions(parts: FunctionsParts): Functions {
     functionOf(no) {
       const known = registry.function(no);
       if (!known) return undefined;
-      const { app, uuid, config: settings } = known;
+      const { app, uuid, config: settings, stored } = known;
       const { url, retries, timeouts, ordering } = settings;
-      return { app, uuid, url, retries, timeouts, holdsOrder: ordering?.onFailure === "hold" && !known.isArchived };
+      const holdsOrder = ordering?.onFailure === "hold" && !known.isArchived;
+      return { app, uuid, url, retries, timeouts, holdsOrder, isPaused: stored.pausedAt !== null };
     },
     rulesOf: (lane) => rulesOfLane(registry, lane, config.appCalls),
     gateOf: (lane) => gateOfLane(registry, lane),
@@ -160,7 +163,15 @@ export function createFunctions(parts: FunctionsParts): Functions {
     log,
     clock,
   });
-  registry.onRefresh(() => executor.refresh());
+  const cancelHeld = (state: RunState) => cancelRun(state, now(), endEvents, "It was cancelled when its function was resumed.");
+  const holds = new HoldFunctions({
+    ...{ store, registry, executor, now, cancel: cancelHeld },
+    onFault: (error) => log.warn({ err: error }, "calls that were held could not be looked at; this is done again with the next change"),
+  });
+  registry.onRefresh(() => {
+    executor.refresh();
+    holds.refresh();
+  });
   const sync: AppSync = new AppSync({
     ...{ caller, signingKey, now },
     apps: () => registry.apps(),
@@ -245,6 +256,10 @@ export function createFunctions(parts: FunctionsParts): Functions {
         registry.functions(id).map(({ stored, app, config: settings }) => ({ stored, app, url: settings.url, config: settings.raw })),
       refresh: () => registry.refresh(),
       sync: syncIn,
+      held: async ({ id }) =>
+        new Map((await store.queueHeld({ environmentId: id })).map(({ functionNo, runs: count }) => [functionNo, count])),
+      pause: (environment, id) => holds.pause(environment, id),
+      resume: (environment, id, held) => holds.resume(environment, id, held),
     },
     async open() {
       await registry.refresh();
@@ -259,6 +274,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     async stop() {
       await watch.stop();
       await inngest.stop();
+      await holds.stop();
       await executor.stop(config.drainTimeout);
     },
   };

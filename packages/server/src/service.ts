@@ -33,6 +33,7 @@ import { AppAddresses } from "./execute/call/app-addresses.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { systemClock } from "./execute/clock.ts";
 import { waitRules } from "./fan-out/waits.ts";
+import { compileWhere } from "./fan-out/where.ts";
 import { createFunctions } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
 import { JobRunner } from "./jobs/job-runner.ts";
@@ -79,6 +80,7 @@ import { completeVerify, createTransformRunner, readProviderTemplates, tryTransf
 import { trialOf } from "./trial-of.ts";
 
 const IDLE_CHECK_MS = 20;
+const WHERE_MODULE = new URL("./fan-out/where.ts", import.meta.url);
 /** Senders that were given a wrong key go on sending, many of them from one address: they are told so for longer than a person who signs in. */
 const SENDER_LIMITS = { failuresMax: 100, forgivenEveryMs: 1_000 };
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../../dashboard/dist", import.meta.url));
@@ -118,9 +120,17 @@ export async function startService(config: Config, { log, now, showLine }: Servi
   const openShared = async (url: string) => {
     // Who keeps to the embedded store does not wait for the client of PostgreSQL to load.
     const { openPostgresStore } = await import("./store/postgres/postgres-store.ts");
-    return openPostgresStore({ ...options, url, listenUrl: config.databaseListenUrl ?? url, connectionsMax: config.databaseConnections });
+    return openPostgresStore({
+      ...options,
+      compileWhere,
+      url,
+      listenUrl: config.databaseListenUrl ?? url,
+      connectionsMax: config.databaseConnections,
+    });
   };
-  const store = config.databaseUrl ? await openShared(config.databaseUrl) : openSqliteStore({ ...options, folder: config.dataDir });
+  const store = config.databaseUrl
+    ? await openShared(config.databaseUrl)
+    : openSqliteStore({ ...options, whereModule: WHERE_MODULE, folder: config.dataDir });
   try {
     return await serve(config, store, { log, now: now ?? store.storeNow, ...(showLine && { showLine }) }, (made) => (metrics = made));
   } catch (error) {

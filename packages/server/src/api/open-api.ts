@@ -41,6 +41,7 @@ const ERROR_SCHEMA = {
           message: { type: "string" },
           line: { type: "integer" },
           column: { type: "integer" },
+          position: { type: "integer", description: "In an expression, counted from 1." },
         },
       },
     },

@@ -13,11 +13,13 @@ import { type EventTypesRoutesParts, registerEventTypesRoutes } from "./events/e
 import { registerEventsRoutes } from "./events/events-routes.ts";
 import { registerRunCountsRoute } from "./events/run-counts-route.ts";
 import { registerStatsRoutes, type StatsRoutesParts } from "./events/stats-routes.ts";
+import { type FindRoutesParts, registerFindRoutes } from "./find-routes.ts";
 import { type JobsRoutesParts, registerJobsRoutes } from "./jobs/jobs-routes.ts";
 import { rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
 import { registerFunctionStatsRoute } from "./runs/function-stats-route.ts";
+import { type FailuresRoutesParts, registerFailuresRoutes } from "./runs/failures-routes.ts";
 import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./runs/functions-routes.ts";
 import { type OrderRoutesParts, registerOrderRoutes } from "./runs/order-routes.ts";
 import { type RunStreamParts, registerRunStream } from "./runs/run-stream.ts";
@@ -36,6 +38,8 @@ export type RestApiParts = EventStreamParts &
   RunStreamParts &
   JobsRoutesParts &
   SignalsRoutesParts &
+  FailuresRoutesParts &
+  FindRoutesParts &
   WebhooksRoutesParts &
   WebhookRequestsRoutesParts &
   WebhookRequestStreamParts &
@@ -67,6 +71,8 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerRunStream(api, parts);
       registerJobsRoutes(api, parts);
       registerSignalsRoutes(api, parts);
+      registerFailuresRoutes(api, parts);
+      registerFindRoutes(api, parts);
       registerWebhooksRoutes(api, parts);
       registerWebhookRequestsRoutes(api, parts);
       registerWebhookRequestStream(api, parts);

@@ -268,6 +268,7 @@ export class Executor {
     if (!context) return this.#untilWritten(() => this.#parts.store.queueRemove(entry));
     const target = this.#parts.functionOf(entry.functionNo);
     if (!target || target.app.removedAt !== null) return this.#fail(entry, runNo, "Its app was removed.");
+    if (target.isPaused) return this.#untilWritten(() => this.#parts.store.queueHold({ ...entry, now: this.#parts.clock.now() }));
     if (context.run.startedAt === null) {
       this.#parts.onStart(entry);
       await this.#begin(entry, runNo, target);

@@ -18,6 +18,8 @@ import type { EndEvents } from "./steps/run-changes.ts";
 export interface ExecutedFunction extends CallTarget {
   app: App;
   retries: number;
+  /** Its calls wait. */
+  isPaused: boolean;
   timeouts: { startMs: number | null; finishMs: number | null };
   /** After a run that failed, later runs of its order key wait. */
   holdsOrder: boolean;

@@ -1,7 +1,7 @@
 /** What an event starts: a run of every function subscribed to it, or, where a function has rules about its starts, a request for one. */
 
 import type { EnvironmentId, EventIdGenerator, RunId } from "@inlet/protocol";
-import type { NewEvent, NewRun, NewStart, NewWait } from "../store/contract/index.ts";
+import { HELD_UNTIL, type NewEvent, type NewRun, type NewStart, type NewWait } from "../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "./expressions.ts";
 import { laneOf, orderKeyOf } from "./lanes.ts";
 import type { RegisteredFunction, Registry } from "./registry.ts";
@@ -76,7 +76,7 @@ export class FanOut {
       id: this.#parts.runIds.next(now) as string as RunId,
       functionNo: registered.no,
       lane: laneOf(registered, value, orderKey),
-      dueAt,
+      dueAt: registered.stored.pausedAt ? HELD_UNTIL : dueAt,
       rank: dueAt - priorityMs(config.priority?.expression, value),
       ...(orderKey !== null && { orderKey }),
       ...(cancels.length > 0 && { cancels }),

@@ -8,7 +8,15 @@ import type { EntryRecord, RunRecord, RunState, StepRecord, StoredEvent } from "
 export const NOW = 10_000;
 
 export const SAMPLE_EVENT: StoredEvent = {
-  ...{ id: "01EVENT" as EventId, sequence: 1, environmentId: 1 as EnvironmentId, receivedAt: 1_000, ts: 1_000, duplicates: 0 },
+  ...{
+    id: "01EVENT" as EventId,
+    sequence: 1,
+    environmentId: 1 as EnvironmentId,
+    receivedAt: 1_000,
+    ts: 1_000,
+    duplicates: 0,
+    isMatched: false,
+  },
   ...{ name: "shop/order.created", dedupId: null, data: '{"order":1}', extras: null, source: { kind: "key", id: "k" } },
 };
 

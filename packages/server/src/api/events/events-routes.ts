@@ -18,6 +18,7 @@ import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, INSTANT, INTEGER, pageOf, shape, TEXT } from "../route-facts.ts";
 import type { RunsRoutesParts } from "../runs/runs-routes.ts";
+import { readWhere, WHERE } from "../where.ts";
 
 export interface EventsRoutesParts {
   access: AccessRules;
@@ -37,6 +38,8 @@ export interface EventFilterQuery {
   source?: string;
   q?: string;
   internal?: boolean;
+  matched?: boolean;
+  where?: string;
 }
 
 interface ListQuery extends EventFilterQuery {
@@ -53,6 +56,8 @@ export const EVENT_FILTERS = {
   source: { type: "string", minLength: 1, description: "A kind of source (key, webhook, function, internal) or the id of one." },
   q: { type: "string", minLength: 1, description: "Text in the payload; ignores case." },
   internal: { type: "boolean", description: "`false` leaves out events that the service itself made." },
+  matched: { type: "boolean", description: "`false`: events that started no function and resumed none." },
+  where: WHERE,
 } as const;
 const LIST_PARAMETERS = closed({ ...PAGE_PARAMETERS, ...EVENT_FILTERS });
 
@@ -133,5 +138,7 @@ export function eventFilter(query: EventFilterQuery): Omit<EventListParams, "env
     ...(query.source !== undefined && { source: query.source }),
     ...(query.q !== undefined && { text: query.q }),
     ...(query.internal !== undefined && { internal: query.internal }),
+    ...(query.matched !== undefined && { matched: query.matched }),
+    ...(query.where !== undefined && { where: readWhere(query.where) }),
   };
 }

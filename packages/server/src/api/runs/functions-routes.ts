@@ -1,6 +1,6 @@
 /** REST: apps and the functions they registered. */
 
-import type { AppId } from "@inlet/protocol";
+import type { AppId, FunctionNo } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { iso } from "../../observe/run-view.ts";
 import type { App, AppStore, Environment, StoredFunction } from "../../store/contract/index.ts";
@@ -9,7 +9,7 @@ import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { cutPage, type PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
-import { dataOf, INSTANT, INTEGER, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+import { dataOf, INSTANT, INSTANT_OR_NULL, INTEGER, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 
 export interface ShownFunction {
   stored: StoredFunction;
@@ -28,6 +28,11 @@ export interface FunctionsRoutesParts {
     /** Asks the app to register; a sentence when it does not. */
     sync(environment: Environment, url: string): Promise<App | string>;
     refresh(): Promise<void>;
+    /** By function, how many runs wait because it is paused. */
+    held(environment: Environment): Promise<ReadonlyMap<FunctionNo, number>>;
+    /** False: there is no such function. */
+    pause(environment: Environment, id: string): Promise<boolean>;
+    resume(environment: Environment, id: string, held: "keep" | "cancel"): Promise<boolean>;
   };
   now(): number;
 }
@@ -61,12 +66,15 @@ const FUNCTION = shape(
       items: shape({ event: TEXT, if: TEXT, cron: TEXT }, { optional: ["event", "if", "cron"] }),
     },
     config: { type: "object", additionalProperties: true, description: "Retries, and flow control as it was registered." },
+    pausedAt: { ...INSTANT_OR_NULL, description: "Since when it is paused." },
+    held: { ...INTEGER, description: "How many runs wait because it is paused." },
     createdAt: INSTANT,
     updatedAt: INSTANT,
   },
   { title: "Function" },
 );
 const NONE = closed({});
+const ONE_FUNCTION = { querystring: NONE, response: { 200: dataOf(FUNCTION) }, errors: ["function_not_found"] } as const;
 
 export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, store, registry, now }: FunctionsRoutesParts): void {
   const note = (request: FastifyRequest, action: string, { id, name, url }: App, environment: Environment) =>
@@ -92,8 +100,51 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
   app.get<{ Querystring: PageQuery }>("/functions", { schema: functions }, async (request) => {
     const environment = environmentOf(access, request);
     const { items, next } = cutPage(registry.functions(environment), ({ stored }) => ({ rank: stored.no }), request.query);
-    return { data: items.map((shown) => functionView(shown, environment)), page: { next } };
+    const held = await registry.held(environment);
+    return { data: items.map((shown) => functionView(shown, environment, held)), page: { next } };
   });
+
+  async function changed(request: FastifyRequest, environment: Environment, id: string, action: string, details = {}) {
+    const shown = registry.functions(environment).find(({ stored }) => stored.id === id) as ShownFunction;
+    const target = { kind: "function", id, name: shown.stored.name };
+    await audit.note(request, { action: `function.${action}`, target, environment: environment.name, details });
+    return { data: functionView(shown, environment, await registry.held(environment)) };
+  }
+
+  const pause = {
+    ...ONE_FUNCTION,
+    summary: "Pause a function",
+    description: "Its runs are created and wait; runs under way stop before their next call.",
+  };
+  app.post<{ Params: { id: string } }>("/functions/:id/pause", { config: { repair: true }, schema: pause }, async (request) => {
+    const environment = environmentOf(access, request);
+    const { id } = request.params;
+    if (!(await registry.pause(environment, id))) throw functionNotFound(id, environment);
+    return changed(request, environment, id, "paused");
+  });
+
+  const resume = {
+    ...ONE_FUNCTION,
+    summary: "Resume a function",
+    description: "Runs that waited go on, or are cancelled.",
+    body: {
+      ...closed({
+        held: { type: "string", enum: ["keep", "cancel"], description: "What becomes of runs that waited: `keep`, unless given." },
+      }),
+      type: ["object", "null"],
+    },
+  };
+  app.post<{ Params: { id: string }; Body: { held?: "keep" | "cancel" } | null }>(
+    "/functions/:id/resume",
+    { config: { repair: true }, schema: resume },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const { id } = request.params;
+      const held = request.body?.held ?? "keep";
+      if (!(await registry.resume(environment, id, held))) throw functionNotFound(id, environment);
+      return changed(request, environment, id, "resumed", { held });
+    },
+  );
 
   const apps = { summary: "List apps, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(APP) } };
   app.get<{ Querystring: PageQuery }>("/apps", { schema: apps }, async (request) => {
@@ -139,14 +190,20 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
   });
 }
 
+function functionNotFound(id: string, { name }: Environment): RestRefusal {
+  return new RestRefusal("function_not_found", `There is no function ${id} in the environment "${name}".`);
+}
+
 /** What was registered beside these is the function's configuration. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(["id", "name", "triggers", "steps"]);
 
-function functionView({ stored, app, url, config }: ShownFunction, environment: Environment) {
+function functionView({ stored, app, url, config }: ShownFunction, environment: Environment, held: ReadonlyMap<FunctionNo, number>) {
   return {
     ...{ id: stored.id, name: stored.name, app: app.name, environment: environment.name, url },
     triggers: triggersOf(config),
     config: { ...Object.fromEntries(Object.entries(config).filter(([key]) => !OWN_FIELDS.has(key))), retries: retriesOf(config) },
+    pausedAt: iso(stored.pausedAt),
+    held: held.get(stored.no) ?? 0,
     createdAt: iso(stored.createdAt),
     updatedAt: iso(stored.updatedAt),
   };

@@ -19,6 +19,7 @@ import { readInstant } from "../instant.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { dataOf, pageOf } from "../route-facts.ts";
+import { readWhere, WHERE } from "../where.ts";
 import { RUN, RUN_DETAILS } from "./run-schemas.ts";
 
 export interface RunsRoutesParts {
@@ -42,6 +43,8 @@ export interface RunFilterQuery {
   to?: string;
   event?: string;
   job?: string;
+  error?: string;
+  where?: string;
 }
 
 interface ListQuery extends RunFilterQuery {
@@ -57,10 +60,17 @@ export const RUN_FILTERS = {
   to: { type: "string", description: "Created before: ISO 8601 or milliseconds." },
   event: { type: "string", minLength: 1, description: "Runs that the event with this id started." },
   job: { type: "string", minLength: 1, description: "Runs that the job with this id started." },
+  error: { type: "string", minLength: 1, description: "Text in the name or message of the run's error; ignores case." },
+  where: { ...WHERE, description: `${WHERE.description} Over the event that started the run.` },
 } as const;
 const LIST_PARAMETERS = closed({ ...PAGE_PARAMETERS, ...RUN_FILTERS });
 
-const LIST = { summary: "List runs", description: "Newest first.", querystring: LIST_PARAMETERS, response: { 200: pageOf(RUN) } };
+const LIST = {
+  summary: "List runs",
+  description: "Newest first. With `error` or `where` a page may be short, or empty, and `page.next` goes on.",
+  querystring: LIST_PARAMETERS,
+  response: { 200: pageOf(RUN) },
+};
 const OF_EVENT = {
   summary: "List the runs an event started",
   querystring: closed(PAGE_PARAMETERS),
@@ -172,6 +182,8 @@ export function runFilter(
     ...(query.from !== undefined && { from: readInstant("from", query.from) }),
     ...(query.to !== undefined && { to: readInstant("to", query.to) }),
     ...(query.event !== undefined && { eventId: query.event.toUpperCase() as EventId }),
+    ...(query.error !== undefined && { errorText: query.error }),
+    ...(query.where !== undefined && { where: readWhere(query.where) }),
     ...(query.job !== undefined && { jobId: query.job.toUpperCase() as JobId }),
   };
 }

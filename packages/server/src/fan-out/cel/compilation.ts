@@ -11,6 +11,8 @@ export interface Compilation {
   readonly locals: ReadonlyMap<string, number>;
   readonly counts: { nodes: number; locals: number };
   usesAsync: boolean;
+  /** Fields of the event that are variables too; then a comparison that has no value is false. Absent: neither. */
+  readonly roots?: ReadonlySet<string>;
 }
 
 /** Compiles a node and all below it. */

@@ -66,6 +66,13 @@ function compileVariable(name: string, compilation: Compilation): Evaluate {
   const slot = compilation.locals.get(name);
   if (slot !== undefined) return (scope) => scope.locals[slot] as Value;
   if (name === "event") return (scope) => scope.event;
+  if (compilation.roots?.has(name)) {
+    return (scope) => {
+      if (isMap(scope.event) && Object.hasOwn(scope.event, name)) return scope.event[name] as Value;
+      throw new MissingField(`the event has no field ${name}`);
+    };
+  }
+  if (compilation.roots) fault(`unknown variable ${name}: there are event, ${[...compilation.roots].join(", ")}`);
   if (name !== "async") fault(`unknown variable ${name}: there are event and, in waits and cancellations, async`);
   compilation.usesAsync = true;
   return (scope) => scope.async ?? fault("there is no async event here");
@@ -127,7 +134,29 @@ function compileMap(entries: readonly (readonly [ASTNode, ASTNode])[], compilati
   return (scope) => Object.fromEntries(compiled.map(([key, value]) => [textOf(key(scope)), value(scope)])) as ValueMap;
 }
 
+const COMPARISONS: ReadonlySet<string> = new Set(["==", "!=", "<", "<=", ">", ">=", "in"]);
+
 function compileBinary(node: ASTNode, compilation: Compilation): Evaluate {
+  if (!compilation.roots || !COMPARISONS.has(node.op)) return compileOperator(node, compilation);
+  const compare = compileComparison(node, compilation);
+  return (scope) => {
+    try {
+      return compare(scope);
+    } catch (error) {
+      absorbed(error, scope);
+      return false;
+    }
+  };
+}
+
+/** A field that is not there is a fault, also for == and !=. */
+function compileComparison(node: ASTNode, compilation: Compilation): Evaluate {
+  if (node.op !== "==" && node.op !== "!=") return compileOperator(node, compilation);
+  const [left, right] = node.args.map((operand) => compileNode(operand, compilation)) as [Evaluate, Evaluate];
+  return (scope) => isEqual(left(scope), right(scope), scope) === (node.op === "==");
+}
+
+function compileOperator(node: ASTNode, compilation: Compilation): Evaluate {
   if (node.op === "==" || node.op === "!=") return compileEquality(node.args, node.op === "==", compilation);
   const operator = BINARY_OPERATORS[node.op];
   if (!operator) return fault(`${node.op} is not supported`);

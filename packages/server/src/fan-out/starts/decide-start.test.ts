@@ -26,7 +26,15 @@ function configOf(settings: object): FunctionConfig {
 
 function eventOf(sequence: number, data: object = {}, ts = NOW): StoredEvent {
   return {
-    ...{ id: `01E${sequence}` as EventId, sequence, environmentId: 1 as EnvironmentId, receivedAt: NOW, ts, duplicates: 0 },
+    ...{
+      id: `01E${sequence}` as EventId,
+      sequence,
+      environmentId: 1 as EnvironmentId,
+      receivedAt: NOW,
+      ts,
+      duplicates: 0,
+      isMatched: false,
+    },
     ...{ name: "x/y", dedupId: null, data: JSON.stringify(data), extras: null, source: { kind: "key", id: "k" } },
   };
 }

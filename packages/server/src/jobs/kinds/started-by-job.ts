@@ -5,6 +5,9 @@ import type { Job, NewRun } from "../../store/contract/index.ts";
 /** Runs that events start within this time after it go first. */
 const BEHIND_LIVE_MS = 600_000;
 
+/** A rank further behind would look like a lease. */
+const RANK_BEHIND_MAX_MS = 43_200_000;
+
 export function startedByJob({ id }: Job, run: NewRun): NewRun {
-  return { ...run, jobId: id, rank: run.rank + BEHIND_LIVE_MS };
+  return { ...run, jobId: id, rank: Math.min(run.rank + BEHIND_LIVE_MS, run.dueAt + RANK_BEHIND_MAX_MS) };
 }

@@ -11,6 +11,7 @@ import { eventAppendConformance } from "./event-append.ts";
 import { eventReadConformance } from "./event-read.ts";
 import { eventTypeConformance } from "./event-types.ts";
 import { functionStartConformance } from "./function-starts.ts";
+import { heldCallConformance } from "./held-calls.ts";
 import { idempotencyConformance } from "./idempotency-keys.ts";
 import { jobConformance } from "./jobs.ts";
 import { keyConformance } from "./keys.ts";
@@ -55,6 +56,7 @@ export function storeConformance(engine: Engine): void {
   functionStartConformance(engine);
   runCallConformance(engine);
   runReadConformance(engine);
+  heldCallConformance(engine);
   jobConformance(engine);
   cancellationConformance(engine);
   realtimeConformance(engine);

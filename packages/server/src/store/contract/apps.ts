@@ -39,6 +39,8 @@ export interface StoredFunction {
   updatedAt: number;
   /** Set when the function was missing from a sync, or its app removed: it starts no further runs. */
   archivedAt: number | null;
+  /** Set while its runs wait. A sync leaves it as it is. */
+  pausedAt: number | null;
 }
 
 export interface NewFunction {
@@ -72,6 +74,8 @@ export interface AppStore {
    * schedules replaced. `modified` is false when the checksum is the one of the last sync.
    */
   appSync(params: AppSyncParams): Promise<{ app: App; modified: boolean }>;
+  /** Null goes on. What was held is let go by queueUnhold. */
+  functionPause(params: { environmentId: EnvironmentId; functionNo: FunctionNo; pausedAt: number | null }): Promise<void>;
   /** Notes why a sync failed, on every app with this URL. */
   appFault(params: { environmentId: EnvironmentId; url: string; error: string }): Promise<void>;
   /** Archives the functions and ends their schedules. Null when there is no such app. */

@@ -61,6 +61,8 @@ export interface StoredEvent extends Omit<NewEvent, "runs" | "starts"> {
   source: EventSource;
   /** How many later events were suppressed as duplicates of this one. */
   duplicates: number;
+  /** It started a function, or resumed a run. */
+  isMatched: boolean;
 }
 
 export interface EventListParams {
@@ -81,6 +83,10 @@ export interface EventListParams {
   source?: string;
   /** A piece of the name or payload, in any case. */
   text?: string;
+  /** Whether it started a function, or resumed a run. */
+  matched?: boolean;
+  /** An expression over the payload that holds for it. One that does not compile throws: check it before. */
+  where?: string;
   /** False leaves out events that the service itself made. */
   internal?: boolean;
 }
@@ -119,3 +125,6 @@ export interface EventFollowParams {
   /** Ends the page once it holds so much; 4 MiB unless given. One is always read, however large. */
   bytesMax?: number;
 }
+
+/** How an engine reads expressions over payloads: a module that exports `compileWhere`, because the embedded store reads on a thread of its own. */
+export type CompileWhere = (text: string) => (event: StoredEvent) => boolean;

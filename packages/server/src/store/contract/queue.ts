@@ -88,6 +88,14 @@ export interface FunctionQueueDepth extends QueueDepth {
   functionNo: FunctionNo;
 }
 
+/** When calls of paused functions are due: never. They stand among the timers, and go to their own lane when the function goes on. */
+export const HELD_UNTIL = 8_640_000_000_000_000;
+
+export interface HeldRuns {
+  functionNo: FunctionNo;
+  runs: number;
+}
+
 /** For a store that only one process can use: its leases end with it. */
 export const LEASE_WITHOUT_END = Number.MAX_SAFE_INTEGER;
 
@@ -154,6 +162,13 @@ export interface QueueStore {
   queueRemove(params: LeasedEntry): Promise<void>;
   /** The entry is let go, and due again at this time; how often it was claimed is kept. */
   queueReschedule(params: LeasedEntry & { dueAt: number }): Promise<void>;
+  /** The call is held until its function goes on; if it does already, it is due at once. */
+  queueHold(params: LeasedEntry & { functionNo: FunctionNo; now: number }): Promise<void>;
+  /** Makes calls due that are held although their function is not paused, at most `limit`; says how many. */
+  queueUnhold(params: { now: number; limit: number }): Promise<number>;
+  /** By function, how many runs have a call that is held. */
+  queueHeld(params: { environmentId: EnvironmentId }): Promise<HeldRuns[]>;
+  queueHeldRuns(params: { environmentId: EnvironmentId; functionNo: FunctionNo; limit: number }): Promise<RunNo[]>;
   /**
    * Looks at up to `limit` lanes after a cursor, and forgets those that no entry needs any more. `reached` is where to go on;
    * null when there are no others. Lanes are as many as the values of the users' concurrency keys.

@@ -230,6 +230,10 @@ export interface RunListParams {
   eventId?: EventId;
   /** Runs that this job started. */
   jobId?: JobId;
+  /** A piece of the error's name or message, in any case. */
+  errorText?: string;
+  /** An expression over the payload of the event that started it. One that does not compile throws: check it before. */
+  where?: string;
 }
 
 /** A run as lists show it. */
@@ -245,6 +249,28 @@ export interface RunSummary extends RunRecord {
 export interface EventRunCounts {
   eventId: EventId;
   counts: Partial<Record<RunStatus, number>>;
+}
+
+export interface FailureListParams {
+  environmentId: EnvironmentId;
+  limit: number;
+  /** Created at or after, and before. */
+  from?: number;
+  to?: number;
+  functionNos?: readonly FunctionNo[];
+}
+
+/** Failed runs of one function with the same error. */
+export interface FailureGroup {
+  functionNo: FunctionNo;
+  name: string;
+  message: string;
+  count: number;
+  /** When the first and the last of them failed. */
+  firstAt: number;
+  lastAt: number;
+  /** Some of them, the newest first. */
+  runIds: readonly RunId[];
 }
 
 export interface RunDetails extends RunSummary {
@@ -289,7 +315,9 @@ export interface RunStore {
   runSummaries(params: { environmentId: EnvironmentId; runNos: readonly RunNo[] }): Promise<RunSummary[]>;
   /** Calls `listener` soon after runs were created or changed, by any node. Returns how to stop it. */
   runWatch(listener: (runNos: readonly RunNo[]) => void): () => void;
-  /** Newest first. */
+  /** The most frequent first. */
+  runFailures(params: FailureListParams): Promise<FailureGroup[]>;
+  /** Newest first. With `errorText` or `where` a page may stop early with few runs, or none, and a place to go on from. */
   runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
   /** When runs of functions were created, started and ended: the newest `limit` of them, in no particular order. */
   runTimings(params: RunTimingsParams): Promise<RunTiming[]>;

@@ -72,7 +72,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "events",
     key: ["sequence"],
     columns: same(
-      ...["sequence", "environment_id", "event_id", "name_id", "ts", "received_at", "dedup_id", "source_no", "duplicates"],
+      ...["sequence", "environment_id", "event_id", "name_id", "ts", "received_at", "dedup_id", "source_no", "duplicates", "matched"],
       ...["extras", "data"],
     ),
   },
@@ -130,7 +130,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["function_no"],
     columns: same(
       ...["function_no", "environment_id", "app_no", "function_id", "name", "config"],
-      ...["created_at", "updated_at", "archived_at"],
+      ...["created_at", "updated_at", "archived_at", "paused_at"],
     ),
     convert: escaped("function_id", "name"),
   },

@@ -46,6 +46,7 @@ export class GroupWrites {
   readonly signalsAdded: { allocation: LeaseAllocation; runNo: RunNo; wait: NewWait }[] = [];
   readonly waitsRemoved: { runNo: RunNo; stepId: StepId }[] = [];
   readonly news: News = noNews();
+  readonly #matched = new Set<number>();
   readonly #sent: Promise<void>[] = [];
   #fault: unknown = null;
 
@@ -77,8 +78,14 @@ export class GroupWrites {
     this.#sent.push(this.client.query(text, values as unknown[]).then(() => {}, noteFault));
   }
 
+  /** The event started a function, or resumed a run, after it was stored. */
+  markMatched(...sequences: readonly number[]): void {
+    for (const sequence of sequences) this.#matched.add(sequence);
+  }
+
   /** Everything that was sent is done. */
   async settle(): Promise<void> {
+    if (this.#matched.size > 0) this.send(MARK_MATCHED, this.environmentId, [...this.#matched].sort());
     await Promise.all(this.#sent);
     if (this.#fault !== null) throw this.#fault;
   }
@@ -87,6 +94,8 @@ export class GroupWrites {
 }
 
 /** What listeners and other nodes are notified of after the commit. */
+const MARK_MATCHED = "UPDATE events SET matched = 1 WHERE environment_id = $1 AND sequence = ANY ($2::bigint[]) AND matched = 0";
+
 export interface News {
   /** Events or requests were stored. */
   hasEvents: boolean;

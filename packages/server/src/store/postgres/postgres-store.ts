@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import {
   type CommitFigures,
+  type CompileWhere,
   type EventAppendResult,
   type EventBatch,
   type EventStore,
@@ -61,6 +62,8 @@ export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "onF
   encryptionKeys?: readonly string[];
   /** How waits are found. Not needed by who runs no functions. */
   rules?: WaitRules;
+  /** How payloads are searched. Not needed by who searches none. */
+  compileWhere?: CompileWhere;
   /** Of this program, for people to see. */
   version?: string;
   onCommitted?(figures: CommitFigures): void;
@@ -72,7 +75,14 @@ const ANALYZE_INTERVAL_MS = 5_000;
 
 /** Throws StoreRefused when the database must not be used, or cannot be reached. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { rules = NO_RULES, connectionsMax = 10, listenUrl = options.url, version = "unknown", schemaFolder = SCHEMA_FOLDER } = options;
+  const {
+    rules = NO_RULES,
+    compileWhere = withoutRules,
+    connectionsMax = 10,
+    listenUrl = options.url,
+    version = "unknown",
+    schemaFolder = SCHEMA_FOLDER,
+  } = options;
   const database = new Database({ ...options, connectionsMax, listenUrl: listenUrl === "off" ? null : listenUrl });
   const node = `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
   const signals = new Signals(database, node);
@@ -128,7 +138,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 
   return {
-    ...eventStore(database, events, signals),
+    ...eventStore(database, events, signals, compileWhere),
     ...dedupKeyStore(database),
     ...environmentStore(database, announced),
     ...keyStore(database, announced, box),
@@ -146,7 +156,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...admissionStore({ database, notify }),
     ...orderStore({ database, notify }),
     ...signalStore({ database, notify }),
-    ...runStore({ database, writer: decisions, notify, watch: (listener) => signals.runs.add(listener) }),
+    ...runStore({ database, writer: decisions, notify, compileWhere, watch: (listener) => signals.runs.add(listener) }),
     ...jobStore({ database, notify }),
     ...retentionStore(database),
     ...functionStartStore(database, decisions),
@@ -168,11 +178,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
 }
 
-function eventStore(database: Database, writer: GroupCommit<EventBatch, EventAppendResult>, signals: Signals): EventStore {
+function eventStore(
+  database: Database,
+  writer: GroupCommit<EventBatch, EventAppendResult>,
+  signals: Signals,
+  compileWhere: CompileWhere,
+): EventStore {
   return {
     eventAppend: (batch) => writer.submit(batch, { environmentId: batch.environmentId, rows: batch.events.length, keys: [] }),
     eventGet: (params) => getEvent(database, params),
-    eventList: (params) => listEvents(database, params),
+    eventList: (params) => listEvents(database, params, compileWhere),
     eventFollow: (params) => followEvents(database, params),
     eventSequence: () => settledSequence(database),
     eventSequenceBefore: (params) => sequenceBefore(database, params),
@@ -181,7 +196,7 @@ function eventStore(database: Database, writer: GroupCommit<EventBatch, EventApp
 }
 
 function withoutRules(): never {
-  throw new Error("this store was opened without the rules of waits");
+  throw new Error("this store was opened without the rules of waits and expressions");
 }
 
 const NO_RULES: WaitRules = { keyAt: withoutRules, matches: withoutRules };

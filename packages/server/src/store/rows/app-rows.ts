@@ -34,5 +34,6 @@ export function toFunction(row: AppRow): StoredFunction {
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
     archivedAt: row.archived_at as number | null,
+    pausedAt: row.paused_at as number | null,
   };
 }

@@ -1,6 +1,13 @@
 /** What lists of events have in common in both engines: filters that no index answers, and how streams become a page. */
 
-import { type EventCursor, type EventListParams, type EventPage, SOURCE_KINDS, type StoredEvent } from "../contract/index.ts";
+import {
+  type CompileWhere,
+  type EventCursor,
+  type EventListParams,
+  type EventPage,
+  SOURCE_KINDS,
+  type StoredEvent,
+} from "../contract/index.ts";
 import { PAGE_BYTES_MAX, type Slice } from "./byte-bounds.ts";
 import { bytesOfEvent, type EventRow, toStoredEvent } from "./event-rows.ts";
 import { payloadContains } from "./payload-contains.ts";
@@ -24,7 +31,7 @@ export class SearchBudget {
   #rows = 0;
 
   /** `after`: where the page before ended. */
-  constructor(after: EventCursor | undefined) {
+  constructor(after: unknown) {
     this.#deadline = Date.now() + (after === undefined ? FIRST_PAGE_MS : NEXT_PAGE_MS);
   }
 
@@ -87,13 +94,20 @@ export async function collect(
 export type EventFilter = (event: StoredEvent) => boolean;
 
 /** For the source and the text, which no index answers. */
-export function payloadFilters({ source, text, internal }: EventListParams): EventFilter[] {
+export function payloadFilters({ source, text, internal, matched, where }: EventListParams, compileWhere: CompileWhere): EventFilter[] {
   const filters: EventFilter[] = [];
   if (source !== undefined) filters.push(sourceFilter(source));
   if (internal === false) filters.push((event) => event.source.kind !== "internal");
+  if (matched !== undefined) filters.push((event) => event.isMatched === matched);
   if (text !== undefined) filters.push((event) => payloadContains(event, text));
+  if (where !== undefined) filters.push(compileWhere(where));
   return filters;
 }
+
+/** For a store that was opened without a way to read expressions. */
+export const noWhere: CompileWhere = () => {
+  throw new Error("this store was opened without a way to read expressions");
+};
 
 export function nameFilter(pattern: string): EventFilter {
   if (!pattern.endsWith("*")) return (event) => event.name === pattern;

@@ -4,7 +4,7 @@ import type { EnvironmentId, EventId } from "@inlet/protocol";
 import { fromStoreText, type SourceKind, type StoredEvent } from "../contract/index.ts";
 
 export const EVENT_COLUMNS =
-  "sequence, environment_id, event_id, name, ts, received_at, dedup_id, source_kind, source_id, duplicates, extras, data";
+  "sequence, environment_id, event_id, name, ts, received_at, dedup_id, source_kind, source_id, duplicates, matched, extras, data";
 
 export interface EventRow {
   sequence: number;
@@ -17,6 +17,7 @@ export interface EventRow {
   source_kind: string;
   source_id: string;
   duplicates: number;
+  matched: number;
   extras: string | null;
   data: string;
 }
@@ -36,6 +37,7 @@ export function toStoredEvent(row: EventRow): StoredEvent {
     dedupId: row.dedup_id === null ? null : fromStoreText(row.dedup_id),
     source: { kind: row.source_kind as SourceKind, id: row.source_id },
     duplicates: row.duplicates,
+    isMatched: row.matched === 1,
     extras: row.extras,
     data: row.data,
   };

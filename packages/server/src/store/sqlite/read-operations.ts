@@ -15,6 +15,7 @@ type ContractReads =
   | "webhookRequestSequence"
   | "webhookRequestSequenceBefore"
   | "runList"
+  | "runFailures"
   | "runSummaries"
   | "runCountByEvent"
   | "runTimings"

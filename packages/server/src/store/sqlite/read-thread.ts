@@ -2,6 +2,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import type { CompileWhere } from "../contract/index.ts";
+import { noWhere } from "../rows/event-pages.ts";
 import { listAudit } from "./access/audit-log.ts";
 import { checkpoint } from "./checkpointer.ts";
 import { openReader, openWriter } from "./database.ts";
@@ -11,12 +13,13 @@ import { listEvents } from "./events/list-events.ts";
 import { listTraffic } from "./events/traffic.ts";
 import { queueDepths, queueFunctionDepths } from "./queue/queue-depths.ts";
 import type { ReadAnswer, ReadOperations, ReadParams, ReadRequest, ReadResult } from "./read-operations.ts";
+import { listFailures } from "./runs/list-failures.ts";
 import { countByEvent, getRun, listRuns, summariseRuns } from "./runs/read-runs.ts";
 import { countWaits, timeRuns } from "./runs/run-figures.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "./webhooks/follow-webhook-requests.ts";
 import { getRequest, listRequests } from "./webhooks/read-webhook-requests.ts";
 
-const { path } = workerData as { path: string };
+const { path, whereModule } = workerData as { path: string; whereModule: string | null };
 const db = openReader(path);
 /** Writes nothing but checkpoints; opened with the first. */
 let checkpointDb: DatabaseSync | undefined;
@@ -26,15 +29,22 @@ function checkpointNow(): ReturnType<typeof checkpoint> {
   return checkpoint(checkpointDb);
 }
 
+/** Loaded with the first expression. */
+async function whereOf({ where }: { where?: string }): Promise<CompileWhere> {
+  if (where === undefined || whereModule === null) return noWhere;
+  return ((await import(whereModule)) as { compileWhere: CompileWhere }).compileWhere;
+}
+
 const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) => ReadResult<Name> | Promise<ReadResult<Name>> } = {
-  eventList: (params) => listEvents(db, params),
+  eventList: async (params) => listEvents(db, params, await whereOf(params)),
   eventFollow: (params) => followEvents(db, params),
   eventGet: (params) => getEvent(db, params),
   eventSequence: () => lastSequence(db),
   eventSequenceBefore: (params) => sequenceBefore(db, params),
   webhookRequestList: (params) => listRequests(db, params),
   webhookRequestGet: (params) => getRequest(db, params),
-  runList: (params) => listRuns(db, params),
+  runList: async (params) => listRuns(db, params, await whereOf(params)),
+  runFailures: (params) => listFailures(db, params),
   runSummaries: (params) => summariseRuns(db, params),
   runCountByEvent: (params) => countByEvent(db, params),
   runTimings: (params) => timeRuns(db, params),

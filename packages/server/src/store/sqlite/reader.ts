@@ -15,13 +15,16 @@ const PENDING_MAX = 1_000;
 
 export class Reader {
   readonly #path: string;
+  readonly #whereModule: URL | null;
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | null = null;
   #calls = 0;
   #stopped = false;
 
-  constructor(path: string) {
+  /** `whereModule` exports `compileWhere`. */
+  constructor(path: string, whereModule: URL | null = null) {
     this.#path = path;
+    this.#whereModule = whereModule;
   }
 
   start(): void {
@@ -48,7 +51,9 @@ export class Reader {
   }
 
   #spawn(): Worker {
-    const worker = new Worker(new URL("./read-thread.ts", import.meta.url), { workerData: { path: this.#path } });
+    const worker = new Worker(new URL("./read-thread.ts", import.meta.url), {
+      workerData: { path: this.#path, whereModule: this.#whereModule?.href ?? null },
+    });
     // Reads alone must not keep the process alive.
     worker.unref();
     worker.on("message", (answer: ReadAnswer) => this.#settle(answer));

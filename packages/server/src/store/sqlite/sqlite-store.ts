@@ -55,6 +55,8 @@ export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "
   encryptionKeys?: readonly string[];
   /** How waits are found. Not needed by who runs no functions. */
   rules?: WaitRules;
+  /** Exports `compileWhere`. Not needed by who searches no payloads. */
+  whereModule?: URL;
   /** Of this program, for people to see. */
   version?: string;
   onCommitted?(figures: CommitFigures): void;
@@ -67,6 +69,7 @@ export function openSqliteStore({
   folder,
   encryptionKeys = [],
   rules = NO_RULES,
+  whereModule,
   version = "unknown",
   onCommitted,
   ...hooks
@@ -83,7 +86,7 @@ export function openSqliteStore({
     throw refuseBadFile(path, error);
   }
   const { db, box } = opened;
-  const reader = new Reader(path);
+  const reader = new Reader(path, whereModule);
   const checkpointer = new Checkpointer(db, () => reader.read("checkpoint", undefined));
   const watchers = new Set<() => void>();
   let eventsInGroup = 0;
@@ -109,7 +112,7 @@ export function openSqliteStore({
   const states = new RunStates(db);
   const entries = new QueueEntries(db, lanes);
   const order = new RunOrder(db, limits);
-  const startRuns = new StartRuns(db, { lanes, entries, order, waits, changed });
+  const startRuns = new StartRuns(db, { lanes, entries, order, waits, changed, rows });
   const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows });
   const events = prepareAppendEvents(db, { rows, interned, startRuns, resumeRuns });
   const append: AppendInside = (allocation, batch) => void events.appendInside(allocation, batch);

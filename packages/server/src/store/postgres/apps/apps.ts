@@ -92,6 +92,12 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
       notify(news);
       return synced;
     },
+    async functionPause({ environmentId, functionNo, pausedAt }) {
+      const values = [pausedAt, environmentId, functionNo];
+      await announced("registry", (client) =>
+        client.query("UPDATE functions SET paused_at = $1 WHERE environment_id = $2 AND function_no = $3", values),
+      );
+    },
     async appFault({ environmentId, url, error }) {
       const values = [toStoreText(error), environmentId, url];
       await announced("registry", (client) =>

@@ -8,7 +8,7 @@ import type { InternedNumbers } from "./interned-ids.ts";
 
 const INSERT = insertInto("events", {
   ...{ sequence: "bigint", environment_id: "integer", event_id: "text", name_id: "integer", ts: "bigint", received_at: "bigint" },
-  ...{ dedup_id: "text", source_no: "integer", extras: "text", data: "text" },
+  ...{ dedup_id: "text", source_no: "integer", matched: "smallint", extras: "text", data: "text" },
 });
 const COUNT = "UPDATE events SET duplicates = duplicates + $3 WHERE environment_id = $1 AND event_id = ANY ($2::text[])";
 
@@ -33,6 +33,7 @@ export function insertEvents(writes: GroupWrites, interned: InternedNumbers, sto
         received_at: batch.receivedAt,
       },
       ...{ dedup_id: dedupId === null ? null : toStoreText(dedupId), source_no: interned.sourceNo(batch.source), extras, data },
+      matched: event.runs?.length ? 1 : 0,
     };
   });
   writes.send(INSERT, JSON.stringify(rows));

@@ -3,7 +3,7 @@
  * applied to slices of them, and the whole call has a time budget: past it the page ends early and says where to go on.
  */
 
-import { type EventCursor, type EventListParams, type EventPage, toStoreText } from "../../contract/index.ts";
+import { type CompileWhere, type EventCursor, type EventListParams, type EventPage, toStoreText } from "../../contract/index.ts";
 import type { Slice } from "../../rows/byte-bounds.ts";
 import { collect, type EventFilter, mergeStreams, nameFilter, newSearch, payloadFilters } from "../../rows/event-pages.ts";
 import type { EventRow } from "../../rows/event-rows.ts";
@@ -18,8 +18,8 @@ const MERGED_NAMES_MAX = 50;
 /** What narrows a stream beside its environment. */
 type Stream = { condition: string; values: readonly unknown[] } | null;
 
-export async function listEvents(database: Database, params: EventListParams): Promise<EventPage> {
-  const { streams, filters } = await plan(database, params);
+export async function listEvents(database: Database, params: EventListParams, compileWhere: CompileWhere): Promise<EventPage> {
+  const { streams, filters } = await plan(database, params, compileWhere);
   const search = newSearch(params, filters, streams.length);
   const collected = await Promise.all(
     streams.map((stream) => collect(params, search, (...slice) => readSlice(database, params, stream, ...slice))),
@@ -28,9 +28,13 @@ export async function listEvents(database: Database, params: EventListParams): P
 }
 
 /** Chooses the narrowest streams; what they do not settle becomes a filter. */
-async function plan(database: Database, params: EventListParams): Promise<{ streams: Stream[]; filters: EventFilter[] }> {
+async function plan(
+  database: Database,
+  params: EventListParams,
+  compileWhere: CompileWhere,
+): Promise<{ streams: Stream[]; filters: EventFilter[] }> {
   const { name, dedupId } = params;
-  const filters = payloadFilters(params);
+  const filters = payloadFilters(params, compileWhere);
   if (dedupId !== undefined) {
     if (name !== undefined) filters.push(nameFilter(name));
     const text = toStoreText(dedupId);

@@ -20,7 +20,7 @@ import type { Database } from "../database.ts";
 import { takeNumbers } from "../events/take-numbers.ts";
 import { GroupWrites, type News } from "../group-writes.ts";
 import { LANES_LOCK, LockSet } from "../locks.ts";
-import { startRun } from "../runs/start-runs.ts";
+import { startRunForStored } from "../runs/start-runs.ts";
 import { writeGathered } from "../write-group.ts";
 
 export interface JobStoreParts {
@@ -121,7 +121,7 @@ async function startAll(writes: GroupWrites, now: number, starts: readonly JobSt
   const allocation = new LeaseAllocation(now, undefined);
   const { runs: numbers } = await takeNumbers(writes, { events: 0, runs: starts.length });
   for (const [index, { eventSequence, run }] of starts.entries()) {
-    startRun(writes, allocation, numbers[index] as RunNo, eventSequence, run);
+    startRunForStored(writes, allocation, numbers[index] as RunNo, eventSequence, run);
   }
   const locks = new LockSet();
   locks.add(LANES_LOCK, "shared");

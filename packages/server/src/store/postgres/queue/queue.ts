@@ -6,6 +6,7 @@ import { fromStoreText, type LeasedEntry, type QueueStore, StoreUnavailable, TIM
 import type { Database } from "../database.ts";
 import { type News, noNews, noteLane } from "../group-writes.ts";
 import { claimEntries } from "./claim-entries.ts";
+import { heldCallStore } from "./held-calls.ts";
 import { LANE_WALK } from "./lane-walk.ts";
 import { forgetLanes, laneKeys, TIMER_LANE_NO } from "./lanes.ts";
 import { freeSlots } from "./limits.ts";
@@ -139,6 +140,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
     },
     queueRemove: remove,
     queueReschedule: ({ dueAt, ...entry }) => letGo(RESCHEDULE, [...columnsOf([entry]), dueAt], dueAt),
+    ...heldCallStore({ database, notify }),
     queueLaneForgetMany: (params) => forgetLanes(database, params),
     queueWatch: watch,
     limitWatch: watchLimits,

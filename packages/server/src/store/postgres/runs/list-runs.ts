@@ -4,9 +4,11 @@
  */
 
 import { firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
-import { RUN_STATUSES, type RunListParams, type RunSummary } from "../../contract/index.ts";
+import { type CompileWhere, RUN_STATUSES, type RunListParams } from "../../contract/index.ts";
+import { filterRuns, hasRunFilters, type RunPage } from "../../rows/run-pages.ts";
 import { Conditions } from "../conditions.ts";
-import type { Database } from "../database.ts";
+import type { Database, Read } from "../database.ts";
+import { eventsAt } from "../events/select-events.ts";
 import { summariseRuns } from "./read-runs.ts";
 
 /** Each sequence is looked up once: as a join, PostgreSQL would look it up for every run while it knows little of the tables. */
@@ -16,7 +18,14 @@ const RUNS_OF_EVENT = `
   WHERE environment_id = $1 AND event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)`;
 
 /** Ids first, then what is shown of them: so each statement has one way to be answered, whatever PostgreSQL thinks of the tables. */
-export async function listRuns(database: Database, params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }> {
+export async function listRuns(database: Database, params: RunListParams, compileWhere: CompileWhere): Promise<RunPage> {
+  if (!hasRunFilters(params)) return pageOf(database, params);
+  const read: Read = (text, values) => database.query(text, values);
+  const events = async (sequences: readonly number[]) => [...(await eventsAt(read, params.environmentId, sequences)).values()];
+  return filterRuns({ page: (page) => pageOf(database, page), events, pause: async () => undefined }, params, compileWhere);
+}
+
+async function pageOf(database: Database, params: RunListParams): Promise<RunPage> {
   const { environmentId, status, functionNos, eventId, jobId, limit } = params;
   const where = new Conditions();
   const isMerged = eventId === undefined && jobId === undefined && (functionNos || status === "completed");

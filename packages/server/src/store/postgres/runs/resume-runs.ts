@@ -97,13 +97,19 @@ async function endWaits(writes: GroupWrites, matches: readonly Match[], starts: 
   const arrivals = ending.flatMap(({ wait: { kind, runNo, stepId }, allocation, sequence }): Arrival[] =>
     kind === "event" && stepId !== null ? [{ allocation, runNo, stepId, eventSequence: sequence, endedRunNo: null }] : [],
   );
-  dropWaits(writes, await makeDue(writes, arrivals));
+  dropWaits(writes, await resumeBy(writes, arrivals));
   const cancelled = ending.filter(({ wait }) => wait.kind === "cancel");
   await cancelRuns(
     writes,
     cancelled.map(({ wait, allocation, sequence }) => ({ runNo: wait.runNo, allocation, eventSequence: sequence })),
     starts,
   );
+}
+
+async function resumeBy(writes: GroupWrites, arrivals: readonly Arrival[]): ReturnType<typeof makeDue> {
+  const resumed = await makeDue(writes, arrivals);
+  for (const { eventSequence } of resumed) if (eventSequence !== null) writes.markMatched(eventSequence);
+  return resumed;
 }
 
 export interface Cancelling {
@@ -177,5 +183,5 @@ export async function lookBack(writes: GroupWrites, rules: WaitRules, added: rea
       ? [{ allocation, runNo, stepId: wait.stepId, eventSequence: first.sequence, endedRunNo: null }]
       : [];
   });
-  dropWaits(writes, await makeDue(writes, found));
+  dropWaits(writes, await resumeBy(writes, found));
 }

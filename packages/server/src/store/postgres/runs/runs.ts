@@ -1,11 +1,12 @@
 /** Runs in PostgreSQL: changed in the way of decisions (write-decisions.ts), read in batches. */
 
-import type { RunStore } from "../../contract/index.ts";
+import type { CompileWhere, RunStore } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { News } from "../group-writes.ts";
 import { noteLateCall } from "./advance-run.ts";
 import type { Decision, DecisionResult } from "./decisions.ts";
+import { listFailures } from "./list-failures.ts";
 import { listRuns } from "./list-runs.ts";
 import { countByEvent, findRun, getRun, summariseRuns } from "./read-runs.ts";
 import { createRunContexts, readRunEnd } from "./run-contexts.ts";
@@ -16,9 +17,10 @@ export interface RunStoreParts {
   writer: GroupCommit<Decision, DecisionResult>;
   notify(news: News): void;
   watch: RunStore["runWatch"];
+  compileWhere: CompileWhere;
 }
 
-export function runStore({ database, writer, notify, watch }: RunStoreParts): RunStore {
+export function runStore({ database, writer, notify, watch, compileWhere }: RunStoreParts): RunStore {
   const contexts = createRunContexts(database);
   return {
     runStart: (params) =>
@@ -35,7 +37,8 @@ export function runStore({ database, writer, notify, watch }: RunStoreParts): Ru
     runGet: (params) => getRun(database, params),
     runSummaries: (params) => summariseRuns(database, params),
     runWatch: watch,
-    runList: (params) => listRuns(database, params),
+    runFailures: (params) => listFailures(database, params),
+    runList: (params) => listRuns(database, params, compileWhere),
     runCountByEvent: (params) => countByEvent(database, params),
     runTimings: (params) => timeRuns(database, params),
     waitCountByFunction: (params) => countWaits(database, params),

@@ -8,7 +8,7 @@ import { eventsAt } from "../events/select-events.ts";
 import type { GroupWrites } from "../group-writes.ts";
 import type { Consequences, DecisionResult } from "./decisions.ts";
 import type { Marks } from "./marks.ts";
-import { addEntry, startRun } from "./start-runs.ts";
+import { addEntry, startRunForStored } from "./start-runs.ts";
 
 const MOVE = `
   UPDATE queue SET rank = $3, due_at = $3, lease_id = NULL, leased_by = NULL, claims = 0, calling_trials = 0, concluding_trials = 0
@@ -59,7 +59,7 @@ function apply(writes: GroupWrites, parts: StartParts, functionNo: FunctionNo, c
   for (const batch of change.events ?? []) consequences.appendings.push({ batch, allocation, mayBeWritten: false });
   if (change.gather) gather(writes, allocation, functionNo, change.gather);
   if (!change.run) return;
-  startRun(writes, allocation, runNo, change.run.event.sequence, change.run.run);
+  startRunForStored(writes, allocation, runNo, change.run.event.sequence, change.run.run);
   if (change.holdMark) marks.hold(functionNo, change.holdMark, runNo, allocation.now);
 }
 

@@ -20,7 +20,7 @@ import { Marks } from "./marks.ts";
 import { cancelRuns, type LookingBack, lookBack, resumeRuns } from "./resume-runs.ts";
 import { lockRunStates } from "./run-state.ts";
 import { startFunction } from "./start-function.ts";
-import { startRun } from "./start-runs.ts";
+import { startRunForStored } from "./start-runs.ts";
 
 export interface WriteDecisionsParts {
   interned: InternedIds;
@@ -81,7 +81,7 @@ async function decide(writes: GroupWrites, units: readonly Unit[], consequences:
       results.push({ applied: advanced !== null, refused: undefined });
     } else if (work.kind === "start run") {
       const { run, eventSequence } = work.params;
-      if (!present.has(run.id)) startRun(writes, allocation, numbers.pop() as RunNo, eventSequence, run);
+      if (!present.has(run.id)) startRunForStored(writes, allocation, numbers.pop() as RunNo, eventSequence, run);
       results.push({ applied: true, refused: undefined });
     } else results.push(await startFunction(writes, { allocation, marks, consequences, runNo: numbers.pop() as RunNo }, work.params));
   }

@@ -139,6 +139,8 @@ CREATE TABLE events (
   dedup_id       text COLLATE "C",
   source_no      integer NOT NULL,
   duplicates     integer NOT NULL DEFAULT 0,
+  -- Whether it started a function or resumed a run.
+  matched        smallint NOT NULL DEFAULT 0,
   extras         text,
   data           text NOT NULL
 ) PARTITION BY RANGE (event_id);
@@ -254,6 +256,8 @@ CREATE TABLE functions (
   created_at     bigint NOT NULL,
   updated_at     bigint NOT NULL,
   archived_at    bigint,
+  -- Set while its runs wait.
+  paused_at      bigint,
   PRIMARY KEY (environment_id, function_no),
   UNIQUE (environment_id, function_id),
   FOREIGN KEY (environment_id, app_no) REFERENCES apps (environment_id, app_no)
@@ -412,6 +416,8 @@ CREATE INDEX queue_timers ON queue (rank, entry_no) WHERE lane_no = 1;
 CREATE INDEX queue_by_home_lane ON queue (environment_id, home_lane_no) WHERE lane_no <> home_lane_no;
 CREATE UNIQUE INDEX queue_by_run ON queue (environment_id, run_no, step_id, kind) WHERE run_no IS NOT NULL;
 CREATE UNIQUE INDEX queue_by_subject ON queue (environment_id, function_no, kind, md5(subject)) WHERE subject IS NOT NULL;
+-- Calls of paused functions (HELD_UNTIL).
+CREATE INDEX queue_held ON queue (environment_id, function_no, run_no) WHERE due_at = 8640000000000000;
 CREATE INDEX queue_by_event ON queue (environment_id, event_no) WHERE event_no IS NOT NULL;
 
 -- Slots of concurrency limits. `entry_no` is the call that holds one while it is leased; 0: the run holds it until it has ended. A

@@ -32,6 +32,8 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
     ON CONFLICT (environment_id, function_id) DO UPDATE SET app_no = ?2, name = ?4, config = ?5, updated_at = ?6, archived_at = NULL
     RETURNING function_no`);
 
+  const pause = db.prepare("UPDATE functions SET paused_at = ? WHERE environment_id = ? AND function_no = ?");
+
   function sync(params: AppSyncParams): { app: App; modified: boolean } {
     const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt } = params;
     const known = findApp.get(environmentId, name) as AppRow | undefined;
@@ -78,6 +80,7 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
     appList: async () => (listApps.all() as AppRow[]).map(toApp),
     functionList: async () => (listFunctions.all() as AppRow[]).map(toFunction),
     appSync: (params) => writer.submit(() => sync(params), params.functions.length),
+    functionPause: ({ environmentId, functionNo, pausedAt }) => writer.submit(() => void pause.run(pausedAt, environmentId, functionNo)),
     appFault: ({ environmentId, url, error }) => writer.submit(() => void faultApp.run(error, environmentId, url)),
     appRemove: ({ environmentId, id, removedAt }) => writer.submit(() => remove(environmentId, id, removedAt)),
   };

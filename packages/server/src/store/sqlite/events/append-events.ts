@@ -46,7 +46,7 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, interned, startRun
     const { environmentId, receivedAt } = batch;
     const { id, ts, extras, data } = event;
     const nameId = interned.nameId(event.name);
-    const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, extras, data);
+    const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, event.runs?.length ? 1 : 0, extras, data);
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
     if (event.runs) for (const run of event.runs) startRuns.start(allocation, environmentId, sequence, run);
     if (event.starts) for (const start of event.starts) startRuns.request(allocation, environmentId, sequence, start);

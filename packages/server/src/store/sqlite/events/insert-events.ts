@@ -14,16 +14,18 @@ export type EventRowValues = [
   receivedAt: number,
   dedupId: string | null,
   sourceNo: number,
+  matched: 0 | 1,
   extras: string | null,
   data: string,
 ];
 
 /** Rows that one statement writes, the largest number first. */
 const SIZES = [20, 5, 1] as const;
-const VALUES_PER_ROW = 10;
+const VALUES_PER_ROW = 11;
 
 export class InsertEvents {
   readonly #lastSequence: StatementSync;
+  readonly #markMatched: StatementSync;
   readonly #statements: readonly { rows: number; insert: StatementSync }[];
   readonly #waiting: SQLInputValue[] = [];
   /** Null: to be looked up. */
@@ -31,6 +33,7 @@ export class InsertEvents {
 
   constructor(db: DatabaseSync) {
     this.#lastSequence = db.prepare("SELECT max(sequence) AS last FROM events");
+    this.#markMatched = db.prepare("UPDATE events SET matched = 1 WHERE sequence = ? AND matched = 0");
     this.#statements = SIZES.map((rows) => ({ rows, insert: db.prepare(insertOf(rows)) }));
   }
 
@@ -53,6 +56,12 @@ export class InsertEvents {
     values.length = 0;
   }
 
+  /** The event started a function, or resumed a run, after it was stored. */
+  markMatched(sequence: number): void {
+    if (this.#waiting.length > 0) this.flush();
+    this.#markMatched.run(sequence);
+  }
+
   /** What a transaction that was rolled back wrote is not there. */
   forget(): void {
     this.#waiting.length = 0;
@@ -63,6 +72,6 @@ export class InsertEvents {
 function insertOf(rows: number): string {
   const row = `(${Array(VALUES_PER_ROW).fill("?").join(", ")})`;
   return `
-    INSERT INTO events (sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, extras, data)
+    INSERT INTO events (sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, matched, extras, data)
     VALUES ${Array(rows).fill(row).join(", ")}`;
 }

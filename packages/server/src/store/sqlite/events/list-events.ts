@@ -8,9 +8,18 @@
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type EventCursor, type EventListParams, type EventPage, toStoreText } from "../../contract/index.ts";
+import { type CompileWhere, type EventCursor, type EventListParams, type EventPage, toStoreText } from "../../contract/index.ts";
 import { sliceWithin } from "../../rows/byte-bounds.ts";
-import { type Collected, collect, type EventFilter, mergeStreams, nameFilter, newSearch, payloadFilters } from "../../rows/event-pages.ts";
+import {
+  type Collected,
+  collect,
+  type EventFilter,
+  mergeStreams,
+  nameFilter,
+  newSearch,
+  noWhere,
+  payloadFilters,
+} from "../../rows/event-pages.ts";
 import { bytesOfEvent, type EventRow } from "../../rows/event-rows.ts";
 import { selectEvents } from "./select-events.ts";
 
@@ -23,8 +32,8 @@ interface Stream {
   value: string | number | null;
 }
 
-export async function listEvents(db: DatabaseSync, params: EventListParams): Promise<EventPage> {
-  const { streams, filters } = plan(db, params);
+export async function listEvents(db: DatabaseSync, params: EventListParams, compileWhere: CompileWhere = noWhere): Promise<EventPage> {
+  const { streams, filters } = plan(db, params, compileWhere);
   const search = newSearch(params, filters, streams.length);
   const collected: Collected[] = [];
   for (const stream of streams) {
@@ -39,9 +48,9 @@ export async function listEvents(db: DatabaseSync, params: EventListParams): Pro
 }
 
 /** Chooses the narrowest streams; what they do not settle becomes a filter. */
-function plan(db: DatabaseSync, params: EventListParams): { streams: Stream[]; filters: EventFilter[] } {
+function plan(db: DatabaseSync, params: EventListParams, compileWhere: CompileWhere): { streams: Stream[]; filters: EventFilter[] } {
   const { name, dedupId } = params;
-  const filters = payloadFilters(params);
+  const filters = payloadFilters(params, compileWhere);
 
   if (dedupId !== undefined) {
     if (name !== undefined) filters.push(nameFilter(name));

@@ -50,7 +50,7 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
     const next = job && job.leasedBy === node ? advanceJob(job, params) : null;
     if (!job || !next) return null;
     const allocation = new LeaseAllocation(now, undefined);
-    for (const { eventSequence, run } of starts) startRuns.start(allocation, environmentId, eventSequence, run);
+    for (const { eventSequence, run } of starts) startRuns.startForStored(allocation, environmentId, eventSequence, run);
     write.run(next.status, next.done, next.failed, JSON.stringify(next.errors), next.startedAt, next.endedAt, until, id);
     dropItems.run(id, next.chunksDone);
     return find(environmentId, id);

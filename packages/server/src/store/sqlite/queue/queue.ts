@@ -17,6 +17,7 @@ import {
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { Reader } from "../reader.ts";
+import { heldCallStore } from "./held-calls.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Limits } from "./limits.ts";
 import type { QueueEntries } from "./queue-entries.ts";
@@ -188,6 +189,7 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, or
     queueWatch: (listener) => entries.watch(listener),
     limitWatch: (listener) => limits.watch(listener),
     queueRemove: ({ no, leaseId }) => writer.submit(() => removeEntry(no, leaseId)),
+    ...heldCallStore(db, { writer, limits, entries }),
     queueLaneForgetMany: ({ after, limit }) => writer.submit(() => forgetLanes(after, limit), limit),
   };
 }

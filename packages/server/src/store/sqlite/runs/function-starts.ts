@@ -73,7 +73,7 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     for (const batch of change.events ?? []) append(allocation, batch);
     if (change.gather) gather(allocation, environmentId, functionNo, change.gather);
     if (!change.run) return;
-    const runNo = startRuns.start(allocation, environmentId, change.run.event.sequence, change.run.run);
+    const runNo = startRuns.startForStored(allocation, environmentId, change.run.event.sequence, change.run.run);
     if (change.holdMark) hold(functionNo, change.holdMark, runNo, now);
   }
 

@@ -4,8 +4,10 @@
  */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EnvironmentId, type EventId, type FunctionNo, firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
 import {
+  type CompileWhere,
   type EventRunCounts,
   RUN_STATUSES,
   type RunDetails,
@@ -13,6 +15,9 @@ import {
   type RunStatus,
   type RunSummary,
 } from "../../contract/index.ts";
+import { noWhere } from "../../rows/event-pages.ts";
+import { type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
+import { filterRuns, hasRunFilters, type RunPage } from "../../rows/run-pages.ts";
 import {
   type AttemptRow,
   type CallRow,
@@ -26,6 +31,7 @@ import {
   toRunSummary,
   toStepRecord,
 } from "../../rows/run-rows.ts";
+import { selectEvents } from "../events/select-events.ts";
 
 const SELECT = (extra = "") => `
   SELECT ${RUN_COLUMNS}${extra}, error, (SELECT count(*) FROM failed_attempts WHERE failed_attempts.run_no = runs.run_no) AS failed_attempts,
@@ -44,7 +50,18 @@ const OF_FUNCTION = "function_no = ? AND status = ? AND status <> 'completed'";
 const OF_FUNCTION_COMPLETED = "function_no = ? AND status = 'completed'";
 const OF_STATUS = "status = ? AND status <> 'completed'";
 
-export function listRuns(db: DatabaseSync, params: RunListParams): { runs: RunSummary[]; next: RunId | null } {
+export async function listRuns(db: DatabaseSync, params: RunListParams, compileWhere: CompileWhere = noWhere): Promise<RunPage> {
+  if (!hasRunFilters(params)) return pageOf(db, params);
+  const event = db.prepare(`${selectEvents()} WHERE sequence = ?`);
+  const events = (sequences: readonly number[]) =>
+    [...new Set(sequences)].flatMap((sequence) => {
+      const row = event.get(sequence) as EventRow | undefined;
+      return row ? [toStoredEvent(row)] : [];
+    });
+  return filterRuns({ page: (page) => pageOf(db, page), events, pause: nextTurn }, params, compileWhere);
+}
+
+function pageOf(db: DatabaseSync, params: RunListParams): RunPage {
   const found = streamsOf(db, params).flatMap((stream) => idsIn(db, params, stream));
   const ids = [...new Set(found)].sort().reverse();
   const shown = ids.slice(0, params.limit);

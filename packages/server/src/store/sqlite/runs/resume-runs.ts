@@ -84,7 +84,9 @@ export class ResumeRuns {
   #end(allocation: LeaseAllocation, { kind, runNo, stepId }: StoredWait, sequence: number): void {
     if (kind === "cancel") return this.cancel(allocation, runNo, sequence);
     if (stepId === null) return;
-    if (this.#parts.entries.makeDue(allocation, runNo, stepId, { eventSequence: sequence })) this.#parts.waits.dropStep(runNo, stepId);
+    if (!this.#parts.entries.makeDue(allocation, runNo, stepId, { eventSequence: sequence })) return;
+    this.#parts.waits.dropStep(runNo, stepId);
+    this.#parts.rows.markMatched(sequence);
   }
 
   /** Whoever works on the entry cancels the run. A run has one at most. */

@@ -35,7 +35,7 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
     runStart: ({ environmentId, eventSequence, run, now, lease }) =>
       writer.submit(() => {
         const allocation = new LeaseAllocation(now, lease);
-        startRuns.start(allocation, environmentId, eventSequence, run);
+        startRuns.startForStored(allocation, environmentId, eventSequence, run);
         return { leased: allocation.leased };
       }),
     runAdvance: ({ runNo, entry, now, lease, decide }) =>
@@ -48,6 +48,7 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
     runContext: async ({ runNo }) => states.context(runNo),
     runEnd: async ({ runNo }) => states.end(runNo),
     runFind: async ({ id }) => find(id),
+    runFailures: (params) => reader.read("runFailures", params),
     runSummaries: (params) => reader.read("runSummaries", params),
     runWatch: (listener) => changed.watch(listener),
     runGet: (params) => reader.read("runGet", params),

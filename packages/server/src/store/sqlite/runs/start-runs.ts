@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo } from "@inlet/protocol";
 import { type NewRun, type NewStart, TIMER_LANE } from "../../contract/index.ts";
 import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import type { InsertEvents } from "../events/insert-events.ts";
 import type { Lanes } from "../queue/lanes.ts";
 import type { QueueEntries } from "../queue/queue-entries.ts";
 import type { RunOrder } from "../queue/run-order.ts";
@@ -16,10 +17,12 @@ export interface StartRunsParts {
   order: RunOrder;
   waits: Waits;
   changed: ChangedRuns;
+  rows: InsertEvents;
 }
 
 export class StartRuns {
   readonly #changed: ChangedRuns;
+  readonly #rows: InsertEvents;
   readonly #lanes: Lanes;
   readonly #entries: QueueEntries;
   readonly #order: RunOrder;
@@ -27,7 +30,8 @@ export class StartRuns {
   readonly #insert;
   readonly #insertBatched;
 
-  constructor(db: DatabaseSync, { lanes, entries, order, waits, changed }: StartRunsParts) {
+  constructor(db: DatabaseSync, { lanes, entries, order, waits, changed, rows }: StartRunsParts) {
+    this.#rows = rows;
     this.#changed = changed;
     this.#lanes = lanes;
     this.#entries = entries;
@@ -58,6 +62,12 @@ export class StartRuns {
     for (const sequence of eventSequences ?? []) if (sequence !== eventSequence) this.#insertBatched.run(sequence, runNo);
     for (const wait of run.cancels ?? []) this.#waits.add(environmentId, runNo, wait);
     return runNo;
+  }
+
+  /** For an event that was stored before: from now on it counts as matched. */
+  startForStored(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
+    for (const sequence of run.eventSequences ?? [eventSequence]) this.#rows.markMatched(sequence);
+    return this.start(allocation, environmentId, eventSequence, run);
   }
 
   /** A function with rules about its starts: what happens is decided when the entry is worked on. */

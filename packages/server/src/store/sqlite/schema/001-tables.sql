@@ -62,6 +62,8 @@ CREATE TABLE events (
   dedup_id       TEXT,
   source_no      INTEGER NOT NULL,
   duplicates     INTEGER NOT NULL DEFAULT 0,
+  -- Whether it started a function or resumed a run.
+  matched        INTEGER NOT NULL DEFAULT 0,
   extras         TEXT,
   data           TEXT NOT NULL
 ) STRICT;
@@ -182,6 +184,8 @@ CREATE TABLE functions (
   created_at     INTEGER NOT NULL,
   updated_at     INTEGER NOT NULL,
   archived_at    INTEGER,
+  -- Set while its runs wait.
+  paused_at      INTEGER,
   UNIQUE (environment_id, function_id)
 ) STRICT;
 
@@ -296,6 +300,8 @@ CREATE INDEX queue_by_home_lane ON queue (home_lane_no) WHERE lane_no <> home_la
 CREATE UNIQUE INDEX queue_by_run ON queue (run_no, step_id, kind) WHERE run_no IS NOT NULL;
 -- Old events are removed, unless something still needs them.
 CREATE INDEX queue_by_event ON queue (event_no) WHERE event_no IS NOT NULL;
+-- Calls of paused functions (HELD_UNTIL).
+CREATE INDEX queue_held ON queue (function_no, run_no) WHERE due_at = 8640000000000000;
 CREATE UNIQUE INDEX queue_by_subject ON queue (function_no, kind, subject) WHERE subject IS NOT NULL;
 
 -- Events that resume or cancel a run. `match_path` and `match_key` find one of many waits without trying each. Events received

@@ -1,0 +1,90 @@
+/** REST: what an id names, whatever it is of. */
+
+import { type EventId, isEventId, type JobId, type RunId, type WebhookRequestId } from "@inlet/protocol";
+import type { FastifyInstance } from "fastify";
+import type { Environment, EventStore, JobStore, RunStore, Webhook, WebhookRequestStore } from "../store/contract/index.ts";
+import { type AccessRules, environmentOf } from "./access/rest-access.ts";
+import { closed } from "./rest-schemas.ts";
+import { pageOf, shape, TEXT } from "./route-facts.ts";
+import type { RunsRoutesParts } from "./runs/runs-routes.ts";
+
+export interface FindRoutesParts {
+  access: AccessRules;
+  store: EventStore & RunStore & JobStore & WebhookRequestStore;
+  directory: { webhooks(): Webhook[] };
+  runs: Pick<RunsRoutesParts["runs"], "functionName">;
+}
+
+interface Found {
+  kind: "event" | "run" | "job" | "request";
+  id: string;
+  name: string;
+  webhook?: string;
+  dedupId?: string;
+}
+
+const DEDUP_MAX = 10;
+
+const FOUND = shape(
+  {
+    kind: { type: "string", enum: ["event", "run", "job", "request"] },
+    id: TEXT,
+    name: { ...TEXT, description: "Of the event, of the run's function, of the job's kind or of the webhook." },
+    webhook: { ...TEXT, description: "The id of the webhook that a request was sent to." },
+    dedupId: { ...TEXT, description: "Of an event that was found by its sender's id." },
+  },
+  { optional: ["webhook", "dedupId"], title: "Found" },
+);
+
+const FIND = {
+  summary: "Find whatever an id names",
+  description: "An event, a run, a job or a webhook request of the environment; events by their sender's id too.",
+  querystring: closed({ id: { type: "string", minLength: 1, maxLength: 512 } }, ["id"]),
+  response: { 200: pageOf(FOUND) },
+};
+
+export function registerFindRoutes(app: FastifyInstance, parts: FindRoutesParts): void {
+  app.get<{ Querystring: { id: string } }>("/find", { schema: FIND }, async (request) => {
+    const environment = environmentOf(parts.access, request);
+    const id = request.query.id.trim();
+    const found = await Promise.all([
+      byUlid(parts, environment, id.toUpperCase()),
+      byRequestId(parts, environment, id),
+      byDedupId(parts, environment, id),
+    ]);
+    return { data: found.flat(), page: { next: null } };
+  });
+}
+
+async function byUlid({ store, runs }: FindRoutesParts, { id: environmentId }: Environment, id: string): Promise<Found[]> {
+  if (!isEventId(id)) return [];
+  const text = id as string;
+  const [event, run, job] = await Promise.all([
+    store.eventGet({ environmentId, id: text as EventId }),
+    store.runGet({ environmentId, id: text as RunId }),
+    store.jobGet({ environmentId, id: text as JobId }),
+  ]);
+  return [
+    ...(event ? [{ kind: "event" as const, id: event.id, name: event.name }] : []),
+    ...(run ? [{ kind: "run" as const, id: run.id, name: runs.functionName(run.functionNo).id }] : []),
+    ...(job ? [{ kind: "job" as const, id: job.id, name: job.kind }] : []),
+  ];
+}
+
+async function byRequestId({ store, directory }: FindRoutesParts, { id: environmentId }: Environment, id: string): Promise<Found[]> {
+  if (!/^req_/i.test(id)) return [];
+  const requestId = `req_${id.slice(4).toUpperCase()}` as WebhookRequestId;
+  const webhooks = directory.webhooks().filter((webhook) => webhook.environmentId === environmentId);
+  const found = await Promise.all(
+    webhooks.map(async (webhook): Promise<Found[]> => {
+      const record = await store.webhookRequestGet({ environmentId, webhookId: webhook.id, id: requestId });
+      return record ? [{ kind: "request", id: record.id, name: webhook.name, webhook: webhook.id }] : [];
+    }),
+  );
+  return found.flat();
+}
+
+async function byDedupId({ store }: FindRoutesParts, { id: environmentId }: Environment, dedupId: string): Promise<Found[]> {
+  const { events } = await store.eventList({ environmentId, dedupId, limit: DEDUP_MAX });
+  return events.map(({ id, name }) => ({ kind: "event", id, name, dedupId }));
+}

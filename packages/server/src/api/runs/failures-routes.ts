@@ -1,0 +1,65 @@
+/** REST: failed runs, grouped by function and error. */
+
+import type { FastifyInstance } from "fastify";
+import { iso } from "../../observe/run-view.ts";
+import type { RunStore } from "../../store/contract/index.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { readInstant } from "../instant.ts";
+import { closed } from "../rest-schemas.ts";
+import { INSTANT, INTEGER, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
+import type { RunsRoutesParts } from "./runs-routes.ts";
+
+export interface FailuresRoutesParts {
+  access: AccessRules;
+  store: RunStore;
+  runs: Pick<RunsRoutesParts["runs"], "functionName" | "functionNos">;
+  now(): number;
+}
+
+const DAY_MS = 86_400_000;
+
+const FAILURE = shape(
+  {
+    function: shape({ id: TEXT, name: TEXT }),
+    error: shape({ name: TEXT, message: TEXT }),
+    count: { ...INTEGER, description: "How many runs failed so." },
+    first: { ...INSTANT, description: "When the first of them failed." },
+    last: { ...INSTANT, description: "When the last of them failed." },
+    runs: { ...listOf(TEXT), description: "The ids of up to five of them, newest first." },
+  },
+  { title: "Failure" },
+);
+
+const LIST = {
+  summary: "List failures by function and error",
+  description: "The most frequent first. Of the newest 200,000 failed runs in the range.",
+  querystring: closed({
+    limit: { type: "integer", minimum: 1, maximum: 100, default: 20, description: "Maximum number of groups." },
+    function: { type: "string", minLength: 1, description: "Runs of the function with this id." },
+    from: { type: "string", description: "Runs created at or after: ISO 8601 or milliseconds. A day ago, unless given." },
+    to: { type: "string", description: "Runs created before: ISO 8601 or milliseconds." },
+  }),
+  response: { 200: pageOf(FAILURE) },
+};
+
+export function registerFailuresRoutes(app: FastifyInstance, { access, store, runs, now }: FailuresRoutesParts): void {
+  app.get<{ Querystring: { limit: number; function?: string; from?: string; to?: string } }>(
+    "/failures",
+    { schema: LIST },
+    async (request) => {
+      const environment = environmentOf(access, request);
+      const { limit, function: functionId, from, to } = request.query;
+      const groups = await store.runFailures({
+        ...{ environmentId: environment.id, limit, from: from === undefined ? now() - DAY_MS : readInstant("from", from) },
+        ...(to !== undefined && { to: readInstant("to", to) }),
+        ...(functionId !== undefined && { functionNos: runs.functionNos(environment, functionId) }),
+      });
+      const data = groups.map(({ functionNo, name, message, count, firstAt, lastAt, runIds }) => {
+        const { id, name: functionName } = runs.functionName(functionNo);
+        const times = { first: iso(firstAt), last: iso(lastAt) };
+        return { function: { id, name: functionName }, error: { name, message }, count, ...times, runs: runIds };
+      });
+      return { data, page: { next: null } };
+    },
+  );
+}

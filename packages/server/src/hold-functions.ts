@@ -1,0 +1,87 @@
+/**
+ * Pausing functions: while one is paused its runs are created and wait, and runs under way stop before their next call. Nodes learn of
+ * a change within a moment; one that does not know yet may hold a call after the function goes on, so what is held is looked at again
+ * a little later.
+ */
+
+import type { Executor } from "./execute/executor.ts";
+import type { Registry } from "./fan-out/registry.ts";
+import type { Environment, RunChange, RunState, Store } from "./store/contract/index.ts";
+
+export interface HoldFunctionsParts {
+  store: Store;
+  registry: Registry;
+  executor: Executor;
+  cancel(state: RunState): RunChange;
+  now(): number;
+  onFault(error: unknown): void;
+}
+
+const UNHELD_AT_ONCE = 500;
+const LOOK_AGAIN_MS = 2_000;
+
+export class HoldFunctions {
+  readonly #parts: HoldFunctionsParts;
+  #looking: Promise<void> = Promise.resolve();
+  #again: NodeJS.Timeout | null = null;
+
+  constructor(parts: HoldFunctionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Functions may have been paused or resumed, here or elsewhere. */
+  refresh(): void {
+    this.#look();
+    this.#again ??= setTimeout(() => {
+      this.#again = null;
+      this.#look();
+    }, LOOK_AGAIN_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#again) clearTimeout(this.#again);
+    await this.#looking;
+  }
+
+  /** False: there is no such function. */
+  async pause(environment: Environment, id: string): Promise<boolean> {
+    const { store, registry, now } = this.#parts;
+    const known = registry.functionWithId(environment.id, id);
+    if (!known) return false;
+    if (known.stored.pausedAt === null) {
+      await store.functionPause({ environmentId: environment.id, functionNo: known.no, pausedAt: now() });
+      await registry.refresh();
+    }
+    return true;
+  }
+
+  async resume(environment: Environment, id: string, held: "keep" | "cancel"): Promise<boolean> {
+    const { store, registry } = this.#parts;
+    const known = registry.functionWithId(environment.id, id);
+    if (!known) return false;
+    if (held === "cancel") await this.#cancelHeld(environment.id, known.no);
+    await store.functionPause({ environmentId: environment.id, functionNo: known.no, pausedAt: null });
+    await registry.refresh();
+    await this.#looking;
+    return true;
+  }
+
+  /** A run that is cancelled has no call any more. */
+  async #cancelHeld(environmentId: Environment["id"], functionNo: Parameters<Store["queueHeldRuns"]>[0]["functionNo"]): Promise<void> {
+    const { store, executor, cancel } = this.#parts;
+    for (;;) {
+      const runNos = await store.queueHeldRuns({ environmentId, functionNo, limit: UNHELD_AT_ONCE });
+      if (runNos.length === 0) return;
+      await Promise.all(runNos.map((no) => executor.change({ environmentId, no }, cancel)));
+    }
+  }
+
+  #look(): void {
+    this.#looking = this.#looking.then(() => this.#unhold()).catch(this.#parts.onFault);
+  }
+
+  async #unhold(): Promise<void> {
+    const { store, now } = this.#parts;
+    while ((await store.queueUnhold({ now: now(), limit: UNHELD_AT_ONCE })) === UNHELD_AT_ONCE);
+  }
+}

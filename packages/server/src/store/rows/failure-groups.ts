@@ -1,0 +1,55 @@
+/** Failed runs grouped by function and error, for both engines. */
+
+import type { FunctionNo, RunId } from "@inlet/protocol";
+import type { FailureGroup, RunError } from "../contract/index.ts";
+
+export interface FailedRunRow {
+  run_id: string;
+  function_no: number;
+  ended_at: number;
+  error: string | null;
+}
+
+/** Rows read at a time. */
+export const FAILURE_SLICE_ROWS = 2_000;
+/** Of the newest failed runs so many are looked at. */
+const RUNS_MAX = 200_000;
+const GROUPS_MAX = 1_000;
+const SAMPLES_MAX = 5;
+const MESSAGE_UNITS_MAX = 500;
+
+/** `readSlice` reads the newest failed runs that are older than one. */
+export async function groupFailures(
+  readSlice: (before: RunId | null) => Promise<readonly FailedRunRow[]>,
+  limit: number,
+): Promise<FailureGroup[]> {
+  const groups = new Map<string, FailureGroup & { runIds: RunId[]; count: number }>();
+  let before: RunId | null = null;
+  for (let seen = 0; seen < RUNS_MAX; ) {
+    const rows = await readSlice(before);
+    for (const row of rows) addTo(groups, row);
+    seen += rows.length;
+    before = (rows.at(-1)?.run_id ?? null) as RunId | null;
+    if (rows.length < FAILURE_SLICE_ROWS) break;
+  }
+  return [...groups.values()].sort((a, b) => b.count - a.count || b.lastAt - a.lastAt).slice(0, limit);
+}
+
+type OpenGroup = FailureGroup & { runIds: RunId[]; count: number };
+
+function addTo(groups: Map<string, OpenGroup>, row: FailedRunRow): void {
+  const { name, message: text } = row.error === null ? { name: "Error", message: "" } : (JSON.parse(row.error) as RunError);
+  const message = text.slice(0, MESSAGE_UNITS_MAX);
+  const key = JSON.stringify([row.function_no, name, message]);
+  const group = groups.get(key);
+  if (!group) {
+    if (groups.size >= GROUPS_MAX) return;
+    const at = { firstAt: row.ended_at, lastAt: row.ended_at };
+    groups.set(key, { functionNo: row.function_no as FunctionNo, name, message, count: 1, ...at, runIds: [row.run_id as RunId] });
+    return;
+  }
+  group.count++;
+  group.firstAt = Math.min(group.firstAt, row.ended_at);
+  group.lastAt = Math.max(group.lastAt, row.ended_at);
+  if (group.runIds.length < SAMPLES_MAX) group.runIds.push(row.run_id as RunId);
+}

@@ -1,0 +1,55 @@
+/** Filters of runs that no index answers, in both engines: a list walks slices within a time budget, and says where to go on. */
+
+import type { RunId } from "@inlet/protocol";
+import type { CompileWhere, RunListParams, RunSummary, StoredEvent } from "../contract/index.ts";
+import { SearchBudget } from "./event-pages.ts";
+
+export interface RunPage {
+  runs: RunSummary[];
+  next: RunId | null;
+}
+
+export interface RunSource {
+  /** A page without these filters. */
+  page(params: RunListParams): RunPage | Promise<RunPage>;
+  /** Those that exist. */
+  events(sequences: readonly number[]): readonly StoredEvent[] | Promise<readonly StoredEvent[]>;
+  /** Others may read between slices. */
+  pause(): Promise<unknown>;
+}
+
+const SLICE_RUNS = 200;
+
+export function hasRunFilters({ where, errorText }: RunListParams): boolean {
+  return where !== undefined || errorText !== undefined;
+}
+
+export async function filterRuns(source: RunSource, params: RunListParams, compileWhere: CompileWhere): Promise<RunPage> {
+  const { where, errorText, limit, after: start } = params;
+  const admits = where === undefined ? null : compileWhere(where);
+  const wanted = errorText?.toLowerCase();
+  const budget = new SearchBudget(start);
+  const found: RunSummary[] = [];
+  let after = start;
+  for (;;) {
+    const { runs, next } = await source.page({ ...params, limit: SLICE_RUNS, ...(after !== undefined && { after }) });
+    const events = admits ? await source.events(runs.map(({ eventSequence }) => eventSequence)) : [];
+    const bySequence = new Map(events.map((event) => [event.sequence, event]));
+    for (const run of runs) {
+      const event = bySequence.get(run.eventSequence);
+      if (wanted !== undefined && !errorTextOf(run).includes(wanted)) continue;
+      if (admits && !(event && admits(event))) continue;
+      if (found.length === limit) return { runs: found, next: found.at(-1)?.id ?? null };
+      found.push(run);
+    }
+    if (next === null) return { runs: found, next: null };
+    after = next;
+    budget.spend(runs.length);
+    if (budget.isSpent) return { runs: found, next };
+    await source.pause();
+  }
+}
+
+function errorTextOf({ error }: RunSummary): string {
+  return error ? `${error.name}: ${error.message}`.toLowerCase() : "";
+}

@@ -1,0 +1,113 @@
+/** A paused function: runs are created and wait, runs under way stop before their next call; it stays so over syncs and restarts, on every node. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { Inlet } from "@inlet/sdk";
+import { startApp } from "./support/app.ts";
+import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { isEnded, runsOfFunction, until } from "./support/runs.ts";
+import { startTestService, type TestService, temporaryFolder } from "./support/service.ts";
+
+const skip = whyNoPostgres() ?? false;
+const ENGINES: [string, (t: TestContext) => Promise<object>, string | false][] = [
+  ["sqlite", async (t) => ({ dataDir: temporaryFolder(t) }), false],
+  ["postgres", async (t) => ({ databaseUrl: await freshDatabase(t) }), skip],
+];
+
+for (const [engine, place, reason] of ENGINES) {
+  test(`${engine}: a paused function calls nothing, keeps what comes, and goes on where it was`, { skip: reason }, async (t) => {
+    const where = await place(t);
+    const called: string[] = [];
+    const functions = (inlet: Inlet) => [
+      inlet.createFunction({ id: "two" }, { event: "shop/two" }, async ({ event, step }) => {
+        await step.run("first", () => void called.push(`first ${event.data.n}`));
+        await step.waitForEvent("go", { event: "shop/go", timeout: "1d" });
+        await step.run("second", () => void called.push(`second ${event.data.n}`));
+      }),
+      inlet.createFunction({ id: "other" }, { event: "shop/two" }, ({ event }) => void called.push(`other ${event.data.n}`)),
+    ];
+    let service = await startTestService(t, where);
+    const app = await startApp(t, service, functions);
+    await service.send({ name: "shop/two", data: { n: 1 } });
+    await statusOf(service, "waiting");
+    const paused = await service.rest("POST", "/functions/shop-two/pause");
+    assert.equal(paused.status, 200, paused.text);
+    assert.ok(paused.body.data.pausedAt);
+    assert.equal((await service.rest("GET", "/audit-log?action=function.paused")).body.data.length, 1);
+    await service.send([
+      { name: "shop/go", data: {} },
+      { name: "shop/two", data: { n: 2 } },
+    ]);
+    await until("the other function", () => (called.includes("other 2") ? true : undefined));
+    await until("two runs that wait", async () => ((await functionTwo(service)).held === 2 ? true : undefined));
+    await app.replace(functions(app.client));
+    assert.ok((await functionTwo(service)).pausedAt, "a sync leaves it paused");
+    await service.stop();
+    service = await startTestService(t, where);
+    const again = await functionTwo(service);
+    assert.ok(again.pausedAt, "and so does a restart");
+    assert.equal(again.held, 2);
+    assert.deepEqual([...called].sort(), ["first 1", "other 1", "other 2"]);
+    assert.equal((await runsOfFunction(service, "shop-two"))[0]?.status, "queued");
+    const resumed = await service.rest("POST", "/functions/shop-two/resume");
+    assert.deepEqual([resumed.status, resumed.body.data.pausedAt], [200, null]);
+    await until("the first run's second step", () => (called.includes("second 1") ? true : undefined));
+    await until("the second run's first step", () => (called.includes("first 2") ? true : undefined));
+    assert.equal((await functionTwo(service)).held, 0);
+  });
+
+  test(`${engine}: what was held can be cancelled instead`, { skip: reason }, async (t) => {
+    const service = await startTestService(t, await place(t));
+    const called: number[] = [];
+    await startApp(t, service, (inlet) => [
+      inlet.createFunction({ id: "two" }, { event: "shop/two" }, ({ event }) => void called.push(event.data.n)),
+    ]);
+    await service.rest("POST", "/functions/shop-two/pause");
+    await service.send([1, 2, 3].map((n) => ({ name: "shop/two", data: { n } })));
+    const resumed = await service.rest("POST", "/functions/shop-two/resume", { body: { held: "cancel" } });
+    assert.equal(resumed.status, 200, resumed.text);
+    const runs = await runsOfFunction(service, "shop-two");
+    assert.deepEqual(
+      runs.map(({ status }) => status),
+      ["cancelled", "cancelled", "cancelled"],
+    );
+    await service.send({ name: "shop/two", data: { n: 4 } });
+    await until("the next run", async () =>
+      (await runsOfFunction(service, "shop-two")).every(isEnded) && called.length > 0 ? true : undefined,
+    );
+    assert.deepEqual(called, [4]);
+    assert.equal((await service.rest("POST", "/functions/nobody/pause")).body.code, "function_not_found");
+    assert.equal((await service.rest("POST", "/functions/shop-two/resume", { body: { held: "both" } })).status, 400);
+  });
+}
+
+test("postgres: every node stops calling within a second, and goes on again", { skip }, async (t) => {
+  const databaseUrl = await freshDatabase(t);
+  const one = await startTestService(t, { databaseUrl });
+  const two = await startTestService(t, { databaseUrl });
+  const called: number[] = [];
+  await startApp(t, one, (inlet) => [
+    inlet.createFunction({ id: "two" }, { event: "shop/two" }, ({ event }) => void called.push(event.data.n)),
+  ]);
+  await until("the other node", async () => ((await two.rest("GET", "/functions")).body.data.length === 1 ? true : undefined));
+  await one.rest("POST", "/functions/shop-two/pause");
+  const pausedAt = Date.now();
+  await until("the other node to know", async () => ((await functionTwo(two)).pausedAt ? true : undefined));
+  assert.ok(Date.now() - pausedAt < 5_000);
+  for (const [n, node] of [one, two].entries()) await node.send({ name: "shop/two", data: { n } });
+  await until("both to be held", async () => ((await functionTwo(one)).held === 2 ? true : undefined));
+  assert.deepEqual(called, []);
+  await two.rest("POST", "/functions/shop-two/resume");
+  await until("both runs", () => (called.length === 2 ? true : undefined));
+});
+
+async function functionTwo(service: TestService): Promise<{ pausedAt: string | null; held: number }> {
+  const { data } = (await service.rest("GET", "/functions")).body;
+  return data.find(({ id }: { id: string }) => id === "shop-two");
+}
+
+async function statusOf(service: TestService, status: string): Promise<void> {
+  await until(`a run that is ${status}`, async () =>
+    (await runsOfFunction(service, "shop-two"))[0]?.status === status ? true : undefined,
+  );
+}
