@@ -18,8 +18,8 @@ import { type JobsRoutesParts, registerJobsRoutes } from "./jobs/jobs-routes.ts"
 import { rememberRoutes } from "./open-api.ts";
 import { type OpenApiRouteParts, registerOpenApiRoute } from "./open-api-route.ts";
 import { registerRequestChecks } from "./rest-schemas.ts";
-import { registerFunctionStatsRoute } from "./runs/function-stats-route.ts";
 import { type FailuresRoutesParts, registerFailuresRoutes } from "./runs/failures-routes.ts";
+import { registerFunctionStatsRoute } from "./runs/function-stats-route.ts";
 import { type FunctionsRoutesParts, registerFunctionsRoutes } from "./runs/functions-routes.ts";
 import { type OrderRoutesParts, registerOrderRoutes } from "./runs/order-routes.ts";
 import { type RunStreamParts, registerRunStream } from "./runs/run-stream.ts";

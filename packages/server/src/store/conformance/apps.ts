@@ -29,7 +29,7 @@ export function appConformance(engine: Engine): void {
     assert.deepEqual(app, { ...fields, no: app.no, createdAt: syncedAt, syncedAt, error: null, removedAt: null });
     assert.deepEqual(await store.appList(), [app]);
     const [known] = await store.functionList();
-    const times = { createdAt: 1_000, updatedAt: 1_000, archivedAt: null };
+    const times = { createdAt: 1_000, updatedAt: 1_000, archivedAt: null, pausedAt: null };
     assert.deepEqual(known, {
       no: known?.no,
       environmentId: environment.id,

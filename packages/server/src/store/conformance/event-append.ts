@@ -25,6 +25,7 @@ export function eventAppendConformance(engine: Engine): void {
       receivedAt: 1_000,
       source: { kind: "key", id: "key_1" },
       duplicates: 0,
+      isMatched: false,
     });
   });
 

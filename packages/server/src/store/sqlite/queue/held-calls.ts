@@ -23,8 +23,8 @@ export function heldCallStore(
     WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
   const unhold = db.prepare(`
     UPDATE queue SET rank = ?1, due_at = ?1 WHERE entry_no IN (
-      SELECT entry_no FROM queue INDEXED BY queue_held
-      WHERE due_at = ${HELD_UNTIL} AND function_no NOT IN (SELECT function_no FROM functions WHERE paused_at IS NOT NULL) LIMIT ?2)`);
+      SELECT entry_no FROM functions CROSS JOIN queue INDEXED BY queue_held USING (function_no)
+      WHERE paused_at IS NULL AND due_at = ${HELD_UNTIL} LIMIT ?2)`);
   const counts = db.prepare(`
     SELECT function_no, count(DISTINCT run_no) AS runs FROM queue INDEXED BY queue_held
     WHERE due_at = ${HELD_UNTIL} AND function_no IN (SELECT function_no FROM functions WHERE environment_id = ?) GROUP BY function_no`);
