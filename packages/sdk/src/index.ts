@@ -1,7 +1,7 @@
 /** Inlet's SDK: send events, write functions. `serve` comes from the entry for your framework: `@inlet/sdk/node`, `/express`, …  */
 
 export { type FunctionConfig, Inlet, type InletOptions } from "./client/inlet.ts";
-export type { Realtime, RealtimeTopic, RealtimeTopics } from "./client/realtime.ts";
+export type { Realtime, RealtimeTopics } from "./client/realtime.ts";
 export type { Fetch, FetchAnswer, FetchInit, Logger, Settings } from "./client/settings.ts";
 export { type RealtimeMessage, type RealtimeToken, type Subscription, subscribe } from "./client/subscribe.ts";
 export { type EventFault, NonRetriableError, RetryAfterError, SendError, StepError } from "./errors.ts";
@@ -16,6 +16,7 @@ export type {
   TriggeredEvent,
 } from "./events/event-types.ts";
 export type { Jsonified, StepResult } from "./events/jsonified.ts";
+export type { PublishedMessage, RealtimeTopic } from "./events/realtime-topic.ts";
 export type { SentSignal } from "./events/sent-signal.ts";
 export type { InferInput, InferOutput, StandardSchemaV1 } from "./events/standard-schema.ts";
 export type { AiModel, AiTools, FetchOptions, InferOptions } from "./functions/ai-tools.ts";

@@ -1,6 +1,7 @@
 /** Which run the current code belongs to, so that a plain `send` inside a function can say so. Where the runtime offers no such memory, it cannot. */
 
 import type { EventPayload } from "../events/event-types.ts";
+import type { PublishedMessage } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
 import { builtinModule } from "../variables.ts";
 
@@ -16,6 +17,7 @@ export interface Capture {
   /** Returns their ids. */
   events(events: readonly EventPayload[]): string[];
   signal(signal: SentSignal): void;
+  message(message: PublishedMessage): void;
 }
 
 interface AsyncStorage {

@@ -2,9 +2,9 @@
 
 import type { Client } from "../client/client.ts";
 import { stepSeed } from "../client/event-seed.ts";
-import type { RealtimeTopic } from "../client/realtime.ts";
 import { durationText, instantText } from "../duration.ts";
 import type { EventPayload, ReceivedEvent } from "../events/event-types.ts";
+import type { RealtimeTopic } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
 import { validateReceived } from "../events/validate-events.ts";
 import type { FetchOptions, InferOptions } from "../functions/ai-tools.ts";

@@ -1,8 +1,8 @@
 /** The `step` object of a handler, as types. What it does is in `execution/`. */
 
-import type { RealtimeTopic } from "../client/realtime.ts";
 import type { EventNamed, KnownName, SendableEvent } from "../events/event-types.ts";
 import type { Jsonified, StepResult } from "../events/jsonified.ts";
+import type { RealtimeTopic } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
 import type { AiTools, FetchOptions } from "./ai-tools.ts";
 import type { Duration, Expression } from "./function-config.ts";

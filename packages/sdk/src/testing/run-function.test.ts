@@ -146,3 +146,17 @@ test("signals, requests and inference need mocks; what is sent is collected", as
   const unmocked = await runFunction(fn).catch((thrown: Error) => thrown.message);
   assert.match(String(unmocked), /"approval" \(waitForSignal\) needs a mock/);
 });
+
+test("realtime messages are collected, from steps and from plain code", async () => {
+  const topic = { channel: "user:7", topic: "progress" };
+  const fn = inlet.createFunction({ id: "import" }, { event: "shop/import" }, async ({ step }) => {
+    await step.realtime.publish("begin", topic, { percent: 0 });
+    await step.run("rows", () => inlet.realtime.publish(topic, { percent: 50 }));
+  });
+  const { error, published } = await runFunction(fn);
+  assert.equal(error, undefined);
+  assert.deepEqual(published, [
+    { ...topic, data: { percent: 0 } },
+    { ...topic, data: { percent: 50 } },
+  ]);
+});

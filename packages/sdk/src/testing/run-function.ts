@@ -7,6 +7,7 @@ import type { Capture } from "../client/run-context.ts";
 import { isFinal } from "../errors.ts";
 import type { EventPayload, ReceivedEvent } from "../events/event-types.ts";
 import type { StepResult } from "../events/jsonified.ts";
+import type { PublishedMessage } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
 import { runCall } from "../execution/run-call.ts";
 import type { InletFunction } from "../functions/inlet-function.ts";
@@ -39,6 +40,8 @@ export interface FunctionRun<Result> {
   sent: EventPayload[];
   /** Every signal the function sent, in order; none went to a service. */
   signals: SentSignal[];
+  /** Every realtime message the function published, in order; none went to a service. */
+  published: PublishedMessage[];
 }
 
 const ROUNDS_MAX = 1_000;
@@ -47,10 +50,11 @@ export async function runFunction<Result, Data>(
   fn: InletFunction<Result, Data>,
   options: RunFunctionOptions<Data> = {},
 ): Promise<FunctionRun<Result>> {
-  const run: FunctionRun<Result> = { result: undefined, error: undefined, steps: [], sent: [], signals: [] };
+  const run: FunctionRun<Result> = { result: undefined, error: undefined, steps: [], sent: [], signals: [], published: [] };
   const capture: Capture = {
     events: (events) => events.map((event) => `test-event-${run.sent.push(event)}`),
     signal: (signal) => void run.signals.push(signal),
+    message: (message) => void run.published.push(message),
   };
   const retries = options.retries ?? 0;
   const body = firstBody(fn, options, retries);

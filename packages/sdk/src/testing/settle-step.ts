@@ -21,7 +21,8 @@ export type StepKind =
   | "fetch"
   | "ai.infer"
   | "ai.wrap"
-  | "invoke";
+  | "invoke"
+  | "realtime.publish";
 
 export interface RanStep {
   id: string;
@@ -121,6 +122,7 @@ const RUN_KINDS: Readonly<Record<string, StepKind>> = {
   "step.sendEvent": "sendEvent",
   "step.sendSignal": "sendSignal",
   "step.ai.wrap": "ai.wrap",
+  "step.realtime.publish": "realtime.publish",
 };
 
 function kindOf({ op, opts }: StepOperation): StepKind {

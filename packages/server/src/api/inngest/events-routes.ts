@@ -20,6 +20,8 @@ const LISTED_MS = 3_600_000;
 const INTERNAL_NAME = /^(?:inngest|inlet)\//i;
 /** A page is filled over so many reads; after them it may be short. */
 const READS_MAX = 20;
+/** A page that holds so much ends, and the next one goes on. */
+const PAGE_UNITS_MAX = 4 * 1024 * 1024;
 
 export function registerPeerEvents(app: FastifyInstance, { store, environmentOf, now }: PeerEventsParts): void {
   app.get<{ Querystring: Query }>("/v1/events", { constraints: FOR_PEER }, async (request, reply) => {
@@ -56,7 +58,7 @@ async function listEvents(store: EventStore, limit: number, params: Omit<EventLi
     const page = await store.eventList({ ...params, limit: limit - events.length, ...(next !== null && { after: next }) });
     events.push(...page.events.filter((event) => params.name !== undefined || !INTERNAL_NAME.test(event.name)));
     next = page.next;
-    if (next === null || events.length >= limit) break;
+    if (next === null || events.length >= limit || events.reduce((sum, { data }) => sum + data.length, 0) > PAGE_UNITS_MAX) break;
   }
   return events;
 }

@@ -22,6 +22,8 @@ export interface PeerRunsParts {
 
 /** An event starts each function once, so there are hardly ever more. */
 const RUNS_MAX = 1_000;
+/** Of a list. Beyond it runs are listed without their outputs, which `/v1/runs/{id}` has. */
+const OUTPUT_UNITS_MAX = 16 * 1024 * 1024;
 const PAGE_RUNS = 100;
 const STATUSES: Readonly<Partial<Record<RunStatus, string>>> = { completed: "Completed", failed: "Failed", cancelled: "Cancelled" };
 
@@ -42,7 +44,13 @@ export function registerPeerRuns(app: FastifyInstance, parts: PeerRunsParts): vo
     const event = await findEvent(store, environment, readEventId(request.params.id));
     const runs = await runsOfEvent(store, environment, event.id);
     const texts: string[] = [];
-    for (const run of runs) texts.push(runText(parts, run, await store.runEnd({ environmentId: environment.id, runNo: run.no })));
+    let units = 0;
+    for (const run of runs) {
+      const end = units > OUTPUT_UNITS_MAX ? null : await store.runEnd({ environmentId: environment.id, runNo: run.no });
+      const text = runText(parts, run, end);
+      units += text.length;
+      texts.push(text);
+    }
     return sendData(reply, now(), `[${texts.join(",")}]`);
   });
 

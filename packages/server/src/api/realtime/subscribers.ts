@@ -18,6 +18,8 @@ export interface Connection {
 const SUBSCRIBERS_MAX = 1_000;
 const TOPICS_PER_SUBSCRIBER_MAX = 100;
 const WAITING_BYTES_MAX = 512 * 1024;
+/** Of all subscribers together. */
+const ALL_WAITING_BYTES_MAX = 64 * 1024 * 1024;
 export const TOO_SLOW = "This subscriber reads too slowly. Connect again.";
 export const STOPPING = "The service is stopping. Connect again.";
 
@@ -71,9 +73,17 @@ export class Subscribers {
 
   #deliver(key: string, text: string): void {
     for (const connection of [...(this.#byTopic.get(key) ?? [])]) {
-      if (connection.waitingBytes() > WAITING_BYTES_MAX) this.#cut(connection, TOO_SLOW);
+      if (this.#isTooSlow(connection.waitingBytes())) this.#cut(connection, TOO_SLOW);
       else connection.send(text);
     }
+  }
+
+  /** Who reads as messages come waits for nothing, however much the others have in memory. */
+  #isTooSlow(waitingBytes: number): boolean {
+    if (waitingBytes === 0) return false;
+    if (waitingBytes > WAITING_BYTES_MAX) return true;
+    const all = [...this.#topics.keys()].reduce((sum, connection) => sum + connection.waitingBytes(), 0);
+    return all > ALL_WAITING_BYTES_MAX;
   }
 
   #cut(connection: Connection, reason: string): void {

@@ -1,0 +1,11 @@
+/** Where a realtime message is published. */
+
+export interface RealtimeTopic {
+  /** Groups topics, such as "user:7". */
+  channel: string;
+  topic: string;
+}
+
+export interface PublishedMessage extends RealtimeTopic {
+  data: unknown;
+}
