@@ -57,6 +57,12 @@ const run = createRoute({
   path: "runs/$id",
   component: lazyRouteComponent(() => import("./runs/run-page.tsx"), "RunPage"),
 });
+const failures = createRoute({
+  getParentRoute: () => env,
+  path: "failures",
+  validateSearch: readSpanSearch,
+  component: lazyRouteComponent(() => import("./runs/failures-page.tsx"), "FailuresPage"),
+});
 const jobs = createRoute({
   getParentRoute: () => env,
   path: "jobs",
@@ -129,7 +135,7 @@ export function createDashboardRouter(queries: QueryClient) {
       throw redirect({ to: "/env/$env", params: { env: await defaultEnvironment(queries) }, replace: true });
     },
   });
-  const pages = [overview, events.addChildren([event]), eventTypes, eventType, runs, run, jobs, job, functions, fn, apps];
+  const pages = [overview, events.addChildren([event]), eventTypes, eventType, runs, run, failures, jobs, job, functions, fn, apps];
   const ofEnvironment = [...pages, webhooks, webhookNew, webhook, keys, environments, auditLog, settings];
   const names = new Set(ofEnvironment.map(({ options }) => firstSegment("path" in options ? options.path : "")));
   /** A path without an environment, such as `/events`, redirects to the default environment. */
@@ -159,6 +165,7 @@ export function preloadPages(): void {
     eventType,
     runs,
     run,
+    failures,
     jobs,
     job,
     functions,

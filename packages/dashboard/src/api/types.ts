@@ -141,6 +141,10 @@ export interface FunctionItem {
   config: Record<string, unknown>;
   createdAt: string;
   updatedAt: string;
+  /** Since when it is paused. */
+  pausedAt: string | null;
+  /** How many runs wait because it is paused. */
+  held: number;
 }
 
 export interface EventType {

@@ -6,6 +6,7 @@ import { eventTypesQuery } from "../api/queries.ts";
 import { withoutRange } from "../lists/time-range.ts";
 import { TimeRangeFilter } from "../lists/time-range-filter.tsx";
 import { TypedFilter } from "../lists/typed-filter.tsx";
+import { WhereFilter } from "../lists/where-filter.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { type EventSearch, isFiltered } from "./event-search.ts";
 
@@ -56,6 +57,12 @@ export function EventFilters({ env, search, onChange }: EventFiltersProps) {
           <option value={search.source}>{search.source}</option>
         )}
       </select>
+      <select className="input" aria-label="Match" value={search.matched ?? ""} onChange={({ target }) => set({ matched: target.value })}>
+        <option value="">Matched or not</option>
+        <option value="true">Matched</option>
+        <option value="false">Without a match</option>
+      </select>
+      <WhereFilter key={`where ${clearings}`} value={search.where} onChange={(where) => set({ where })} />
       <TimeRangeFilter value={search} onChange={(range) => onChange({ ...withoutRange(search), ...range })} />
       <label className="switch">
         <input

@@ -9,6 +9,10 @@ export interface EventSearch extends TimeRange {
   source?: string;
   id?: string;
   q?: string;
+  /** An expression over the payload. */
+  where?: string;
+  /** Whether it started a function or resumed a run. */
+  matched?: "true" | "false";
   /** Also shows events that the service itself made. */
   internal?: boolean;
 }
@@ -20,23 +24,29 @@ export function readEventSearch(search: Record<string, unknown>): EventSearch {
     ...text("source"),
     ...text("id"),
     ...text("q"),
+    ...text("where"),
+    ...(/^(?:true|false)$/.test(String(search.matched)) && text("matched")),
     ...(String(search.internal) === "true" && { internal: true }),
     ...readTimeRange(search),
   };
 }
 
 /** Internal events are left out, unless they or their source are asked for. */
-export function filtersOf({ name, source, id, q, internal, ...range }: EventSearch): Filters {
+export function filtersOf({ name, source, id, q, where, matched, internal, ...range }: EventSearch): Filters {
   const shown = internal || source || isInternal(name);
-  return { name: name?.trim(), source, id: id?.trim(), q, ...instantsOf(range), internal: shown ? undefined : "false" };
+  return { name: name?.trim(), source, id: id?.trim(), q, where, matched, ...instantsOf(range), internal: shown ? undefined : "false" };
 }
 
 function isInternal(name: string | undefined): boolean {
   return /^\s*(?:inlet|inngest)\//i.test(name ?? "");
 }
 
-/** The same filters, applied to an event from the live stream. A list that ends in the past gets no new events. */
-export function isWanted(event: EventItem, { name, source, id, q, to, internal }: Filters): boolean {
+/**
+ * The same filters, applied to an event from the live stream. A list that ends in the past gets no new events, nor does one that
+ * only the service can filter: that is asked for again instead.
+ */
+export function isWanted(event: EventItem, { name, source, id, q, where, matched, to, internal }: Filters): boolean {
+  if (where || matched) return false;
   if (to !== undefined && Date.parse(event.receivedAt) >= Number(to)) return false;
   if (internal === "false" && event.source.kind === "internal") return false;
   if (name && !nameMatches(String(name), event.name)) return false;

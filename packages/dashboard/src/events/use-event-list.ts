@@ -17,13 +17,16 @@ const FRESH_MAX = 1_000;
 const START_OVER_EVERY_MS = 3_000;
 /** New events are rendered in batches at this interval. */
 const SHOW_EVERY_MS = 150;
+/** A list that only the service can filter is asked for again. */
+const SEARCH_EVERY_MS = 5_000;
 
 export function useEventList(env: string, filters: Filters, held: boolean) {
   const queries = useQueryClient();
   const key = JSON.stringify([env, filters]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   const query = useMemo(() => eventsQuery(env, filters), [key]);
-  const pages = useInfiniteQuery(query);
+  const isSearch = Boolean(filters.where || filters.matched);
+  const pages = useInfiniteQuery({ ...query, refetchInterval: isSearch && !held ? SEARCH_EVERY_MS : false });
   const [fresh, setFresh] = useState<readonly EventItem[]>([]);
   const [waiting, setWaiting] = useState<readonly EventItem[]>([]);
   const [live, setLive] = useState<LiveState>("connecting");
@@ -69,7 +72,7 @@ export function useEventList(env: string, filters: Filters, held: boolean) {
       const { items } = await eventPage(env, filters).catch(() => ({ items: [] }));
       const known = new Set(state?.data?.pages[0]?.items.map(({ id }) => id));
       if (known.size > 0 && items.length === PAGE_ITEMS && !items.some(({ id }) => known.has(id))) startOver();
-      else arrived.push(...items.toReversed());
+      else if (!isSearch) arrived.push(...items.toReversed());
     };
     const timer = setInterval(show, SHOW_EVERY_MS);
     const stop = follow({

@@ -5,23 +5,28 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { functionsQuery, runsQuery } from "../api/queries.ts";
 import type { FunctionItem } from "../api/types.ts";
 import { SpanButtons } from "../lists/span-buttons.tsx";
-import { DEFAULT_SPAN, type SpanName } from "../lists/span-search.ts";
+import { DEFAULT_SPAN, SPANS, type SpanName } from "../lists/span-search.ts";
+import { FailureGroups } from "../runs/failure-groups.tsx";
 import { RunTable } from "../runs/run-table.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time, useNow } from "../ui/time.tsx";
 import { FunctionActions } from "./function-actions.tsx";
 import { FunctionCharts } from "./function-charts.tsx";
+import { PauseButton, PausedNotice } from "./pause-function.tsx";
 import { Triggers } from "./triggers.tsx";
+
+const MINUTE_MS = 60_000;
 
 export function FunctionPage() {
   const { env, id } = useParams({ from: "/env/$env/functions/$id" });
   const { span = DEFAULT_SPAN } = useSearch({ from: "/env/$env/functions/$id" });
+  const from = Math.floor(useNow(MINUTE_MS) / MINUTE_MS) * MINUTE_MS - SPANS[span];
   const navigate = useNavigate();
   const setSpan = (next: SpanName) =>
     void navigate({ to: "/env/$env/functions/$id", params: { env, id }, search: { span: next }, replace: true });
-  const { data, error, refetch } = useQuery(functionsQuery(env));
+  const { data, error, refetch } = useQuery({ ...functionsQuery(env), refetchInterval: 5_000 });
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows />;
   const fn = data.find((one) => one.id === id);
@@ -36,13 +41,19 @@ export function FunctionPage() {
         <div className="actions">
           <SpanButtons span={span} onChange={setSpan} />
           <FunctionActions env={env} fn={fn} />
+          <PauseButton env={env} fn={fn} />
         </div>
       </div>
+      <PausedNotice fn={fn} />
       <FunctionCharts env={env} id={fn.id} span={span} />
       <div className="cards">
         <Facts env={env} fn={fn} />
         <Payload text={JSON.stringify(fn.config)} title="Configuration" />
       </div>
+      <section className="stack" aria-label="Failures">
+        <h2>Failures</h2>
+        <FailureGroups env={env} from={from} fn={fn.id} />
+      </section>
       <RecentRuns env={env} id={fn.id} />
     </div>
   );

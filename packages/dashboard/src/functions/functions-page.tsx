@@ -6,6 +6,7 @@ import { functionsQuery } from "../api/queries.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
+import { PausedBadge } from "./pause-function.tsx";
 import { Triggers } from "./triggers.tsx";
 
 export function FunctionsPage() {
@@ -46,6 +47,7 @@ function FunctionList({ env }: { env: string }) {
               {fn.name}
             </Link>
             <div className="quiet small mono">{fn.id}</div>
+            <PausedBadge fn={fn} />
           </td>
           <td data-label="Triggers">
             <Triggers env={env} triggers={fn.triggers} />

@@ -9,10 +9,12 @@ interface TypedFilterProps {
   placeholder: string;
   value: string | undefined;
   list?: string;
+  /** Room for an expression. */
+  isLong?: boolean;
   onChange: (value: string) => void;
 }
 
-export function TypedFilter({ label, placeholder, value = "", list, onChange }: TypedFilterProps) {
+export function TypedFilter({ label, placeholder, value = "", list, isLong = false, onChange }: TypedFilterProps) {
   const [text, setText] = useState(value);
   // Other filters may change before the timer fires, so always call the latest function.
   const change = useRef(onChange);
@@ -35,7 +37,7 @@ export function TypedFilter({ label, placeholder, value = "", list, onChange }: 
   }
   return (
     <input
-      className="input"
+      className={isLong ? "input long" : "input"}
       type="search"
       aria-label={label}
       placeholder={placeholder}

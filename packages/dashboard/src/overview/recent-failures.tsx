@@ -19,6 +19,9 @@ export function RecentFailures({ env }: { env: string }) {
     <section className="stack" aria-label="Latest failures">
       <div className="row">
         <h2 className="grow">Latest failures</h2>
+        <Link to="/env/$env/failures" params={{ env }}>
+          Failures by error
+        </Link>
         <Link to="/env/$env/runs" params={{ env }} search={{ status: "failed" }}>
           All failed runs
         </Link>

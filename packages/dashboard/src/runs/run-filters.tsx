@@ -6,6 +6,7 @@ import { RUN_STATUSES, type RunStatus } from "../api/types.ts";
 import { withoutRange } from "../lists/time-range.ts";
 import { TimeRangeFilter } from "../lists/time-range-filter.tsx";
 import { TypedFilter } from "../lists/typed-filter.tsx";
+import { WhereFilter } from "../lists/where-filter.tsx";
 import { Icon } from "../ui/icon.tsx";
 import type { RunSearch } from "./run-search.ts";
 import { statusWord } from "./run-status.tsx";
@@ -24,8 +25,14 @@ export function RunFilters({ env, search, onChange }: RunFiltersProps) {
       <StatusFilter value={search.status} onChange={(status) => set({ status })} />
       <FunctionFilter env={env} value={search.function} onChange={(fn) => set({ function: fn })} />
       <TimeRangeFilter value={search} onChange={(range) => onChange({ ...withoutRange(search), ...range })} />
+      <TypedFilter label="Text in the error" placeholder="Text in the error" value={search.error} onChange={(error) => set({ error })} />
       <TypedFilter label="Event ID" placeholder="Event ID" value={search.event} onChange={(event) => set({ event: event.trim() })} />
-      <TypedFilter label="Job ID" placeholder="Job ID" value={search.job} onChange={(job) => set({ job: job.trim() })} />
+      <WhereFilter value={search.where} onChange={(where) => set({ where })} />
+      {search.job && (
+        <button type="button" className="chip" title="Show runs of any job" onClick={() => set({ job: "" })}>
+          job {search.job} <Icon name="x" size={12} />
+        </button>
+      )}
       {Object.keys(search).length > 0 && (
         <button type="button" className="button bare" onClick={() => onChange({})}>
           <Icon name="x" size={14} /> Clear

@@ -54,7 +54,7 @@ export function RunRows({ env, list: { pages, runs }, filtered, chosen, onChoose
           />
           <VirtualList
             items={runs}
-            rowHeight={narrow ? 84 : 54}
+            rowHeight={narrow ? 102 : 54}
             idOf={({ id }) => id}
             label="Runs"
             scroller={scroller}
@@ -81,7 +81,7 @@ function RunColumns({ narrow, mayRepair, isAll, onAll }: { narrow: boolean; mayR
     <div className="run-item list-columns">
       {mayRepair && <input type="checkbox" aria-label="Select all loaded runs" checked={isAll} onChange={onAll} />}
       {narrow ? (
-        <span className="run-row">Select all loaded runs</span>
+        <span className="run-all">Select all loaded runs</span>
       ) : (
         <span className="run-row">
           {COLUMNS.map((title) => (

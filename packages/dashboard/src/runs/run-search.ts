@@ -10,6 +10,10 @@ export interface RunSearch extends TimeRange {
   /** Runs that this event, or this job, started. */
   event?: string;
   job?: string;
+  /** Text in the error. */
+  error?: string;
+  /** An expression over the payload of the event. */
+  where?: string;
 }
 
 export function readRunSearch(search: Record<string, unknown>): RunSearch {
@@ -19,20 +23,23 @@ export function readRunSearch(search: Record<string, unknown>): RunSearch {
     ...text("function"),
     ...text("event"),
     ...text("job"),
+    ...text("error"),
+    ...text("where"),
     ...readTimeRange(search),
   };
 }
 
-export function runFiltersOf({ status, function: fn, event, job, ...range }: RunSearch): Filters {
-  return { status, function: fn, event, job, ...instantsOf(range) };
+export function runFiltersOf({ status, function: fn, event, job, error, where, ...range }: RunSearch): Filters {
+  return { status, function: fn, event, job, error, where, ...instantsOf(range) };
 }
 
-/** The same filters, applied to a run from the live stream. */
-export function isWantedRun(run: RunItem, { status, function: fn, event, job, from, to }: Filters): boolean {
+/** The same filters, applied to a run from the live stream. Only the service evaluates expressions. */
+export function isWantedRun(run: RunItem, { status, function: fn, event, job, error, from, to }: Filters): boolean {
   if (status && run.status !== status) return false;
   if (fn && run.function.id !== fn) return false;
   if (event && run.event?.id !== event) return false;
   if (job && run.job !== job) return false;
+  if (error && !`${run.error?.name}\n${run.error?.message}`.toLowerCase().includes(String(error).toLowerCase())) return false;
   const createdAt = Date.parse(run.createdAt);
   return (from === undefined || createdAt >= Number(from)) && (to === undefined || createdAt < Number(to));
 }

@@ -11,7 +11,7 @@ const STEPS_MS = [
 ];
 const DAY_MS = 86_400_000;
 /** Closer to the end than this, a label would run into the last one. */
-const ROOM = 0.84;
+const ROOM = 0.76;
 
 /** The interval between grid lines: a round time, with few lines. */
 export function tickOf({ from, to }: Span): number {

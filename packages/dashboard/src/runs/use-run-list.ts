@@ -8,13 +8,16 @@ import type { RunItem } from "../api/types.ts";
 import { isWantedRun } from "./run-search.ts";
 
 const SHOW_EVERY_MS = 200;
+/** A list that only the service can filter is asked for again. */
+const SEARCH_EVERY_MS = 5_000;
 const CHANGED_MAX = 2_000;
 
 export function useRunList(env: string, filters: Filters, paused: boolean) {
   const key = JSON.stringify([env, filters]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   const query = useMemo(() => runsQuery(env, filters), [key]);
-  const pages = useInfiniteQuery(query);
+  const isSearch = filters.where !== undefined;
+  const pages = useInfiniteQuery({ ...query, refetchInterval: isSearch && !paused ? SEARCH_EVERY_MS : false });
   const [changed, setChanged] = useState<ReadonlyMap<string, RunItem>>(new Map());
   const [live, setLive] = useState<LiveState>("connecting");
 
@@ -53,7 +56,10 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
     const loaded = pages.data?.pages.flatMap(({ items }) => items) ?? [];
     const oldest = pages.hasNextPage ? (loaded.at(-1)?.id ?? "") : "";
     const byId = new Map([...loaded.map((run) => [run.id, run] as const), ...changed]);
-    const all = [...byId.values()].filter((run) => run.id >= oldest && isWantedRun(run, wanted));
+    // Whether an expression holds for a run, only the service knows: what it did not list is left out.
+    const known = new Set(loaded.map(({ id }) => id));
+    const isListed = (run: RunItem) => wanted.where === undefined || known.has(run.id);
+    const all = [...byId.values()].filter((run) => run.id >= oldest && isListed(run) && isWantedRun(run, wanted));
     return all.sort((a, b) => (a.id < b.id ? 1 : -1));
   }, [pages.data, pages.hasNextPage, changed, key]);
   return { pages, runs, live };

@@ -1,30 +1,31 @@
 /** Finds what an id names: an event, a run, a job, a webhook request, or the event with that dedup id. */
 
 import type { NavigateOptions } from "@tanstack/react-router";
-import { ApiError, call } from "../api/client.ts";
-import { eventPage } from "../api/queries.ts";
+import { callForAll } from "../api/client.ts";
 
-const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
+interface Found {
+  kind: "event" | "run" | "job" | "request";
+  id: string;
+  name: string;
+  /** Of a request. */
+  webhook?: string;
+  /** Of an event that was found by it. */
+  dedupId?: string;
+}
+
+/** Longer texts are no ids. */
+const ID_UNITS_MAX = 512;
 
 /** Where to go; null when nothing has this id. */
 export async function findById(env: string, text: string): Promise<NavigateOptions | null> {
-  if (ULID.test(text)) {
-    const id = text.toUpperCase();
-    if (await exists(env, `/events/${id}`)) return { to: "/env/$env/events/$id", params: { env, id } };
-    if (await exists(env, `/runs/${id}`)) return { to: "/env/$env/runs/$id", params: { env, id } };
-    if (await exists(env, `/jobs/${id}`)) return { to: "/env/$env/jobs/$id", params: { env, id } };
-  }
-  const { items } = await eventPage(env, { id: text }).catch(() => ({ items: [] }));
-  const [event] = items;
-  return event ? { to: "/env/$env/events/$id", params: { env, id: event.id }, search: { id: text } } : null;
+  if (text.length > ID_UNITS_MAX) return null;
+  const [found] = await callForAll<Found>("/find", { env, query: { id: text } });
+  return found ? pageOf(env, found) : null;
 }
 
-async function exists(env: string, path: string): Promise<boolean> {
-  try {
-    await call(path, { env });
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return false;
-    throw error;
-  }
+function pageOf(env: string, { kind, id, webhook = "", dedupId }: Found): NavigateOptions {
+  if (kind === "run") return { to: "/env/$env/runs/$id", params: { env, id } };
+  if (kind === "job") return { to: "/env/$env/jobs/$id", params: { env, id } };
+  if (kind === "request") return { to: "/env/$env/webhooks/$id", params: { env, id: webhook }, search: { tab: "requests", request: id } };
+  return { to: "/env/$env/events/$id", params: { env, id }, search: dedupId === undefined ? {} : { id: dedupId } };
 }

@@ -16,6 +16,7 @@ export const NAVIGATION: readonly { title: string; items: readonly NavItem[] }[]
       { to: "/env/$env/events", label: "Events", icon: "inbox" },
       { to: "/env/$env/event-types", label: "Event types", icon: "tag" },
       { to: "/env/$env/runs", label: "Runs", icon: "activity" },
+      { to: "/env/$env/failures", label: "Failures", icon: "xCircle" },
       { to: "/env/$env/jobs", label: "Jobs", icon: "refresh" },
     ],
   },

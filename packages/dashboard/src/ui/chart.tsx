@@ -45,7 +45,7 @@ export function Chart({ times, series, height, label, bars = false, bare = false
     () => [times.map((at) => at / 1_000), ...series.map(({ values }) => [...values])] as uPlot.AlignedData,
     [times, series],
   );
-  const look = JSON.stringify(series.map(({ label: name, colour }) => [name, colour]));
+  const look = JSON.stringify(series.map(({ label: name, colour, values }) => [name, colour, values.includes(null)]));
   const plot = useRef<uPlot>(null);
   const [tip, setTip] = useState<Tip | null>(null);
 
@@ -134,7 +134,7 @@ function options({ series, width, height, bars, bare, range, axis: span, unit, o
         ? { show: false }
         : { ...axis, size: unit ? 62 : 48, values: (_plot, ticks) => unequal(ticks.map((tick) => valueLabel(tick, unit))) },
     ],
-    series: [{}, ...series.map(({ label, colour }) => seriesLook(label, colourOf(colour), bars))],
+    series: [{}, ...series.map(({ label, colour, values }) => seriesLook(label, colourOf(colour), bars, values.includes(null)))],
     hooks: { setCursor: [(plot) => onTip(tipOf(plot))], setSelect: [(plot) => choose(plot, range.current)] },
   };
 }
@@ -172,14 +172,15 @@ function timeLabels(ticks: readonly number[]): string[] {
   });
 }
 
-function seriesLook(label: string, colour: string, bars: boolean): uPlot.Series {
+/** `hasGaps`: a value between two gaps is a point, because a line needs two. */
+function seriesLook(label: string, colour: string, bars: boolean, hasGaps: boolean): uPlot.Series {
   const paths = bars ? uPlot.paths.bars?.({ size: [0.75, 40], radius: 0.2, align: 1 }) : undefined;
   return {
     label,
     stroke: colour,
     width: bars ? 0 : 1.75,
     fill: bars ? colour : `color-mix(in srgb, ${colour} 12%, transparent)`,
-    points: { show: false },
+    points: hasGaps && !bars ? { show: true, size: 5, fill: colour } : { show: false },
     ...(paths && { paths }),
   };
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Browser } from "playwright-core";
 import { onEnd } from "../../../server/test/support/on-end.ts";
-import { startTestService } from "../../../server/test/support/service.ts";
+import { call, startTestService } from "../../../server/test/support/service.ts";
 import { startShopApp } from "../support/app.ts";
 import { openPage } from "../support/browser.ts";
 import { until } from "../support/until.ts";
@@ -42,6 +42,12 @@ export function keyboardCases(browser: () => Browser): void {
       await choose(text, /^Find/);
       await page.waitForURL(url);
     }
+    const transform = "transform = (evt) => ({ name: 'hook/sent', data: evt })";
+    const hook = (await service.rest("POST", "/webhooks", { body: { name: "Hook", transform } })).body.data;
+    await call(hook.url, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
+    const [request] = (await service.rest("GET", `/webhooks/${hook.id}/requests`)).body.data;
+    await choose(request.id, /^Find/);
+    await page.waitForURL(`**/webhooks/${hook.id}?tab=requests&request=${request.id}`);
     await choose("staging", /^staging\s*Environment/);
     await page.waitForURL("**/env/staging");
 

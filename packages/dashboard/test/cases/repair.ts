@@ -90,6 +90,51 @@ export function repairCases(browser: () => Browser): void {
     await page.getByRole("region", { name: "Samples" }).getByText("tok_visa").first().waitFor();
   });
 
+  test("failures are grouped by error, and one click reruns a group; runs and events are found by expressions", async (t) => {
+    const service = await startFailures(t);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/failures`, { allow: /400/ });
+    const group = page.getByRole("row").filter({ hasText: "NonRetriableError: The card was declined" });
+    await group.getByText("Charge card").waitFor();
+    await group.getByRole("button", { name: "Rerun 3 runs" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rerun 3 runs" }).click();
+    await page.waitForURL("**/jobs/*");
+    await untilFailed(service, 2 * FAILURES);
+    await page.goto(`${service.url}/env/dev/failures`);
+    await group.getByRole("button", { name: "Rerun 6 runs" }).waitFor();
+    await group.getByRole("link", { name: /The card was declined/ }).click();
+    await page.getByText("6 runs in total").waitFor();
+    const where = page.getByRole("searchbox", { name: "Expression over the payload" });
+    await where.fill("data.n >= 1");
+    await page.getByText("4 runs in total").waitFor();
+    await where.fill("data.n >=");
+    await page.getByRole("alert").waitFor();
+
+    await page.goto(`${service.url}/env/dev/events?where=data.n+%3D%3D+2`);
+    await page.getByText("1 event in total").waitFor();
+    await service.send({ name: "nobody/cares", data: {} });
+    await page.goto(`${service.url}/env/dev/events`);
+    await page.getByRole("combobox", { name: "Match" }).selectOption("Without a match");
+    await page.getByText("1 event in total").waitFor();
+    await page.getByRole("listitem").getByText("nobody/cares").waitFor();
+  });
+
+  test("a paused function shows how much waits, and goes on when it is resumed", async (t) => {
+    const service = await startFailures(t);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/functions/shop-charge`);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByText("0 runs wait until it is resumed").waitFor();
+    await service.send([1, 2].map((n) => ({ name: "shop/payment.due", data: { n } })));
+    await page.getByText("2 runs wait until it is resumed").waitFor();
+    await page.getByRole("link", { name: "Functions", exact: true }).first().click();
+    await page.getByText("Paused, 2 runs wait").waitFor();
+    await page.getByRole("link", { name: "Charge card" }).click();
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Resume" }).click();
+    await page.getByText("Charge card resumed.").waitFor();
+    await untilFailed(service, FAILURES + 2);
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+  });
+
   test("two events are compared; an event is copied as a test fixture; an edited event is a new one", async (t) => {
     const service = await startFailures(t);
     const [first, second] = (await service.send([1, 2].map((n) => ({ name: "shop/order.created", data: { n, same: true } })))).body.ids;

@@ -116,6 +116,7 @@ function pagesOf({
     { name: "event-type", path: "/env/dev/event-types/shop%2Forder.paid", ready: "Subscribers" },
     { name: "runs", path: "/env/dev/runs", ready: "Fulfil order" },
     { name: "run", path: `/env/dev/runs/${runId}`, ready: "Buy a label" },
+    { name: "failures", path: "/env/dev/failures", ready: "The card was declined" },
     { name: "jobs", path: "/env/dev/jobs", ready: "Rerun runs" },
     { name: "job", path: `/env/dev/jobs/${jobId}`, ready: "1 of 1" },
     { name: "functions", path: "/env/dev/functions", ready: "Fulfil order" },
