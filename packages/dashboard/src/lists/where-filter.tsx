@@ -3,5 +3,7 @@
 import { TypedFilter } from "./typed-filter.tsx";
 
 export function WhereFilter({ value, onChange }: { value: string | undefined; onChange: (where: string) => void }) {
-  return <TypedFilter label="Expression over the payload" placeholder="data.amount > 100" value={value} onChange={onChange} isLong />;
+  return (
+    <TypedFilter label="Expression over the payload" placeholder="where, e.g. data.total > 100" value={value} onChange={onChange} isLong />
+  );
 }

@@ -69,9 +69,12 @@ function gap({ from, to }: { from: number; to: number }, pauses: readonly Phase[
   return phases;
 }
 
+/** Steps during which nothing is executed. */
+const PAUSES: ReadonlySet<string> = new Set(["sleep", "wait", "signal", "invoke"]);
+
 /** A sleep is over when its time has come; what follows until the run went on is a wait in the queue. */
 function pauseOf({ kind, startedAt, endedAt, until }: RunStep, now: number): Phase[] {
-  if (startedAt === null || (kind !== "sleep" && kind !== "wait" && kind !== "invoke")) return [];
+  if (startedAt === null || !PAUSES.has(kind)) return [];
   const end = endedAt === null ? now : Date.parse(endedAt);
   const to = kind === "sleep" && until !== null ? Math.min(end, Date.parse(until)) : end;
   return [{ kind: kind === "sleep" ? "sleep" : "wait", from: Date.parse(startedAt), to }];

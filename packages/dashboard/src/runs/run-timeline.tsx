@@ -12,7 +12,14 @@ import { type Span, TimelineRow } from "./timeline-row.tsx";
 import { TimelineScale, tickOf } from "./timeline-scale.tsx";
 import { WakeTime } from "./wake-time.tsx";
 
-const ICONS: Readonly<Record<string, IconName>> = { run: "code", send: "send", sleep: "moon", wait: "hourglass", invoke: "external" };
+const ICONS: Readonly<Record<string, IconName>> = {
+  run: "code",
+  send: "send",
+  sleep: "moon",
+  wait: "hourglass",
+  signal: "hourglass",
+  invoke: "external",
+};
 
 export function RunTimeline({ env, run }: { env: string; run: Run }) {
   const now = useNow(run.endedAt === null ? 250 : 60_000);

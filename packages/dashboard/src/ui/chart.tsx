@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { watchColours } from "../shell/theme.tsx";
+import { timeLabels, unequal, valueLabel } from "./axis-labels.ts";
 import { timeFormat, timeZone, useTimeZone } from "./time-zone.ts";
 import { useWidth } from "./use-width.ts";
 
@@ -159,19 +160,6 @@ function hasRoom(plot: uPlot, tick: number): boolean {
 /** The width of the widest label, `15 Nov`. */
 const LABEL_PX = 40;
 
-const clock = timeFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const day = timeFormat({ month: "short", day: "numeric" });
-
-/** The time of day, or the date where a day begins. Of equal labels in a row, only the first is shown. */
-function timeLabels(ticks: readonly number[]): string[] {
-  return ticks.map((tick, index) => {
-    const at = tick * 1_000;
-    const before = (ticks[index - 1] ?? tick - 1) * 1_000;
-    if (day(before) !== day(at)) return day(at);
-    return index > 0 && clock(before) === clock(at) ? "" : clock(at);
-  });
-}
-
 /** `hasGaps`: a value between two gaps is a point, because a line needs two. */
 function seriesLook(label: string, colour: string, bars: boolean, hasGaps: boolean): uPlot.Series {
   const paths = bars ? uPlot.paths.bars?.({ size: [0.75, 40], radius: 0.2, align: 1 }) : undefined;
@@ -195,20 +183,6 @@ function choose(plot: uPlot, onRange: ChartProps["onRange"]): void {
   if (width < 4 || !onRange) return;
   onRange(Math.floor(plot.posToVal(left, "x") * 1_000), Math.ceil(plot.posToVal(left + width, "x") * 1_000));
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-}
-
-function valueLabel(tick: number, unit: ChartProps["unit"]): string {
-  if (unit) return unit(tick);
-  return Number.isInteger(tick) ? short(tick) : "";
-}
-
-/** Of equal labels in a row, such as `1.2K` for 1,150 and 1,200, only the first is shown. */
-function unequal(labels: readonly string[]): string[] {
-  return labels.map((label, index) => (index > 0 && labels[index - 1] === label ? "" : label));
-}
-
-function short(value: number): string {
-  return Intl.NumberFormat(undefined, { notation: "compact" }).format(value);
 }
 
 /** Custom properties contain `light-dark(…)`, so the colour is resolved with an element. */

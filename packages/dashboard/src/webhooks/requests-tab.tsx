@@ -8,6 +8,7 @@ import { readJsonText } from "../api/json-text.ts";
 import { requestsQuery } from "../api/queries.ts";
 import { useMayRepair } from "../api/session.ts";
 import type { Webhook, WebhookRequest } from "../api/types.ts";
+import { type JobChoice, JobMenu } from "../jobs/job-menu.tsx";
 import { CodeBlock } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { bytes } from "../ui/numbers.ts";
@@ -27,6 +28,8 @@ const OUTCOMES = [
   "body_invalid",
   "body_too_large",
 ];
+
+const CHOICES: readonly JobChoice[] = [{ kind: "requests.replay", label: "Replay all requests of this list", icon: "refresh" }];
 
 export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook }) {
   const { outcome, request: openId } = useSearch({ from: "/env/$env/webhooks/$id" });
@@ -58,7 +61,8 @@ export function RequestsTab({ env, webhook }: { env: string; webhook: Webhook })
             <option key={name}>{name}</option>
           ))}
         </select>
-        <span className="quiet small">Newest first. Refreshes automatically.</span>
+        <span className="quiet small grow">Newest first. Refreshes automatically.</span>
+        <JobMenu env={webhook.environment} filter={{ webhook: webhook.id, outcome }} choices={CHOICES} />
       </div>
       {requests.isPending || isSearching ? (
         <SkeletonRows rows={6} />

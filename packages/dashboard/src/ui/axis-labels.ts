@@ -1,0 +1,30 @@
+/** The labels of a chart's axes. Equal labels in a row are shown once: two ticks with one label tell nothing. */
+
+import { timeFormat } from "./time-zone.ts";
+
+const clock = timeFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const day = timeFormat({ month: "short", day: "numeric" });
+
+/** The time of day, or the date where a day begins. */
+export function timeLabels(ticks: readonly number[]): string[] {
+  return ticks.map((tick, index) => {
+    const at = tick * 1_000;
+    const before = (ticks[index - 1] ?? tick - 1) * 1_000;
+    if (day(before) !== day(at)) return day(at);
+    return index > 0 && clock(before) === clock(at) ? "" : clock(at);
+  });
+}
+
+export function valueLabel(tick: number, unit: ((value: number) => string) | undefined): string {
+  if (unit) return unit(tick);
+  return Number.isInteger(tick) ? short(tick) : "";
+}
+
+/** Of equal labels in a row, such as `1.2K` for 1,150 and 1,200, only the first is shown. */
+export function unequal(labels: readonly string[]): string[] {
+  return labels.map((label, index) => (index > 0 && labels[index - 1] === label ? "" : label));
+}
+
+function short(value: number): string {
+  return Intl.NumberFormat(undefined, { notation: "compact" }).format(value);
+}
