@@ -9,14 +9,18 @@ import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { onEnd } from "../../../server/test/support/on-end.ts";
 import { startTestService, type TestService, temporaryFolder } from "../../../server/test/support/service.ts";
+import { startShopApp, VALID_CARD } from "../support/app.ts";
 import { launchBrowser, newContext } from "../support/browser.ts";
 import { type DemoPage, startDemo } from "../support/demo.ts";
+import { until } from "../support/until.ts";
 
 const FOLDER = fileURLToPath(new URL("../../../../docs/screenshots/", import.meta.url));
 const NAMES = ["shop/order.paid", "user/signed.up", "billing/invoice.sent", "cart/item.added"];
 const QUARTER_MS = 15 * 60_000;
 const TELEPHONE = { width: 390, height: 844 };
-const ON_A_TELEPHONE = new Set(["overview", "events", "event", "run", "webhook-transform"]);
+const ON_A_TELEPHONE = new Set([
+  ...["overview", "events", "event", "event-types", "runs", "run", "failures", "jobs", "functions", "function", "webhook-transform"],
+]);
 /** Charts and editors are drawn shortly after their text appears. */
 const SETTLE_MS = 700;
 
@@ -41,9 +45,12 @@ test("screenshots", { timeout: 300_000 }, async (t) => {
 async function liveADay(t: TestContext, dataDir: string): Promise<void> {
   let age = 0;
   const service = await startTestService(t, { mode: "dev", dataDir, now: () => Date.now() - age });
+  const app = await startShopApp(service.url);
+  await service.rest("POST", "/apps", { body: { url: app.url } });
   await sendADay(service, (ms) => {
     age = ms;
   });
+  await app.stop();
   await service.stop();
 }
 
@@ -59,6 +66,9 @@ async function sendADay(service: TestService, setAge: (ms: number) => void): Pro
     const again = quarter % 6 === 0 ? [{ name: NAMES[0], id: "again", data: {} }] : [];
     await service.send([...events, ...again]);
     if (quarter % 17 === 0) await service.send("not JSON");
+    const cards = Array.from({ length: 1 + (quarter % 3) }, (_, n) => (quarter % 7 === 0 && n === 0 ? "tok_expired" : VALID_CARD));
+    await service.send(cards.map((card, n) => ({ name: "shop/payment.due", data: { orderId: 1000 + quarter * 20 + n, card } })));
+    await until("the runs to end", async () => (await service.rest("GET", "/stats")).body.data.queue.waiting === 0);
   }
 }
 

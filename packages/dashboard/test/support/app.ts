@@ -13,6 +13,8 @@ export interface ShopApp {
 }
 
 const NAP = "1s";
+/** Any other is declined. */
+export const VALID_CARD = "tok_valid";
 
 export async function startShopApp(serviceUrl: string): Promise<ShopApp> {
   let open = () => {};
@@ -30,9 +32,9 @@ export async function startShopApp(serviceUrl: string): Promise<ShopApp> {
       await step.sendEvent("Announce it", { name: "shop/order.shipped", data: { label } });
       return { shipped: true, label };
     }),
-    inlet.createFunction({ id: "charge", name: "Charge card" }, { event: "shop/payment.due" }, async ({ step }) => {
+    inlet.createFunction({ id: "charge", name: "Charge card" }, { event: "shop/payment.due" }, async ({ event, step }) => {
       await step.run("Ask the bank", () => {
-        throw new NonRetriableError("The card was declined");
+        if (event.data.card !== VALID_CARD) throw new NonRetriableError("The card was declined");
       });
     }),
     inlet.createFunction({ id: "remind", name: "Remind of the cart" }, { event: "shop/cart.left" }, async ({ step }) => {
