@@ -1,6 +1,6 @@
 /** Fan-out and execution, connected: what event-life.ts, the routes and service.ts need of functions. */
 
-import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
+import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId, type RunNo } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { createInngestAnswers, type InngestAnswers } from "./answer-inngest.ts";
 import { createSdkAnswers, type SdkAnswers } from "./answer-sdks.ts";
@@ -58,6 +58,8 @@ export interface Functions {
   sdk: SdkRoutesParts["sdk"];
   inngest: Omit<InngestAnswers, "start" | "stop">;
   runs: RunsRoutesParts["runs"];
+  /** False when the run has ended already. */
+  cancelRun(run: { environmentId: Environment["id"]; no: RunNo }): Promise<boolean>;
   /** What jobs start. */
   jobStarts: {
     replay(environmentId: Environment["id"], event: StoredEvent, functionId: string | null): NewRun[];
@@ -204,6 +206,8 @@ export function createFunctions(parts: FunctionsParts): Functions {
 
   const inngest = createInngestAnswers({ ...parts, registry, fanOut, executor, endEvents });
   const sdk: SdkAnswers = createSdkAnswers({ ...parts, registry, executor, sync, now });
+  const cancelByHand: Functions["cancelRun"] = (run) =>
+    executor.change(run, (state) => cancelRun(state, now(), endEvents, "It was cancelled by hand."));
   const runs: Functions["runs"] = {
     functionName(no) {
       const known = registry.function(no);
@@ -214,7 +218,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
         .everyFunction(id)
         .filter((known) => known.id === wanted)
         .map(({ no }) => no),
-    cancel: (run) => executor.change(run, (state) => cancelRun(state, now(), endEvents, "It was cancelled by hand.")),
+    cancel: (run) => cancelByHand(run),
     rerun: (run) => rerunRun({ store, registry, fanOut, executor, now }, run),
   };
 
@@ -238,6 +242,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     sdk,
     inngest,
     runs,
+    cancelRun: cancelByHand,
     jobStarts: {
       replay: (environmentId, event, id) => fanOut.replay(environmentId, event, id, now()),
       repeat: (run, event) => repeatedRun({ registry, fanOut, now }, run, event),

@@ -39,6 +39,7 @@ import { createHttpServer } from "./http-server.ts";
 import { JobRunner } from "./jobs/job-runner.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { cancelRuns } from "./jobs/kinds/cancel-runs.ts";
+import { eraseEvents } from "./jobs/kinds/erase-events.ts";
 import { replayEvents } from "./jobs/kinds/replay-events.ts";
 import { replayRequests } from "./jobs/kinds/replay-requests.ts";
 import { rerunRuns } from "./jobs/kinds/rerun-runs.ts";
@@ -237,6 +238,7 @@ async function serve(
   const jobKinds = [
     replayEvents({ store, sourceName, ...jobStarts }),
     rerunRuns({ store, runs, ...jobStarts }),
+    eraseEvents({ store, sourceName, cancel: functions.cancelRun }),
     cancelRuns({ store, runs, cancel: runs.cancel }),
     replayRequests({ store, replay, webhooks: () => directory.webhooks(), environmentName: (id) => directory.environment(id)?.name ?? "" }),
   ];

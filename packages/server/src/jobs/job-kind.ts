@@ -18,6 +18,8 @@ export interface JobKind {
   takesFunction?: boolean;
   /** A job about everything can be asked for, with `all`. */
   takesAll: boolean;
+  /** Of the filter only a hash is kept, with the job and in the audit log. */
+  hidesFilter?: boolean;
   /** How many items are worked on in one transaction; absent: 100. */
   batchMax?: number;
   /** Entries of the list with this filter, page by page, newest first. Throws a RestRefusal for a filter that cannot be read. */

@@ -3,6 +3,7 @@
  * live traffic or the job itself changed it, makes no difference. They are worked on oldest first.
  */
 
+import { createHash } from "node:crypto";
 import type { JobId } from "@inlet/protocol";
 import type { JobPreview, JobRequest, JobsPart } from "../api/jobs/jobs-routes.ts";
 import { type Environment, JOB_CHUNK_ITEMS, type Job, type JobItem, type JobStore } from "../store/contract/index.ts";
@@ -23,6 +24,11 @@ const SAMPLES_MAX = 5;
 
 export function createJobs({ store, kinds, rate, newId, wake, now }: JobsParts): JobsPart {
   const kindOf = ({ kind }: JobRequest) => kinds.find((candidate) => candidate.kind === kind) as JobKind;
+
+  function keptFilter(request: JobRequest): string {
+    const text = JSON.stringify(request.filter);
+    return kindOf(request).hidesFilter ? JSON.stringify({ sha256: createHash("sha256").update(text).digest("hex") }) : text;
+  }
 
   async function find(environment: Environment, request: JobRequest): Promise<{ items: JobItem[]; samples: string[] }> {
     const items: JobItem[] = [];
@@ -50,7 +56,7 @@ export function createJobs({ store, kinds, rate, newId, wake, now }: JobsParts):
       await store.jobItemsInsert({ id, environmentId, chunk, items: items.slice(from, from + JOB_CHUNK_ITEMS) });
     }
     await store.jobInsert({
-      ...{ id, environmentId, kind: request.kind, filter: JSON.stringify(request.filter), functionId: request.function ?? null },
+      ...{ id, environmentId, kind: request.kind, filter: keptFilter(request), functionId: request.function ?? null },
       ...{ total: items.length, rate: request.rate ?? rate, createdAt: now() },
     });
     wake();

@@ -114,7 +114,7 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
     }
     const job = await jobs.create(environment, asked);
     const { id, kind, total, rate } = job;
-    const details = { filter: asked.filter, function: job.functionId, total, rate };
+    const details = { filter: JSON.parse(job.filter) as unknown, function: job.functionId, total, rate };
     await audit.note(request, { action: "job.created", target: { kind: "job", id, name: kind }, environment: environment.name, details });
     reply.code(202);
     return { data: jobView(job) };

@@ -7,6 +7,7 @@ import { cancellationConformance } from "./cancellations.ts";
 import { dedupConformance } from "./dedup.ts";
 import type { Engine } from "./engine.ts";
 import { environmentConformance } from "./environments.ts";
+import { erasureConformance } from "./erasure.ts";
 import { eventAppendConformance } from "./event-append.ts";
 import { eventReadConformance } from "./event-read.ts";
 import { eventTypeConformance } from "./event-types.ts";
@@ -61,4 +62,5 @@ export function storeConformance(engine: Engine): void {
   cancellationConformance(engine);
   realtimeConformance(engine);
   retentionConformance(engine);
+  erasureConformance(engine);
 }

@@ -4,6 +4,7 @@ export * from "./audit-log.ts";
 export * from "./cancellations.ts";
 export * from "./dedup-keys.ts";
 export * from "./environments.ts";
+export * from "./erasure.ts";
 export * from "./event-cursor.ts";
 export * from "./event-types.ts";
 export * from "./events.ts";

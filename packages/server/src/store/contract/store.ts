@@ -11,6 +11,7 @@ import type { AuditStore } from "./audit-log.ts";
 import type { CancellationStore } from "./cancellations.ts";
 import type { DedupKeyStore } from "./dedup-keys.ts";
 import type { EnvironmentStore } from "./environments.ts";
+import type { ErasureStore } from "./erasure.ts";
 import type { EventTypeStore } from "./event-types.ts";
 import type { EventStore } from "./events.ts";
 import type { FunctionStartStore } from "./function-starts.ts";
@@ -32,6 +33,7 @@ import type { WebhookStore } from "./webhooks.ts";
 export interface Store
   extends EventStore,
     DedupKeyStore,
+    ErasureStore,
     EnvironmentStore,
     KeyStore,
     WebhookStore,

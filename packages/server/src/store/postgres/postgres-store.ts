@@ -22,6 +22,7 @@ import { keyStore } from "./access/keys.ts";
 import { sessionStore } from "./access/sessions.ts";
 import { appStore } from "./apps/apps.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
+import { erasureStore } from "./erasure/erasure.ts";
 import { dedupKeyStore } from "./events/dedup-keys.ts";
 import { eventTypeStore } from "./events/event-types.ts";
 import { followEvents, getEvent, sequenceBefore } from "./events/follow-events.ts";
@@ -159,6 +160,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...runStore({ database, writer: decisions, notify, compileWhere, watch: (listener) => signals.runs.add(listener) }),
     ...jobStore({ database, notify }),
     ...retentionStore(database),
+    ...erasureStore(database),
     ...functionStartStore(database, decisions),
     ...turnStore(database),
     storeNode: node,

@@ -2,7 +2,7 @@
  * Opens the database file, for the one writer or for a reader.
  *
  * `synchronous = FULL` makes every commit wait for the disk: with it, accepted means kept. WAL lets readers on other threads
- * go on while the writer commits.
+ * go on while the writer commits. `secure_delete` overwrites what is removed, so that erased payloads are not in the file any more.
  */
 
 import { DatabaseSync } from "node:sqlite";
@@ -19,6 +19,7 @@ export function openWriter(path: string): DatabaseSync {
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
       PRAGMA foreign_keys = ON;
+      PRAGMA secure_delete = ON;
       PRAGMA wal_autocheckpoint = 0;
       PRAGMA cache_size = -${CACHE_KIB};
     `);

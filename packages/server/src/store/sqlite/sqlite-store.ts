@@ -13,6 +13,7 @@ import { sessionStore } from "./access/sessions.ts";
 import { appStore } from "./apps/apps.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { DATABASE_FILE, openWriter } from "./database.ts";
+import { erasureStore } from "./erasure/erasure.ts";
 import { prepareAppendEvents } from "./events/append-events.ts";
 import { dedupKeyStore } from "./events/dedup-keys.ts";
 import { eventTypeStore } from "./events/event-types.ts";
@@ -158,6 +159,7 @@ export function openSqliteStore({
     ...jobStore(db, { writer, startRuns }),
     ...signalStore({ writer, resumeRuns }),
     ...retentionStore(db, writer),
+    ...erasureStore(db, writer),
     ...functionStartStore(db, { writer, states, startRuns, resumeRuns, entries, append }),
     // One process at a time: nobody else could change anything, or take a turn.
     turnTake: async () => true,

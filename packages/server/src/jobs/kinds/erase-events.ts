@@ -1,0 +1,56 @@
+/**
+ * The kind events.erase: overwrites what events carried and led to. Their unfinished runs are cancelled first; the internal events about that
+ * are erased with them. Erasing twice does no harm. The filter may itself be what is to be forgotten, so only its hash is kept.
+ */
+
+import { setTimeout as pause } from "node:timers/promises";
+import type { EnvironmentId, RunNo } from "@inlet/protocol";
+import { EVENT_FILTERS, type EventFilterQuery, eventFilter } from "../../api/events/events-routes.ts";
+import { type EventNames, eventView } from "../../observe/event-view.ts";
+import type { ErasureStore, EventCursor, EventStore } from "../../store/contract/index.ts";
+import { type JobKind, PAGE_ITEMS } from "../job-kind.ts";
+
+export interface EraseEventsParts {
+  store: Pick<EventStore, "eventList"> & ErasureStore;
+  cancel(run: { environmentId: EnvironmentId; no: RunNo }): Promise<boolean>;
+  sourceName: EventNames["source"];
+}
+
+const BATCH_MAX = 20;
+/** How long a batch waits for calls under way, before it is tried again later. */
+const WAITS_MAX = 50;
+const WAIT_MS = 100;
+
+export function eraseEvents({ store, cancel, sourceName }: EraseEventsParts): JobKind {
+  async function erase(environmentId: EnvironmentId, sequences: readonly number[]): Promise<void> {
+    for (let waits = 0; waits < WAITS_MAX; waits++) {
+      const { unfinished, calling } = await store.eventErase({ environmentId, sequences });
+      if (unfinished.length + calling.length === 0) return;
+      for (const no of unfinished) await cancel({ environmentId, no });
+      if (unfinished.length === 0) await pause(WAIT_MS);
+    }
+    throw new Error("calls of runs that were cancelled are still under way");
+  }
+
+  return {
+    kind: "events.erase",
+    filters: EVENT_FILTERS,
+    takesAll: false,
+    hidesFilter: true,
+    batchMax: BATCH_MAX,
+    async *find(environment, filter) {
+      const params = { environmentId: environment.id, limit: PAGE_ITEMS, ...eventFilter(filter as EventFilterQuery) };
+      const names = { environment: environment.name, source: sourceName };
+      for (let after: EventCursor | null | undefined; after !== null; ) {
+        const page = await store.eventList({ ...params, ...(after && { after }) });
+        yield page.events.map((event) => ({ item: event.sequence, sample: () => eventView(event, names) }));
+        after = page.next;
+      }
+    },
+    async work({ environmentId, done, total }, items) {
+      await erase(environmentId, items as readonly number[]);
+      if (done + items.length >= total) await store.erasureSettle();
+      return { starts: [], failures: [] };
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * Erasure in PostgreSQL. The rows hold nothing any more at the commit; versions of them that nobody sees are removed by vacuuming, after
+ * which their bytes are overwritten as pages are used again. Backups of the server and its archived log are its operator's.
+ */
+
+import type { RunNo } from "@inlet/protocol";
+import type { PoolClient } from "pg";
+import type { ErasureOutcome, ErasureStore } from "../../contract/index.ts";
+import { ERASED_DATA, ERASED_ERROR, type ErasedRun, erasureScope, REPEATING_EVENT_NAMES } from "../../policy/erasure.ts";
+import type { Database } from "../database.ts";
+
+const RUNS = `
+  SELECT run_no, ended_at, EXISTS (SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.run_no = runs.run_no) AS is_calling FROM runs
+  WHERE environment_id = $1 AND (event_no = ANY($2) OR run_no IN (SELECT run_no FROM batched_events WHERE environment_id = $1 AND event_no = ANY($2)))`;
+
+const EVENTS_AFTER = `
+  SELECT e.sequence FROM runs AS r JOIN event_names AS n ON n.name = ANY($3)
+  JOIN events AS e ON e.environment_id = $1 AND e.name_id = n.name_id AND e.received_at = r.ended_at
+  WHERE r.environment_id = $1 AND r.run_no = ANY($2) AND strpos(e.data, r.run_id) > 0
+  UNION
+  SELECT c.event_no FROM steps AS s JOIN runs AS c ON c.environment_id = $1 AND c.run_id = s.detail
+  WHERE s.environment_id = $1 AND s.run_no = ANY($2) AND s.kind = 'invoke'`;
+
+/** A duplicate is recorded with the id of the first event, by whichever webhook it came: then every record is looked at. */
+const REQUESTS = `
+  UPDATE webhook_requests AS r SET ip = '', headers = '[]', query = '?', body = NULL, body_base64 = NULL, error = NULL, logs = '[]'
+  FROM events AS e JOIN event_sources AS s USING (source_no)
+  WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND r.event_id = e.event_id
+    AND ((s.source_kind = 'webhook' AND r.webhook_id = s.source_id AND r.received_at = e.received_at) OR e.duplicates > 0)`;
+
+const ERASE_EVENTS = [
+  REQUESTS,
+  `DELETE FROM idempotency_keys AS k USING events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND strpos(k.body, e.event_id) > 0`,
+  `UPDATE events SET data = '${ERASED_DATA}', extras = NULL WHERE environment_id = $1 AND sequence = ANY($2)`,
+];
+const OF_RUNS = "environment_id = $1 AND run_no = ANY($2)";
+const ERASE_RUNS = [
+  `UPDATE steps SET detail = CASE WHEN kind = 'invoke' THEN detail END, value = CASE WHEN value IS NOT NULL THEN 'null' END WHERE ${OF_RUNS}`,
+  `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE ${OF_RUNS}`,
+  `UPDATE calls SET answer = NULL WHERE ${OF_RUNS}`,
+  `UPDATE runs SET output = CASE WHEN output IS NOT NULL THEN 'null' END, error = CASE WHEN error IS NOT NULL THEN '${ERASED_ERROR}' END WHERE ${OF_RUNS}`,
+];
+const VACUUM = "VACUUM events, runs, steps, failed_attempts, calls, webhook_requests, idempotency_keys";
+
+export function erasureStore(database: Database): ErasureStore {
+  async function erase(client: PoolClient, environmentId: number, given: readonly number[]): Promise<ErasureOutcome> {
+    const { sequences, runs } = await erasureScope(
+      {
+        runsOf: async (of) => (await client.query<ErasedRun>(RUNS, [environmentId, of])).rows,
+        eventsAfter: async (of) => {
+          const { rows } = await client.query<{ sequence: number }>(EVENTS_AFTER, [environmentId, of, REPEATING_EVENT_NAMES]);
+          return rows.map(({ sequence }) => sequence);
+        },
+      },
+      given,
+    );
+    const numbers = (wanted: (run: ErasedRun) => boolean) => runs.filter(wanted).map(({ run_no }) => run_no as RunNo);
+    const unfinished = numbers(({ ended_at }) => ended_at === null);
+    const calling = numbers(({ ended_at, is_calling }) => ended_at !== null && Boolean(is_calling));
+    if (unfinished.length + calling.length > 0) return { unfinished, calling };
+    for (const statement of ERASE_EVENTS) await client.query(statement, [environmentId, sequences]);
+    for (const statement of ERASE_RUNS) await client.query(statement, [environmentId, runs.map(({ run_no }) => run_no)]);
+    return { unfinished, calling };
+  }
+
+  return {
+    eventErase: ({ environmentId, sequences }) => database.transaction((client) => erase(client, environmentId, sequences)),
+    async erasureSettle() {
+      await database.query(VACUUM);
+    },
+  };
+}
