@@ -9,6 +9,7 @@ export * from "./event-id.ts";
 export * from "./event-json.ts";
 export * from "./event-rules.ts";
 export * from "./field-lists.ts";
+export * from "./gateway-request.ts";
 export * from "./headers.ts";
 export * from "./ids.ts";
 export * from "./json-scan.ts";

@@ -90,7 +90,7 @@ export interface FunctionsParts {
   liveLog: LiveLog | null;
   traffic: Traffic;
   metrics: Metrics | null;
-  caller: Pick<AppCaller, "call" | "stop">;
+  caller: Pick<AppCaller, "call" | "fetch" | "stop">;
   log: Logger;
   clock: Clock;
 }

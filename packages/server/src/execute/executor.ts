@@ -17,12 +17,21 @@ import {
   type RunEnd,
   type RunRecord,
   type RunState,
+  type StepRequest,
   type Store,
   StoreUnavailable,
   TIMER_LANE,
 } from "../store/contract/index.ts";
 import { sleepOn } from "./clock.ts";
-import { type CallResult, type ExecutedFunction, FunctionCalls, type FunctionCallsParts } from "./function-calls.ts";
+import {
+  type CallResult,
+  type ExecutedFunction,
+  type FunctionCall,
+  type FunctionCallOutcome,
+  FunctionCalls,
+  type FunctionCallsParts,
+} from "./function-calls.ts";
+import { GatewayCalls } from "./gateway/gateway-calls.ts";
 import { type GateRule, Gates } from "./queue/gates.ts";
 import { type LaneRules, Scheduler } from "./queue/scheduler.ts";
 import { Suspects } from "./queue/suspects.ts";
@@ -58,11 +67,18 @@ const FAULT_RESTS_MAX = 12;
 const STORE_RETRY_MS = [50, 200, 1_000, 5_000];
 const QUARANTINED = "It was quarantined: whenever it was worked on, the service stopped or failed.";
 
+/** A call that was made. */
+interface AskedCall {
+  hasAnswer: boolean;
+  read(): FunctionCallOutcome;
+}
+
 export class Executor {
   readonly #parts: ExecutorParts;
   readonly #scheduler: Scheduler;
   readonly #timers: Timers;
   readonly #calls: FunctionCalls;
+  readonly #gateway: GatewayCalls;
   readonly #suspects: Suspects;
   readonly #gates: Gates;
   /** Timers being worked on. Their leases are renewed like those of calls. */
@@ -75,6 +91,7 @@ export class Executor {
     this.#parts = parts;
     const { store, rulesOf, gateOf, prefetch, clock } = parts;
     this.#calls = new FunctionCalls(parts);
+    this.#gateway = new GatewayCalls(parts);
     this.#gates = new Gates({ store, gateOf, clock });
     this.#scheduler = new Scheduler({
       work: (entry, signal) => this.#workSafely(entry, signal),
@@ -263,7 +280,10 @@ export class Executor {
 
   async #call(entry: ClaimedEntry, runNo: RunNo, signal: AbortSignal): Promise<void> {
     const { environmentId } = entry;
-    const context = await this.#parts.store.runContext({ environmentId, runNo });
+    const [context, request] = await Promise.all([
+      this.#parts.store.runContext({ environmentId, runNo }),
+      entry.stepId === null ? null : this.#parts.store.stepRequest({ environmentId, runNo, stepId: entry.stepId }),
+    ]);
     // The run has ended. The entry was kept while another node called the app for it.
     if (!context) return this.#untilWritten(() => this.#parts.store.queueRemove(entry));
     const target = this.#parts.functionOf(entry.functionNo);
@@ -273,14 +293,25 @@ export class Executor {
       this.#parts.onStart(entry);
       await this.#begin(entry, runNo, target);
     }
-    const call = await this.#suspects.watch(entry, "calling", () => this.#calls.ask({ entry, context, target }, signal));
+    const call = await this.#suspects.watch(entry, "calling", () => this.#ask({ entry, context, target }, request, signal));
     if (signal.aborted || (this.#isStopping && !call.hasAnswer)) return this.#letGo([entry]);
     await this.#suspects.watch(entry, "concluding", () => this.#conclude(entry, runNo, call));
   }
 
-  async #conclude(entry: ClaimedEntry, runNo: RunNo, call: Awaited<ReturnType<FunctionCalls["ask"]>>): Promise<void> {
+  /** Calls the app; or makes the request that a step is, for which no app is needed. */
+  async #ask(call: FunctionCall, request: StepRequest | null, signal: AbortSignal): Promise<AskedCall> {
+    if (request) {
+      const asked = { ...call, ...request, retries: call.target.retries };
+      const { hasAnswer, outcome } = await this.#gateway.ask(asked, signal);
+      return { hasAnswer, read: () => outcome };
+    }
+    const made = await this.#calls.ask(call, signal);
+    return { hasAnswer: made.hasAnswer, read: () => this.#calls.read(made) };
+  }
+
+  async #conclude(entry: ClaimedEntry, runNo: RunNo, call: AskedCall): Promise<void> {
     const { environmentId } = entry;
-    const outcome = this.#calls.read(call);
+    const outcome = call.read();
     const isApplied = await this.#advance({ environmentId, runNo, entry, decide: outcome.decide });
     this.#parts.onCall(entry, outcome.result);
     if (isApplied) return;

@@ -1,5 +1,6 @@
 /** One call of a function: asks the app, and says what follows from its answer. */
 
+import { secretsOf, withoutSecrets } from "@inlet/protocol";
 import type { App, CallRecord, ClaimedEntry, LateCall, RunChange, RunContext, RunError, RunState } from "../store/contract/index.ts";
 import { appAddress } from "./call/app-address.ts";
 import type { AppCaller } from "./call/call-app.ts";
@@ -9,6 +10,7 @@ import { NoAnswer } from "./call/no-answer.ts";
 import { type AppAnswer, failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
 import { shownAnswer } from "./call/shown-answer.ts";
 import type { Clock } from "./clock.ts";
+import { readGateway } from "./gateway/read-gateway.ts";
 import type { Backoff } from "./queue/backoff.ts";
 import type { Answer, CallFacts } from "./steps/answers.ts";
 import { decideAnswer } from "./steps/decide-answer.ts";
@@ -26,7 +28,7 @@ export interface ExecutedFunction extends CallTarget {
 }
 
 export interface FunctionCallsParts {
-  caller: Pick<AppCaller, "call" | "stop">;
+  caller: Pick<AppCaller, "call" | "fetch" | "stop">;
   signingKey(): SigningKey | null;
   backoff: Backoff;
   endEvents: EndEvents;
@@ -93,7 +95,7 @@ export class FunctionCalls {
         ? { answer: failed("NoAnswer", received.message, null, true), requestVersion: null }
         : readAnswer(target.app.headers, received, endedAt);
     const { answer } = read;
-    const record = callRecord(call);
+    const record = callRecord(call, answer);
     const { hasAnswer } = call;
     return {
       result: hasAnswer ? (errorIn(answer) ? "error" : "ok") : "unreachable",
@@ -140,10 +142,19 @@ function errorIn(answer: Answer): RunError | null {
   return failing ? readError(failing.error, "The step failed.") : null;
 }
 
+/** What a step's request is authenticated by must not be recorded with the answer that asks for it. */
+function secretsInOperation(operation: Operation): string[] {
+  if (!["gateway", "aigateway"].includes(operation.op)) return [];
+  const request = readGateway(operation);
+  const key = operation.opts.auth_key;
+  return [...(typeof request === "string" ? [] : secretsOf(request)), ...(typeof key === "string" && key !== "" ? [key] : [])];
+}
+
 /** How much of an answer is kept to be looked at. */
 const ANSWER_UNITS_KEPT = 4_000;
 
-function callRecord({ entry, context, target, request, received, startedAt, endedAt }: MadeCall): Omit<CallRecord, "outcome"> {
+function callRecord(call: MadeCall, read: Answer): Omit<CallRecord, "outcome"> {
+  const { entry, context, target, request, received, startedAt, endedAt } = call;
   const path = appAddress(request.url)?.path ?? request.url;
   const asked = { stepId: entry.stepId, attempt: entry.attempt, path, stepsGiven: context.steps.length };
   if (received instanceof NoAnswer) return { ...asked, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0 };
@@ -151,6 +162,7 @@ function callRecord({ entry, context, target, request, received, startedAt, ende
   const isSdk = headers[HEADER_NAMES[target.app.headers].sdk] !== undefined;
   // Cutting a pair of surrogates in two leaves half a character.
   const kept = body.length > ANSWER_UNITS_KEPT ? body.slice(0, ANSWER_UNITS_KEPT).toWellFormed() : body;
-  const answer = isSdk ? kept : shownAnswer(body);
+  const secrets = read.kind === "operations" ? read.operations.flatMap(secretsInOperation) : [];
+  const answer = isSdk ? withoutSecrets(kept, secrets) : shownAnswer(body);
   return { ...asked, startedAt, endedAt, httpStatus: status, answer, answerLength: body.length };
 }

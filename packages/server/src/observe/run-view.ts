@@ -1,7 +1,8 @@
 /** Runs as people read them. Outputs and results go in as the SDK wrote them, so the view is JSON text. */
 
-import type { FunctionNo } from "@inlet/protocol";
+import { type FunctionNo, shownRequest } from "@inlet/protocol";
 import type { RunDetails, RunSummary, StepRecord } from "../store/contract/index.ts";
+import { tokensIn } from "./tokens.ts";
 
 export interface RunNames {
   environment: string;
@@ -62,6 +63,8 @@ function stepView({ value, ...step }: StepRecord & { value: string | null }): st
     eventName: kind === "wait" ? detail : null,
     signal: kind === "signal" ? detail : null,
     childRunId: kind === "invoke" ? detail : null,
+    request: (kind === "fetch" || kind === "infer") && detail !== null ? shownRequest(detail) : null,
+    tokens: kind === "infer" || kind === "wrap" ? tokensIn(output) : null,
   });
   return `${fields.slice(0, -1)},"output":${output},"error":${error}}`;
 }

@@ -38,6 +38,7 @@ interface CallBody {
 /** What one process of the service calls apps with. */
 export interface SimCaller {
   call(request: AppRequest): Promise<AppAnswer>;
+  fetch(): Promise<never>;
   stop(): Promise<void>;
 }
 
@@ -55,6 +56,8 @@ export class Network {
   callerOf(process: number): SimCaller {
     return {
       call: (request) => this.#call(request, process),
+      // The functions here make no requests of their own.
+      fetch: () => Promise.reject(new Error("nothing else can be reached")),
       stop: async () => this.#stop(process),
     };
   }

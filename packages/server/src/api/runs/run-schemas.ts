@@ -30,6 +30,8 @@ const SUMMARY = {
 
 export const RUN = shape(SUMMARY, { title: "Run" });
 
+const COUNT = { type: ["integer", "null"] } as const;
+
 const STEP = shape(
   {
     id: TEXT,
@@ -43,6 +45,14 @@ const STEP = shape(
     eventName: { ...TEXT_OR_NULL, description: "The event a wait is for." },
     signal: { ...TEXT_OR_NULL, description: "The signal a step waits for." },
     childRunId: { ...TEXT_OR_NULL, description: "The run an invocation started." },
+    request: {
+      description: "The request of a step.fetch or step.ai.infer, without secrets.",
+      anyOf: [shape({ method: TEXT, url: TEXT, headers: { type: "object", additionalProperties: TEXT } }), { type: "null" }],
+    },
+    tokens: {
+      description: "The tokens an AI provider reports for the step.",
+      anyOf: [shape({ input: COUNT, output: COUNT, total: COUNT }), { type: "null" }],
+    },
     output: JSON_VALUE,
     error: STEP_ERROR,
   },

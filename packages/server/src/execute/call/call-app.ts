@@ -1,6 +1,7 @@
 /** Requests to apps over connections that are kept. An app that hangs, is gone or answers without end fails its own calls only. */
 
 import { isIP } from "node:net";
+import { isSecretHeader } from "@inlet/protocol";
 import type { Agent } from "undici";
 import { type AppAddress, appAddress } from "./app-address.ts";
 import { AddressRefused, type AppAddresses } from "./app-addresses.ts";
@@ -16,6 +17,15 @@ export interface CallAppOptions {
   addresses: AppAddresses;
 }
 
+/** A request of a step, which may go anywhere the address rules allow. */
+export interface WebRequest {
+  method: string;
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | null;
+  signal?: AbortSignal;
+}
+
 export interface AppRequest {
   method: "POST" | "PUT";
   url: string;
@@ -27,6 +37,8 @@ export interface AppRequest {
 }
 
 const REDIRECTS_MAX = 3;
+const WEB_REDIRECTS_MAX = 5;
+const WEB_REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
 
@@ -50,6 +62,26 @@ export class AppCaller {
       if (error instanceof NoAnswer) throw error;
       throw withReason(error, request.timeoutMs ?? this.#timeoutMs);
     }
+  }
+
+  /** As `fetch` does: redirects are followed, without credentials to another origin. Throws NoAnswer. */
+  async fetch(request: WebRequest): Promise<AppAnswer & { url: string }> {
+    try {
+      return await this.#browse(request, WEB_REDIRECTS_MAX);
+    } catch (error) {
+      throw error instanceof NoAnswer ? error : withReason(error, this.#timeoutMs);
+    }
+  }
+
+  async #browse(request: WebRequest, redirectsLeft: number): Promise<AppAnswer & { url: string }> {
+    const { url } = request;
+    const address = appAddress(url);
+    if (!address || !/^https?:/.test(address.origin)) throw unreachable(`${address?.origin ?? "its address"} is no http(s) address`);
+    const received = await this.#ask(request, address);
+    const { location } = received.headers;
+    if (!WEB_REDIRECTS.has(received.status) || typeof location !== "string" || !URL.canParse(location, url)) return { ...received, url };
+    if (redirectsLeft === 0) throw unreachable(`it redirected more than ${WEB_REDIRECTS_MAX} times`);
+    return this.#browse(redirected(request, new URL(location, url), received.status), redirectsLeft - 1);
   }
 
   /** Calls under way are ended: their steps are taken again after the next start. */
@@ -92,7 +124,7 @@ export class AppCaller {
     return this.#follow(request, new URL(location, url).href, redirectsLeft - 1);
   }
 
-  async #ask(request: AppRequest, { origin, path }: AppAddress): Promise<AppAnswer> {
+  async #ask(request: AppRequest | (WebRequest & { timeoutMs?: number }), { origin, path }: AppAddress): Promise<AppAnswer> {
     const { method, headers, body, signal, timeoutMs = this.#timeoutMs } = request;
     this.#agent ??= this.#connect();
     const agent = await this.#agent;
@@ -101,6 +133,14 @@ export class AppCaller {
       agent.dispatch(options, new ResponseCollector({ resolve, reject }, timeoutMs, signal));
     });
   }
+}
+
+function redirected({ method, url, headers, body, ...rest }: WebRequest, target: URL, status: number): WebRequest {
+  const isSameOrigin = target.origin === new URL(url).origin;
+  const kept = Object.entries(headers).filter(([name]) => isSameOrigin || !isSecretHeader(name));
+  const becomesGet = status === 303 || (status < 303 && method === "POST");
+  const next = becomesGet ? { method: "GET", body: null } : { method, body };
+  return { ...rest, ...next, url: target.href, headers: Object.fromEntries(kept) };
 }
 
 /** Some programs begin what they write in UTF-8 by saying so. */

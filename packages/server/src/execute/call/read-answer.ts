@@ -101,7 +101,7 @@ export function failed(name: string, message: string, httpStatus: number | null,
 }
 
 /** Seconds or a date. */
-function readRetryAfter(value: string | undefined, now: number): number | null {
+export function readRetryAfter(value: string | undefined, now: number): number | null {
   if (value === undefined || value.trim() === "") return null;
   const seconds = Number(value);
   const ms = Number.isNaN(seconds) ? Date.parse(value) - now : seconds * 1_000;

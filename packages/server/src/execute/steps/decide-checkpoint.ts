@@ -1,7 +1,7 @@
 /** Results an SDK hands in while its call goes on. They count even if the call never ends. */
 
 import type { RunChange, RunError, RunState, StepWrite } from "../../store/contract/index.ts";
-import { errorValue, isResult, isSend, type Operation, stepTimes } from "./operations.ts";
+import { errorValue, isResult, type Operation, runKind, stepTimes } from "./operations.ts";
 import { overLimit } from "./run-limits.ts";
 
 /** Whether the call that hands something in was given up: after a crash or a timeout its function is called anew, under another id. */
@@ -35,7 +35,7 @@ function handedIn(operation: Operation, attempt: number, call: { from: number; t
   return {
     ...{
       id: operation.id,
-      kind: isSend(operation) ? "send" : "run",
+      kind: runKind(operation),
       name: operation.displayName,
       status: isFailed ? "failed" : "completed",
     },

@@ -83,6 +83,12 @@ export function isSend({ opts }: Operation): boolean {
   return opts.type === "step.sendEvent";
 }
 
+/** Of a step that runs in the app. */
+export function runKind(operation: Operation): "run" | "send" | "wrap" {
+  if (isSend(operation)) return "send";
+  return operation.opts.type === "step.ai.wrap" ? "wrap" : "run";
+}
+
 /** A step of `group.parallel`: whichever is first, the function wants to know at once. */
 export function isRacing({ opts }: Operation): boolean {
   return opts.parallelMode === "race";

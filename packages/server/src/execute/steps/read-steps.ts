@@ -12,8 +12,9 @@ import {
   type StepWrite,
   signalEventName,
 } from "../../store/contract/index.ts";
+import { isInference, readGateway } from "../gateway/read-gateway.ts";
 import { type AnswerOf, type CallFacts, entryOf, failedAttempt } from "./answers.ts";
-import { errorValue, isRacing, isResult, isSend, type Operation, readError, stepTimes } from "./operations.ts";
+import { errorValue, isRacing, isResult, type Operation, readError, runKind, stepTimes } from "./operations.ts";
 import { completeRun, DISCOVERY, failRun, goOn, restingStatus } from "./run-changes.ts";
 import { overLimit } from "./run-limits.ts";
 import { readSignal } from "./step-parameters.ts";
@@ -91,6 +92,9 @@ export class OperationsReader {
         return this.#wait(operation);
       case "waitforsignal":
         return this.#waitForSignal(operation);
+      case "gateway":
+      case "aigateway":
+        return this.#request(operation);
       case "invokefunction":
         return this.#invoke(operation);
       default:
@@ -167,6 +171,16 @@ export class OperationsReader {
     this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: expiresAt });
   }
 
+  /** The service makes the request, as it calls apps for steps. */
+  #request(operation: Operation): void {
+    const request = readGateway(operation);
+    if (typeof request === "string") return this.#refuse(operation, request);
+    const kind = isInference(operation) ? "infer" : "fetch";
+    const detail = JSON.stringify({ ...request, races: isRacing(operation) });
+    this.#write(operation, { kind, status: "planned", attempts: 0, detail });
+    this.#entries.push({ kind: "call", stepId: operation.id });
+  }
+
   #invoke(operation: Operation): void {
     const invocation = this.#facts.invoke(operation, this.#state);
     if (typeof invocation === "string") {
@@ -189,7 +203,7 @@ export class OperationsReader {
     const { startedAt } = this.#facts;
     const { id, displayName } = operation;
     const fresh = {
-      kind: isSend(operation) ? "send" : "run",
+      kind: runKind(operation),
       status: "running",
       startedAt,
       endedAt: null,

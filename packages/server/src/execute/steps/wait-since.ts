@@ -24,7 +24,7 @@ export interface WaitingCall {
 }
 
 export function waitSince({ run, steps, ownSteps, stepsGiven, startedAt }: WaitingCall): number {
-  const isHandedIn = ({ kind }: Step) => !run.isParallel && (kind === "run" || kind === "send");
+  const isHandedIn = ({ kind }: Step) => !run.isParallel && (kind === "run" || kind === "send" || kind === "wrap");
   const known = steps.filter((step) => step.donePosition !== null && (step.donePosition < stepsGiven || isHandedIn(step)));
   const ends = [...known, ...ownSteps].flatMap(({ kind, endedAt }) => (endedAt === null || kind === "send" ? [] : [endedAt]));
   return Math.max(run.startedAt ?? startedAt, ...ends);

@@ -103,4 +103,20 @@ export function signalConformance(engine: Engine): void {
     const sent = await Promise.all(Array.from({ length: 5 }, () => send(scene)));
     assert.equal(sent.filter(({ runId }) => runId !== null).length, 1, "and one signal reaches it");
   });
+
+  test(`${engine.name}: the request of an open step is read, and none of others; an end leaves no secret of it`, async (t) => {
+    const scene = await makeScene((await engine.open(t)).store);
+    const begun = await beginOne(scene);
+    const request = { method: "GET", url: "https://api.example/?k=secret", headers: { authorization: "secret" }, body: "\\u0000 \u0000" };
+    const fetch = sampleStep("fetch", { kind: "fetch", status: "planned", detail: JSON.stringify(request) });
+    const entries = [{ kind: "call" as const, stepId: fetch.id }];
+    await advance(scene, begun, { steps: [fetch, sampleStep("plain", { status: "planned" })], entries });
+    const read = (name: string) =>
+      scene.store.stepRequest({ environmentId: scene.environment.id, runNo: begun.runNo, stepId: stepId(name) });
+    assert.deepEqual(await read("fetch"), { kind: "fetch", request });
+    assert.deepEqual([await read("plain"), await read("none")], [null, null]);
+    await advance(scene, begun, { end: sampleEnd() }, { entry: null });
+    const details = await detailsOf(scene, begun.run.id);
+    assert.ok(!JSON.stringify(details.steps).includes("secret"), JSON.stringify(details.steps));
+  });
 }

@@ -6,7 +6,7 @@
  * run waits for, or the end of a run that it invoked, makes the entry due that then resumes it.
  */
 
-import type { EntryNo, EnvironmentId, EventId, FunctionNo, JobId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { EntryNo, EnvironmentId, EventId, FunctionNo, GatewayRequest, JobId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { EventBatch, NewEvent, StoredEvent } from "./events.ts";
 import type { Invoker, NewRun, NewWait } from "./new-runs.ts";
 import type { ClaimedEntry, Lease, LeasedEntry, NewEntry } from "./queue.ts";
@@ -15,8 +15,11 @@ export const RUN_STATUSES = ["queued", "running", "sleeping", "waiting", "comple
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export type RunEndStatus = "completed" | "failed" | "cancelled";
 
-/** `send` is a step that sends events, `wait` one that waits for an event, `signal` one that waits for a signal. */
-export const STEP_KINDS = ["run", "send", "sleep", "wait", "signal", "invoke"] as const;
+/**
+ * `send` is a step that sends events, `wait` one that waits for an event, `signal` one that waits for a signal. `fetch` and `infer` are
+ * requests that the service makes, `wrap` is the call of an AI library.
+ */
+export const STEP_KINDS = ["run", "send", "sleep", "wait", "signal", "invoke", "fetch", "infer", "wrap"] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
 /** A step is open until it is completed or failed, and then never changes again. */
 export type StepStatus = "planned" | "running" | "sleeping" | "waiting" | "completed" | "failed";
@@ -68,7 +71,7 @@ export interface StepRecord {
   endedAt: number | null;
   attempts: number;
   until: number | null;
-  /** The event or signal waited for, or the id of the run invoked. */
+  /** The event or signal waited for, the id of the run invoked, or a request as JSON (protocol/gateway-request.ts). */
   detail: string | null;
 }
 
@@ -217,6 +220,12 @@ export interface WaitRules {
   matches(wait: Pick<StoredWait, "expression">, event: NewEvent, runEvent: NewEvent): boolean;
 }
 
+/** The request that an open step is. */
+export interface StepRequest {
+  kind: StepKind;
+  request: GatewayRequest;
+}
+
 export interface RunListParams {
   environmentId: EnvironmentId;
   limit: number;
@@ -306,6 +315,8 @@ export interface RunStore {
   runNoteCall(params: LateCall): Promise<void>;
   /** Null when the run has ended. */
   runContext(params: RunKey): Promise<RunContext | null>;
+  /** Null when the step is none that the service makes a request for, or has ended. */
+  stepRequest(params: RunKey & { stepId: StepId }): Promise<StepRequest | null>;
   /** How a run ended; null when it has not, or is gone. */
   runEnd(params: RunKey): Promise<RunEnd | null>;
   /** The run with this id in any environment: ids are unique, and SDKs name no environment. */

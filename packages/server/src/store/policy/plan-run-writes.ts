@@ -6,11 +6,12 @@
  * - a step that has ended is never written again, and counts for nothing;
  * - there is one entry for each step and kind: a discovery under way is asked to go again, any other entry stays as it is;
  * - the entry worked on is done, goes again, is tried again or is kept, as the change says;
+ * - with the end of a run the secrets of its open requests go;
  * - with the end of a run its entries, waits and slots go, but for calls that are under way: these keep their slots until whoever
  *   makes them removes their entries.
  */
 
-import type { EntryNo, RunNo, StepId } from "@inlet/protocol";
+import { type EntryNo, type RunNo, type StepId, shownRequest } from "@inlet/protocol";
 import type {
   EntryRecord,
   Invoker,
@@ -79,7 +80,7 @@ export function planRunWrites(state: RunState, entry: EntryRecord | null, change
     const entriesRemoved = state.entries.filter((other) => !isUnderWay(other)).map(({ no }) => no);
     const order = run.orderKey === null ? null : change.holdsOrder ? ("held" as const) : ("leaving" as const);
     const last = { entriesRemoved, slotsFreed: entry ? [entry.no] : [], isEnd: true, order, resumed: run.invoker };
-    return { ...nothing(run.no), run: { ...kept, ...ended }, steps, ...last };
+    return { ...nothing(run.no), run: { ...kept, ...ended }, steps: [...steps, ...openRequests(state, steps)], ...last };
   }
   return {
     ...nothing(run.no),
@@ -115,6 +116,15 @@ function planSteps({ run, steps }: RunState, writes: readonly StepWrite[]): { st
     return [step];
   });
   return { steps: planned, stateBytes };
+}
+
+/** Of a request that is never made, or whose answer does not count, no secrets are kept. */
+function openRequests({ steps }: RunState, written: readonly StepRowWrite[]): StepRowWrite[] {
+  return steps.flatMap((step) => {
+    const isRequest = (step.kind === "fetch" || step.kind === "infer") && step.endedAt === null && step.detail !== null;
+    if (!isRequest || written.some(({ id }) => id === step.id)) return [];
+    return [{ ...step, detail: JSON.stringify(shownRequest(step.detail as string)) }];
+  });
 }
 
 type EntryWrites = Pick<RunWrites, "entriesRenewed" | "entriesAdded" | "entriesRemoved" | "entriesAgain" | "entriesReset" | "slotsFreed">;

@@ -21,6 +21,13 @@ export interface Step {
   sendEvent(id: string, events: SentEvent | SentEvent[]): Promise<{ ids: string[] }>;
   waitForEvent(id: string, options: { event: string; timeout: string; if?: string; match?: string }): Promise<SentEvent | null>;
   waitForSignal(id: string, options: { signal: string; timeout: string; onConflict: "fail" | "replace" }): Promise<unknown>;
+  fetch(url: string, init?: RequestInit): Promise<Response>;
+  ai: {
+    models: { openai(options: { model: string; apiKey: string; baseUrl: string }): unknown };
+    // biome-ignore lint/suspicious/noExplicitAny: providers answer in every shape
+    infer(id: string, options: { model: unknown; body: object }): Promise<any>;
+    wrap<Args extends unknown[], Result>(id: string, work: (...args: Args) => Result, ...args: Args): Promise<Awaited<Result>>;
+  };
   sendSignal(id: string, options: { signal: string; data?: unknown }): Promise<unknown>;
   invoke(id: string, options: { function: unknown; data?: object; timeout?: string }): Promise<unknown>;
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endedRun, isEnded, runDetails, runsOfEvent, until } from "../runs.ts";
 import { LARGE_STEP_BYTES } from "./feature-app.ts";
+import { GATEWAY_CHECKS } from "./gateway-checks.ts";
 import { type Checks, type SdkSetting, startRunning } from "./running-sdk.ts";
 import { SIGNAL_CHECKS } from "./signal-checks.ts";
 
@@ -11,6 +12,7 @@ export { BARE_SIGNING_KEY, PREFIXED_SIGNING_KEY } from "./running-sdk.ts";
 
 const CHECKS: Checks = {
   ...SIGNAL_CHECKS,
+  ...GATEWAY_CHECKS,
   async "an event comes as it was sent, and the result is kept"({ run }) {
     const { run: ended, eventId, key } = await run("plain", { nested: { list: [1, "zwei", null, 1.5] } });
     assert.equal(ended.status, "completed", JSON.stringify(ended));

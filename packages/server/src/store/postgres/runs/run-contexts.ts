@@ -1,8 +1,16 @@
 /** What calls need to know of their runs, read for many calls at once. */
 
 import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
-import { fromStoreText, type RunContext, type RunEnd, type RunError, type RunKey } from "../../contract/index.ts";
-import { type RunRow, toRunRecord } from "../../rows/run-rows.ts";
+import {
+  fromStoreText,
+  type RunContext,
+  type RunEnd,
+  type RunError,
+  type RunKey,
+  type StepRequest,
+  toStoreText,
+} from "../../contract/index.ts";
+import { type RequestRow, type RunRow, toRunRecord, toStepRequest } from "../../rows/run-rows.ts";
 import { BatchedReads } from "../batched-reads.ts";
 import type { Database } from "../database.ts";
 import { eventsAt } from "../events/select-events.ts";
@@ -47,4 +55,17 @@ export async function readRunEnd(database: Database, { environmentId, runNo }: R
   if (!row || row.ended_at === null) return null;
   const error = row.error === null ? null : (JSON.parse(row.error) as RunError);
   return { status: row.status, endedAt: row.ended_at, output: row.output, error };
+}
+
+const REQUEST = `
+  SELECT kind, detail FROM steps
+  WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND step_id = $3 AND done_position IS NULL AND kind IN ('fetch', 'infer')`;
+
+/** The request that an open step is. */
+export async function readStepRequest(
+  database: Database,
+  { environmentId, runNo, stepId }: RunKey & { stepId: StepId },
+): Promise<StepRequest | null> {
+  const [row] = await database.query<RequestRow>(REQUEST, [environmentId, [runNo], toStoreText(stepId)]);
+  return row ? toStepRequest({ ...row, detail: fromStoreText(row.detail) }) : null;
 }

@@ -9,7 +9,7 @@ import type { Decision, DecisionResult } from "./decisions.ts";
 import { listFailures } from "./list-failures.ts";
 import { listRuns } from "./list-runs.ts";
 import { countByEvent, findRun, getRun, summariseRuns } from "./read-runs.ts";
-import { createRunContexts, readRunEnd } from "./run-contexts.ts";
+import { createRunContexts, readRunEnd, readStepRequest } from "./run-contexts.ts";
 import { countWaits, timeRuns } from "./run-figures.ts";
 
 export interface RunStoreParts {
@@ -32,6 +32,7 @@ export function runStore({ database, writer, notify, watch, compileWhere }: RunS
     },
     runNoteCall: async (late) => notify(await noteLateCall(database, late)),
     runContext: ({ environmentId, runNo }) => contexts.load(environmentId, runNo),
+    stepRequest: (params) => readStepRequest(database, params),
     runEnd: (key) => readRunEnd(database, key),
     runFind: ({ id }) => findRun(database, id),
     runGet: (params) => getRun(database, params),

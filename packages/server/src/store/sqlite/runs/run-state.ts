@@ -9,11 +9,12 @@ import {
   type RunError,
   type RunRecord,
   type RunState,
+  type StepRequest,
   type StoredEvent,
   toStoreText,
 } from "../../contract/index.ts";
 import { type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
-import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../../rows/run-rows.ts";
+import { type RequestRow, RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord, toStepRequest } from "../../rows/run-rows.ts";
 import { selectEvents } from "../events/select-events.ts";
 
 /** Bounds what a wait looks back over. */
@@ -28,6 +29,7 @@ export class RunStates {
   readonly #event;
   readonly #eventsSince;
   readonly #end;
+  readonly #request;
 
   constructor(db: DatabaseSync) {
     const select = `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)`;
@@ -43,6 +45,8 @@ export class RunStates {
       WHERE environment_id = ? AND name_id = (SELECT name_id FROM event_names WHERE name = ?) AND received_at >= ?
       ORDER BY received_at, sequence LIMIT ${RECENT_EVENTS_MAX}`);
     this.#end = db.prepare("SELECT status, ended_at, output, error FROM runs WHERE run_no = ? AND ended_at IS NOT NULL");
+    this.#request = db.prepare(`
+      SELECT kind, detail FROM steps WHERE run_no = ? AND step_id = ? AND done_position IS NULL AND kind IN ('fetch', 'infer')`);
     this.#event = db.prepare(`${selectEvents()} WHERE sequence = ?`);
   }
 
@@ -77,6 +81,12 @@ export class RunStates {
       const row = this.#event.get(sequence) as EventRow | undefined;
       return row ? [toStoredEvent(row)] : [];
     });
+  }
+
+  /** The request that an open step is. */
+  request(runNo: RunNo, stepId: StepId): StepRequest | null {
+    const row = this.#request.get(runNo, stepId) as RequestRow | undefined;
+    return row ? toStepRequest(row) : null;
   }
 
   /** Null when it has not ended, or is gone. */

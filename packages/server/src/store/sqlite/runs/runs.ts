@@ -46,6 +46,7 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
       }, 4),
     runNoteCall: (late) => writer.submit(() => runs.noteLateCall(late), 2),
     runContext: async ({ runNo }) => states.context(runNo),
+    stepRequest: async ({ runNo, stepId }) => states.request(runNo, stepId),
     runEnd: async ({ runNo }) => states.end(runNo),
     runFind: async ({ id }) => find(id),
     runFailures: (params) => reader.read("runFailures", params),

@@ -1,0 +1,114 @@
+/**
+ * Makes the requests of `step.fetch` and `step.ai.infer`: under the address rules of apps, within limits of time and size, tried again like
+ * any step. Of a fetch every response counts, whatever its status; of an inference only 2xx.
+ */
+
+import { type GatewayRequest, secretsOf, shownRequest, withoutSecrets } from "@inlet/protocol";
+import type { CallRecord, ClaimedEntry, RunContext, RunState, StepKind } from "../../store/contract/index.ts";
+import type { AppCaller } from "../call/call-app.ts";
+import { NoAnswer } from "../call/no-answer.ts";
+import { type AppAnswer, readRetryAfter } from "../call/read-answer.ts";
+import { shownAnswer } from "../call/shown-answer.ts";
+import type { Clock } from "../clock.ts";
+import type { FunctionCallOutcome } from "../function-calls.ts";
+import type { Backoff } from "../queue/backoff.ts";
+import type { EndEvents } from "../steps/run-changes.ts";
+import { decideGateway, type GatewayOutcome } from "./decide-gateway.ts";
+
+export interface GatewayCallsParts {
+  caller: Pick<AppCaller, "fetch">;
+  backoff: Backoff;
+  endEvents: EndEvents;
+  clock: Clock;
+}
+
+export interface GatewayCall {
+  entry: ClaimedEntry;
+  context: RunContext;
+  kind: StepKind;
+  request: GatewayRequest;
+  retries: number;
+}
+
+const ANSWER_UNITS_KEPT = 4_000;
+const ERROR_NAMES: Readonly<Partial<Record<StepKind, string>>> = { infer: "AIGatewayError", fetch: "GatewayError" };
+
+export class GatewayCalls {
+  readonly #parts: GatewayCallsParts;
+
+  constructor(parts: GatewayCallsParts) {
+    this.#parts = parts;
+  }
+
+  /** `signal` ends the request. */
+  async ask(call: GatewayCall, signal: AbortSignal): Promise<{ hasAnswer: boolean; outcome: FunctionCallOutcome }> {
+    const { caller, clock } = this.#parts;
+    const startedAt = clock.now();
+    const received = await caller.fetch({ ...call.request, signal }).catch((error: unknown) => {
+      if (error instanceof NoAnswer) return error;
+      throw error;
+    });
+    return { hasAnswer: !(received instanceof NoAnswer), outcome: this.#read(call, received, startedAt, clock.now()) };
+  }
+
+  #read(call: GatewayCall, received: Received, startedAt: number, endedAt: number): FunctionCallOutcome {
+    const { backoff, endEvents } = this.#parts;
+    const { entry, request, retries } = call;
+    const outcome = outcomeOf(call, received, endedAt);
+    const isError = "error" in outcome;
+    const record = { ...recordOf(call, received), startedAt, endedAt, outcome: isError ? "error" : "ok" } as const;
+    const decide = (state: RunState) => {
+      const held = state.entries.find(({ no }) => no === entry.no);
+      if (!held) throw new Error("a response was decided on without its entry");
+      const retryAt = (attempt: number, retryAfterMs: number | null) => backoff.retryAt(endedAt, attempt, retryAfterMs);
+      const change = decideGateway(state, held, outcome, { request, startedAt, now: endedAt, retries, retryAt, endEvents });
+      return { ...change, call: record };
+    };
+    const { stepId, attempt, httpStatus } = record;
+    const failure = isError ? { stepId, attempt, startedAt, endedAt, httpStatus, error: outcome.error } : null;
+    const result = received instanceof NoAnswer ? "unreachable" : isError ? "error" : "ok";
+    return { result, decide, late: () => ({ call: record, failure }) };
+  }
+}
+
+type Received = (AppAnswer & { url: string }) | NoAnswer;
+
+function outcomeOf({ kind, request }: GatewayCall, received: Received, now: number): GatewayOutcome {
+  const name = ERROR_NAMES[kind] ?? "GatewayError";
+  if (received instanceof NoAnswer) {
+    const message = withoutSecrets(received.message, secretsOf(request));
+    return { error: { name, message }, httpStatus: null, retryAfterMs: null, mayRetry: true };
+  }
+  const { status, headers, body, url } = received;
+  if (kind !== "infer") return { value: JSON.stringify({ data: { url, headers: joined(headers), body, status_code: status } }) };
+  if (status >= 200 && status < 300) return { value: `{"data":${isJson(body) ? body : JSON.stringify(body)}}` };
+  const message = `The provider answered with status ${status}: ${shownAnswer(withoutSecrets(body, secretsOf(request)))}`;
+  const after = headers["retry-after"];
+  const retryAfterMs = readRetryAfter(typeof after === "string" ? after : undefined, now);
+  return { error: { name, message }, httpStatus: status, retryAfterMs, mayRetry: true };
+}
+
+/** What is recorded names the origin, and no value of the query. */
+function recordOf({ entry, context, request }: GatewayCall, received: Received): Omit<CallRecord, "startedAt" | "endedAt" | "outcome"> {
+  const { url } = shownRequest(JSON.stringify(request));
+  const asked = { stepId: entry.stepId, attempt: entry.attempt, path: url, stepsGiven: context.steps.length };
+  if (received instanceof NoAnswer) return { ...asked, httpStatus: null, answer: null, answerLength: 0 };
+  const { status, body } = received;
+  const shown = withoutSecrets(body.slice(0, ANSWER_UNITS_KEPT).toWellFormed(), secretsOf(request));
+  return { ...asked, httpStatus: status, answer: shown, answerLength: body.length };
+}
+
+function joined(headers: AppAnswer["headers"]): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
+  );
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
