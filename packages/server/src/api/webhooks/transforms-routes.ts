@@ -37,13 +37,21 @@ export interface TrialResult {
   durationMs: number;
 }
 
-/** A provider's starter transform, with requests to try it on. */
+/** A provider of the catalogue, with requests to try its transform on. */
 export interface ProviderTemplate {
   id: string;
   title: string;
+  category: string;
   sends: string;
   setUp: string;
   signatureHeader: string | null;
+  verify: object | null;
+  secretFrom: string | null;
+  handshake: object | null;
+  note: string | null;
+  retries: string | null;
+  timeout: string | null;
+  documentation: string | null;
   transform: string;
   fixtures: { title: string; headers: Record<string, string>; query: string; body: string }[];
 }
@@ -91,8 +99,8 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
   };
 
   const providers = {
-    summary: "List starter transforms for well-known providers",
-    description: "Each with requests to try it on.",
+    summary: "List the catalogue of providers",
+    description: "Each with its verification, its handshake, a starter transform and requests to try it on.",
     querystring: closed(PAGE_PARAMETERS),
     response: { 200: pageOf(PROVIDER_TEMPLATE) },
   };

@@ -38,13 +38,23 @@ export const TRIAL_RESULT = shape(
   { optional: ["event", "handshake", "verification", "error"], title: "TrialResult" },
 );
 
+const OBJECT_OR_NULL = { type: ["object", "null"], additionalProperties: true } as const;
+
 export const PROVIDER_TEMPLATE = shape(
   {
     id: TEXT,
     title: TEXT,
     sends: { ...TEXT, description: "What the provider sends." },
     setUp: { ...TEXT, description: "Where the webhook's URL is entered at the provider." },
-    signatureHeader: { ...TEXT_OR_NULL, description: "The header that holds the provider's signature." },
+    category: TEXT,
+    signatureHeader: { ...TEXT_OR_NULL, description: "The header that holds the provider's signature or credentials." },
+    verify: { ...OBJECT_OR_NULL, description: "`verify` of a webhook for it, without the secret; null: there is no shared secret." },
+    secretFrom: { ...TEXT_OR_NULL, description: "Where the secret is found at the provider." },
+    handshake: { ...OBJECT_OR_NULL, description: "`handshake` of a webhook for it." },
+    note: TEXT_OR_NULL,
+    retries: { ...TEXT_OR_NULL, description: "When the provider sends a failed request again." },
+    timeout: { ...TEXT_OR_NULL, description: "How long the provider waits for an answer." },
+    documentation: TEXT_OR_NULL,
     transform: { ...TEXT, description: "A transform to begin with." },
     fixtures: {
       ...listOf(shape({ title: TEXT, headers: { type: "object", additionalProperties: { type: "string" } }, query: TEXT, body: TEXT })),

@@ -1,17 +1,26 @@
-/** Every fixture of every provider goes the whole way: request, body, sandbox, event. */
+/** Every fixture of every provider goes the whole way: signed as the provider signs, handshake, verification, body, sandbox, event. */
 
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { after, describe, it } from "node:test";
-import { canonicalHeaders, eventNameFault, parseQuery } from "@inlet/protocol";
+import { canonicalHeaders, canonicalName, eventNameFault, parseQuery } from "@inlet/protocol";
+import type { WebhookVerify } from "../../store/contract/index.ts";
+import { admitRequest } from "../admit-request.ts";
 import { readRequestBody } from "../body/request-body.ts";
 import { testRunner } from "../run-for-test.ts";
-import { PROVIDERS, type ProviderFixture, readProviderFixtures, readProviderTransform } from "./index.ts";
+import { completeVerify, verifySettingFault } from "../verify/check-verify.ts";
+import { signRequest } from "../verify/sign-request.ts";
+import { headersRead } from "../verify/verify-request.ts";
+import { CATEGORIES, PROVIDERS, type Provider, type ProviderFixture, readProviderFixtures, readProviderTransform } from "./index.ts";
 
 const { runner, event } = testRunner();
 after(() => runner.stop());
 
-for (const { id, title, signatureHeader } of PROVIDERS) {
+const SECRET = "whsec_c2FtcGxlIHNlY3JldCBvZiBhIHByb3ZpZGVy";
+const URLS = ["https://hooks.example.com/e/whk_sample"];
+const AT = Date.parse("2026-01-01T00:00:00Z");
+
+for (const { id, title, signatureHeader, verify, secretFrom, handshake } of PROVIDERS) {
   describe(title, async () => {
     const source = await readProviderTransform(id);
     const fixtures = await readProviderFixtures(id);
@@ -19,12 +28,16 @@ for (const { id, title, signatureHeader } of PROVIDERS) {
     it("has a source that says what it does, and fixtures", async () => {
       assert.match(source, /^\/\/ /);
       assert.deepEqual(await runner.check(source), { ok: true });
-      assert.ok(fixtures.length >= 2);
+      assert.ok(fixtures.length >= 1);
+      const settings = verify && completeVerify(verify);
+      assert.equal(settings && verifySettingFault(settings, [SECRET]), null);
+      assert.equal(verify === null || secretFrom !== null || (handshake && "preset" in handshake && handshake.preset === "asana"), true);
+      if (handshake && "source" in handshake) assert.deepEqual(await runner.check(handshake.source, "handshake"), { ok: true });
     });
 
     for (const fixture of fixtures) {
       it(fixture.title, async () => {
-        const { sent, raw } = await become(source, fixture);
+        const { sent, raw } = await become(source, await admitted({ verify, handshake }, fixture));
         assert.deepEqual(sent, withRaw(fixture.event, raw));
         assert.equal(eventNameFault(sent.name), null);
         assert.ok(sent.ts === undefined || Number.isSafeInteger(sent.ts));
@@ -32,9 +45,20 @@ for (const { id, title, signatureHeader } of PROVIDERS) {
       });
     }
 
-    it("hands on the signature and what it was computed over", async () => {
+    if (verify) {
+      it("refuses every sample that was changed on the way, or is not signed", async () => {
+        for (const fixture of fixtures) {
+          const changed = await admission({ verify, handshake }, fixture, { suffix: " ", signs: true });
+          const isCredential: boolean = verify.scheme === "basic" || verify.scheme === "header";
+          assert.equal(changed.refused?.code, isCredential ? undefined : "signature_invalid");
+          assert.equal((await admission({ verify, handshake }, fixture, { suffix: "", signs: false })).refused?.code, "signature_invalid");
+        }
+      });
+    }
+
+    it("hands on the signature and what it was computed over, where a function is to check it", async () => {
       const signed = fixtures.find(({ request }) => canonicalHeaders(Object.entries(request.headers).flat())[signatureHeader ?? ""]);
-      assert.ok(signed && signatureHeader);
+      if (!signed || !signatureHeader) return;
       const { sent, raw } = await become(source, signed);
       const signature = canonicalHeaders(Object.entries(signed.request.headers).flat())[signatureHeader];
       const text = JSON.stringify(sent.data);
@@ -46,9 +70,50 @@ for (const { id, title, signatureHeader } of PROVIDERS) {
 
 it("each folder is in the list, and the list leads nowhere else", async () => {
   const folders = readdirSync(new URL(".", import.meta.url), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  assert.deepEqual(folders.map(({ name }) => name).sort(), PROVIDERS.map(({ id }) => id).sort());
+  const names = folders.map(({ name }) => name).filter((name) => name !== "catalogue");
+  assert.deepEqual(names.sort(), PROVIDERS.map(({ id }) => id).sort());
+  assert.ok(PROVIDERS.length >= 30);
+  assert.deepEqual([...new Set(PROVIDERS.map(({ category }) => category))], [...CATEGORIES]);
   assert.throws(() => readProviderTransform("../../../../package.json"), /there is no provider/);
 });
+
+/** What stands before the transform, for a sample that is signed first. */
+function admission(
+  { verify, handshake }: Pick<Provider, "verify" | "handshake">,
+  { request }: ProviderFixture,
+  { suffix, signs }: { suffix: string; signs: boolean },
+) {
+  const given = canonicalHeaders(Object.entries(request.headers).flat());
+  const bytes = Buffer.from(request.text ?? JSON.stringify(request.json));
+  const settings = verify && completeVerify(verify);
+  const headers = settings ? withoutSignature(given, settings) : given;
+  const contentType = headers["Content-Type"];
+  const at = (request.json as { webhookTimestamp?: number } | undefined)?.webhookTimestamp ?? AT;
+  const signature =
+    settings && signs ? signRequest({ verify: settings, secret: SECRET, bytes, headers, urls: URLS, contentType, at }) : {};
+  return admitRequest(runner, {
+    rules: { verify: settings, handshake, secrets: { verify: [SECRET], handshake: null, isHandedOver: false } },
+    ...{ method: "POST", contentType, contentEncoding: undefined, bytesMax: 524_288, query: request.query ?? "", urls: URLS },
+    bytes: Buffer.concat([bytes, Buffer.from(suffix)]),
+    headers: { ...headers, ...signature },
+    receipt: { at, wasVerified: null },
+  });
+}
+
+async function admitted(provider: Pick<Provider, "verify" | "handshake">, fixture: ProviderFixture): Promise<ProviderFixture> {
+  const { refused, answer, isVerified } = await admission(provider, fixture, { suffix: "", signs: true });
+  assert.equal(refused?.message, undefined);
+  assert.equal(answer, undefined, "a handshake lets events go on");
+  assert.equal(isVerified, provider.verify !== null);
+  return fixture;
+}
+
+/** A signature of the documentation is none with the secret used here. */
+function withoutSignature(headers: Record<string, string>, verify: WebhookVerify): Record<string, string> {
+  const kept = verify.timestampHeader === undefined ? null : canonicalName(verify.timestampHeader);
+  const signed = headersRead(verify).filter((name) => name !== kept && name !== "Webhook-Id" && name !== "Svix-Id");
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !signed.includes(name)));
+}
 
 async function become(source: string, { request }: ProviderFixture) {
   const headers = canonicalHeaders(Object.entries(request.headers).flat());

@@ -1,0 +1,9 @@
+// BigCommerce: orders, products and customers of a store: what changed, not its content, as JSON.
+function transform(evt, headers = {}, queryParams = {}, raw = "") {
+  return {
+    name: `bigcommerce/${evt.scope.replace(/^store\//, "").replaceAll("/", ".")}`,
+    id: evt.hash,
+    ts: evt.created_at * 1000,
+    data: { payload: evt },
+  };
+}

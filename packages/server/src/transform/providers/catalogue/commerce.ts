@@ -1,0 +1,51 @@
+/** Providers of shops. Facts after their public documentation. */
+
+import type { Provider } from "../provider.ts";
+
+export const COMMERCE: readonly Provider[] = [
+  {
+    id: "shopify",
+    title: "Shopify",
+    category: "commerce",
+    sends: "Orders, products, customers and other topics of a shop, as JSON",
+    setUp: "Shopify admin, Settings, Notifications, Webhooks, or a subscription of your app",
+    signatureHeader: "X-Shopify-Hmac-Sha256",
+    verify: { scheme: "shopify" },
+    secretFrom: "The signing key shown under Notifications, Webhooks, or the app's client secret",
+    handshake: null,
+    note: null,
+    retries: "8 times over 4 hours; then a subscription of an app is removed",
+    timeout: "5 s",
+    documentation: "https://shopify.dev/docs/apps/build/webhooks",
+  },
+  {
+    id: "woocommerce",
+    title: "WooCommerce",
+    category: "commerce",
+    sends: "Orders, products, customers and coupons of a shop, as JSON",
+    setUp: "WooCommerce, Settings, Advanced, Webhooks: delivery URL and secret",
+    signatureHeader: "X-Wc-Webhook-Signature",
+    verify: { scheme: "hmac", header: "X-WC-Webhook-Signature", algorithm: "sha256", encoding: "base64", signed: "{raw}" },
+    secretFrom: "The secret of the webhook",
+    handshake: null,
+    note: null,
+    retries: "Not repeated; after 5 failures in a row the webhook is disabled",
+    timeout: null,
+    documentation: "https://woocommerce.com/document/webhooks/",
+  },
+  {
+    id: "bigcommerce",
+    title: "BigCommerce",
+    category: "commerce",
+    sends: "Orders, products and customers of a store: what changed, not its content, as JSON",
+    setUp: "The Management API: create a webhook with this URL as destination, and a header of your own with a secret",
+    signatureHeader: "X-Inlet-Secret",
+    verify: { scheme: "header", header: "X-Inlet-Secret" },
+    secretFrom: "The value you give to the header X-Inlet-Secret in `headers` when you create the webhook",
+    handshake: null,
+    note: null,
+    retries: "Up to 11 times over 48 hours; then the webhook is deactivated",
+    timeout: "10 s",
+    documentation: "https://developer.bigcommerce.com/docs/integrations/webhooks",
+  },
+];

@@ -1,0 +1,7 @@
+// Dropbox: accounts in which files changed, as JSON: ask the API what changed.
+function transform(evt, headers = {}, queryParams = {}, raw = "") {
+  return {
+    name: "dropbox/files.changed",
+    data: { payload: evt },
+  };
+}

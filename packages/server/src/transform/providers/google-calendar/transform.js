@@ -1,0 +1,14 @@
+// Google Calendar: that something changed in a calendar, without a body: ask the API what.
+function transform(evt, headers = {}, queryParams = {}, raw = "") {
+  return {
+    name: `google-calendar/${headers["X-Goog-Resource-State"]}`,
+    id: `${headers["X-Goog-Channel-Id"]}-${headers["X-Goog-Message-Number"]}`,
+    data: {
+      channel: headers["X-Goog-Channel-Id"],
+      resource: headers["X-Goog-Resource-Id"],
+      resourceUri: headers["X-Goog-Resource-Uri"],
+      state: headers["X-Goog-Resource-State"],
+      number: Number(headers["X-Goog-Message-Number"]),
+    },
+  };
+}

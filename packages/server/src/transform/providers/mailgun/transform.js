@@ -1,0 +1,10 @@
+// Mailgun: what happened to mails (accepted, delivered, opened, failed, …), as JSON.
+// Mailgun signs inside the body, timestamp and token without the event: check payload.signature in a function with the HTTP webhook signing key.
+function transform(evt, headers = {}, queryParams = {}, raw = "") {
+  return {
+    name: `mailgun/${evt["event-data"].event}`,
+    id: evt["event-data"].id,
+    ts: Math.round(evt["event-data"].timestamp * 1000),
+    data: { payload: evt },
+  };
+}

@@ -1,0 +1,9 @@
+// Zendesk: tickets, users and organisations, as JSON.
+function transform(evt, headers = {}, queryParams = {}, raw = "") {
+  return {
+    name: `zendesk/${String(evt.type ?? "notification").replace(/^zen:event-type:/, "")}`,
+    id: evt.id,
+    ts: Date.parse(evt.time),
+    data: { payload: evt },
+  };
+}
