@@ -1,4 +1,4 @@
-/** Writes the generated references (configuration, errors, REST, CLI) and the install blocks. A test fails if they are out of date. */
+/** Writes the generated references (configuration, errors, REST, CLI, providers) and the install blocks. A test fails if they are out of date. */
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

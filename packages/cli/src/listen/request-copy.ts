@@ -26,8 +26,8 @@ const OF_THE_JOURNEY: ReadonlySet<string> = new Set([
   ...["host", "connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "expect"],
   ...["content-length", "transfer-encoding"],
 ]);
-/** Outcomes that are not forwarded: requests from denied addresses or to closed URLs. */
-const TURNED_AWAY: ReadonlySet<string> = new Set(["webhook_not_found", "ip_denied"]);
+/** Outcomes that are not forwarded: requests from denied addresses, to closed URLs or with a wrong signature, and handshakes. */
+const TURNED_AWAY: ReadonlySet<string> = new Set(["webhook_not_found", "ip_denied", "signature_invalid", "handshake"]);
 
 /** The reason why a request is not forwarded, or null. */
 export function reasonToSkip({ body, outcome }: RecordedRequest): string | null {

@@ -16,7 +16,12 @@ const PRUNE = {
 
 export const NEW_FLAGS = {
   dir: DIR,
-  from: { type: "string", placeholder: "provider", sentence: "Provider of the starter transform; --list shows all." },
+  provider: {
+    type: "string",
+    placeholder: "provider",
+    sentence: "Provider of the catalogue: its starter transform, verification and handshake; --list shows all.",
+  },
+  from: { type: "string", placeholder: "provider", sentence: "Provider of the starter transform, without verification and handshake." },
   list: { type: "boolean", sentence: "List the providers and write nothing." },
   env: ENV,
   ...JSON_FLAG,

@@ -9,10 +9,11 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
     words: ["webhooks", "new"],
     operands: "[name]",
     sentence: "Creates a webhook in the folder from a provider's starter transform and fixtures.",
-    more: "Sends nothing to the server. The name defaults to the provider's. Without --from, a generic transform is used.\n--env is written into the file. An existing folder is never overwritten.",
+    more: "Sends nothing to the server. The name defaults to the provider's. Without a provider, a generic transform is used.\nWith --provider, requests are verified: the secret's value is read from the named environment variable by apply.\n--env is written into the file. An existing folder is never overwritten.",
     namesMax: 1,
     examples: [
-      ["inlet webhooks new --from stripe", "writes webhooks/stripe/"],
+      ["inlet webhooks new --provider stripe", "writes webhooks/stripe/, verified with STRIPE_SECRET"],
+      ["inlet webhooks new --from stripe", "writes webhooks/stripe/, the transform only"],
       ['inlet webhooks new "Shop EU" --from shopify --env staging', "writes webhooks/shop-eu/, for staging"],
       ["inlet webhooks new --list", "lists the providers"],
     ],
@@ -79,7 +80,7 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
   command({
     words: ["webhooks", "apply"],
     sentence: "Applies the folder to the server.",
-    more: "Runs the fixtures first and sends nothing if one fails. Prints the URL of each new webhook and records its id\nin webhook.json.",
+    more: "Runs the fixtures first and sends nothing if one fails. Prints the URL of each new webhook and records its id\nin webhook.json. Secrets named in webhook.json are read from the environment.",
     examples: [
       ["inlet webhooks apply", "against http://localhost:8288"],
       ["SERVICE_API_KEY=… inlet webhooks apply --prune --url https://inlet.example.com", "in CI, where the folder is authoritative"],

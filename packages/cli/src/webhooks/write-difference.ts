@@ -14,7 +14,15 @@ export function changeLines({ field, onServer, inFolder }: FieldChange, directio
     const lines = lineDiff(String(comparable(from)), String(comparable(to)));
     return ["transform:", ...indented(2, lines.map(diffLine))];
   }
+  if (field === "verify" || field === "handshake" || field === "answer" || field === "mirror") {
+    return [`${field}: ${writtenSetting(from)} -> ${writtenSetting(to)}`];
+  }
   return [`${field}: ${written(from)} -> ${written(to)}`];
+}
+
+/** Secrets are names here, or the ends that the server shows. */
+export function writtenSetting(value: unknown): string {
+  return value === null ? "none" : JSON.stringify(value);
 }
 
 export function written(value: unknown): string {

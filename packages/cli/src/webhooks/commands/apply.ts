@@ -10,14 +10,16 @@ import { CommandFault, stopOn } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";
 import { inEnvironment, readServer, refuseToPruneAll } from "../compare/both-sides.ts";
+import { COMPARED_FIELDS, type ComparedField } from "../compare/changed-fields.ts";
 import { makePlan, type Plan, type PlanStep } from "../compare/make-plan.ts";
 import type { ServerWebhook } from "../compare/server-webhook.ts";
 import { planJson, stepJson, stepLines } from "../compare/write-plan.ts";
 import { checkTransforms, hasFailed, runFixtures } from "../fixtures/run-fixtures.ts";
 import type { Entry } from "../folder/entry.ts";
 import { readFolder, readText } from "../folder/read-folder.ts";
+import { settingToSend, withSecrets } from "../folder/secret-names.ts";
 import { withId } from "../folder/webhook-file.ts";
-import { createWebhooksClient, type WebhooksClient } from "../webhooks-client.ts";
+import { createWebhooksClient, type WebhookFields, type WebhooksClient } from "../webhooks-client.ts";
 import type { APPLY_FLAGS } from "../webhooks-flags.ts";
 import { indented } from "../write-difference.ts";
 import { fixturesResult } from "./test.ts";
@@ -33,8 +35,8 @@ interface Applied {
   failure: CommandFault | null;
 }
 
-export async function applyWebhooks({ options }: Call<typeof APPLY_FLAGS>): Promise<CommandResult> {
-  const entries = inEnvironment(readFolder(options.dir), options);
+export async function applyWebhooks({ options, io }: Call<typeof APPLY_FLAGS>): Promise<CommandResult> {
+  const entries = withSecrets(inEnvironment(readFolder(options.dir), options), io.variables);
   refuseToPruneAll(entries, options);
   const tested = await checkFirst(entries, options);
   if (tested && tested.exitCode !== EXIT.ok) return tested;
@@ -46,6 +48,8 @@ export async function applyWebhooks({ options }: Call<typeof APPLY_FLAGS>): Prom
   );
   const plan = makePlan(entries, lists, options);
   stopOn(plan.faults);
+  // Before anything is sent: a variable that is not set stops all of it.
+  for (const step of plan.steps) valuesOf(step);
   for (const { entry, webhook } of plan.unchanged) if (webhook) recordId(entry, webhook);
   return result(plan, await takeSteps(client, plan.steps));
 }
@@ -94,17 +98,23 @@ async function takeStep(client: WebhooksClient, step: PlanStep): Promise<ServerW
     return null;
   }
   const { entry } = step;
-  const webhook = step.action === "create" ? await create(client, entry) : await client.change(step.webhook, changedValues(step));
+  const values = valuesOf(step);
+  const webhook =
+    step.action === "create"
+      ? await client.create(entry.environment, values as unknown as WebhookFields)
+      : await client.change(step.webhook, values);
   recordId(entry, webhook);
   return webhook;
 }
 
-function create(client: WebhooksClient, { environment, name, transform, eventNames, ips, enabled }: Entry): Promise<ServerWebhook> {
-  return client.create(environment, { name, transform, eventNames, ips, enabled });
-}
-
-function changedValues({ changes }: Extract<PlanStep, { action: "change" }>) {
-  return Object.fromEntries(changes.map(({ field, inFolder }) => [field, inFolder]));
+/** The fields to send, with the values of secrets in place of their names. */
+function valuesOf(step: PlanStep): Partial<WebhookFields> {
+  if (step.action === "delete") return {};
+  const { entry } = step;
+  const fields =
+    step.action === "create" ? COMPARED_FIELDS.filter((field) => entry[field] !== null) : step.changes.map(({ field }) => field);
+  const toSend = (field: ComparedField) => (field === "verify" || field === "handshake" ? settingToSend(entry, field) : entry[field]);
+  return Object.fromEntries(fields.map((field) => [field, toSend(field)]));
 }
 
 /** An existing id is never replaced, because it may belong to another server. */

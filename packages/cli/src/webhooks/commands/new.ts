@@ -6,23 +6,29 @@ import { CommandFault } from "../../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";
 import { columns } from "../../command-line/help.ts";
-import { filesOf } from "../folder/entry.ts";
+import { filesOf, type WebhookFile } from "../folder/entry.ts";
 import { folderName } from "../folder/folder-name.ts";
 import { namesIn } from "../folder/read-folder.ts";
+import { namesFor } from "../folder/secret-names.ts";
 import { webhookFileText } from "../folder/webhook-file.ts";
 import type { NEW_FLAGS } from "../webhooks-flags.ts";
 
-export async function newWebhook({ names, options: { dir, from, list, env } }: Call<typeof NEW_FLAGS>): Promise<CommandResult> {
+export async function newWebhook({
+  names,
+  options: { dir, from, provider: chosen, list, env },
+}: Call<typeof NEW_FLAGS>): Promise<CommandResult> {
   if (list) return providerList();
-  const provider = providerNamed(from ?? "generic");
-  const name = names[0] ?? (from === null ? null : provider.title);
-  if (!name?.trim()) throw new CommandFault('Name the webhook, or say what to start from, as in "inlet webhooks new --from stripe".');
+  if (from !== null && chosen !== null) throw new CommandFault("Use either --provider or --from, not both.");
+  const provider = providerNamed(chosen ?? from ?? "generic");
+  const name = names[0] ?? (from === null && chosen === null ? null : provider.title);
+  if (!name?.trim()) throw new CommandFault('Name the webhook, or say what to start from, as in "inlet webhooks new --provider stripe".');
 
   const files = filesOf(dir, folderName(name));
   if (namesIn(dir).has(folderName(name))) {
     throw new CommandFault(`${files.folder} already exists. Choose another name for the webhook.`);
   }
-  const settings = { id: null, name, environment: env, eventNames: null, ips: null, enabled: true };
+  const plain = { id: null, name, environment: env, eventNames: null, ips: null, enabled: true, answer: null, mirror: null };
+  const settings = { ...plain, ...(chosen === null ? { verify: null, handshake: null } : checksOf(provider, folderName(name))) };
   const texts = {
     [files.webhook]: webhookFileText(settings),
     [files.transform]: await readProviderTransform(provider.id),
@@ -30,7 +36,15 @@ export async function newWebhook({ names, options: { dir, from, list, env } }: C
   };
   mkdirSync(files.folder, { recursive: true });
   for (const [file, text] of Object.entries(texts)) writeFileSync(file, text, { flag: "wx" });
-  return { exitCode: EXIT.ok, text: nextSteps(Object.keys(texts), provider), json: { name, files: Object.keys(texts), provider } };
+  const secret = chosen === null ? null : provider.secretFrom;
+  return { exitCode: EXIT.ok, text: nextSteps(Object.keys(texts), provider, secret), json: { name, files: Object.keys(texts), provider } };
+}
+
+/** How the catalogue says that requests are verified. A secret that the provider hands over is not named. */
+function checksOf({ verify, handshake, secretFrom }: Provider, slug: string): Pick<WebhookFile, "verify" | "handshake"> {
+  const secrets = verify && secretFrom !== null ? { secrets: namesFor(slug, 1) } : {};
+  const token = handshake && "preset" in handshake && handshake.preset === "meta" ? { secrets: namesFor(`${slug}-verify-token`, 1) } : {};
+  return { verify: verify && { ...verify, ...secrets }, handshake: handshake && { ...handshake, ...token } };
 }
 
 function providerNamed(id: string): Provider {
@@ -44,9 +58,9 @@ function providerList(): CommandResult {
   return { exitCode: EXIT.ok, text: columns(rows), json: { providers: PROVIDERS } };
 }
 
-function nextSteps(files: string[], { setUp }: Provider): string {
+function nextSteps(files: string[], { setUp }: Provider, secretFrom: string | null): string {
   return `${files.map((file) => `+ ${file}`).join("\n")}
 
 Next: "inlet webhooks test" runs the fixtures, "inlet webhooks apply" creates the webhook and prints its URL.
-Where to enter the URL: ${setUp}.`;
+Where to enter the URL: ${setUp}.${secretFrom === null ? "" : `\nThe secret: ${secretFrom}. Set the environment variable named in webhook.json to it before you apply.`}`;
 }

@@ -8,11 +8,12 @@ import { makePlan } from "../compare/make-plan.ts";
 import { planJson, planText } from "../compare/write-plan.ts";
 import { checkTransforms } from "../fixtures/run-fixtures.ts";
 import { readFolder } from "../folder/read-folder.ts";
+import { withSecrets } from "../folder/secret-names.ts";
 import { createWebhooksClient } from "../webhooks-client.ts";
 import type { PLAN_FLAGS } from "../webhooks-flags.ts";
 
-export async function planWebhooks({ options }: Call<typeof PLAN_FLAGS>): Promise<CommandResult> {
-  const entries = inEnvironment(readFolder(options.dir), options);
+export async function planWebhooks({ options, io }: Call<typeof PLAN_FLAGS>): Promise<CommandResult> {
+  const entries = withSecrets(inEnvironment(readFolder(options.dir), options), io.variables);
   refuseToPruneAll(entries, options);
   stopOn(await checkTransforms(entries));
   const environments = entries.length > 0 ? entries.map(({ environment }) => environment) : [options.env];

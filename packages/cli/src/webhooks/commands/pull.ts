@@ -15,9 +15,10 @@ import { changedFields, type FieldChange } from "../compare/changed-fields.ts";
 import { type Match, matchEntries } from "../compare/match-entries.ts";
 import type { ServerWebhook } from "../compare/server-webhook.ts";
 import { webhookName } from "../compare/write-plan.ts";
-import { type EntryFiles, filesOf } from "../folder/entry.ts";
+import { type Entry, type EntryFiles, type FileSettings, filesOf, type WebhookFile } from "../folder/entry.ts";
 import { freeFolderName } from "../folder/folder-name.ts";
 import { namesIn, readFolderIfAny, readText } from "../folder/read-folder.ts";
+import { namesFor, type SecretField, withSecrets } from "../folder/secret-names.ts";
 import { readWebhookFile, webhookFileText, withId } from "../folder/webhook-file.ts";
 import { createWebhooksClient } from "../webhooks-client.ts";
 import type { PULL_FLAGS } from "../webhooks-flags.ts";
@@ -30,9 +31,9 @@ interface Pulled {
   changes: FieldChange[];
 }
 
-export async function pullWebhooks({ options }: Call<typeof PULL_FLAGS>): Promise<CommandResult> {
+export async function pullWebhooks({ options, io }: Call<typeof PULL_FLAGS>): Promise<CommandResult> {
   const { dir, env, force } = options;
-  const entries = inEnvironment(readFolderIfAny(dir), options);
+  const entries = withSecrets(inEnvironment(readFolderIfAny(dir), options), io.variables);
   const lists = await readServer(createWebhooksClient(options), [env, ...entries.map(({ environment }) => environment)]);
   const { matches, unlisted, faults } = matchEntries(entries, lists);
   stopOn(faults);
@@ -47,16 +48,39 @@ function pullKnown({ entry }: Match, webhook: ServerWebhook, force: boolean): Pu
   const changes = changedFields(entry, webhook);
   if (changes.length > 0 && !force) return { action: "differs", files, webhook, changes };
   const settingsDiffer = changes.some(({ field }) => field !== "transform") || entry.id !== webhook.id;
-  if (settingsDiffer && force) overwriteSettings(files, webhook);
+  if (settingsDiffer && force) overwriteSettings(entry, webhook);
   else if (entry.id === null) writeFileSync(files.webhook, withId(readText(files.webhook) ?? "", webhook.id));
   if (changes.some(({ field }) => field === "transform")) writeFileSync(files.transform, webhook.transform);
   return { action: changes.length > 0 ? "overwritten" : "unchanged", files, webhook, changes };
 }
 
 /** A file without an environment stays without one. */
-function overwriteSettings(files: EntryFiles, webhook: ServerWebhook): void {
+function overwriteSettings(entry: Entry, webhook: ServerWebhook): void {
+  const { files } = entry;
   const before = readWebhookFile(files.webhook, readText(files.webhook) ?? "", []);
-  writeFileSync(files.webhook, webhookFileText({ ...webhook, environment: before?.environment ?? null }));
+  writeFileSync(files.webhook, webhookFileText({ ...asFile(webhook, entry.slug, before), environment: before?.environment ?? null }));
+}
+
+/** The server does not know the names of secrets: those of the file are kept where their number fits. */
+function asFile(webhook: ServerWebhook, slug: string, before: WebhookFile | null): WebhookFile {
+  const named = (field: SecretField): FileSettings | null => {
+    const setting = webhook[field];
+    if (!setting) return null;
+    const { secrets, ...rest } = setting;
+    const known = before?.[field]?.secrets;
+    if (!secrets || secrets.length === 0) return rest;
+    return {
+      ...rest,
+      secrets: known?.length === secrets.length ? known : namesFor(field === "verify" ? slug : `${slug}-${field}`, secrets.length),
+    };
+  };
+  return {
+    ...webhook,
+    verify: named("verify"),
+    handshake: named("handshake"),
+    answer: webhook.answer as FileSettings | null,
+    mirror: webhook.mirror as FileSettings | null,
+  };
 }
 
 /** Oldest first, so that folder names follow the order of creation. */
@@ -67,7 +91,7 @@ function pullAdded(dir: string, webhooks: readonly ServerWebhook[]): Pulled[] {
     taken.add(slug);
     const files = filesOf(dir, slug);
     mkdirSync(files.folder, { recursive: true });
-    writeFileSync(files.webhook, webhookFileText(webhook), { flag: "wx" });
+    writeFileSync(files.webhook, webhookFileText(asFile(webhook, slug, null)), { flag: "wx" });
     writeFileSync(files.transform, webhook.transform, { flag: "wx" });
     return { action: "written", files, webhook, changes: [] };
   });

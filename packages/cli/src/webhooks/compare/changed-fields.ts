@@ -1,10 +1,12 @@
 /** The fields in which an entry of the folder and a webhook of the server differ. */
 
 import { isDeepStrictEqual } from "node:util";
+import { completeVerify, type GivenVerify } from "@inlet/server/transform";
 import type { Entry } from "../folder/entry.ts";
+import { sameSecrets } from "../folder/secret-names.ts";
 import type { ServerWebhook } from "./server-webhook.ts";
 
-export const COMPARED_FIELDS = ["name", "enabled", "eventNames", "ips", "transform"] as const;
+export const COMPARED_FIELDS = ["name", "enabled", "eventNames", "ips", "verify", "handshake", "answer", "mirror", "transform"] as const;
 export type ComparedField = (typeof COMPARED_FIELDS)[number];
 
 export interface FieldChange {
@@ -14,11 +16,34 @@ export interface FieldChange {
 }
 
 export function changedFields(entry: Entry, webhook: ServerWebhook): FieldChange[] {
-  return COMPARED_FIELDS.filter((field) => !isDeepStrictEqual(comparable(entry[field]), comparable(webhook[field]))).map((field) => ({
+  return COMPARED_FIELDS.filter((field) => !isSame(entry, webhook, field)).map((field) => ({
     field,
     onServer: webhook[field],
     inFolder: entry[field],
   }));
+}
+
+function isSame(entry: Entry, webhook: ServerWebhook, field: ComparedField): boolean {
+  if (!isSetting(field)) return isDeepStrictEqual(comparable(entry[field]), comparable(webhook[field]));
+  const [mine, theirs] = [entry[field], webhook[field]];
+  if (!mine || !theirs) return mine === theirs;
+  const { secrets: names, ...inFolder } = mine;
+  const { secrets: shown, ...onServer } = theirs;
+  return isDeepStrictEqual(withDefaults(field, inFolder), onServer) && sameSecrets(entry, names, shown ?? []);
+}
+
+const SETTINGS = ["verify", "handshake", "answer", "mirror"] as const;
+type SettingField = (typeof SETTINGS)[number];
+
+function isSetting(field: ComparedField): field is SettingField {
+  return (SETTINGS as readonly string[]).includes(field);
+}
+
+/** As the server fills them in. */
+function withDefaults(field: SettingField, given: object): object {
+  if (field === "verify") return completeVerify(given as GivenVerify);
+  if (field === "answer") return { status: 200, contentType: "text/plain", body: "", ...given };
+  return field === "mirror" ? { sample: 1, ...given } : given;
 }
 
 /** Ignores line endings and trailing blank lines, which differ between editors, browsers and Git settings. */

@@ -5,14 +5,15 @@ import { makePlan, type Plan } from "./make-plan.ts";
 import type { ServerList, ServerWebhook } from "./server-webhook.ts";
 
 const TRANSFORM = "() => ({})\n";
+const NO_SETTINGS = { verify: null, handshake: null, answer: null, mirror: null };
 
 function entry(slug: string, fields: Partial<Entry> = {}): Entry {
-  const settings = { id: null, name: slug, environment: null, eventNames: null, ips: null, enabled: true };
+  const settings = { id: null, name: slug, environment: null, eventNames: null, ips: null, enabled: true, ...NO_SETTINGS };
   return { ...settings, transform: TRANSFORM, fixtures: [], slug, files: filesOf("webhooks", slug), ...fields };
 }
 
 function webhook(id: string, fields: Partial<ServerWebhook> = {}): ServerWebhook {
-  const settings = { name: id, environment: "production", eventNames: null, ips: null, enabled: true };
+  const settings = { name: id, environment: "production", eventNames: null, ips: null, enabled: true, ...NO_SETTINGS };
   return { id, url: `http://inlet/e/${id}`, ...settings, transform: TRANSFORM, ...fields };
 }
 

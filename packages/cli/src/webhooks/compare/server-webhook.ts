@@ -11,6 +11,16 @@ export interface ServerWebhook {
   eventNames: AcceptList | null;
   ips: AcceptList | null;
   enabled: boolean;
+  verify: ServerSettings | null;
+  handshake: ServerSettings | null;
+  answer: ServerSettings | null;
+  mirror: ServerSettings | null;
+}
+
+/** Secrets are shown by their last four characters. */
+export interface ServerSettings {
+  readonly [field: string]: unknown;
+  secrets?: readonly { last4: string | null }[];
 }
 
 /** The webhooks of one environment. */

@@ -2,7 +2,7 @@
 
 import { styleText } from "node:util";
 import type { Entry } from "../folder/entry.ts";
-import { changeLines, indented, written } from "../write-difference.ts";
+import { changeLines, indented, written, writtenSetting } from "../write-difference.ts";
 import type { Plan, PlanStep } from "./make-plan.ts";
 import type { ServerWebhook } from "./server-webhook.ts";
 
@@ -60,12 +60,14 @@ function entryName({ name, environment }: Entry): string {
 }
 
 /** Only settings that differ from the defaults. */
-function settingLines({ eventNames, ips, enabled, transform }: Entry): string[] {
+function settingLines({ eventNames, ips, enabled, transform, verify, handshake, answer, mirror }: Entry): string[] {
+  const settings = Object.entries({ verify, handshake, answer, mirror }).filter(([, value]) => value !== null);
   const lines = transform.trimEnd().split("\n").length;
   return [
     ...(enabled ? [] : ["enabled: false"]),
     ...(eventNames ? [`eventNames: ${written(eventNames)}`] : []),
     ...(ips ? [`ips: ${written(ips)}`] : []),
+    ...settings.map(([field, value]) => `${field}: ${writtenSetting(value)}`),
     `transform: ${lines === 1 ? "1 line" : `${lines} lines`}`,
   ];
 }

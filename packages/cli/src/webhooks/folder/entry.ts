@@ -22,6 +22,16 @@ export interface WebhookFile {
   eventNames: AcceptList | null;
   ips: AcceptList | null;
   enabled: boolean;
+  /** As the REST API takes them, with names of environment variables as secrets. */
+  verify: FileSettings | null;
+  handshake: FileSettings | null;
+  answer: FileSettings | null;
+  mirror: FileSettings | null;
+}
+
+export interface FileSettings {
+  readonly [field: string]: unknown;
+  secrets?: readonly string[];
 }
 
 export interface Entry extends WebhookFile {
@@ -30,6 +40,8 @@ export interface Entry extends WebhookFile {
   files: EntryFiles;
   transform: string;
   fixtures: Fixture[];
+  /** The values of the variables that `verify` and `handshake` name, where they are set. */
+  secretValues?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface EntryFiles {

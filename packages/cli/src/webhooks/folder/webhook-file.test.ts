@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readWebhookFile, webhookFileText, withId } from "./webhook-file.ts";
 
+const NO_SETTINGS = { verify: null, handshake: null, answer: null, mirror: null };
+
 function read(text: string) {
   const faults: string[] = [];
   return { webhook: readWebhookFile("w.json", text, faults), faults };
@@ -9,7 +11,7 @@ function read(text: string) {
 
 test("only the name is needed", () => {
   assert.deepEqual(read('{"name":"Stripe"}'), {
-    webhook: { id: null, name: "Stripe", environment: null, eventNames: null, ips: null, enabled: true },
+    webhook: { id: null, name: "Stripe", environment: null, eventNames: null, ips: null, enabled: true, ...NO_SETTINGS },
     faults: [],
   });
 });
@@ -22,10 +24,23 @@ test("what is written is read back", () => {
     eventNames: { mode: "allow" as const, list: ["stripe/*"] },
     ips: { mode: "deny" as const, list: ["10.0.0.0/8", "::1"] },
     enabled: false,
+    ...NO_SETTINGS,
   };
   assert.deepEqual(read(webhookFileText(webhook)), { webhook, faults: [] });
   const bare = { ...webhook, id: null, environment: null, eventNames: null, ips: null };
   assert.deepEqual(read(webhookFileText(bare)).webhook, bare);
+});
+
+test("secrets are names of variables, and nothing else", () => {
+  const verify = { scheme: "github", secrets: ["GITHUB_SECRET", "OLD_SECRET"] };
+  const { webhook, faults } = read(JSON.stringify({ name: "A", verify, answer: { status: 204 } }));
+  assert.deepEqual([webhook?.verify, webhook?.answer, faults], [verify, { status: 204 }, []]);
+  for (const secrets of [[], "A", ["not a name"], ["A", "B", "C", "D", "E"]]) {
+    assert.match(
+      read(JSON.stringify({ name: "A", verify: { scheme: "github", secrets } })).faults[0] ?? "",
+      /names of environment variables/,
+    );
+  }
 });
 
 test("every mistake is named", () => {
@@ -34,7 +49,7 @@ test("every mistake is named", () => {
   );
   assert.equal(webhook, null);
   assert.deepEqual(faults, [
-    'w.json: the webhook has a field "nmae", which is unknown; known fields: id, name, environment, eventNames, ips, enabled',
+    'w.json: the webhook has a field "nmae", which is unknown; known fields: id, name, environment, eventNames, ips, enabled, verify, handshake, answer, mirror',
     'w.json: environment "a b" is not a name: letters, digits and . _ - / are allowed',
     "w.json: id must be a non-empty string",
     "w.json: name is missing",

@@ -4,8 +4,9 @@ import { isEnvironmentName } from "../../command-line/connection-flags.ts";
 import { FieldChecks } from "./check-fields.ts";
 import type { WebhookFile } from "./entry.ts";
 import { parseJson } from "./parse-json.ts";
+import { readSettings } from "./secret-names.ts";
 
-const FIELDS = ["id", "name", "environment", "eventNames", "ips", "enabled"];
+const FIELDS = ["id", "name", "environment", "eventNames", "ips", "enabled", "verify", "handshake", "answer", "mirror"];
 
 export function readWebhookFile(file: string, text: string, faults: string[]): WebhookFile | null {
   const before = faults.length;
@@ -25,13 +26,19 @@ export function readWebhookFile(file: string, text: string, faults: string[]): W
     eventNames: check.acceptList(fields.eventNames, "eventNames"),
     ips: check.acceptList(fields.ips, "ips"),
     enabled: check.yesOrNo(fields.enabled, "enabled", true),
+    verify: readSettings(check, fields.verify, "verify"),
+    handshake: readSettings(check, fields.handshake, "handshake"),
+    answer: readSettings(check, fields.answer, "answer"),
+    mirror: readSettings(check, fields.mirror, "mirror"),
   };
   return faults.length === before ? webhook : null;
 }
 
-/** Writes all settings, including defaults, so that the user sees what can be set. */
-export function webhookFileText({ id, name, environment, eventNames, ips, enabled }: WebhookFile): string {
-  const fields = { ...(id !== null && { id }), name, ...(environment !== null && { environment }), eventNames, ips, enabled };
+/** Writes the plain settings with their defaults, so that the user sees what can be set, and the others where they are used. */
+export function webhookFileText({ id, name, environment, eventNames, ips, enabled, ...more }: WebhookFile): string {
+  const { verify, handshake, answer, mirror } = more;
+  const used = Object.fromEntries(Object.entries({ verify, handshake, answer, mirror }).filter(([, value]) => value !== null));
+  const fields = { ...(id !== null && { id }), name, ...(environment !== null && { environment }), eventNames, ips, enabled, ...used };
   return `${JSON.stringify(fields, null, 2)}\n`;
 }
 

@@ -1,0 +1,49 @@
+/** Webhooks as files carry `verify` with the names of secrets; the values come from the environment and are written nowhere. */
+
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { test } from "node:test";
+import { startServer, workingFolder } from "./support/working-folder.ts";
+
+const WEBHOOK = "webhooks/github/webhook.json";
+const SECRET = "the secret that GitHub was given";
+
+test("from a provider of the catalogue to a verified webhook, and back", async (t) => {
+  const server = await startServer(t);
+  const bare = workingFolder(t, server.variables);
+  const made = await bare.webhooks("new", "--provider", "github");
+  assert.equal(made.code, 0, made.stderr);
+  assert.match(made.stdout, /Set the environment variable named in webhook\.json/);
+  const file = JSON.parse(bare.read(WEBHOOK));
+  assert.deepEqual(file.verify, { scheme: "github", secrets: ["GITHUB_SECRET"] });
+  const refused = await bare.webhooks("apply");
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /verify needs the environment variable GITHUB_SECRET, which is not set/);
+  assert.deepEqual(await server.rest("GET", "/webhooks"), [], "nothing was sent");
+
+  const place = workingFolder(t, { ...server.variables, GITHUB_SECRET: SECRET });
+  for (const name of ["webhook.json", "transform.js", "fixtures.json"])
+    place.write(`webhooks/github/${name}`, bare.read(`webhooks/github/${name}`));
+  const applied = await place.json("apply");
+  assert.equal(applied.code, 0, JSON.stringify(applied.body));
+  const [{ url, id }] = applied.body.applied;
+  const body = '{"zen":"Design for failure."}';
+  const headers = { "content-type": "application/json", "x-github-event": "ping", "x-github-delivery": "1" };
+  assert.equal((await fetch(url, { method: "POST", body, headers })).status, 401);
+  const signature = { "x-hub-signature-256": `sha256=${createHmac("sha256", SECRET).update(body).digest("hex")}` };
+  assert.equal((await fetch(url, { method: "POST", body, headers: { ...headers, ...signature } })).status, 200);
+  assert.equal((await place.webhooks("plan")).code, 0, "nothing is left to change");
+
+  const rotated = workingFolder(t, { ...server.variables, GITHUB_SECRET: "another secret of the webhook" });
+  for (const name of ["webhook.json", "transform.js", "fixtures.json"])
+    rotated.write(`webhooks/github/${name}`, place.read(`webhooks/github/${name}`));
+  const plan = await rotated.webhooks("plan");
+  assert.equal(plan.code, 2, "another value is a change");
+  assert.ok(!plan.stdout.includes("another secret"));
+
+  const pulled = workingFolder(t, server.variables);
+  assert.equal((await pulled.webhooks("pull")).code, 0);
+  const text = pulled.read(WEBHOOK);
+  assert.deepEqual(JSON.parse(text).verify, { scheme: "github", toleranceSeconds: 300, secrets: ["GITHUB_SECRET"] });
+  assert.ok(!text.includes(SECRET.slice(-4)) && text.includes(id));
+});
