@@ -89,8 +89,7 @@ function admission(
   const headers = settings ? withoutSignature(given, settings) : given;
   const contentType = headers["Content-Type"];
   const at = (request.json as { webhookTimestamp?: number } | undefined)?.webhookTimestamp ?? AT;
-  const signature =
-    settings && signs ? signRequest({ verify: settings, secret: SECRET, bytes, headers, urls: URLS, contentType, at }) : {};
+  const signature = settings && signs ? signRequest({ verify: settings, secret: SECRET, bytes, headers, urls: URLS, contentType, at }) : {};
   return admitRequest(runner, {
     rules: { verify: settings, handshake, secrets: { verify: [SECRET], handshake: null, isHandedOver: false } },
     ...{ method: "POST", contentType, contentEncoding: undefined, bytesMax: 524_288, query: request.query ?? "", urls: URLS },
