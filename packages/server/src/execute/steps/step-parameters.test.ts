@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEventIdGenerator, type FunctionNo } from "@inlet/protocol";
 import { sampleState } from "../../../test/support/sample-state.ts";
-import type { NewRun } from "../../store/contract/index.ts";
+import { type NewRun, SIGNAL_UNITS_MAX } from "../../store/contract/index.ts";
 import { type Operation, readOperations } from "./operations.ts";
-import { type InvokeParts, readInvocation, readSleep, readWait, timeoutValue } from "./step-parameters.ts";
+import { type InvokeParts, readInvocation, readSignal, readSleep, readWait, timeoutValue } from "./step-parameters.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const operation = (fields: object) => (readOperations(JSON.stringify([{ op: "x", id: "s", ...fields }])) as Operation[])[0] as Operation;
@@ -72,6 +72,25 @@ test("an invocation starts the other function with the caller's data as it was w
 test("a wait whose event is empty is for the event that the operation's name says", () => {
   const wait = readWait(operation({ name: "shop/paid", opts: { event: "", timeout: "1m" } }), NOW);
   assert.deepEqual(wait, { eventName: "shop/paid", expression: null, expiresAt: NOW + 60_000 });
+});
+
+test("a wait for a signal names it, and says how long it lasts and what a second one does", () => {
+  const signal = (name: string, opts: object) => readSignal(operation({ name, opts }), NOW);
+  assert.deepEqual(signal("pay", { timeout: "1m" }), { signal: "pay", expiresAt: NOW + 60_000, onConflict: "fail" });
+  assert.deepEqual(signal("pay", { signal: "paid", timeout: "", conflict: "replace" }), {
+    signal: "paid",
+    expiresAt: NOW,
+    onConflict: "replace",
+  });
+  assert.deepEqual(signal("pay", { signal: "", timeout: "1s" }), { signal: "pay", expiresAt: NOW + 1_000, onConflict: "fail" });
+  assert.equal(signal("", { timeout: "1m" }), "it names no signal.");
+  assert.equal(typeof signal("s".repeat(SIGNAL_UNITS_MAX), { timeout: "1m" }), "object");
+  assert.match(
+    signal("s".repeat(SIGNAL_UNITS_MAX + 1), { timeout: "1m" }) as string,
+    /^its signal has \d+ characters, at most \d+ are allowed\.$/,
+  );
+  assert.equal(signal("pay", {}), "its timeout null is neither a duration nor a date.");
+  assert.equal(signal("pay", { timeout: "soon" }), 'its timeout "soon" is neither a duration nor a date.');
 });
 
 test("what a step is given when its time runs out", () => {

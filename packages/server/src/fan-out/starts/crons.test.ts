@@ -46,7 +46,7 @@ test("a schedule that is never due has no next tick, and what is none is due whe
 });
 
 test("a fault is told without the name of the library, and spaces around a schedule are none", () => {
-  for (const cron of ["every minute", "61 * * * *"]) assert.doesNotMatch(cronFault(cron) ?? "", /CronPattern/);
+  assert.match(cronFault("61 * * * *") ?? "", /^Invalid value for minute: 61/);
   assert.equal(cronFault("  TZ=Europe/Berlin   0 12 * * * \n"), null);
   assert.equal(iso(nextTick(" TZ=Europe/Berlin  0 12 * * * ", at("2026-03-28T10:30:00Z"))), "2026-03-28T11:00:00.000Z");
   assert.notEqual(cronFault("xTZ=Europe/Berlin 0 12 * * *"), null);

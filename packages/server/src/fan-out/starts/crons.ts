@@ -37,6 +37,6 @@ function scheduleOf(cron: string): Cron | null {
 
 /** `TZ=Europe/Berlin 0 9 * * *`: SDKs put the time zone before the fields. */
 function parse(cron: string): Cron {
-  const [, timezone, fields] = /^(?:(?:CRON_)?TZ=(\S+)\s+)?(.*)$/s.exec(cron.trim()) ?? [];
-  return new Cron(fields ?? "", { paused: true, timezone: timezone ?? "UTC" });
+  const { timezone = "UTC", fields = cron } = /^(?:CRON_)?TZ=(?<timezone>\S+)(?<fields>.*)/s.exec(cron.trim())?.groups ?? {};
+  return new Cron(fields.trim(), { timezone });
 }
