@@ -28,9 +28,9 @@ export interface Ended {
   stderr: string;
 }
 
-/** Starts `inlet <argv>` and waits for it to listen. */
-export async function startInlet(t: TestContext, argv: string[], env: Record<string, string> = {}): Promise<InletProcess> {
-  const inlet = spawnInlet(t, argv, env);
+/** Starts `inlet <argv>` and waits for it to listen. `bin` is the command of another checkout. */
+export async function startInlet(t: TestContext, argv: string[], env: Record<string, string> = {}, bin = INLET_BIN): Promise<InletProcess> {
+  const inlet = spawnInlet(t, argv, env, bin);
   const url = await new Promise<string>((resolve, reject) => {
     inlet.child.stdout?.on("data", () => {
       const line = /^listening on (\S+)$/m.exec(inlet.stdout());
@@ -52,8 +52,8 @@ export async function runInlet(t: TestContext, argv: string[], env: Record<strin
 export const BARE_ENVIRONMENT = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
 /** Starts `inlet <argv>`, whatever it does. */
-export function spawnInlet(t: TestContext, argv: string[], env: Record<string, string> = {}): Omit<InletProcess, "url"> {
-  const child = spawn(INLET_NODE, [INLET_BIN, ...argv], { stdio: ["ignore", "pipe", "pipe"], env: { ...BARE_ENVIRONMENT, ...env } });
+export function spawnInlet(t: TestContext, argv: string[], env: Record<string, string> = {}, bin = INLET_BIN): Omit<InletProcess, "url"> {
+  const child = spawn(INLET_NODE, [bin, ...argv], { stdio: ["ignore", "pipe", "pipe"], env: { ...BARE_ENVIRONMENT, ...env } });
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk) => (stdout += chunk));
