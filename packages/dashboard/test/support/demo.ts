@@ -114,7 +114,7 @@ function pagesOf({
     { name: "event", path: `/env/dev/events/${eventId}`, ready: "9007199254740993" },
     { name: "event-types", path: "/env/dev/event-types", ready: /user\/signed\.up/ },
     { name: "event-type", path: "/env/dev/event-types/shop%2Forder.paid", ready: "Subscribers" },
-    { name: "runs", path: "/env/dev/runs", ready: "Fulfil order" },
+    { name: "runs", path: "/env/dev/runs", ready: "Charge card" },
     { name: "run", path: `/env/dev/runs/${runId}`, ready: "Buy a label" },
     { name: "failures", path: "/env/dev/failures", ready: "The card was declined" },
     { name: "jobs", path: "/env/dev/jobs", ready: "Rerun runs" },
