@@ -70,7 +70,7 @@ export type EventLife = (request: InboundRequest) => Promise<Answer>;
 export function createEventLife(parts: EventLifeParts): EventLife {
   const webhooks: WebhookLifeParts = {
     ...parts,
-    keep: (batch) => keep(parts, batch),
+    keep: (batch, how) => keep(parts, batch, how),
     identified: (event, request, receivedAt) => identified(parts, event, seedOf(request), 0, receivedAt),
     isSeeded: (request) => seedOf(request) !== null,
   };
@@ -127,7 +127,11 @@ function isFromSdk({ headers }: InboundRequest): boolean {
 }
 
 /** What the events start, the duplicate check and the events themselves are one transaction: see the store's contract. */
-async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSince" | "lease">): Promise<EventAppendResult | Refusal> {
+async function keep(
+  parts: EventLifeParts,
+  batch: Omit<EventBatch, "duplicateSince" | "lease">,
+  { isMirrored }: { isMirrored: boolean } = { isMirrored: false },
+): Promise<EventAppendResult | Refusal> {
   const { store, functions, dedupWindow } = parts;
   const { environmentId, receivedAt } = batch;
   const events = batch.events.map((event) => functions.plan(environmentId, event, receivedAt));
@@ -135,6 +139,7 @@ async function keep(parts: EventLifeParts, batch: Omit<EventBatch, "duplicateSin
     const duplicateSince = dedupWindow.duplicateSince(receivedAt);
     const kept = await store.eventAppend({ ...batch, events, duplicateSince, lease: functions.lease() });
     if (kept.leased.length > 0) functions.take(kept.leased);
+    if (isMirrored) return kept;
     parts.traffic.stored(environmentId, kept.ids.length - kept.duplicates, kept.duplicates);
     parts.metrics?.stored(environmentId, batch.source.kind, kept.ids.length - kept.duplicates, kept.duplicates);
     parts.liveLog?.kept(batch, kept);

@@ -19,6 +19,7 @@ import type { Metrics } from "./observe/metrics/metrics.ts";
 import { type Ending, type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "./observe/webhook-record.ts";
 import { ABORTED } from "./receive/bodies/read-body.ts";
 import type { Answer, InboundRequest } from "./receive/inbound-request.ts";
+import { mirrorTargets } from "./receive/mirror-targets.ts";
 import { routeWebhook } from "./receive/route-webhook.ts";
 import { checkNames } from "./receive/senders/check-names.ts";
 import type { Directory, WebhookTarget } from "./receive/senders/directory.ts";
@@ -27,6 +28,7 @@ import { webhookUrls } from "./receive/webhook-urls.ts";
 import {
   type EventAppendResult,
   type EventBatch,
+  mirroredSource,
   type NewEvent,
   StoreUnavailable,
   type WebhookRequestStore,
@@ -45,7 +47,8 @@ export interface WebhookLifeParts {
   eventIds: EventIdGenerator;
   metrics: Metrics | null;
   now: () => number;
-  keep(batch: Omit<EventBatch, "duplicateSince" | "lease">): Promise<EventAppendResult | Refusal>;
+  /** A mirrored event is stored and runs functions, but is not counted: it came in once. */
+  keep(batch: Omit<EventBatch, "duplicateSince" | "lease">, how?: { isMirrored: boolean }): Promise<EventAppendResult | Refusal>;
   identified(event: SentEvent, request: InboundRequest, receivedAt: number): NewEvent;
   isSeeded(request: InboundRequest): boolean;
 }
@@ -101,7 +104,19 @@ async function toEvent(parts: WebhookLifeParts, received: Received, admission: A
     webhookRequest: webhookRecord(seen, transformed, ending, parts.maskedHeaders),
   });
   parts.metrics?.webhookRequest(environment.id, kept instanceof Refusal ? kept.code : "accepted", transformed.durationMs);
+  if (webhook.mirror && !(kept instanceof Refusal) && kept.duplicates === 0 && !request.receipt) void mirror(parts, received, event);
   return kept instanceof Refusal || !answer ? kept : { ...kept, answer };
+}
+
+/** Copies for branches, after the event itself is stored. Whatever becomes of them, the provider has its answer. */
+async function mirror(parts: WebhookLifeParts, { request, seen }: Received, event: SentEvent): Promise<void> {
+  const { webhook, receivedAt, id } = seen;
+  const source = mirroredSource(webhook.id);
+  for (const environment of mirrorTargets(webhook, parts.directory.environments(), event.dedupId ?? id)) {
+    const copy = { ...parts.identified(event, request, receivedAt), id: parts.eventIds.next(receivedAt) };
+    const batch = { environmentId: environment.id, receivedAt, source, idsFromSender: false, events: [copy] };
+    await parts.keep(batch, { isMirrored: true }).catch(() => undefined);
+  }
 }
 
 async function transform(

@@ -4,7 +4,7 @@
  */
 
 import { jsonMembers } from "@inlet/protocol";
-import type { EventSource, StoredEvent } from "../store/contract/index.ts";
+import { type EventSource, readMirrored, type StoredEvent } from "../store/contract/index.ts";
 
 export interface EventNames {
   environment: string;
@@ -20,12 +20,17 @@ export function eventView(event: StoredEvent, names: EventNames, runs?: readonly
     ["ts", String(event.ts)],
     ["receivedAt", quote(new Date(event.receivedAt).toISOString())],
     ["environment", quote(names.environment)],
-    ["source", JSON.stringify({ ...event.source, name: names.source(event.source) })],
+    ["source", JSON.stringify(sourceView(event.source, names))],
     ["duplicates", String(event.duplicates)],
   ];
   if (runs) own.push(["runs", JSON.stringify(runs)]);
   if (event.dedupId !== null) own.push(["dedupId", quote(event.dedupId)]);
   return `{${[...own, ...extrasOf(event)].map(([key, value]) => `${quote(key)}:${value}`).join(",")}}`;
+}
+
+function sourceView(stored: EventSource, names: EventNames) {
+  const { source, isMirrored } = readMirrored(stored);
+  return { ...source, name: names.source(source), ...(isMirrored && { mirrored: true }) };
 }
 
 /** Names the service uses for itself, whether or not this event has them. */

@@ -16,7 +16,7 @@ import { readCursor, writeCursor } from "../cursors.ts";
 import { readInstant } from "../instant.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
-import { dataOf, INSTANT, INTEGER, pageOf, shape, TEXT } from "../route-facts.ts";
+import { BOOLEAN, dataOf, INSTANT, INTEGER, pageOf, shape, TEXT } from "../route-facts.ts";
 import type { RunsRoutesParts } from "../runs/runs-routes.ts";
 import { readWhere, WHERE } from "../where.ts";
 
@@ -70,7 +70,13 @@ export const EVENT = {
       ts: { type: "integer", description: "Milliseconds, as sent; else when it was received." },
       receivedAt: INSTANT,
       environment: TEXT,
-      source: shape({ kind: { type: "string", enum: SOURCE_KINDS }, id: TEXT, name: TEXT }),
+      source: shape(
+        {
+          ...{ kind: { type: "string", enum: SOURCE_KINDS }, id: TEXT, name: TEXT },
+          mirrored: { ...BOOLEAN, description: "True for a copy that the webhook of another environment mirrored here." },
+        },
+        { optional: ["mirrored"] },
+      ),
       duplicates: { ...INTEGER, description: "How many later events were suppressed as duplicates of this one." },
       dedupId: { type: "string", description: "The sender's id, used for deduplication." },
     },

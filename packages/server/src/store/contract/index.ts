@@ -12,6 +12,7 @@ export * from "./function-starts.ts";
 export * from "./idempotency-keys.ts";
 export * from "./jobs.ts";
 export * from "./keys.ts";
+export * from "./mirrored-source.ts";
 export * from "./new-runs.ts";
 export * from "./orders.ts";
 export * from "./queue.ts";
