@@ -31,7 +31,7 @@ export interface SdkAnswersParts {
 const ENVIRONMENT_NAME = /^[A-Za-z0-9._/-]{1,128}$/;
 const RESERVED_ENVIRONMENTS: readonly string[] = ["production", "dev", "branch"];
 /** What may be handed in while a call goes on: everything else the service would have to act on. */
-const EARLY_OPERATIONS: readonly string[] = ["step", "steprun", "stepfailed", "stepplanned", "none"];
+const EARLY_OPERATIONS: readonly string[] = ["step", "steprun", "stepfailed", "stepplanned", "none", "deferadd", "deferabort"];
 
 export interface SdkAnswers extends RoutesAnswers {
   /** An app answered with its functions when it was asked to register; a sentence when they are not taken. */

@@ -18,6 +18,7 @@ import {
   SDK_HEADERS,
   type SentEvent,
   seededEventId,
+  settleSessions,
 } from "@inlet/protocol";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
 import type { LiveLog } from "./observe/live-log.ts";
@@ -117,7 +118,10 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
     receivedAt,
     source: fromRun ?? sender.source,
     idsFromSender: seed !== null,
-    events: events.map((event, index) => identified(parts, event, seed, index, receivedAt)),
+    events: events.map((event, index) => {
+      const found = identified(parts, event, seed, index, receivedAt);
+      return isFromSdk(request) ? { ...found, extras: settleSessions(found.extras) } : found;
+    }),
   });
 }
 

@@ -1,7 +1,8 @@
 /** Results an SDK hands in while its call goes on. They count even if the call never ends. */
 
 import type { RunChange, RunError, RunState, StepWrite } from "../../store/contract/index.ts";
-import { errorValue, isResult, type Operation, runKind, stepTimes } from "./operations.ts";
+import { deferredSteps } from "./deferred.ts";
+import { errorValue, isDeferred, isResult, type Operation, runKind, stepTimes } from "./operations.ts";
 import { overLimit } from "./run-limits.ts";
 
 /** Whether the call that hands something in was given up: after a crash or a timeout its function is called anew, under another id. */
@@ -24,6 +25,8 @@ export function decideCheckpoint(state: RunState, operations: readonly Operation
     .map((operation, index) =>
       handedIn(operation, index === 0 ? attempt : 0, { from: state.run.startedAt ?? state.run.createdAt, to: now }),
     );
+  const deferred = deferredSteps(state.steps, operations.filter(isDeferred), now);
+  if (typeof deferred !== "string") steps.push(...deferred);
   const refused = overLimit(state, steps);
   // An attempt counts for one step: after this one they are counted anew.
   return refused ? { change: { entry: "keep" }, refused } : { change: { steps, entry: "reset-attempt" }, refused: null };

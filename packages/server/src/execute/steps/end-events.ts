@@ -2,6 +2,7 @@
 
 import { type EnvironmentId, type EventIdGenerator, eventJson, type FunctionNo } from "@inlet/protocol";
 import type { EventBatch, NewEvent, RunEnd, RunError, RunState } from "../../store/contract/index.ts";
+import { deferredEvents } from "./deferred.ts";
 import type { EndEvents } from "./run-changes.ts";
 
 const FINISHED = "inngest/function.finished";
@@ -19,20 +20,27 @@ export interface EndEventsParts {
 export function createEndEvents(parts: EndEventsParts): EndEvents {
   return (state, end) => {
     const { environmentId } = state.run;
+    const deferred = end.status === "cancelled" ? [] : startDeferred(parts, state, end.endedAt);
     const wanted = end.status === "completed" ? [] : [OF_STATUS[end.status] as string];
     if (parts.isSubscribed(environmentId, FINISHED)) wanted.push(FINISHED);
-    if (wanted.length === 0) return [];
+    if (wanted.length === 0) return deferred;
     const started = state.events();
     // A function that handles ends does not receive its own.
-    if (started.some(({ name }) => name === FINISHED || name === OF_STATUS.failed)) return [];
+    if (started.some(({ name }) => name === FINISHED || name === OF_STATUS.failed)) return deferred;
     const data = endData(parts.functionId(state.run.functionNo), state, end);
     const events = wanted.map((name): NewEvent => {
       const id = parts.eventIds.next(end.endedAt);
       const dedupId = name === OF_STATUS.failed ? state.run.id : null;
       return parts.plan(environmentId, { id, name, ts: end.endedAt, dedupId, data, extras: null }, end.endedAt);
     });
-    return [internalBatch(environmentId, end.endedAt, events)];
+    return [...deferred, internalBatch(environmentId, end.endedAt, events)];
   };
+}
+
+function startDeferred({ functionId, eventIds, plan }: EndEventsParts, state: RunState, now: number): EventBatch[] {
+  const { environmentId, functionNo } = state.run;
+  const events = deferredEvents(state, functionId(functionNo), eventIds, now).map((event) => plan(environmentId, event, now));
+  return events.length === 0 ? [] : [internalBatch(environmentId, now, events)];
 }
 
 export function internalBatch(environmentId: EnvironmentId, receivedAt: number, events: readonly NewEvent[]): EventBatch {

@@ -73,6 +73,19 @@ export function stepTimes({ ran }: Operation, { from, to }: { from: number; to: 
   return { startedAt: ran.from, endedAt: ran.to };
 }
 
+/** Under which id an SDK reports the end of the function itself, where its answer brings deferred functions too. */
+export const FUNCTION_STEP_ID = "0737c22d3bfae812339732d14d8c7dbd6dc4e09c" as StepId;
+
+/** Whether it is one that the function does not wait for. */
+export function isDeferred({ op }: Operation): boolean {
+  return op === "deferadd" || op === "deferabort";
+}
+
+/** The function itself failed. */
+export function isFunctionError({ op, id }: Operation): boolean {
+  return id === FUNCTION_STEP_ID && (op === "steperror" || op === "stepfailed");
+}
+
 /** Whether it brings the end of a step. */
 export function isResult({ op }: Operation): boolean {
   return op === "step" || op === "steprun" || op === "stepfailed";

@@ -14,7 +14,18 @@ import {
 } from "../../store/contract/index.ts";
 import { isInference, readGateway } from "../gateway/read-gateway.ts";
 import { type AnswerOf, type CallFacts, entryOf, failedAttempt } from "./answers.ts";
-import { errorValue, isRacing, isResult, type Operation, readError, runKind, stepTimes } from "./operations.ts";
+import { deferredSteps } from "./deferred.ts";
+import {
+  errorValue,
+  isDeferred,
+  isFunctionError,
+  isRacing,
+  isResult,
+  type Operation,
+  readError,
+  runKind,
+  stepTimes,
+} from "./operations.ts";
 import { completeRun, DISCOVERY, failRun, goOn, restingStatus } from "./run-changes.ts";
 import { overLimit } from "./run-limits.ts";
 import { readSignal } from "./step-parameters.ts";
@@ -55,14 +66,17 @@ export class OperationsReader {
   }
 
   read(): RunChange {
-    for (const operation of this.#answer.operations) this.#take(operation);
+    for (const operation of this.#answer.operations) if (!isFunctionError(operation)) this.#take(operation);
+    const failedBy = this.#answer.operations.find(isFunctionError);
+    this.#defer();
     const { endEvents, now } = this.#facts;
     const gathered = { attempts: this.#attempts, steps: this.#steps };
     const fault = this.#fault ?? overLimit(this.#state, this.#steps);
     if (fault) return { ...gathered, ...failRun(this.#state, fault, now, endEvents) };
     const complete = this.#answer.operations.find(({ op }) => op === "runcomplete");
-    if (complete) return { ...gathered, ...completeRun(this.#state, complete.data, now, endEvents) };
+    if (complete) return { ...gathered, ...completeRun(this.#withOwnSteps(), complete.data, now, endEvents) };
     const begun = { ...gathered, waits: this.#waits, events: this.#events };
+    if (failedBy) return { ...begun, ...this.#failFunction(failedBy) };
     if (this.#leavesItsStepOpen()) return { ...begun, ...this.#stuck() };
     return this.#retry ? { ...begun, entries: this.#entries, entry: this.#retry } : { ...begun, ...this.#next() };
   }
@@ -73,6 +87,8 @@ export class OperationsReader {
     switch (operation.op) {
       case "none":
       case "runcomplete":
+      case "deferadd":
+      case "deferabort":
         return;
       case "discoveryrequest":
         this.#asksAtOnce = true;
@@ -100,6 +116,31 @@ export class OperationsReader {
       default:
         this.#fault = { name: "UnsupportedOperation", message: `The SDK asked for "${operation.op}", which this service does not know.` };
     }
+  }
+
+  #defer(): void {
+    const deferred = deferredSteps([...this.#state.steps, ...this.#steps], this.#answer.operations.filter(isDeferred), this.#facts.now);
+    if (typeof deferred === "string") this.#fault ??= { name: "InvalidStep", message: `A function cannot be deferred: ${deferred}` };
+    else this.#steps.push(...deferred);
+  }
+
+  /** The state as the end of the run finds it. */
+  #withOwnSteps(): RunState {
+    const own = this.#steps.map((step): StepRecord => ({ ...step, position: 0, donePosition: null }));
+    const others = this.#state.steps.filter(({ id }) => !own.some((step) => step.id === id));
+    return { ...this.#state, steps: [...others, ...own] };
+  }
+
+  /** The function itself failed, and said so beside what it defers. */
+  #failFunction(operation: Operation): RunChange {
+    const { attempt, stepId } = entryOf(this.#state, this.#facts);
+    const { retries, retryAt, now, endEvents } = this.#facts;
+    const error = readError(operation.error, "The function failed.");
+    const attempts = [...this.#attempts, failedAttempt(stepId, attempt, this.#facts, error, null)];
+    if (operation.op === "steperror" && this.#answer.mayRetry && attempt < retries) {
+      return { attempts, entry: { retryAt: retryAt(attempt, this.#answer.retryAfterMs), attempt: attempt + 1 } };
+    }
+    return { attempts, ...failRun(this.#withOwnSteps(), error, now, endEvents, operation.error) };
   }
 
   /** Steps under way are reported again whenever the function is called; only a result is news. */
@@ -226,7 +267,7 @@ export class OperationsReader {
       return this.#isOutdated() ? { entries: [DISCOVERY], status: "running" } : this.#stuck();
     }
     const isCalled = this.#entries.some(({ kind }) => kind === "call") || this.#othersAreCalled();
-    const isParallel = this.#answer.operations.length > 1 || this.#state.run.isParallel;
+    const isParallel = this.#answer.operations.filter((operation) => !isDeferred(operation)).length > 1 || this.#state.run.isParallel;
     const status = isCalled ? "running" : restingStatus([...this.#state.steps, ...this.#steps]);
     return { entries: this.#entries, isParallel, status };
   }

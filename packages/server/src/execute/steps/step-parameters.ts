@@ -1,6 +1,14 @@
 /** Reads what sleeps, waits and invocations ask for. SDKs put it in different places. */
 
-import { type EnvironmentId, type EventIdGenerator, type FunctionNo, joinMembers, jsonMembers, parseDuration } from "@inlet/protocol";
+import {
+  type EnvironmentId,
+  type EventIdGenerator,
+  type FunctionNo,
+  joinMembers,
+  jsonMembers,
+  parseDuration,
+  settleSessions,
+} from "@inlet/protocol";
 import { type NewEvent, type NewRun, type NewStart, type RunState, SIGNAL_UNITS_MAX } from "../../store/contract/index.ts";
 import type { Invocation } from "./answers.ts";
 import { internalBatch } from "./end-events.ts";
@@ -88,7 +96,10 @@ function invokedEvent({ optsText }: Operation, origin: string): Pick<NewEvent, "
   const payload = optsText === null ? null : memberText(optsText, "payload");
   if (payload === null || !payload.startsWith("{")) return { data: invokedData(null, origin), extras: null };
   const carried = jsonMembers(payload).filter(({ key, start }) => CARRIED_FIELDS.includes(key) && payload[start] !== "n");
-  return { data: invokedData(memberText(payload, "data"), origin), extras: carried.length === 0 ? null : joinMembers(payload, carried) };
+  return {
+    data: invokedData(memberText(payload, "data"), origin),
+    extras: carried.length === 0 ? null : settleSessions(joinMembers(payload, carried)),
+  };
 }
 
 function invokedData(data: string | null, origin: string): string {

@@ -17,9 +17,10 @@ export type RunEndStatus = "completed" | "failed" | "cancelled";
 
 /**
  * `send` is a step that sends events, `wait` one that waits for an event, `signal` one that waits for a signal. `fetch` and `infer` are
- * requests that the service makes, `wrap` is the call of an AI library.
+ * requests that the service makes, `wrap` is the call of an AI library, `defer` a function that is started
+ * when the run has ended.
  */
-export const STEP_KINDS = ["run", "send", "sleep", "wait", "signal", "invoke", "fetch", "infer", "wrap"] as const;
+export const STEP_KINDS = ["run", "send", "sleep", "wait", "signal", "invoke", "fetch", "infer", "wrap", "defer"] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
 /** A step is open until it is completed or failed, and then never changes again. */
 export type StepStatus = "planned" | "running" | "sleeping" | "waiting" | "completed" | "failed";

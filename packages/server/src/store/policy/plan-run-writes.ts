@@ -80,7 +80,12 @@ export function planRunWrites(state: RunState, entry: EntryRecord | null, change
     const entriesRemoved = state.entries.filter((other) => !isUnderWay(other)).map(({ no }) => no);
     const order = run.orderKey === null ? null : change.holdsOrder ? ("held" as const) : ("leaving" as const);
     const last = { entriesRemoved, slotsFreed: entry ? [entry.no] : [], isEnd: true, order, resumed: run.invoker };
-    return { ...nothing(run.no), run: { ...kept, ...ended }, steps: [...steps, ...openRequests(state, steps)], ...last };
+    return {
+      ...nothing(run.no),
+      run: { ...kept, ...ended },
+      steps: [...settleOpen(steps, end), ...settleOpen(openOthers(state, steps), end)],
+      ...last,
+    };
   }
   return {
     ...nothing(run.no),
@@ -118,12 +123,19 @@ function planSteps({ run, steps }: RunState, writes: readonly StepWrite[]): { st
   return { steps: planned, stateBytes };
 }
 
-/** Of a request that is never made, or whose answer does not count, no secrets are kept. */
-function openRequests({ steps }: RunState, written: readonly StepRowWrite[]): StepRowWrite[] {
-  return steps.flatMap((step) => {
-    const isRequest = (step.kind === "fetch" || step.kind === "infer") && step.endedAt === null && step.detail !== null;
-    if (!isRequest || written.some(({ id }) => id === step.id)) return [];
-    return [{ ...step, detail: JSON.stringify(shownRequest(step.detail as string)) }];
+/** Open steps that the end of the run changes, and the change does not write itself. */
+function openOthers({ steps }: RunState, written: readonly StepRowWrite[]): StepRowWrite[] {
+  return steps.filter(({ id, kind, endedAt }) => endedAt === null && ENDING_KINDS.has(kind) && !written.some((other) => other.id === id));
+}
+
+const ENDING_KINDS: ReadonlySet<string> = new Set(["fetch", "infer", "defer"]);
+
+/** Of a request that is never made, or whose answer does not count, no secrets are kept. What was deferred is started now. */
+function settleOpen(steps: readonly StepRowWrite[], { endedAt }: RunEnd): StepRowWrite[] {
+  return steps.map((step) => {
+    if (step.endedAt !== null || step.detail === null) return step;
+    if (step.kind === "defer") return { ...step, status: "completed", endedAt };
+    return step.kind === "fetch" || step.kind === "infer" ? { ...step, detail: JSON.stringify(shownRequest(step.detail)) } : step;
   });
 }
 

@@ -1,6 +1,7 @@
 /** One app that uses everything the published SDKs offer to functions. Each function is started by an event of its own name. */
 
 import { until } from "../runs.ts";
+import { deferFunctions } from "./defer-functions.ts";
 import { gatewayFunctions } from "./gateway-functions.ts";
 import type { Client, Context, Define, PublishedSdk } from "./published-sdk.ts";
 import { signalFunctions } from "./signal-functions.ts";
@@ -45,6 +46,7 @@ export function featureFunctions(sdk: PublishedSdk, client: Client, journal: Jou
     ...parallelFunctions(define, journal),
     ...signalFunctions(define),
     ...gatewayFunctions(define),
+    ...deferFunctions(sdk, client, define),
     client.createFunction({ id: "fan-one" }, [{ event: "app/fan" }], () => "one"),
     client.createFunction({ id: "fan-two" }, [{ event: "app/fan" }, { event: "app/fan.more" }], () => "two"),
     client.createFunction({ id: "fan-some" }, [{ event: "app/fan", if: "event.data.amount > 10" }], () => "some"),

@@ -12,6 +12,8 @@ export interface SentEvent {
   // biome-ignore lint/suspicious/noExplicitAny: events of every shape
   data: any;
   ts?: number;
+  v?: string;
+  meta?: { sessions?: Record<string, string> | null };
 }
 
 export interface Step {
@@ -29,7 +31,7 @@ export interface Step {
     wrap<Args extends unknown[], Result>(id: string, work: (...args: Args) => Result, ...args: Args): Promise<Awaited<Result>>;
   };
   sendSignal(id: string, options: { signal: string; data?: unknown }): Promise<unknown>;
-  invoke(id: string, options: { function: unknown; data?: object; timeout?: string }): Promise<unknown>;
+  invoke(id: string, options: { function: unknown; data?: object; v?: string; timeout?: string }): Promise<unknown>;
 }
 
 export interface Context {
@@ -42,6 +44,9 @@ export interface Context {
   /** Of v4 only. */
   group?: { parallel?<Result>(work: () => Promise<Result>): Promise<Result> };
   error?: Error;
+  /** Of v4 only. */
+  defer?(id: string, options: { function: unknown; data: object }): { abort(): void };
+  parents?: { fnSlug: string; runId: string }[];
 }
 
 export type Handler = (context: Context) => unknown;
@@ -69,6 +74,8 @@ export interface PublishedSdk {
   NonRetriableError: new (message: string) => Error;
   RetryAfterError: new (message: string, after: number | string | Date) => Error;
   client(options: ClientOptions): Client;
+  /** Of v4 only. */
+  createDefer?(client: Client, options: { id: string }, handler: Handler): unknown;
   /** A listener of Node's http. */
   listener(client: Client, functions: unknown[], signingKey?: string): RequestListener;
   /** The same, which streams its answers. */

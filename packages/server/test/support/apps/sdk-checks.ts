@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endedRun, isEnded, runDetails, runsOfEvent, until } from "../runs.ts";
+import { DEFER_CHECKS } from "./defer-checks.ts";
 import { LARGE_STEP_BYTES } from "./feature-app.ts";
 import { GATEWAY_CHECKS } from "./gateway-checks.ts";
 import { type Checks, type SdkSetting, startRunning } from "./running-sdk.ts";
@@ -242,6 +243,8 @@ export function checkSdk(setting: SdkSetting): void {
   const how = checkpointing === undefined ? "" : `, checkpointing ${JSON.stringify(checkpointing)}`;
   test(`SDK ${sdk.name}, ${mode}${how}`, { concurrency: true }, async (t) => {
     const running = await startRunning(t, setting);
-    await Promise.all(Object.entries(CHECKS).map(([name, check]) => t.test(name, () => check(running))));
+    await Promise.all(
+      Object.entries({ ...CHECKS, ...(sdk.createDefer && DEFER_CHECKS) }).map(([name, check]) => t.test(name, () => check(running))),
+    );
   });
 }

@@ -1,0 +1,56 @@
+/** Functions that a run defers: noted as steps while it goes on, started by an event of the service when it has ended. */
+
+import { type EventIdGenerator, joinMembers, jsonMembers, type StepId, settleSessions } from "@inlet/protocol";
+import type { NewEvent, RunState, StepRecord, StepWrite } from "../../store/contract/index.ts";
+import type { Operation } from "./operations.ts";
+
+export const DEFERRED_MAX = 20;
+const DEFERRED_EVENT = "inngest/deferred.schedule";
+
+type Known = Pick<StepRecord, "id" | "kind">;
+
+/** What is written for these operations: additions once, and what is dropped again. A sentence when there are too many. */
+export function deferredSteps(
+  known: readonly (Known & Partial<StepRecord>)[],
+  operations: readonly Operation[],
+  now: number,
+): StepWrite[] | string {
+  const added = operations
+    .filter(({ op, id }) => op === "deferadd" && !known.some((step) => step.id === id))
+    .map(({ id, displayName, optsText }): StepWrite => {
+      const open = { status: "running", startedAt: now, endedAt: null, attempts: 0, until: null } as const;
+      return { id, kind: "defer", name: displayName, ...open, detail: optsText };
+    });
+  const all = [...known.filter(({ kind }) => kind === "defer"), ...added];
+  if (all.length > DEFERRED_MAX) return `the run defers more than ${DEFERRED_MAX} functions.`;
+  const dropped = new Set(operations.filter(({ op }) => op === "deferabort").map(({ opts }) => opts.target_hashed_id as StepId));
+  const again = known.filter(({ id, kind }) => kind === "defer" && dropped.has(id)) as StepRecord[];
+  return [...added, ...again].map((step) => (dropped.has(step.id) ? { ...step, detail: null } : step));
+}
+
+/** The events that start what a run deferred. */
+export function deferredEvents({ run, steps }: RunState, parentId: string, eventIds: EventIdGenerator, now: number): NewEvent[] {
+  return steps.flatMap((step): NewEvent[] => {
+    if (step.kind !== "defer" || step.detail === null || step.endedAt !== null) return [];
+    const member = (text: string, key: string) => {
+      const found = jsonMembers(text).findLast((one) => one.key === key);
+      return found ? text.slice(found.start, found.end).trim() : null;
+    };
+    const slug = member(step.detail, "fn_slug") ?? '""';
+    const meta = member(step.detail, "meta");
+    const origin = `{"fn_slug":${slug},"parent_fn_slug":${JSON.stringify(parentId)},"parent_run_id":${JSON.stringify(run.id)}}`;
+    return [
+      {
+        ...{ id: eventIds.next(now), name: DEFERRED_EVENT, ts: now, dedupId: `${run.id}.${step.id}` },
+        data: dataWith(member(step.detail, "input"), origin),
+        extras: meta?.startsWith("{") ? settleSessions(`{"meta":${meta}}`) : null,
+      },
+    ];
+  });
+}
+
+function dataWith(input: string | null, origin: string): string {
+  if (!input?.startsWith("{")) return `{"_inngest":${origin}}`;
+  const members = jsonMembers(input).filter(({ key }) => key !== "_inngest");
+  return members.length === 0 ? `{"_inngest":${origin}}` : `${joinMembers(input, members).slice(0, -1)},"_inngest":${origin}}`;
+}
