@@ -114,6 +114,21 @@ test("postgres: what a function publishes on one node reaches a subscription on 
   assert.deepEqual(messages[0]?.data, large);
 });
 
+test("version 3 of the SDK publishes what its realtime middleware asks it to", async (t) => {
+  const service = await startTestService(t);
+  const messages = await follow(t, service);
+  const { Inngest: Inngest3 } = await loadUntyped("inngest-v3");
+  const client = new Inngest3({ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, signingKey: SIGNING_KEY, isDev: false });
+  client.inngestApi.setSigningKey(SIGNING_KEY);
+  const { ok } = await client.inngestApi.publish(
+    { channel: "user:1", topics: ["status"], runId: "01ARZ3NDEKTSV4RRFFQ69G5FAV" },
+    { at: "v3" },
+  );
+  assert.equal(ok, true);
+  await poll(async () => (messages.length > 0 ? true : null), "the message");
+  assert.deepEqual([messages[0]?.data, messages[0]?.runId], [{ at: "v3" }, "01ARZ3NDEKTSV4RRFFQ69G5FAV"]);
+});
+
 test("in dev no key is needed, and a page of another site may follow with a token", async (t) => {
   const service = await startTestService(t, { mode: "dev" });
   const client = clientOf(service, { isDev: true, signingKey: undefined });

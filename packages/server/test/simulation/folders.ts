@@ -7,6 +7,7 @@ import type { EnvironmentId, RunId } from "@inlet/protocol";
 import { waitRules } from "../../src/fan-out/waits.ts";
 import type { RunDetails, Store, StoredEvent } from "../../src/store/contract/index.ts";
 import { DATABASE_FILE } from "../../src/store/sqlite/database.ts";
+import { KEY_FILE } from "../../src/store/sqlite/folder/key-file.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { addInvariants, brokenInvariants } from "./invariants.ts";
 
@@ -27,7 +28,7 @@ export interface SimStores {
   remove(): Promise<void>;
 }
 
-const FILES = [DATABASE_FILE, `${DATABASE_FILE}-wal`];
+const FILES = [DATABASE_FILE, `${DATABASE_FILE}-wal`, KEY_FILE];
 const MEMORY = "/dev/shm";
 const PAGE = 500;
 
