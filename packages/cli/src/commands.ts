@@ -13,6 +13,7 @@ import { MIGRATE_STORE } from "./migrate-store/migrate-store-row.ts";
 import { RUNS_ROWS } from "./runs/runs-rows.ts";
 import { SEND } from "./send/send-row.ts";
 import { SERVICE_ROWS } from "./service/service-rows.ts";
+import { TYPES_ROWS } from "./types/types-rows.ts";
 import { WEBHOOKS_ROWS } from "./webhooks/webhooks-rows.ts";
 
 export const GROUPS: readonly CommandGroup[] = [
@@ -34,6 +35,7 @@ export const ROWS: readonly CommandRow[] = [
   ...ENVIRONMENTS_ROWS,
   ...KEYS_ROWS,
   ...WEBHOOKS_ROWS,
+  ...TYPES_ROWS,
   LISTEN,
   DOCTOR,
   ...BACKUP_ROWS,

@@ -5,6 +5,7 @@ import type { Browser } from "playwright-core";
 import { accessibilityCases } from "./cases/accessibility.ts";
 import { branchCases } from "./cases/branches.ts";
 import { devServerCases } from "./cases/dev-server.ts";
+import { eventTypeCases } from "./cases/event-types.ts";
 import { eventCases } from "./cases/events.ts";
 import { firstLoadCases } from "./cases/first-load.ts";
 import { keyboardCases } from "./cases/keyboard.ts";
@@ -34,6 +35,7 @@ describe("the dashboard", () => {
   branchCases(get);
   runCases(get);
   statsCases(get);
+  eventTypeCases(get);
   keyCases(get);
   signInCases(get);
   restartCases(get);

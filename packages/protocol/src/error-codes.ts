@@ -13,6 +13,10 @@ export const ERRORS = {
   event_key_invalid: terminal(401, "The event key in the path is unknown or revoked."),
   body_invalid: terminal(400, "The body is not UTF-8, not JSON, or neither an object nor an array."),
   events_missing: terminal(400, "The body is empty or an empty array."),
+  event_schema: terminal(
+    400,
+    "At least one event does not match the schema declared for its name. `details` lists all faults. Nothing was stored.",
+  ),
   event_invalid: terminal(400, "At least one event is invalid. `details` lists all faults. Nothing was stored."),
   events_too_many: terminal(400, "The request contains too many events."),
   body_too_large: terminal(413, "The body exceeds the environment's limit. It was not read completely."),
@@ -55,6 +59,7 @@ export const ERRORS = {
   webhook_request_not_found: terminal(404, "No recorded request with that id exists for this webhook."),
   webhook_request_incomplete: terminal(409, "The body of the request was too large to store, so it cannot be replayed."),
   webhook_version_not_found: terminal(404, "The webhook has no such version."),
+  event_schema_not_found: terminal(404, "The event type has no schema with that version."),
   event_type_not_found: terminal(404, "No event with that name exists in this environment."),
   run_not_found: terminal(404, "No run with that id exists in this environment."),
   run_ended: terminal(409, "The run has already ended."),
@@ -95,6 +100,8 @@ export interface Fault {
   index?: number;
   field: string;
   message: string;
+  /** Where in the event's `data`, as a JSON Pointer: for events that do not match their schema. */
+  path?: string;
   /** The position in a text such as a transform, counted from 1. */
   line?: number;
   column?: number;

@@ -2,7 +2,7 @@
  * The life of an event, stage by stage: the table of contents of the service. Every exit is a value: accepted, or refused
  * with a code from the catalogue.
  *
- *   receive  →  transform (webhooks)  →  deduplicate  →  fan out  →  store  →  execute, observe
+ *   receive  →  transform (webhooks)  →  catalogue (schemas)  →  deduplicate  →  fan out  →  store  →  execute, observe
  *
  * webhook-life.ts is the same for requests to webhooks. Only these two and service.ts know all stages.
  */
@@ -16,7 +16,6 @@ import {
   Refusal,
   RUN_HEADER,
   SDK_HEADERS,
-  type SentEvent,
   seededEventId,
   settleSessions,
 } from "@inlet/protocol";
@@ -42,7 +41,7 @@ import {
   type NewEvent,
   StoreUnavailable,
 } from "./store/contract/index.ts";
-import { fromWebhook, ipDenied, storeUnavailable, type WebhookLifeParts } from "./webhook-life.ts";
+import { type CheckedEvent, fromWebhook, ipDenied, storeUnavailable, type WebhookLifeParts } from "./webhook-life.ts";
 
 export interface EventLifeParts extends Omit<WebhookLifeParts, "keep" | "identified" | "isSeeded"> {
   senders: SenderRules;
@@ -108,6 +107,8 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   if (events instanceof Refusal) return events;
   const denied = checkNames(sender.key?.eventNames ?? null, events);
   if (denied) return denied;
+  const admitted = parts.catalogue.admit(sender.environment.id, events);
+  if (admitted instanceof Refusal) return admitted;
 
   const runId = request.headers[RUN_HEADER];
   const fromRun = typeof runId === "string" ? await parts.functions.sourceOfRun(sender.environment.id, runId) : null;
@@ -118,7 +119,7 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
     receivedAt,
     source: fromRun ?? sender.source,
     idsFromSender: seed !== null,
-    events: events.map((event, index) => {
+    events: admitted.map((event, index) => {
       const found = identified(parts, event, seed, index, receivedAt);
       return isFromSdk(request) ? { ...found, extras: settleSessions(found.extras) } : found;
     }),
@@ -170,10 +171,10 @@ function seedOf({ headers }: InboundRequest): EventIdSeed | null {
   return typeof seed === "string" ? parseEventIdSeed(seed) : null;
 }
 
-function identified(parts: EventLifeParts, event: SentEvent, seed: EventIdSeed | null, index: number, receivedAt: number): NewEvent {
-  const { name, ts, dedupId, data, extras } = event;
+function identified(parts: EventLifeParts, event: CheckedEvent, seed: EventIdSeed | null, index: number, receivedAt: number): NewEvent {
+  const { name, ts, dedupId, data, extras, schemaErrors } = event;
   const id = seed ? seededEventId(seed, index + 1) : parts.eventIds.next(receivedAt);
-  return { id, name, ts: ts ?? receivedAt, dedupId, data, extras };
+  return { id, name, ts: ts ?? receivedAt, dedupId, data, extras, ...(schemaErrors !== undefined && { schemaErrors }) };
 }
 
 function storeTrouble(error: unknown): Refusal {

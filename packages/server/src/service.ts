@@ -24,6 +24,9 @@ import { registerRestApi } from "./api/rest-api.ts";
 import { registerSdkRoutes } from "./api/sdk/sdk-routes.ts";
 import { StreamSlots } from "./api/streams/stream-slots.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
+import { Catalogue } from "./catalogue/catalogue.ts";
+import { ShapeObserver } from "./catalogue/shape-observer.ts";
+import { compareShapes } from "./compare-shapes.ts";
 import type { Config } from "./config/config.ts";
 import type { ListenAddress } from "./config/readings.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
@@ -65,6 +68,7 @@ import { Metrics } from "./observe/metrics/metrics.ts";
 import { QueueHistory } from "./observe/queue-history.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
 import { Traffic } from "./observe/traffic.ts";
+import { raiseDrift } from "./raise-drift.ts";
 import { BodyBudget } from "./receive/bodies/body-budget.ts";
 import { createClientIp, createProxyCheck } from "./receive/connections/client-ip.ts";
 import { createDevGuard } from "./receive/connections/dev-guard.ts";
@@ -157,6 +161,9 @@ async function serve(
   const refusals = new RefusalLog(log);
   const traffic = new Traffic({ store, log, now });
   const eventTypeCounter = new EventTypeCounter({ store, log });
+  const catalogue = new Catalogue({ store, directory, log, now });
+  await catalogue.refresh();
+  const shapes = new ShapeObserver({ store, log, onDrift: (...drift) => raiseDrift({ store, functions, ids, now }, ...drift) });
   const metrics: Metrics = new Metrics({
     store,
     environmentName: (id) => directory.environment(id)?.name ?? String(id),
@@ -186,6 +193,8 @@ async function serve(
     forgetLanes({ ...swept }),
     traffic,
     eventTypeCounter,
+    catalogue,
+    shapes,
     queueHistory,
     metrics,
   ];
@@ -219,6 +228,7 @@ async function serve(
     maskedHeaders: new Set(config.maskHeaders.map((name) => name.toLowerCase())),
     senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null, attempts: senderAttempts },
     bodyBytesMax: config.bodyLimit,
+    catalogue,
     dedupWindow,
     store,
     refusals,
@@ -335,13 +345,16 @@ async function serve(
     replay,
     traffic,
     eventTypeCounter,
+    catalogue,
+    shapes,
+    compareShapes,
     subscribersOf: functions.subscribersOf,
     queueHistory,
     log,
     now,
   });
   registerDashboardFiles(app, DASHBOARD_FOLDER);
-  const stopFollowing = followChanges(store, { directory, registry: functions.registry }, log);
+  const stopFollowing = followChanges(store, { directory, registry: functions.registry, catalogue }, log);
   await functions.open();
   await app.listen({ port: config.port, host: config.host });
   const metricsListener = config.metricsListen && (await openMetrics(config.metricsListen, metrics, app));

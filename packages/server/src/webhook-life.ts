@@ -8,6 +8,7 @@
 
 import {
   canonicalHeaders,
+  type EnvironmentId,
   type EventIdGenerator,
   parseQuery,
   Refusal,
@@ -44,14 +45,22 @@ export interface WebhookLifeParts {
   /** Of the service, for signatures over the URL; null: what the client connected to. */
   publicUrl: string | null;
   store: WebhookRequestStore & WebhookStore;
+  catalogue: CataloguePart;
   eventIds: EventIdGenerator;
   metrics: Metrics | null;
   now: () => number;
   /** A mirrored event is stored and runs functions, but is not counted: it came in once. */
   keep(batch: Omit<EventBatch, "duplicateSince" | "lease">, how?: { isMirrored: boolean }): Promise<EventAppendResult | Refusal>;
-  identified(event: SentEvent, request: InboundRequest, receivedAt: number): NewEvent;
+  identified(event: CheckedEvent, request: InboundRequest, receivedAt: number): NewEvent;
   isSeeded(request: InboundRequest): boolean;
 }
+
+/** Holds events against the schemas declared for their names: they come back, marked where that is wanted, or are refused. */
+export interface CataloguePart {
+  admit(environmentId: EnvironmentId, events: readonly SentEvent[]): readonly CheckedEvent[] | Refusal;
+}
+
+export type CheckedEvent = SentEvent & Pick<NewEvent, "schemaErrors">;
 
 /** A request under way: what was seen of it, and whether it was verified. */
 interface Received {
@@ -92,6 +101,8 @@ async function toEvent(parts: WebhookLifeParts, received: Received, admission: A
   const denied = checkNames(webhook.eventNames, [event]);
   const environment = denied ?? routeWebhook(parts.directory, webhook, request);
   if (environment instanceof Refusal) return refuse(parts, seen, transformed, { refused: environment, verifiedAt });
+  const admitted = parts.catalogue.admit(environment.id, [event]);
+  if (admitted instanceof Refusal) return refuse(parts, seen, transformed, { refused: admitted, verifiedAt });
 
   const { answer } = webhook;
   const ending: Ending = { refused: null, deliveredTo: environment.id, verifiedAt, ...(answer && { status: answer.status }) };
@@ -100,7 +111,7 @@ async function toEvent(parts: WebhookLifeParts, received: Received, admission: A
     receivedAt: seen.receivedAt,
     source: { kind: "webhook", id: webhook.id },
     idsFromSender: parts.isSeeded(request),
-    events: [parts.identified(event, request, seen.receivedAt)],
+    events: admitted.map((one) => parts.identified(one, request, seen.receivedAt)),
     webhookRequest: webhookRecord(seen, transformed, ending, parts.maskedHeaders),
   });
   parts.metrics?.webhookRequest(environment.id, kept instanceof Refusal ? kept.code : "accepted", transformed.durationMs);
@@ -113,8 +124,10 @@ async function mirror(parts: WebhookLifeParts, { request, seen }: Received, even
   const { webhook, receivedAt, id } = seen;
   const source = mirroredSource(webhook.id);
   for (const environment of mirrorTargets(webhook, parts.directory.environments(), event.dedupId ?? id)) {
-    const copy = { ...parts.identified(event, request, receivedAt), id: parts.eventIds.next(receivedAt) };
-    const batch = { environmentId: environment.id, receivedAt, source, idsFromSender: false, events: [copy] };
+    const admitted = parts.catalogue.admit(environment.id, [event]);
+    if (admitted instanceof Refusal) continue;
+    const events = admitted.map((one) => ({ ...parts.identified(one, request, receivedAt), id: parts.eventIds.next(receivedAt) }));
+    const batch = { environmentId: environment.id, receivedAt, source, idsFromSender: false, events };
     await parts.keep(batch, { isMirrored: true }).catch(() => undefined);
   }
 }

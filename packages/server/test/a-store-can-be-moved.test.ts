@@ -52,6 +52,8 @@ test("everything is there afterwards, and what was under way goes on", { skip },
     inlet.createFunction({ id: "yearly" }, { cron: "0 0 1 1 *" }, () => undefined),
   ]);
   const sent = await fill(before);
+  await before.rest("PUT", "/event-types/shop%2Fsleep", { body: { schema: { type: "object" } } });
+  await before.rest("GET", "/event-types/shop%2Fsleep");
   await poll(async () => ((await runOf(before, sent.sleep))?.status === "sleeping" ? true : null), "the sleep");
   await poll(async () => ((await runOf(before, sent.wait))?.status === "waiting" ? true : null), "the wait");
   await runsOf(before, sent.fail);

@@ -99,7 +99,11 @@ const CALLS: Readonly<Record<string, Call>> = {
   "GET /v1/event-types": {},
   "GET /v1/event-types/{name}": { path: () => ["shop/order.created"] },
   "GET /v1/event-types/{name}/waiting": { path: () => ["shop/order.created"] },
-  "PUT /v1/event-types/{name}": { path: () => ["shop/order.created"], body: { retention: "7d" } },
+  "PUT /v1/event-types/{name}": { path: () => ["shop/order.created"], body: { schema: { type: "object" }, mode: "warn", retention: "7d" } },
+  "GET /v1/event-schemas": {},
+  "GET /v1/event-types/{name}/versions": { path: () => ["shop/order.created"] },
+  "GET /v1/event-types/{name}/compare": { path: () => ["shop/order.created"], query: "?from=1&to=shape" },
+  "POST /v1/event-types/{name}/check": { path: () => ["shop/order.created"], body: { data: {} } },
   "GET /v1/stats": { query: "?interval=hour" },
   "GET /v1/audit-log": { query: "?action=webhook.*" },
   "DELETE /v1/session": { headers: ({ cookie }) => ({ authorization: "", cookie, "sec-fetch-site": "same-origin" }) },
@@ -108,7 +112,12 @@ const CALLS: Readonly<Record<string, Call>> = {
 };
 
 /** Operations that are asked by POST but leave everything as it is. All others are expected in the audit log. */
-const CHANGE_NOTHING = ["POST /v1/transforms/test", "POST /v1/webhooks/{id}/test", "POST /v1/webhooks/{id}/backtest"];
+const CHANGE_NOTHING = [
+  "POST /v1/event-types/{name}/check",
+  "POST /v1/transforms/test",
+  "POST /v1/webhooks/{id}/test",
+  "POST /v1/webhooks/{id}/backtest",
+];
 
 function operationsOf(document: OpenApiDocument): [string, OpenApiOperation][] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>

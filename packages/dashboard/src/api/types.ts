@@ -158,8 +158,33 @@ export interface EventType {
   hours: number[];
 }
 
-export interface EventTypeDetails extends Omit<EventType, "hours"> {
+export type SchemaMode = "observe" | "warn" | "refuse";
+
+interface Seen {
+  count: number;
+  firstSeenAt: string;
+  lastSeenAt: string;
+}
+
+/** Inferred from traffic. */
+export interface EventShape {
+  samples: number;
+  isTruncated: boolean;
+  fields: (Seen & { path: string; frequency: number; types: (Seen & { type: string })[] })[];
+}
+
+export interface EventTypeDetails extends Omit<EventType, "hours" | "firstSeenAt" | "lastSeenAt"> {
+  /** Null: it is declared, and no event was accepted yet. */
+  firstSeenAt: string | null;
+  lastSeenAt: string | null;
   volume: { at: string; count: number }[];
+  schema: object | null;
+  mode: SchemaMode;
+  version: number;
+  faults: number;
+  lastFaultAt: string | null;
+  shape: EventShape | null;
+  drift: { kind: "field" | "type"; path: string; type: string; at: string; eventId: string }[];
 }
 
 export interface AcceptList {

@@ -7,6 +7,13 @@ export interface TransformSample {
   evt: unknown;
   headers: Readonly<Record<string, string>>;
   queryParams: Readonly<Record<string, readonly string[]>>;
+  known?: KnownEvents;
+}
+
+/** Names of event types, and the fields with their types of those the transform names. */
+export interface KnownEvents {
+  names: readonly string[];
+  fields: readonly (readonly [path: string, types: string])[];
 }
 
 const PARAMETERS: Readonly<Record<string, { type: string; text: string }>> = {
@@ -30,7 +37,23 @@ const RESULT_FIELDS: Completion[] = [
 ];
 
 export function completeTransform(context: CompletionContext, sample: TransformSample | undefined): CompletionResult | null {
-  return fieldsOf(context, sample) ?? quotedNames(context, sample) ?? words(context);
+  return fieldsOf(context, sample) ?? quotedNames(context, sample) ?? eventNames(context, sample?.known) ?? words(context, sample?.known);
+}
+
+/** `name: "` → event types that are known. */
+function eventNames(context: CompletionContext, known: KnownEvents | undefined): CompletionResult | null {
+  const match = context.matchBefore(/\bname:\s*["'`][^"'`]*/);
+  if (!match || !known) return null;
+  const typed = /[^"'`]*$/.exec(match.text)?.[0] ?? "";
+  return { from: context.pos - typed.length, options: known.names.map((label) => ({ label, type: "constant", detail: "event type" })) };
+}
+
+/** The last part of each path: fields of `data`, at whatever level. */
+function knownFields(known: KnownEvents | undefined): Completion[] {
+  return (known?.fields ?? []).flatMap(([path, types]) => {
+    const label = /[\w$]+$/.exec(path)?.[0];
+    return label === undefined ? [] : [{ label, type: "property", detail: types, info: `data.${path}` }];
+  });
 }
 
 /** `evt.data.` → the sample's fields at that path. */
@@ -57,11 +80,11 @@ function quotedNames(context: CompletionContext, sample: TransformSample | undef
   return { from: context.pos - typed.length, options: names.map((label) => ({ label, type: "property" })) };
 }
 
-function words(context: CompletionContext): CompletionResult | null {
+function words(context: CompletionContext, known: KnownEvents | undefined): CompletionResult | null {
   const word = context.matchBefore(/[A-Za-z_$]\w*/);
   if (!word && !context.explicit) return null;
   const parameters = Object.entries(PARAMETERS).map(([label, { type, text }]) => ({ label, type: "variable", detail: type, info: text }));
-  return { from: word?.from ?? context.pos, options: [...parameters, ...RESULT_FIELDS] };
+  return { from: word?.from ?? context.pos, options: [...parameters, ...RESULT_FIELDS, ...knownFields(known)] };
 }
 
 export function describeParameter(view: EditorView, position: number): Tooltip | null {

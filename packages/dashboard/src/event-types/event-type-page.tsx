@@ -11,6 +11,8 @@ import { Icon } from "../ui/icon.tsx";
 import { count, plural } from "../ui/numbers.ts";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
+import { DeclaredSchema } from "./declared-schema.tsx";
+import { InferredShape } from "./inferred-shape.tsx";
 import { Subscribers } from "./subscribers.tsx";
 import { TypeSamples, TypeWaiters } from "./type-samples.tsx";
 
@@ -54,12 +56,8 @@ function TypeDetails({ env, type }: { env: string; type: EventTypeDetails }) {
         <Fact label="Last 24 hours">{count(type.count24h)}</Fact>
         <Fact label="Last 7 days">{count(week)}</Fact>
         <Fact label="Total">{count(type.count)}</Fact>
-        <Fact label="First seen">
-          <Time at={type.firstSeenAt} />
-        </Fact>
-        <Fact label="Last seen">
-          <Time at={type.lastSeenAt} relative />
-        </Fact>
+        <Fact label="First seen">{type.firstSeenAt === null ? "never" : <Time at={type.firstSeenAt} />}</Fact>
+        <Fact label="Last seen">{type.lastSeenAt === null ? "never" : <Time at={type.lastSeenAt} relative />}</Fact>
         <Fact label="Subscribers">
           <Subscribers env={env} functions={type.functions} />
         </Fact>
@@ -69,6 +67,8 @@ function TypeDetails({ env, type }: { env: string; type: EventTypeDetails }) {
       </dl>
       <ChartCard title="Last 7 days" series={series} times={times} bars onRange={choose} label={plural(week, "event")} />
       <TypeSamples env={env} name={name} />
+      <DeclaredSchema env={env} type={type} />
+      <InferredShape env={env} type={type} />
     </>
   );
 }

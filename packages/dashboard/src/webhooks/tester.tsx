@@ -10,6 +10,7 @@ import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { messageOf, Notice } from "../ui/states.tsx";
 import { duration } from "../ui/time.tsx";
+import { SchemaVerdict } from "./schema-verdict.tsx";
 import { CONTENT_TYPES, fromRecord, headerText, type TestRequest } from "./test-request.ts";
 import type { useDraftTest } from "./use-draft-test.ts";
 
@@ -70,6 +71,7 @@ export function Tester({ webhook, request, onRequest, draftTest }: TesterProps) 
         </div>
       </section>
       <DraftTestResult result={draftTest.data} error={draftTest.error} />
+      {draftTest.data?.event && <SchemaVerdict env={webhook.environment} event={draftTest.data.event} />}
     </div>
   );
 }

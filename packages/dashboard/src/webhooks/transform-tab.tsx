@@ -13,6 +13,7 @@ import { BacktestButton } from "./backtest.tsx";
 import { canonicalHeaders, fromRecord, sampleRequest, type TestRequest } from "./test-request.ts";
 import { Tester } from "./tester.tsx";
 import { useDraftTest } from "./use-draft-test.ts";
+import { useKnownFields } from "./use-known-fields.ts";
 
 export function TransformTab({ webhook }: { webhook: Webhook }) {
   const [draft, setDraft] = useDraft(webhook);
@@ -20,6 +21,7 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
   const draftTest = useDraftTest(draft, request);
   const queries = useQueryClient();
   const mayChange = useMayChange();
+  const known = useKnownFields(webhook.environment, draft);
   const isChanged = draft !== webhook.transform;
 
   async function save() {
@@ -58,7 +60,7 @@ export function TransformTab({ webhook }: { webhook: Webhook }) {
           label="Transform, JavaScript"
           readOnly={!mayChange}
           faults={error ? [error] : []}
-          sample={sampleOf(request)}
+          sample={{ ...sampleOf(request), known }}
         />
         <p className="quiet small editor-foot">
           <code>transform(evt, headers, queryParams, raw)</code> returns an event with <code>name</code> and <code>data</code>;{" "}

@@ -8,6 +8,7 @@ import { type KeysRoutesParts, registerKeysRoutes } from "./access/keys-routes.t
 import { registerAccess } from "./access/rest-access.ts";
 import { registerNoStore } from "./access/security-headers.ts";
 import { registerSessionRoutes, type SessionRoutesParts } from "./access/session-routes.ts";
+import { type EventSchemaRoutesParts, registerEventSchemaRoutes } from "./events/event-schema-routes.ts";
 import { type EventStreamParts, registerEventStream } from "./events/event-stream.ts";
 import { type EventTypesRoutesParts, registerEventTypesRoutes } from "./events/event-types-routes.ts";
 import { registerEventsRoutes } from "./events/events-routes.ts";
@@ -48,6 +49,7 @@ export type RestApiParts = EventStreamParts &
   AuditRoutesParts &
   IdempotencyParts &
   EventTypesRoutesParts &
+  EventSchemaRoutesParts &
   StatsRoutesParts &
   OpenApiRouteParts;
 
@@ -80,6 +82,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerSessionRoutes(api, parts);
       registerAuditRoutes(api, parts);
       registerEventTypesRoutes(api, parts);
+      registerEventSchemaRoutes(api, parts);
       registerStatsRoutes(api, parts);
       registerOpenApiRoute(api, routes, parts);
     },

@@ -23,6 +23,7 @@ export function eventView(event: StoredEvent, names: EventNames, runs?: readonly
     ["source", JSON.stringify(sourceView(event.source, names))],
     ["duplicates", String(event.duplicates)],
   ];
+  if (event.schemaErrors !== undefined) own.push(["schema", `{"valid":false,"errors":${event.schemaErrors}}`]);
   if (runs) own.push(["runs", JSON.stringify(runs)]);
   if (event.dedupId !== null) own.push(["dedupId", quote(event.dedupId)]);
   return `{${[...own, ...extrasOf(event)].map(([key, value]) => `${quote(key)}:${value}`).join(",")}}`;
@@ -38,10 +39,10 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   ...["id", "name", "data", "ts", "receivedAt", "dedupId", "environment", "source", "duplicates", "runs"],
 ]);
 
-function extrasOf({ extras }: StoredEvent): [string, string][] {
+function extrasOf({ extras, schemaErrors }: StoredEvent): [string, string][] {
   if (extras === null) return [];
   return jsonMembers(extras)
-    .filter(({ key }) => !OWN_FIELDS.has(key))
+    .filter(({ key }) => !OWN_FIELDS.has(key) && (key !== "schema" || schemaErrors === undefined))
     .map(({ key, start, end }) => [key, extras.slice(start, end)]);
 }
 

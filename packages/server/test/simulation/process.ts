@@ -95,6 +95,7 @@ export class SimProcess {
       senders: { directory, placeholderEnvironment: defaultEnvironment, attempts: { waitS: () => null } },
       bodyBytesMax: config.bodyLimit,
       transforms: NO_TRANSFORMS,
+      catalogue: { admit: (_, events) => events },
       maskedHeaders: new Set(),
       publicUrl: null,
       dedupWindow: createDedupWindow(config.dedupWindow),

@@ -1,20 +1,18 @@
 /** REST: the catalogue of event types. */
 
-import { type EnvironmentId, eventNameFault } from "@inlet/protocol";
+import type { EnvironmentId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
-import type { Environment, EventType, EventTypeSettings, EventTypeStore } from "../../store/contract/index.ts";
-import type { AuditTrail } from "../access/audit-trail.ts";
+import type { Environment, EventSchemaStore, EventType, EventTypeSettings, EventTypeStore } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
-import { RETENTION, readRetention, writeRetention } from "../retention-fields.ts";
-import { dataOf, INSTANT, INTEGER, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
+import { RETENTION, writeRetention } from "../retention-fields.ts";
+import { dataOf, INSTANT, INSTANT_OR_NULL, INTEGER, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
+import { DECLARED_FIELDS, type DeclaredParts, declaredView } from "./declared-view.ts";
 
-export interface EventTypesRoutesParts {
+export interface EventTypesRoutesParts extends DeclaredParts {
   access: AccessRules;
-  store: EventTypeStore;
-  audit: AuditTrail;
-  directory: { environments(): Environment[] };
+  store: EventTypeStore & EventSchemaStore;
   eventTypeCounter: { catchUp(): Promise<void> };
   /** The functions an event of this name starts. */
   subscribersOf(environmentId: EnvironmentId, name: string): { id: string; name: string }[];
@@ -46,6 +44,9 @@ const EVENT_TYPE_DETAILS = shape(
   {
     ...FIGURES,
     retention: RETENTION,
+    firstSeenAt: { ...INSTANT_OR_NULL, description: "Null: it is declared, and no event was accepted yet." },
+    lastSeenAt: INSTANT_OR_NULL,
+    ...DECLARED_FIELDS,
     volume: {
       ...listOf(shape({ at: INSTANT, count: INTEGER })),
       description: "Events of each hour of the last 7 days, oldest first, also where none came.",
@@ -96,45 +97,28 @@ export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypes
     await parts.eventTypeCounter.catchUp();
     const at = now();
     const type = await store.eventTypeGet({ environmentId: environment.id, name, since: at - ONE_HOURS * HOUR_MS });
+    const { isDeclared, fields } = await declaredView(parts, environment.id, name);
+    if (!type && isDeclared) {
+      const figuresOfNone = unseen(parts.subscribersOf(environment.id, name), name, at);
+      return { data: { ...figuresOfNone, ...fields, retention: await retentionOf(environment, name) } };
+    }
     if (!type) throw new RestRefusal("event_type_not_found", `No event "${name}" was accepted in the environment "${environment.name}".`);
     const volume = everyHour(type, at, ONE_HOURS).map((hour) => ({ at: iso(hour.at), count: hour.count }));
-    const retention = writeRetention((await settingsOf(environment, name))?.retentionMs ?? null);
-    return { data: { ...figures(environment.id, type, at), retention, volume } };
+    return { data: { ...figures(environment.id, type, at), volume, ...fields, retention: await retentionOf(environment, name) } };
   });
 
-  const put = {
-    summary: "Change the settings of an event type",
-    description: "Whether or not such an event was seen. Branch environments share the settings of `branch`.",
-    body: closed({ retention: RETENTION }),
-    querystring: closed({}),
-    response: { 200: dataOf(shape({ name: TEXT, retention: RETENTION }, { title: "EventTypeSettings" })) },
-  };
-  app.put<{ Params: { name: string }; Body: { retention?: string | null } }>("/event-types/:name", { schema: put }, async (request) => {
-    const { name } = request.params;
-    const fault = name.endsWith("*") ? "must not end in *" : eventNameFault(name);
-    if (fault !== null) throw invalid("name", fault);
-    const environment = environmentOf(access, request);
-    const retentionMs = readRetention("retention", request.body.retention);
-    const saved = await store.eventTypeSettingsPut({
-      ...{ environmentId: homeOf(environment).id, name },
-      ...(retentionMs !== undefined && { retentionMs }),
-    });
-    const retention = writeRetention(saved.retentionMs);
-    const target = { kind: "event-type", id: name, name };
-    await parts.audit.note(request, { action: "event-type.updated", target, environment: environment.name, details: { retention } });
-    return { data: { name, retention } };
-  });
-
-  /** Branch environments share the settings of the scope `branch`. */
-  function homeOf(environment: Environment): Environment {
-    const shared = environment.kind === "branch" ? parts.directory.environments().find(({ kind }) => kind === "shared") : undefined;
-    return shared ?? environment;
+  async function retentionOf({ id }: Environment, name: string): Promise<string | null> {
+    const scope = parts.catalogue.scopeOf(id);
+    const isWanted = (settings: EventTypeSettings) => settings.environmentId === scope && settings.name === name;
+    return writeRetention((await store.eventTypeSettingsList()).find(isWanted)?.retentionMs ?? null);
   }
+}
 
-  async function settingsOf(environment: Environment, name: string): Promise<EventTypeSettings | undefined> {
-    const { id } = homeOf(environment);
-    return (await store.eventTypeSettingsList()).find((settings) => settings.environmentId === id && settings.name === name);
-  }
+/** It is declared, and no event of it was accepted. */
+function unseen(functions: { id: string; name: string }[], name: string, at: number) {
+  const none: EventType = { name, firstSeenAt: 0, lastSeenAt: 0, count: 0, countSince: 0, hours: [] };
+  const volume = everyHour(none, at, ONE_HOURS).map((hour) => ({ at: iso(hour.at), count: 0 }));
+  return { name, firstSeenAt: null, lastSeenAt: null, count24h: 0, count: 0, functions, volume };
 }
 
 /** One for the hour under way and each of those before it, oldest first. */

@@ -10,6 +10,7 @@ import { environmentConformance } from "./environments.ts";
 import { erasureConformance } from "./erasure.ts";
 import { eventAppendConformance } from "./event-append.ts";
 import { eventReadConformance } from "./event-read.ts";
+import { eventSchemaConformance } from "./event-schemas.ts";
 import { eventTypeConformance } from "./event-types.ts";
 import { functionStartConformance } from "./function-starts.ts";
 import { heldCallConformance } from "./held-calls.ts";
@@ -43,6 +44,7 @@ export function storeConformance(engine: Engine): void {
   auditConformance(engine);
   idempotencyConformance(engine);
   eventTypeConformance(engine);
+  eventSchemaConformance(engine);
   trafficConformance(engine);
   webhookConformance(engine);
   appConformance(engine);

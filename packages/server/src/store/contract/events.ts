@@ -25,6 +25,8 @@ export interface NewEvent {
   data: string;
   /** JSON text of an object with every other field the sender gave, or null when there was none. */
   extras: string | null;
+  /** How it breaks the schema declared for its name, as JSON text of a list. Absent: it does not, or it is not marked. */
+  schemaErrors?: string;
   /** What it starts, unless it is a duplicate: written in the same transaction. */
   runs?: readonly NewRun[];
   starts?: readonly NewStart[];

@@ -6,6 +6,8 @@ export * from "./dedup-keys.ts";
 export * from "./environments.ts";
 export * from "./erasure.ts";
 export * from "./event-cursor.ts";
+export * from "./event-schemas.ts";
+export * from "./event-shapes.ts";
 export * from "./event-types.ts";
 export * from "./events.ts";
 export * from "./function-starts.ts";

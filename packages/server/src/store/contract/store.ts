@@ -12,6 +12,8 @@ import type { CancellationStore } from "./cancellations.ts";
 import type { DedupKeyStore } from "./dedup-keys.ts";
 import type { EnvironmentStore } from "./environments.ts";
 import type { ErasureStore } from "./erasure.ts";
+import type { EventSchemaStore } from "./event-schemas.ts";
+import type { EventShapeStore } from "./event-shapes.ts";
 import type { EventTypeStore } from "./event-types.ts";
 import type { EventStore } from "./events.ts";
 import type { FunctionStartStore } from "./function-starts.ts";
@@ -53,6 +55,8 @@ export interface Store
     IdempotencyStore,
     JobStore,
     EventTypeStore,
+    EventSchemaStore,
+    EventShapeStore,
     TrafficStore,
     TurnStore {
   /** Waits for what is under way, then lets go of the store. Idempotent. */
@@ -92,8 +96,9 @@ export interface NodeReport {
   isGone: boolean;
 }
 
-/** What nodes keep in memory: environments, keys and webhooks, or apps and functions. */
-export type StoreTopic = "directory" | "registry";
+/** What nodes keep in memory: environments, keys and webhooks; apps and functions; declared schemas. */
+export const STORE_TOPICS = ["directory", "registry", "catalogue"] as const;
+export type StoreTopic = (typeof STORE_TOPICS)[number];
 
 /** What became of one transaction of the group commit, for figures. */
 export interface CommitFigures {

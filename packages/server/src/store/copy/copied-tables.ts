@@ -73,7 +73,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["sequence"],
     columns: same(
       ...["sequence", "environment_id", "event_id", "name_id", "ts", "received_at", "dedup_id", "source_no", "duplicates", "matched"],
-      ...["extras", "data"],
+      ...["extras", "schema_errors", "data"],
     ),
   },
   {
@@ -269,6 +269,18 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     columns: same("environment_id", "name", "retention_ms"),
     convert: escaped("name"),
   },
+  {
+    name: "event_schemas",
+    key: ["environment_id", "name"],
+    columns: same(...["environment_id", "name", "schema", "mode", "description", "version", "updated_at", "faults", "last_fault_at"]),
+  },
+  {
+    name: "event_schema_versions",
+    key: ["environment_id", "name", "version"],
+    columns: same("environment_id", "name", "version", "schema", "created_at"),
+  },
+  { name: "event_shapes", key: ["environment_id", "name"], columns: same("environment_id", "name", "shape") },
+  { name: "event_shapes_read", key: ["only_row"], columns: same("only_row", "sequence") },
   {
     name: "event_type_hours",
     key: ["environment_id", "name_id", "hour"],

@@ -8,7 +8,7 @@ import { MOVED_FILE, type Move } from "../sqlite/folder/moved-folder.ts";
 import { COPIED_TABLES } from "./copied-tables.ts";
 
 /** Rows that migrations put there, and the source brings as well. */
-const SEEDS = ["lanes", "event_types_counted"];
+const SEEDS = ["lanes", "event_types_counted", "event_shapes_read"];
 /** Sequences that no column names as its default, and the numbers that are taken: the next one must lie beyond them. */
 const OTHER_SEQUENCES: readonly (readonly [sequence: string, taken: string])[] = [
   ["event_sequence", "SELECT max(sequence) FROM events"],

@@ -24,6 +24,8 @@ import { appStore } from "./apps/apps.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { erasureStore } from "./erasure/erasure.ts";
 import { dedupKeyStore } from "./events/dedup-keys.ts";
+import { eventSchemaStore } from "./events/event-schemas.ts";
+import { eventShapeStore } from "./events/event-shapes.ts";
 import { eventTypeStore } from "./events/event-types.ts";
 import { followEvents, getEvent, sequenceBefore } from "./events/follow-events.ts";
 import { InternedIds } from "./events/interned-ids.ts";
@@ -149,6 +151,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...auditStore(database),
     ...idempotencyStore(database),
     ...eventTypeStore(database),
+    ...eventSchemaStore(database, announced),
+    ...eventShapeStore(database),
     ...trafficStore(database),
     ...webhookStore(database, announced, box),
     ...webhookRequestStore(database, events),

@@ -16,6 +16,8 @@ import { DATABASE_FILE, openWriter } from "./database.ts";
 import { erasureStore } from "./erasure/erasure.ts";
 import { prepareAppendEvents } from "./events/append-events.ts";
 import { dedupKeyStore } from "./events/dedup-keys.ts";
+import { eventSchemaStore } from "./events/event-schemas.ts";
+import { eventShapeStore } from "./events/event-shapes.ts";
 import { eventTypeStore } from "./events/event-types.ts";
 import { InsertEvents } from "./events/insert-events.ts";
 import { InternedIds } from "./events/interned-ids.ts";
@@ -148,6 +150,8 @@ export function openSqliteStore({
     ...auditStore(db, writer, reader),
     ...idempotencyStore(db, writer),
     ...eventTypeStore(db, writer, reader),
+    ...eventSchemaStore(db, writer),
+    ...eventShapeStore(db, writer),
     ...trafficStore(db, writer, reader),
     ...webhookStore(db, writer, box),
     ...webhookRequestStore(db, writer, reader),

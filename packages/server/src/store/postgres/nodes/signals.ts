@@ -10,7 +10,7 @@
 
 import type { RunNo } from "@inlet/protocol";
 import type { Client } from "pg";
-import { fromStoreText, type QueueListener, type RealtimeListener, type StoreTopic } from "../../contract/index.ts";
+import { fromStoreText, type QueueListener, type RealtimeListener, STORE_TOPICS, type StoreTopic } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 import { type News, noNews, noteLane } from "../group-writes.ts";
 import { LANE_WALK } from "../queue/lane-walk.ts";
@@ -177,7 +177,7 @@ export class Signals {
       const now = this.#database.now();
       for (const { key } of await this.#database.query<{ key: string }>(LANES_DUE, [now])) this.queue.notify(fromStoreText(key), now);
       this.events.notify();
-      for (const topic of ["directory", "registry"] as const) this.topics.notify(topic);
+      for (const topic of STORE_TOPICS) this.topics.notify(topic);
     } catch {
       // The next look finds it.
     }

@@ -142,6 +142,8 @@ CREATE TABLE events (
   -- Whether it started a function or resumed a run.
   matched        smallint NOT NULL DEFAULT 0,
   extras         text,
+  -- How it breaks the schema declared for its name, as JSON; null: it does not, or nobody wants to know.
+  schema_errors  text,
   data           text NOT NULL
 ) PARTITION BY RANGE (event_id);
 CREATE UNIQUE INDEX events_by_id ON events (environment_id, event_id);
@@ -548,6 +550,45 @@ CREATE TABLE event_type_settings (
   retention_ms   bigint,
   PRIMARY KEY (environment_id, name)
 );
+
+-- What people declare about events of a name: a JSON Schema of their data, and what happens to those that break it.
+CREATE TABLE event_schemas (
+  environment_id integer NOT NULL REFERENCES environments (environment_id),
+  name           text COLLATE "C" NOT NULL,
+  schema         text,
+  mode           text NOT NULL CHECK (mode IN ('observe', 'warn', 'refuse')),
+  description    text,
+  version        integer NOT NULL,
+  updated_at     bigint NOT NULL,
+  faults         bigint NOT NULL,
+  last_fault_at  bigint,
+  PRIMARY KEY (environment_id, name)
+);
+
+CREATE TABLE event_schema_versions (
+  environment_id integer NOT NULL,
+  name           text COLLATE "C" NOT NULL,
+  version        integer NOT NULL,
+  schema         text,
+  created_at     bigint NOT NULL,
+  PRIMARY KEY (environment_id, name, version)
+);
+
+-- Shapes of events as they were seen, as JSON, made behind the events.
+CREATE TABLE event_shapes (
+  environment_id integer NOT NULL,
+  name           text COLLATE "C" NOT NULL,
+  shape          text NOT NULL,
+  PRIMARY KEY (environment_id, name)
+);
+
+-- One row: the sequence number up to which events were looked at for their shapes.
+CREATE TABLE event_shapes_read (
+  only_row integer PRIMARY KEY CHECK (only_row = 1),
+  sequence bigint NOT NULL
+);
+INSERT INTO event_shapes_read VALUES (1, 0);
+
 CREATE TABLE event_type_hours (
   environment_id integer NOT NULL,
   name_id        integer NOT NULL,

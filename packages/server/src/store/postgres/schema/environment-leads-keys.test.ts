@@ -26,6 +26,7 @@ const REFERENCE_TABLES: Record<string, string> = {
   limit_slots: "a limit may count for all environments together",
   turns: "which node sweeps",
   event_types_counted: "how far each shard has come",
+  event_shapes_read: "how far each shard has come",
   time_partitions: "the partitions of each shard",
   nodes: "nodes work for every environment",
   schema_version: "one row",

@@ -16,12 +16,13 @@ export type EventRowValues = [
   sourceNo: number,
   matched: 0 | 1,
   extras: string | null,
+  schemaErrors: string | null,
   data: string,
 ];
 
 /** Rows that one statement writes, the largest number first. */
 const SIZES = [20, 5, 1] as const;
-const VALUES_PER_ROW = 11;
+const VALUES_PER_ROW = 12;
 
 export class InsertEvents {
   readonly #lastSequence: StatementSync;
@@ -72,6 +73,6 @@ export class InsertEvents {
 function insertOf(rows: number): string {
   const row = `(${Array(VALUES_PER_ROW).fill("?").join(", ")})`;
   return `
-    INSERT INTO events (sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, matched, extras, data)
+    INSERT INTO events (sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, matched, extras, schema_errors, data)
     VALUES ${Array(rows).fill(row).join(", ")}`;
 }

@@ -65,6 +65,8 @@ CREATE TABLE events (
   -- Whether it started a function or resumed a run.
   matched        INTEGER NOT NULL DEFAULT 0,
   extras         TEXT,
+  -- How it breaks the schema declared for its name, as JSON; null: it does not, or nobody wants to know.
+  schema_errors  TEXT,
   data           TEXT NOT NULL
 ) STRICT;
 
@@ -457,6 +459,44 @@ CREATE TABLE event_type_settings (
   retention_ms   INTEGER,
   PRIMARY KEY (environment_id, name)
 ) STRICT, WITHOUT ROWID;
+
+-- What people declare about events of a name: a JSON Schema of their data, and what happens to those that break it.
+CREATE TABLE event_schemas (
+  environment_id INTEGER NOT NULL REFERENCES environments (environment_id),
+  name           TEXT NOT NULL,
+  schema         TEXT,
+  mode           TEXT NOT NULL CHECK (mode IN ('observe', 'warn', 'refuse')),
+  description    TEXT,
+  version        INTEGER NOT NULL,
+  updated_at     INTEGER NOT NULL,
+  faults         INTEGER NOT NULL,
+  last_fault_at  INTEGER,
+  PRIMARY KEY (environment_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE event_schema_versions (
+  environment_id INTEGER NOT NULL,
+  name           TEXT NOT NULL,
+  version        INTEGER NOT NULL,
+  schema         TEXT,
+  created_at     INTEGER NOT NULL,
+  PRIMARY KEY (environment_id, name, version)
+) STRICT, WITHOUT ROWID;
+
+-- Shapes of events as they were seen, as JSON, made behind the events.
+CREATE TABLE event_shapes (
+  environment_id INTEGER NOT NULL,
+  name           TEXT NOT NULL,
+  shape          TEXT NOT NULL,
+  PRIMARY KEY (environment_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- One row: the sequence number up to which events were looked at for their shapes.
+CREATE TABLE event_shapes_read (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  sequence INTEGER NOT NULL
+) STRICT;
+INSERT INTO event_shapes_read VALUES (1, 0);
 
 -- `hour` is counted from 1970.
 CREATE TABLE event_type_hours (

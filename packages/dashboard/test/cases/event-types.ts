@@ -1,0 +1,48 @@
+/** The catalogue: a schema is declared on the page of its event type, beside what traffic shows, and the tester marks what it refuses. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Browser } from "playwright-core";
+import { startTestService } from "../../../server/test/support/service.ts";
+import { makeWebhook } from "../../../server/test/support/webhooks.ts";
+import { openPage } from "../support/browser.ts";
+import { until } from "../support/until.ts";
+
+const NAME = "shop/order.created";
+
+export function eventTypeCases(browser: () => Browser): void {
+  test("an event type shows its shape and drift, and its schema is declared there", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    await service.send(
+      Array.from({ length: 12 }, (_, n) => ({ name: NAME, data: { orderId: `o_${n}`, ...(n % 2 === 0 && { amount: 1 }) } })),
+    );
+    await service.rest("GET", `/event-types/${encodeURIComponent(NAME)}`);
+    await service.send({ name: NAME, data: { orderId: "o", coupon: "x" } });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/event-types/${encodeURIComponent(NAME)}`);
+    const shape = page.getByRole("region", { name: "Shape" });
+    await shape.getByText("New field coupon (string)").waitFor();
+    await shape.getByRole("row").filter({ hasText: "orderId" }).getByText("100 %").waitFor();
+    const schema = page.getByRole("region", { name: "Schema" });
+    await schema.getByRole("button", { name: "Start from the shape" }).click();
+    await schema.getByRole("button", { name: "Save" }).click();
+    await schema.getByText("version 1").waitFor();
+    await schema.getByLabel("Mode").selectOption("refuse");
+    await until(
+      "the mode",
+      async () => (await service.rest("GET", `/event-types/${encodeURIComponent(NAME)}`)).body.data.mode === "refuse",
+    );
+    assert.equal((await service.send({ name: NAME, data: { amount: 1 } })).body.code, "event_schema");
+    await page.reload();
+    await schema.getByText("1 event did not match").waitFor();
+  });
+
+  test("the tester marks an event that would be refused", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const body = { schema: { type: "object", required: ["orderId"] }, mode: "refuse" };
+    await service.rest("PUT", `/event-types/${encodeURIComponent(NAME)}`, { body });
+    const webhook = await makeWebhook(service, `function transform(evt) { return { name: "${NAME}", data: {} }; }`);
+    const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/${webhook.id}`);
+    await page.getByText("This event would be refused").waitFor();
+    await page.getByText("data/orderId is required").waitFor();
+  });
+}

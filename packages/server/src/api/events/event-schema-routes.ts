@@ -1,0 +1,213 @@
+/** REST: what people declare about event types, its versions, and how these and the inferred shape differ. */
+
+import { type EnvironmentId, eventNameFault } from "@inlet/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import {
+  type Environment,
+  type EventSchema,
+  type EventSchemaStore,
+  type EventTypeStore,
+  SCHEMA_MODES,
+  type SchemaMode,
+} from "../../store/contract/index.ts";
+import type { AuditTrail } from "../access/audit-trail.ts";
+import { checkMayUse } from "../access/principal.ts";
+import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { invalid, RestRefusal } from "../rest-errors.ts";
+import { closed } from "../rest-schemas.ts";
+import { RETENTION, readRetention, writeRetention } from "../retention-fields.ts";
+import { BOOLEAN, dataOf, INSTANT, INTEGER, listOf, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
+import type { DeclaredParts } from "./declared-view.ts";
+
+export interface EventSchemaRoutesParts extends DeclaredParts {
+  access: AccessRules;
+  audit: AuditTrail;
+  store: EventSchemaStore & EventTypeStore;
+  now: () => number;
+}
+
+const SCHEMAS_MAX = 1_000;
+const MODE = { type: "string", enum: SCHEMA_MODES } as const;
+const SCHEMA = { type: ["object", "null"], additionalProperties: true } as const;
+const DESCRIPTION_LENGTH_MAX = 2_000;
+
+const DECLARED = shape(
+  {
+    ...{ name: TEXT, schema: SCHEMA, mode: MODE, description: TEXT_OR_NULL, version: INTEGER, updatedAt: INSTANT },
+    faults: { ...INTEGER, description: "Events that did not match, in every mode." },
+  },
+  { title: "EventSchema" },
+);
+const SETTINGS = shape(
+  {
+    ...{ name: TEXT, schema: SCHEMA, mode: MODE, description: TEXT_OR_NULL, version: INTEGER, faults: INTEGER },
+    retention: RETENTION,
+  },
+  { title: "EventTypeSettings" },
+);
+const VERSION = shape({ version: INTEGER, schema: SCHEMA, createdAt: INSTANT }, { title: "EventSchemaVersion" });
+const FIELD = { anyOf: [shape({ types: listOf(TEXT), required: BOOLEAN }), { type: "null" }] } as const;
+const COMPARISON = shape(
+  {
+    from: TEXT,
+    to: TEXT,
+    changes: listOf(shape({ path: TEXT, change: { type: "string", enum: ["added", "removed", "changed"] }, from: FIELD, to: FIELD })),
+  },
+  { title: "EventTypeComparison" },
+);
+const VERDICT = shape(
+  {
+    mode: { ...MODE, type: ["string", "null"], enum: [...SCHEMA_MODES, null], description: "Null: no schema is declared." },
+    valid: BOOLEAN,
+    errors: listOf(shape({ path: TEXT, message: TEXT })),
+  },
+  { title: "EventSchemaVerdict" },
+);
+const PUT = {
+  summary: "Change the settings of an event type: its schema, and how long its events are kept",
+  description:
+    "Changes the fields given, whether or not such an event was seen. Branch environments share the settings of `branch`. A change holds within a second on every node.",
+  body: closed({
+    schema: { ...SCHEMA, description: "A JSON Schema (draft 2020-12) of `data`; null removes it." },
+    mode: { ...MODE, description: "Events that do not match are counted, marked too, or refused." },
+    description: { type: ["string", "null"], maxLength: DESCRIPTION_LENGTH_MAX },
+    retention: RETENTION,
+  }),
+  querystring: closed({}),
+  response: { 200: dataOf(SETTINGS) },
+} as const;
+const SIDE = { type: "string", pattern: "^(\\d{1,9}|shape)$" } as const;
+
+type Named = { Params: { name: string } };
+
+export function registerEventSchemaRoutes(app: FastifyInstance, parts: EventSchemaRoutesParts): void {
+  const { access, audit, store, catalogue, now } = parts;
+  const config = { ingest: true } as const;
+
+  function scoped(request: FastifyRequest): { environment: Environment; scope: EnvironmentId } {
+    const environment = environmentOf(access, request);
+    return { environment, scope: catalogue.scopeOf(environment.id) };
+  }
+
+  const list = { summary: "List declared event types", querystring: closed({}), response: { 200: pageOf(DECLARED) } };
+  app.get("/event-schemas", { config, schema: list }, async (request) => {
+    const { scope } = scoped(request);
+    await catalogue.flush();
+    const declared = (await store.eventSchemaList()).filter(({ environmentId }) => environmentId === scope);
+    return { data: declared.map(schemaView), page: { next: null } };
+  });
+
+  app.put<Named & { Body: PutBody }>("/event-types/:name", { config, schema: PUT }, async (request) => {
+    const { environment, scope } = scoped(request);
+    const shared = access.directory.environments().find(({ id }) => id === scope);
+    if (shared) checkMayUse(request, shared);
+    const { name } = request.params;
+    const fault = name.includes("*") ? "must be the whole name of an event, without *" : eventNameFault(name);
+    if (fault) throw invalid("name", fault);
+    const { schema, mode, description, retention } = request.body;
+    const retentionMs = readRetention("retention", retention);
+    if (schema !== undefined && schema !== null) await checkSchema(parts, scope, name, schema);
+    const change = {
+      ...(schema !== undefined && { schema: schema && JSON.stringify(schema) }),
+      ...(mode !== undefined && { mode }),
+      ...(description !== undefined && { description }),
+    };
+    const key = { environmentId: scope, name };
+    if (Object.keys(change).length > 0) {
+      await store.eventSchemaPut({ ...key, ...change, now: now() });
+      await catalogue.refresh();
+    }
+    const settings = await store.eventTypeSettingsPut({ ...key, ...(retentionMs !== undefined && { retentionMs }) });
+    const data = settingsView(name, await store.eventSchemaGet(key), writeRetention(settings.retentionMs));
+    const details = { mode: data.mode, version: data.version, retention: data.retention };
+    const target = { kind: "event-type", id: name, name };
+    await audit.note(request, { action: "event-type.updated", target, environment: environment.name, details });
+    return { data };
+  });
+
+  const versions = {
+    summary: "List the schemas an event type had",
+    description: "Newest first, at most 100.",
+    querystring: closed({}),
+    response: { 200: pageOf(VERSION) },
+  };
+  app.get<Named>("/event-types/:name/versions", { config, schema: versions }, async (request) => {
+    const { scope } = scoped(request);
+    const found = await store.eventSchemaVersions({ environmentId: scope, name: request.params.name });
+    const view = found.map(({ version, schema, createdAt }) => ({ version, schema: parsed(schema), createdAt: iso(createdAt) }));
+    return { data: view, page: { next: null } };
+  });
+
+  const compare = {
+    summary: "Compare two versions of an event type",
+    description: "Each is the number of a declared version, or `shape` for what traffic shows.",
+    querystring: closed({ from: SIDE, to: SIDE }, ["from", "to"]),
+    response: { 200: dataOf(COMPARISON) },
+    errors: ["event_schema_not_found"],
+  } as const;
+  app.get<Named & { Querystring: { from: string; to: string } }>(
+    "/event-types/:name/compare",
+    { config, schema: compare },
+    async (request) => {
+      const { environment, scope } = scoped(request);
+      const { from, to } = request.query;
+      const found = await store.eventSchemaVersions({ environmentId: scope, name: request.params.name });
+      const side = async (wanted: string) => {
+        if (wanted === "shape") return { shape: await parts.shapes.get(environment.id, request.params.name) };
+        const version = found.find((candidate) => String(candidate.version) === wanted);
+        if (!version) throw new RestRefusal("event_schema_not_found", `"${request.params.name}" has no schema version ${wanted}.`);
+        return { schema: parsed(version.schema) };
+      };
+      return { data: { from, to, changes: parts.compareShapes(await side(from), await side(to)) } };
+    },
+  );
+
+  const check = {
+    summary: "Check data against the schema of an event type",
+    description: "Stores and counts nothing.",
+    body: closed({ data: { type: "object", additionalProperties: true } }, ["data"]),
+    querystring: closed({}),
+    response: { 200: dataOf(VERDICT) },
+  } as const;
+  app.post<Named & { Body: { data: object } }>("/event-types/:name/check", { config, schema: check }, async (request) => {
+    const { environment } = scoped(request);
+    const verdict = catalogue.verdict(environment.id, { name: request.params.name, data: JSON.stringify(request.body.data) });
+    return { data: verdict ?? { mode: null, valid: true, errors: [] } };
+  });
+}
+
+interface PutBody {
+  schema?: object | null;
+  mode?: SchemaMode;
+  description?: string | null;
+  retention?: string | null;
+}
+
+async function checkSchema(
+  { catalogue, store }: EventSchemaRoutesParts,
+  scope: EnvironmentId,
+  name: string,
+  schema: object,
+): Promise<void> {
+  const fault = catalogue.schemaFault(schema);
+  if (fault) throw invalid("schema", fault);
+  const others = (await store.eventSchemaList()).filter((known) => known.environmentId === scope && known.name !== name);
+  if (others.length >= SCHEMAS_MAX) throw invalid("name", `would be more than ${SCHEMAS_MAX} declared event types of one environment`);
+}
+
+function schemaView({ name, schema, mode, description, version, updatedAt, faults }: EventSchema) {
+  return { name, schema: parsed(schema), mode, description, version, updatedAt: iso(updatedAt), faults };
+}
+
+function settingsView(name: string, declared: EventSchema | null, retention: string | null) {
+  const { schema = null, mode = "observe", description = null, version = 0, faults = 0 } = declared ?? {};
+  return { name, schema: parsed(schema), mode, description, version, faults, retention };
+}
+
+function parsed(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,155 @@
+/**
+ * Declared schemas, kept in memory, each compiled once, and held against every event that comes in: through keys, webhooks and steps.
+ * A change by another node holds here as soon as it is announced. Faults are counted in memory and added to the store every second.
+ */
+
+import { type EnvironmentId, FAULTS_REPORTED_MAX, type Fault, Refusal, type SentEvent } from "@inlet/protocol";
+import type { Logger } from "pino";
+import type { Environment, EventSchema, EventSchemaStore, SchemaFaults, SchemaMode } from "../store/contract/index.ts";
+import { compileSchema, type SchemaCheck, type SchemaFault } from "./compile-schema.ts";
+
+const FLUSH_EVERY_MS = 1_000;
+
+export interface CatalogueParts {
+  store: EventSchemaStore;
+  directory: { environments(): readonly Environment[]; environment(id: EnvironmentId): Environment | undefined };
+  log: Logger;
+  now: () => number;
+}
+
+/** A schema in force. */
+interface Declared {
+  key: { environmentId: EnvironmentId; name: string };
+  text: string;
+  mode: SchemaMode;
+  /** Made when the first event comes. */
+  check: SchemaCheck | null;
+}
+
+export interface Verdict {
+  mode: SchemaMode;
+  valid: boolean;
+  errors: SchemaFault[];
+}
+
+export class Catalogue {
+  readonly #parts: CatalogueParts;
+  #declared = new Map<string, Declared>();
+  #faults = new Map<Declared["key"], SchemaFaults>();
+  #flushing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: CatalogueParts) {
+    this.#parts = parts;
+  }
+
+  async refresh(): Promise<void> {
+    const known = this.#declared;
+    const declared = new Map<string, Declared>();
+    for (const { environmentId, name, schema, mode } of await this.#parts.store.eventSchemaList()) {
+      if (schema === null) continue;
+      const id = idOf(environmentId, name);
+      const before = known.get(id);
+      declared.set(id, { key: { environmentId, name }, text: schema, mode, check: before?.text === schema ? before.check : null });
+    }
+    this.#declared = declared;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  /** Where the schemas of an environment are kept: branch environments share those of `branch`. */
+  scopeOf(environmentId: EnvironmentId): EnvironmentId {
+    const { directory } = this.#parts;
+    if (directory.environment(environmentId)?.kind !== "branch") return environmentId;
+    return directory.environments().find(({ kind }) => kind === "shared")?.id ?? environmentId;
+  }
+
+  /** Why a schema cannot be used; null: it can. */
+  schemaFault(schema: object): string | null {
+    const compiled = compileSchema(schema);
+    return "fault" in compiled ? compiled.fault : null;
+  }
+
+  /** Events with their marks, in order; or a refusal that names every fault. */
+  admit<Event extends SentEvent>(environmentId: EnvironmentId, events: readonly Event[]): readonly (Event & Marked)[] | Refusal {
+    if (this.#declared.size === 0) return events;
+    const scope = this.scopeOf(environmentId);
+    const refused: Fault[] = [];
+    const marked = events.map((event, index): Event & Marked => {
+      const verdict = this.#verdict(scope, event, true);
+      if (!verdict || verdict.valid || verdict.mode === "observe") return event;
+      if (verdict.mode === "warn") return { ...event, schemaErrors: JSON.stringify(verdict.errors) };
+      refused.push(...verdict.errors.map(({ path, message }) => ({ index, field: "data", path, message })));
+      return event;
+    });
+    const [first] = refused;
+    if (!first) return marked;
+    const message = `Event ${first.index}: data${first.path ?? ""} ${first.message}, by the schema declared for "${events[first.index ?? 0]?.name}".`;
+    return new Refusal("event_schema", message, refused.slice(0, FAULTS_REPORTED_MAX));
+  }
+
+  /** What an event would meet; null: no schema is declared for its name. Nothing is counted. */
+  verdict(environmentId: EnvironmentId, event: Pick<SentEvent, "name" | "data">): Verdict | null {
+    return this.#verdict(this.scopeOf(environmentId), event, false);
+  }
+
+  /** Adds to the store what was counted so far. Never throws: what cannot be added now is added later. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(() => this.#add());
+    return this.#flushing;
+  }
+
+  #verdict(scope: EnvironmentId, { name, data }: Pick<SentEvent, "name" | "data">, counts: boolean): Verdict | null {
+    const declared = this.#declared.get(idOf(scope, name));
+    if (!declared) return null;
+    declared.check ??= this.#compile(declared);
+    const errors = declared.check(JSON.parse(data));
+    if (errors.length > 0 && counts) this.#note(declared.key);
+    return { mode: declared.mode, valid: errors.length === 0, errors };
+  }
+
+  /** Checked when it was declared: what cannot be compiled now was written by another release, and harms no event. */
+  #compile({ key, text }: Declared): SchemaCheck {
+    const compiled = compileSchema(JSON.parse(text));
+    if ("check" in compiled) return compiled.check;
+    this.#parts.log.error({ ...key, fault: compiled.fault }, "a declared schema cannot be used; events are not checked against it");
+    return () => [];
+  }
+
+  #note(key: Declared["key"]): void {
+    const noted = this.#faults.get(key) ?? { ...key, count: 0, lastAt: 0 };
+    noted.count++;
+    noted.lastAt = this.#parts.now();
+    this.#faults.set(key, noted);
+  }
+
+  async #add(): Promise<void> {
+    if (this.#faults.size === 0) return;
+    const faults = this.#faults;
+    this.#faults = new Map();
+    try {
+      await this.#parts.store.eventSchemaFaultsAdd({ faults: [...faults.values()] });
+    } catch (error) {
+      for (const [key, { count, lastAt }] of faults) {
+        const since = this.#faults.get(key);
+        this.#faults.set(key, { ...key, count: count + (since?.count ?? 0), lastAt: Math.max(lastAt, since?.lastAt ?? 0) });
+      }
+      this.#parts.log.debug({ err: error }, "schema faults could not be written; they are kept for the next time");
+    }
+  }
+}
+
+interface Marked {
+  schemaErrors?: string;
+}
+
+function idOf(environmentId: EventSchema["environmentId"], name: string): string {
+  return `${environmentId} ${name}`;
+}

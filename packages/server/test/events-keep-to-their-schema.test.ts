@@ -1,0 +1,149 @@
+/** A declared schema holds at every entrance, in each of its modes, and what traffic shows is inferred beside it. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startApp } from "./support/app.ts";
+import { endedRun, until } from "./support/runs.ts";
+import { call, EVENT_KEY, startTestService, type TestService } from "./support/service.ts";
+import { makeWebhook, post } from "./support/webhooks.ts";
+
+const NAME = "shop/order.created";
+const TYPE = `/event-types/${encodeURIComponent(NAME)}`;
+const SCHEMA = {
+  type: "object",
+  required: ["orderId"],
+  properties: { orderId: { type: "string" }, amount: { type: "number" } },
+};
+
+async function declare(service: TestService, body: object, headers: Record<string, string> = {}): Promise<void> {
+  const { status, text } = await service.rest("PUT", TYPE, { body, headers });
+  assert.equal(status, 200, text);
+}
+
+function bad(...more: object[]) {
+  return [{ name: NAME, data: { orderId: "o_1" } }, { name: NAME, data: { amount: "1" } }, ...more];
+}
+
+test("refuse: nothing is stored, and every fault is named with its path", async (t) => {
+  const service = await startTestService(t);
+  await declare(service, { schema: SCHEMA, mode: "refuse", description: "An order" });
+  const { status, body } = await service.send(bad());
+  assert.deepEqual([status, body.code], [400, "event_schema"]);
+  assert.deepEqual(
+    body.details.map(({ index, path }: { index: number; path: string }) => [index, path]),
+    [
+      [1, "/orderId"],
+      [1, "/amount"],
+    ],
+  );
+  assert.deepEqual((await service.rest("GET", "/events")).body.data, []);
+  assert.equal((await service.send({ name: NAME, data: { orderId: "o_1" } })).status, 200);
+  assert.equal((await service.send({ name: "shop/other", data: { amount: "1" } })).status, 200);
+  const { data } = (await service.rest("GET", TYPE)).body;
+  assert.deepEqual([data.schema, data.mode, data.description, data.faults, data.version], [SCHEMA, "refuse", "An order", 1, 1]);
+});
+
+test("warn marks the event, observe counts it; the default is observe", async (t) => {
+  const service = await startTestService(t);
+  await declare(service, { schema: SCHEMA });
+  const [, seen] = (await service.send(bad())).body.ids;
+  await declare(service, { mode: "warn" });
+  const [fine, marked] = (await service.send(bad())).body.ids;
+  const schemaOf = async (id: string) => (await service.rest("GET", `/events/${id}`)).body.data.schema;
+  assert.equal(await schemaOf(seen), undefined);
+  assert.equal(await schemaOf(fine), undefined);
+  const { valid, errors } = await schemaOf(marked);
+  assert.equal(valid, false);
+  assert.deepEqual(
+    errors.map(({ path }: { path: string }) => path),
+    ["/orderId", "/amount"],
+  );
+  assert.equal((await service.rest("GET", TYPE)).body.data.faults, 2);
+  await declare(service, { schema: null });
+  assert.equal(await schemaOf((await service.send(bad())).body.ids[1]), undefined);
+});
+
+test("webhooks and sends of steps are checked too", async (t) => {
+  const service = await startTestService(t);
+  await declare(service, { schema: SCHEMA, mode: "refuse" });
+  const webhook = await makeWebhook(service, `function transform(evt) { return { name: "${NAME}", data: evt }; }`);
+  const refused = await post(webhook.url, { amount: "1" });
+  assert.deepEqual([refused.status, refused.body.code, refused.body.details[0].path], [400, "event_schema", "/orderId"]);
+  const { data } = (await service.rest("GET", `/webhooks/${webhook.id}/requests`)).body;
+  assert.equal(data[0].outcome, "event_schema");
+  assert.equal((await post(webhook.url, { orderId: "o_1" })).status, 200);
+  await startApp(t, service, (inlet) => [
+    inlet.createFunction({ id: "send", retries: 0 }, { event: "shop/go" }, ({ step }) =>
+      step.sendEvent("order", { name: NAME, data: { amount: "1" } }),
+    ),
+  ]);
+  const run = await endedRun(service, (await service.send({ name: "shop/go", data: {} })).body.ids[0]);
+  assert.equal(run.status, "failed");
+  assert.match(JSON.stringify(run), /event_schema|schema declared/);
+});
+
+test("branch environments share the schemas of branch; other environments have their own", async (t) => {
+  const service = await startTestService(t);
+  await service.rest("POST", "/environments", { body: { name: "feature/a", kind: "branch" } });
+  await declare(service, { schema: SCHEMA, mode: "refuse" }, { "x-service-env": "branch" });
+  const key = await service.rest("POST", "/keys", { body: { kind: "event", name: "b" }, headers: { "x-service-env": "branch" } });
+  const send = (headers: Record<string, string>, eventKey: string) =>
+    call(`${service.url}/e/${eventKey}`, { method: "POST", headers, body: JSON.stringify({ name: NAME, data: {} }) });
+  assert.equal((await send({ "x-service-env": "feature/a" }, key.body.data.key)).body.code, "event_schema");
+  assert.equal((await send({}, EVENT_KEY)).status, 200);
+  const shown = await service.rest("GET", TYPE, { headers: { "x-service-env": "feature/a" } });
+  assert.equal(shown.body.data.mode, "refuse");
+});
+
+test("what cannot be declared is refused with the reason", async (t) => {
+  const service = await startTestService(t);
+  const put = (name: string, body: object) => service.rest("PUT", `/event-types/${encodeURIComponent(name)}`, { body });
+  const cases: [string, object, string][] = [
+    ["shop/*", { schema: {} }, "name"],
+    ["inlet/x", { schema: {} }, "name"],
+    [NAME, { schema: { $ref: "https://example.com" } }, "schema"],
+    [NAME, { schema: { type: "strong" } }, "schema"],
+    [NAME, { mode: "ignore" }, "mode"],
+    [NAME, { more: 1 }, "more"],
+  ];
+  for (const [name, body, field] of cases) {
+    const { status, body: answer } = await put(name, body);
+    assert.deepEqual([status, answer.code], [400, "request_invalid"], JSON.stringify(answer));
+    assert.equal(answer.details[0].field, field, JSON.stringify(answer));
+  }
+});
+
+test("the shape is inferred, drift is shown and raised, versions can be compared, data can be tried", async (t) => {
+  const service = await startTestService(t);
+  await declare(service, { schema: SCHEMA });
+  await service.send(
+    Array.from({ length: 20 }, (_, n) => ({ name: NAME, data: { orderId: `o_${n}`, ...(n % 2 === 0 && { amount: n }) } })),
+  );
+  const { shape } = (await service.rest("GET", TYPE)).body.data;
+  assert.equal(shape.samples, 20);
+  assert.deepEqual(
+    shape.fields.map(({ path, frequency, types }: { path: string; frequency: number; types: { type: string }[] }) => [
+      path,
+      frequency,
+      types.map(({ type }) => type),
+    ]),
+    [
+      ["amount", 0.5, ["integer"]],
+      ["orderId", 1, ["string"]],
+    ],
+  );
+  const odd = (await service.send({ name: NAME, data: { orderId: "o_99", coupon: "x" } })).body.ids[0];
+  const { drift } = (await service.rest("GET", TYPE)).body.data;
+  assert.deepEqual([drift[0].kind, drift[0].path, drift[0].type, drift[0].eventId], ["field", "coupon", "string", odd]);
+  const raised = await until("the internal event", async () => {
+    const { body } = await service.rest("GET", "/events?source=internal");
+    return body.data.find(({ name }: { name: string }) => name === "inlet/event-type.drifted");
+  });
+  assert.deepEqual([raised.data.event, raised.data.path, raised.data.type], [NAME, "coupon", "string"]);
+  const { changes } = (await service.rest("GET", `${TYPE}/compare?from=1&to=shape`)).body.data;
+  assert.ok(changes.some(({ path, change }: { path: string; change: string }) => path === "coupon" && change === "added"));
+  assert.equal((await service.rest("GET", `${TYPE}/compare?from=1&to=9`)).body.code, "event_schema_not_found");
+  assert.equal((await service.rest("GET", `${TYPE}/versions`)).body.data.length, 1);
+  const tried = await service.rest("POST", `${TYPE}/check`, { body: { data: { amount: "1" } } });
+  assert.deepEqual([tried.body.data.valid, tried.body.data.errors.length], [false, 2]);
+});
