@@ -1,0 +1,96 @@
+// An app of the published Go SDK. Prints its port when it listens.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/inngest/inngestgo"
+	"github.com/inngest/inngestgo/errors"
+	"github.com/inngest/inngestgo/step"
+)
+
+type data = map[string]any
+type input = inngestgo.Input[data]
+
+func define(client inngestgo.Client, opts inngestgo.FunctionOpts, handler func(context.Context, input) (any, error)) {
+	if _, err := inngestgo.CreateFunction(client, opts, inngestgo.EventTrigger("go/"+opts.ID, nil), handler); err != nil {
+		panic(err)
+	}
+}
+
+func everything(ctx context.Context, in input) (any, error) {
+	first, err := step.Run(ctx, "one", func(context.Context) (string, error) { return "ünïcode ✓", nil })
+	if err != nil {
+		return nil, err
+	}
+	step.Sleep(ctx, "nap", 10*time.Millisecond)
+	id, err := step.Send(ctx, "send", inngestgo.GenericEvent[data]{Name: "go/heard"})
+	if err != nil {
+		return nil, err
+	}
+	match := "event.data.key == async.data.key"
+	answer, err := step.WaitForEvent[inngestgo.GenericEvent[data]](ctx, "answer", step.WaitForEventOpts{Event: "go/answer", If: &match, Timeout: time.Minute})
+	if err != nil {
+		return nil, err
+	}
+	_, missed := step.WaitForEvent[inngestgo.GenericEvent[data]](ctx, "missed", step.WaitForEventOpts{Event: "go/never", Timeout: time.Second})
+	signal, err := step.WaitForSignal[data](ctx, "signal", step.WaitForSignalOpts{Signal: "go " + in.Event.Data["key"].(string), Timeout: time.Minute})
+	if err != nil {
+		return nil, err
+	}
+	invoked, err := step.Invoke[data](ctx, "call", step.InvokeOpts{FunctionId: "go-child", Data: data{"number": 21}, User: data{"id": 7}})
+	if err != nil {
+		return nil, err
+	}
+	fetched, err := step.Fetch[string](ctx, "fetch", step.FetchOpts{URL: in.Event.Data["url"].(string), Method: "GET"})
+	if err != nil {
+		return nil, err
+	}
+	return data{
+		"first": first, "sent": len(id) == 26, "answer": answer.Data["n"], "missed": missed == step.ErrEventNotReceived,
+		"signal": signal.Data["by"], "invoked": invoked, "fetched": fetched.StatusCode,
+	}, nil
+}
+
+func main() {
+	service, key, dev, inBand := os.Args[1], os.Getenv("APP_EVENT_KEY"), os.Args[2] == "dev", true
+	opts := inngestgo.ClientOpts{
+		AppID: "go", EventKey: &key, Dev: &dev, APIBaseURL: &service, EventAPIBaseURL: &service, AllowInBandSync: &inBand,
+		UseStreaming: os.Getenv("APP_STREAMS") == "1", Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	register := service + "/fn/register"
+	opts.RegisterURL = &register
+	if signing := os.Getenv("APP_SIGNING_KEY"); signing != "" {
+		opts.SigningKey = &signing
+	}
+	client, err := inngestgo.NewClient(opts)
+	if err != nil {
+		panic(err)
+	}
+	limits := []inngestgo.ConfigStepConcurrency{{Limit: 5}}
+	define(client, inngestgo.FunctionOpts{ID: "all", Concurrency: limits}, everything)
+	define(client, inngestgo.FunctionOpts{ID: "child"}, func(_ context.Context, in input) (any, error) {
+		return data{"doubled": in.Event.Data["number"].(float64) * 2, "user": in.Event.User}, nil
+	})
+	define(client, inngestgo.FunctionOpts{ID: "fails", Retries: inngestgo.IntPtr(1)}, func(ctx context.Context, in input) (any, error) {
+		return step.Run(ctx, "bad", func(context.Context) (any, error) { return nil, fmt.Errorf("bad luck") })
+	})
+	define(client, inngestgo.FunctionOpts{ID: "gives-up"}, func(context.Context, input) (any, error) {
+		return nil, errors.NoRetryError(fmt.Errorf("no use"))
+	})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("listening on %d\n", listener.Addr().(*net.TCPAddr).Port)
+	mux := http.NewServeMux()
+	mux.Handle("/api/inngest", client.Serve())
+	panic(http.Serve(listener, mux))
+}
