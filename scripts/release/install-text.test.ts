@@ -43,3 +43,12 @@ test("every page shows the one way to install, and pages without it lead there",
   const without = guides.filter((page) => !INSTALL_PAGES.includes(page) && !/\binstall\.md\b/.test(readPage(page)));
   assert.deepEqual(without, [], "these use the command and do not say how to install it");
 });
+
+test("variables in commands expand: none stands between single quotes", () => {
+  for (const page of ["README.md", ...globSync("docs/*.md", { cwd: ROOT })]) {
+    const blocks = [...readPage(page).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, script = ""]) => script);
+    for (const script of blocks)
+      for (const [, single = ""] of script.matchAll(/'([^']*)'|"(?:[^"\\]|\\.)*"/g))
+        assert.doesNotMatch(single, /\$[A-Z_]{2,}/, `${page}: ${script}`);
+  }
+});

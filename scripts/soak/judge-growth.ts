@@ -1,4 +1,7 @@
-/** Whether figures grew: the median of the last quarter of the samples against that of the first. */
+/**
+ * Whether figures grew: the median of the last quarter of the samples against that of the first. The first third is left out: a process
+ * that has just been started fills its caches and its heap.
+ */
 
 import type { Sample } from "./measure.ts";
 
@@ -21,8 +24,9 @@ const LIMITS: readonly Limit[] = [
 const SAMPLES_MIN = 8;
 
 /** A sentence for each figure that grew. Disk is judged only where old data has had time to go. */
-export function judgeGrowth(samples: readonly Sample[], { judgeDisk }: { judgeDisk: boolean }): string[] {
-  if (samples.length < SAMPLES_MIN) return [`only ${samples.length} samples were taken in the quiet half: growth cannot be judged`];
+export function judgeGrowth(all: readonly Sample[], { judgeDisk }: { judgeDisk: boolean }): string[] {
+  const samples = all.slice(Math.floor(all.length / 3));
+  if (samples.length < SAMPLES_MIN) return [`only ${samples.length} samples were taken after the warm-up: growth cannot be judged`];
   const quarter = Math.floor(samples.length / 4);
   return LIMITS.filter(({ figure }) => judgeDisk || figure !== "diskMib").flatMap(({ figure, name, share, units }) => {
     const [first, last] = [samples.slice(0, quarter), samples.slice(-quarter)].map((part) => median(part.map((sample) => sample[figure])));
