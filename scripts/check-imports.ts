@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SERVER = "packages/server/src";
 
 /** Folders that are stages, or as independent as one: they know the protocol, the store's contract and themselves. */
-const STAGES = ["receive", "transform", "catalogue", "deduplicate", "fan-out", "execute", "maintenance", "observe"];
+const STAGES = ["receive", "transform", "catalogue", "deduplicate", "fan-out", "execute", "maintenance", "observe", "alerts"];
 const CONTRACT = `${SERVER}/store/contract`;
 /** What both engines make of their rows. */
 const ROWS = `${SERVER}/store/rows`;

@@ -7,6 +7,7 @@ import { COMPLETION } from "./completion/completion-row.ts";
 import { DOCTOR } from "./doctor/doctor-row.ts";
 import { ENVIRONMENTS_ROWS } from "./environments/environments-rows.ts";
 import { EVENTS_ROWS } from "./events/events-rows.ts";
+import { JOBS_ROWS } from "./jobs/jobs-rows.ts";
 import { KEYS_ROWS } from "./keys/keys-rows.ts";
 import { LISTEN } from "./listen/listen-row.ts";
 import { MIGRATE_STORE } from "./migrate-store/migrate-store-row.ts";
@@ -14,13 +15,15 @@ import { RUNS_ROWS } from "./runs/runs-rows.ts";
 import { SEND } from "./send/send-row.ts";
 import { SERVICE_ROWS } from "./service/service-rows.ts";
 import { TYPES_ROWS } from "./types/types-rows.ts";
+import { VERSION } from "./version/version-row.ts";
 import { WEBHOOKS_ROWS } from "./webhooks/webhooks-rows.ts";
 
 export const GROUPS: readonly CommandGroup[] = [
   { word: "events", sentence: "List, show and follow events." },
   { word: "runs", sentence: "List, show, watch, cancel, rerun and release runs." },
+  { word: "jobs", sentence: "List, show, watch and cancel jobs, which work on many runs, events or requests." },
   { word: "apps", sentence: "List, sync and remove apps." },
-  { word: "functions", sentence: "List functions." },
+  { word: "functions", sentence: "List, pause and resume functions." },
   { word: "env", sentence: "List, create and archive environments." },
   { word: "keys", sentence: "List, create and revoke event, API and signing keys." },
   { word: "webhooks", sentence: "Manage webhooks as files: a folder with a transform, settings and fixtures for each." },
@@ -31,6 +34,7 @@ export const ROWS: readonly CommandRow[] = [
   SEND,
   ...EVENTS_ROWS,
   ...RUNS_ROWS,
+  ...JOBS_ROWS,
   ...APPS_ROWS,
   ...ENVIRONMENTS_ROWS,
   ...KEYS_ROWS,
@@ -41,4 +45,5 @@ export const ROWS: readonly CommandRow[] = [
   ...BACKUP_ROWS,
   MIGRATE_STORE,
   COMPLETION,
+  VERSION,
 ];

@@ -66,6 +66,8 @@ export const ERRORS = {
   run_not_repeatable: terminal(409, "The run cannot be rerun, because its function or event no longer exists."),
   run_holds_nothing: terminal(409, "The run does not hold up other runs of its order key."),
   run_state_gone: terminal(410, "The run has ended. Its state is no longer available to the SDK."),
+  step_not_found: terminal(404, "The run has no step with that id."),
+  alert_rule_not_found: terminal(404, "No alert rule with that id exists in this environment."),
   job_not_found: terminal(404, "No job with that id exists in this environment."),
   job_ended: terminal(409, "The job has already ended."),
   function_not_found: terminal(404, "No function with that id is registered in this environment."),

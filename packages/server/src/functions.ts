@@ -16,7 +16,7 @@ import type { AppCaller } from "./execute/call/call-app.ts";
 import type { Clock } from "./execute/clock.ts";
 import { Executor } from "./execute/executor.ts";
 import { createBackoff } from "./execute/queue/backoff.ts";
-import { createEndEvents } from "./execute/steps/end-events.ts";
+import { createEndEvents, internalBatch } from "./execute/steps/end-events.ts";
 import { cancelRun, resolveStep } from "./execute/steps/run-changes.ts";
 import { type InvokeParts, readInvocation, readSleep, readWait } from "./execute/steps/step-parameters.ts";
 import { FanOut, once } from "./fan-out/fan-out.ts";
@@ -60,6 +60,10 @@ export interface Functions {
   runs: RunsRoutesParts["runs"];
   /** False when the run has ended already. */
   cancelRun(run: { environmentId: Environment["id"]; no: RunNo }): Promise<boolean>;
+  /** Functions of an environment, archived ones too, with this id; null: all. */
+  functionNos(environmentId: Environment["id"], functionId: string | null): FunctionNo[];
+  /** Stores an event that the service itself makes, with what it starts. */
+  emit(event: { environmentId: Environment["id"]; name: string; dedupId: string; data: string }): Promise<void>;
   /** What jobs start. */
   jobStarts: {
     replay(environmentId: Environment["id"], event: StoredEvent, functionId: string | null): NewRun[];
@@ -219,7 +223,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
         .filter((known) => known.id === wanted)
         .map(({ no }) => no),
     cancel: (run) => cancelByHand(run),
-    rerun: (run) => rerunRun({ store, registry, fanOut, executor, now }, run),
+    rerun: (run, from) => rerunRun({ store, registry, fanOut, executor, now }, run, from),
   };
 
   return {
@@ -243,6 +247,14 @@ export function createFunctions(parts: FunctionsParts): Functions {
     inngest,
     runs,
     cancelRun: cancelByHand,
+    functionNos: (environmentId, id) =>
+      registry.everyFunction(environmentId).flatMap((known) => (id === null || known.id === id ? [known.no] : [])),
+    async emit({ environmentId, name, dedupId, data }) {
+      const at = now();
+      const event = plan(environmentId, { id: eventIds.next(at), name, ts: at, dedupId, data, extras: null }, at);
+      const { leased } = await store.eventAppend({ ...internalBatch(environmentId, at, [event]), lease: lease() });
+      executor.take(leased);
+    },
     jobStarts: {
       replay: (environmentId, event, id) => fanOut.replay(environmentId, event, id, now()),
       repeat: (run, event) => repeatedRun({ registry, fanOut, now }, run, event),

@@ -1,11 +1,11 @@
 /** Runs a function anew, with the events one of its runs was started by. */
 
-import type { RunId } from "@inlet/protocol";
+import type { RunId, StepId } from "@inlet/protocol";
 import type { Executor } from "./execute/executor.ts";
 import { type FanOut, once } from "./fan-out/fan-out.ts";
 import type { Registry } from "./fan-out/registry.ts";
 import { eventValue } from "./fan-out/waits.ts";
-import type { NewRun, RunDetails, RunSummary, Store, StoredEvent } from "./store/contract/index.ts";
+import type { KeptStep, NewRun, RunDetails, RunSummary, Store, StoredEvent } from "./store/contract/index.ts";
 
 export interface RerunParts {
   store: Store;
@@ -16,14 +16,29 @@ export interface RerunParts {
 }
 
 /** Null when the function or the event is gone. */
-export async function rerunRun({ store, registry, fanOut, executor, now }: RerunParts, run: RunDetails): Promise<RunId | null> {
+export async function rerunRun(
+  { store, registry, fanOut, executor, now }: RerunParts,
+  run: RunDetails,
+  from?: StepId,
+): Promise<RunId | null> {
   const { environmentId, eventSequence } = run;
   const event = await store.eventAt({ environmentId, sequence: eventSequence });
-  const fresh = event && repeatedRun({ registry, fanOut, now }, run, event);
-  if (!fresh) return null;
+  const repeated = event && repeatedRun({ registry, fanOut, now }, run, event);
+  if (!repeated) return null;
+  const fresh = from === undefined ? repeated : { ...repeated, steps: stepsBefore(run, from) };
   const { leased } = await store.runStart({ environmentId, eventSequence, run: fresh, now: now(), lease: executor.lease() });
   executor.take(leased);
   return fresh.id;
+}
+
+/** What was done when a step began, in the order it was done. */
+function stepsBefore({ steps }: RunDetails, from: StepId): KeptStep[] {
+  const first = steps.find(({ id }) => id === from);
+  if (!first) return [];
+  return steps
+    .filter(({ id, endedAt, position }) => id !== from && endedAt !== null && endedAt <= first.startedAt && position < first.position)
+    .filter((step): step is typeof step & { value: string } => step.value !== null && step.donePosition !== null)
+    .sort((a, b) => Number(a.donePosition) - Number(b.donePosition));
 }
 
 /** The run that repeats this one; null when its function is gone. */

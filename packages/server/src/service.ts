@@ -7,6 +7,8 @@ import { createEventIdGenerator, type JobId, type Refusal } from "@inlet/protoco
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageFile from "../package.json" with { type: "json" };
+import { AlertWatch } from "./alerts/alert-watch.ts";
+import { measure } from "./alerts/measure.ts";
 import { AttemptBudget } from "./api/access/attempt-budget.ts";
 import { AuditTrail } from "./api/access/audit-trail.ts";
 import { REMEMBERED_MS } from "./api/access/idempotency.ts";
@@ -252,6 +254,13 @@ async function serve(
     cancelRuns({ store, runs, cancel: runs.cancel }),
     replayRequests({ store, replay, webhooks: () => directory.webhooks(), environmentName: (id) => directory.environment(id)?.name ?? "" }),
   ];
+  const environmentName = (id: Environment["id"]) => directory.environment(id)?.name ?? null;
+  const measured = { store, now, functionNos: functions.functionNos, webhooks: () => directory.webhooks() };
+  const alertTurn = { work: "alerts", node: store.storeNode };
+  const alerts = new AlertWatch({
+    ...{ store, log, now, environmentName, emit: functions.emit, measure: (rule) => measure(measured, rule) },
+    takeTurn: (forMs) => store.turnTake({ ...alertTurn, now: now(), until: now() + forMs }),
+  });
   const jobRunner = new JobRunner({ store, kinds: jobKinds, log, now });
   const newJobId = () => ids.next(now()) as string as JobId;
   const jobs = createJobs({ store, kinds: jobKinds, rate: config.jobRate, newId: newJobId, wake: () => jobRunner.wake(), now });
@@ -362,11 +371,12 @@ async function serve(
   await functions.start((app.server.address() as AddressInfo).port);
   for (const part of upkeep) part.start();
   jobRunner.start();
+  alerts.start();
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
-    await jobRunner.stop();
+    await Promise.all([jobRunner.stop(), alerts.stop()]);
     // Apps that are being called still send events and hand in results: HTTP is closed when their calls have ended.
     await functions.stop();
     stopFollowing();

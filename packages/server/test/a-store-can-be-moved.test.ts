@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { type NewJob, StoreRefused } from "../src/store/contract/index.ts";
+import { type AlertRule, type NewJob, StoreRefused } from "../src/store/contract/index.ts";
 import { COPIED_TABLES } from "../src/store/copy/copied-tables.ts";
 import { copyStore } from "../src/store/copy/copy-store.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
@@ -335,6 +335,11 @@ const JOB = {
   ...{ total: 1, rate: 1, createdAt: 5 },
 } as never as NewJob;
 
+const ALERT_RULE = {
+  ...{ id: "alr_1", environmentId: 1, name: "back\\slash", kind: "queue_age", functionId: null, threshold: 9_999_999, windowMs: 60_000 },
+  ...{ quietHours: null, isEnabled: false, createdAt: 1, updatedAt: 2, raisedAt: null, value: null, changes: 0 },
+} as never as AlertRule;
+
 /** What no call of REST leaves behind at will. */
 async function addRest(folder: string): Promise<void> {
   const store = openSqliteStore({ folder, ...hooks });
@@ -344,11 +349,13 @@ async function addRest(folder: string): Promise<void> {
   await store.idempotencyAnswer({ owner: CALL.owner, key: CALL.key, status: 201, body: '{"a":"\\\\"}' });
   await store.jobItemsInsert({ id: JOB.id, environmentId: JOB.environmentId, chunk: 0, items: [999_999_999] });
   await store.jobInsert(JOB);
+  await store.alertRuleInsert(ALERT_RULE);
   await store.stop();
 }
 
 async function checkRest(url: string): Promise<void> {
   const store = await openPostgresStore({ url, ...hooks });
+  assert.deepEqual(await store.alertRuleList(), [ALERT_RULE]);
   const job = await store.jobGet(JOB);
   assert.deepEqual({ ...job, ...JOB }, job);
   assert.deepEqual(await store.sessionFind({ hash: "0f".repeat(32) }), SESSION);

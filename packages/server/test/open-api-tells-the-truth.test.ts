@@ -26,6 +26,7 @@ interface World {
   sleepingRunId: string;
   /** One that goes on for long. */
   jobId: string;
+  alertRuleId: string;
   heldRunId: string;
   signal: string;
 }
@@ -84,6 +85,11 @@ const CALLS: Readonly<Record<string, Call>> = {
   "GET /v1/events/{id}/runs": { path: ({ eventId }) => [eventId] },
   "GET /v1/holds": { query: "?function=shop-hold" },
   "POST /v1/runs/{id}/release": { path: ({ heldRunId }) => [heldRunId] },
+  "GET /v1/alert-rules": {},
+  "POST /v1/alert-rules": { body: { name: "r", kind: "failure_count", threshold: 5 }, status: 201 },
+  "PUT /v1/alert-rules/{id}": { path: ({ alertRuleId }) => [alertRuleId], body: { enabled: false } },
+  "DELETE /v1/alert-rules/{id}": { path: ({ alertRuleId }) => [alertRuleId] },
+  "GET /v1/alerts": {},
   "GET /v1/failures": {},
   "GET /v1/find": { query: "?id=order-1" },
   "POST /v1/functions/{id}/pause": { path: () => ["shop-ship"] },
@@ -160,9 +166,11 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
   const job = await service.rest("POST", "/jobs", { body: { kind: "events.replay", filter: { name: "filler/sent" }, rate: 1 } });
   const hold = await service.send({ name: "shop/hold", data: {} });
   const [failed] = await runsOf(service, hold.body.ids[0]);
+  const alertRule = await service.rest("POST", "/alert-rules", { body: { name: "a", kind: "queue_age", threshold: 60 } });
   return {
     service,
     jobId: job.body.data.id,
+    alertRuleId: alertRule.body.data.id,
     appUrl: app.url,
     endedRunId: ended.id,
     sleepingRunId: sleeping.id,

@@ -5,6 +5,7 @@ import type { Call } from "../command-line/command-row.ts";
 import type { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { listResult } from "../rest/list-result.ts";
 import { createRestClient } from "../rest/rest-client.ts";
+import type { RESUME_FLAGS } from "./apps-flags.ts";
 
 export interface App {
   id: string;
@@ -68,4 +69,22 @@ export async function listFunctions({ options, io }: AppCall): Promise<CommandRe
 function triggerText({ event, if: condition, cron }: AppFunction["triggers"][number]): string {
   if (cron !== undefined) return `cron ${cron}`;
   return condition === undefined ? (event ?? "") : `${event} if ${condition}`;
+}
+
+interface PausedFunction {
+  id: string;
+  pausedAt: string | null;
+  held: number;
+}
+
+export async function pauseFunction({ options, names }: AppCall): Promise<CommandResult> {
+  const path = `/functions/${encodeURIComponent(names[0] ?? "")}/pause`;
+  const shown = await createRestClient(options).data<PausedFunction>({ method: "POST", path });
+  return { exitCode: EXIT.ok, text: `Paused ${shown.id}. Runs that wait: ${shown.held}.`, json: shown };
+}
+
+export async function resumeFunction({ options, names }: Call<typeof RESUME_FLAGS>): Promise<CommandResult> {
+  const path = `/functions/${encodeURIComponent(names[0] ?? "")}/resume`;
+  const shown = await createRestClient(options).data<PausedFunction>({ method: "POST", path, body: { held: options.held } });
+  return { exitCode: EXIT.ok, text: `Resumed ${shown.id}.`, json: shown };
 }

@@ -2,6 +2,7 @@
 
 import { type CommandRow, command } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
+import { RESUME_FLAGS } from "./apps-flags.ts";
 
 export const APPS_ROWS: readonly CommandRow[] = [
   command({
@@ -41,5 +42,28 @@ export const APPS_ROWS: readonly CommandRow[] = [
     examples: [["inlet functions list", "functions of the default environment"]],
     flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./apps-commands.ts")).listFunctions(call),
+  }),
+  command({
+    words: ["functions", "pause"],
+    operands: "<function id>",
+    sentence: "Pauses a function. Its runs are created and wait.",
+    namesMin: 1,
+    namesMax: 1,
+    examples: [["inlet functions pause shop-ship", "until it is resumed"]],
+    flags: CONNECTION_FLAGS,
+    run: async (call) => (await import("./apps-commands.ts")).pauseFunction(call),
+  }),
+  command({
+    words: ["functions", "resume"],
+    operands: "<function id>",
+    sentence: "Resumes a paused function.",
+    namesMin: 1,
+    namesMax: 1,
+    examples: [
+      ["inlet functions resume shop-ship", "runs that waited go on"],
+      ["inlet functions resume shop-ship --held cancel", "runs that waited are cancelled"],
+    ],
+    flags: RESUME_FLAGS,
+    run: async (call) => (await import("./apps-commands.ts")).resumeFunction(call),
   }),
 ];

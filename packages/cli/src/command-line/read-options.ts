@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { CommandFault } from "./command-fault.ts";
 import { EXIT } from "./command-result.ts";
 import type { CommandRow, Flag, Flags, OptionsOf, Variables } from "./command-row.ts";
+import { nearest } from "./nearest.ts";
 
 type Given = string | boolean | string[] | null;
 
@@ -32,7 +33,10 @@ function parse(row: CommandRow, argv: readonly string[]) {
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
     return { values: values as Record<string, string | boolean | string[] | undefined>, positionals };
   } catch (error) {
-    throw usage(row, firstSentence((error as Error).message));
+    const message = firstSentence((error as Error).message);
+    const given = /^Unknown option '-{1,2}([^']+)'/.exec(message)?.[1];
+    const near = given === undefined ? null : nearest(given, Object.keys(row.flags));
+    throw usage(row, near === null ? message : `${message}; did you mean "--${near}"?`);
   }
 }
 
@@ -50,7 +54,11 @@ function check(row: CommandRow, name: string, { choices, fault }: Flag, value: s
 }
 
 export function usage({ words }: CommandRow, sentence: string): CommandFault {
-  return new CommandFault([`${sentence}.`, `"inlet ${words.join(" ")} --help" lists the flags.`], "usage", EXIT.usage);
+  return new CommandFault(
+    [sentence.endsWith("?") ? sentence : `${sentence}.`, `"inlet ${words.join(" ")} --help" lists the flags.`],
+    "usage",
+    EXIT.usage,
+  );
 }
 
 /** Removes the advice about its own API from Node's message. */

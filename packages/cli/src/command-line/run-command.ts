@@ -4,6 +4,7 @@ import { CommandFault } from "./command-fault.ts";
 import { type CommandResult, EXIT, JsonText } from "./command-result.ts";
 import { type CommandGroup, type CommandRow, type CommandTable, exitsOf, type Io } from "./command-row.ts";
 import { commandHelp, groupHelp, overview, serviceHelp } from "./help.ts";
+import { nearest } from "./nearest.ts";
 import { readOptions } from "./read-options.ts";
 
 const HELP_WORDS: ReadonlySet<string> = new Set(["--help", "-h"]);
@@ -63,7 +64,7 @@ function asFault(error: unknown): CommandFault {
 
 function meant(rows: readonly CommandRow[], group: CommandGroup | undefined, given: string): string {
   const known = rows.filter(({ words }) => !group || words[0] === group.word).map(({ words }) => words[group ? 1 : 0] as string);
-  const near = known.find((word) => word.startsWith(given.slice(0, 3)));
+  const near = nearest(given, [...new Set(known)]);
   return near ? `; did you mean "${near}"?` : "";
 }
 

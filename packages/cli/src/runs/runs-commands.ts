@@ -7,12 +7,13 @@ import { instant } from "../command-line/list-flags.ts";
 import { memberText } from "../events/event-text.ts";
 import { listResult } from "../rest/list-result.ts";
 import { type Connection, createRestClient } from "../rest/rest-client.ts";
+import { bulkRuns } from "./bulk-runs.ts";
 import { durationText, type RunDetails, type RunFields, runText } from "./run-text.ts";
-import type { LIST_FLAGS } from "./runs-flags.ts";
+import type { BULK_FLAGS, LIST_FLAGS, RERUN_FLAGS } from "./runs-flags.ts";
 
 export async function listRuns({ options, io }: Call<typeof LIST_FLAGS>): Promise<CommandResult> {
-  const { status, function: functionId, from, to, cursor, limit } = options;
-  const query = { status, function: functionId, from: from && instant(from), to: to && instant(to), cursor };
+  const { status, function: functionId, where, error, job, from, to, cursor, limit } = options;
+  const query = { status, function: functionId, where, error, job, from: from && instant(from), to: to && instant(to), cursor };
   const { items, next } = await createRestClient(options).list<RunFields>({ path: "/runs", query }, Number(limit));
   const rows = items.map((run) => [run.createdAt, run.id, run.status, run.function.id, run.event?.name ?? run.cron, durationOf(run)]);
   const headings = ["CREATED", "ID", "STATUS", "FUNCTION", "EVENT", "TOOK"];
@@ -24,21 +25,34 @@ export async function getRun({ options, names }: Call<typeof CONNECTION_FLAGS>):
   return { exitCode: EXIT.ok, text: runText(run, text), json: new JsonText(text) };
 }
 
-export async function cancelRun({ options, names }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
+export async function cancelRun(call: Call<typeof BULK_FLAGS>): Promise<CommandResult> {
+  const bulk = await bulkRuns(call, "runs.cancel");
+  if (bulk) return bulk;
+  const { options, names } = call;
   const { run, text } = await callRun(options, "POST", names[0] ?? "", "/cancel");
   return { exitCode: EXIT.ok, text: `Cancelled ${run.id} of ${run.function.id}.`, json: new JsonText(text) };
 }
 
-export async function rerunRun({ options, names }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
-  const { run, text } = await callRun(options, "POST", names[0] ?? "", "/rerun");
+export async function rerunRun(call: Call<typeof RERUN_FLAGS>): Promise<CommandResult> {
+  const bulk = await bulkRuns(call, "runs.rerun");
+  if (bulk) return bulk;
+  const { options, names } = call;
+  const body = options.fromStep === null ? undefined : { from: options.fromStep };
+  const { run, text } = await callRun(options, "POST", names[0] ?? "", "/rerun", body);
   const message = `Started ${run.id} of ${run.function.id}. To follow it, run "inlet runs watch ${run.id}".`;
   return { exitCode: EXIT.ok, text: message, json: new JsonText(text) };
 }
 
 /** A run with its JSON text, because parsing could change numbers in outputs. */
-export async function callRun(connection: Connection, method: string, id: string, action = ""): Promise<{ run: RunDetails; text: string }> {
+export async function callRun(
+  connection: Connection,
+  method: string,
+  id: string,
+  action = "",
+  body?: object,
+): Promise<{ run: RunDetails; text: string }> {
   const path = `/runs/${encodeURIComponent(id)}${action}`;
-  const { value, text } = await createRestClient(connection).call<{ data: RunDetails }>({ method, path });
+  const { value, text } = await createRestClient(connection).call<{ data: RunDetails }>({ method, path, ...(body && { body }) });
   return { run: value.data, text: memberText(text, "data") };
 }
 

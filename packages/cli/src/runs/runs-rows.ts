@@ -2,8 +2,11 @@
 
 import { type CommandRow, command, USUAL_EXITS } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
-import { HOLDS_FLAGS, LIST_FLAGS, WATCH_FLAGS } from "./runs-flags.ts";
+import { BULK_FLAGS, HOLDS_FLAGS, LIST_FLAGS, RERUN_FLAGS, WATCH_FLAGS } from "./runs-flags.ts";
 
+const oneOrMany = { operands: "[run id]", namesMax: 1 } as const;
+const MANY =
+  "Without an id, filters choose the runs. Their number is shown before anything is done, and a job works on them in the background.";
 const one = { operands: "<run id>", namesMin: 1, namesMax: 1 } as const;
 
 export const RUNS_ROWS: readonly CommandRow[] = [
@@ -27,18 +30,27 @@ export const RUNS_ROWS: readonly CommandRow[] = [
   }),
   command({
     words: ["runs", "cancel"],
-    ...one,
-    sentence: "Cancels an unfinished run.",
-    examples: [["inlet runs cancel 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "runs no further steps"]],
-    flags: CONNECTION_FLAGS,
+    ...oneOrMany,
+    sentence: "Cancels an unfinished run, or all that match.",
+    more: MANY,
+    examples: [
+      ["inlet runs cancel 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "runs no further steps"],
+      ["inlet runs cancel --function shop-ship --status sleeping", "all that sleep, after a question"],
+    ],
+    flags: BULK_FLAGS,
     run: async (call) => (await import("./runs-commands.ts")).cancelRun(call),
   }),
   command({
     words: ["runs", "rerun"],
-    ...one,
-    sentence: "Reruns a run: starts a new run with the same event.",
-    examples: [["inlet runs rerun 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "prints the id of the new run"]],
-    flags: CONNECTION_FLAGS,
+    ...oneOrMany,
+    sentence: "Reruns a run, or all that match: starts a new run with the same event.",
+    more: MANY,
+    examples: [
+      ["inlet runs rerun 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "prints the id of the new run"],
+      ["inlet runs rerun --status failed --error 'card declined' --from 2h --yes", "all that failed so in the last two hours"],
+      ["inlet runs rerun --status failed --where 'data.amount > 100'", "by what their events say"],
+    ],
+    flags: RERUN_FLAGS,
     run: async (call) => (await import("./runs-commands.ts")).rerunRun(call),
   }),
   command({

@@ -8,6 +8,7 @@ import { type KeysRoutesParts, registerKeysRoutes } from "./access/keys-routes.t
 import { registerAccess } from "./access/rest-access.ts";
 import { registerNoStore } from "./access/security-headers.ts";
 import { registerSessionRoutes, type SessionRoutesParts } from "./access/session-routes.ts";
+import { type AlertsRoutesParts, registerAlertsRoutes } from "./alerts/alerts-routes.ts";
 import { type EventSchemaRoutesParts, registerEventSchemaRoutes } from "./events/event-schema-routes.ts";
 import { type EventStreamParts, registerEventStream } from "./events/event-stream.ts";
 import { type EventTypesRoutesParts, registerEventTypesRoutes } from "./events/event-types-routes.ts";
@@ -38,6 +39,7 @@ export type RestApiParts = EventStreamParts &
   OrderRoutesParts &
   RunStreamParts &
   JobsRoutesParts &
+  AlertsRoutesParts &
   SignalsRoutesParts &
   FailuresRoutesParts &
   FindRoutesParts &
@@ -72,6 +74,7 @@ export function registerRestApi(app: FastifyInstance, parts: RestApiParts): void
       registerOrderRoutes(api, parts);
       registerRunStream(api, parts);
       registerJobsRoutes(api, parts);
+      registerAlertsRoutes(api, parts);
       registerSignalsRoutes(api, parts);
       registerFailuresRoutes(api, parts);
       registerFindRoutes(api, parts);

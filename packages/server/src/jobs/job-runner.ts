@@ -21,7 +21,7 @@ export interface JobRunnerParts {
   leaseMs?: number;
 }
 
-const LEASE_MS = 15_000;
+const LEASE_MS = 10_000;
 const LOOK_EVERY_MS = 500;
 const AT_ONCE_MAX = 4;
 const BATCH_MAX = 100;

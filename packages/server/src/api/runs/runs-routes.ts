@@ -1,6 +1,6 @@
 /** REST: runs, their steps, and what can be done with them. */
 
-import { type EventId, type FunctionNo, isEventId, type JobId, type RunId } from "@inlet/protocol";
+import { type EventId, type FunctionNo, isEventId, type JobId, type RunId, type StepId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type RunNames, runDetailsView, runView } from "../../observe/run-view.ts";
 import {
@@ -32,7 +32,7 @@ export interface RunsRoutesParts {
     /** False when the run has ended already. */
     cancel(run: RunSummary): Promise<boolean>;
     /** The id of the new run; null when its function or event is gone. */
-    rerun(run: RunDetails): Promise<RunId | null>;
+    rerun(run: RunDetails, from?: StepId): Promise<RunId | null>;
   };
 }
 
@@ -87,8 +87,14 @@ const CANCEL = {
 const RERUN = {
   summary: "Run a function again with the same event",
   querystring: closed({}),
+  body: {
+    ...closed({
+      from: { type: "string", minLength: 1, description: "The id of a step: results that were there before it began are kept." },
+    }),
+    type: ["object", "null"],
+  },
   response: { 201: dataOf(RUN_DETAILS) },
-  errors: ["run_not_found", "run_not_repeatable"],
+  errors: ["run_not_found", "run_not_repeatable", "step_not_found"],
 } as const;
 
 export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts): void {
@@ -153,10 +159,14 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
 
   app.post("/runs/:id/rerun", { config: { repair: true, idempotent: "replayed" }, schema: RERUN }, async (request, reply) => {
     const { environment, run } = await find(request);
-    const id = await runs.rerun(run);
+    const from = (request.body as { from?: string } | null | undefined)?.from;
+    if (from !== undefined && !run.steps.some((step) => step.id === from)) {
+      throw new RestRefusal("step_not_found", `The run ${run.id} has no step ${from}.`);
+    }
+    const id = await runs.rerun(run, from as StepId | undefined);
     const fresh = id && (await store.runGet({ environmentId: environment.id, id }));
     if (!fresh) throw new RestRefusal("run_not_repeatable", "The function of this run, or its event, is not there any more.");
-    await note(request, "repeated", fresh, environment, { originalRunId: run.id });
+    await note(request, "repeated", fresh, environment, { originalRunId: run.id, ...(from !== undefined && { from }) });
     reply.status(201);
     return sendRun(reply, fresh, names(environment));
   });

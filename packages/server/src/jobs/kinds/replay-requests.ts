@@ -37,7 +37,7 @@ export function replayRequests({ store, webhooks, environmentName, replay }: Rep
     filters: { webhook: { type: "string", minLength: 1, description: "The id of the webhook." }, ...REQUEST_FILTERS },
     filtersRequired: ["webhook"],
     takesAll: false,
-    batchMax: 25,
+    batchMax: 10,
     async *find(environment, filter) {
       const webhook = webhookOf(environment.id, filter.webhook);
       if (!webhook)

@@ -1,6 +1,7 @@
 /** What every engine must do: the definition of the store. Each engine's test file runs this with its own way to open a store. */
 
 import { admissionConformance } from "./admissions.ts";
+import { alertConformance } from "./alerts.ts";
 import { appConformance } from "./apps.ts";
 import { auditConformance } from "./audit-log.ts";
 import { cancellationConformance } from "./cancellations.ts";
@@ -61,6 +62,7 @@ export function storeConformance(engine: Engine): void {
   runReadConformance(engine);
   heldCallConformance(engine);
   jobConformance(engine);
+  alertConformance(engine);
   cancellationConformance(engine);
   realtimeConformance(engine);
   retentionConformance(engine);

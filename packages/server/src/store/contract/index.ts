@@ -1,4 +1,5 @@
 export * from "./admissions.ts";
+export * from "./alerts.ts";
 export * from "./apps.ts";
 export * from "./audit-log.ts";
 export * from "./cancellations.ts";
@@ -23,6 +24,7 @@ export * from "./retention.ts";
 export * from "./runs.ts";
 export * from "./sessions.ts";
 export * from "./signals.ts";
+export * from "./steps.ts";
 export * from "./store.ts";
 export * from "./store-text.ts";
 export * from "./traffic.ts";

@@ -1,6 +1,7 @@
 /** What events start: runs, and requests to functions that have rules about their starts. Written with the event. */
 
 import type { FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { StepKind, StepStatus } from "./steps.ts";
 
 /** A run that an event starts, written with the event. */
 export interface NewRun {
@@ -16,6 +17,8 @@ export interface NewRun {
   eventSequences?: readonly number[];
   cron?: string;
   originalRunId?: RunId;
+  /** Results it begins with, in the order they were done: those of a run that it repeats in part. */
+  steps?: readonly KeptStep[];
   /** The job that starts it. */
   jobId?: JobId;
   invoker?: Invoker;
@@ -27,6 +30,20 @@ export interface NewRun {
   inPlaceOf?: RunNo;
   /** When it is cancelled unless it has started. */
   startBy?: number;
+}
+
+/** A step that is done. */
+export interface KeptStep {
+  id: StepId;
+  kind: StepKind;
+  name: string;
+  status: StepStatus;
+  startedAt: number;
+  endedAt: number | null;
+  attempts: number;
+  until: number | null;
+  detail: string | null;
+  value: string;
 }
 
 /** A function that is started by rules of its own (see FunctionStart): what to do is decided when the entry is worked on. */

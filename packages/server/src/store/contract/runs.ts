@@ -10,6 +10,7 @@ import type { EntryNo, EnvironmentId, EventId, FunctionNo, GatewayRequest, JobId
 import type { EventBatch, NewEvent, StoredEvent } from "./events.ts";
 import type { Invoker, NewRun, NewWait } from "./new-runs.ts";
 import type { ClaimedEntry, Lease, LeasedEntry, NewEntry } from "./queue.ts";
+import type { StepKind, StepStatus } from "./steps.ts";
 
 export const RUN_STATUSES = ["queued", "running", "sleeping", "waiting", "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
@@ -20,10 +21,6 @@ export type RunEndStatus = "completed" | "failed" | "cancelled";
  * requests that the service makes, `wrap` is the call of an AI library, `defer` a function that is started
  * when the run has ended.
  */
-export const STEP_KINDS = ["run", "send", "sleep", "wait", "signal", "invoke", "fetch", "infer", "wrap", "defer"] as const;
-export type StepKind = (typeof STEP_KINDS)[number];
-/** A step is open until it is completed or failed, and then never changes again. */
-export type StepStatus = "planned" | "running" | "sleeping" | "waiting" | "completed" | "failed";
 
 /** What a run is found by: its number is its own in the whole store, the environment says where to look. */
 export interface RunKey {

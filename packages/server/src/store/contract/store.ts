@@ -6,6 +6,7 @@
  */
 
 import type { AdmissionStore } from "./admissions.ts";
+import type { AlertStore } from "./alerts.ts";
 import type { AppStore } from "./apps.ts";
 import type { AuditStore } from "./audit-log.ts";
 import type { CancellationStore } from "./cancellations.ts";
@@ -54,6 +55,7 @@ export interface Store
     AuditStore,
     IdempotencyStore,
     JobStore,
+    AlertStore,
     EventTypeStore,
     EventSchemaStore,
     EventShapeStore,

@@ -296,6 +296,15 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     // The node that worked on it is gone.
     convert: { ...escaped("function_id"), leased_by: () => null, leased_until: () => 0 },
   },
+  {
+    name: "alert_rules",
+    key: ["environment_id", "rule_id"],
+    columns: same(
+      ...["environment_id", "rule_id", "name", "kind", "function_id", "threshold", "window_ms", "quiet_hours", "enabled"],
+      ...["created_at", "updated_at", "raised_at", "value", "changes"],
+    ),
+    convert: escaped("name", "function_id"),
+  },
   { name: "job_items", key: ["job_id", "chunk"], columns: same("job_id", "chunk", "environment_id", "items") },
   { name: "event_types_counted", key: ["only_row"], columns: same("only_row", "sequence") },
   traffic("traffic_minutes"),

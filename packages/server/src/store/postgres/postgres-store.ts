@@ -20,6 +20,7 @@ import { environmentStore } from "./access/environments.ts";
 import { idempotencyStore } from "./access/idempotency-keys.ts";
 import { keyStore } from "./access/keys.ts";
 import { sessionStore } from "./access/sessions.ts";
+import { alertStore } from "./alerts/alerts.ts";
 import { appStore } from "./apps/apps.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { erasureStore } from "./erasure/erasure.ts";
@@ -162,6 +163,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...orderStore({ database, notify }),
     ...signalStore({ database, notify }),
     ...runStore({ database, writer: decisions, notify, compileWhere, watch: (listener) => signals.runs.add(listener) }),
+    ...alertStore(database),
     ...jobStore({ database, notify }),
     ...retentionStore(database),
     ...erasureStore(database),

@@ -10,6 +10,7 @@ import { environmentStore } from "./access/environments.ts";
 import { idempotencyStore } from "./access/idempotency-keys.ts";
 import { keyStore } from "./access/keys.ts";
 import { sessionStore } from "./access/sessions.ts";
+import { alertStore } from "./alerts/alerts.ts";
 import { appStore } from "./apps/apps.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { DATABASE_FILE, openWriter } from "./database.ts";
@@ -160,6 +161,7 @@ export function openSqliteStore({
     ...admissionStore(db, { writer, lanes, limits, order, entries }),
     ...orderStore(writer, order),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
+    ...alertStore(db, writer),
     ...jobStore(db, { writer, startRuns }),
     ...signalStore({ writer, resumeRuns }),
     ...retentionStore(db, writer),

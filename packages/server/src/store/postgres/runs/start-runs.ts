@@ -17,7 +17,7 @@ const INSERT_BATCHED = `
   SELECT $1, event_no, run_no FROM unnest($2::bigint[], $3::bigint[]) AS batched(event_no, run_no)`;
 
 export function startRun(writes: GroupWrites, allocation: LeaseAllocation, runNo: RunNo, eventSequence: number, run: NewRun): void {
-  const { functionNo, lane, dueAt, rank, startBy, cancels = [] } = run;
+  const { functionNo, lane, dueAt, rank, startBy, cancels = [], steps = [] } = run;
   const { now } = allocation;
   const status = dueAt <= now && allocation.hasRoom(lane) ? "running" : "queued";
   writes.runsAdded.push({ runNo, run, eventSequence, status, createdAt: now });
@@ -25,6 +25,7 @@ export function startRun(writes: GroupWrites, allocation: LeaseAllocation, runNo
   const first = { environmentId: writes.environmentId, lane, rank, runNo, functionNo, stepId: null, attempt: 0, subject: null };
   addEntry(writes, allocation, { ...first, eventSequence: null, dueAt, kind: "call" });
   if (startBy !== undefined) addEntry(writes, allocation, { ...first, eventSequence: null, dueAt: startBy, kind: "start-by" });
+  for (const [position, step] of steps.entries()) writes.steps.push({ runNo, step: { ...step, position, donePosition: position } });
   for (const wait of cancels) writes.waitsAdded.push({ runNo, wait });
 }
 

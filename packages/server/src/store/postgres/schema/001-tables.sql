@@ -646,6 +646,25 @@ CREATE TABLE job_items (
   PRIMARY KEY (environment_id, job_id, chunk)
 );
 
+-- Rules of alerts, and whether each is raised. `changes` counts how often it was raised or resolved.
+CREATE TABLE alert_rules (
+  environment_id integer NOT NULL,
+  rule_id        text COLLATE "C" NOT NULL,
+  name           text NOT NULL,
+  kind           text NOT NULL,
+  function_id    text,
+  threshold      double precision NOT NULL,
+  window_ms      bigint NOT NULL,
+  quiet_hours    text,
+  enabled        smallint NOT NULL,
+  created_at     bigint NOT NULL,
+  updated_at     bigint NOT NULL,
+  raised_at      bigint,
+  value          double precision,
+  changes        bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (environment_id, rule_id)
+);
+
 -- These indexes need not begin with the environment: none is a key, and each is walked across all environments of a shard.
 COMMENT ON INDEX events_by_sequence IS 'in the order they were stored: event types are counted, and old events removed';
 COMMENT ON INDEX webhook_requests_by_sequence IS 'in the order they were stored: old requests are removed';

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo } from "@inlet/protocol";
-import { type NewRun, type NewStart, TIMER_LANE } from "../../contract/index.ts";
+import { type KeptStep, type NewRun, type NewStart, TIMER_LANE } from "../../contract/index.ts";
 import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { InsertEvents } from "../events/insert-events.ts";
 import type { Lanes } from "../queue/lanes.ts";
@@ -28,6 +28,7 @@ export class StartRuns {
   readonly #order: RunOrder;
   readonly #waits: Waits;
   readonly #insert;
+  readonly #insertStep;
   readonly #insertBatched;
 
   constructor(db: DatabaseSync, { lanes, entries, order, waits, changed, rows }: StartRunsParts) {
@@ -42,6 +43,9 @@ export class StartRuns {
         environment_id, run_id, function_no, event_no, event_nos, status, lane_no, created_at, cron, original_run_id, job_id, invoker_run_no, invoker_step_id,
         order_key
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insertStep = db.prepare(`
+      INSERT INTO steps (run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, value)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`);
     this.#insertBatched = db.prepare("INSERT INTO batched_events (event_no, run_no) VALUES (?, ?)");
   }
 
@@ -60,8 +64,17 @@ export class StartRuns {
     this.#entries.add(allocation, { ...first, dueAt, kind: "call" });
     if (run.startBy !== undefined) this.#entries.add(allocation, { ...first, dueAt: run.startBy, kind: "start-by" });
     for (const sequence of eventSequences ?? []) if (sequence !== eventSequence) this.#insertBatched.run(sequence, runNo);
+    for (const [position, step] of (run.steps ?? []).entries()) this.#keepStep(runNo, step, position);
     for (const wait of run.cancels ?? []) this.#waits.add(environmentId, runNo, wait);
     return runNo;
+  }
+
+  #keepStep(
+    runNo: RunNo,
+    { id, kind, name, status, startedAt, endedAt, attempts, until, detail, value }: KeptStep,
+    position: number,
+  ): void {
+    this.#insertStep.run(runNo, id, kind, name, status, position, startedAt, endedAt, attempts, until, detail, value);
   }
 
   /** For an event that was stored before: from now on it counts as matched. */

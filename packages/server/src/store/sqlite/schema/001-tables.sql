@@ -572,3 +572,22 @@ CREATE TABLE job_items (
   items          TEXT NOT NULL,
   PRIMARY KEY (job_id, chunk)
 ) STRICT, WITHOUT ROWID;
+
+-- Rules of alerts, and whether each is raised. `changes` counts how often it was raised or resolved.
+CREATE TABLE alert_rules (
+  environment_id INTEGER NOT NULL,
+  rule_id        TEXT NOT NULL,
+  name           TEXT NOT NULL,
+  kind           TEXT NOT NULL,
+  function_id    TEXT,
+  threshold      REAL NOT NULL,
+  window_ms      INTEGER NOT NULL,
+  quiet_hours    TEXT,
+  enabled        INTEGER NOT NULL,
+  created_at     INTEGER NOT NULL,
+  updated_at     INTEGER NOT NULL,
+  raised_at      INTEGER,
+  value          REAL,
+  changes        INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (environment_id, rule_id)
+) STRICT, WITHOUT ROWID;

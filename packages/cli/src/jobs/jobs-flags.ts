@@ -1,0 +1,21 @@
+/** The flags of `inlet jobs …`, and of commands that start jobs. */
+
+import type { Flags } from "../command-line/command-row.ts";
+import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
+import { PAGE_FLAGS } from "../command-line/list-flags.ts";
+
+export const JOB_LIST_FLAGS = {
+  status: { type: "string", choices: ["queued", "running", "completed", "cancelled", "failed"], sentence: "Only jobs with this status." },
+  ...PAGE_FLAGS,
+  ...CONNECTION_FLAGS,
+} as const satisfies Flags;
+
+export const START_JOB_FLAGS = {
+  rate: {
+    type: "string",
+    placeholder: "items per second",
+    fault: (text: string) => (/^[1-9]\d{0,4}$/.test(text) ? null : `--rate must be a whole number from 1, not "${text}"`),
+    sentence: "Maximum number of items per second; default: the server's --job-rate.",
+  },
+  yes: { type: "boolean", sentence: "Do not ask for confirmation." },
+} as const satisfies Flags;

@@ -1,0 +1,34 @@
+/** `inlet jobs watch`: a bar until the job has ended. */
+
+import { setTimeout as pause } from "node:timers/promises";
+import { type CommandResult, EXIT } from "../command-line/command-result.ts";
+import type { Call, Io } from "../command-line/command-row.ts";
+import type { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
+import { barText, createProgressBar } from "../command-line/progress-bar.ts";
+import { type Connection, createRestClient } from "../rest/rest-client.ts";
+import { type Job, jobText } from "./jobs-commands.ts";
+
+const LOOK_EVERY_MS = 250;
+
+export async function watchJob({ options, names, io }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
+  const job = await followJob(options, names[0] ?? "", io);
+  const isGood = job.endedAt === null || job.status === "completed";
+  return { exitCode: isGood ? EXIT.ok : EXIT.failed, text: jobText(job), json: job };
+}
+
+/** The job as it ended, or as it was when the user interrupted. */
+export async function followJob(connection: Connection, id: string, io: Io): Promise<Job> {
+  const client = createRestClient(connection);
+  const bar = createProgressBar(io.err);
+  const signal = io.interrupted();
+  for (;;) {
+    const job = await client.data<Job>({ path: `/jobs/${encodeURIComponent(id)}` });
+    if (job.endedAt !== null || signal.aborted) {
+      bar.clear();
+      return job;
+    }
+    const share = job.total === 0 ? 1 : job.done / job.total;
+    bar.show(() => barText(share, `${job.done} of ${job.total} items, ${job.failed} failed`));
+    await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,92 @@
+/** What a rule measures: a pure function of what the store says about the last minutes. */
+
+import type { FunctionNo } from "@inlet/protocol";
+import type { AlertRule, EventCursor, EventStore, QueueStore, RunStore, Webhook, WebhookRequestStore } from "../store/contract/index.ts";
+
+export interface MeasureParts {
+  store: Pick<RunStore, "runTimings"> &
+    Pick<EventStore, "eventList"> &
+    Pick<QueueStore, "queueDepths" | "queueFunctionDepths"> &
+    Pick<WebhookRequestStore, "webhookRequestList">;
+  functionNos(environmentId: AlertRule["environmentId"], functionId: string | null): readonly FunctionNo[];
+  webhooks(): readonly Webhook[];
+  now(): number;
+}
+
+const RUNS_MAX = 10_000;
+const PAGE = 500;
+/** Pages looked at for one rule, so that none takes long. */
+const PAGES_MAX = 40;
+const NOT_REFUSED: ReadonlySet<string> = new Set(["accepted", "handshake"]);
+
+export function measure(parts: MeasureParts, rule: AlertRule): Promise<number> {
+  switch (rule.kind) {
+    case "failure_rate":
+    case "failure_count":
+      return failures(parts, rule);
+    case "queue_age":
+      return queueAge(parts, rule);
+    case "refused_requests":
+      return refusedRequests(parts, rule);
+    case "unmatched_events":
+      return unmatchedEvents(parts, rule);
+  }
+}
+
+async function failures({ store, functionNos, now }: MeasureParts, rule: AlertRule): Promise<number> {
+  const { environmentId, functionId, windowMs, kind } = rule;
+  const at = now();
+  let failed = 0;
+  let ended = 0;
+  for (const functionNo of functionNos(environmentId, functionId)) {
+    const runs = await store.runTimings({ environmentId, functionNos: [functionNo], from: at - windowMs, to: at + 1, limit: RUNS_MAX });
+    failed += runs.filter(({ status }) => status === "failed").length;
+    ended += runs.filter(({ status }) => status === "failed" || status === "completed").length;
+  }
+  if (kind === "failure_count") return failed;
+  return ended === 0 ? 0 : (failed / ended) * 100;
+}
+
+async function queueAge({ store, functionNos, now }: MeasureParts, { environmentId, functionId }: AlertRule): Promise<number> {
+  const age = (oldest: number | null) => (oldest === null ? 0 : Math.max(0, (now() - oldest) / 1_000));
+  if (functionId === null) {
+    const depth = (await store.queueDepths()).find((one) => one.environmentId === environmentId);
+    return age(depth?.oldestDueAt ?? null);
+  }
+  const nos = new Set(functionNos(environmentId, functionId));
+  const depths = (await store.queueFunctionDepths()).filter(({ functionNo }) => nos.has(functionNo));
+  return Math.max(0, ...depths.map(({ oldestDueAt }) => age(oldestDueAt)));
+}
+
+async function refusedRequests({ store, webhooks, now }: MeasureParts, rule: AlertRule): Promise<number> {
+  const { environmentId, windowMs } = rule;
+  let count = 0;
+  for (const webhook of webhooks().filter((one) => one.environmentId === environmentId && one.deletedAt === null)) {
+    const params = { environmentId, webhookId: webhook.id, from: now() - windowMs, limit: PAGE };
+    count += await counted(async (after) => {
+      const { requests, next } = await store.webhookRequestList({ ...params, ...(after && { after }) });
+      return { found: requests.filter(({ outcome }) => !NOT_REFUSED.has(outcome)).length, next };
+    });
+  }
+  return count;
+}
+
+function unmatchedEvents({ store, now }: MeasureParts, { environmentId, windowMs }: AlertRule): Promise<number> {
+  const params = { environmentId, matched: false, internal: false, from: now() - windowMs, limit: PAGE };
+  return counted(async (after) => {
+    const { events, next } = await store.eventList({ ...params, ...(after && { after }) });
+    return { found: events.length, next };
+  });
+}
+
+async function counted(page: (after: EventCursor | null) => Promise<{ found: number; next: EventCursor | null }>): Promise<number> {
+  let count = 0;
+  let after: EventCursor | null = null;
+  for (let pages = 0; pages < PAGES_MAX; pages++) {
+    const { found, next } = await page(after);
+    count += found;
+    if (next === null) break;
+    after = next;
+  }
+  return count;
+}
