@@ -19,3 +19,4 @@ export * from "./read-event.ts";
 export * from "./sessions.ts";
 export * from "./sign.ts";
 export * from "./stable-uuid.ts";
+export * from "./traceparent.ts";

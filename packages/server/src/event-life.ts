@@ -15,9 +15,11 @@ import {
   parseEventIdSeed,
   Refusal,
   RUN_HEADER,
+  readTraceparent,
   SDK_HEADERS,
   seededEventId,
   settleSessions,
+  TRACEPARENT_HEADER,
 } from "@inlet/protocol";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
 import type { LiveLog } from "./observe/live-log.ts";
@@ -71,7 +73,7 @@ export function createEventLife(parts: EventLifeParts): EventLife {
   const webhooks: WebhookLifeParts = {
     ...parts,
     keep: (batch, how) => keep(parts, batch, how),
-    identified: (event, request, receivedAt) => identified(parts, event, seedOf(request), 0, receivedAt),
+    identified: (event, request, receivedAt) => identified(parts, event, request, 0, receivedAt),
     isSeeded: (request) => seedOf(request) !== null,
   };
   return async (request) => {
@@ -120,7 +122,7 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
     source: fromRun ?? sender.source,
     idsFromSender: seed !== null,
     events: admitted.map((event, index) => {
-      const found = identified(parts, event, seed, index, receivedAt);
+      const found = identified(parts, event, request, index, receivedAt);
       return isFromSdk(request) ? { ...found, extras: settleSessions(found.extras) } : found;
     }),
   });
@@ -171,10 +173,13 @@ function seedOf({ headers }: InboundRequest): EventIdSeed | null {
   return typeof seed === "string" ? parseEventIdSeed(seed) : null;
 }
 
-function identified(parts: EventLifeParts, event: CheckedEvent, seed: EventIdSeed | null, index: number, receivedAt: number): NewEvent {
+function identified(parts: EventLifeParts, event: CheckedEvent, request: InboundRequest, index: number, receivedAt: number): NewEvent {
   const { name, ts, dedupId, data, extras, schemaErrors } = event;
+  const seed = seedOf(request);
   const id = seed ? seededEventId(seed, index + 1) : parts.eventIds.next(receivedAt);
-  return { id, name, ts: ts ?? receivedAt, dedupId, data, extras, ...(schemaErrors !== undefined && { schemaErrors }) };
+  const trace = readTraceparent(request.headers[TRACEPARENT_HEADER]);
+  const optional = { ...(schemaErrors !== undefined && { schemaErrors }), ...(trace !== null && { trace }) };
+  return { id, name, ts: ts ?? receivedAt, dedupId, data, extras, ...optional };
 }
 
 function storeTrouble(error: unknown): Refusal {

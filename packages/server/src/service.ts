@@ -13,6 +13,7 @@ import { AttemptBudget } from "./api/access/attempt-budget.ts";
 import { AuditTrail } from "./api/access/audit-trail.ts";
 import { REMEMBERED_MS } from "./api/access/idempotency.ts";
 import { LoginTokens } from "./api/access/login-tokens.ts";
+import { type OidcRoutesParts, openOidc, registerOidcRoutes } from "./api/access/oidc.ts";
 import type { AccessRules } from "./api/access/rest-access.ts";
 import { Sessions } from "./api/access/sessions.ts";
 import { registerDashboardFiles } from "./api/dashboard-files.ts";
@@ -152,6 +153,7 @@ async function serve(
   { log, now, showLine }: ServiceSurroundings & { now: () => number },
   useMetrics: (metrics: Metrics) => void,
 ): Promise<Service> {
+  const oidc = await connectOidc(config);
   const newKeys = await bootstrap(store, config, log, now);
   const directory = new Directory(store);
   await directory.refresh();
@@ -302,6 +304,7 @@ async function serve(
     sessions: new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId: () => ids.next(now()), log, now }),
   };
   registerMetricsRoute(app, { metrics, access });
+  registerOidcRoutes(app, { oidc, access, audit, address: { publicUrl: config.publicUrl, isProxy } });
   const devSecret = randomBytes(32).toString("hex");
   registerRealtimeRoutes(app, {
     isDev: config.mode === "dev",
@@ -395,6 +398,20 @@ async function serve(
     issueLoginToken: () => loginTokens.issue(),
     stop: () => (stopped ??= stop()),
   };
+}
+
+async function connectOidc(config: Config): Promise<OidcRoutesParts["oidc"]> {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcRoles: roles } = config;
+  if (issuer === null) return null;
+  if (clientId === null) throw new StartRefused("--oidc-issuer needs --oidc-client-id as well");
+  if (roles.length === 0) throw new StartRefused("--oidc-issuer needs --oidc-roles as well: without it nobody has a role");
+  const settings = { issuer, clientId, clientSecret, roles };
+  try {
+    return { settings, provider: await openOidc(settings) };
+  } catch (error) {
+    const reason = (error as { cause?: { message?: string } }).cause?.message ?? (error as Error).message;
+    throw new StartRefused(`the OpenID Connect issuer ${issuer} cannot be reached, see --oidc-issuer: ${reason}`, error);
+  }
 }
 
 async function openMetrics(address: ListenAddress, metrics: Metrics, app: FastifyInstance): Promise<MetricsListener> {

@@ -14,6 +14,7 @@ export function SignInPage() {
   const [apiKey, setApiKey] = useState("");
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  const [hasProvider, setHasProvider] = useState(false);
   const queries = useQueryClient();
   const router = useRouter();
 
@@ -37,6 +38,13 @@ export function SignInPage() {
     // The token is valid once. Remove it from the address bar and the history.
     history.replaceState(history.state, "", location.pathname + location.search);
     void signIn({ loginToken });
+  }, []);
+
+  useEffect(() => {
+    fetch("/oidc")
+      .then((response) => response.json())
+      .then(({ data }) => setHasProvider(data.enabled === true))
+      .catch(() => undefined);
   }, []);
 
   function onSubmit(event: FormEvent) {
@@ -74,6 +82,11 @@ export function SignInPage() {
         <button type="submit" className="button primary" disabled={busy}>
           {busy ? "Signing in …" : "Sign in"} <Icon name="arrowRight" />
         </button>
+        {hasProvider && (
+          <a className="button" href="/oidc/sign-in">
+            Sign in with your provider
+          </a>
+        )}
       </form>
     </main>
   );

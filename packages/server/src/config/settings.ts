@@ -18,6 +18,8 @@ import {
   list,
   listenAddress,
   MIB,
+  type OidcRole,
+  oidcRole,
   oneOf,
   origin,
   orNone,
@@ -184,6 +186,28 @@ export const SETTINGS = {
     default: "auto",
     sentence:
       "Maximum size of the store. Beyond it, the oldest events, ended runs and webhook requests are removed. auto: four fifths of the disk for the embedded store, no limit for PostgreSQL. none: no limit.",
+  }),
+  oidcIssuer: setting<string | null>({
+    reading: url(),
+    default: null,
+    sentence: "OpenID Connect issuer that people sign in with, beside API keys. It must be reachable at the start.",
+  }),
+  oidcClientId: setting<string | null>({
+    reading: text("id"),
+    default: null,
+    sentence: "Client id of Inlet at the OpenID Connect issuer.",
+  }),
+  oidcClientSecret: setting<string | null>({
+    reading: text("secret"),
+    default: null,
+    secret: true,
+    sentence: "Client secret of Inlet at the OpenID Connect issuer; none for a public client.",
+  }),
+  oidcRoles: setting<OidcRole[]>({
+    reading: list(oidcRole()),
+    default: [],
+    sentence:
+      "Which claim gives which role: `claim:value=role`, such as groups:ops=operator, or a claim whose values are roles. Separate several with commas; the highest role counts. People without a role are refused.",
   }),
   metricsListen: setting<ListenAddress | null>({
     reading: listenAddress(),

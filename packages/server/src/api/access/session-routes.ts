@@ -57,11 +57,8 @@ const SIGN_IN_BYTES_MAX = 2_048;
 export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutesParts): void {
   const { access, store } = parts;
   const { sessions } = access;
-  /** A cookie marked Secure is not kept by a browser that came without TLS. */
-  const setCookie = (request: FastifyRequest, reply: FastifyReply, value: string, ageS: number) => {
-    const secure = access.publicUrl?.startsWith("https:") || request.protocol === "https";
-    reply.header("set-cookie", `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${ageS}${secure ? "; Secure" : ""}`);
-  };
+  const setCookie = (request: FastifyRequest, reply: FastifyReply, value: string, ageS: number) =>
+    void reply.header("set-cookie", sessionCookie(access, request, value, ageS));
 
   const note = (request: FastifyRequest, action: string, { id, name }: { id: string; name: string }) =>
     parts.audit.note(request, { action: `session.${action}`, target: { kind: "session", id, name }, details: { ip: request.ip } });
@@ -105,15 +102,29 @@ export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutes
     return { data: { required: !open, ...person, mode, version: parts.version, defaultEnvironment } };
   });
 
-  const signOut = { ...who, summary: "Sign out", response: { 200: dataOf(shape({ id: TEXT })) } };
-  app.delete("/session", { config: { about: "self" }, schema: signOut }, async (request, reply) => {
-    const { session } = request;
-    if (!session) throw new RestRefusal("session_missing", "There is no session to end.");
-    await store.sessionDelete({ id: session.id });
-    setCookie(request, reply, "", 0);
-    await note(request, "ended", principalOf(request));
-    return { data: { id: session.id } };
-  });
+  const signOut = {
+    ...who,
+    summary: "Sign out",
+    querystring: closed({
+      everywhere: { type: "boolean", default: false, description: "End every session of the same person, or of the same API key." },
+    }),
+    response: { 200: dataOf(shape({ id: TEXT })) },
+  };
+  app.delete<{ Querystring: { everywhere: boolean } }>(
+    "/session",
+    { config: { about: "self" }, schema: signOut },
+    async (request, reply) => {
+      const { session } = request;
+      if (!session) throw new RestRefusal("session_missing", "There is no session to end.");
+      const { keyId } = principalOf(request);
+      const others = request.query.everywhere ? (await sessions.list()).filter(({ principal }) => principal.keyId === keyId) : [];
+      for (const { session: other } of others) await store.sessionDelete({ id: other.id });
+      await store.sessionDelete({ id: session.id });
+      setCookie(request, reply, "", 0);
+      await note(request, "ended", principalOf(request));
+      return { data: { id: session.id } };
+    },
+  );
 
   const list = { summary: "List who is signed in, newest first", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(SESSION) } };
   app.get<{ Querystring: { limit: number; cursor?: string } }>(
@@ -137,9 +148,20 @@ export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutes
     const ended = await store.sessionDelete({ id: id as SessionId });
     if (!ended) throw new RestRefusal("session_not_found", `There is no session ${id}, or it has ended.`);
     const key = ended.keyId === null ? null : access.directory.workingKey(ended.keyId);
-    await note(request, "ended", { id, name: key?.name ?? "login link" });
+    await note(request, "ended", { id, name: key?.name ?? ended.person?.name ?? "login link" });
     return { data: { id } };
   });
+}
+
+/** A cookie marked Secure is not kept by a browser that came without TLS. */
+export function sessionCookie(
+  { publicUrl }: Pick<AccessRules, "publicUrl">,
+  { protocol }: FastifyRequest,
+  value: string,
+  ageS: number,
+): string {
+  const secure = publicUrl?.startsWith("https:") || protocol === "https";
+  return `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${ageS}${secure ? "; Secure" : ""}`;
 }
 
 interface Credentials {

@@ -6,7 +6,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { SessionId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { Key, Session, SessionStore } from "../../store/contract/index.ts";
+import type { Key, Session, SessionPerson, SessionStore } from "../../store/contract/index.ts";
 import type { Principal } from "./principal.ts";
 
 declare module "fastify" {
@@ -50,7 +50,8 @@ export class Sessions {
     this.#parts = parts;
   }
 
-  async open(key: Key | null, ip: string, userAgent: string | undefined): Promise<OpenedSession> {
+  async open(who: Key | SessionPerson | null, ip: string, userAgent: string | undefined): Promise<OpenedSession> {
+    const [key, person] = who && "subject" in who ? [null, who] : [who, null];
     const { store, newId, now } = this.#parts;
     const token = randomBytes(32).toString("base64url");
     const createdAt = now();
@@ -63,6 +64,7 @@ export class Sessions {
       expiresAt: createdAt + IDLE_MS,
       ip,
       userAgent: userAgent?.slice(0, USER_AGENT_UNITS_MAX) ?? null,
+      ...(person && { person }),
     };
     await store.sessionInsert(session);
     // The store knows when it ends; the cookie only has to last as long as it might.
@@ -100,10 +102,13 @@ export class Sessions {
 
   #principal(session: Session, key: Key | null): Principal {
     const isValid = async () => (await this.#find(session.hash)) !== null;
-    const who = key
-      ? { name: key.name, role: key.role ?? "read", environments: key.environments }
-      : { name: "login link", role: "admin" as const, environments: null };
-    return { kind: "session", id: session.id, keyId: key?.id ?? "login link", ...who, isValid };
+    const { name, role, environments } = key ?? {
+      ...(session.person ?? { name: "login link", role: "admin" as const }),
+      environments: null,
+    };
+    const who = { name, role: role ?? ("read" as const), environments };
+    const keyId = key?.id ?? (session.person ? `person ${session.person.subject}` : "login link");
+    return { kind: "session", id: session.id, keyId, ...who, isValid };
   }
 }
 

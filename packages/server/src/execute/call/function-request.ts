@@ -1,6 +1,6 @@
 /** The request that calls a function: its address, its headers in the words of the app's SDK, its body, its signature. */
 
-import { signBody } from "@inlet/protocol";
+import { signBody, TRACEPARENT_HEADER } from "@inlet/protocol";
 import type { ClaimedEntry, HeaderSet, RunContext } from "../../store/contract/index.ts";
 import type { AppRequest } from "./call-app.ts";
 import { callBody } from "./call-body.ts";
@@ -50,6 +50,8 @@ export function functionRequest({ entry, context, target, signingKey, now }: Fun
   headers[names.runId] = context.run.id;
   headers[names.stepId] = stepId;
   headers[names.serverKind] = signingKey === null ? "dev" : "cloud";
+  const trace = context.events[0]?.trace;
+  if (trace !== undefined) headers[TRACEPARENT_HEADER] = trace;
   if (signingKey !== null) headers[names.signature] = signBody(body, signingKey, Math.floor(now / 1_000));
   const url = entry.stepId === null ? target.url : withStep(target.url, stepId);
   return { method: "POST", url, headers, body, fetchesState };

@@ -103,4 +103,17 @@ export function eventAppendConformance(engine: Engine): void {
     const elsewhere = await store.eventAppend(sampleBatch(there, [event], seeded));
     assert.equal(elsewhere.duplicates, 0, "another environment knows nothing of it");
   });
+
+  test(`${engine.name}: the sender's trace is kept with the event, and given to its runs`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const events = [sampleEvent({ trace }), sampleEvent()];
+    await store.eventAppend(sampleBatch(environment, events));
+    const kept = await Promise.all(events.map(({ id }) => store.eventGet({ environmentId: environment.id, id })));
+    assert.deepEqual(
+      kept.map((event) => event?.trace),
+      [trace, undefined],
+    );
+  });
 }

@@ -21,7 +21,10 @@ function sampleSession(n: number, changes: Partial<Session> = {}): Session {
 export function sessionConformance(engine: Engine): void {
   test(`${engine.name}: sessions are found by hash, also after a restart, and listed newest first`, async (t) => {
     const { store, reopen } = await engine.open(t);
-    const [first, second] = [sampleSession(1), sampleSession(2, { keyId: "key_1" as KeyId, userAgent: "Firefox" })];
+    const [first, second] = [
+      sampleSession(1),
+      sampleSession(2, { keyId: "key_1" as KeyId, userAgent: "Firefox", person: { subject: "s1", name: "Jane", role: "operator" } }),
+    ];
     await store.sessionInsert(first);
     await store.sessionInsert(second);
     const again = await reopen();

@@ -27,6 +27,8 @@ export interface NewEvent {
   extras: string | null;
   /** How it breaks the schema declared for its name, as JSON text of a list. Absent: it does not, or it is not marked. */
   schemaErrors?: string;
+  /** The sender's `traceparent`, carried to every call of its runs. Absent: there is none. */
+  trace?: string;
   /** What it starts, unless it is a duplicate: written in the same transaction. */
   runs?: readonly NewRun[];
   starts?: readonly NewStart[];

@@ -1,6 +1,7 @@
 /** Sessions: people signed in to the dashboard. Known by the hash of a token only their browser holds. */
 
 import type { KeyId, SessionId } from "@inlet/protocol";
+import type { ApiRole } from "./keys.ts";
 
 export interface Session {
   id: SessionId;
@@ -13,6 +14,15 @@ export interface Session {
   expiresAt: number;
   ip: string;
   userAgent: string | null;
+  /** Who signed in by OpenID Connect; absent for API keys and login links. */
+  person?: SessionPerson;
+}
+
+export interface SessionPerson {
+  /** By which the issuer knows the person. */
+  subject: string;
+  name: string;
+  role: ApiRole;
 }
 
 export interface SessionStore {

@@ -73,7 +73,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["sequence"],
     columns: same(
       ...["sequence", "environment_id", "event_id", "name_id", "ts", "received_at", "dedup_id", "source_no", "duplicates", "matched"],
-      ...["extras", "schema_errors", "data"],
+      ...["trace", "extras", "schema_errors", "data"],
     ),
   },
   {
@@ -240,7 +240,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   {
     name: "sessions",
     key: ["rowid"],
-    columns: same("session_id", "hash", "key_id", "created_at", "last_seen_at", "expires_at", "ip", "user_agent"),
+    columns: same("session_id", "hash", "key_id", "created_at", "last_seen_at", "expires_at", "ip", "user_agent", "person"),
     convert: escaped("user_agent"),
   },
   {

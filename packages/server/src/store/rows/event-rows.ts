@@ -4,7 +4,7 @@ import type { EnvironmentId, EventId } from "@inlet/protocol";
 import { fromStoreText, type SourceKind, type StoredEvent } from "../contract/index.ts";
 
 export const EVENT_COLUMNS =
-  "sequence, environment_id, event_id, name, ts, received_at, dedup_id, source_kind, source_id, duplicates, matched, extras, schema_errors, data";
+  "sequence, environment_id, event_id, name, ts, received_at, dedup_id, source_kind, source_id, duplicates, matched, trace, extras, schema_errors, data";
 
 export interface EventRow {
   sequence: number;
@@ -18,6 +18,7 @@ export interface EventRow {
   source_id: string;
   duplicates: number;
   matched: number;
+  trace: string | null;
   extras: string | null;
   schema_errors: string | null;
   data: string;
@@ -39,6 +40,7 @@ export function toStoredEvent(row: EventRow): StoredEvent {
     source: { kind: row.source_kind as SourceKind, id: row.source_id },
     duplicates: row.duplicates,
     isMatched: row.matched === 1,
+    ...(row.trace !== null && { trace: row.trace }),
     extras: row.extras,
     ...(row.schema_errors !== null && { schemaErrors: row.schema_errors }),
     data: row.data,

@@ -1,7 +1,7 @@
 /** A row of the sessions as the contract's Session. */
 
 import type { KeyId, SessionId } from "@inlet/protocol";
-import type { Session } from "../contract/index.ts";
+import type { Session, SessionPerson } from "../contract/index.ts";
 
 export interface SessionRow {
   session_id: string;
@@ -12,6 +12,8 @@ export interface SessionRow {
   expires_at: number;
   ip: string;
   user_agent: string | null;
+  /** JSON text. */
+  person: string | null;
 }
 
 export function toSession(row: SessionRow): Session {
@@ -24,5 +26,6 @@ export function toSession(row: SessionRow): Session {
     expiresAt: row.expires_at,
     ip: row.ip,
     userAgent: row.user_agent,
+    ...(row.person !== null && { person: JSON.parse(row.person) as SessionPerson }),
   };
 }

@@ -13,12 +13,12 @@ export function sessionStore(database: Database): SessionStore {
     sessionList: async () =>
       (await database.query<SessionRow>("SELECT * FROM sessions ORDER BY created_at DESC, session_id DESC")).map(readSession),
     sessionFind: ({ hash }) => one("SELECT * FROM sessions WHERE hash = $1", [hash]),
-    async sessionInsert({ id, hash, keyId, createdAt, lastSeenAt, expiresAt, ip, userAgent }) {
+    async sessionInsert({ id, hash, keyId, createdAt, lastSeenAt, expiresAt, ip, userAgent, person }) {
       const agent = userAgent === null ? null : toStoreText(userAgent);
       await database.query(
-        `INSERT INTO sessions (session_id, hash, key_id, created_at, last_seen_at, expires_at, ip, user_agent)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-        [id, hash, keyId, createdAt, lastSeenAt, expiresAt, ip, agent],
+        `INSERT INTO sessions (session_id, hash, key_id, created_at, last_seen_at, expires_at, ip, user_agent, person)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        [id, hash, keyId, createdAt, lastSeenAt, expiresAt, ip, agent, person ? JSON.stringify(person) : null],
       );
     },
     async sessionTouch({ id, lastSeenAt, expiresAt }) {

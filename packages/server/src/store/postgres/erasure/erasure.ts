@@ -31,7 +31,7 @@ const REQUESTS = `
 const ERASE_EVENTS = [
   REQUESTS,
   `DELETE FROM idempotency_keys AS k USING events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND strpos(k.body, e.event_id) > 0`,
-  `UPDATE events SET data = '${ERASED_DATA}', extras = NULL WHERE environment_id = $1 AND sequence = ANY($2)`,
+  `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE environment_id = $1 AND sequence = ANY($2)`,
 ];
 const OF_RUNS = "environment_id = $1 AND run_no = ANY($2)";
 const ERASE_RUNS = [

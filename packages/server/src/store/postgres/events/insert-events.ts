@@ -8,7 +8,7 @@ import type { InternedNumbers } from "./interned-ids.ts";
 
 const INSERT = insertInto("events", {
   ...{ sequence: "bigint", environment_id: "integer", event_id: "text", name_id: "integer", ts: "bigint", received_at: "bigint" },
-  ...{ dedup_id: "text", source_no: "integer", matched: "smallint", extras: "text", schema_errors: "text", data: "text" },
+  ...{ dedup_id: "text", source_no: "integer", matched: "smallint", trace: "text", extras: "text", schema_errors: "text", data: "text" },
 });
 const COUNT = "UPDATE events SET duplicates = duplicates + $3 WHERE environment_id = $1 AND event_id = ANY ($2::text[])";
 
@@ -22,7 +22,7 @@ export interface StoredNow {
 export function insertEvents(writes: GroupWrites, interned: InternedNumbers, stored: readonly StoredNow[]): void {
   if (stored.length === 0) return;
   const rows = stored.map(({ batch, event, sequence }) => {
-    const { id, name, ts, dedupId, extras, schemaErrors = null, data } = event;
+    const { id, name, ts, dedupId, trace = null, extras, schemaErrors = null, data } = event;
     return {
       ...{
         sequence,
@@ -32,7 +32,7 @@ export function insertEvents(writes: GroupWrites, interned: InternedNumbers, sto
         ts,
         received_at: batch.receivedAt,
       },
-      ...{ dedup_id: dedupId === null ? null : toStoreText(dedupId), source_no: interned.sourceNo(batch.source), extras },
+      ...{ dedup_id: dedupId === null ? null : toStoreText(dedupId), source_no: interned.sourceNo(batch.source), trace, extras },
       ...{ schema_errors: schemaErrors, data },
       matched: event.runs?.length ? 1 : 0,
     };

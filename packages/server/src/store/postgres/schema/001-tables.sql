@@ -141,6 +141,8 @@ CREATE TABLE events (
   duplicates     integer NOT NULL DEFAULT 0,
   -- Whether it started a function or resumed a run.
   matched        smallint NOT NULL DEFAULT 0,
+  -- The sender's traceparent.
+  trace          text,
   extras         text,
   -- How it breaks the schema declared for its name, as JSON; null: it does not, or nobody wants to know.
   schema_errors  text,
@@ -503,7 +505,8 @@ CREATE TABLE sessions (
   last_seen_at bigint NOT NULL,
   expires_at   bigint NOT NULL,
   ip           text NOT NULL,
-  user_agent   text
+  user_agent   text,
+  person       text
 );
 
 -- Names as they were when it happened, so that an entry still tells its story when key or webhook are gone.

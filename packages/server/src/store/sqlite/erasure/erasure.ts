@@ -48,7 +48,7 @@ const REQUESTS = `
 const ERASE_EVENTS = [
   REQUESTS,
   `DELETE FROM idempotency_keys WHERE EXISTS (SELECT 1 FROM events WHERE sequence ${AMONG} AND instr(idempotency_keys.body, event_id) > 0)`,
-  `UPDATE events SET data = '${ERASED_DATA}', extras = NULL WHERE sequence ${AMONG}`,
+  `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE sequence ${AMONG}`,
 ];
 const ERASE_RUNS = [
   `UPDATE steps SET detail = iif(kind = 'invoke', detail, NULL), value = iif(value IS NULL, NULL, 'null') WHERE run_no ${AMONG}`,

@@ -44,10 +44,10 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, interned, startRun
 
   function insert(allocation: LeaseAllocation, batch: EventBatch, sourceNo: number, event: NewEvent, dedupId: string | null): void {
     const { environmentId, receivedAt } = batch;
-    const { id, ts, extras, schemaErrors = null, data } = event;
+    const { id, ts, trace = null, extras, schemaErrors = null, data } = event;
     const nameId = interned.nameId(event.name);
     const matched = event.runs?.length ? 1 : 0;
-    const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, matched, extras, schemaErrors, data);
+    const sequence = rows.add(environmentId, id, nameId, ts, receivedAt, dedupId, sourceNo, matched, trace, extras, schemaErrors, data);
     if (dedupId !== null) keepKey.run(environmentId, dedupId, event.id, receivedAt);
     if (event.runs) for (const run of event.runs) startRuns.start(allocation, environmentId, sequence, run);
     if (event.starts) for (const start of event.starts) startRuns.request(allocation, environmentId, sequence, start);

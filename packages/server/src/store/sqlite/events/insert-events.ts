@@ -15,6 +15,7 @@ export type EventRowValues = [
   dedupId: string | null,
   sourceNo: number,
   matched: 0 | 1,
+  trace: string | null,
   extras: string | null,
   schemaErrors: string | null,
   data: string,
@@ -22,7 +23,7 @@ export type EventRowValues = [
 
 /** Rows that one statement writes, the largest number first. */
 const SIZES = [20, 5, 1] as const;
-const VALUES_PER_ROW = 12;
+const VALUES_PER_ROW = 13;
 
 export class InsertEvents {
   readonly #lastSequence: StatementSync;
@@ -73,6 +74,7 @@ export class InsertEvents {
 function insertOf(rows: number): string {
   const row = `(${Array(VALUES_PER_ROW).fill("?").join(", ")})`;
   return `
-    INSERT INTO events (sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, matched, extras, schema_errors, data)
+    INSERT INTO events (
+      sequence, environment_id, event_id, name_id, ts, received_at, dedup_id, source_no, matched, trace, extras, schema_errors, data)
     VALUES ${Array(rows).fill(row).join(", ")}`;
 }

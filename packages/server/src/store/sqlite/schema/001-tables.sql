@@ -64,6 +64,8 @@ CREATE TABLE events (
   duplicates     INTEGER NOT NULL DEFAULT 0,
   -- Whether it started a function or resumed a run.
   matched        INTEGER NOT NULL DEFAULT 0,
+  -- The sender's traceparent.
+  trace          TEXT,
   extras         TEXT,
   -- How it breaks the schema declared for its name, as JSON; null: it does not, or nobody wants to know.
   schema_errors  TEXT,
@@ -407,7 +409,8 @@ CREATE TABLE sessions (
   last_seen_at INTEGER NOT NULL,
   expires_at   INTEGER NOT NULL,
   ip           TEXT NOT NULL,
-  user_agent   TEXT
+  user_agent   TEXT,
+  person       TEXT
 ) STRICT;
 
 -- Names as they were when it happened, so that an entry still tells its story when key or webhook are gone.

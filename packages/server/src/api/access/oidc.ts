@@ -1,0 +1,127 @@
+/**
+ * Sign-in by OpenID Connect: the authorization code flow with PKCE, by `openid-client`, which checks issuer, audience, signature, state and
+ * nonce. What one sign-in needs to remember is in a cookie that lives for ten minutes, so any node may answer the callback.
+ */
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type OwnAddressRules, ownAddress } from "../own-address.ts";
+import { RestRefusal } from "../rest-errors.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import { type Claims, type OidcRoleRule, personOf } from "./oidc-claims.ts";
+import type { AccessRules } from "./rest-access.ts";
+import { sessionCookie } from "./session-routes.ts";
+
+export interface OidcSettings {
+  issuer: string;
+  clientId: string;
+  clientSecret: string | null;
+  roles: readonly OidcRoleRule[];
+}
+
+export interface OidcProvider {
+  /** Where to send the browser, and what to remember until it comes back. */
+  begin(redirectUri: string): Promise<{ url: string; secrets: SignInSecrets }>;
+  /** The claims of whoever came back. Throws when anything is not as it should be. */
+  finish(callbackUrl: URL, secrets: SignInSecrets): Promise<Claims>;
+}
+
+export interface SignInSecrets {
+  verifier: string;
+  state: string;
+  nonce: string;
+}
+
+const COOKIE = "inlet_oidc";
+const COOKIE_AGE_S = 600;
+const SCOPE = "openid profile email";
+const DISCOVERY_TIMEOUT_S = 10;
+
+/** Throws when the issuer cannot be reached, or does not describe itself. */
+export async function openOidc({ issuer, clientId, clientSecret }: OidcSettings): Promise<OidcProvider> {
+  const client = await import("openid-client");
+  const server = new URL(issuer);
+  const authentication = clientSecret === null ? client.None() : client.ClientSecretPost(clientSecret);
+  const execute = server.protocol === "http:" ? [client.allowInsecureRequests] : [];
+  const provider = await client.discovery(server, clientId, {}, authentication, { execute, timeout: DISCOVERY_TIMEOUT_S });
+  return {
+    async begin(redirectUri) {
+      const secrets = { verifier: client.randomPKCECodeVerifier(), state: client.randomState(), nonce: client.randomNonce() };
+      const url = client.buildAuthorizationUrl(provider, {
+        redirect_uri: redirectUri,
+        scope: SCOPE,
+        code_challenge: await client.calculatePKCECodeChallenge(secrets.verifier),
+        code_challenge_method: "S256",
+        state: secrets.state,
+        nonce: secrets.nonce,
+      });
+      return { url: url.href, secrets };
+    },
+    async finish(callbackUrl, { verifier, state, nonce }) {
+      const tokens = await client.authorizationCodeGrant(provider, callbackUrl, {
+        pkceCodeVerifier: verifier,
+        expectedState: state,
+        expectedNonce: nonce,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims() as Claims;
+      if (!provider.serverMetadata().userinfo_endpoint) return claims;
+      return { ...(await client.fetchUserInfo(provider, tokens.access_token, claims.sub)), ...claims };
+    },
+  };
+}
+
+export interface OidcRoutesParts {
+  oidc: { provider: OidcProvider; settings: OidcSettings } | null;
+  access: AccessRules;
+  audit: AuditTrail;
+  address: OwnAddressRules;
+}
+
+export function registerOidcRoutes(app: FastifyInstance, { oidc, access, audit, address }: OidcRoutesParts): void {
+  app.get("/oidc", async () => ({ data: { enabled: oidc !== null } }));
+  if (oidc === null) return;
+  const { provider, settings } = oidc;
+  const redirectUri = (request: FastifyRequest) => `${ownAddress(address, request)}/oidc/callback`;
+  const cookie = (request: FastifyRequest, value: string, ageS: number) => {
+    const secure = redirectUri(request).startsWith("https:") ? "; Secure" : "";
+    // Lax: the provider's redirect brings it back.
+    return `${COOKIE}=${value}; Path=/oidc; HttpOnly; SameSite=Lax; Max-Age=${ageS}${secure}`;
+  };
+
+  app.get("/oidc/sign-in", async (request, reply) => {
+    const { url, secrets } = await provider.begin(redirectUri(request));
+    const value = Buffer.from(JSON.stringify(secrets)).toString("base64url");
+    return reply
+      .header("set-cookie", cookie(request, value, COOKIE_AGE_S))
+      .header("cache-control", "no-store")
+      .redirect(url);
+  });
+
+  app.get("/oidc/callback", async (request, reply) => {
+    reply.header("cache-control", "no-store");
+    const secrets = secretsIn(request.headers.cookie);
+    if (!secrets) throw new RestRefusal("session_missing", "This sign-in took too long, or began in another browser. Sign in again.");
+    const callbackUrl = new URL(`${redirectUri(request)}${request.url.slice(request.url.indexOf("?"))}`);
+    const claims = await provider.finish(callbackUrl, secrets).catch((error: Error) => {
+      throw new RestRefusal("login_token_invalid", `The sign-in was not completed: ${error.message}.`);
+    });
+    const person = personOf(settings.issuer, claims, settings.roles);
+    if (!person) throw new RestRefusal("role_forbidden", "Your account has no role here. Ask an owner to add it to --oidc-roles.");
+    const { principal, token, cookieAgeS } = await access.sessions.open(person, request.ip, request.headers["user-agent"]);
+    request.principal = principal;
+    const target = { kind: "session", id: principal.id, name: principal.name };
+    await audit.note(request, { action: "session.created", target, details: { ip: request.ip } });
+    reply.header("set-cookie", [sessionCookie(access, request, token, cookieAgeS), cookie(request, "", 0)]);
+    // A page instead of a redirect: a browser sends a Strict cookie only when our own page leads on.
+    return reply.type("text/html").send('<!doctype html><meta http-equiv="refresh" content="0;url=/"><a href="/">Continue</a>');
+  });
+}
+
+function secretsIn(cookies: string | undefined): SignInSecrets | null {
+  const value = /(?:^|;\s*)inlet_oidc=([\w-]{1,2048})(?:;|$)/.exec(cookies ?? "")?.[1];
+  try {
+    return value === undefined ? null : (JSON.parse(Buffer.from(value, "base64url").toString()) as SignInSecrets);
+  } catch {
+    return null;
+  }
+}

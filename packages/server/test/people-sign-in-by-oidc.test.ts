@@ -1,0 +1,64 @@
+/** People sign in with a real OpenID Connect provider: PKCE, roles by claim, sessions by name, sign-out everywhere. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { browse, freePort, startProvider } from "./support/oidc.ts";
+import { runInlet } from "./support/process.ts";
+import { call, startTestService, temporaryFolder } from "./support/service.ts";
+
+async function withProvider(t: TestContext) {
+  const port = await freePort();
+  const home = `http://127.0.0.1:${port}`;
+  const issuer = await startProvider(t, `${home}/oidc/callback`, { jane: ["ops", "staff"], joe: ["staff"], eve: ["elsewhere"] });
+  const flags = ["--oidc-issuer", issuer, "--oidc-client-id", "inlet", "--oidc-client-secret", "a-secret-of-inlet"];
+  const roles = ["--oidc-roles", "groups:ops=operator,groups:staff=viewer"];
+  const service = await startTestService(t, { port, flags: [...flags, ...roles] });
+  return { service, signIn: (login: string) => browse(`${home}/oidc/sign-in`, login) };
+}
+
+test("a person signs in with the highest role of their claims, is named in lists and the audit log, and signs out everywhere", async (t) => {
+  const { service, signIn } = await withProvider(t);
+  const as = (cookie: string) => (method: string, path: string) =>
+    service.rest(method, path, { headers: { authorization: "", cookie, "sec-fetch-site": "same-origin" } });
+  const [first, second] = [await signIn("jane"), await signIn("jane")];
+  assert.equal(first.status, 200, first.text);
+  const jane = as(first.cookie);
+  const who = await jane("GET", "/session");
+  assert.deepEqual([who.body.data.role, who.body.data.name], ["operator", "jane@example.com"], who.text);
+  const keys = await service.rest("POST", "/keys", {
+    body: { kind: "event", name: "k" },
+    headers: { authorization: "", cookie: first.cookie, "sec-fetch-site": "same-origin" },
+  });
+  assert.equal(keys.body.code, "role_forbidden", "an operator makes no keys");
+  const joe = await signIn("joe");
+  assert.equal((await as(joe.cookie)("GET", "/session")).body.data.role, "viewer");
+
+  const { body } = await service.rest("GET", "/sessions");
+  const names = body.data.map(({ name, role }: { name: string; role: string }) => `${name} ${role}`);
+  assert.deepEqual(names.sort(), ["jane@example.com operator", "jane@example.com operator", "joe@example.com viewer"]);
+  const log = await service.rest("GET", "/audit-log?action=session.created");
+  assert.deepEqual(log.body.data[0].actor.name, "joe@example.com");
+
+  assert.equal((await jane("DELETE", "/session?everywhere=true")).status, 200);
+  for (const { cookie } of [first, second]) assert.equal((await as(cookie)("GET", "/session")).status, 401);
+  assert.equal((await as(joe.cookie)("GET", "/session")).status, 200, "others stay signed in");
+});
+
+test("who has no role, or comes back without having left, is refused", async (t) => {
+  const { service, signIn } = await withProvider(t);
+  const eve = await signIn("eve");
+  assert.deepEqual([eve.status, JSON.parse(eve.text).code], [403, "role_forbidden"]);
+  assert.equal((await call(`${service.url}/oidc/callback?code=x&state=y`)).body.code, "session_missing");
+  const secrets = Buffer.from(JSON.stringify({ verifier: "v", state: "s", nonce: "n" })).toString("base64url");
+  const forged = await call(`${service.url}/oidc/callback?code=x&state=other`, { headers: { cookie: `inlet_oidc=${secrets}` } });
+  assert.equal(forged.body.code, "login_token_invalid", forged.text);
+  assert.equal((await call(`${service.url}/oidc`)).body.data.enabled, true);
+});
+
+test("an issuer that cannot be reached is a clear error and exit code 1", async (t) => {
+  const start = ["start", "--port", "0", "--data-dir", temporaryFolder(t), "--oidc-issuer", `http://127.0.0.1:${await freePort()}`];
+  const { code, stderr } = await runInlet(t, [...start, "--oidc-client-id", "inlet", "--oidc-roles", "role"]);
+  assert.equal(code, 1);
+  assert.match(stderr, /inlet: the OpenID Connect issuer http:\/\/127\.0\.0\.1:\d+ cannot be reached, see --oidc-issuer: /);
+  assert.doesNotMatch(stderr, /\n {4}at /, "no stack");
+});
