@@ -201,9 +201,24 @@ export interface Webhook {
   eventNames: AcceptList | null;
   ips: AcceptList | null;
   enabled: boolean;
+  verify: WebhookVerify | null;
+  handshake: { preset?: string; source?: string; secrets?: ShownSecret[] } | null;
+  answer: { status: number; contentType: string; body: string } | null;
   version: number;
   createdAt: string;
   updatedAt: string;
+}
+
+/** Of a short secret nothing is shown. */
+export interface ShownSecret {
+  last4: string | null;
+}
+
+export interface WebhookVerify {
+  scheme: string;
+  toleranceSeconds: number;
+  secrets: ShownSecret[];
+  [field: string]: unknown;
 }
 
 export interface WebhookVersion {
@@ -264,6 +279,15 @@ export interface Provider {
   sends: string;
   setUp: string;
   signatureHeader: string | null;
+  category: string;
+  /** Without secrets. */
+  verify: { scheme: string } | null;
+  secretFrom: string | null;
+  handshake: { preset?: string; source?: string } | null;
+  note: string | null;
+  retries: string | null;
+  timeout: string | null;
+  documentation: string | null;
   transform: string;
   fixtures: { title: string; headers: Record<string, string>; query: string; body: string }[];
 }

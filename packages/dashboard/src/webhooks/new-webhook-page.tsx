@@ -37,16 +37,23 @@ export function NewWebhookPage() {
 function CreateForm({ env, providers }: { env: string; providers: Provider[] }) {
   const [chosen, setChosen] = useState<Provider>(providers.at(-1) as Provider);
   const [name, setName] = useState("");
+  const [search, setSearch] = useState("");
+  const [secret, setSecret] = useState("");
+  const [verifyToken, setVerifyToken] = useState("");
   const [fault, setFault] = useState<unknown>(null);
   const queries = useQueryClient();
   const navigate = useNavigate();
   const ordered = [...providers.slice(-1), ...providers.slice(0, -1)];
+  const sought = search.trim().toLowerCase();
+  const found = ordered.filter(({ id, title, sends, category }) => `${id} ${title} ${sends} ${category}`.toLowerCase().includes(sought));
+  const needsToken = chosen.handshake?.preset === "meta";
 
   async function create(event: FormEvent) {
     event.preventDefault();
     setFault(null);
     try {
-      const body = { name: name.trim() || chosen.title, transform: chosen.transform, environment: env };
+      const checks = checksOf(chosen, secret.trim(), verifyToken.trim());
+      const body = { name: name.trim() || chosen.title, transform: chosen.transform, environment: env, ...checks };
       const created = await call<Webhook>("/webhooks", { method: "POST", env, body });
       await queries.invalidateQueries({ queryKey: ["webhooks"] });
       await navigate({ to: "/env/$env/webhooks/$id", params: { env, id: created.id } });
@@ -57,9 +64,20 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
 
   return (
     <form className="stack" onSubmit={create}>
+      <label className="field" style={{ maxWidth: 420 }}>
+        <span>Search providers</span>
+        <input
+          className="input"
+          type="search"
+          value={search}
+          placeholder="stripe, mail, forms"
+          onChange={({ target }) => setSearch(target.value)}
+        />
+      </label>
+      {found.length === 0 && <p className="quiet">No provider matches. "Any provider" is a place to start from.</p>}
       <fieldset className="providers">
         <legend className="visually-hidden">Provider</legend>
-        {ordered.map((provider) => (
+        {found.map((provider) => (
           <label key={provider.id} className="provider">
             <input type="radio" name="provider" checked={provider.id === chosen.id} onChange={() => setChosen(provider)} />
             <span className="provider-mark" aria-hidden="true">
@@ -76,7 +94,28 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
         <span>Name</span>
         <input className="input" value={name} maxLength={128} placeholder={chosen.title} onChange={({ target }) => setName(target.value)} />
       </label>
+      {chosen.verify && chosen.secretFrom !== null && (
+        <label className="field" style={{ maxWidth: 420 }}>
+          <span>Secret (optional)</span>
+          <input className="input" type="password" autoComplete="off" value={secret} onChange={({ target }) => setSecret(target.value)} />
+          <span className="quiet small">{chosen.secretFrom}. With it, every request is verified; without it, none is.</span>
+        </label>
+      )}
+      {needsToken && (
+        <label className="field" style={{ maxWidth: 420 }}>
+          <span>Verify token</span>
+          <input
+            className="input"
+            type="password"
+            autoComplete="off"
+            value={verifyToken}
+            onChange={({ target }) => setVerifyToken(target.value)}
+          />
+          <span className="quiet small">A text of your own, which you also enter at the provider.</span>
+        </label>
+      )}
       <p className="quiet">Where to enter the URL: {chosen.setUp}.</p>
+      <ProviderFacts provider={chosen} />
       {fault !== null && (
         <Notice kind="bad" icon="alert">
           {messageOf(fault)}
@@ -91,4 +130,34 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
       <CodeBlock text={chosen.transform} label="Copy transform" />
     </form>
   );
+}
+
+function ProviderFacts({ provider: { note, timeout, retries, documentation } }: { provider: Provider }) {
+  return (
+    <p className="quiet small">
+      {note !== null && `${note} `}
+      {timeout !== null && `Timeout: ${timeout}. `}
+      {retries !== null && `Retries: ${retries}. `}
+      {documentation !== null && (
+        <a href={documentation} target="_blank" rel="noreferrer">
+          Documentation
+        </a>
+      )}
+    </p>
+  );
+}
+
+/** Presets that cannot answer without a secret. */
+const NEEDS_SECRET = ["x", "zoom"];
+
+/** Without a secret nothing can be verified, and some handshakes cannot be answered. A secret that is handed over needs none. */
+function checksOf({ verify, secretFrom, handshake }: Provider, secret: string, verifyToken: string) {
+  const isHandedOver = verify !== null && secretFrom === null;
+  const preset = handshake?.preset ?? "";
+  const isAnswerable = preset === "meta" ? verifyToken !== "" : !NEEDS_SECRET.includes(preset) || secret !== "";
+  return {
+    ...(verify && secret !== "" && { verify: { ...verify, secrets: [secret] } }),
+    ...(isHandedOver && { verify }),
+    ...(handshake && isAnswerable && { handshake: { ...handshake, ...(preset === "meta" && { secrets: [verifyToken] }) } }),
+  };
 }

@@ -19,6 +19,9 @@ import { withToast } from "../ui/toasts.tsx";
 
 const OUTCOMES = [
   "accepted",
+  "handshake",
+  "signature_invalid",
+  "handshake_failed",
   "transform_failed",
   "transform_invalid_event",
   "transform_timeout",

@@ -11,6 +11,7 @@ import { AcceptListFields, draftOf, listOf } from "../keys/accept-list-field.tsx
 import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { toast, withToast } from "../ui/toasts.tsx";
+import { ChecksForm } from "./checks-form.tsx";
 
 export function SettingsTab({ env, webhook }: { env: string; webhook: Webhook }) {
   const [name, setName] = useState(webhook.name);
@@ -60,6 +61,7 @@ export function SettingsTab({ env, webhook }: { env: string; webhook: Webhook })
           </div>
         )}
       </form>
+      <ChecksForm webhook={webhook} />
       {deleting && <DeleteDialog env={env} webhook={webhook} onClose={() => setDeleting(false)} />}
     </>
   );

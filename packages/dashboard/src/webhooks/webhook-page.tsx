@@ -15,6 +15,7 @@ import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { toast } from "../ui/toasts.tsx";
+import { FirstRequest } from "./first-request.tsx";
 import { RequestsTab } from "./requests-tab.tsx";
 import { SettingsTab } from "./settings-tab.tsx";
 import { TransformTab } from "./transform-tab.tsx";
@@ -83,6 +84,7 @@ function WebhookHead({ webhook }: { webhook: Webhook }) {
           </button>
         )}
       </div>
+      <FirstRequest key={webhook.id} webhook={webhook} />
       {rotating && <RotateDialog webhook={webhook} onClose={() => setRotating(false)} />}
     </>
   );

@@ -121,7 +121,7 @@ export function Health({ webhook, outcomes }: { webhook: Pick<Webhook, "enabled"
       </span>
     );
   }
-  const refused = outcomes.filter((outcome) => outcome !== "accepted").length;
+  const refused = outcomes.filter((outcome) => outcome !== "accepted" && outcome !== "handshake").length;
   if (refused === 0) {
     return (
       <span className="badge ok">

@@ -1,6 +1,7 @@
 /** Webhooks: creating one, editing its transform with the tester, and handling requests. */
 
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { call, startTestService } from "../../../server/test/support/service.ts";
@@ -65,6 +66,35 @@ export function webhookCases(browser: () => Browser): void {
     await page.getByRole("link", { name: "View event" }).click();
     await page.waitForURL(`**/events/${answer.body.ids[0]}`);
     await page.getByRole("complementary", { name: "Event" }).getByText("acme/real").first().waitFor();
+  });
+
+  test("a provider is found, its secret pasted, and the page notices the first request; checks are edited", async (t) => {
+    const service = await startTestService(t, { mode: "dev" });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/webhooks/new`, { allow: EDITING });
+    await page.getByRole("searchbox", { name: "Search providers" }).fill("pull requests");
+    await page.getByText("GitHub", { exact: true }).click();
+    assert.equal(await page.getByText("Stripe", { exact: true }).count(), 0);
+    const secret = "the secret of the webhook";
+    await page.getByLabel("Secret (optional)").fill(secret);
+    await page.getByRole("button", { name: "Create webhook" }).click();
+    await page.getByText("Waiting for the first request").waitFor();
+    const url = await page.locator(".url-box code").innerText();
+    const body = '{"zen":"Design for failure."}';
+    const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+    const headers = { "content-type": "application/json", "x-github-event": "ping", "x-github-delivery": "1" };
+    assert.equal((await call(url, { method: "POST", body, headers: { ...headers, "x-hub-signature-256": signature } })).status, 200);
+    await page.getByText("First request received").waitFor();
+    assert.equal((await call(url, { method: "POST", body, headers })).status, 401);
+
+    await page.getByRole("link", { name: "Settings" }).last().click();
+    const checks = page.getByRole("form", { name: "Verification, handshake and answer" });
+    assert.equal(await checks.getByLabel("Verification").inputValue(), "github");
+    await checks.getByLabel("Handshake").selectOption("slack");
+    await checks.getByLabel("Answer to accepted requests").selectOption("204");
+    await checks.getByRole("button", { name: "Update checks" }).click();
+    await page.getByText("Saved.").waitFor();
+    const { data } = (await service.rest("GET", "/webhooks")).body;
+    assert.deepEqual([data[0].verify.secrets, data[0].handshake, data[0].answer.status], [[{ last4: "hook" }], { preset: "slack" }, 204]);
   });
 
   test("a draft is run on recorded requests; versions are compared and restored; a request is replayed", async (t) => {

@@ -1,0 +1,77 @@
+/** Verification, handshake and answer as a form holds them, and as the REST API takes them. */
+
+import type { Webhook } from "../api/types.ts";
+
+export const SCHEMES = ["standard-webhooks", "stripe", "github", "shopify", "slack", "twilio", "linear", "hmac", "basic", "header"];
+export const PRESETS = ["slack", "meta", "microsoft-graph", "x", "dropbox", "zoom", "okta", "asana"];
+export const STATUSES = ["200", "201", "202", "204"];
+export const CONTENT_TYPES = ["text/plain", "application/json", "application/xml", "text/xml"];
+/** The fields that a scheme has of its own. */
+export const SCHEME_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  stripe: ["header"],
+  hmac: ["header", "algorithm", "encoding", "prefix", "signed", "timestampHeader"],
+  basic: ["user"],
+  header: ["header"],
+};
+
+export interface ChecksDraft {
+  /** Empty: none. */
+  scheme: string;
+  fields: Readonly<Record<string, string>>;
+  tolerance: string;
+  secrets: string;
+  handshake: string;
+  source: string;
+  handshakeSecrets: string;
+  status: string;
+  contentType: string;
+  body: string;
+}
+
+const SOURCE_START = `function handshake({ method, headers, queryParams, raw, secrets }) {
+}`;
+
+export function draftOfChecks({ verify, handshake, answer }: Webhook): ChecksDraft {
+  const { scheme = "", toleranceSeconds = 300, secrets: _, ...fields } = verify ?? {};
+  return {
+    scheme,
+    fields: fields as Record<string, string>,
+    tolerance: String(toleranceSeconds),
+    secrets: "",
+    handshake: handshake === null ? "" : (handshake.preset ?? "function"),
+    source: handshake?.source ?? SOURCE_START,
+    handshakeSecrets: "",
+    status: answer === null ? "" : String(answer.status),
+    contentType: answer?.contentType ?? "text/plain",
+    body: answer?.body ?? "",
+  };
+}
+
+export function checksBody(draft: ChecksDraft) {
+  return { verify: verifyOf(draft), handshake: handshakeOf(draft), answer: answerOf(draft) };
+}
+
+function verifyOf({ scheme, fields, tolerance, secrets }: ChecksDraft) {
+  if (scheme === "") return null;
+  const own = (SCHEME_FIELDS[scheme] ?? []).filter((name) => fields[name]);
+  return { scheme, toleranceSeconds: Number(tolerance), ...Object.fromEntries(own.map((name) => [name, fields[name]])), ...given(secrets) };
+}
+
+function handshakeOf({ handshake, source, handshakeSecrets }: ChecksDraft) {
+  if (handshake === "") return null;
+  return { ...(handshake === "function" ? { source } : { preset: handshake }), ...given(handshakeSecrets) };
+}
+
+function answerOf({ status, contentType, body }: ChecksDraft) {
+  if (status === "") return null;
+  return status === "204" ? { status: 204 } : { status: Number(status), contentType, body };
+}
+
+/** Without any, those in force are kept. */
+function given(lines: string): { secrets?: string[] } {
+  const secrets = lines
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  return secrets.length > 0 ? { secrets } : {};
+}

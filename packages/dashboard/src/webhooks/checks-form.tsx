@@ -1,0 +1,195 @@
+/** Verification, handshake and answer of a webhook. Secrets are entered and never shown: empty fields keep those in force. */
+
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { call } from "../api/client.ts";
+import { webhookQuery } from "../api/queries.ts";
+import { useMayChange } from "../api/session.ts";
+import type { ShownSecret, Webhook } from "../api/types.ts";
+import { withToast } from "../ui/toasts.tsx";
+import { type ChecksDraft, CONTENT_TYPES, checksBody, draftOfChecks, PRESETS, SCHEME_FIELDS, SCHEMES, STATUSES } from "./checks-draft.ts";
+
+export function ChecksForm({ webhook }: { webhook: Webhook }) {
+  const [draft, setDraft] = useState<ChecksDraft>(() => draftOfChecks(webhook));
+  const queries = useQueryClient();
+  const mayChange = useMayChange();
+  const change = (changes: Partial<ChecksDraft>) => setDraft({ ...draft, ...changes });
+
+  async function save(event: FormEvent) {
+    event.preventDefault();
+    const path = `/webhooks/${encodeURIComponent(webhook.id)}`;
+    const saved = await withToast(call<Webhook>(path, { method: "PUT", body: checksBody(draft) }), "Saved.");
+    if (saved) queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
+  }
+
+  return (
+    <form className="card card-body stack settings-form" onSubmit={save} aria-label="Verification, handshake and answer">
+      <VerifyFields draft={draft} change={change} shown={webhook.verify?.secrets ?? []} />
+      <HandshakeFields draft={draft} change={change} shown={webhook.handshake?.secrets ?? []} />
+      <AnswerFields draft={draft} change={change} />
+      {mayChange && (
+        <div>
+          <button type="submit" className="button primary">
+            Update checks
+          </button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+interface PartProps {
+  draft: ChecksDraft;
+  change: (changes: Partial<ChecksDraft>) => void;
+}
+
+function VerifyFields({ draft, change, shown }: PartProps & { shown: readonly ShownSecret[] }) {
+  const fields = SCHEME_FIELDS[draft.scheme] ?? [];
+  return (
+    <>
+      <Choice
+        label="Verification"
+        value={draft.scheme}
+        options={SCHEMES}
+        none="None: the function verifies"
+        onChange={(scheme) => change({ scheme })}
+      />
+      {draft.scheme !== "" && (
+        <>
+          {fields.map((name) => (
+            <Field key={name} label={name}>
+              <input
+                className="input"
+                value={draft.fields[name] ?? ""}
+                onChange={({ target }) => change({ fields: { ...draft.fields, [name]: target.value } })}
+              />
+            </Field>
+          ))}
+          <Field label="Tolerance in seconds">
+            <input
+              className="input"
+              type="number"
+              min={1}
+              value={draft.tolerance}
+              onChange={({ target }) => change({ tolerance: target.value })}
+            />
+          </Field>
+          <SecretsField label="Secrets, one per line" value={draft.secrets} shown={shown} onChange={(secrets) => change({ secrets })} />
+        </>
+      )}
+    </>
+  );
+}
+
+function HandshakeFields({ draft, change, shown }: PartProps & { shown: readonly ShownSecret[] }) {
+  return (
+    <>
+      <Choice
+        label="Handshake"
+        value={draft.handshake}
+        options={[...PRESETS, "function"]}
+        none="None"
+        onChange={(handshake) => change({ handshake })}
+      />
+      {draft.handshake === "function" && (
+        <Field label="Handshake function, JavaScript">
+          <textarea className="input code" rows={6} value={draft.source} onChange={({ target }) => change({ source: target.value })} />
+        </Field>
+      )}
+      {draft.handshake !== "" && (
+        <SecretsField
+          label="Handshake secrets, one per line; empty: those of the verification"
+          value={draft.handshakeSecrets}
+          shown={shown}
+          onChange={(handshakeSecrets) => change({ handshakeSecrets })}
+        />
+      )}
+    </>
+  );
+}
+
+function AnswerFields({ draft, change }: PartProps) {
+  return (
+    <>
+      <Choice
+        label="Answer to accepted requests"
+        value={draft.status}
+        options={STATUSES}
+        none="The event ids"
+        onChange={(status) => change({ status })}
+      />
+      {draft.status !== "" && draft.status !== "204" && (
+        <>
+          <Choice
+            label="Content type"
+            value={draft.contentType}
+            options={CONTENT_TYPES}
+            onChange={(contentType) => change({ contentType })}
+          />
+          <Field label="Body">
+            <textarea className="input code" rows={3} value={draft.body} onChange={({ target }) => change({ body: target.value })} />
+          </Field>
+        </>
+      )}
+    </>
+  );
+}
+
+function SecretsField({
+  label,
+  value,
+  shown,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  shown: readonly ShownSecret[];
+  onChange: (text: string) => void;
+}) {
+  const kept = shown.map(({ last4 }) => `••••${last4 ?? ""}`).join(", ");
+  return (
+    <Field label={label}>
+      <textarea
+        className="input code"
+        rows={2}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder={kept === "" ? "" : `In force: ${kept}. Leave empty to keep.`}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </Field>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  value: string;
+  options: readonly string[];
+  /** The text of the empty choice; absent: there is none. */
+  none?: string;
+  onChange: (value: string) => void;
+}
+
+function Choice({ label, value, options, none, onChange }: ChoiceProps) {
+  return (
+    <Field label={label}>
+      <select className="input" value={value} onChange={({ target }) => onChange(target.value)}>
+        {none !== undefined && <option value="">{none}</option>}
+        {options.map((option) => (
+          <option key={option}>{option}</option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+function Field({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is the child
+    <label className="field">
+      <span>{label}</span>
+      {children}
+    </label>
+  );
+}
