@@ -51,7 +51,7 @@ async function rerunFailures(service: TestService): Promise<string> {
 }
 
 async function makeWebhooks(service: TestService) {
-  const { data: providers } = (await service.rest("GET", "/transforms/providers")).body;
+  const { data: providers } = (await service.rest("GET", "/transforms/providers?limit=100")).body;
   const made: Record<string, { id: string; url: string }> = {};
   for (const { id, title, transform, fixtures } of providers.filter(({ id }: { id: string }) =>
     ["stripe", "github", "shopify"].includes(id),
