@@ -7,6 +7,7 @@ import { plural } from "../ui/numbers.ts";
 import { Payload } from "../ui/payload.tsx";
 import { preciseDuration, Time } from "../ui/time.tsx";
 import { PHASE_LABELS, stepPhases, totalsOf } from "./phases.ts";
+import { RerunFromStep } from "./rerun-from-step.tsx";
 import { RunErrorBox } from "./run-error.tsx";
 
 interface StepDetailsProps {
@@ -19,6 +20,7 @@ interface StepDetailsProps {
 export function StepDetails({ env, run, step, attempts }: StepDetailsProps) {
   return (
     <div className="step-details stack">
+      <RerunFromStep env={env} run={run} step={step} />
       <dl className="facts">
         <dt>Kind</dt>
         <dd>{step.kind}</dd>

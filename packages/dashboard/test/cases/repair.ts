@@ -135,6 +135,29 @@ export function repairCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "Pause" }).waitFor();
   });
 
+  test("a run is rerun from one of its steps, keeping what came before", async (t) => {
+    const service = await startFailures(t);
+    const [id] = (await service.send({ name: "shop/month.ended", data: {} })).body.ids;
+    const run = await until("the run to end", async () => {
+      const [found] = (await service.rest("GET", `/events/${id}/runs`)).body.data;
+      return found?.status === "completed" && found;
+    });
+    const page = await openPage(t, browser(), `${service.url}/env/dev/runs/${run.id}`);
+    const timeline = page.getByRole("region", { name: "Timeline" });
+    await timeline.getByRole("button", { name: /Write an invoice × 4/ }).click();
+    await timeline
+      .getByRole("button", { name: /^Write an invoice/ })
+      .nth(2)
+      .click();
+    await timeline.getByRole("button", { name: "Rerun from this step" }).click();
+    await page.getByText("Rerun started from Write an invoice. Results before it were kept.").waitFor();
+    await until("the new run", async () => !page.url().endsWith(run.id));
+    await page.getByText("Rerun of").waitFor();
+    await page.locator(".page-head").getByText("Completed").waitFor();
+    const again = (await service.rest("GET", `/runs/${page.url().split("/").at(-1)}`)).body.data;
+    assert.equal(again.failedAttempts, 0, "the step that had to be retried was not run again");
+  });
+
   test("two events are compared; an event is copied as a test fixture; an edited event is a new one", async (t) => {
     const service = await startFailures(t);
     const [first, second] = (await service.send([1, 2].map((n) => ({ name: "shop/order.created", data: { n, same: true } })))).body.ids;
