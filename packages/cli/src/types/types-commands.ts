@@ -52,7 +52,7 @@ export async function pushTypes({ options, names }: Call<typeof PUSH_FLAGS>): Pr
 /** Every event type that is declared or was seen, but for the service's own. */
 async function readCatalogue(connection: Connection): Promise<CataloguedType[]> {
   const rest = createRestClient(connection);
-  const declared = await rest.data<{ name: string; schema: unknown }[]>({ path: "/event-schemas" });
+  const { items: declared } = await rest.list<{ name: string; schema: unknown }>({ path: "/event-schemas" });
   const { items: seen } = await rest.list<{ name: string }>({ path: "/event-types" });
   const names = [...new Set([...declared.filter(({ schema }) => schema !== null), ...seen].map(({ name }) => name))];
   const own = names.filter((name) => !/^(?:inlet|inngest)\//i.test(name));

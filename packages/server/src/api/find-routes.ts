@@ -4,7 +4,8 @@ import { type EventId, isEventId, type JobId, type RunId, type WebhookRequestId 
 import type { FastifyInstance } from "fastify";
 import type { Environment, EventStore, JobStore, RunStore, Webhook, WebhookRequestStore } from "../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "./access/rest-access.ts";
-import { closed } from "./rest-schemas.ts";
+import { cutPage, type PageQuery } from "./list-page.ts";
+import { closed, PAGE_PARAMETERS } from "./rest-schemas.ts";
 import { pageOf, shape, TEXT } from "./route-facts.ts";
 import type { RunsRoutesParts } from "./runs/runs-routes.ts";
 
@@ -39,12 +40,12 @@ const FOUND = shape(
 const FIND = {
   summary: "Find whatever an id names",
   description: "An event, a run, a job or a webhook request of the environment; events by their sender's id too.",
-  querystring: closed({ id: { type: "string", minLength: 1, maxLength: 512 } }, ["id"]),
+  querystring: closed({ ...PAGE_PARAMETERS, id: { type: "string", minLength: 1, maxLength: 512 } }, ["id"]),
   response: { 200: pageOf(FOUND) },
 };
 
 export function registerFindRoutes(app: FastifyInstance, parts: FindRoutesParts): void {
-  app.get<{ Querystring: { id: string } }>("/find", { schema: FIND }, async (request) => {
+  app.get<{ Querystring: PageQuery & { id: string } }>("/find", { schema: FIND }, async (request) => {
     const environment = environmentOf(parts.access, request);
     const id = request.query.id.trim();
     const found = await Promise.all([
@@ -52,7 +53,8 @@ export function registerFindRoutes(app: FastifyInstance, parts: FindRoutesParts)
       byRequestId(parts, environment, id),
       byDedupId(parts, environment, id),
     ]);
-    return { data: found.flat(), page: { next: null } };
+    const { items, next } = cutPage([...found.flat().entries()], ([index]) => ({ rank: -index }), request.query);
+    return { data: items.map(([, one]) => one), page: { next } };
   });
 }
 

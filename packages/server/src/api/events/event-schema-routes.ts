@@ -13,8 +13,9 @@ import {
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { checkMayUse } from "../access/principal.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { cutPage, type PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
-import { closed } from "../rest-schemas.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { RETENTION, readRetention, writeRetention } from "../retention-fields.ts";
 import { BOOLEAN, dataOf, INSTANT, INTEGER, listOf, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 import type { DeclaredParts } from "./declared-view.ts";
@@ -89,12 +90,13 @@ export function registerEventSchemaRoutes(app: FastifyInstance, parts: EventSche
     return { environment, scope: catalogue.scopeOf(environment.id) };
   }
 
-  const list = { summary: "List declared event types", querystring: closed({}), response: { 200: pageOf(DECLARED) } };
-  app.get("/event-schemas", { config, schema: list }, async (request) => {
+  const list = { summary: "List declared event types", querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(DECLARED) } };
+  app.get<{ Querystring: PageQuery }>("/event-schemas", { config, schema: list }, async (request) => {
     const { scope } = scoped(request);
     await catalogue.flush();
     const declared = (await store.eventSchemaList()).filter(({ environmentId }) => environmentId === scope);
-    return { data: declared.map(schemaView), page: { next: null } };
+    const { items, next } = cutPage([...declared.entries()], ([index]) => ({ rank: -index }), request.query);
+    return { data: items.map(([, one]) => schemaView(one)), page: { next } };
   });
 
   app.put<Named & { Body: PutBody }>("/event-types/:name", { config, schema: PUT }, async (request) => {
@@ -128,14 +130,15 @@ export function registerEventSchemaRoutes(app: FastifyInstance, parts: EventSche
   const versions = {
     summary: "List the schemas an event type had",
     description: "Newest first, at most 100.",
-    querystring: closed({}),
+    querystring: closed(PAGE_PARAMETERS),
     response: { 200: pageOf(VERSION) },
   };
-  app.get<Named>("/event-types/:name/versions", { config, schema: versions }, async (request) => {
+  app.get<Named & { Querystring: PageQuery }>("/event-types/:name/versions", { config, schema: versions }, async (request) => {
     const { scope } = scoped(request);
     const found = await store.eventSchemaVersions({ environmentId: scope, name: request.params.name });
-    const view = found.map(({ version, schema, createdAt }) => ({ version, schema: parsed(schema), createdAt: iso(createdAt) }));
-    return { data: view, page: { next: null } };
+    const { items, next } = cutPage(found, ({ version }) => ({ rank: version }), request.query);
+    const view = items.map(({ version, schema, createdAt }) => ({ version, schema: parsed(schema), createdAt: iso(createdAt) }));
+    return { data: view, page: { next } };
   });
 
   const compare = {

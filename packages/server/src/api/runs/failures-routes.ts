@@ -5,7 +5,8 @@ import { iso } from "../../observe/run-view.ts";
 import type { RunStore } from "../../store/contract/index.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { readInstant } from "../instant.ts";
-import { closed } from "../rest-schemas.ts";
+import { cutPage, type PageQuery } from "../list-page.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { INSTANT, INTEGER, listOf, pageOf, shape, TEXT } from "../route-facts.ts";
 import type { RunsRoutesParts } from "./runs-routes.ts";
 
@@ -30,11 +31,13 @@ const FAILURE = shape(
   { title: "Failure" },
 );
 
+const GROUPS_MAX = 100;
+
 const LIST = {
   summary: "List failures by function and error",
-  description: "The most frequent first. Of the newest 200,000 failed runs in the range.",
+  description: "The 100 most frequent, the most frequent first. Of the newest 200,000 failed runs in the range.",
   querystring: closed({
-    limit: { type: "integer", minimum: 1, maximum: 100, default: 20, description: "Maximum number of groups." },
+    ...PAGE_PARAMETERS,
     function: { type: "string", minLength: 1, description: "Runs of the function with this id." },
     from: { type: "string", description: "Runs created at or after: ISO 8601 or milliseconds. A day ago, unless given." },
     to: { type: "string", description: "Runs created before: ISO 8601 or milliseconds." },
@@ -43,23 +46,24 @@ const LIST = {
 };
 
 export function registerFailuresRoutes(app: FastifyInstance, { access, store, runs, now }: FailuresRoutesParts): void {
-  app.get<{ Querystring: { limit: number; function?: string; from?: string; to?: string } }>(
+  app.get<{ Querystring: PageQuery & { function?: string; from?: string; to?: string } }>(
     "/failures",
     { schema: LIST },
     async (request) => {
       const environment = environmentOf(access, request);
-      const { limit, function: functionId, from, to } = request.query;
+      const { function: functionId, from, to } = request.query;
       const groups = await store.runFailures({
-        ...{ environmentId: environment.id, limit, from: from === undefined ? now() - DAY_MS : readInstant("from", from) },
+        ...{ environmentId: environment.id, limit: GROUPS_MAX, from: from === undefined ? now() - DAY_MS : readInstant("from", from) },
         ...(to !== undefined && { to: readInstant("to", to) }),
         ...(functionId !== undefined && { functionNos: runs.functionNos(environment, functionId) }),
       });
-      const data = groups.map(({ functionNo, name, message, count, firstAt, lastAt, runIds }) => {
+      const { items, next } = cutPage([...groups.entries()], ([index]) => ({ rank: -index }), request.query);
+      const data = items.map(([, { functionNo, name, message, count, firstAt, lastAt, runIds }]) => {
         const { id, name: functionName } = runs.functionName(functionNo);
         const times = { first: iso(firstAt), last: iso(lastAt) };
         return { function: { id, name: functionName }, error: { name, message }, count, ...times, runs: runIds };
       });
-      return { data, page: { next: null } };
+      return { data, page: { next } };
     },
   );
 }
