@@ -35,8 +35,10 @@ const EVENT_NAMES = `
   SELECT sequence, event_id, name, left(data, ${PREVIEW_UNITS}) AS preview FROM (SELECT * FROM events WHERE sequence = ANY ($2::bigint[]) OFFSET 0) AS events
   JOIN event_names USING (name_id) WHERE environment_id = $1`;
 
+/** One run after the other, each in its own partition. */
 const FAILED_ATTEMPTS = `
-  SELECT run_no, count(*)::integer AS attempts FROM failed_attempts WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) GROUP BY run_no`;
+  SELECT wanted.run_no, (SELECT count(*)::integer FROM failed_attempts AS f WHERE f.environment_id = $1 AND f.run_no = wanted.run_no) AS attempts
+  FROM unnest($2::bigint[]) AS wanted(run_no)`;
 
 /** The environment leads the key, so that each one is looked into. */
 export async function findRun(database: Database, id: RunId): Promise<RunRecord | null> {
