@@ -22,9 +22,12 @@ export function providersMarkdown(generated: string): string {
 
 # Providers
 
-The catalogue of providers that Inlet knows: ${PROVIDERS.length} entries, from the providers' public documentation. Each has a starter transform, sample
+The catalogue of providers that Inlet knows: ${PROVIDERS.length} entries. Each has a starter transform, sample
 requests and, where the provider signs with a shared secret, the \`verify\` and \`handshake\` of its webhook. Choose one in the dashboard, with
 \`inlet webhooks new --provider <id>\`, or read them at \`GET /v1/transforms/providers\`. [Webhooks](webhooks.md) explains verification and handshakes.
+
+Providers change their settings, limits and retry rules without notice, and not every fact here was checked against their current
+documentation, which is linked. Where the two differ, trust the provider.
 
 ${CATEGORIES.map(section).join("\n\n")}
 `;

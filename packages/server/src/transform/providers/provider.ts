@@ -24,9 +24,9 @@ export interface Provider {
   handshake: WebhookHandshake | null;
   /** What else to know. */
   note: string | null;
-  /** When a request that failed is sent again; null: its documentation does not say. */
+  /** When a request that failed is sent again; null: not known. */
   retries: string | null;
-  /** How long it waits for an answer; null: its documentation does not say. */
+  /** How long it waits for an answer; null: not known. */
   timeout: string | null;
   documentation: string | null;
 }

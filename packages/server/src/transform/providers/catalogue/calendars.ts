@@ -1,4 +1,4 @@
-/** Providers of calendars and bookings. Facts after their public documentation. */
+/** Providers of calendars and bookings. */
 
 import type { Provider } from "../provider.ts";
 

@@ -1,4 +1,4 @@
-/** Providers of messages and meetings. Facts after their public documentation. */
+/** Providers of messages and meetings. */
 
 import type { Provider } from "../provider.ts";
 

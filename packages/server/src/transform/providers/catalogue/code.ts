@@ -1,4 +1,4 @@
-/** Providers around code: repositories, deployments, errors, alerts. Facts after their public documentation. */
+/** Providers around code: repositories, deployments, errors, alerts. */
 
 import type { Provider } from "../provider.ts";
 

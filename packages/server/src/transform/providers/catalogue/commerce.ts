@@ -1,4 +1,4 @@
-/** Providers of shops. Facts after their public documentation. */
+/** Providers of shops. */
 
 import type { Provider } from "../provider.ts";
 

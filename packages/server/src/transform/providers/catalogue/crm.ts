@@ -1,4 +1,4 @@
-/** Providers around customers. Facts after their public documentation. */
+/** Providers around customers. */
 
 import type { Provider } from "../provider.ts";
 

@@ -1,4 +1,4 @@
-/** Providers of forms. Facts after their public documentation. */
+/** Providers of forms. */
 
 import type { Provider } from "../provider.ts";
 

@@ -1,4 +1,4 @@
-/** Providers of identities. Facts after their public documentation. */
+/** Providers of identities. */
 
 import type { Provider } from "../provider.ts";
 

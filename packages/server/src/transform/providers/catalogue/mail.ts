@@ -1,4 +1,4 @@
-/** Providers of mail. Facts after their public documentation. */
+/** Providers of mail. */
 
 import type { Provider } from "../provider.ts";
 

@@ -1,4 +1,4 @@
-/** Providers of payments. Facts after their public documentation. */
+/** Providers of payments. */
 
 import type { Provider } from "../provider.ts";
 

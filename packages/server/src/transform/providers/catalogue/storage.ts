@@ -1,4 +1,4 @@
-/** Providers of files. Facts after their public documentation. */
+/** Providers of files. */
 
 import type { Provider } from "../provider.ts";
 

@@ -1,4 +1,4 @@
-/** Providers of tasks and pages. Facts after their public documentation. */
+/** Providers of tasks and pages. */
 
 import type { Provider } from "../provider.ts";
 
