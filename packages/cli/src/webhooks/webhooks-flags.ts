@@ -2,6 +2,8 @@
 
 import type { Flags } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
+import { PAGE_FLAGS, TIME_FLAGS } from "../command-line/list-flags.ts";
+import { START_JOB_FLAGS } from "../jobs/jobs-flags.ts";
 
 const DIR = { type: "string", placeholder: "folder", fallback: "webhooks", sentence: "Folder of the webhooks." } as const;
 const JSON_FLAG = { json: { type: "boolean", sentence: "Print one JSON document instead of text." } } as const;
@@ -38,3 +40,12 @@ export const APPLY_FLAGS = {
   prune: PRUNE,
   "skip-tests": { type: "boolean", sentence: "Skip the fixtures." },
 } as const satisfies Flags;
+
+const OUTCOME = {
+  type: "string",
+  placeholder: "outcome",
+  sentence: "Only requests with this outcome: accepted, handshake, or an error code such as transform_failed.",
+} as const;
+
+export const REQUESTS_FLAGS = { outcome: OUTCOME, ...TIME_FLAGS, ...PAGE_FLAGS, ...CONNECTION_FLAGS } as const satisfies Flags;
+export const REPLAY_FLAGS = { outcome: OUTCOME, ...TIME_FLAGS, ...START_JOB_FLAGS, ...CONNECTION_FLAGS } as const satisfies Flags;

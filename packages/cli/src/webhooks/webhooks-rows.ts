@@ -1,8 +1,15 @@
-/** The commands of `inlet webhooks`. Unlike others they exit with 2 when the two sides differ, so a mistake in the flags is 1. */
+/**
+ * The commands of `inlet webhooks`. Those about a folder exit with 2 when the two sides differ, so there a mistake in the flags is 1;
+ * those about the server exit as all others do.
+ */
 
 import { EXIT } from "../command-line/command-result.ts";
 import { type CommandRow, command } from "../command-line/command-row.ts";
-import { APPLY_FLAGS, NEW_FLAGS, PLAN_FLAGS, PULL_FLAGS, TEST_FLAGS } from "./webhooks-flags.ts";
+import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
+import { APPLY_FLAGS, NEW_FLAGS, PLAN_FLAGS, PULL_FLAGS, REPLAY_FLAGS, REQUESTS_FLAGS, TEST_FLAGS } from "./webhooks-flags.ts";
+
+const one = { operands: "<webhook id>", namesMin: 1, namesMax: 1 } as const;
+const ID = "wh_01JCQ7V8Z0ABCDEFGHJKMNPQRS";
 
 export const WEBHOOKS_ROWS: readonly CommandRow[] = [
   command({
@@ -92,5 +99,29 @@ export const WEBHOOKS_ROWS: readonly CommandRow[] = [
     usageExit: EXIT.failed,
     flags: APPLY_FLAGS,
     run: async (call) => (await import("./commands/apply.ts")).applyWebhooks(call),
+  }),
+  command({
+    words: ["webhooks", "list"],
+    sentence: "Lists the server's webhooks with their URLs.",
+    examples: [["inlet webhooks list --env staging", "webhooks of one environment"]],
+    flags: CONNECTION_FLAGS,
+    run: async (call) => (await import("./commands/requests.ts")).listWebhooks(call),
+  }),
+  command({
+    words: ["webhooks", "requests"],
+    ...one,
+    sentence: "Lists the requests that a webhook received, refused ones too, newest first.",
+    examples: [[`inlet webhooks requests ${ID} --outcome transform_failed --from 1d`, "requests whose transform failed in the last day"]],
+    flags: REQUESTS_FLAGS,
+    run: async (call) => (await import("./commands/requests.ts")).listRequests(call),
+  }),
+  command({
+    words: ["webhooks", "replay"],
+    ...one,
+    sentence: "Sends recorded requests of a webhook through its current transform again, as a job.",
+    more: "Counts the requests first and asks; --yes does not ask. Each request is replayed once, also after a crash.",
+    examples: [[`inlet webhooks replay ${ID} --outcome transform_failed --from 2h`, "after the transform was mended"]],
+    flags: REPLAY_FLAGS,
+    run: async (call) => (await import("./commands/requests.ts")).replayRequests(call),
   }),
 ];

@@ -1,0 +1,51 @@
+/** `inlet webhooks list|requests|replay`: webhooks of the server, what they received, and sending that through again. */
+
+import type { CommandResult } from "../../command-line/command-result.ts";
+import type { Call } from "../../command-line/command-row.ts";
+import type { CONNECTION_FLAGS } from "../../command-line/connection-flags.ts";
+import { instant } from "../../command-line/list-flags.ts";
+import { startJob } from "../../jobs/start-job.ts";
+import { listResult } from "../../rest/list-result.ts";
+import { createRestClient } from "../../rest/rest-client.ts";
+import type { REPLAY_FLAGS, REQUESTS_FLAGS } from "../webhooks-flags.ts";
+
+interface ShownWebhook {
+  id: string;
+  name: string;
+  enabled: boolean;
+  verify: { scheme: string } | null;
+  url: string;
+}
+
+interface ShownRequest {
+  id: string;
+  receivedAt: string;
+  ip: string;
+  outcome: string;
+  eventId?: string;
+  error?: string;
+}
+
+export async function listWebhooks({ options, io }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
+  const { items } = await createRestClient(options).list<ShownWebhook>({ path: "/webhooks" });
+  const rows = items.map(({ id, name, enabled, verify, url }) => [id, name, enabled ? "yes" : "no", verify?.scheme ?? null, url]);
+  return listResult({ headings: ["ID", "NAME", "ENABLED", "VERIFY", "URL"], rows, empty: "No webhooks." }, items, null, io);
+}
+
+export async function listRequests({ options, names, io }: Call<typeof REQUESTS_FLAGS>): Promise<CommandResult> {
+  const { outcome, from, to, limit, cursor } = options;
+  const query = { outcome, from: from && instant(from), to: to && instant(to), cursor };
+  const path = `/webhooks/${encodeURIComponent(names[0] ?? "")}/requests`;
+  const { items, next } = await createRestClient(options).list<ShownRequest>({ path, query }, Number(limit));
+  const rows = items.map(({ id, receivedAt, ip, outcome: came, eventId, error }) => [id, receivedAt, ip, came, eventId ?? error ?? null]);
+  const headings = ["ID", "RECEIVED", "IP", "OUTCOME", "EVENT OR ERROR"];
+  return listResult({ headings, rows, empty: "No requests match." }, items, next, io);
+}
+
+export function replayRequests({ options, names, io }: Call<typeof REPLAY_FLAGS>): Promise<CommandResult> {
+  const { outcome, from, to, rate, yes } = options;
+  const given = { webhook: names[0], outcome, from: from && instant(from), to: to && instant(to) };
+  const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+  const question = (total: number) => `Send ${total} request${total === 1 ? "" : "s"} through the current transform again?`;
+  return startJob(options, { kind: "requests.replay", filter, rate, yes, question }, io);
+}

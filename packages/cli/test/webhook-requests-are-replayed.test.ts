@@ -1,0 +1,36 @@
+/** `inlet webhooks list|requests|replay`: an operator mends a transform and sends through again what it had refused. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startInlet } from "../../server/test/support/process.ts";
+import { call, temporaryFolder } from "../../server/test/support/service.ts";
+import { workingFolder } from "./support/working-folder.ts";
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+test("requests that a transform refused are listed, counted and replayed once it is mended", async (t) => {
+  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
+  const folder = workingFolder(t, { SERVICE_BASE_URL: url });
+  assert.equal((await folder.inlet(["webhooks", "list"])).stdout, "No webhooks.\n");
+  const broken = { name: "Payments", transform: "function transform(evt) { throw new Error('not yet') }" };
+  const made = await call(`${url}/v1/webhooks`, { method: "POST", headers: JSON_TYPE, body: JSON.stringify(broken) });
+  const { id, url: webhookUrl } = made.body.data;
+  assert.match((await folder.inlet(["webhooks", "list"])).stdout, new RegExp(`^${id} +Payments +yes +\\S* *${webhookUrl}$`, "m"));
+
+  for (const n of [1, 2]) await call(webhookUrl, { method: "POST", headers: JSON_TYPE, body: JSON.stringify({ n }) });
+  const refused = await folder.inlet(["webhooks", "requests", id, "--outcome", "transform_failed", "--json"]);
+  assert.equal(JSON.parse(refused.stdout).data.length, 2);
+  assert.match((await folder.inlet(["webhooks", "requests", id])).stdout, /transform_failed +.*not yet/);
+
+  const mended = { transform: "function transform(evt) { return { name: 'pay/paid', data: evt } }" };
+  await call(`${url}/v1/webhooks/${id}`, { method: "PUT", headers: JSON_TYPE, body: JSON.stringify(mended) });
+  const unasked = await folder.inlet(["webhooks", "replay", id, "--outcome", "transform_failed"]);
+  assert.deepEqual([unasked.code, /2 requests.*--yes/.test(unasked.stderr)], [2, true], unasked.stderr);
+  const replayed = await folder.inlet(["webhooks", "replay", id, "--outcome", "transform_failed", "--yes"]);
+  assert.equal(replayed.code, 0, replayed.stderr);
+  const { body } = await call(`${url}/v1/events?name=pay/paid`);
+  assert.deepEqual(body.data.map(({ data }: { data: { n: number } }) => data.n).sort(), [1, 2]);
+
+  const nobody = await folder.inlet(["webhooks", "requests", "wh_nobody"]);
+  assert.deepEqual([nobody.code, /webhook_not_found/.test(nobody.stderr)], [1, true], nobody.stderr);
+});
