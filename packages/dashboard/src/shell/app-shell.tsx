@@ -8,6 +8,7 @@ import { sessionQuery } from "../api/session.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/states.tsx";
 import { Toasts } from "../ui/toasts.tsx";
+import { AlertBanner } from "./alert-banner.tsx";
 import { useEnvironmentColour } from "./environment-colour.ts";
 import { environmentTitle } from "./environment-names.ts";
 import { EnvironmentSwitcher } from "./environment-switcher.tsx";
@@ -73,6 +74,7 @@ export function AppShell() {
       </nav>
       <main className="main" id="main" tabIndex={-1}>
         <ArchivedNotice env={env} />
+        <AlertBanner env={env} />
         <Outlet />
       </main>
       <Shortcuts env={env} />

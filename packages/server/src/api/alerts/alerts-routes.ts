@@ -5,8 +5,9 @@ import { iso } from "../../observe/run-view.ts";
 import { ALERT_KINDS, type AlertRule, type AlertRuleFields, type AlertStore, type Environment } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
+import { cutPage, type PageQuery } from "../list-page.ts";
 import { invalid, RestRefusal } from "../rest-errors.ts";
-import { closed } from "../rest-schemas.ts";
+import { closed, PAGE_PARAMETERS } from "../rest-schemas.ts";
 import { BOOLEAN, dataOf, INSTANT, INSTANT_OR_NULL, INTEGER, NUMBER, pageOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 
 export interface AlertsRoutesParts {
@@ -76,16 +77,21 @@ export function registerAlertsRoutes(app: FastifyInstance, { access, audit, stor
     throw new RestRefusal("alert_rule_not_found", `There is no alert rule ${id} in the environment "${environment.name}".`);
   }
 
-  const list = { querystring: NONE, response: { 200: pageOf(RULE) } };
-  app.get("/alert-rules", { schema: { ...list, summary: "List alert rules" } }, async (request) => {
+  function pageOfRules(rules: readonly AlertRule[], environment: Environment, query: PageQuery) {
+    const { items, next } = cutPage(rules, ({ createdAt, id }) => ({ rank: createdAt, id }), query);
+    return { data: items.map((rule) => ruleView(rule, environment)), page: { next } };
+  }
+
+  const list = { querystring: closed(PAGE_PARAMETERS), response: { 200: pageOf(RULE) } };
+  app.get<{ Querystring: PageQuery }>("/alert-rules", { schema: { ...list, summary: "List alert rules" } }, async (request) => {
     const environment = environmentOf(access, request);
-    return { data: (await rulesOf(environment)).map((rule) => ruleView(rule, environment)), page: { next: null } };
+    return pageOfRules(await rulesOf(environment), environment, request.query);
   });
 
-  app.get("/alerts", { schema: { ...list, summary: "List alerts that are raised now" } }, async (request) => {
+  app.get<{ Querystring: PageQuery }>("/alerts", { schema: { ...list, summary: "List alerts that are raised now" } }, async (request) => {
     const environment = environmentOf(access, request);
     const raised = (await rulesOf(environment)).filter(({ raisedAt }) => raisedAt !== null);
-    return { data: raised.map((rule) => ruleView(rule, environment)), page: { next: null } };
+    return pageOfRules(raised, environment, request.query);
   });
 
   const create = {
