@@ -125,6 +125,7 @@ test("--since begins in the past; sending a copy again makes no second event", a
   const [id] = await send('{"name":"shop/order","data":{}}');
   for (let round = 0; round < 2; round++) {
     const listener = place.start("listen", "--to", dev.url, "--since", "1h");
+    await listener.printed(/, since 1h\./);
     await listener.printed(/shop\/order {2}200/);
     await listener.end();
   }
@@ -257,6 +258,8 @@ test("what cannot be listened to is said at once", async (t) => {
   assert.match(unknown.stderr, /has no webhook "Stripe"\. It has no webhooks\./);
   assert.equal((await place.inlet(["listen", "--api-key", "ak_wrong"])).code, 4);
   assert.equal((await place.inlet(["listen", "--to", "localhost"])).code, 2);
+  const circle = await place.inlet(["listen", "--url", "http://127.0.0.1:8299", "--to", "http://localhost:8299"]);
+  assert.deepEqual([circle.code, /are the same service/.test(circle.stderr)], [2, true]);
   place.write("state.json", "nonsense");
   assert.match((await place.inlet(["listen", "--state", "state.json"])).stderr, /is not a state file/);
 });

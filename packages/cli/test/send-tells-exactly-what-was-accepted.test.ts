@@ -37,6 +37,16 @@ test("an event, an array and lines, from files and standard input, in requests o
   assert.deepEqual(stored.toReversed(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "in order");
 });
 
+test("it says how many of the events were duplicates", async (t) => {
+  const { variables } = await startServer(t);
+  const place = workingFolder(t, variables);
+  const known = JSON.stringify({ name: "send/test", data: {}, id: "known" });
+  assert.match((await place.inlet(["send"], known)).stdout, /^1 event accepted\.$/m);
+  assert.match((await place.inlet(["send"], `${known}\n${line(1)}`)).stdout, /^2 events accepted, 1 of them a duplicate\.$/m);
+  const { accepted, duplicates } = JSON.parse((await place.inlet(["send", "--json"], `${known}\n${known}`)).stdout);
+  assert.deepEqual([accepted, duplicates], [2, 2]);
+});
+
 test("long input is cut by bytes as well, also where the environment takes less", async (t) => {
   const { rest, variables } = await startServer(t);
   const place = workingFolder(t, variables);

@@ -73,7 +73,7 @@ export function createEventLife(parts: EventLifeParts): EventLife {
   const webhooks: WebhookLifeParts = {
     ...parts,
     keep: (batch, how) => keep(parts, batch, how),
-    identified: (event, request, receivedAt) => identified(parts, event, request, 0, receivedAt),
+    identified: (event, request, receivedAt) => identified(parts, event, marksOf(request), 0, receivedAt),
     isSeeded: (request) => seedOf(request) !== null,
   };
   return async (request) => {
@@ -114,15 +114,15 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
 
   const runId = request.headers[RUN_HEADER];
   const fromRun = typeof runId === "string" ? await parts.functions.sourceOfRun(sender.environment.id, runId) : null;
-  const seed = seedOf(request);
+  const marks = marksOf(request);
   const receivedAt = parts.now();
   return await keep(parts, {
     environmentId: sender.environment.id,
     receivedAt,
     source: fromRun ?? sender.source,
-    idsFromSender: seed !== null,
+    idsFromSender: marks.seed !== null,
     events: admitted.map((event, index) => {
-      const found = identified(parts, event, request, index, receivedAt);
+      const found = identified(parts, event, marks, index, receivedAt);
       return isFromSdk(request) ? { ...found, extras: settleSessions(found.extras) } : found;
     }),
   });
@@ -173,11 +173,20 @@ function seedOf({ headers }: InboundRequest): EventIdSeed | null {
   return typeof seed === "string" ? parseEventIdSeed(seed) : null;
 }
 
-function identified(parts: EventLifeParts, event: CheckedEvent, request: InboundRequest, index: number, receivedAt: number): NewEvent {
+/** What a request says about all of its events. */
+interface RequestMarks {
+  seed: EventIdSeed | null;
+  trace: string | null;
+}
+
+function marksOf(request: InboundRequest): RequestMarks {
+  return { seed: seedOf(request), trace: readTraceparent(request.headers[TRACEPARENT_HEADER]) };
+}
+
+function identified(parts: EventLifeParts, event: CheckedEvent, marks: RequestMarks, index: number, receivedAt: number): NewEvent {
   const { name, ts, dedupId, data, extras, schemaErrors } = event;
-  const seed = seedOf(request);
+  const { seed, trace } = marks;
   const id = seed ? seededEventId(seed, index + 1) : parts.eventIds.next(receivedAt);
-  const trace = readTraceparent(request.headers[TRACEPARENT_HEADER]);
   const optional = { ...(schemaErrors !== undefined && { schemaErrors }), ...(trace !== null && { trace }) };
   return { id, name, ts: ts ?? receivedAt, dedupId, data, extras, ...optional };
 }

@@ -91,7 +91,7 @@ test("accepting an event, and going on with its run", { skip }, async (t) => {
     [`after COMMIT, before its answer, after ${point}`, { statement: /^COMMIT/, when: "after", following: statement }],
   ];
   const points = [
-    ...both("the look for the event's name", /SELECT name AS word/),
+    ...both("the look for the event's name", /SELECT name AS text/),
     ...both("the name is added", /INSERT INTO event_names/),
     ...both("the lock of the name", /pg_advisory_xact_lock_shared/),
     ...both("the numbers are taken", /take_sequences/),

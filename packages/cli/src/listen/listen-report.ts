@@ -6,7 +6,8 @@ import { visible } from "../command-line/write-table.ts";
 import type { Delivered } from "./deliver.ts";
 
 export interface Reporter {
-  following(what: string, isResumed: boolean): void;
+  /** `start`: where the copies begin. */
+  following(what: string, start: string): void;
   connection(state: "connected" | "lost", reason: string): void;
   waiting(reason: string): void;
   forwarded(name: string, id: string, delivered: Delivered): void;
@@ -18,8 +19,7 @@ export function createReporter(io: Io, { to, url, json }: { to: string; url: str
   const line = (fields: Record<string, unknown>, text: string) => io.out.write(`${json ? JSON.stringify(fields) : text}\n`);
   const time = () => new Date().toISOString().slice(11, 23);
   return {
-    following: (what, isResumed) =>
-      say(`Copying ${what} from ${url} to ${to}, ${isResumed ? "from the saved cursor" : "from now on"}. Press Ctrl-C to stop.`),
+    following: (what, start) => say(`Copying ${what} from ${url} to ${to}, ${start}. Press Ctrl-C to stop.`),
     connection: (state, reason) => say(state === "connected" ? "Connected." : `Disconnected: ${reason}. Reconnecting.`),
     waiting: (reason) => say(`Waiting for ${to}: ${reason}.`),
     forwarded(name, id, { status, text }) {

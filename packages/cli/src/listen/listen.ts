@@ -16,7 +16,7 @@ import { copyOf } from "./event-copy.ts";
 import type { LISTEN_FLAGS } from "./listen-flags.ts";
 import { createReporter, type Reporter } from "./listen-report.ts";
 import { type RecordedRequest, reasonToSkip, requestCopy, seedHeader } from "./request-copy.ts";
-import { chosenWebhooks, type ListenWebhook, targetOf, webhookUrlAt } from "./webhook-targets.ts";
+import { chosenWebhooks, type ListenWebhook, refuseOwnSource, targetOf, webhookUrlAt } from "./webhook-targets.ts";
 
 type Options = Call<typeof LISTEN_FLAGS>["options"];
 
@@ -29,6 +29,7 @@ interface Listening {
 }
 
 export async function listen({ options, io }: Call<typeof LISTEN_FLAGS>): Promise<CommandResult> {
+  refuseOwnSource(options);
   const rest = createRestClient(options);
   const stop = new AbortController();
   const signal = AbortSignal.any([io.interrupted(), stop.signal]);
@@ -101,7 +102,7 @@ async function* follow({ rest, options, cursors, report, signal }: Listening, ca
   const key = [rest.base, options.env ?? "default", what, "to", options.to].join(" ");
   const kept = options.since === null ? cursors.read(key) : null;
   const query = { ...call.query, from: options.since === null ? null : instant(options.since) };
-  report.following(what, kept !== null);
+  report.following(what, kept !== null ? "from the saved cursor" : options.since === null ? "from now on" : `since ${options.since}`);
   const parts = followStream(
     rest,
     { ...call, query },

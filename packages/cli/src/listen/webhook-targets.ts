@@ -1,6 +1,7 @@
 /** The selected webhooks, and the local target of each. */
 
 import { CommandFault } from "../command-line/command-fault.ts";
+import { EXIT } from "../command-line/command-result.ts";
 import { createRestClient, type RestClient } from "../rest/rest-client.ts";
 
 export interface ListenWebhook {
@@ -25,6 +26,19 @@ export function targetOf({ to, toKey }: TargetOptions): Target {
   const { pathname, search } = new URL(to);
   const isInlet = pathname === "/" && search === "";
   return { isInlet, eventsUrl: isInlet ? `${to.replace(/\/+$/, "")}/e/${encodeURIComponent(toKey)}` : to };
+}
+
+/** Every copy would be copied again, without end. */
+export function refuseOwnSource({ url, env, to, toEnv }: { url: string; env: string | null; to: string; toEnv: string | null }): void {
+  if (hostOf(url) !== hostOf(to) || env !== toEnv) return;
+  const advice = "Set the deployed service with --url, or another target with --to.";
+  throw new CommandFault(`The source and the target are the same service: ${to}. ${advice}`, "usage", EXIT.usage);
+}
+
+function hostOf(url: string): string {
+  const { hostname, port, protocol } = new URL(url);
+  const isOwnMachine = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return `${isOwnMachine ? "localhost" : hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
 }
 
 export async function chosenWebhooks(rest: RestClient, { webhook: names }: { webhook: readonly string[] }): Promise<ListenWebhook[]> {

@@ -1,6 +1,6 @@
 /** `inlet send`: reads events, sends them in batches within the limits, and reports exactly what was accepted. */
 
-import { BODY_BYTES_MAX_DEFAULT } from "@inlet/protocol";
+import { BODY_BYTES_MAX_DEFAULT, type EventIdSeed, parseEventIdSeed, seededEventId } from "@inlet/protocol";
 import { CommandFault } from "../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
@@ -15,6 +15,8 @@ const IDS_SHOWN_MAX = 20;
 
 interface Report {
   ids: string[];
+  /** How many of them had been sent before, under the same `id`. */
+  duplicates: number;
   requests: number;
   failure: CommandFault | null;
 }
@@ -53,11 +55,15 @@ async function sendAll(sender: Sender, input: Input): Promise<Report> {
     for await (const event of input.events) await sender.add(event);
     await sender.flush();
     if (sender.ids.length === 0) throw new CommandFault("The input contains no events.", "events_missing");
-    return { ids: sender.ids, requests: sender.requests, failure: null };
+    return reportOf(sender, null);
   } catch (error) {
     if (!(error instanceof CommandFault)) throw error;
-    return { ids: sender.ids, requests: sender.requests, failure: error };
+    return reportOf(sender, error);
   }
+}
+
+function reportOf({ ids, duplicates, requests }: Sender, failure: CommandFault | null): Report {
+  return { ids, duplicates, requests, failure };
 }
 
 interface SenderHooks {
@@ -67,6 +73,7 @@ interface SenderHooks {
 
 class Sender {
   readonly ids: string[] = [];
+  duplicates = 0;
   requests = 0;
   readonly #target: EventTarget;
   readonly #signal: AbortSignal;
@@ -101,8 +108,10 @@ class Sender {
     if (this.#signal.aborted) throw new CommandFault("Interrupted.", "interrupted");
     try {
       const body = `[${events.map(({ text }) => text).join(",")}]`;
-      const ids = await postBatch(this.#target, body, { seed: newSeed(), signal: this.#signal, onRetry: this.#hooks.onRetry });
+      const seed = newSeed();
+      const ids = await postBatch(this.#target, body, { seed, signal: this.#signal, onRetry: this.#hooks.onRetry });
       this.ids.push(...ids);
+      this.duplicates += duplicatesAmong(ids, parseEventIdSeed(seed));
       this.requests++;
       this.#hooks.onAccepted(this.ids.length);
     } catch (error) {
@@ -117,17 +126,28 @@ class Sender {
   }
 }
 
+/** The seed determines the id of a new event. A duplicate has that of the first event instead. */
+function duplicatesAmong(ids: readonly string[], seed: EventIdSeed | null): number {
+  return seed === null ? 0 : ids.filter((id, position) => id !== seededEventId(seed, position + 1)).length;
+}
+
 /** Adds the part of the input that a refused request contained. */
 function named({ lines, code, exitCode }: CommandFault, events: readonly EventText[]): CommandFault {
   const [first, last] = [events[0]?.origin, events.at(-1)?.origin];
   return new CommandFault([`${first === last ? first : `${first} to ${last}`}: ${lines[0]}`, ...lines.slice(1)], code, exitCode);
 }
 
-function result({ ids, requests, failure }: Report): CommandResult {
-  const accepted = `${ids.length.toLocaleString("en")} event${ids.length === 1 ? "" : "s"} accepted`;
+function result({ ids, duplicates, requests, failure }: Report): CommandResult {
+  const accepted = `${ids.length.toLocaleString("en")} event${ids.length === 1 ? "" : "s"} accepted${duplicatesText(ids.length, duplicates)}`;
   const shown = ids.length <= IDS_SHOWN_MAX ? ids : [`${ids[0]} … ${ids.at(-1)}`];
-  const json = { accepted: ids.length, requests, ids, failure: failure && { error: failure.message, code: failure.code } };
+  const json = { accepted: ids.length, duplicates, requests, ids, failure: failure && { error: failure.message, code: failure.code } };
   if (!failure) return { exitCode: EXIT.ok, text: [`${accepted}.`, ...shown].join("\n"), json };
   const range = ids.length > 0 ? `: ${ids[0]} … ${ids.at(-1)}` : "";
   return { exitCode: failure.exitCode, text: `${accepted}${range}.`, json };
+}
+
+function duplicatesText(accepted: number, duplicates: number): string {
+  if (duplicates === 0) return "";
+  if (accepted === 1) return ", a duplicate";
+  return duplicates === 1 ? ", 1 of them a duplicate" : `, ${duplicates.toLocaleString("en")} of them duplicates`;
 }
