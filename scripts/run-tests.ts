@@ -35,6 +35,10 @@ const LONG = [
   "postgres-store.test.ts",
   // It waits for a lease to end.
   "leases-are-renewed.test.ts",
+  "a-node-that-was-frozen-calls-nobody.test.ts",
+  // They install packages of other languages first.
+  "real-python-sdk-runs-unmodified.test.ts",
+  "real-go-sdk-runs-unmodified.test.ts",
   "apply-makes-the-server-match.test.ts",
   "nodes-may-be-killed.test.ts",
   "listen-misses-nothing.test.ts",
@@ -63,6 +67,6 @@ function byLength(one: string, other: string): number {
 }
 
 function rank(file: string): number {
-  const place = LONG.indexOf(basename(file));
-  return place === -1 ? LONG.length : place;
+  const index = LONG.indexOf(basename(file));
+  return index === -1 ? LONG.length : index;
 }

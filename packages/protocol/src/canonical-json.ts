@@ -181,7 +181,11 @@ function canonicalScalar(token: string, first: number, exactNumbers: boolean): s
 function written(text: string, { isObject, isSorted, keys, parts, marks }: Frame): string {
   const all = parts.map((part, i) => part ?? text.slice(marks[2 * i], marks[2 * i + 1]));
   if (!isObject) return `[${all.join(",")}]`;
-  return `{${(isSorted ? all : sorted(keys, all)).join(",")}}`;
+  const members = isSorted ? all : sorted(keys, all);
+  // Concatenation does not copy what is nested, which `join` would do at every level.
+  let joined = `{${members[0]}`;
+  for (let i = 1; i < members.length; i++) joined += `,${members[i]}`;
+  return `${joined}}`;
 }
 
 /** Of members given twice the last counts. */

@@ -47,8 +47,8 @@ test("the role read may only read; ingest-admin has webhooks, transforms and rea
   const ingest = await makeApiKey(service, { role: "ingest-admin" });
   const all = await operations(service);
   const forIngest = (method: string, path: string) =>
-    /^\/(webhooks|transforms|session$)/.test(path) ||
-    (method === "GET" && /^\/(events($|\/\{id\}$|\/stream)|event-types|environments$|stats)/.test(path));
+    /^\/(webhooks|transforms|session$|event-schemas|event-types\/\{name\}($|\/check$))/.test(path) ||
+    (method === "GET" && /^\/(events($|\/\{id\}$|\/stream)|event-types(?!\/\{name\}\/waiting)|environments$|stats)/.test(path));
   const forRead = (method: string, path: string) => method === "GET" || path === "/session";
   assert.ok(all.length > 20);
   for (const [method, path] of all) {
@@ -68,7 +68,8 @@ test("operator reads and repairs, viewer reads, metrics does neither, owner does
   const service = await startTestService(t);
   const rules: Record<string, (method: string, path: string) => boolean> = {
     owner: () => true,
-    operator: (method, path) => method === "GET" || (method === "POST" && REPAIRS.test(path)) || path === "/session",
+    operator: (method, path) =>
+      method === "GET" || (method === "POST" && REPAIRS.test(path)) || /^\/(session$|signals$|alert-rules)/.test(path),
     viewer: (method, path) => method === "GET" || path === "/session",
     metrics: (_method, path) => path === "/session",
   };

@@ -55,6 +55,10 @@ async function fill(url: string): Promise<void> {
        SELECT environment_id, run_no, 's', 'run', 's', 'completed', 0, 1, 1 FROM runs`,
     );
     await client.query(
+      `INSERT INTO failed_attempts (environment_id, run_no, ended_at, attempt, started_at, error)
+       SELECT environment_id, run_no, 1, 0, 1, '{}' FROM runs`,
+    );
+    await client.query(
       `INSERT INTO webhook_requests (environment_id, webhook_id, request_id, received_at, ip, method, headers, query, status, outcome,
          delivered_to, transform_version, duration_ms, logs)
        SELECT 1, 'w', 'req_' || ${id}, 1, '', '', '', '', 200, 'accepted', 1, 1, 1, '' ${many}`,
