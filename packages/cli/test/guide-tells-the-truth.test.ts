@@ -46,6 +46,10 @@ test("files and exit codes named in the guide are those there are", () => {
       .split("\n")
       .flatMap((row, code) => (row.split("|")[column + 2]?.trim() ? [code] : [])),
   );
-  const known = WEBHOOKS_ROWS.map(({ words, exits = [] }) => [words[1], exits.map(([code]) => code)]);
+  // Commands about the folder; those about the server exit as all others do.
+  const known = WEBHOOKS_ROWS.filter(({ usageExit }) => usageExit !== undefined).map(({ words, exits = [] }) => [
+    words[1],
+    exits.map(([code]) => code),
+  ]);
   assert.deepEqual(Object.fromEntries(names.map((name, column) => [name, told[column]])), Object.fromEntries(known));
 });
