@@ -49,6 +49,15 @@ async function assertKept(inlet: InletProcess, ids: string[]): Promise<void> {
   }
 }
 
+/** The service writes too, so there may be less room by now: then the disk is full all the same. */
+function fill(file: string, bytes: number): void {
+  try {
+    writeFileSync(file, Buffer.alloc(bytes));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
+}
+
 test("a full disk: 503 while it lasts, recovery without a restart", async (t) => {
   const disk = smallDisk(t);
   if (!disk) return t.skip("no disk of its own can be mounted here");
@@ -83,7 +92,7 @@ test("a disk filled by somebody else, and freed again", async (t) => {
   const before = await send(inlet, 1);
   assert.equal(before.status, 200);
   const { bavail, bsize } = statfsSync(disk);
-  writeFileSync(join(disk, "filler"), Buffer.alloc(bavail * bsize));
+  fill(join(disk, "filler"), bavail * bsize);
   // What is already in the log's file may still be overwritten, so the first event may find room.
   let refused = 200;
   for (let n = 0; n < 50 && refused === 200; n++) refused = (await send(inlet, 2)).status;
