@@ -52,7 +52,6 @@ export interface EventLifeParts extends Omit<WebhookLifeParts, "keep" | "identif
   functions: FunctionsPart;
   refusals: RefusalLog;
   traffic: Traffic;
-  /** Null: nobody reads them. */
   defaultEnvironment: string;
   /** Null: nobody watches. */
   liveLog: LiveLog | null;
@@ -105,7 +104,8 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   const body = await request.readBody(sender.environment.bodyBytesMax ?? parts.bodyBytesMax);
   if (body === ABORTED || body instanceof Refusal) return body;
 
-  const events = contentTypeRefusal(request.headers["content-type"], body) ?? parseEvents(body, { dataOptional: isFromSdk(request) });
+  const isSdk = isFromSdk(request);
+  const events = contentTypeRefusal(request.headers["content-type"], body) ?? parseEvents(body, { dataOptional: isSdk });
   if (events instanceof Refusal) return events;
   const denied = checkNames(sender.key?.eventNames ?? null, events);
   if (denied) return denied;
@@ -123,7 +123,7 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
     idsFromSender: marks.seed !== null,
     events: admitted.map((event, index) => {
       const found = identified(parts, event, marks, index, receivedAt);
-      return isFromSdk(request) ? { ...found, extras: settleSessions(found.extras) } : found;
+      return isSdk ? { ...found, extras: settleSessions(found.extras) } : found;
     }),
   });
 }

@@ -5,15 +5,14 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { EnvironmentId, RunNo } from "@inlet/protocol";
-import { EVENT_FILTERS, type EventFilterQuery, eventFilter } from "../../api/events/events-routes.ts";
-import { type EventNames, eventView } from "../../observe/event-view.ts";
-import type { ErasureStore, EventCursor, EventStore } from "../../store/contract/index.ts";
-import { type JobKind, PAGE_ITEMS } from "../job-kind.ts";
+import { EVENT_FILTERS } from "../../api/events/events-routes.ts";
+import type { ErasureStore, EventStore } from "../../store/contract/index.ts";
+import type { JobKind } from "../job-kind.ts";
+import { type FindEventsParts, findEvents } from "./find-events.ts";
 
-export interface EraseEventsParts {
+export interface EraseEventsParts extends FindEventsParts {
   store: Pick<EventStore, "eventList"> & ErasureStore;
   cancel(run: { environmentId: EnvironmentId; no: RunNo }): Promise<boolean>;
-  sourceName: EventNames["source"];
 }
 
 const BATCH_MAX = 20;
@@ -21,7 +20,9 @@ const BATCH_MAX = 20;
 const WAITS_MAX = 50;
 const WAIT_MS = 100;
 
-export function eraseEvents({ store, cancel, sourceName }: EraseEventsParts): JobKind {
+export function eraseEvents(parts: EraseEventsParts): JobKind {
+  const { store, cancel } = parts;
+
   async function erase(environmentId: EnvironmentId, sequences: readonly number[]): Promise<void> {
     for (let waits = 0; waits < WAITS_MAX; waits++) {
       const { unfinished, calling } = await store.eventErase({ environmentId, sequences });
@@ -38,15 +39,7 @@ export function eraseEvents({ store, cancel, sourceName }: EraseEventsParts): Jo
     takesAll: false,
     hidesFilter: true,
     batchMax: BATCH_MAX,
-    async *find(environment, filter) {
-      const params = { environmentId: environment.id, limit: PAGE_ITEMS, ...eventFilter(filter as EventFilterQuery) };
-      const names = { environment: environment.name, source: sourceName };
-      for (let after: EventCursor | null | undefined; after !== null; ) {
-        const page = await store.eventList({ ...params, ...(after && { after }) });
-        yield page.events.map((event) => ({ item: event.sequence, sample: () => eventView(event, names) }));
-        after = page.next;
-      }
-    },
+    find: (environment, filter) => findEvents(parts, environment, filter),
     async work({ environmentId, done, total }, items) {
       await erase(environmentId, items as readonly number[]);
       if (done + items.length >= total) await store.erasureSettle();

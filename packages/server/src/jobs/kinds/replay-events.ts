@@ -1,34 +1,26 @@
 /** The kind events.replay: runs the functions subscribed now, or one of them, for events that are stored. The backfill for late subscribers. */
 
 import type { EnvironmentId } from "@inlet/protocol";
-import { EVENT_FILTERS, type EventFilterQuery, eventFilter } from "../../api/events/events-routes.ts";
-import { type EventNames, eventView } from "../../observe/event-view.ts";
-import type { EventCursor, EventStore, FunctionStartStore, NewRun, StoredEvent } from "../../store/contract/index.ts";
-import { type JobKind, PAGE_ITEMS } from "../job-kind.ts";
+import { EVENT_FILTERS } from "../../api/events/events-routes.ts";
+import type { EventStore, FunctionStartStore, NewRun, StoredEvent } from "../../store/contract/index.ts";
+import type { JobKind } from "../job-kind.ts";
+import { type FindEventsParts, findEvents } from "./find-events.ts";
 import { startedByJob } from "./started-by-job.ts";
 
-export interface ReplayEventsParts {
+export interface ReplayEventsParts extends FindEventsParts {
   store: Pick<EventStore, "eventList"> & Pick<FunctionStartStore, "eventsAt">;
   /** What the event starts now. */
   replay(environmentId: EnvironmentId, event: StoredEvent, functionId: string | null): NewRun[];
-  sourceName: EventNames["source"];
 }
 
-export function replayEvents({ store, replay, sourceName }: ReplayEventsParts): JobKind {
+export function replayEvents(parts: ReplayEventsParts): JobKind {
+  const { store, replay } = parts;
   return {
     kind: "events.replay",
     filters: EVENT_FILTERS,
     takesFunction: true,
     takesAll: true,
-    async *find(environment, filter) {
-      const params = { environmentId: environment.id, limit: PAGE_ITEMS, ...eventFilter(filter as EventFilterQuery) };
-      const names = { environment: environment.name, source: sourceName };
-      for (let after: EventCursor | null | undefined; after !== null; ) {
-        const page = await store.eventList({ ...params, ...(after && { after }) });
-        yield page.events.map((event) => ({ item: event.sequence, sample: () => eventView(event, names) }));
-        after = page.next;
-      }
-    },
+    find: (environment, filter) => findEvents(parts, environment, filter),
     async work(job, items) {
       const { environmentId, functionId } = job;
       const events = await store.eventsAt({ environmentId, sequences: items as readonly number[] });
