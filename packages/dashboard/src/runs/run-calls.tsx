@@ -6,6 +6,7 @@ import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { count, plural } from "../ui/numbers.ts";
 import { duration, Time } from "../ui/time.tsx";
+import { callSubject } from "./call-subject.ts";
 
 export function RunCalls({ run }: { run: Run }) {
   const [open, setOpen] = useState<number | null>(null);
@@ -23,7 +24,7 @@ export function RunCalls({ run }: { run: Run }) {
           <li key={index}>
             <CallRow
               call={call}
-              about={aboutCall(run, call)}
+              about={callSubject(run, call)}
               isOpen={open === index}
               onOpen={() => setOpen(open === index ? null : index)}
             />
@@ -33,18 +34,6 @@ export function RunCalls({ run }: { run: Run }) {
       </ul>
     </section>
   );
-}
-
-/** What the call was for: the requested step, or the steps that the function reached. */
-function aboutCall({ steps }: Run, call: RunCall): string {
-  if (call.stepId !== null) return steps.find(({ id }) => id === call.stepId)?.name ?? call.stepId;
-  const found = steps.filter(({ startedAt }) => isDuring(startedAt, call)).map(({ name }) => name);
-  return found.length === 0 ? "Function" : found.join(", ");
-}
-
-/** The times of a step are within those of the call that ran it. A step that starts as the call ends belongs to the next call. */
-function isDuring(at: string | null, call: RunCall): boolean {
-  return at !== null && (at === call.startedAt || (at > call.startedAt && at < call.endedAt));
 }
 
 interface CallRowProps {

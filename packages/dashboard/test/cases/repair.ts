@@ -179,7 +179,8 @@ export function repairCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Compare with another event" }).click();
     const dialog = page.getByRole("dialog", { name: "Compare payloads" });
-    assert.equal(await dialog.getByRole("combobox", { name: "Other event" }).inputValue(), first);
+    const other = dialog.getByRole("combobox", { name: "Other event" });
+    await until("the event before it", async () => (await other.inputValue()) === first);
     await dialog.locator(".cm-deletedLine, .cm-deletedChunk").getByText('"n": 1').waitFor();
     await dialog.locator(".cm-changedLine, .cm-insertedLine").getByText('"n": 2').waitFor();
     await page.keyboard.press("Escape");
