@@ -1,70 +1,26 @@
 /** The composition root: makes every part, connects them, starts and stops them in order. */
 
-import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
-import { createEventIdGenerator, type JobId, type Refusal } from "@inlet/protocol";
+import { createEventIdGenerator, type Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import packageFile from "../package.json" with { type: "json" };
-import { AlertWatch } from "./alerts/alert-watch.ts";
-import { measure } from "./alerts/measure.ts";
 import { AttemptBudget } from "./api/access/attempt-budget.ts";
-import { AuditTrail } from "./api/access/audit-trail.ts";
-import { REMEMBERED_MS } from "./api/access/idempotency.ts";
 import { LoginTokens } from "./api/access/login-tokens.ts";
-import { type OidcRoutesParts, openOidc, registerOidcRoutes } from "./api/access/oidc.ts";
-import type { AccessRules } from "./api/access/rest-access.ts";
-import { Sessions } from "./api/access/sessions.ts";
-import { registerDashboardFiles } from "./api/dashboard-files.ts";
-import { registerHealthRoutes } from "./api/health-routes.ts";
-import { environmentUuid } from "./api/inngest/answers.ts";
-import { registerPeerApi } from "./api/inngest/peer-api.ts";
-import { listenForMetrics, type MetricsListener, registerMetricsRoute } from "./api/metrics-route.ts";
-import { registerRealtimeRoutes } from "./api/realtime/realtime-routes.ts";
-import { RealtimeTokens } from "./api/realtime/tokens.ts";
-import { registerRestApi } from "./api/rest-api.ts";
-import { registerSdkRoutes } from "./api/sdk/sdk-routes.ts";
-import { StreamSlots } from "./api/streams/stream-slots.ts";
+import { listenForMetrics, type MetricsListener } from "./api/metrics-route.ts";
 import { bootstrap, defaultEnvironmentOf, type NewKey } from "./bootstrap.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import { ShapeObserver } from "./catalogue/shape-observer.ts";
-import { compareShapes } from "./compare-shapes.ts";
 import type { Config } from "./config/config.ts";
 import type { ListenAddress } from "./config/readings.ts";
 import { createDedupWindow } from "./deduplicate/dedup-window.ts";
 import { describeRetention, diskBudgetBytes } from "./disk-budget.ts";
-import { createEventLife } from "./event-life.ts";
+import { createEventLife, type EventLife } from "./event-life.ts";
 import { AppAddresses } from "./execute/call/app-addresses.ts";
 import { AppCaller } from "./execute/call/call-app.ts";
 import { systemClock } from "./execute/clock.ts";
-import { waitRules } from "./fan-out/waits.ts";
-import { compileWhere } from "./fan-out/where.ts";
 import { createFunctions } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
-import { JobRunner } from "./jobs/job-runner.ts";
-import { createJobs } from "./jobs/jobs.ts";
-import { cancelRuns } from "./jobs/kinds/cancel-runs.ts";
-import { eraseEvents } from "./jobs/kinds/erase-events.ts";
-import { replayEvents } from "./jobs/kinds/replay-events.ts";
-import { replayRequests } from "./jobs/kinds/replay-requests.ts";
-import { rerunRuns } from "./jobs/kinds/rerun-runs.ts";
 import { createProofKeeper, readProofs } from "./kept-proofs.ts";
-import { expireDedupKeys } from "./maintenance/expire-dedup-keys.ts";
-import { expireEvents } from "./maintenance/expire-events.ts";
-import { expireFigures } from "./maintenance/expire-figures.ts";
-import { expireIdempotencyKeys } from "./maintenance/expire-idempotency-keys.ts";
-import { expireJobs } from "./maintenance/expire-jobs.ts";
-import { expireMarks } from "./maintenance/expire-marks.ts";
-import { expireProofs } from "./maintenance/expire-proofs.ts";
-import { expireRuns } from "./maintenance/expire-runs.ts";
-import { expireSessions } from "./maintenance/expire-sessions.ts";
-import { expireWebhookRequests } from "./maintenance/expire-webhook-requests.ts";
-import { forgetLanes } from "./maintenance/forget-lanes.ts";
-import { keepDiskBudget } from "./maintenance/keep-disk-budget.ts";
-import { createKeptScopes } from "./maintenance/retention-rules.ts";
-import { createSweepTurns } from "./maintenance/sweep-turns.ts";
-import { tendStore } from "./maintenance/tend-store.ts";
 import { EventTypeCounter } from "./observe/event-type-counter.ts";
 import { createLiveLog } from "./observe/live-log.ts";
 import { Metrics } from "./observe/metrics/metrics.ts";
@@ -75,23 +31,21 @@ import { raiseDrift } from "./raise-drift.ts";
 import { BodyBudget } from "./receive/bodies/body-budget.ts";
 import { createClientIp, createProxyCheck } from "./receive/connections/client-ip.ts";
 import { createDevGuard } from "./receive/connections/dev-guard.ts";
-import type { ConnectionRules } from "./receive/connections/guard-connections.ts";
 import type { Accepted, Answered } from "./receive/inbound-request.ts";
-import { bodyOf, replayRequest, wasVerified } from "./receive/replay-request.ts";
+import { replayRequest } from "./receive/replay-request.ts";
 import { Directory } from "./receive/senders/directory.ts";
-import { isIpRange } from "./receive/senders/ip-list.ts";
-import { issueKey, issueWebhookToken } from "./receive/senders/issue-key.ts";
+import { connectOidc } from "./service/connect-oidc.ts";
+import { registerHttpRoutes } from "./service/http-routes.ts";
+import { openStore } from "./service/open-store.ts";
+import { createRepair } from "./service/repair.ts";
+import { createUpkeep } from "./service/upkeep.ts";
 import { StartRefused } from "./start-refused.ts";
-import type { CommitFigures, Environment, EventSource, Store, StoreTopic, Webhook, WebhookRequest } from "./store/contract/index.ts";
-import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
-import { completeVerify, createTransformRunner, readProviderTemplates, tryTransform, verifySettingFault } from "./transform/index.ts";
-import { trialOf } from "./trial-of.ts";
+import type { Environment, EventSource, Store, StoreTopic, Webhook, WebhookRequest } from "./store/contract/index.ts";
+import { createTransformRunner } from "./transform/index.ts";
 
 const IDLE_CHECK_MS = 20;
-const WHERE_MODULE = new URL("./fan-out/where.ts", import.meta.url);
 /** Senders that were given a wrong key go on sending, many of them from one address: they are told so for longer than a person who signs in. */
 const SENDER_LIMITS = { failuresMax: 100, forgivenEveryMs: 1_000 };
-const DASHBOARD_FOLDER = fileURLToPath(new URL("../../dashboard/dist", import.meta.url));
 
 export interface Service {
   /** Where it listens, `http://127.0.0.1:8288`. */
@@ -116,31 +70,10 @@ export interface ServiceSurroundings {
 }
 
 export async function startService(config: Config, { log, now, showLine }: ServiceSurroundings): Promise<Service> {
-  const options = {
-    rules: waitRules,
-    onFault: (reason: string) => log.error({ reason }, "the store cannot be written: requests are refused with 503 until it can"),
-    onRecovery: () => log.info("the store can be written again"),
-    version: packageFile.version,
-    onCommitted: (figures: CommitFigures) => metrics?.committed(figures),
-    encryptionKeys: config.encryptionKey,
-  };
-  let metrics: Metrics | null = null;
-  const openShared = async (url: string) => {
-    // Who keeps to the embedded store does not wait for the client of PostgreSQL to load.
-    const { openPostgresStore } = await import("./store/postgres/postgres-store.ts");
-    return openPostgresStore({
-      ...options,
-      compileWhere,
-      url,
-      listenUrl: config.databaseListenUrl ?? url,
-      connectionsMax: config.databaseConnections,
-    });
-  };
-  const store = config.databaseUrl
-    ? await openShared(config.databaseUrl)
-    : openSqliteStore({ ...options, whereModule: WHERE_MODULE, folder: config.dataDir });
+  const observed: { metrics?: Metrics } = {};
+  const store = await openStore(config, log, (figures) => observed.metrics?.committed(figures));
   try {
-    return await serve(config, store, { log, now: now ?? store.storeNow, ...(showLine && { showLine }) }, (made) => (metrics = made));
+    return await serve(config, store, { log, now: now ?? store.storeNow, ...(showLine && { showLine }) }, observed);
   } catch (error) {
     await store.stop();
     throw error;
@@ -151,7 +84,7 @@ async function serve(
   config: Config,
   store: Store,
   { log, now, showLine }: ServiceSurroundings & { now: () => number },
-  useMetrics: (metrics: Metrics) => void,
+  observed: { metrics?: Metrics },
 ): Promise<Service> {
   const oidc = await connectOidc(config);
   const newKeys = await bootstrap(store, config, log, now);
@@ -159,9 +92,9 @@ async function serve(
   await directory.refresh();
 
   const draining = new AbortController();
-  const isDraining = () => draining.signal.aborted;
   const defaultEnvironment = defaultEnvironmentOf(config);
   const dedupWindow = createDedupWindow(config.dedupWindow);
+  const ids = createEventIdGenerator();
   const refusals = new RefusalLog(log);
   const traffic = new Traffic({ store, log, now });
   const eventTypeCounter = new EventTypeCounter({ store, log });
@@ -175,38 +108,13 @@ async function serve(
     waitingSince: () => functions.functionsWaitingSince(),
     now,
   });
-  useMetrics(metrics);
+  observed.metrics = metrics;
   const queueHistory = new QueueHistory({ store, waitingSince: () => functions.waitingSince(), log, now });
-  const swept = { store, log, turns: createSweepTurns(store, now) };
-  const installation = { eventsMs: config.eventRetention, runsMs: config.runRetention, requestsMs: config.requestRetention };
-  const kept = createKeptScopes({ store, installation, now });
   const budgetBytes = await diskBudgetBytes(config, store);
-  const upkeep = [
-    expireDedupKeys({ ...swept, seenUntil: () => dedupWindow.duplicateSince(now()) }),
-    expireWebhookRequests({ ...swept, now, scopes: kept.requests }),
-    tendStore({ ...swept, now, longestKept: kept.longest }),
-    expireEvents({ ...swept, now, scopes: kept.events }),
-    expireRuns({ ...swept, now, scopes: kept.runs }),
-    ...(budgetBytes === null ? [] : [keepDiskBudget({ ...swept, now, budgetBytes })]),
-    expireProofs({ ...swept, now }),
-    expireSessions({ ...swept, now }),
-    expireIdempotencyKeys({ ...swept, startedUntil: () => now() - REMEMBERED_MS }),
-    expireFigures({ ...swept, now }),
-    expireMarks({ ...swept, now }),
-    expireJobs({ ...swept, now }),
-    forgetLanes({ ...swept }),
-    traffic,
-    eventTypeCounter,
-    catalogue,
-    shapes,
-    queueHistory,
-    metrics,
-  ];
 
   const transforms = createTransformRunner({
     limits: { timeoutMs: config.transformTimeout, memoryBytes: config.transformMemory, resultBytesMax: config.bodyLimit },
   });
-  const ids = createEventIdGenerator();
   const environmentShown = (id: Environment["id"]) => shownUnless(defaultEnvironment, directory.environment(id)?.name);
   const liveLog = showLine ? createLiveLog({ environmentShown, write: showLine, now }) : null;
   const functions = createFunctions({
@@ -225,161 +133,43 @@ async function serve(
   const senderAttempts = new AttemptBudget({ now, keep, limits: SENDER_LIMITS });
   for (const budget of [attempts, senderAttempts]) budget.restore(proofs);
   const receive = createEventLife({
-    directory,
-    functions,
-    transforms,
+    ...{ directory, functions, transforms, catalogue, dedupWindow, store, refusals, traffic, metrics, defaultEnvironment, liveLog, now },
     publicUrl: config.publicUrl,
     maskedHeaders: new Set(config.maskHeaders.map((name) => name.toLowerCase())),
     senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null, attempts: senderAttempts },
     bodyBytesMax: config.bodyLimit,
-    catalogue,
-    dedupWindow,
-    store,
-    refusals,
-    traffic,
-    metrics,
-    defaultEnvironment,
-    liveLog,
     eventIds: ids,
-    now,
   });
 
   const replay = (record: WebhookRequest, webhook: Webhook, seed?: string) =>
     replayRequest(receive, record, webhook.token, seed) as Promise<Accepted | Answered | Refusal>;
   const sourceName = (source: EventSource) =>
     source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
-  const { runs, jobStarts } = functions;
-  const jobKinds = [
-    replayEvents({ store, sourceName, ...jobStarts }),
-    rerunRuns({ store, runs, ...jobStarts }),
-    eraseEvents({ store, sourceName, cancel: functions.cancelRun }),
-    cancelRuns({ store, runs, cancel: runs.cancel }),
-    replayRequests({ store, replay, webhooks: () => directory.webhooks(), environmentName: (id) => directory.environment(id)?.name ?? "" }),
+  const repair = createRepair({ ...{ store, directory, functions, replay, sourceName, ids, log, now }, jobRate: config.jobRate });
+  const upkeep = [
+    ...createUpkeep({ config, store, dedupWindow, budgetBytes, log, now }),
+    ...[traffic, eventTypeCounter, catalogue, shapes, queueHistory, metrics],
   ];
-  const environmentName = (id: Environment["id"]) => directory.environment(id)?.name ?? null;
-  const measured = { store, now, functionNos: functions.functionNos, webhooks: () => directory.webhooks() };
-  const alertTurn = { work: "alerts", node: store.storeNode };
-  const alerts = new AlertWatch({
-    ...{ store, log, now, environmentName, emit: functions.emit, measure: (rule) => measure(measured, rule) },
-    takeTurn: (forMs) => store.turnTake({ ...alertTurn, now: now(), until: now() + forMs }),
-  });
-  const jobRunner = new JobRunner({ store, kinds: jobKinds, log, now });
-  const newJobId = () => ids.next(now()) as string as JobId;
-  const jobs = createJobs({ store, kinds: jobKinds, rate: config.jobRate, newId: newJobId, wake: () => jobRunner.wake(), now });
 
   const loginTokens = new LoginTokens(now);
-  const trials = { directory, publicUrl: config.publicUrl, now };
-  const budget = new BodyBudget(config.queueLimit);
-  const clientIp = createClientIp(config.trustProxy);
-  const guard =
-    config.mode === "dev"
-      ? createDevGuard({ loopbackOnly: isLoopback(config.host), publicUrl: config.publicUrl, allowedOrigins: config.allowOrigin })
-      : null;
-  const isProxy = createProxyCheck(config.trustProxy);
-  const hasHandshake = (keyText: string) => directory.webhookWithToken(keyText)?.webhook.handshake != null;
-  const connections: ConnectionRules = {
-    firstByteMs: config.firstByteTimeout,
-    stallMs: config.stallTimeout,
-    connectionsMax: config.addressConnections,
-    isProxy,
-    log,
-  };
-  const app = createHttpServer({ receive, hasHandshake, budget, clientIp, log, isDraining, guard, connections }, config.trustProxy, log);
-  registerHealthRoutes(app, { store, isDraining, now });
-  const audit = new AuditTrail(store, log, now);
-  registerSdkRoutes(app, {
-    isDev: config.mode === "dev",
-    version: packageFile.version,
-    attempts,
-    signingKeyOf: (bearer) => directory.signingKeyOf(bearer),
-    sdk: functions.sdk,
-    audit,
-  });
-  const access: AccessRules = {
-    directory,
-    open: config.mode === "dev",
-    publicUrl: config.publicUrl,
-    defaultEnvironment,
-    attempts,
-    sessions: new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId: () => ids.next(now()), log, now }),
-  };
-  registerMetricsRoute(app, { metrics, access });
-  registerOidcRoutes(app, { oidc, access, audit, address: { publicUrl: config.publicUrl, isProxy } });
-  const devSecret = randomBytes(32).toString("hex");
-  registerRealtimeRoutes(app, {
-    isDev: config.mode === "dev",
-    signingKeyOf: (bearer) => directory.signingKeyOf(bearer),
-    tokens: new RealtimeTokens({ secrets: () => (config.mode === "dev" ? [devSecret] : directory.signingKeys()), now }),
-    environmentNamed: (name) => directory.environmentNamed(name),
+  const app = openHttp({ config, directory, receive, isDraining: () => draining.signal.aborted, log });
+  registerHttpRoutes(app, {
+    ...{ config, store, directory, functions, transforms, metrics, traffic, eventTypeCounter, catalogue, shapes, queueHistory },
+    ...{ jobs: repair.jobs, sourceName, replay, attempts, loginTokens, oidc, defaultEnvironment, ids, log, now },
     drained: draining.signal,
-    ...{ environmentUuid, defaultEnvironment, attempts, store, now },
   });
-  registerPeerApi(app, {
-    ...functions.inngest,
-    isDev: config.mode === "dev",
-    isApiKey: (text) => directory.key("api", text) !== null,
-    signingKeyOf: (bearer) => directory.signingKeyOf(bearer),
-    environmentNamed: (name) => directory.environmentNamed(name),
-    cancel: (run) => functions.runs.cancel(run),
-    newId: () => ids.next(now()),
-    ...{ defaultEnvironment, attempts, audit, store, log, now },
-  });
-  registerRestApi(app, {
-    runs,
-    jobs,
-    signals: functions.signals,
-    registry: functions.registry,
-    access,
-    loginTokens,
-    audit,
-    store,
-    directory,
-    sourceName,
-    drained: draining.signal,
-    slots: new StreamSlots(),
-    issueKey,
-    issueWebhookToken,
-    isIpRange,
-    newId: () => ids.next(now()),
-    publicUrl: config.publicUrl,
-    isProxy,
-    version: packageFile.version,
-    checkTransform: async (source, entry) => {
-      const checked = await transforms.check(source, entry);
-      return checked.ok ? null : checked;
-    },
-    completeVerify,
-    verifySettingFault,
-    tryTransform: (request) => tryTransform(transforms, trialOf(request, trials), { bytesMax: config.bodyLimit }),
-    wasVerified,
-    providerTemplates: readProviderTemplates,
-    bodyOf,
-    replay,
-    traffic,
-    eventTypeCounter,
-    catalogue,
-    shapes,
-    compareShapes,
-    subscribersOf: functions.subscribersOf,
-    queueHistory,
-    log,
-    now,
-  });
-  registerDashboardFiles(app, DASHBOARD_FOLDER);
   const stopFollowing = followChanges(store, { directory, registry: functions.registry, catalogue }, log);
   await functions.open();
   await app.listen({ port: config.port, host: config.host });
   const metricsListener = config.metricsListen && (await openMetrics(config.metricsListen, metrics, app));
   if (metricsListener) log.info(`metrics on ${metricsListener.url}`);
   await functions.start((app.server.address() as AddressInfo).port);
-  for (const part of upkeep) part.start();
-  jobRunner.start();
-  alerts.start();
+  for (const part of [...upkeep, ...repair.work]) part.start();
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
-    await Promise.all([jobRunner.stop(), alerts.stop()]);
+    await Promise.all(repair.work.map((part) => part.stop()));
     // Apps that are being called still send events and hand in results: HTTP is closed when their calls have ended.
     await functions.stop();
     stopFollowing();
@@ -388,30 +178,44 @@ async function serve(
     refusals.stop();
     await store.stop();
   }
-  const metricsUrl = metricsListener?.url ?? null;
-  const retentionNotice = describeRetention(config, budgetBytes);
   return {
     url: urlOf(app),
-    metricsUrl,
-    retentionNotice,
+    metricsUrl: metricsListener?.url ?? null,
+    retentionNotice: describeRetention(config, budgetBytes),
     newKeys,
     issueLoginToken: () => loginTokens.issue(),
     stop: () => (stopped ??= stop()),
   };
 }
 
-async function connectOidc(config: Config): Promise<OidcRoutesParts["oidc"]> {
-  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcRoles: roles } = config;
-  if (issuer === null) return null;
-  if (clientId === null) throw new StartRefused("--oidc-issuer needs --oidc-client-id as well");
-  if (roles.length === 0) throw new StartRefused("--oidc-issuer needs --oidc-roles as well: without it nobody has a role");
-  const settings = { issuer, clientId, clientSecret, roles };
-  try {
-    return { settings, provider: await openOidc(settings) };
-  } catch (error) {
-    const reason = (error as { cause?: { message?: string } }).cause?.message ?? (error as Error).message;
-    throw new StartRefused(`the OpenID Connect issuer ${issuer} cannot be reached, see --oidc-issuer: ${reason}`, error);
-  }
+interface HttpParts {
+  config: Config;
+  directory: Directory;
+  receive: EventLife;
+  isDraining: () => boolean;
+  log: Logger;
+}
+
+/** The server with the entrances of events. */
+function openHttp({ config, directory, receive, isDraining, log }: HttpParts): FastifyInstance {
+  const guard =
+    config.mode === "dev"
+      ? createDevGuard({ loopbackOnly: isLoopback(config.host), publicUrl: config.publicUrl, allowedOrigins: config.allowOrigin })
+      : null;
+  const edge = {
+    ...{ receive, log, isDraining, guard },
+    hasHandshake: (keyText: string) => directory.webhookWithToken(keyText)?.webhook.handshake != null,
+    budget: new BodyBudget(config.queueLimit),
+    clientIp: createClientIp(config.trustProxy),
+    connections: {
+      firstByteMs: config.firstByteTimeout,
+      stallMs: config.stallTimeout,
+      connectionsMax: config.addressConnections,
+      isProxy: createProxyCheck(config.trustProxy),
+      log,
+    },
+  };
+  return createHttpServer(edge, config.trustProxy, log);
 }
 
 async function openMetrics(address: ListenAddress, metrics: Metrics, app: FastifyInstance): Promise<MetricsListener> {

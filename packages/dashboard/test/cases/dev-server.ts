@@ -55,12 +55,7 @@ export function devServerCases(browser: () => Browser): void {
     const service = await startTestService(t, { mode: "dev" });
     const devServer = await startTestService(t, { mode: "dev" });
     const [id] = (await service.send({ name: "a/b", data: {} })).body.ids;
-    const page = await openEvent(
-      t,
-      browser(),
-      `${service.url}/env/dev/events/${id}`,
-      /ERR_CONNECTION_REFUSED|ERR_FAILED|403|CORS policy/,
-    );
+    const page = await openEvent(t, browser(), `${service.url}/env/dev/events/${id}`, /ERR_CONNECTION_REFUSED|ERR_FAILED|403|CORS policy/);
     await page.getByRole("button", { name: "Send to Dev Server" }).click();
     const dialog = page.getByRole("dialog", { name: "Send to Dev Server" });
     await dialog.getByRole("textbox", { name: "URL of the dev server" }).fill(devServer.url);

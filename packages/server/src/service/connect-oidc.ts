@@ -1,0 +1,19 @@
+/** Finds the OpenID Connect provider at start. Settings that cannot work, or an issuer that is away, are a clear end of the start. */
+
+import { type OidcRoutesParts, openOidc } from "../api/access/oidc.ts";
+import type { Config } from "../config/config.ts";
+import { StartRefused } from "../start-refused.ts";
+
+export async function connectOidc(config: Config): Promise<OidcRoutesParts["oidc"]> {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcRoles: roles } = config;
+  if (issuer === null) return null;
+  if (clientId === null) throw new StartRefused("--oidc-issuer needs --oidc-client-id as well");
+  if (roles.length === 0) throw new StartRefused("--oidc-issuer needs --oidc-roles as well: without it nobody has a role");
+  const settings = { issuer, clientId, clientSecret, roles };
+  try {
+    return { settings, provider: await openOidc(settings) };
+  } catch (error) {
+    const reason = (error as { cause?: { message?: string } }).cause?.message ?? (error as Error).message;
+    throw new StartRefused(`the OpenID Connect issuer ${issuer} cannot be reached, see --oidc-issuer: ${reason}`, error);
+  }
+}

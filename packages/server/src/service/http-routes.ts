@@ -1,0 +1,135 @@
+/** Everything that is answered over HTTP beside the entrances of events: health, metrics, SDKs, REST, realtime and the dashboard. */
+
+import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import type { EventIdGenerator } from "@inlet/protocol";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import packageFile from "../../package.json" with { type: "json" };
+import type { AttemptBudget } from "../api/access/attempt-budget.ts";
+import { AuditTrail } from "../api/access/audit-trail.ts";
+import type { LoginTokens } from "../api/access/login-tokens.ts";
+import { type OidcRoutesParts, registerOidcRoutes } from "../api/access/oidc.ts";
+import type { AccessRules } from "../api/access/rest-access.ts";
+import { Sessions } from "../api/access/sessions.ts";
+import { registerDashboardFiles } from "../api/dashboard-files.ts";
+import { registerHealthRoutes } from "../api/health-routes.ts";
+import { environmentUuid } from "../api/inngest/answers.ts";
+import { registerPeerApi } from "../api/inngest/peer-api.ts";
+import { registerMetricsRoute } from "../api/metrics-route.ts";
+import { registerRealtimeRoutes } from "../api/realtime/realtime-routes.ts";
+import { RealtimeTokens } from "../api/realtime/tokens.ts";
+import { type RestApiParts, registerRestApi } from "../api/rest-api.ts";
+import { registerSdkRoutes } from "../api/sdk/sdk-routes.ts";
+import { StreamSlots } from "../api/streams/stream-slots.ts";
+import { compareShapes } from "../compare-shapes.ts";
+import type { Config } from "../config/config.ts";
+import type { Functions } from "../functions.ts";
+import type { Metrics } from "../observe/metrics/metrics.ts";
+import { createProxyCheck } from "../receive/connections/client-ip.ts";
+import { bodyOf, wasVerified } from "../receive/replay-request.ts";
+import type { Directory } from "../receive/senders/directory.ts";
+import { isIpRange } from "../receive/senders/ip-list.ts";
+import { issueKey, issueWebhookToken } from "../receive/senders/issue-key.ts";
+import type { Store } from "../store/contract/index.ts";
+import { completeVerify, readProviderTemplates, type TransformRunner, tryTransform, verifySettingFault } from "../transform/index.ts";
+import { trialOf } from "../trial-of.ts";
+
+const DASHBOARD_FOLDER = fileURLToPath(new URL("../../../dashboard/dist", import.meta.url));
+
+export interface HttpRoutesParts
+  extends Pick<
+    RestApiParts,
+    "jobs" | "sourceName" | "replay" | "traffic" | "eventTypeCounter" | "catalogue" | "shapes" | "queueHistory" | "drained"
+  > {
+  config: Config;
+  store: Store;
+  directory: Directory;
+  functions: Functions;
+  transforms: TransformRunner;
+  metrics: Metrics;
+  attempts: AttemptBudget;
+  loginTokens: LoginTokens;
+  oidc: OidcRoutesParts["oidc"];
+  /** Of requests that name none. */
+  defaultEnvironment: string;
+  ids: EventIdGenerator;
+  log: Logger;
+  now: () => number;
+}
+
+/** What several groups of routes share. */
+interface Shared extends HttpRoutesParts {
+  isDev: boolean;
+  isProxy: (ip: string) => boolean;
+  access: AccessRules;
+  audit: AuditTrail;
+  signingKeyOf: Directory["signingKeyOf"];
+  environmentNamed: Directory["environmentNamed"];
+  newId: () => ReturnType<EventIdGenerator["next"]>;
+}
+
+export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts): void {
+  const { config, directory, store, metrics, oidc, ids, log, now } = parts;
+  const isDev = config.mode === "dev";
+  const newId = () => ids.next(now());
+  const sessions = new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId, log, now });
+  const shared: Shared = {
+    ...parts,
+    isDev,
+    isProxy: createProxyCheck(config.trustProxy),
+    access: { ...parts, open: isDev, publicUrl: config.publicUrl, sessions },
+    audit: new AuditTrail(store, log, now),
+    signingKeyOf: (bearer) => directory.signingKeyOf(bearer),
+    environmentNamed: (name) => directory.environmentNamed(name),
+    newId,
+  };
+  registerHealthRoutes(app, { store, isDraining: () => parts.drained.aborted, now });
+  registerMetricsRoute(app, { metrics, access: shared.access });
+  registerOidcRoutes(app, {
+    oidc,
+    access: shared.access,
+    audit: shared.audit,
+    address: { publicUrl: config.publicUrl, isProxy: shared.isProxy },
+  });
+  registerForSdks(app, shared);
+  registerRestRoutes(app, shared);
+  registerDashboardFiles(app, DASHBOARD_FOLDER);
+}
+
+/** What SDKs call: our own protocol, realtime, and the REST API that the published SDKs know. */
+function registerForSdks(app: FastifyInstance, shared: Shared): void {
+  const { functions, directory, isDev, now } = shared;
+  registerSdkRoutes(app, { ...shared, version: packageFile.version, sdk: functions.sdk });
+  const devSecret = randomBytes(32).toString("hex");
+  const secrets = () => (isDev ? [devSecret] : directory.signingKeys());
+  registerRealtimeRoutes(app, { ...shared, environmentUuid, tokens: new RealtimeTokens({ secrets, now }) });
+  registerPeerApi(app, {
+    ...shared,
+    ...functions.inngest,
+    isApiKey: (text) => directory.key("api", text) !== null,
+    cancel: (run) => functions.runs.cancel(run),
+  });
+}
+
+function registerRestRoutes(app: FastifyInstance, shared: Shared): void {
+  const { config, functions, transforms, directory, now } = shared;
+  const trials = { directory, publicUrl: config.publicUrl, now };
+  registerRestApi(app, {
+    ...shared,
+    runs: functions.runs,
+    signals: functions.signals,
+    registry: functions.registry,
+    subscribersOf: functions.subscribersOf,
+    slots: new StreamSlots(),
+    publicUrl: config.publicUrl,
+    version: packageFile.version,
+    checkTransform: async (source, entry) => {
+      const checked = await transforms.check(source, entry);
+      return checked.ok ? null : checked;
+    },
+    tryTransform: (request) => tryTransform(transforms, trialOf(request, trials), { bytesMax: config.bodyLimit }),
+    providerTemplates: readProviderTemplates,
+    ...{ issueKey, issueWebhookToken, isIpRange, completeVerify, verifySettingFault, wasVerified, bodyOf, compareShapes },
+  });
+}

@@ -1,0 +1,28 @@
+/** Opens the store that the configuration names: the embedded one, or PostgreSQL. */
+
+import type { Logger } from "pino";
+import packageFile from "../../package.json" with { type: "json" };
+import type { Config } from "../config/config.ts";
+import { waitRules } from "../fan-out/waits.ts";
+import { compileWhere } from "../fan-out/where.ts";
+import type { CommitFigures, Store } from "../store/contract/index.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+
+const WHERE_MODULE = new URL("../fan-out/where.ts", import.meta.url);
+
+export async function openStore(config: Config, log: Logger, onCommitted: (figures: CommitFigures) => void): Promise<Store> {
+  const options = {
+    rules: waitRules,
+    onFault: (reason: string) => log.error({ reason }, "the store cannot be written: requests are refused with 503 until it can"),
+    onRecovery: () => log.info("the store can be written again"),
+    version: packageFile.version,
+    onCommitted,
+    encryptionKeys: config.encryptionKey,
+  };
+  const url = config.databaseUrl;
+  if (!url) return openSqliteStore({ ...options, whereModule: WHERE_MODULE, folder: config.dataDir });
+  // Whoever keeps to the embedded store does not wait for the client of PostgreSQL to load.
+  const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
+  const listenUrl = config.databaseListenUrl ?? url;
+  return openPostgresStore({ ...options, compileWhere, url, listenUrl, connectionsMax: config.databaseConnections });
+}

@@ -1,0 +1,59 @@
+/** Jobs and alerts: what finds that something failed for many, and what repairs it for all of them. */
+
+import type { EventIdGenerator, JobId } from "@inlet/protocol";
+import type { Logger } from "pino";
+import { AlertWatch } from "../alerts/alert-watch.ts";
+import { measure } from "../alerts/measure.ts";
+import type { JobsRoutesParts } from "../api/jobs/jobs-routes.ts";
+import type { Functions } from "../functions.ts";
+import { JobRunner } from "../jobs/job-runner.ts";
+import { createJobs } from "../jobs/jobs.ts";
+import { cancelRuns } from "../jobs/kinds/cancel-runs.ts";
+import { eraseEvents } from "../jobs/kinds/erase-events.ts";
+import { replayEvents } from "../jobs/kinds/replay-events.ts";
+import { type ReplayRequestsParts, replayRequests } from "../jobs/kinds/replay-requests.ts";
+import { rerunRuns } from "../jobs/kinds/rerun-runs.ts";
+import type { Directory } from "../receive/senders/directory.ts";
+import type { Environment, EventSource, Store } from "../store/contract/index.ts";
+import type { Lasting } from "./upkeep.ts";
+
+export interface RepairParts {
+  store: Store;
+  directory: Directory;
+  functions: Functions;
+  replay: ReplayRequestsParts["replay"];
+  sourceName: (source: EventSource) => string;
+  /** Items a second, unless a job says otherwise. */
+  jobRate: number;
+  ids: EventIdGenerator;
+  log: Logger;
+  now: () => number;
+}
+
+export interface Repair {
+  jobs: JobsRoutesParts["jobs"];
+  work: Lasting[];
+}
+
+export function createRepair({ store, directory, functions, replay, sourceName, jobRate, ids, log, now }: RepairParts): Repair {
+  const { runs, jobStarts } = functions;
+  const webhooks = () => directory.webhooks();
+  const environmentName = (id: Environment["id"]) => directory.environment(id)?.name ?? null;
+  const kinds = [
+    replayEvents({ store, sourceName, ...jobStarts }),
+    rerunRuns({ store, runs, ...jobStarts }),
+    eraseEvents({ store, sourceName, cancel: functions.cancelRun }),
+    cancelRuns({ store, runs, cancel: runs.cancel }),
+    replayRequests({ store, replay, webhooks, environmentName: (id) => environmentName(id) ?? "" }),
+  ];
+  const runner = new JobRunner({ store, kinds, log, now });
+  const newId = () => ids.next(now()) as string as JobId;
+  const jobs = createJobs({ store, kinds, rate: jobRate, newId, wake: () => runner.wake(), now });
+  const measured = { store, now, functionNos: functions.functionNos, webhooks };
+  const turn = { work: "alerts", node: store.storeNode };
+  const alerts = new AlertWatch({
+    ...{ store, log, now, environmentName, emit: functions.emit, measure: (rule) => measure(measured, rule) },
+    takeTurn: (forMs) => store.turnTake({ ...turn, now: now(), until: now() + forMs }),
+  });
+  return { jobs, work: [runner, alerts] };
+}

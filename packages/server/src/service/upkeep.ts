@@ -1,0 +1,59 @@
+/** Everything that is removed or put in order after its time: what each sweep covers, and until when things are kept. */
+
+import type { Logger } from "pino";
+import { REMEMBERED_MS } from "../api/access/idempotency.ts";
+import type { Config } from "../config/config.ts";
+import type { DedupWindow } from "../deduplicate/dedup-window.ts";
+import { expireDedupKeys } from "../maintenance/expire-dedup-keys.ts";
+import { expireEvents } from "../maintenance/expire-events.ts";
+import { expireFigures } from "../maintenance/expire-figures.ts";
+import { expireIdempotencyKeys } from "../maintenance/expire-idempotency-keys.ts";
+import { expireJobs } from "../maintenance/expire-jobs.ts";
+import { expireMarks } from "../maintenance/expire-marks.ts";
+import { expireProofs } from "../maintenance/expire-proofs.ts";
+import { expireRuns } from "../maintenance/expire-runs.ts";
+import { expireSessions } from "../maintenance/expire-sessions.ts";
+import { expireWebhookRequests } from "../maintenance/expire-webhook-requests.ts";
+import { forgetLanes } from "../maintenance/forget-lanes.ts";
+import { keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
+import { createKeptScopes } from "../maintenance/retention-rules.ts";
+import { createSweepTurns } from "../maintenance/sweep-turns.ts";
+import { tendStore } from "../maintenance/tend-store.ts";
+import type { Store } from "../store/contract/index.ts";
+
+export interface UpkeepParts {
+  config: Config;
+  store: Store;
+  dedupWindow: DedupWindow;
+  /** Null: the disk may fill. */
+  budgetBytes: number | null;
+  log: Logger;
+  now: () => number;
+}
+
+/** Runs from its start to its stop. */
+export interface Lasting {
+  start(): void;
+  stop(): unknown;
+}
+
+export function createUpkeep({ config, store, dedupWindow, budgetBytes, log, now }: UpkeepParts): Lasting[] {
+  const swept = { store, log, turns: createSweepTurns(store, now), now };
+  const installation = { eventsMs: config.eventRetention, runsMs: config.runRetention, requestsMs: config.requestRetention };
+  const kept = createKeptScopes({ store, installation, now });
+  return [
+    expireDedupKeys({ ...swept, seenUntil: () => dedupWindow.duplicateSince(now()) }),
+    expireWebhookRequests({ ...swept, scopes: kept.requests }),
+    tendStore({ ...swept, longestKept: kept.longest }),
+    expireEvents({ ...swept, scopes: kept.events }),
+    expireRuns({ ...swept, scopes: kept.runs }),
+    ...(budgetBytes === null ? [] : [keepDiskBudget({ ...swept, budgetBytes })]),
+    expireProofs(swept),
+    expireSessions(swept),
+    expireIdempotencyKeys({ ...swept, startedUntil: () => now() - REMEMBERED_MS }),
+    expireFigures(swept),
+    expireMarks(swept),
+    expireJobs(swept),
+    forgetLanes(swept),
+  ];
+}
