@@ -1,6 +1,6 @@
 /** docs/providers.md, generated from the catalogue of providers. */
 
-import { CATEGORIES, PROVIDERS, type Provider } from "@inlet/server/transform";
+import { CATEGORIES, FACTS, PROVIDERS, type Provider } from "@inlet/server/transform";
 
 const TITLES: Readonly<Record<Provider["category"], string>> = {
   payments: "Payments",
@@ -23,11 +23,12 @@ export function providersMarkdown(generated: string): string {
 # Providers
 
 The catalogue of providers that Inlet knows: ${PROVIDERS.length} entries. Each has a starter transform, sample
-requests and, where the provider signs with a shared secret, the \`verify\` and \`handshake\` of its webhook. Choose one in the dashboard, with
+requests and, where the provider has a shared secret, the \`verify\` and \`handshake\` of its webhook. Choose one in the dashboard, with
 \`inlet webhooks new --provider <id>\`, or read them at \`GET /v1/transforms/providers\`. [Webhooks](webhooks.md) explains verification and handshakes.
 
-Providers change their settings, limits and retry rules without notice, and not every fact here was checked against their current
-documentation, which is linked. Where the two differ, trust the provider.
+Each entry names the public pages that its facts were checked against: the provider's own documentation or SDK where that could be
+read, else another page that states the fact. "Not checked" lists what no page was found for; "not documented" stands where none of
+them says it. Providers change their settings, limits and retry rules without notice: where the two differ, trust the provider.
 
 ${CATEGORIES.map(section).join("\n\n")}
 `;
@@ -45,17 +46,38 @@ function entry(provider: Provider): string {
     ["id", `\`${id}\``],
     ["sends", sends],
     ["URL", setUp],
-    ["verify", verify ? `\`${JSON.stringify(verify)}\`` : "no shared secret"],
+    ["verify", verify ? `\`${JSON.stringify(verify)}\`` : secretFrom === null ? "no shared secret" : "by the handshake"],
     ["header", signatureHeader && `\`${signatureHeader}\``],
     ["secret", secretFrom],
     ["handshake", shownHandshake],
     ["note", note],
-    ["timeout", timeout],
-    ["retries", retries],
+    ["timeout", timeout ?? "not documented"],
+    ["retries", retries ?? "not documented"],
     ["documentation", documentation && `<${documentation}>`],
+    ["checked", checked(provider)],
+    ["not checked", unchecked(provider)],
   ];
   const lines = rows
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `| ${name} | ${(value as string).replaceAll("|", "\\|")} |`);
   return `### ${title}\n\n| | |\n|---|---|\n${lines.join("\n")}`;
+}
+
+const NAMES = { verify: "verification", handshake: "handshake", setUp: "URL", retries: "retries", timeout: "timeout" } as const;
+
+/** Facts that the same page confirms are named together. */
+function checked({ source }: Provider): string | null {
+  const pages = Map.groupBy(
+    FACTS.filter((fact) => source[fact] !== undefined),
+    (fact) => source[fact] as string,
+  );
+  const texts = [...pages].map(([page, facts]) => `${facts.map((fact) => NAMES[fact]).join(", ")}: <${page}>`);
+  return texts.length === 0 ? null : texts.join("; ");
+}
+
+/** What an entry states without a page. */
+function unchecked({ source, handshake }: Provider): string | null {
+  const stated = FACTS.filter((fact) => fact === "verify" || fact === "setUp" || (fact === "handshake" && handshake !== null));
+  const names = stated.filter((fact) => source[fact] === undefined).map((fact) => NAMES[fact]);
+  return names.length === 0 ? null : names.join(", ");
 }

@@ -288,6 +288,8 @@ export interface Provider {
   retries: string | null;
   timeout: string | null;
   documentation: string | null;
+  /** The page each fact was checked against. */
+  source: Record<string, string>;
   transform: string;
   fixtures: { title: string; headers: Record<string, string>; query: string; body: string }[];
 }

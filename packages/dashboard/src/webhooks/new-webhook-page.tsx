@@ -94,7 +94,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
         <span>Name</span>
         <input className="input" value={name} maxLength={128} placeholder={chosen.title} onChange={({ target }) => setName(target.value)} />
       </label>
-      {chosen.verify && chosen.secretFrom !== null && (
+      {chosen.secretFrom !== null && (
         <label className="field" style={{ maxWidth: 420 }}>
           <span>Secret (optional)</span>
           <input className="input" type="password" autoComplete="off" value={secret} onChange={({ target }) => setSecret(target.value)} />
@@ -150,14 +150,15 @@ function ProviderFacts({ provider: { note, timeout, retries, documentation } }: 
 /** Presets that cannot answer without a secret. */
 const NEEDS_SECRET = ["x", "zoom"];
 
-/** Without a secret nothing can be verified, and some handshakes cannot be answered. A secret that is handed over needs none. */
+/** Without a secret nothing can be verified, and some handshakes cannot be answered. One that no scheme uses is for the handshake to check. */
 function checksOf({ verify, secretFrom, handshake }: Provider, secret: string, verifyToken: string) {
   const isHandedOver = verify !== null && secretFrom === null;
   const preset = handshake?.preset ?? "";
   const isAnswerable = preset === "meta" ? verifyToken !== "" : !NEEDS_SECRET.includes(preset) || secret !== "";
+  const ownSecrets = preset === "meta" ? [verifyToken] : verify === null && secret !== "" ? [secret] : null;
   return {
     ...(verify && secret !== "" && { verify: { ...verify, secrets: [secret] } }),
     ...(isHandedOver && { verify }),
-    ...(handshake && isAnswerable && { handshake: { ...handshake, ...(preset === "meta" && { secrets: [verifyToken] }) } }),
+    ...(handshake && isAnswerable && { handshake: { ...handshake, ...(ownSecrets && { secrets: ownSecrets }) } }),
   };
 }

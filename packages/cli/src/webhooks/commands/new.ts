@@ -40,11 +40,12 @@ export async function newWebhook({
   return { exitCode: EXIT.ok, text: nextSteps(Object.keys(texts), provider, secret), json: { name, files: Object.keys(texts), provider } };
 }
 
-/** How the catalogue says that requests are verified. A secret that the provider hands over is not named. */
+/** How the catalogue says that requests are verified. A secret that the provider hands over is not named. Without a scheme the handshake checks it. */
 function checksOf({ verify, handshake, secretFrom }: Provider, slug: string): Pick<WebhookFile, "verify" | "handshake"> {
-  const secrets = verify && secretFrom !== null ? { secrets: namesFor(slug, 1) } : {};
+  const secrets = secretFrom === null ? {} : { secrets: namesFor(slug, 1) };
+  if (!verify) return { verify: null, handshake: handshake && { ...handshake, ...secrets } };
   const token = handshake && "preset" in handshake && handshake.preset === "meta" ? { secrets: namesFor(`${slug}-verify-token`, 1) } : {};
-  return { verify: verify && { ...verify, ...secrets }, handshake: handshake && { ...handshake, ...token } };
+  return { verify: { ...verify, ...secrets }, handshake: handshake && { ...handshake, ...token } };
 }
 
 function providerNamed(id: string): Provider {

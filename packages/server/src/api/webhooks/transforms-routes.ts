@@ -52,6 +52,7 @@ export interface ProviderTemplate {
   retries: string | null;
   timeout: string | null;
   documentation: string | null;
+  source: Readonly<Record<string, string>>;
   transform: string;
   fixtures: { title: string; headers: Record<string, string>; query: string; body: string }[];
 }

@@ -18,7 +18,7 @@ import { STORAGE } from "./catalogue/storage.ts";
 import { WORK } from "./catalogue/work.ts";
 import type { Provider } from "./provider.ts";
 
-export { CATEGORIES, type Category, type Provider } from "./provider.ts";
+export { CATEGORIES, type Category, FACTS, type Fact, type Provider } from "./provider.ts";
 
 const GENERIC: Provider = {
   id: "generic",
@@ -34,6 +34,7 @@ const GENERIC: Provider = {
   retries: null,
   timeout: null,
   documentation: "https://www.standardwebhooks.com",
+  source: {},
 };
 
 export const PROVIDERS: readonly Provider[] = [

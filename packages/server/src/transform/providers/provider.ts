@@ -7,6 +7,10 @@ export const CATEGORIES = [
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
 
+/** What a public page can confirm of a provider. */
+export const FACTS = ["verify", "handshake", "setUp", "retries", "timeout"] as const;
+export type Fact = (typeof FACTS)[number];
+
 export interface Provider {
   id: string;
   title: string;
@@ -17,16 +21,18 @@ export interface Provider {
   setUp: string;
   /** The header with the signature or the credentials, in canonical form; null when there is none. */
   signatureHeader: string | null;
-  /** How its requests are verified; null: not by a shared secret. */
+  /** How its requests are verified; null: by no scheme. Then a secret, where there is one, is for the handshake to check. */
   verify: Omit<WebhookVerify, "toleranceSeconds"> | null;
   /** Where the secret comes from; null: there is none, or the provider hands it over. */
   secretFrom: string | null;
   handshake: WebhookHandshake | null;
   /** What else to know. */
   note: string | null;
-  /** When a request that failed is sent again; null: not known. */
+  /** When a request that failed is sent again; null: not documented. */
   retries: string | null;
-  /** How long it waits for an answer; null: not known. */
+  /** How long it waits for an answer; null: not documented. */
   timeout: string | null;
   documentation: string | null;
+  /** The public page that each fact was checked against. A fact without one was not checked; `retries` and `timeout` always have one. */
+  source: Readonly<Partial<Record<Fact, string>>>;
 }

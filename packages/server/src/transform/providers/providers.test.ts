@@ -5,13 +5,13 @@ import { readdirSync } from "node:fs";
 import { after, describe, it } from "node:test";
 import { canonicalHeaders, canonicalName, eventNameFault, parseQuery } from "@inlet/protocol";
 import type { WebhookVerify } from "../../store/contract/index.ts";
-import { admitRequest } from "../admit-request.ts";
+import { type Admission, admitRequest } from "../admit-request.ts";
 import { readRequestBody } from "../body/request-body.ts";
 import { testRunner } from "../run-for-test.ts";
 import { completeVerify, verifySettingFault } from "../verify/check-verify.ts";
 import { signRequest } from "../verify/sign-request.ts";
 import { headersRead } from "../verify/verify-request.ts";
-import { CATEGORIES, PROVIDERS, type Provider, type ProviderFixture, readProviderFixtures, readProviderTransform } from "./index.ts";
+import { CATEGORIES, FACTS, PROVIDERS, type Provider, type ProviderFixture, readProviderFixtures, readProviderTransform } from "./index.ts";
 
 const { runner, event } = testRunner();
 after(() => runner.stop());
@@ -20,7 +20,8 @@ const SECRET = "whsec_c2FtcGxlIHNlY3JldCBvZiBhIHByb3ZpZGVy";
 const URLS = ["https://hooks.example.com/e/whk_sample"];
 const AT = Date.parse("2026-01-01T00:00:00Z");
 
-for (const { id, title, signatureHeader, verify, secretFrom, handshake } of PROVIDERS) {
+for (const provider of PROVIDERS) {
+  const { id, title, signatureHeader, verify, secretFrom, handshake } = provider;
   describe(title, async () => {
     const source = await readProviderTransform(id);
     const fixtures = await readProviderFixtures(id);
@@ -28,11 +29,19 @@ for (const { id, title, signatureHeader, verify, secretFrom, handshake } of PROV
     it("has a source that says what it does, and fixtures", async () => {
       assert.match(source, /^\/\/ /);
       assert.deepEqual(await runner.check(source), { ok: true });
-      assert.ok(fixtures.length >= 1);
+      assert.ok(fixtures.length >= 2, "a sample for each main event");
+      assert.equal(new Set(fixtures.map((fixture) => fixture.title)).size, fixtures.length);
       const settings = verify && completeVerify(verify);
       assert.equal(settings && verifySettingFault(settings, [SECRET]), null);
       assert.equal(verify === null || secretFrom !== null || (handshake && "preset" in handshake && handshake.preset === "asana"), true);
       if (handshake && "source" in handshake) assert.deepEqual(await runner.check(handshake.source, "handshake"), { ok: true });
+    });
+
+    it("states when it sends again and how long it waits only where a page was found for it", () => {
+      assert.ok(Object.keys(provider.source).every((fact) => FACTS.some((known) => known === fact)));
+      for (const page of Object.values(provider.source)) assert.equal(new URL(page).protocol, "https:");
+      for (const fact of ["retries", "timeout"] as const) assert.equal(provider[fact] === null, provider.source[fact] === undefined, fact);
+      assert.ok(handshake !== null || provider.source.handshake === undefined);
     });
 
     for (const fixture of fixtures) {
@@ -52,6 +61,17 @@ for (const { id, title, signatureHeader, verify, secretFrom, handshake } of PROV
           const isCredential: boolean = verify.scheme === "basic" || verify.scheme === "header";
           assert.equal(changed.refused?.code, isCredential ? undefined : "signature_invalid");
           assert.equal((await admission({ verify, handshake }, fixture, { suffix: "", signs: false })).refused?.code, "signature_invalid");
+        }
+      });
+    }
+
+    if (!verify && secretFrom !== null) {
+      it("has a handshake that refuses every sample with another secret, and none where there is no secret", async () => {
+        for (const fixture of fixtures) {
+          const admit = (secrets: string[]): Promise<Admission> =>
+            admission({ verify, handshake }, fixture, { suffix: "", signs: false, secrets });
+          assert.equal((await admit(["another secret"])).refused?.code, "handshake_failed");
+          assert.deepEqual(endingOf(await admit([])), {});
         }
       });
     }
@@ -81,8 +101,8 @@ it("each folder is in the list, and the list leads nowhere else", async () => {
 function admission(
   { verify, handshake }: Pick<Provider, "verify" | "handshake">,
   { request }: ProviderFixture,
-  { suffix, signs }: { suffix: string; signs: boolean },
-) {
+  { suffix, signs, secrets = [SECRET] }: { suffix: string; signs: boolean; secrets?: string[] },
+): Promise<Admission> {
   const given = canonicalHeaders(Object.entries(request.headers).flat());
   const bytes = Buffer.from(request.text ?? JSON.stringify(request.json));
   const settings = verify && completeVerify(verify);
@@ -91,12 +111,17 @@ function admission(
   const at = (request.json as { webhookTimestamp?: number } | undefined)?.webhookTimestamp ?? AT;
   const signature = settings && signs ? signRequest({ verify: settings, secret: SECRET, bytes, headers, urls: URLS, contentType, at }) : {};
   return admitRequest(runner, {
-    rules: { verify: settings, handshake, secrets: { verify: [SECRET], handshake: null, isHandedOver: false } },
+    rules: { verify: settings, handshake, secrets: { verify: secrets, handshake: null, isHandedOver: false } },
     ...{ method: "POST", contentType, contentEncoding: undefined, bytesMax: 524_288, query: request.query ?? "", urls: URLS },
     bytes: Buffer.concat([bytes, Buffer.from(suffix)]),
     headers: { ...headers, ...signature },
     receipt: { at, wasVerified: null },
   });
+}
+
+/** What ended the request, if anything did. */
+function endingOf({ refused, answer }: Admission) {
+  return { ...(refused && { refused }), ...(answer && { answer }) };
 }
 
 async function admitted(provider: Pick<Provider, "verify" | "handshake">, fixture: ProviderFixture): Promise<ProviderFixture> {

@@ -2,6 +2,16 @@
 
 import type { Provider } from "../provider.ts";
 
+/** Answers the validation of a new subscription; every notification must carry a clientState that is one of the secrets. */
+const GRAPH = `function handshake({ queryParams, raw, secrets }) {
+  const token = queryParams.validationToken?.[0];
+  if (token !== undefined) return { status: 200, headers: { "Content-Type": "text/plain" }, body: token };
+  if (secrets.length === 0) return;
+  const isKnown = (state) => secrets.some((secret) => sha256(String(state), "hex") === sha256(secret, "hex"));
+  if (!JSON.parse(raw).value.every(({ clientState }) => isKnown(clientState)))
+    throw new Error("The clientState of a notification is not one of the secrets.");
+}`;
+
 export const CALENDARS: readonly Provider[] = [
   {
     id: "calendly",
@@ -11,12 +21,18 @@ export const CALENDARS: readonly Provider[] = [
     setUp: "The API v2: create a webhook subscription with this URL and a signing_key of your own",
     signatureHeader: "Calendly-Webhook-Signature",
     verify: { scheme: "stripe", header: "Calendly-Webhook-Signature" },
-    secretFrom: "The signing_key you gave to the subscription",
+    secretFrom: "The signing key you gave to the subscription, or that of your OAuth app",
     handshake: null,
     note: null,
     retries: "For up to 24 hours, with growing delays; then the subscription is disabled",
-    timeout: null,
+    timeout: "10 s to connect, 15 s to answer",
     documentation: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures",
+    source: {
+      verify: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures",
+      setUp: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures",
+      retries: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-errors",
+      timeout: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-timeouts.md",
+    },
   },
   {
     id: "cal-com",
@@ -32,6 +48,9 @@ export const CALENDARS: readonly Provider[] = [
     retries: null,
     timeout: null,
     documentation: "https://cal.com/docs/developing/guides/automation/webhooks",
+    source: {
+      verify: "https://github.com/calcom/cal.com/blob/main/packages/features/webhooks/lib/sendPayload.ts",
+    },
   },
   {
     id: "google-calendar",
@@ -44,9 +63,13 @@ export const CALENDARS: readonly Provider[] = [
     secretFrom: "The token you gave to events.watch",
     handshake: null,
     note: null,
-    retries: "With growing delays after 500, 502, 503 and 504",
+    retries: null,
     timeout: null,
     documentation: "https://developers.google.com/workspace/calendar/api/guides/push",
+    source: {
+      verify: "https://developers.google.com/calendar/api/guides/push",
+      setUp: "https://developers.google.com/calendar/api/guides/push",
+    },
   },
   {
     id: "microsoft-graph",
@@ -56,11 +79,18 @@ export const CALENDARS: readonly Provider[] = [
     setUp: "The Graph API: create a subscription with this URL as notificationUrl and a clientState of your own",
     signatureHeader: null,
     verify: null,
-    secretFrom: null,
-    handshake: { preset: "microsoft-graph" },
-    note: "Graph does not sign. Every notification carries the clientState of its subscription: compare it in the function, or here.",
-    retries: "For up to 4 hours, with growing delays",
-    timeout: "10 s for the handshake, 3 s for notifications",
+    secretFrom: "The clientState you gave to the subscription",
+    handshake: { source: GRAPH },
+    note: "Graph does not sign. Every notification carries the clientState of its subscription: with it as a secret of the handshake, notifications with another one are refused.",
+    retries: "For up to 4 hours",
+    timeout: "3 s for notifications",
     documentation: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+    source: {
+      verify: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+      handshake: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+      setUp: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+      retries: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+      timeout: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+    },
   },
 ];

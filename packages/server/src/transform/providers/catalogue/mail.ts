@@ -2,6 +2,15 @@
 
 import type { Provider } from "../provider.ts";
 
+/** The signature stands in the body. Digests are compared, so that the time says nothing of where texts differ. */
+const MAILGUN = `function handshake({ method, raw, secrets }) {
+  if (method !== "POST" || secrets.length === 0) return;
+  const { timestamp, token, signature } = JSON.parse(raw).signature;
+  const digest = (text) => sha256(text, "hex");
+  const isSigned = secrets.some((secret) => digest(hmac("sha256", secret, timestamp + token, "hex")) === digest(signature));
+  if (!isSigned) throw new Error("The signature in the body is not that of any secret.");
+}`;
+
 export const MAIL: readonly Provider[] = [
   {
     id: "sendgrid",
@@ -13,10 +22,13 @@ export const MAIL: readonly Provider[] = [
     verify: null,
     secretFrom: null,
     handshake: null,
-    note: "SendGrid signs with an elliptic-curve key pair, not with a shared secret: check verify.* in a function with the public key.",
-    retries: "For up to 24 hours, with growing delays",
+    note: "SendGrid signs with an elliptic-curve key pair, not with a shared secret: in a function, check verify.signature, ECDSA with SHA-256, over verify.timestamp followed by verify.raw, with the public key of the event webhook's settings.",
+    retries: null,
     timeout: null,
     documentation: "https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event",
+    source: {
+      verify: "https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features",
+    },
   },
   {
     id: "resend",
@@ -26,12 +38,17 @@ export const MAIL: readonly Provider[] = [
     setUp: "Resend, Webhooks: add an endpoint",
     signatureHeader: "Svix-Signature",
     verify: { scheme: "standard-webhooks" },
-    secretFrom: "The signing secret of the endpoint",
+    secretFrom: "The signing secret on the webhook's page",
     handshake: null,
     note: null,
-    retries: "After 5 s, 5 min, 30 min, 2 h, 5 h and 10 h",
+    retries: "After 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h; an endpoint that keeps failing is disabled",
     timeout: "15 s",
     documentation: "https://resend.com/docs/dashboard/webhooks/introduction",
+    source: {
+      verify: "https://resend.com/docs/webhooks/verify-webhooks-requests",
+      retries: "https://resend.com/docs/webhooks/retries-and-replays",
+      timeout: "https://docs.svix.com/retries",
+    },
   },
   {
     id: "postmark",
@@ -44,9 +61,12 @@ export const MAIL: readonly Provider[] = [
     secretFrom: "The password you entered beside the user name postmark",
     handshake: null,
     note: null,
-    retries: "10 times over 10 hours",
-    timeout: "2 min",
+    retries: "Inbound mail: 10 times over about 10.5 hours, after 1 minute to 6 hours; not after 403",
+    timeout: null,
     documentation: "https://postmarkapp.com/developer/webhooks/webhooks-overview",
+    source: {
+      retries: "https://postmarkapp.com/support/article/understanding-inbound-webhook-retries-in-postmark",
+    },
   },
   {
     id: "mailgun",
@@ -56,12 +76,17 @@ export const MAIL: readonly Provider[] = [
     setUp: "Mailgun, Sending, Webhooks: the URL for each kind of event",
     signatureHeader: null,
     verify: null,
-    secretFrom: null,
-    handshake: null,
-    note: "Mailgun signs inside the body, timestamp and token without the event: check payload.signature in a function with the HTTP webhook signing key.",
-    retries: "For 8 hours: after 10 min, 10 min, 15 min, 30 min, 1 h, 2 h and 4 h",
+    secretFrom: "The HTTP webhook signing key of the account",
+    handshake: { source: MAILGUN },
+    note: "Mailgun signs inside the body, timestamp and token without the event, so no scheme fits: with the signing key as a secret of the handshake, its function refuses what is not signed. What the signature does not cover is the event itself.",
+    retries: "For 8 hours, after 5 min, 10 min, 15 min, 1 h, 2 h and 4 h; not after 406, and not for delivered mails",
     timeout: null,
     documentation: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/webhooks",
+    source: {
+      verify: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks",
+      handshake: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks",
+      retries: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/webhook-retries",
+    },
   },
   {
     id: "mailchimp",
@@ -74,8 +99,14 @@ export const MAIL: readonly Provider[] = [
     secretFrom: null,
     handshake: { source: 'function handshake({ method }) {\n  if (method !== "POST") return { status: 200, body: "" };\n}' },
     note: "Mailchimp does not sign. The URL is the secret: rotate it if it leaked.",
-    retries: "For about 75 minutes, with growing delays",
+    retries: "With growing delays over 75 minutes",
     timeout: "10 s",
     documentation: "https://mailchimp.com/developer/marketing/guides/sync-audience-data-webhooks/",
+    source: {
+      verify: "https://www.skills.sh/hookdeck/webhook-skills/mailchimp-webhooks",
+      handshake: "https://www.skills.sh/hookdeck/webhook-skills/mailchimp-webhooks",
+      retries: "https://mailchimp.com/developer/marketing/guides/sync-audience-data-webhooks/",
+      timeout: "https://mailchimp.com/developer/marketing/guides/sync-audience-data-webhooks/",
+    },
   },
 ];

@@ -14,9 +14,14 @@ export const STORAGE: readonly Provider[] = [
     secretFrom: "The app secret",
     handshake: { preset: "dropbox" },
     note: null,
-    retries: "For about 8 hours, with growing delays",
-    timeout: "10 s",
+    retries: null,
+    timeout: null,
     documentation: "https://www.dropbox.com/developers/reference/webhooks",
+    source: {
+      verify: "https://gist.github.com/Foxy79/cc4aceb1a71e9cc60f87",
+      handshake: "https://www.dropbox.com/developers/reference/webhooks",
+      setUp: "https://www.dropbox.com/developers/reference/webhooks",
+    },
   },
   {
     id: "box",
@@ -36,8 +41,14 @@ export const STORAGE: readonly Provider[] = [
     secretFrom: "The primary signature key under Manage signature keys",
     handshake: null,
     note: null,
-    retries: "10 times with growing delays",
+    retries: "Up to 10 times: 5 minutes after the failure, then with growing delays",
     timeout: "30 s",
     documentation: "https://developer.box.com/guides/webhooks/v2/signatures-v2/",
+    source: {
+      verify: "https://developer.box.com/guides/webhooks/v2/signatures-v2",
+      setUp: "https://developer.box.com/guides/webhooks/handle/setup-signatures",
+      retries: "https://box.dev/en/guides/webhooks/handle/retries/",
+      timeout: "https://box.dev/en/guides/webhooks/handle/retries/",
+    },
   },
 ];

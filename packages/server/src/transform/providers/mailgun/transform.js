@@ -1,5 +1,5 @@
 // Mailgun: what happened to mails (accepted, delivered, opened, failed, …), as JSON.
-// Mailgun signs inside the body, timestamp and token without the event: check payload.signature in a function with the HTTP webhook signing key.
+// Mailgun signs inside the body, timestamp and token without the event. The catalogue's handshake checks payload.signature.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `mailgun/${evt["event-data"].event}`,

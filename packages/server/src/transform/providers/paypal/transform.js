@@ -1,5 +1,6 @@
 // PayPal: payments, orders, subscriptions, disputes and payouts, as JSON.
-// PayPal signs with a certificate, not with a shared secret: check verify.* in a function with PayPal's verify-webhook-signature call.
+// PayPal signs with a certificate, not with a shared secret: in a function, send verify.* to PayPal's verify-webhook-signature call, or
+// check verify.signature, SHA256 with RSA, over id|time|webhook id|CRC32 of verify.raw with the certificate.
 function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `paypal/${evt.event_type.toLowerCase()}`,

@@ -3,7 +3,7 @@ function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: `zendesk/${String(evt.type ?? "notification").replace(/^zen:event-type:/, "")}`,
     id: evt.id,
-    ts: Date.parse(evt.time),
+    ts: evt.time ? Date.parse(evt.time) : undefined,
     data: { payload: evt },
   };
 }
