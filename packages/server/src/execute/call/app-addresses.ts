@@ -81,5 +81,5 @@ function contains(list: BlockList, address: string): boolean {
 }
 
 function family(address: string): "ipv4" | "ipv6" {
-  return isIP(address) === 6 ? "ipv6" : "ipv4";
+  return address.includes(":") ? "ipv6" : "ipv4";
 }
