@@ -90,7 +90,8 @@ export interface FunctionsParts {
   dedupWindow: DedupWindow;
   eventIds: EventIdGenerator;
   defaultEnvironment: string;
-  signingKey(): string | null;
+  /** Newest first. None on a dev server: nothing is signed. */
+  signingKeys(): readonly string[];
   liveLog: LiveLog | null;
   traffic: Traffic;
   metrics: Metrics | null;
@@ -100,7 +101,7 @@ export interface FunctionsParts {
 }
 
 export function createFunctions(parts: FunctionsParts): Functions {
-  const { config, store, directory, eventIds, signingKey, caller, log, clock } = parts;
+  const { config, store, directory, eventIds, signingKeys, caller, log, clock } = parts;
   const { now } = clock;
   const registry = new Registry(store);
   const runIds = createEventIdGenerator();
@@ -141,7 +142,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     gateOf: (lane) => gateOfLane(registry, lane),
     prefetch: config.queuePrefetch,
     leaseIds: createEventIdGenerator(),
-    signingKey,
+    signingKeys,
     backoff: createBackoff(config.retryInterval),
     endEvents,
     steps: {
@@ -179,7 +180,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     holds.refresh();
   });
   const sync: AppSync = new AppSync({
-    ...{ caller, signingKey, now },
+    ...{ caller, signingKeys, now },
     apps: () => registry.apps(),
     register: (home, answer) => sdk.registerInBand(home, answer),
     newId: () => eventIds.next(now()),

@@ -125,7 +125,7 @@ async function serve(
       connectionsMax: config.appCalls,
       addresses: new AppAddresses(config.appAddresses),
     }),
-    signingKey: () => (config.mode === "dev" ? null : newestSigningKey(directory)),
+    signingKeys: () => (config.mode === "dev" ? [] : newestFirst(directory.signingKeys())),
   });
   const keep = createProofKeeper({ store, workingKey: (id) => directory.workingKey(id), log, now });
   const proofs = await readProofs(store);
@@ -236,10 +236,9 @@ function followChanges(store: Store, kept: Record<StoreTopic, { refresh(): Promi
   });
 }
 
-function newestSigningKey(directory: Directory): string {
-  const newest = directory.signingKeys().at(-1);
-  if (newest === undefined) throw new Error("there is no signing key: calls to apps cannot be signed");
-  return newest;
+function newestFirst(signingKeys: readonly string[]): string[] {
+  if (signingKeys.length === 0) throw new Error("there is no signing key: calls to apps cannot be signed");
+  return signingKeys.toReversed();
 }
 
 function shownUnless(usual: string, name: string | undefined): string | null {

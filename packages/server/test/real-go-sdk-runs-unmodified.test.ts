@@ -1,18 +1,13 @@
 /**
- * Apps written with the published Go SDK run here as they are. Needs Go 1.24 or newer, and the modules from their proxy or Go's own cache; the
- * tests are skipped otherwise, and say why.
+ * Apps written with the published Go SDK run here as they are, in dev and in production, on both stores. Needs Go 1.24 or newer, and the
+ * modules from their proxy or Go's own cache; the tests are skipped otherwise, and say why.
  */
 
-import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { syncApp } from "./support/apps/app-server.ts";
-import { startForeignApp } from "./support/apps/foreign-app.ts";
-import { checkFailures, runEverything } from "./support/apps/foreign-checks.ts";
-import { EVENT_KEY, SIGNING_KEY, startTestService } from "./support/service.ts";
+import { checkForeignSdk } from "./support/apps/foreign-checks.ts";
 
 const BUILD_TIMEOUT_MS = 60_000;
 const FOLDER = fileURLToPath(new URL("./support/apps/go/", import.meta.url));
@@ -34,25 +29,21 @@ function whyNoGo(): string | null {
   throw new Error(built.stderr);
 }
 
-const skip = whyNoGo() ?? false;
-const EXPECTED = {
-  ...{ first: "ünïcode ✓", sent: true, answer: 2, missed: true, signal: "Ada" },
-  ...{ invoked: { doubled: 42, user: { id: 7 } }, fetched: 200 },
-};
+const SDK = {
+  name: "Go SDK",
+  skip: whyNoGo() ?? false,
+  command: [APP],
+  hasSignals: true,
+  expected: {
+    ...{ first: "ünïcode ✓", sent: true, answer: 2, missed: true, signal: "Ada" },
+    ...{ invoked: { doubled: 42, user: { id: 7 } }, fetched: 200 },
+  },
+  doubled: { doubled: 42, user: null },
+} as const;
 
-for (const [mode, streams] of [
-  ["dev", false],
-  ["start", false],
-  ["start", true],
-] as const) {
-  test(`Go SDK, ${mode}${streams ? ", streaming" : ""}`, { skip }, async (t) => {
-    const service = await startTestService(t, { mode, flags: ["--retry-interval", "50ms"] });
-    const signing: Record<string, string> = mode === "start" ? { APP_SIGNING_KEY: SIGNING_KEY } : {};
-    const env = { APP_EVENT_KEY: EVENT_KEY, ...signing, ...(streams && { APP_STREAMS: "1" }) };
-    const url = await startForeignApp(t, [APP, service.url, mode], env);
-    const app = await syncApp(service, url);
-    assert.deepEqual([app.name, app.functions], ["go", 4]);
-    assert.deepEqual(await runEverything(t, service, "go"), EXPECTED);
-    await checkFailures(service, "go");
-  });
-}
+checkForeignSdk(SDK, [
+  { mode: "start", store: "sqlite", kinds: ["plain", "streaming"] },
+  { mode: "start", store: "postgres", kinds: ["streaming"] },
+  { mode: "dev", store: "sqlite", kinds: ["plain"] },
+  { mode: "dev", store: "postgres", kinds: ["plain"] },
+]);

@@ -1,18 +1,13 @@
 /**
- * Apps written with the published Python SDK, on FastAPI and Flask, run here as they are. Needs Python 3.10 or newer with venv, and PyPI or an
- * environment made by an earlier run; the tests are skipped otherwise, and say why.
+ * Apps written with the published Python SDK, on FastAPI and Flask, run here as they are, in dev and in production, on both stores. Needs
+ * Python 3.10 or newer with venv, and PyPI or an environment made by an earlier run; the tests are skipped otherwise, and say why.
  */
 
-import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { syncApp } from "./support/apps/app-server.ts";
-import { startForeignApp } from "./support/apps/foreign-app.ts";
-import { checkFailures, runEverything } from "./support/apps/foreign-checks.ts";
-import { EVENT_KEY, SIGNING_KEY, startTestService } from "./support/service.ts";
+import { checkForeignSdk } from "./support/apps/foreign-checks.ts";
 
 const PACKAGES = ["inngest==0.5.19", "fastapi==0.115.12", "uvicorn==0.34.2", "flask==3.1.0"];
 const INSTALL_TIMEOUT_MS = 60_000;
@@ -37,24 +32,21 @@ function whyNoPython(): string | null {
   return status === 0 ? null : `the Python SDK could not be installed from PyPI within ${INSTALL_TIMEOUT_MS / 1_000} s`;
 }
 
-const skip = whyNoPython() ?? false;
-const EXPECTED = {
-  ...{ first: { text: "ünïcode ✓", number: 0.1 }, ids: 1, answer: 2, missed: null },
-  ...{ invoked: { doubled: 42 }, both: ["pair", "pair"], inferred: "Bearer sk-secret" },
-};
+const SDK = {
+  name: "Python SDK",
+  skip: whyNoPython() ?? false,
+  command: [PYTHON, APP],
+  hasSignals: false,
+  expected: {
+    ...{ first: { text: "ünïcode ✓", number: 0.1 }, ids: 1, answer: 2, missed: null },
+    ...{ invoked: { doubled: 42 }, both: ["pair", "pair"], inferred: "Bearer sk-secret" },
+  },
+  doubled: { doubled: 42 },
+} as const;
 
-for (const [framework, mode] of [
-  ["fastapi", "dev"],
-  ["fastapi", "start"],
-  ["flask", "start"],
-] as const) {
-  test(`Python SDK on ${framework}, ${mode}`, { skip }, async (t) => {
-    const service = await startTestService(t, { mode, flags: ["--retry-interval", "50ms"] });
-    const signing: Record<string, string> = mode === "start" ? { APP_SIGNING_KEY: SIGNING_KEY } : {};
-    const url = await startForeignApp(t, [PYTHON, APP, framework, service.url, mode], { APP_EVENT_KEY: EVENT_KEY, ...signing });
-    const app = await syncApp(service, url);
-    assert.deepEqual([app.name, app.functions], ["py", 4]);
-    assert.deepEqual(await runEverything(t, service, "py"), EXPECTED);
-    await checkFailures(service, "py");
-  });
-}
+checkForeignSdk(SDK, [
+  { mode: "start", store: "sqlite", kinds: ["fastapi", "flask"] },
+  { mode: "start", store: "postgres", kinds: ["flask"] },
+  { mode: "dev", store: "sqlite", kinds: ["flask"] },
+  { mode: "dev", store: "postgres", kinds: ["fastapi"] },
+]);

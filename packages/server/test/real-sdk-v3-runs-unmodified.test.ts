@@ -1,9 +1,11 @@
-/** Apps written with the published Inngest SDK, version 3, run here as they are. */
+/** Apps written with the published Inngest SDK, version 3, run here as they are: in dev and in production, on both stores. */
 
-import { BARE_SIGNING_KEY, checkSdk } from "./support/apps/sdk-checks.ts";
+import { BARE_SIGNING_KEY, checkSdk, PREFIXED_SIGNING_KEY } from "./support/apps/sdk-checks.ts";
 import { V3 } from "./support/apps/sdk-v3.ts";
 import { checkSyncs } from "./support/apps/sync-checks.ts";
 
-checkSdk({ sdk: V3, mode: "dev" });
-checkSdk({ sdk: V3, mode: "start", signingKey: BARE_SIGNING_KEY });
+checkSdk({ sdk: V3, mode: "start", store: "sqlite", cases: "all", signingKey: BARE_SIGNING_KEY });
+checkSdk({ sdk: V3, mode: "start", store: "postgres", cases: "main", signingKey: PREFIXED_SIGNING_KEY });
+checkSdk({ sdk: V3, mode: "dev", store: "sqlite", cases: "main" });
+checkSdk({ sdk: V3, mode: "dev", store: "postgres", cases: "main" });
 checkSyncs(V3);

@@ -1,11 +1,12 @@
-/** Apps written with the published Inngest SDK, version 4, run here as they are. */
+/** Apps written with the published Inngest SDK, version 4, run here as they are: in dev and in production, on both stores. */
 
 import { BARE_SIGNING_KEY, checkSdk, PREFIXED_SIGNING_KEY } from "./support/apps/sdk-checks.ts";
 import { V4 } from "./support/apps/sdk-v4.ts";
 import { checkSyncs } from "./support/apps/sync-checks.ts";
 
-checkSdk({ sdk: V4, mode: "dev" });
-checkSdk({ sdk: V4, mode: "start", signingKey: PREFIXED_SIGNING_KEY });
-checkSdk({ sdk: V4, mode: "start", checkpointing: false, signingKey: BARE_SIGNING_KEY });
-checkSdk({ sdk: V4, mode: "dev", checkpointing: { bufferedSteps: 3 } });
+checkSdk({ sdk: V4, mode: "start", store: "sqlite", cases: "all", signingKey: PREFIXED_SIGNING_KEY });
+checkSdk({ sdk: V4, mode: "start", store: "sqlite", cases: "all", checkpointing: false, signingKey: BARE_SIGNING_KEY });
+checkSdk({ sdk: V4, mode: "start", store: "postgres", cases: "main", signingKey: PREFIXED_SIGNING_KEY });
+checkSdk({ sdk: V4, mode: "dev", store: "sqlite", cases: "main", checkpointing: { bufferedSteps: 3 } });
+checkSdk({ sdk: V4, mode: "dev", store: "postgres", cases: "main" });
 checkSyncs(V4);

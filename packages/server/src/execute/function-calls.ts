@@ -7,7 +7,7 @@ import type { AppCaller } from "./call/call-app.ts";
 import { type CallTarget, type FunctionRequest, functionRequest, type SigningKey } from "./call/function-request.ts";
 import { HEADER_NAMES } from "./call/header-names.ts";
 import { NoAnswer } from "./call/no-answer.ts";
-import { type AppAnswer, failed, type ReadAnswer, readAnswer } from "./call/read-answer.ts";
+import { type AppAnswer, failed, type ReadAnswer, readAnswer, statusOf } from "./call/read-answer.ts";
 import { shownAnswer } from "./call/shown-answer.ts";
 import type { Clock } from "./clock.ts";
 import { readGateway } from "./gateway/read-gateway.ts";
@@ -29,7 +29,8 @@ export interface ExecutedFunction extends CallTarget {
 
 export interface FunctionCallsParts {
   caller: Pick<AppCaller, "call" | "fetch" | "stop">;
-  signingKey(): SigningKey | null;
+  /** Newest first. None: calls are not signed. */
+  signingKeys(): readonly SigningKey[];
   backoff: Backoff;
   endEvents: EndEvents;
   /** Reads the parameters of steps. */
@@ -77,14 +78,26 @@ export class FunctionCalls {
 
   /** Calls the app. `signal` ends the call. */
   async ask(call: FunctionCall, signal: AbortSignal): Promise<MadeCall> {
-    const { clock, caller, signingKey } = this.#parts;
+    const { clock, signingKeys } = this.#parts;
     const startedAt = clock.now();
-    const request = { ...functionRequest({ ...call, signingKey: signingKey(), now: startedAt }), signal };
+    const [newest = null, ...older] = signingKeys();
+    let sent = await this.#send(call, newest, signal);
+    // An app that does not have the newest key yet refuses before it runs anything: while keys are rotated, the older ones are tried.
+    for (const key of older) {
+      if (!isUnauthorized(call.target, sent.received)) break;
+      sent = await this.#send(call, key, signal);
+    }
+    return { ...call, ...sent, startedAt, endedAt: clock.now(), hasAnswer: !(sent.received instanceof NoAnswer) };
+  }
+
+  async #send(call: FunctionCall, signingKey: SigningKey | null, signal: AbortSignal): Promise<Pick<MadeCall, "request" | "received">> {
+    const { clock, caller } = this.#parts;
+    const request = { ...functionRequest({ ...call, signingKey, now: clock.now() }), signal };
     const received = await caller.call(request).catch((error: unknown) => {
       if (error instanceof NoAnswer) return error;
       throw error;
     });
-    return { ...call, request, received, startedAt, endedAt: clock.now(), hasAnswer: !(received instanceof NoAnswer) };
+    return { request, received };
   }
 
   /** Makes sense of what came back. */
@@ -133,6 +146,10 @@ export class FunctionCalls {
       invoke: (operation, state) => steps.invoke(operation, state, now),
     };
   }
+}
+
+function isUnauthorized({ app }: ExecutedFunction, received: AppAnswer | NoAnswer): boolean {
+  return !(received instanceof NoAnswer) && statusOf(app.headers, received) === 401;
 }
 
 /** What went wrong in the app, if anything did. */

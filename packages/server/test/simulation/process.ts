@@ -82,7 +82,7 @@ export class SimProcess {
       },
       dedupWindow: createDedupWindow(config.dedupWindow),
       clock: { now, after },
-      signingKey: () => null,
+      signingKeys: () => [],
     });
     this.#log = log;
     this.life = life;

@@ -17,6 +17,8 @@ export interface AppCall {
   done: string[];
   /** The step was run, as an SDK says it. Resolves when the answer is on its way. */
   ranStep(id: string, data?: string): Promise<void>;
+  /** A step that the service has to do. */
+  asks(op: "Sleep" | "WaitForSignal" | "Gateway", id: string, opts: object): Promise<void>;
   finish(output: unknown): Promise<void>;
   fail(status: number): Promise<void>;
 }
@@ -46,6 +48,7 @@ export class BareApp {
         dispatch: ctx.qi_id,
         done: Object.keys(steps),
         ranStep: (id, data = `${id} is done`) => answer(206, [{ op: "StepRun", id, name: id, displayName: id, data }]),
+        asks: (op, id, opts) => answer(206, [{ op, id, name: id, displayName: id, opts }]),
         finish: (output) => answer(200, output),
         fail: (status) => answer(status, { name: "Error", message: "not now" }),
       });

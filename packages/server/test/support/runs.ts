@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import type { TestService } from "./service.ts";
 
-const POLL_MS = 15;
+/** Looks often at first, then less: many tests wait at once, and looking takes time from what they wait for. */
+const POLL_MS = { first: 10, factor: 1.25, max: 100 };
 const DEADLINE_MS = 20_000;
 
 export interface ShownRun {
@@ -30,11 +31,11 @@ const ENDS: readonly string[] = ["completed", "failed", "cancelled"];
 /** Asks until there is something else than undefined. */
 export async function until<Value>(what: string, look: () => Promise<Value | undefined> | Value | undefined): Promise<Value> {
   const deadline = Date.now() + DEADLINE_MS;
-  for (;;) {
+  for (let pollMs = POLL_MS.first; ; pollMs = Math.min(pollMs * POLL_MS.factor, POLL_MS.max)) {
     const value = await look();
     if (value !== undefined) return value;
     if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
 }
 

@@ -6,7 +6,8 @@ import { askToRegister, type InBandAnswer } from "./ask-to-register.ts";
 
 export interface AppSyncParts {
   caller: Pick<AppCaller, "call">;
-  signingKey(): string | null;
+  /** Newest first. None: nothing is signed. */
+  signingKeys(): readonly string[];
   /** Every app there is. */
   apps(): readonly App[];
   /** Keeps the functions an app answered with; else a sentence that says why not. `environment` is where it was asked to register. */
@@ -30,13 +31,13 @@ export class AppSync {
 
   /** The app as it registered, or a sentence that says why it did not. */
   async ask(environment: Environment, url: string): Promise<App | string> {
-    const { caller, signingKey, newId, now } = this.#parts;
+    const { caller, signingKeys, newId, now } = this.#parts;
     const begunAt = now();
     const deployId = newId();
     const pending: PendingSync = { environment, app: null };
     this.#pending.set(deployId, pending);
     try {
-      const answer = await askToRegister(caller, { url, deployId, signingKey: signingKey(), now: now() });
+      const answer = await askToRegister(caller, { url, deployId, signingKeys: signingKeys(), now: now() });
       if (typeof answer === "string") return answer;
       if ("registration" in answer) return await this.#parts.register(environment, answer);
       return pending.app ?? this.#registeredSince(begunAt, url) ?? answer.otherwise;

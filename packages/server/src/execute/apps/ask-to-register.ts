@@ -20,7 +20,8 @@ export interface SyncRequest {
   url: string;
   /** Comes back with the registration, so that the two are known to belong together. */
   deployId: string;
-  signingKey: string | null;
+  /** Newest first: an app that does not have the newest yet is asked with an older one. None: nothing is signed. */
+  signingKeys: readonly string[];
   now: number;
 }
 
@@ -44,8 +45,31 @@ export interface OutOfBand {
 /** The functions, where the app answered with them; or that it has registered; or a sentence that says what went wrong. */
 export async function askToRegister(
   caller: Pick<AppCaller, "call">,
-  { url, deployId, signingKey, now }: SyncRequest,
+  { url, deployId, signingKeys, now }: SyncRequest,
 ): Promise<InBandAnswer | OutOfBand | string> {
+  const target = new URL(url);
+  target.searchParams.set("deployId", deployId);
+  const [newest = null, ...older] = signingKeys;
+  let signingKey = newest;
+  try {
+    let answer = await put(caller, target, { url, signingKey, now });
+    for (const key of older) {
+      if (answer.status !== 401) break;
+      signingKey = key;
+      answer = await put(caller, target, { url, signingKey, now });
+    }
+    return readSync(target, answer, signingKey);
+  } catch (error) {
+    if (error instanceof NoAnswer) return error.message;
+    throw error;
+  }
+}
+
+function put(
+  caller: Pick<AppCaller, "call">,
+  target: URL,
+  { url, signingKey, now }: { url: string; signingKey: string | null; now: number },
+): Promise<AppAnswer> {
   const body = JSON.stringify({ url });
   const headers: Record<string, string> = { "content-type": "application/json", "user-agent": "Inlet" };
   // Which set of headers the app speaks is only known once it has registered.
@@ -54,20 +78,16 @@ export async function askToRegister(
     if (signingKey !== null) headers[names.signature] = signBody(body, signingKey, Math.floor(now / 1_000));
   }
   if (signingKey !== null) headers[HEADER_NAMES.inngest.syncKind] = IN_BAND;
-  const target = new URL(url);
-  target.searchParams.set("deployId", deployId);
-  try {
-    const answer = await caller.call({ method: "PUT", url: target.href, headers, body, timeoutMs: SYNC_TIMEOUT_MS });
-    if (answer.status >= 200 && answer.status < 300) {
-      const inBand = signingKey === null ? null : readInBand(answer, signingKey);
-      return inBand ?? { otherwise: isFromSdk(answer) ? ELSEWHERE : notAnApp(target, answer) };
-    }
-    if (!isFromSdk(answer)) return notAnApp(target, answer);
-    return `The app answered with status ${answer.status}: ${messageIn(answer.body)}`;
-  } catch (error) {
-    if (error instanceof NoAnswer) return error.message;
-    throw error;
+  return caller.call({ method: "PUT", url: target.href, headers, body, timeoutMs: SYNC_TIMEOUT_MS });
+}
+
+function readSync(target: URL, answer: AppAnswer, signingKey: string | null): InBandAnswer | OutOfBand | string {
+  if (answer.status >= 200 && answer.status < 300) {
+    const inBand = signingKey === null ? null : readInBand(answer, signingKey);
+    return inBand ?? { otherwise: isFromSdk(answer) ? ELSEWHERE : notAnApp(target, answer) };
   }
+  if (!isFromSdk(answer)) return notAnApp(target, answer);
+  return `The app answered with status ${answer.status}: ${messageIn(answer.body)}`;
 }
 
 /** SDKs name themselves in every answer, errors included. */

@@ -36,6 +36,12 @@ export function readAnswer(set: HeaderSet, received: AppAnswer, now: number): Re
   return { answer: interpret(answered ?? received, names, now), requestVersion };
 }
 
+/** That of the answer itself, streamed or not. */
+export function statusOf(set: HeaderSet, received: AppAnswer): number {
+  const answered = received.status === STREAMED ? unwrapped(received, HEADER_NAMES[set]) : received;
+  return (answered ?? received).status;
+}
+
 function interpret({ status, headers, body }: AppAnswer, names: HeaderNames, now: number): Answer {
   const isOk = status >= 200 && status < 300;
   const isSdk = headers[names.sdk] !== undefined;

@@ -10,7 +10,7 @@ async function deferred({ service }: Running, key: string): Promise<{ id: string
   return body.data;
 }
 
-export const DEFER_CHECKS: Checks = {
+export const DEFER_MAIN_CHECKS: Checks = {
   async "a function that was deferred starts when the run has ended, and not if it was dropped"(running) {
     const { run: ended, key } = await running.run("deferrer");
     assert.deepEqual([ended.status, ended.output], ["completed", "done"], JSON.stringify(ended));
@@ -24,11 +24,6 @@ export const DEFER_CHECKS: Checks = {
     const later = await endedRun(running.service, events[0]?.id as string);
     assert.deepEqual(later.output, { data: { key, n: 1 }, parent: ended.id });
   },
-  async "a run that fails is tried again as often as any, and then starts what it deferred"(running) {
-    const { run: ended, key } = await running.run("deferrer", { fails: true });
-    assert.deepEqual([ended.status, ended.error?.message, ended.attempts?.length], ["failed", "failure 1", 2], JSON.stringify(ended));
-    assert.equal((await deferred(running, key)).length, 1);
-  },
   async "sessions of an event reach its function, and the events and functions that it starts"(running) {
     const { client, service } = running;
     const key = `sessions-${Math.random()}`;
@@ -38,5 +33,13 @@ export const DEFER_CHECKS: Checks = {
     assert.deepEqual(ended.output.invoked, { meta: { sessions: { a: "1", b: "2" } }, v: "7" });
     const sent = await endedRun(service, ended.output.ids[0]);
     assert.deepEqual(sent.output.meta, { sessions: { a: "1", b: "own" } });
+  },
+};
+
+export const DEFER_CHECKS: Checks = {
+  async "a run that fails is tried again as often as any, and then starts what it deferred"(running) {
+    const { run: ended, key } = await running.run("deferrer", { fails: true });
+    assert.deepEqual([ended.status, ended.error?.message, ended.attempts?.length], ["failed", "failure 1", 2], JSON.stringify(ended));
+    assert.equal((await deferred(running, key)).length, 1);
   },
 };

@@ -1,27 +1,65 @@
-/** An app that is another program: an SDK of another language, started as a process of its own, gone after the test. */
+/**
+ * Apps that another program serves: an SDK of another language. One process serves all apps of a test file: each is asked for by a line on
+ * its standard input, and is there once a line says on which port.
+ */
 
-import { spawn } from "node:child_process";
-import type { TestContext } from "node:test";
-import { onEnd } from "../on-end.ts";
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 
 const START_TIMEOUT_MS = 20_000;
 
-/** Resolves with the address of its endpoint, once it has printed the port it listens on. */
-export async function startForeignApp(t: TestContext, command: readonly string[], env: Record<string, string>): Promise<string> {
-  const [program = "", ...args] = command;
-  const child = spawn(program, args, { env: { PATH: process.env.PATH ?? "", ...env }, stdio: ["ignore", "pipe", "pipe"] });
-  onEnd(t, () => void child.kill("SIGKILL"));
-  let output = "";
-  return new Promise((resolve, reject) => {
-    const timeout = setTimeout(() => reject(new Error(`the app did not start: ${output}`)), START_TIMEOUT_MS);
-    const read = (chunk: string) => {
-      output += chunk;
-      const port = /listening on (\d+)/.exec(output)?.[1];
-      if (port === undefined) return;
-      clearTimeout(timeout);
-      resolve(`http://127.0.0.1:${port}/api/inngest`);
-    };
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", read);
-    child.once("exit", (code) => reject(new Error(`the app ended with ${code}: ${output}`)));
-  });
+export interface ForeignAppSettings {
+  id: string;
+  service: string;
+  isDev: boolean;
+  eventKey: string;
+  signingKey?: string;
+  signingKeyFallback?: string;
+  /** The framework, or whether answers are streamed. */
+  kind: string;
+}
+
+export class ForeignApps {
+  readonly #command: readonly string[];
+  #child: ChildProcess | null = null;
+  readonly #waiting: { resolve(url: string): void; reject(error: Error): void }[] = [];
+
+  constructor(command: readonly string[]) {
+    this.#command = command;
+  }
+
+  /** Resolves with the address of the app's endpoint. */
+  serve(settings: ForeignAppSettings): Promise<string> {
+    this.#child ??= this.#start();
+    return new Promise((resolve, reject) => {
+      const timeout = setTimeout(() => reject(new Error(`the app ${settings.id} did not start`)), START_TIMEOUT_MS);
+      const settle =
+        <Value>(then: (value: Value) => void) =>
+        (value: Value) => {
+          clearTimeout(timeout);
+          then(value);
+        };
+      this.#waiting.push({ resolve: settle(resolve), reject: settle(reject) });
+      this.#child?.stdin?.write(`${JSON.stringify(settings)}\n`);
+    });
+  }
+
+  stop(): void {
+    this.#child?.kill("SIGKILL");
+  }
+
+  #start(): ChildProcess {
+    const [program = "", ...args] = this.#command;
+    const child = spawn(program, args, { env: { PATH: process.env.PATH ?? "" }, stdio: ["pipe", "pipe", "pipe"] });
+    let errors = "";
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (errors += chunk));
+    createInterface(child.stdout).on("line", (line) => {
+      const port = /^listening on (\d+)$/.exec(line)?.[1];
+      if (port !== undefined) this.#waiting.shift()?.resolve(`http://127.0.0.1:${port}/api/inngest`);
+    });
+    child.once("exit", (code) => {
+      for (const { reject } of this.#waiting.splice(0)) reject(new Error(`the app ended with ${code}: ${errors}`));
+    });
+    return child;
+  }
 }

@@ -60,6 +60,7 @@ export interface ClientOptions {
   eventKey: string;
   isDev: boolean;
   signingKey?: string;
+  signingKeyFallback?: string;
   env?: string;
   checkpointing?: unknown;
 }
@@ -77,7 +78,7 @@ export interface PublishedSdk {
   /** Of v4 only. */
   createDefer?(client: Client, options: { id: string }, handler: Handler): unknown;
   /** A listener of Node's http. */
-  listener(client: Client, functions: unknown[], signingKey?: string): RequestListener;
+  listener(client: Client, functions: unknown[], signingKey?: string, signingKeyFallback?: string): RequestListener;
   /** The same, which streams its answers. */
   streaming(client: Client, functions: unknown[], signingKey?: string): RequestListener;
   /** Serves from fastify, which parses bodies before the SDK sees them. */

@@ -1,11 +1,13 @@
 /** A service, and an app of a published SDK that uses every feature: what checks are made on. */
 
 import type { TestContext } from "node:test";
+import { migratedDatabase } from "../postgres.ts";
 import { endedRun, type ShownRun } from "../runs.ts";
 import { EVENT_KEY, startTestService, type TestService } from "../service.ts";
 import { serveApp, syncApp } from "./app-server.ts";
 import { featureFunctions, Journal } from "./feature-app.ts";
 import type { Client, PublishedSdk } from "./published-sdk.ts";
+import type { RotatingApp } from "./rotation-checks.ts";
 
 export const BARE_SIGNING_KEY = "0123456789abcdef".repeat(4);
 export const PREFIXED_SIGNING_KEY = `signkey-prod-${BARE_SIGNING_KEY}`;
@@ -13,6 +15,9 @@ export const PREFIXED_SIGNING_KEY = `signkey-prod-${BARE_SIGNING_KEY}`;
 export interface SdkSetting {
   sdk: PublishedSdk;
   mode: "dev" | "start";
+  store: "sqlite" | "postgres";
+  /** `main`: one of each feature. */
+  cases: "main" | "all";
   /** Of v4 only. */
   checkpointing?: boolean | { bufferedSteps: number };
   signingKey?: string;
@@ -31,9 +36,9 @@ export interface Running {
 export type Checks = Readonly<Record<string, (running: Running) => Promise<void>>>;
 
 export async function startRunning(t: TestContext, setting: SdkSetting): Promise<Running> {
-  const { sdk, mode, checkpointing, signingKey } = setting;
+  const { sdk, mode, store, checkpointing, signingKey } = setting;
   const flags = ["--retry-interval", "50ms", ...(signingKey ? ["--signing-key", signingKey] : [])];
-  const service = await startTestService(t, { mode, flags });
+  const service = await startTestService(t, { mode, flags, ...(store === "postgres" && { databaseUrl: await migratedDatabase(t) }) });
   const client = sdk.client({
     ...{ id: "app", baseUrl: service.url, eventKey: EVENT_KEY, isDev: mode === "dev" },
     ...(signingKey && { signingKey }),
@@ -54,4 +59,18 @@ export async function startRunning(t: TestContext, setting: SdkSetting): Promise
     return { ...sent, run: await endedRun(service, sent.eventId, `app-${name}`) };
   };
   return { setting, service, client, journal, run, send };
+}
+
+/** An app of the same SDK that is served with other keys time and again. Its step reports to the service by its key, where the SDK does. */
+export function rotatingApp(t: TestContext, { setting: { sdk, signingKey = "" }, service }: Running): RotatingApp {
+  const serve: RotatingApp["serve"] = async (keys) => {
+    const options = { id: "rotating", baseUrl: service.url, eventKey: EVENT_KEY, isDev: false, ...keys };
+    const client = sdk.client(options);
+    const rotating = client.createFunction({ id: "run", retries: 0 }, [{ event: "rotating/run" }], async ({ step }) => {
+      await step.sendSignal("signal", { signal: "nobody waits" });
+      return step.run("number", () => 42);
+    });
+    return (await serveApp(t, sdk.listener(client, [rotating], keys.signingKey, keys.signingKeyFallback))).url;
+  };
+  return { serve, signingKey, event: { name: "rotating/run", data: {} }, output: 42 };
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { isEnded, runsOfEvent, until } from "../runs.ts";
 import type { Checks } from "./running-sdk.ts";
 
-export const SIGNAL_CHECKS: Checks = {
+export const SIGNAL_MAIN_CHECKS: Checks = {
   async "a signal resumes the run that waits for it, with what was sent"({ send, run, service }) {
     const waiting = await send("signal-waiter");
     await until("waiting", async () => ((await runsOfEvent(service, waiting.eventId))[0]?.status === "waiting" ? true : undefined));
@@ -14,6 +14,9 @@ export const SIGNAL_CHECKS: Checks = {
     assert.deepEqual([resumed.steps?.[0].kind, resumed.steps?.[0].signal], ["signal", `approve ${waiting.key}`]);
     assert.deepEqual([sender.output.sent.runId, sender.output.vain.runId ?? null], [resumed.id, null]);
   },
+};
+
+export const SIGNAL_CHECKS: Checks = {
   async "a signal that does not come in time is null"({ run }) {
     assert.deepEqual((await run("vain-signal-waiter")).run.output, { approval: null });
   },

@@ -1,28 +1,40 @@
-"""An app of the published Python SDK, with async functions on FastAPI or sync ones on Flask. Prints its port when it listens."""
+"""Apps of the published Python SDK, with async functions on FastAPI or sync ones on Flask: one for each line of settings, answered by its port."""
 
+import json
 import logging
 import os
 import socket
 import sys
+import threading
 
 import inngest
 from inngest.experimental import ai
 
-framework, service, mode = sys.argv[1:4]
 logging.disable(logging.CRITICAL)
-client = inngest.Inngest(
-    app_id="py",
-    api_base_url=service,
-    event_api_base_url=service,
-    event_key=os.environ["APP_EVENT_KEY"],
-    signing_key=os.environ.get("APP_SIGNING_KEY"),
-    is_production=mode == "start",
-)
 MATCH = "event.data.key == async.data.key"
 
 
-def define(fn_id, **options):
-    return client.create_function(fn_id=fn_id, trigger=inngest.TriggerEvent(event=f"py/{fn_id}"), **options)
+def client_of(settings):
+    # The SDK takes this one from its variable only.
+    os.environ.pop("INNGEST_SIGNING_KEY_FALLBACK", None)
+    if "signingKeyFallback" in settings:
+        os.environ["INNGEST_SIGNING_KEY_FALLBACK"] = settings["signingKeyFallback"]
+    return inngest.Inngest(
+        app_id=settings["id"],
+        api_base_url=settings["service"],
+        event_api_base_url=settings["service"],
+        event_key=settings["eventKey"],
+        signing_key=settings.get("signingKey"),
+        is_production=not settings["isDev"],
+    )
+
+
+def definer(client):
+    def define(fn_id, **options):
+        trigger = inngest.TriggerEvent(event=f"{client.app_id}/{fn_id}")
+        return client.create_function(fn_id=fn_id, trigger=trigger, **options)
+
+    return define
 
 
 def ask(url):
@@ -30,8 +42,10 @@ def ask(url):
     return {"adapter": adapter, "body": {"messages": [{"role": "user", "content": "hello"}]}}
 
 
-def asynchronous():
-    @define("child")
+def asynchronous(client):
+    define, app = definer(client), client.app_id
+
+    @define("child", retries=0)
     async def child(ctx: inngest.Context):
         return {"doubled": ctx.event.data["number"] * 2}
 
@@ -44,9 +58,9 @@ def asynchronous():
 
         first = await step.run("one", one)
         await step.sleep("nap", 10)
-        ids = await step.send_event("send", inngest.Event(name="py/heard", data={"key": ctx.event.data["key"]}))
-        answer = await step.wait_for_event("answer", event="py/answer", if_exp=MATCH, timeout=60_000)
-        missed = await step.wait_for_event("missed", event="py/never", timeout=1_000)
+        ids = await step.send_event("send", inngest.Event(name=f"{app}/heard", data={"key": ctx.event.data["key"]}))
+        answer = await step.wait_for_event("answer", event=f"{app}/answer", if_exp=MATCH, timeout=60_000)
+        missed = await step.wait_for_event("missed", event=f"{app}/never", timeout=1_000)
         invoked = await step.invoke("call", function=child, data={"number": 21})
 
         async def pair():
@@ -73,8 +87,10 @@ def asynchronous():
     return [child, everything, fails, gives_up]
 
 
-def synchronous():
-    @define("child")
+def synchronous(client):
+    define, app = definer(client), client.app_id
+
+    @define("child", retries=0)
     def child(ctx: inngest.ContextSync):
         return {"doubled": ctx.event.data["number"] * 2}
 
@@ -83,9 +99,9 @@ def synchronous():
         step = ctx.step
         first = step.run("one", lambda: {"text": "ünïcode ✓", "number": 0.1})
         step.sleep("nap", 10)
-        ids = step.send_event("send", inngest.Event(name="py/heard", data={"key": ctx.event.data["key"]}))
-        answer = step.wait_for_event("answer", event="py/answer", if_exp=MATCH, timeout=60_000)
-        missed = step.wait_for_event("missed", event="py/never", timeout=1_000)
+        ids = step.send_event("send", inngest.Event(name=f"{app}/heard", data={"key": ctx.event.data["key"]}))
+        answer = step.wait_for_event("answer", event=f"{app}/answer", if_exp=MATCH, timeout=60_000)
+        missed = step.wait_for_event("missed", event=f"{app}/never", timeout=1_000)
         invoked = step.invoke("call", function=child, data={"number": 21})
         both = ctx.group.parallel((lambda: step.run("a", lambda: "pair"), lambda: step.run("b", lambda: "pair")))
         inferred = step.ai.infer("ask", **ask(ctx.event.data["url"]))
@@ -108,26 +124,32 @@ def synchronous():
     return [child, everything, fails, gives_up]
 
 
-listener = socket.socket()
-listener.bind(("127.0.0.1", 0))
-listener.listen(128)
-port = listener.getsockname()[1]
-
-if framework == "fastapi":
+def on_fastapi(client, listener):
     import fastapi
     import inngest.fast_api
     import uvicorn
 
     app = fastapi.FastAPI()
-    inngest.fast_api.serve(app, client, asynchronous())
-    print(f"listening on {port}", flush=True)
-    uvicorn.Server(uvicorn.Config(app, log_level="critical")).run(sockets=[listener])
-else:
+    inngest.fast_api.serve(app, client, asynchronous(client))
+    return lambda: uvicorn.Server(uvicorn.Config(app, log_level="critical")).run(sockets=[listener])
+
+
+def on_flask(client, listener):
     import flask
     import inngest.flask
     from werkzeug.serving import make_server
 
     app = flask.Flask(__name__)
-    inngest.flask.serve(app, client, synchronous())
-    print(f"listening on {port}", flush=True)
-    make_server("127.0.0.1", port, app, threaded=True, fd=listener.fileno()).serve_forever()
+    inngest.flask.serve(app, client, synchronous(client))
+    port = listener.getsockname()[1]
+    return make_server("127.0.0.1", port, app, threaded=True, fd=listener.fileno()).serve_forever
+
+
+for line in sys.stdin:
+    settings = json.loads(line)
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(128)
+    serve = {"fastapi": on_fastapi, "flask": on_flask}[settings["kind"]](client_of(settings), listener)
+    threading.Thread(target=serve, daemon=True).start()
+    print(f"listening on {listener.getsockname()[1]}", flush=True)
