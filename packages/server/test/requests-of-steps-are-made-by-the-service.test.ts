@@ -4,6 +4,7 @@
  */
 
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -11,9 +12,12 @@ import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { poll, runsOf, startApp } from "./support/app.ts";
 import { onEnd } from "./support/on-end.ts";
+import { inDatabase } from "./support/postgres.ts";
 import { startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 
 const SECRET = "sk-very-secret-4711";
+/** Known to the app alone. */
+const OWN_SECRET = "sk-of-the-app-0815";
 const FLAGS = ["--retry-interval", "50ms"];
 
 interface Seen {
@@ -55,6 +59,9 @@ async function startCaller(t: TestContext, service: TestService) {
     inlet.createFunction({ id: "infer", retries: 2 }, { event: "shop/infer" }, ({ event, step }) =>
       step.ai.infer("ask", { model: event.data.model, body: { prompt: "hello" } }),
     ),
+    inlet.createFunction({ id: "own", retries: 2 }, { event: "shop/own" }, async ({ event, step }) => {
+      await step.fetch(`${event.data.url}/?key=${OWN_SECRET}`, { headers: { authorization: `Bearer ${OWN_SECRET}` } });
+    }),
     inlet.createFunction({ id: "both" }, { event: "shop/both" }, ({ event, step }) =>
       Promise.all([1, 2, 3].map(async (n) => (await step.fetch(`${event.data.url}/${n}`)).text())),
     ),
@@ -137,6 +144,38 @@ test("no secret is in what is shown or, once the steps have ended, in the store"
   assert.ok(kept.length >= 2 && answers.length >= 4);
   for (const secret of [SECRET, "sk-other-secret"]) assert.ok(!JSON.stringify([kept, answers]).includes(secret), secret);
 });
+
+test("no secret of a request is in the store while it is under way, or waits for its next attempt", async (t) => {
+  const service = await startTestService(t, { flags: ["--retry-interval", "1h"] });
+  const held: ServerResponse[] = [];
+  const api = await startApi(t, (_seen, response) => held.push(response));
+  await startCaller(t, service);
+  const { body } = await service.send({ name: "shop/own", data: { url: api.url } });
+  await poll(async () => (held.length === 1 ? true : null), "the request");
+  const [asked] = await runsOf(service, body.ids[0], { until: () => true });
+  assert.deepEqual(asked.steps[0].request.headers, { authorization: "***" });
+  assert.ok(!(await storedBytes(service)).includes(OWN_SECRET), "under way");
+  held[0]?.destroy();
+  const failedOnce = async () => {
+    const [run] = await runsOf(service, body.ids[0], { until: () => true });
+    return run.attempts.length > 0 ? run : null;
+  };
+  const waiting = await poll(failedOnce, "a failure");
+  assert.deepEqual(waiting.steps[0].request.headers, { authorization: "***" });
+  assert.ok(!(await storedBytes(service)).includes(OWN_SECRET), "before its next attempt");
+  assert.equal(api.seen[0]?.headers.authorization, `Bearer ${OWN_SECRET}`);
+});
+
+/** The files of the embedded store, or every row with state of runs. */
+async function storedBytes({ dataDir, databaseUrl }: TestService): Promise<string> {
+  if (databaseUrl === undefined)
+    return readdirSync(dataDir)
+      .map((name) => readFileSync(join(dataDir, name), "latin1"))
+      .join();
+  const tables = ["runs", "steps", "calls", "failed_attempts", "events"];
+  const text = tables.map((table) => `SELECT ${table}::text AS row FROM ${table}`).join(" UNION ALL ");
+  return inDatabase(databaseUrl, async (client) => (await client.query(text)).rows.map(({ row }) => row).join());
+}
 
 test("requests of steps obey the address rules, also when they are redirected; credentials go to no other origin", async (t) => {
   const service = await startTestService(t, { flags: FLAGS });

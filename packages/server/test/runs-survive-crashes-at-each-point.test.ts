@@ -4,9 +4,16 @@
  */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { onEnd } from "./support/on-end.ts";
 import { startOneRun } from "./support/one-run.ts";
+import { until } from "./support/runs.ts";
 import { call } from "./support/service.ts";
+
+const RUNS_CANCELLED = 150;
 
 const NAMES = (run: { steps: { name: string; status: string }[] }) => run.steps.map(({ name, status }) => `${name} ${status}`);
 
@@ -116,3 +123,80 @@ test("crash point: the run's end is committed", async (t) => {
   assert.deepEqual(await scene.ended(), ended);
   assert.equal(scene.app.calls, 1);
 });
+
+test("crash points: a signal was accepted, and the request of a step is on its way", async (t) => {
+  const scene = await startOneRun(t);
+  const api = await startHeldApi(t);
+  const rest = (path: string, init: RequestInit = {}) =>
+    call(`${scene.inlet.url}/v1${path}`, { headers: { "content-type": "application/json" }, ...init });
+  await scene.begin();
+  await (await scene.app.next()).asks("WaitForSignal", "approval", { signal: "approve", timeout: "1h" });
+  await until("the wait", async () => ((await rest("/runs")).body.data[0].status === "waiting" ? true : undefined));
+  const signal = JSON.stringify({ signal: "approve", data: { by: "Ada" } });
+  assert.equal((await rest("/signals", { method: "POST", body: signal })).status, 200);
+  await scene.inlet.end("SIGKILL");
+  // The run may have been resumed before the kill.
+  for (let n = scene.app.waiting; n > 0; n--) await scene.app.next();
+  await scene.restart();
+  assert.equal((await rest("/signals", { method: "POST", body: signal })).status, 404, "it was delivered, once");
+
+  const resumed = await scene.app.next();
+  assert.deepEqual(resumed.done, ["approval"]);
+  await resumed.asks("Gateway", "fetch", { url: api.url, method: "GET" });
+  await api.next();
+  await scene.inlet.end("SIGKILL");
+  await scene.restart();
+  (await api.next()).end("the answer");
+  const last = await scene.app.next();
+  assert.deepEqual(last.done, ["approval", "fetch"]);
+  await last.finish("done");
+  const run = await scene.ended();
+  assert.deepEqual(NAMES(run), ["approval completed", "fetch completed"]);
+  assert.deepEqual([run.steps[0].output.data, run.steps[1].output.body, run.steps[1].attempts], [{ by: "Ada" }, "the answer", 1]);
+  assert.equal(api.requests, 2, "made again: nobody knows whether the first was answered");
+  const stored = run.calls.filter(({ stepId }: { stepId: string | null }) => stepId === "fetch");
+  assert.equal(stored.length, 1, "its result is stored once");
+});
+
+test("crash point: a bulk cancellation is under way", async (t) => {
+  const scene = await startOneRun(t);
+  const send = (path: string, body: unknown, headers = {}) =>
+    call(`${scene.inlet.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  const count = async (list: string) => {
+    let found = 0;
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const { body } = await call(`${scene.inlet.url}/v1/${list}&limit=100${cursor && `&cursor=${cursor}`}`);
+      found += body.data.length;
+      cursor = body.page.next;
+    }
+    return found;
+  };
+  await send("/e/key", Array(RUNS_CANCELLED).fill({ name: "bare/begin", data: {} }));
+  for (let n = 0; n < RUNS_CANCELLED; n++) await (await scene.app.next()).asks("Sleep", "nap", { duration: "1h" });
+  await until("sleeping runs", async () => ((await count("runs?status=sleeping")) === RUNS_CANCELLED ? true : undefined));
+  const wanted = { app_id: "bare", function_id: "function", started_before: new Date().toISOString() };
+  assert.equal((await send("/v1/cancellations", wanted, { "x-inngest-sdk": "bare", "content-type": "application/json" })).status, 200);
+  await scene.inlet.end("SIGKILL");
+  await scene.restart();
+  const before = await count("runs?status=cancelled");
+  assert.ok(before < RUNS_CANCELLED, "it was killed in the middle");
+  await until("the rest", async () => ((await count("runs?status=cancelled")) === RUNS_CANCELLED ? true : undefined));
+  assert.equal(await count("events?name=inngest/function.cancelled"), RUNS_CANCELLED, "each was cancelled once");
+});
+
+/** An API that answers when the test wants it to. */
+async function startHeldApi(t: TestContext) {
+  const held: ServerResponse[] = [];
+  const api = { url: "", requests: 0, next: () => until("a request", () => held.shift()) };
+  const server = createServer((_request, response) => {
+    api.requests++;
+    held.push(response);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onEnd(t, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  api.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return api;
+}

@@ -1,11 +1,15 @@
-/** Signing keys and webhook secrets are on disk in encrypted form only, under a key that is kept apart and can be rotated. */
+/**
+ * Signing keys, webhook secrets and requests of open steps are on disk in encrypted form only, under a key that is kept apart and can be
+ * rotated.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { WebhookId } from "@inlet/protocol";
+import type { EnvironmentId, RunId, WebhookId } from "@inlet/protocol";
 import { adoptKey } from "../src/receive/senders/issue-key.ts";
+import { advance, beginOne, makeScene, sampleStep, stepId } from "../src/store/conformance/run-samples.ts";
 import { NO_SECRETS, type Store, StoreRefused } from "../src/store/contract/index.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
@@ -15,6 +19,8 @@ import { SIGNING_KEY, temporaryFolder } from "./support/service.ts";
 const hooks = { onFault: () => undefined, onRecovery: () => undefined };
 const [OLD, NEW, OTHER] = ["old", "new", "other"].map((name) => `${name} encryption key, long enough for it`) as [string, string, string];
 const SECRET = "the secret of a provider";
+const REQUEST = { method: "POST", url: "https://api.example/", headers: { authorization: `Bearer ${SECRET}` }, body: SECRET };
+const SECRETS = [SIGNING_KEY, SECRET, REQUEST];
 
 interface Engine {
   open(encryptionKeys: string[]): Store | Promise<Store>;
@@ -37,15 +43,18 @@ async function postgres(t: TestContext): Promise<Engine> {
     open: (encryptionKeys) => openPostgresStore({ url, encryptionKeys, ...hooks }),
     texts: () =>
       inDatabase(url, async (client) => {
-        const { rows } = await client.query("SELECT keys::text AS row FROM keys UNION ALL SELECT webhooks::text FROM webhooks");
+        const texts = ["keys", "webhooks", "steps"].map((table) => `SELECT ${table}::text AS row FROM ${table}`);
+        const { rows } = await client.query(texts.join(" UNION ALL "));
         return rows.map(({ row }) => row).join("\n");
       }),
   };
 }
 
 async function fill(store: Store): Promise<void> {
-  const environment = await store.environmentInsert({ name: "production", kind: "default", createdAt: 1, bodyBytesMax: null });
-  assert.ok(environment);
+  const scene = await makeScene(store);
+  const { environment } = scene;
+  const fetch = sampleStep("fetch", { kind: "fetch", status: "planned", detail: JSON.stringify(REQUEST) });
+  await advance(scene, await beginOne(scene), { steps: [fetch], entries: [{ kind: "call", stepId: fetch.id }] });
   const lists = { eventNames: null, ips: null };
   const { key } = adoptKey("signing", SIGNING_KEY);
   await store.keyInsert({
@@ -65,15 +74,19 @@ async function fill(store: Store): Promise<void> {
   });
 }
 
-async function secretsIn(store: Store): Promise<(string | null | undefined)[]> {
+async function secretsIn(store: Store): Promise<unknown[]> {
   const [[key], [webhook]] = [await store.keyList(), await store.webhookList()];
-  return [key?.secret, webhook?.secrets.verify[0]];
+  const [environment] = await store.environmentList();
+  const { runs } = await store.runList({ environmentId: environment?.id as EnvironmentId, limit: 1 });
+  const run = await store.runFind({ id: runs[0]?.id as RunId });
+  const asked = run && (await store.stepRequest({ environmentId: run.environmentId, runNo: run.no, stepId: stepId("fetch") }));
+  return [key?.secret, webhook?.secrets.verify[0], asked?.request];
 }
 
 async function reads(engine: Engine, keys: string[]): Promise<void> {
   const store = await engine.open(keys);
   try {
-    assert.deepEqual(await secretsIn(store), [SIGNING_KEY, SECRET]);
+    assert.deepEqual(await secretsIn(store), SECRETS);
   } finally {
     await store.stop();
   }
@@ -123,7 +136,7 @@ test("PostgreSQL: without a setting all nodes share one key; with one, that key 
   const engine = await postgres(t);
   const [first, second] = await Promise.all([engine.open([]), engine.open([])]);
   await fill(first);
-  assert.deepEqual(await secretsIn(second), [SIGNING_KEY, SECRET]);
+  assert.deepEqual(await secretsIn(second), SECRETS);
   await Promise.all([first.stop(), second.stop()]);
   assert.ok(!(await engine.texts()).includes(SECRET));
   await reads(engine, [NEW]);

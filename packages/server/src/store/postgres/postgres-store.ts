@@ -162,7 +162,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...admissionStore({ database, notify }),
     ...orderStore({ database, notify }),
     ...signalStore({ database, notify }),
-    ...runStore({ database, writer: decisions, notify, compileWhere, watch: (listener) => signals.runs.add(listener) }),
+    ...runStore({ database, writer: decisions, notify, compileWhere, box, watch: (listener) => signals.runs.add(listener) }),
     ...alertStore(database),
     ...jobStore({ database, notify }),
     ...retentionStore(database),

@@ -1,6 +1,6 @@
 /** Rows of runs, steps, failed attempts and calls as the contract's records. Used by the writer and by the read thread. */
 
-import type { EnvironmentId, EventId, FunctionNo, GatewayRequest, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { EnvironmentId, EventId, FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
 import {
   type FailedAttempt,
   fromStoreText,
@@ -11,7 +11,6 @@ import {
   type RunSummary,
   type StepKind,
   type StepRecord,
-  type StepRequest,
   type StepStatus,
 } from "../contract/index.ts";
 
@@ -174,13 +173,4 @@ export function toCallRecord(row: CallRow, doneSteps: readonly StepId[]): RunDet
 export function doneSteps(rows: readonly { step_id: string; done_position: number | null }[]): StepId[] {
   const done = rows.filter(({ done_position }) => done_position !== null);
   return done.sort((a, b) => Number(a.done_position) - Number(b.done_position)).map(({ step_id }) => step_id as StepId);
-}
-
-export interface RequestRow {
-  kind: StepKind;
-  detail: string;
-}
-
-export function toStepRequest({ kind, detail }: RequestRow): StepRequest {
-  return { kind, request: JSON.parse(detail) as GatewayRequest };
 }

@@ -113,7 +113,7 @@ export function openSqliteStore({
     for (const remembered of [interned, rows, lanes, waits, changed, limits]) remembered.forget();
   };
   const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
-  const states = new RunStates(db);
+  const states = new RunStates(db, box);
   const entries = new QueueEntries(db, lanes);
   const order = new RunOrder(db, limits);
   const startRuns = new StartRuns(db, { lanes, entries, order, waits, changed, rows });
@@ -160,7 +160,7 @@ export function openSqliteStore({
     ...queueStore(db, { writer, reader, lanes, limits, order, entries }),
     ...admissionStore(db, { writer, lanes, limits, order, entries }),
     ...orderStore(writer, order),
-    ...runStore(db, { writer, reader, runs, startRuns, states, changed }),
+    ...runStore(db, { writer, reader, runs, startRuns, states, changed, box }),
     ...alertStore(db, writer),
     ...jobStore(db, { writer, startRuns }),
     ...signalStore({ writer, resumeRuns }),

@@ -10,7 +10,9 @@ import {
   type StepRequest,
   toStoreText,
 } from "../../contract/index.ts";
-import { type RequestRow, type RunRow, toRunRecord, toStepRequest } from "../../rows/run-rows.ts";
+import { type RunRow, toRunRecord } from "../../rows/run-rows.ts";
+import { type RequestRow, toStepRequest } from "../../rows/sealed-requests.ts";
+import type { SecretBox } from "../../rows/secret-box.ts";
 import { BatchedReads } from "../batched-reads.ts";
 import type { Database } from "../database.ts";
 import { eventsAt } from "../events/select-events.ts";
@@ -64,8 +66,9 @@ const REQUEST = `
 /** The request that an open step is. */
 export async function readStepRequest(
   database: Database,
+  box: SecretBox,
   { environmentId, runNo, stepId }: RunKey & { stepId: StepId },
 ): Promise<StepRequest | null> {
   const [row] = await database.query<RequestRow>(REQUEST, [environmentId, [runNo], toStoreText(stepId)]);
-  return row ? toStepRequest({ ...row, detail: fromStoreText(row.detail) }) : null;
+  return row ? toStepRequest(box, { runNo, stepId }, { ...row, detail: fromStoreText(row.detail) }) : null;
 }

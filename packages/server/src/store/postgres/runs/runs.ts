@@ -1,6 +1,8 @@
 /** Runs in PostgreSQL: changed in the way of decisions (write-decisions.ts), read in batches. */
 
 import type { CompileWhere, RunStore } from "../../contract/index.ts";
+import { sealingRequests } from "../../rows/sealed-requests.ts";
+import type { SecretBox } from "../../rows/secret-box.ts";
 import type { Database } from "../database.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { News } from "../group-writes.ts";
@@ -18,21 +20,23 @@ export interface RunStoreParts {
   notify(news: News): void;
   watch: RunStore["runWatch"];
   compileWhere: CompileWhere;
+  box: SecretBox;
 }
 
-export function runStore({ database, writer, notify, watch, compileWhere }: RunStoreParts): RunStore {
+export function runStore({ database, writer, notify, watch, compileWhere, box }: RunStoreParts): RunStore {
   const contexts = createRunContexts(database);
   return {
     runStart: (params) =>
       writer.submit({ kind: "start run", params }, { environmentId: params.environmentId, rows: 3, keys: [`start ${params.run.id}`] }),
-    async runAdvance(params) {
+    async runAdvance(asked) {
+      const params = { ...asked, decide: sealingRequests(box, asked.decide) };
       const traits = { environmentId: params.environmentId, rows: 4, keys: [`run ${params.runNo}`] };
       const { applied, leased } = await writer.submit({ kind: "advance", params }, traits);
       return { applied, leased };
     },
     runNoteCall: async (late) => notify(await noteLateCall(database, late)),
     runContext: ({ environmentId, runNo }) => contexts.load(environmentId, runNo),
-    stepRequest: (params) => readStepRequest(database, params),
+    stepRequest: (params) => readStepRequest(database, box, params),
     runEnd: (key) => readRunEnd(database, key),
     runFind: ({ id }) => findRun(database, id),
     runGet: (params) => getRun(database, params),

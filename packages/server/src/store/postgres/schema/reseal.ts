@@ -3,6 +3,9 @@
  * all nodes: it then protects copies of single tables, not of the whole database. A key of the setting is not kept anywhere.
  */
 
+import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
+import { fromStoreText, toStoreText } from "../../contract/index.ts";
+import { resealedDetail } from "../../rows/sealed-requests.ts";
 import { resealed, SEALED_COLUMNS, type SealedRow } from "../../rows/sealed-rows.ts";
 import { createSecretBox, newEncryptionKey, type SecretBox } from "../../rows/secret-box.ts";
 import type { Database } from "../database.ts";
@@ -14,6 +17,7 @@ export async function openSecretBox(database: Database, given: readonly string[]
   const kept = await database.query<{ key: string }>("SELECT key FROM encryption_key");
   const box = createSecretBox([...given, ...kept.map(({ key }) => key)]);
   await reseal(database, box);
+  if (given.length + kept.length > 1) await resealRequests(database, box);
   return box;
 }
 
@@ -24,5 +28,26 @@ async function reseal(database: Database, box: SecretBox): Promise<void> {
     for (const { id: rowId, before, after } of resealed(box, table, rows)) {
       await database.query(`UPDATE ${table} SET ${column} = $1 WHERE ${id} = $2 AND ${column} = $3`, [after, rowId, before]);
     }
+  }
+}
+
+const REQUESTS = `
+  SELECT environment_id, run_no, step_id, detail FROM queue JOIN steps USING (environment_id, run_no, step_id)
+  WHERE steps.kind IN ('fetch', 'infer') AND detail IS NOT NULL`;
+const WRITE_REQUEST = `
+  UPDATE steps SET detail = $1 WHERE environment_id = $2 AND run_no = ANY ($3::bigint[]) AND step_id = $4 AND detail = $5`;
+
+interface RequestRow {
+  environment_id: EnvironmentId;
+  run_no: RunNo;
+  step_id: string;
+  detail: string;
+}
+
+/** While keys are rotated. Every request of an open step has an entry in the queue. */
+async function resealRequests(database: Database, box: SecretBox): Promise<void> {
+  for (const { environment_id, run_no, step_id, detail } of await database.query<RequestRow>(REQUESTS)) {
+    const after = resealedDetail(box, { runNo: run_no, stepId: fromStoreText(step_id) as StepId }, fromStoreText(detail));
+    if (after !== null) await database.query(WRITE_REQUEST, [toStoreText(after), environment_id, [run_no], step_id, detail]);
   }
 }

@@ -14,7 +14,9 @@ import {
   toStoreText,
 } from "../../contract/index.ts";
 import { type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
-import { type RequestRow, RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord, toStepRequest } from "../../rows/run-rows.ts";
+import { RUN_COLUMNS, type RunRow, type StepRow, toRunRecord, toStepRecord } from "../../rows/run-rows.ts";
+import { type RequestRow, toStepRequest } from "../../rows/sealed-requests.ts";
+import type { SecretBox } from "../../rows/secret-box.ts";
 import { selectEvents } from "../events/select-events.ts";
 
 /** Bounds what a wait looks back over. */
@@ -30,8 +32,10 @@ export class RunStates {
   readonly #eventsSince;
   readonly #end;
   readonly #request;
+  readonly #box: SecretBox;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, box: SecretBox) {
+    this.#box = box;
     const select = `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)`;
     this.#run = db.prepare(`${select} WHERE run_no = ?`);
     this.#runById = db.prepare(`${select} WHERE environment_id = ? AND run_id = ?`);
@@ -86,7 +90,7 @@ export class RunStates {
   /** The request that an open step is. */
   request(runNo: RunNo, stepId: StepId): StepRequest | null {
     const row = this.#request.get(runNo, stepId) as RequestRow | undefined;
-    return row ? toStepRequest(row) : null;
+    return row ? toStepRequest(this.#box, { runNo, stepId }, row) : null;
   }
 
   /** Null when it has not ended, or is gone. */

@@ -4,6 +4,8 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunId } from "@inlet/protocol";
 import type { RunRecord, RunStore } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
+import { sealingRequests } from "../../rows/sealed-requests.ts";
+import type { SecretBox } from "../../rows/secret-box.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { Reader } from "../reader.ts";
 import type { AdvanceRun } from "./advance-run.ts";
@@ -18,9 +20,10 @@ export interface RunStoreParts {
   startRuns: StartRuns;
   states: RunStates;
   changed: ChangedRuns;
+  box: SecretBox;
 }
 
-export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, states, changed }: RunStoreParts): RunStore {
+export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, states, changed, box }: RunStoreParts): RunStore {
   const environments = db.prepare("SELECT environment_id FROM environments");
 
   function find(id: RunId): RunRecord | null {
@@ -41,7 +44,7 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
     runAdvance: ({ runNo, entry, now, lease, decide }) =>
       writer.submit(() => {
         const allocation = new LeaseAllocation(now, lease);
-        const applied = runs.advance(allocation, runNo, entry, decide);
+        const applied = runs.advance(allocation, runNo, entry, sealingRequests(box, decide));
         return { applied, leased: allocation.leased };
       }, 4),
     runNoteCall: (late) => writer.submit(() => runs.noteLateCall(late), 2),

@@ -1,6 +1,8 @@
 /** The key that secrets are encrypted with, and the secrets under it: see key-file.ts. */
 
 import type { DatabaseSync } from "node:sqlite";
+import type { RunNo, StepId } from "@inlet/protocol";
+import { resealedDetail } from "../../rows/sealed-requests.ts";
 import { resealed, SEALED_COLUMNS, type SealedRow } from "../../rows/sealed-rows.ts";
 import { createSecretBox, newEncryptionKey, type SecretBox } from "../../rows/secret-box.ts";
 import { readKeyFile, writeKeyFile } from "../folder/key-file.ts";
@@ -15,9 +17,22 @@ export function openSecretBox(db: DatabaseSync, folder: string, given: readonly 
     return { text: `UPDATE ${table} SET ${column} = ? WHERE ${id} = ?`, rows: resealed(box, table, rows as unknown as SealedRow[]) };
   });
   if (known.length === 0) writeKeyFile(folder, keys[0] as string);
+  if (keys.length > 1) resealRequests(db, box);
   for (const { text, rows } of writes) {
     const update = db.prepare(text);
     for (const { id, after } of rows) update.run(after, id);
   }
   return box;
+}
+
+/** While keys are rotated. Every request of an open step has an entry in the queue. */
+function resealRequests(db: DatabaseSync, box: SecretBox): void {
+  const rows = db
+    .prepare("SELECT run_no, step_id, detail FROM queue JOIN steps USING (run_no, step_id) WHERE steps.kind IN ('fetch', 'infer')")
+    .all() as { run_no: RunNo; step_id: StepId; detail: string | null }[];
+  const update = db.prepare("UPDATE steps SET detail = ? WHERE run_no = ? AND step_id = ?");
+  for (const { run_no: runNo, step_id: stepId, detail } of rows) {
+    const after = detail === null ? null : resealedDetail(box, { runNo, stepId }, detail);
+    if (after !== null) update.run(after, runNo, stepId);
+  }
 }
