@@ -18,6 +18,9 @@ that takes a list. Write durations as \`250ms\`, \`30s\`, \`5m\`, \`24h\` or \`7
 1024).
 
 ${settingsMarkdown()}
+
+Traces and metrics are exported by OTLP with the [standard variables of OpenTelemetry](operation.md#traces), such as
+\`OTEL_EXPORTER_OTLP_ENDPOINT\`.
 `;
 
 const errors = `${GENERATED}

@@ -24,11 +24,13 @@ import {
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
 import type { LiveLog } from "./observe/live-log.ts";
 import type { RefusalLog } from "./observe/refusal-log.ts";
+import { RequestSpan as TracedRequest } from "./observe/telemetry/request-span.ts";
+import type { Tracing } from "./observe/telemetry/tracing.ts";
 import type { Traffic } from "./observe/traffic.ts";
 import { contentTypeRefusal } from "./receive/bodies/event-content-type.ts";
 import { parseEvents } from "./receive/bodies/parse-events.ts";
 import { ABORTED } from "./receive/bodies/read-body.ts";
-import type { Answer, InboundRequest } from "./receive/inbound-request.ts";
+import type { Answer, InboundRequest, RequestSpan } from "./receive/inbound-request.ts";
 import { checkNames } from "./receive/senders/check-names.ts";
 import { environmentConcerned } from "./receive/senders/environment-concerned.ts";
 import { identifySender, type SenderRules } from "./receive/senders/identify-sender.ts";
@@ -43,7 +45,7 @@ import {
   type NewEvent,
   StoreUnavailable,
 } from "./store/contract/index.ts";
-import { type CheckedEvent, fromWebhook, ipDenied, storeUnavailable, type WebhookLifeParts } from "./webhook-life.ts";
+import { type CheckedEvent, fromWebhook, ipDenied, type KeepOptions, storeUnavailable, type WebhookLifeParts } from "./webhook-life.ts";
 
 export interface EventLifeParts extends Omit<WebhookLifeParts, "keep" | "identified" | "isSeeded"> {
   senders: SenderRules;
@@ -55,6 +57,8 @@ export interface EventLifeParts extends Omit<WebhookLifeParts, "keep" | "identif
   defaultEnvironment: string;
   /** Null: nobody watches. */
   liveLog: LiveLog | null;
+  /** Null: traces are not exported. */
+  tracing: Tracing | null;
 }
 
 /** What an event starts, and who takes it up once it is on disk. */
@@ -62,8 +66,15 @@ export interface FunctionsPart {
   plan(environmentId: EnvironmentId, event: NewEvent, now: number): NewEvent;
   lease(): Lease;
   take(entries: readonly ClaimedEntry[]): void;
-  /** The function whose run of this environment sends an event; null when there is no such run. */
-  sourceOfRun(environmentId: EnvironmentId, runId: string): Promise<EventSource | null>;
+  /** The run of this environment that sends an event; null when there is no such run. */
+  sendingRun(environmentId: EnvironmentId, runId: string): Promise<SendingRun | null>;
+}
+
+export interface SendingRun {
+  /** Its function, as the source of the events it sends. */
+  source: EventSource;
+  /** The trace of the event that started it. */
+  trace(): Promise<string | null>;
 }
 
 export type EventLife = (request: InboundRequest) => Promise<Answer>;
@@ -77,12 +88,14 @@ export function createEventLife(parts: EventLifeParts): EventLife {
   };
   return async (request) => {
     if (request.keyText.length > KEY_UNITS_MAX) return keyTooLong(parts);
+    if (parts.tracing) request.span = new TracedRequest({ tracing: parts.tracing, now: parts.now }, sentTrace(request));
     const webhook = parts.directory.webhookWithToken(request.keyText);
     const outcome = await (webhook ? fromWebhook(webhooks, request, webhook) : fromClient(parts, request));
     if (outcome instanceof Refusal) {
       noteRefusal(parts, request, outcome);
       parts.liveLog?.refused(outcome);
     }
+    if (request.span) endSpan(request.span, outcome);
     return outcome;
   };
 }
@@ -113,19 +126,20 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   if (admitted instanceof Refusal) return admitted;
 
   const runId = request.headers[RUN_HEADER];
-  const fromRun = typeof runId === "string" ? await parts.functions.sourceOfRun(sender.environment.id, runId) : null;
-  const marks = marksOf(request);
+  const run = typeof runId === "string" ? await parts.functions.sendingRun(sender.environment.id, runId) : null;
+  const marks = marksOf(request, run && sentTrace(request) === null ? await run.trace() : null);
   const receivedAt = parts.now();
-  return await keep(parts, {
+  const batch = {
     environmentId: sender.environment.id,
     receivedAt,
-    source: fromRun ?? sender.source,
+    source: run?.source ?? sender.source,
     idsFromSender: marks.seed !== null,
     events: admitted.map((event, index) => {
       const found = identified(parts, event, marks, index, receivedAt);
       return isSdk ? { ...found, extras: settleSessions(found.extras) } : found;
     }),
-  });
+  };
+  return await keep(parts, batch, { span: request.span });
 }
 
 /** Published SDKs and ours name themselves. */
@@ -137,14 +151,16 @@ function isFromSdk({ headers }: InboundRequest): boolean {
 async function keep(
   parts: EventLifeParts,
   batch: Omit<EventBatch, "duplicateSince" | "lease">,
-  { isMirrored }: { isMirrored: boolean } = { isMirrored: false },
+  { isMirrored = false, span }: KeepOptions = {},
 ): Promise<EventAppendResult | Refusal> {
   const { store, functions, dedupWindow } = parts;
   const { environmentId, receivedAt } = batch;
   const events = batch.events.map((event) => functions.plan(environmentId, event, receivedAt));
+  const storing = span?.begin("store");
   try {
     const duplicateSince = dedupWindow.duplicateSince(receivedAt);
     const kept = await store.eventAppend({ ...batch, events, duplicateSince, lease: functions.lease() });
+    storing?.end();
     if (kept.leased.length > 0) functions.take(kept.leased);
     if (isMirrored) return kept;
     parts.traffic.stored(environmentId, kept.ids.length - kept.duplicates, kept.duplicates);
@@ -152,6 +168,7 @@ async function keep(
     parts.liveLog?.kept(batch, kept);
     return kept;
   } catch (error) {
+    storing?.end("The store cannot be written.");
     return storeTrouble(error);
   }
 }
@@ -179,8 +196,21 @@ interface RequestMarks {
   trace: string | null;
 }
 
-function marksOf(request: InboundRequest): RequestMarks {
-  return { seed: seedOf(request), trace: readTraceparent(request.headers[TRACEPARENT_HEADER]) };
+/** `ofRun` is the trace of the run that sends the events, which goes on where the request names none. */
+function marksOf(request: InboundRequest, ofRun: string | null = null): RequestMarks {
+  return { seed: seedOf(request), trace: request.span?.traceparent(ofRun) ?? sentTrace(request) ?? ofRun };
+}
+
+function sentTrace({ headers }: InboundRequest): string | null {
+  return readTraceparent(headers[TRACEPARENT_HEADER]);
+}
+
+/** A request that was refused rightly is no failure of the service. */
+function endSpan(span: RequestSpan, outcome: Answer): void {
+  if (outcome === ABORTED) return span.end({ "inlet.outcome": "aborted" });
+  if (outcome instanceof Refusal) return span.end({ "inlet.outcome": outcome.code }, outcome.status >= 500 ? outcome.message : undefined);
+  if ("handshake" in outcome) return span.end({ "inlet.outcome": "handshake" });
+  span.end({ "inlet.outcome": "accepted", "inlet.events": outcome.ids.length });
 }
 
 function identified(parts: EventLifeParts, event: CheckedEvent, marks: RequestMarks, index: number, receivedAt: number): NewEvent {

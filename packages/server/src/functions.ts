@@ -10,6 +10,7 @@ import type { SignalsRoutesParts } from "./api/runs/signals-routes.ts";
 import type { SdkRoutesParts } from "./api/sdk/sdk-routes.ts";
 import type { Config } from "./config/config.ts";
 import type { DedupWindow } from "./deduplicate/dedup-window.ts";
+import type { SendingRun } from "./event-life.ts";
 import { AppSync } from "./execute/apps/app-sync.ts";
 import { AppWatch } from "./execute/apps/app-watch.ts";
 import type { AppCaller } from "./execute/call/call-app.ts";
@@ -27,6 +28,8 @@ import { eventValue, newWait } from "./fan-out/waits.ts";
 import { HoldFunctions } from "./hold-functions.ts";
 import type { LiveLog } from "./observe/live-log.ts";
 import type { Metrics } from "./observe/metrics/metrics.ts";
+import { RunSpans } from "./observe/telemetry/run-spans.ts";
+import type { Tracing } from "./observe/telemetry/tracing.ts";
 import type { Traffic } from "./observe/traffic.ts";
 import type { Directory } from "./receive/senders/directory.ts";
 import { repeatedRun, rerunRun } from "./rerun-run.ts";
@@ -34,7 +37,6 @@ import type {
   App,
   ClaimedEntry,
   Environment,
-  EventSource,
   Lease,
   NewEvent,
   NewRun,
@@ -49,8 +51,8 @@ export interface Functions {
   plan(environmentId: Environment["id"], event: NewEvent, now: number): NewEvent;
   lease(): Lease;
   take(entries: readonly ClaimedEntry[]): void;
-  /** The function a run belongs to, as the source of the events it sends. */
-  sourceOfRun(environmentId: Environment["id"], runId: string): Promise<EventSource | null>;
+  /** The run of this environment that sends an event. */
+  sendingRun(environmentId: Environment["id"], runId: string): Promise<SendingRun | null>;
   /** Who is started by events of this name. */
   subscribersOf(environmentId: Environment["id"], eventName: string): { id: string; name: string }[];
   /** What people call the function with this id, in whatever environment. */
@@ -95,6 +97,8 @@ export interface FunctionsParts {
   liveLog: LiveLog | null;
   traffic: Traffic;
   metrics: Metrics | null;
+  /** Null: traces are not exported. */
+  tracing: Tracing | null;
   caller: Pick<AppCaller, "call" | "fetch" | "stop">;
   log: Logger;
   clock: Clock;
@@ -108,13 +112,16 @@ export function createFunctions(parts: FunctionsParts): Functions {
   const onFault = (functionId: string, fault: string) =>
     log.warn({ function: functionId, fault }, "a trigger's expression has no value for an event");
   const fanOut = new FanOut({ registry, runIds, onFault });
-  const plan: Functions["plan"] = (environmentId, event, at) => fanOut.plan(environmentId, event, at);
   const functionId = (no: Parameters<Registry["function"]>[0]) => registry.function(no)?.id ?? "unknown";
+  const environmentName = (id: Environment["id"]) => directory.environment(id)?.name ?? String(id);
+  const spans = parts.tracing && new RunSpans({ tracing: parts.tracing, functionId, environmentName, now });
+  const traced = (event: NewEvent) => spans?.traced(event) ?? event;
+  const plan: Functions["plan"] = (environmentId, event, at) => fanOut.plan(environmentId, traced(event), at);
   const isSubscribed = (id: Environment["id"], name: string) => registry.candidates(id, name).length > 0;
   const endEvents = createEndEvents({ functionId, isSubscribed, plan, eventIds });
   const lease = () => executor.lease();
   const starts = new FunctionStarts({
-    ...{ store, registry, fanOut, eventIds, lease, now },
+    ...{ store, registry, fanOut, eventIds, lease, traced, now },
     async refuse(environmentId, { runNo, stepId }, value) {
       await executor.change({ environmentId, no: runNo }, (state) => resolveStep(state, { id: stepId, status: "failed", value }, now()));
     },
@@ -167,6 +174,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
       parts.metrics?.runStarted(environmentId, functionNo);
     },
     onCall: (entry, result) => parts.metrics?.called(entry, result),
+    tracing: spans,
     log,
     clock,
   });
@@ -240,9 +248,12 @@ export function createFunctions(parts: FunctionsParts): Functions {
         return known ? [{ id: known.id, name: known.name }] : [];
       }),
     functionName: (id) => registry.nameOf(id) ?? id,
-    async sourceOfRun(environmentId, runId) {
+    async sendingRun(environmentId, runId) {
       const run = isEventId(runId) ? await store.runFind({ id: runId as string as RunId }) : null;
-      return run?.environmentId === environmentId ? { kind: "function", id: functionId(run.functionNo) } : null;
+      if (run?.environmentId !== environmentId) return null;
+      const { functionNo, eventSequence: sequence } = run;
+      const trace = async () => (await store.eventAt({ environmentId, sequence }))?.trace ?? null;
+      return { source: { kind: "function", id: functionId(functionNo) }, trace };
     },
     sdk,
     inngest,

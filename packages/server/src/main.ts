@@ -5,6 +5,7 @@ import { type Logger, pino } from "pino";
 import { ConfigInvalid, readConfig } from "./config/config.ts";
 import type { LogLevel, Mode } from "./config/settings.ts";
 import { logLine } from "./observe/log-lines.ts";
+import { readTelemetry } from "./observe/telemetry/telemetry-settings.ts";
 import { isLoopback, type Service, startService } from "./service.ts";
 import { StartRefused } from "./start-refused.ts";
 import { StoreRefused } from "./store/contract/index.ts";
@@ -32,7 +33,8 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
   try {
     const config = readConfig(mode, argv, process.env);
     const log = createLog(config);
-    const service = await startService(config, { log, ...(mode === "dev" && { showLine: (line: string) => console.log(line) }) });
+    const showLine = (line: string) => console.log(line);
+    const service = await startService(config, { log, telemetry: readTelemetry(process.env), ...(mode === "dev" && { showLine }) });
     if (mode === "dev") announceDev(service);
     else announceStart(service, config.publicUrl);
     console.log(`listening on ${service.url}`);

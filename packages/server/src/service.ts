@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { createEventIdGenerator, type Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import packageFile from "../package.json" with { type: "json" };
 import { AttemptBudget } from "./api/access/attempt-budget.ts";
 import { LoginTokens } from "./api/access/login-tokens.ts";
 import { listenForMetrics, type MetricsListener } from "./api/metrics-route.ts";
@@ -26,6 +27,8 @@ import { createLiveLog } from "./observe/live-log.ts";
 import { Metrics } from "./observe/metrics/metrics.ts";
 import { QueueHistory } from "./observe/queue-history.ts";
 import { RefusalLog } from "./observe/refusal-log.ts";
+import type { Telemetry } from "./observe/telemetry/open-telemetry.ts";
+import type { TelemetrySettings } from "./observe/telemetry/telemetry-settings.ts";
 import { Traffic } from "./observe/traffic.ts";
 import { raiseDrift } from "./raise-drift.ts";
 import { BodyBudget } from "./receive/bodies/body-budget.ts";
@@ -64,16 +67,18 @@ export interface Service {
 
 export interface ServiceSurroundings {
   log: Logger;
+  /** What is exported by OTLP; absent or null: nothing. */
+  telemetry?: TelemetrySettings | null;
   /** Shows a line of the live log; absent: there is none. */
   showLine?: (line: string) => void;
   now?: () => number;
 }
 
-export async function startService(config: Config, { log, now, showLine }: ServiceSurroundings): Promise<Service> {
+export async function startService(config: Config, { now, ...surroundings }: ServiceSurroundings): Promise<Service> {
   const observed: { metrics?: Metrics } = {};
-  const store = await openStore(config, log, (figures) => observed.metrics?.committed(figures));
+  const store = await openStore(config, surroundings.log, (figures) => observed.metrics?.committed(figures));
   try {
-    return await serve(config, store, { log, now: now ?? store.storeNow, ...(showLine && { showLine }) }, observed);
+    return await serve(config, store, { ...surroundings, now: now ?? store.storeNow }, observed);
   } catch (error) {
     await store.stop();
     throw error;
@@ -83,7 +88,7 @@ export async function startService(config: Config, { log, now, showLine }: Servi
 async function serve(
   config: Config,
   store: Store,
-  { log, now, showLine }: ServiceSurroundings & { now: () => number },
+  { log, telemetry: exported = null, now, showLine }: ServiceSurroundings & { now: () => number },
   observed: { metrics?: Metrics },
 ): Promise<Service> {
   const oidc = await connectOidc(config);
@@ -109,6 +114,8 @@ async function serve(
     now,
   });
   observed.metrics = metrics;
+  const telemetry = exported && (await loadTelemetry(exported, metrics, log));
+  const tracing = telemetry?.tracing ?? null;
   const queueHistory = new QueueHistory({ store, waitingSince: () => functions.waitingSince(), log, now });
   const budgetBytes = await diskBudgetBytes(config, store);
 
@@ -118,7 +125,7 @@ async function serve(
   const environmentShown = (id: Environment["id"]) => shownUnless(defaultEnvironment, directory.environment(id)?.name);
   const liveLog = showLine ? createLiveLog({ environmentShown, write: showLine, now }) : null;
   const functions = createFunctions({
-    ...{ config, store, directory, dedupWindow, eventIds: ids, defaultEnvironment, liveLog, traffic, metrics, log },
+    ...{ config, store, directory, dedupWindow, eventIds: ids, defaultEnvironment, liveLog, traffic, metrics, tracing, log },
     clock: systemClock(now),
     caller: new AppCaller({
       timeoutMs: config.callTimeout,
@@ -138,6 +145,7 @@ async function serve(
     maskedHeaders: new Set(config.maskHeaders.map((name) => name.toLowerCase())),
     senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null, attempts: senderAttempts },
     bodyBytesMax: config.bodyLimit,
+    tracing,
     eventIds: ids,
   });
 
@@ -176,6 +184,8 @@ async function serve(
     await closeWithin(app, config.drainTimeout);
     await Promise.all([...upkeep.map((part) => part.stop()), transforms.stop(), metricsListener?.stop()]);
     refusals.stop();
+    // The last export of metrics reads the store.
+    await telemetry?.stop();
     await store.stop();
   }
   return {
@@ -216,6 +226,12 @@ function openHttp({ config, directory, receive, isDraining, log }: HttpParts): F
     },
   };
   return createHttpServer(edge, config.trustProxy, log);
+}
+
+/** Who exports nothing does not load the packages for it. */
+async function loadTelemetry(settings: TelemetrySettings, metrics: Metrics, log: Logger): Promise<Telemetry> {
+  const { openTelemetry } = await import("./observe/telemetry/open-telemetry.ts");
+  return openTelemetry(settings, { metrics, version: packageFile.version, log });
 }
 
 async function openMetrics(address: ListenAddress, metrics: Metrics, app: FastifyInstance): Promise<MetricsListener> {

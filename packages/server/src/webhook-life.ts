@@ -19,7 +19,7 @@ import {
 import type { Metrics } from "./observe/metrics/metrics.ts";
 import { type Ending, type SeenRequest, type SeenTransform, seenBody, webhookRecord } from "./observe/webhook-record.ts";
 import { ABORTED } from "./receive/bodies/read-body.ts";
-import type { Answer, InboundRequest } from "./receive/inbound-request.ts";
+import type { Answer, InboundRequest, RequestSpan } from "./receive/inbound-request.ts";
 import { mirrorTargets } from "./receive/mirror-targets.ts";
 import { routeWebhook } from "./receive/route-webhook.ts";
 import { checkNames } from "./receive/senders/check-names.ts";
@@ -49,10 +49,15 @@ export interface WebhookLifeParts {
   eventIds: EventIdGenerator;
   metrics: Metrics | null;
   now: () => number;
-  /** A mirrored event is stored and runs functions, but is not counted: it came in once. */
-  keep(batch: Omit<EventBatch, "duplicateSince" | "lease">, how?: { isMirrored: boolean }): Promise<EventAppendResult | Refusal>;
+  keep(batch: Omit<EventBatch, "duplicateSince" | "lease">, how?: KeepOptions): Promise<EventAppendResult | Refusal>;
   identified(event: CheckedEvent, request: InboundRequest, receivedAt: number): NewEvent;
   isSeeded(request: InboundRequest): boolean;
+}
+
+export interface KeepOptions {
+  /** A mirrored event is stored and runs functions, but is not counted: it came in once. */
+  isMirrored?: boolean;
+  span?: RequestSpan | undefined;
 }
 
 /** Holds events against the schemas declared for their names: they come back, marked where that is wanted, or are refused. */
@@ -106,14 +111,15 @@ async function toEvent(parts: WebhookLifeParts, received: Received, admission: A
 
   const { answer } = webhook;
   const ending: Ending = { refused: null, deliveredTo: environment.id, verifiedAt, ...(answer && { status: answer.status }) };
-  const kept = await parts.keep({
+  const batch = {
     environmentId: environment.id,
     receivedAt: seen.receivedAt,
-    source: { kind: "webhook", id: webhook.id },
+    source: { kind: "webhook", id: webhook.id } as const,
     idsFromSender: parts.isSeeded(request),
     events: admitted.map((one) => parts.identified(one, request, seen.receivedAt)),
     webhookRequest: webhookRecord(seen, transformed, ending, parts.maskedHeaders),
-  });
+  };
+  const kept = await parts.keep(batch, { span: request.span });
   parts.metrics?.webhookRequest(environment.id, kept instanceof Refusal ? kept.code : "accepted", transformed.durationMs);
   if (webhook.mirror && !(kept instanceof Refusal) && kept.duplicates === 0 && !request.receipt) void mirror(parts, received, event);
   return kept instanceof Refusal || !answer ? kept : { ...kept, answer };
@@ -138,6 +144,7 @@ async function transform(
   admission: Admission,
 ): Promise<SeenTransform & { result: SentEvent | Refusal }> {
   const { webhook } = target;
+  const transforming = request.span?.begin("transform");
   const { result, body, logs, durationMs } = await transformRequest(parts.transforms, {
     versionKey: target.versionKey,
     owner: { webhook: webhook.id, environment: String(webhook.environmentId) },
@@ -149,6 +156,7 @@ async function transform(
     headers,
     queryParams: parseQuery(seen.query),
   });
+  transforming?.end(result instanceof Refusal ? result.code : undefined);
   return {
     result,
     body: seenBody(bytes, body, request.headers["content-encoding"]),

@@ -3,6 +3,7 @@
 import { BARE_SIGNING_KEY, checkSdk, PREFIXED_SIGNING_KEY } from "./support/apps/sdk-checks.ts";
 import { V4 } from "./support/apps/sdk-v4.ts";
 import { checkSyncs } from "./support/apps/sync-checks.ts";
+import { checkTraces } from "./support/apps/trace-checks.ts";
 
 checkSdk({ sdk: V4, mode: "start", store: "sqlite", cases: "all", signingKey: PREFIXED_SIGNING_KEY });
 checkSdk({ sdk: V4, mode: "start", store: "sqlite", cases: "all", checkpointing: false, signingKey: BARE_SIGNING_KEY });
@@ -10,3 +11,4 @@ checkSdk({ sdk: V4, mode: "start", store: "postgres", cases: "main", signingKey:
 checkSdk({ sdk: V4, mode: "dev", store: "sqlite", cases: "main", checkpointing: { bufferedSteps: 3 } });
 checkSdk({ sdk: V4, mode: "dev", store: "postgres", cases: "main" });
 checkSyncs(V4);
+checkTraces(V4);

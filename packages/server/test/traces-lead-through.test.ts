@@ -1,4 +1,7 @@
-/** One trace leads from a sender through the service into the app: `traceparent` is kept with the event and carried to every call. */
+/**
+ * One trace leads from a sender through the service into the app: `traceparent` is kept with the event and carried to every call, of the
+ * runs it invokes and of the events it sends too.
+ */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -12,18 +15,28 @@ import { EVENT_KEY, SIGNING_KEY, startTestService } from "./support/service.ts";
 
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-test("the sender's traceparent reaches every call of its runs, and an invalid one is ignored", async (t) => {
+test("the sender's traceparent reaches every call of its runs and of what they start, and an invalid one is ignored", async (t) => {
   const service = await startTestService(t);
   const client = new Inlet({ id: "shop", baseUrl: service.url, eventKey: EVENT_KEY, signingKey: SIGNING_KEY, isDev: false });
   const twoSteps = client.createFunction({ id: "two" }, { event: "app/traced" }, async ({ step }) => {
     await step.run("one", () => 1);
     await step.sleep("nap", "1ms");
-    return step.run("two", () => 2);
+    await step.invoke("child", { function: child });
+    await step.sendEvent("send", { name: "app/sent", data: {} });
+    await step.waitForEvent("answer", { event: "app/answer", timeout: "10s" });
   });
-  const handler = serve({ client, functions: [twoSteps] });
+  const child = client.createFunction({ id: "child" }, { event: "app/never" }, () => 1);
+  const other = client.createFunction({ id: "other" }, { event: "app/sent" }, ({ step }) =>
+    step.sendEvent("answer", { name: "app/answer", data: {} }),
+  );
+  const handler = serve({ client, functions: [twoSteps, child, other] });
   const seen: (string | undefined)[] = [];
+  const called = new Set<string | null>();
   const server = createServer((request, response) => {
-    if (request.method === "POST") seen.push(request.headers.traceparent as string | undefined);
+    if (request.method === "POST") {
+      seen.push(request.headers.traceparent as string | undefined);
+      called.add(new URL(request.url ?? "", "http://app").searchParams.get("fnId"));
+    }
     void handler(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -38,7 +51,7 @@ test("the sender's traceparent reaches every call of its runs, and an invalid on
     return [...seen];
   };
   const traced = await run({ traceparent: TRACEPARENT });
-  assert.ok(traced.length >= 2);
+  assert.deepEqual(called, new Set(["shop-two", "shop-child", "shop-other"]));
   assert.deepEqual(new Set(traced), new Set([TRACEPARENT]));
   assert.deepEqual(new Set(await run({ traceparent: "00-nonsense" })), new Set([undefined]));
   assert.deepEqual(new Set(await run({})), new Set([undefined]));

@@ -22,6 +22,7 @@ import {
   StoreUnavailable,
   TIMER_LANE,
 } from "../store/contract/index.ts";
+import type { CallSpan, RunTracing } from "./call-tracing.ts";
 import { sleepOn } from "./clock.ts";
 import {
   type CallResult,
@@ -56,6 +57,8 @@ export interface ExecutorParts extends FunctionCallsParts {
   onStart(entry: ClaimedEntry): void;
   /** A call was made, and what follows is written. */
   onCall(entry: ClaimedEntry, result: CallResult): void;
+  /** Null: traces are not exported. */
+  tracing: RunTracing | null;
   log: Logger;
 }
 
@@ -70,6 +73,8 @@ const QUARANTINED = "It was quarantined: whenever it was worked on, the service 
 /** A call that was made. */
 interface AskedCall {
   hasAnswer: boolean;
+  endedAt: number;
+  span: CallSpan | undefined;
   read(): FunctionCallOutcome;
 }
 
@@ -294,25 +299,30 @@ export class Executor {
       await this.#begin(entry, runNo, target);
     }
     const call = await this.#suspects.watch(entry, "calling", () => this.#ask({ entry, context, target }, request, signal));
-    if (signal.aborted || (this.#isStopping && !call.hasAnswer)) return this.#letGo([entry]);
+    if (signal.aborted || (this.#isStopping && !call.hasAnswer)) {
+      call.span?.end(call.endedAt, "The call was given up.");
+      return this.#letGo([entry]);
+    }
     await this.#suspects.watch(entry, "concluding", () => this.#conclude(entry, runNo, call));
   }
 
   /** Calls the app; or makes the request that a step is, for which no app is needed. */
   async #ask(call: FunctionCall, request: StepRequest | null, signal: AbortSignal): Promise<AskedCall> {
+    const span = this.#parts.tracing?.call(call.entry, call.context);
     if (request) {
       const asked = { ...call, ...request, retries: call.target.retries };
       const { hasAnswer, outcome } = await this.#gateway.ask(asked, signal);
-      return { hasAnswer, read: () => outcome };
+      return { hasAnswer, endedAt: this.#parts.clock.now(), span, read: () => outcome };
     }
-    const made = await this.#calls.ask(call, signal);
-    return { hasAnswer: made.hasAnswer, read: () => this.#calls.read(made) };
+    const made = await this.#calls.ask({ ...call, traceparent: span?.traceparent }, signal);
+    return { hasAnswer: made.hasAnswer, endedAt: made.endedAt, span, read: () => this.#calls.read(made) };
   }
 
   async #conclude(entry: ClaimedEntry, runNo: RunNo, call: AskedCall): Promise<void> {
     const { environmentId } = entry;
     const outcome = call.read();
-    const isApplied = await this.#advance({ environmentId, runNo, entry, decide: outcome.decide });
+    call.span?.end(call.endedAt, outcome.result === "ok" ? undefined : outcome.result);
+    const isApplied = await this.#advance({ environmentId, runNo, entry, decide: outcome.decide }, call.span?.traceparent);
     this.#parts.onCall(entry, outcome.result);
     if (isApplied) return;
     // The run has ended while the app worked: nothing follows, but the call is there to be seen, and its slots are free now.
@@ -336,12 +346,18 @@ export class Executor {
   }
 
   /** An answer that cannot be written now is kept until it can: only a crash makes a step run again. Says whether it was applied. */
-  async #advance({ decide, ...params }: Omit<RunAdvanceParams, "now" | "lease">): Promise<boolean> {
-    const { store, clock, functionOf, onEnd } = this.#parts;
+  async #advance({ decide, ...params }: Omit<RunAdvanceParams, "now" | "lease">, callTrace?: string): Promise<boolean> {
+    const { store, clock, functionOf, onEnd, tracing } = this.#parts;
     let ended: { run: RunRecord; end: RunEnd } | null = null;
+    let traceSteps: (() => void) | null = null;
     const decideAndNote = (state: RunState): RunChange => {
       const change = decide(state);
       ended = change.end ? { run: state.run, end: change.end } : null;
+      const steps = tracing && change.steps?.filter(({ endedAt }) => endedAt !== null);
+      if (steps?.length) {
+        const trace = callTrace ?? state.events()[0]?.trace;
+        traceSteps = () => tracing?.steps(state.run, steps, trace);
+      }
       const holdsOrder = change.end?.status === "failed" && functionOf(state.run.functionNo)?.holdsOrder === true;
       return holdsOrder ? { ...change, holdsOrder } : change;
     };
@@ -349,6 +365,7 @@ export class Executor {
       store.runAdvance({ ...params, decide: decideAndNote, now: clock.now(), lease: this.lease() }),
     );
     this.take(leased);
+    if (applied) (traceSteps as (() => void) | null)?.();
     if (applied && ended) onEnd((ended as { run: RunRecord }).run, (ended as { end: RunEnd }).end);
     return applied;
   }

@@ -46,6 +46,8 @@ export interface FunctionCall {
   entry: ClaimedEntry;
   context: RunContext;
   target: ExecutedFunction;
+  /** What the app is told of the trace, while traces are exported. */
+  traceparent?: string | undefined;
 }
 
 /** A call that was made, and what came back. */

@@ -21,6 +21,17 @@ export interface InboundRequest {
   memory: { take(bytes: number): boolean; give(bytes: number): void };
   /** Of a recorded request that is sent through again: when it was received, and what verification found then. */
   receipt?: { at: number; wasVerified: boolean };
+  /** While traces are exported. */
+  span?: RequestSpan;
+}
+
+/** The request as a part of a trace. */
+export interface RequestSpan {
+  /** What names it to the events it brings. Where the sender named no trace, that of the run it is part of goes on. */
+  traceparent(ofRun?: string | null): string;
+  /** A part of the work for it begins. */
+  begin(name: "transform" | "store"): { end(error?: string): void };
+  end(attributes: Record<string, string | number>, error?: string): void;
 }
 
 export type Answer = Accepted | Answered | Refusal | typeof ABORTED;

@@ -76,6 +76,7 @@ export class SimProcess {
         defaultEnvironment,
         liveLog: null,
         metrics: null,
+        tracing: null,
         traffic,
         log,
         caller: parts.caller,
@@ -91,7 +92,7 @@ export class SimProcess {
     this.#directory = directory;
     this.#environment = defaultEnvironment;
     this.#eventLife = createEventLife({
-      ...{ directory, functions, traffic, defaultEnvironment, eventIds, now, store: tapped, metrics: null, liveLog: null },
+      ...{ directory, functions, traffic, defaultEnvironment, eventIds, now, store: tapped, metrics: null, tracing: null, liveLog: null },
       senders: { directory, placeholderEnvironment: defaultEnvironment, attempts: { waitS: () => null } },
       bodyBytesMax: config.bodyLimit,
       transforms: NO_TRANSFORMS,

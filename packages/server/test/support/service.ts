@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { readConfig } from "../../src/config/config.ts";
 import type { Mode } from "../../src/config/settings.ts";
+import type { TelemetrySettings } from "../../src/observe/telemetry/telemetry-settings.ts";
 import { type Service, startService } from "../../src/service.ts";
 import { onEnd } from "./on-end.ts";
 import { freshDatabase } from "./postgres.ts";
@@ -25,6 +26,9 @@ export interface TestServiceOptions {
   dataDir?: string;
   /** A database that several services share. */
   databaseUrl?: string;
+  /** What is exported by OTLP. */
+  telemetry?: TelemetrySettings;
+  log?: Logger;
 }
 
 export interface Answer {
@@ -66,7 +70,8 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     ...flags,
   ];
   const service = await startService(readConfig(mode, argv, {}), {
-    log: pino({ level: "silent" }),
+    log: options.log ?? pino({ level: "silent" }),
+    telemetry: options.telemetry ?? null,
     ...(options.now && { now: options.now }),
   });
   onEnd(t, () => service.stop());

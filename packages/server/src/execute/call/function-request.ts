@@ -20,6 +20,8 @@ export interface FunctionCall {
   entry: ClaimedEntry;
   context: RunContext;
   target: CallTarget;
+  /** Of the call itself, while traces are exported. Absent: the app gets the event's. */
+  traceparent?: string | undefined;
   /** Null: the app is told that a dev server calls, and nothing is signed. */
   signingKey: SigningKey | null;
   now: number;
@@ -30,7 +32,7 @@ export interface FunctionRequest extends AppRequest {
   fetchesState: boolean;
 }
 
-export function functionRequest({ entry, context, target, signingKey, now }: FunctionCall): FunctionRequest {
+export function functionRequest({ entry, context, target, traceparent, signingKey, now }: FunctionCall): FunctionRequest {
   const stepId = entry.stepId ?? "step";
   const set = target.app.headers;
   const { text: body, fetchesState } = callBody({
@@ -50,7 +52,7 @@ export function functionRequest({ entry, context, target, signingKey, now }: Fun
   headers[names.runId] = context.run.id;
   headers[names.stepId] = stepId;
   headers[names.serverKind] = signingKey === null ? "dev" : "cloud";
-  const trace = context.events[0]?.trace;
+  const trace = traceparent ?? context.events[0]?.trace;
   if (trace !== undefined) headers[TRACEPARENT_HEADER] = trace;
   if (signingKey !== null) headers[names.signature] = signBody(body, signingKey, Math.floor(now / 1_000));
   const url = entry.stepId === null ? target.url : withStep(target.url, stepId);

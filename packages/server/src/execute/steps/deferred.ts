@@ -2,6 +2,7 @@
 
 import { type EventIdGenerator, joinMembers, jsonMembers, type StepId, settleSessions } from "@inlet/protocol";
 import type { NewEvent, RunState, StepRecord, StepWrite } from "../../store/contract/index.ts";
+import { carriedTrace } from "./carried-trace.ts";
 import type { Operation } from "./operations.ts";
 
 export const DEFERRED_MAX = 20;
@@ -29,7 +30,8 @@ export function deferredSteps(
 }
 
 /** The events that start what a run deferred. */
-export function deferredEvents({ run, steps }: RunState, parentId: string, eventIds: EventIdGenerator, now: number): NewEvent[] {
+export function deferredEvents(state: RunState, parentId: string, eventIds: EventIdGenerator, now: number): NewEvent[] {
+  const { run, steps } = state;
   return steps.flatMap((step): NewEvent[] => {
     if (step.kind !== "defer" || step.detail === null || step.endedAt !== null) return [];
     const member = (text: string, key: string) => {
@@ -44,6 +46,7 @@ export function deferredEvents({ run, steps }: RunState, parentId: string, event
         ...{ id: eventIds.next(now), name: DEFERRED_EVENT, ts: now, dedupId: `${run.id}.${step.id}` },
         data: dataWith(member(step.detail, "input"), origin),
         extras: meta?.startsWith("{") ? settleSessions(`{"meta":${meta}}`) : null,
+        ...carriedTrace(state),
       },
     ];
   });

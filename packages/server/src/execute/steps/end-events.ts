@@ -2,6 +2,7 @@
 
 import { type EnvironmentId, type EventIdGenerator, eventJson, type FunctionNo } from "@inlet/protocol";
 import type { EventBatch, NewEvent, RunEnd, RunError, RunState } from "../../store/contract/index.ts";
+import { carriedTrace } from "./carried-trace.ts";
 import { deferredEvents } from "./deferred.ts";
 import type { EndEvents } from "./run-changes.ts";
 
@@ -31,7 +32,7 @@ export function createEndEvents(parts: EndEventsParts): EndEvents {
     const events = wanted.map((name): NewEvent => {
       const id = parts.eventIds.next(end.endedAt);
       const dedupId = name === OF_STATUS.failed ? state.run.id : null;
-      return parts.plan(environmentId, { id, name, ts: end.endedAt, dedupId, data, extras: null }, end.endedAt);
+      return parts.plan(environmentId, { id, name, ts: end.endedAt, dedupId, data, extras: null, ...carriedTrace(state) }, end.endedAt);
     });
     return [...deferred, internalBatch(environmentId, end.endedAt, events)];
   };

@@ -11,6 +11,7 @@ import {
 } from "@inlet/protocol";
 import { type NewEvent, type NewRun, type NewStart, type RunState, SIGNAL_UNITS_MAX } from "../../store/contract/index.ts";
 import type { Invocation } from "./answers.ts";
+import { carriedTrace } from "./carried-trace.ts";
 import { internalBatch } from "./end-events.ts";
 import type { Operation } from "./operations.ts";
 
@@ -70,7 +71,8 @@ export interface InvokeParts {
 }
 
 /** Starts the other function with an event of its own, in the transaction that notes that this step waits for it. */
-export function readInvocation(parts: InvokeParts, operation: Operation, { run }: RunState, now: number): Invocation | string {
+export function readInvocation(parts: InvokeParts, operation: Operation, state: RunState, now: number): Invocation | string {
+  const { run } = state;
   const { opts } = operation;
   const functionId = typeof opts.function_id === "string" ? opts.function_id : "";
   const timeout = typeof opts.timeout === "string" ? readEnd(opts.timeout, now) : now + INVOKE_TIMEOUT_MS;
@@ -82,6 +84,7 @@ export function readInvocation(parts: InvokeParts, operation: Operation, { run }
     ts: now,
     dedupId: null,
     ...invokedEvent(operation, JSON.stringify(origin)),
+    ...carriedTrace(state),
   };
   const child = parts.start(run.environmentId, functionId, event, now);
   if (!child) return `there is no function ${JSON.stringify(functionId)} here. Is its app registered in this environment?`;

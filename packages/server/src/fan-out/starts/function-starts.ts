@@ -42,6 +42,8 @@ export interface FunctionStartsParts {
   lease(): Lease;
   /** Fails the step that invoked a function which is not started. */
   refuse(environmentId: EnvironmentId, invoker: Invoker, value: string): Promise<void>;
+  /** Begins a trace with an event that continues none, while traces are exported. */
+  traced(event: NewEvent): NewEvent;
   now(): number;
 }
 
@@ -152,7 +154,7 @@ export class FunctionStarts {
 
   #tickEvent(cron: string, registered: RegisteredFunction, now: number): NewEvent {
     const scheduledAt = new Date(tickAt(cron, now)).toISOString();
-    const event: NewEvent = {
+    const event = this.#parts.traced({
       id: this.#parts.eventIds.next(now),
       name: CRON_EVENT,
       ts: now,
@@ -160,7 +162,7 @@ export class FunctionStarts {
       dedupId: `${registered.id} ${cron} ${scheduledAt}`,
       data: JSON.stringify({ cron, scheduledAt }),
       extras: null,
-    };
+    });
     const dueAt = now + jitterOf(registered, cron);
     if (hasStartRules(registered)) return { ...event, starts: [{ functionNo: registered.no, dueAt }] };
     return { ...event, runs: [this.#newRun(registered, event, dueAt, now)] };

@@ -28,6 +28,21 @@ export interface MetricsParts {
   now(): number;
 }
 
+/** A metric with its values, as the library has them. */
+export interface MetricSnapshot {
+  name: string;
+  help: string;
+  type: string;
+  values: readonly MetricSample[];
+}
+
+export interface MetricSample {
+  value: number;
+  labels: Readonly<Record<string, string | number | undefined>>;
+  /** Of a histogram: which of its series this is. */
+  metricName?: string;
+}
+
 interface Series {
   inc(count?: number): void;
 }
@@ -102,6 +117,13 @@ export class Metrics {
   async text(): Promise<{ contentType: string; body: string }> {
     await this.#look();
     return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
+  }
+
+  /** The same as values. */
+  async snapshot(): Promise<MetricSnapshot[]> {
+    await this.#look();
+    const metrics = await this.#registry.getMetricsAsJSON();
+    return metrics.map((metric) => ({ ...metric, type: String(metric.type) }));
   }
 
   #look(): Promise<void> {
