@@ -20,7 +20,7 @@ const HELP = `Usage: npm run bench -- <ingest | webhooks | runs | lists | compar
 
 ingest only:
   --stored <n>    events stored before the second half (5000000; 0 leaves it out, as --quick and postgres do)
-  --nodes 2       what a second node costs the first, instead; postgres only
+  --nodes <n>     what nodes that share a database cost each other, instead; postgres only
   --url <url>     drive this server instead, alone
   --key <key>     its event key (bench)
 
@@ -65,7 +65,7 @@ const rounds = values.quick ? 1 : Number(values.rounds);
 const runs = values.quick ? 2_000 : Number(values.runs);
 
 const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Promise<Row[]>>> = {
-  "ingest-nodes": () => benchNodes({ seconds, rounds }),
+  "ingest-nodes": () => benchNodes({ nodes: Number(values.nodes), seconds, rounds }),
   ingest: (postgres) =>
     postgres && !values.url
       ? benchIngestPostgres({ seconds, rounds, postgres })
@@ -82,7 +82,7 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
   lists: () => benchLists({ events: Number(values.events ?? (values.quick ? 200_000 : 10_000_000)), folder: values["data-dir"] }),
 };
 
-const isAboutNodes = positionals[0] === "ingest" && values.store === "postgres" && values.nodes === "2";
+const isAboutNodes = positionals[0] === "ingest" && values.store === "postgres" && Number(values.nodes) > 1;
 const name = isAboutNodes ? "ingest-nodes" : (positionals[0] ?? "");
 const run = values.help ? undefined : BENCHMARKS[name];
 if (name === "compare" && values.base !== undefined && !values.help) {

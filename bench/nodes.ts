@@ -1,7 +1,7 @@
 /**
- * What nodes that share a PostgreSQL cost each other: the first is driven alone, with a second beside it that only waits, and while
- * the second is driven as well. All of it runs on this machine, so when both are driven they share its cores: then the first one's
- * CPU time for a request counts, and not how many it answers.
+ * What nodes that share a PostgreSQL cost each other. One node is driven alone, then with others beside it that only wait, then the same
+ * connections are spread over all of them. All of it runs on this machine, so where several are driven their CPU time for an event
+ * counts, and not how many they accept.
  */
 
 import { type DriveResult, drive, type Server, startInlet } from "./processes.ts";
@@ -9,69 +9,86 @@ import { median, type Row } from "./report.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
 export interface NodesOptions {
+  /** How many share the database. */
+  nodes: number;
   seconds: number;
   rounds: number;
 }
 
-const CONNECTIONS = 32;
-/** A second node may cost the first this share. */
-const COST_GOAL = 0.2;
+const CONNECTIONS = 63;
+/** Nodes that wait may cost the first this share of its events. */
+const WAITING_GOAL = 0.2;
+/** An event may cost this many times the CPU time it costs on one node. */
+const SPREAD_GOAL = 1.5;
 
 export async function benchNodes(options: NodesOptions): Promise<Row[]> {
   return inTemporaryFolder(async (folder) => {
     const first = await startInlet(folder);
     try {
-      return rowsOf(await rounds(options, first, folder));
+      return rowsOf(options.nodes, await rounds(options, first, folder));
     } finally {
       await first.stop();
     }
   });
 }
 
-/** Of the first node, but for `second`. */
 interface Round {
   alone: DriveResult;
+  /** The first node, while the others wait. */
   beside: DriveResult;
-  both: DriveResult;
-  second: DriveResult;
+  /** One for each node. */
+  spread: DriveResult[];
 }
 
 /** In turn, so that a slow spell of the machine hits all of them. */
-async function rounds({ rounds: count, seconds }: NodesOptions, first: Server, dataDir: string): Promise<Round[]> {
-  const send = (node: Server) => drive(node, CONNECTIONS, "event", seconds);
-  await send(first);
+async function rounds({ nodes, rounds: count, seconds }: NodesOptions, first: Server, dataDir: string): Promise<Round[]> {
+  const send = (node: Server, connections: number) => drive(node, connections, "event", seconds);
+  await send(first, CONNECTIONS);
   const done: Round[] = [];
   for (let round = 0; round < count; round++) {
-    const alone = await send(first);
-    const second = await startInlet(dataDir);
+    const alone = await send(first, CONNECTIONS);
+    const others = await Promise.all(Array.from({ length: nodes - 1 }, () => startInlet(dataDir)));
     try {
-      const beside = await send(first);
-      const [both, other] = await Promise.all([send(first), send(second)]);
-      done.push({ alone, beside, both, second: other });
+      const beside = await send(first, CONNECTIONS);
+      const spread = await Promise.all([first, ...others].map((node) => send(node, Math.floor(CONNECTIONS / nodes))));
+      done.push({ alone, beside, spread });
     } finally {
-      await second.stop();
+      await Promise.all(others.map((node) => node.stop()));
     }
   }
   return done;
 }
 
-function rowsOf(all: readonly Round[]): Row[] {
+function rowsOf(nodes: number, all: readonly Round[]): Row[] {
   const of = (pick: (round: Round) => number) => median(all.map(pick));
   const waiting = 1 - of(({ beside, alone }) => beside.perSecond / alone.perSecond);
-  const working = of(({ both, alone }) => both.cpuPerRequest / alone.cpuPerRequest) - 1;
-  const goal = `≤ ${COST_GOAL}`;
-  return [
-    { what: "first node alone: single events", value: of(({ alone }) => alone.perSecond), unit: "events/s" },
-    { what: "first node beside one that waits: single events", value: of(({ beside }) => beside.perSecond), unit: "events/s" },
-    { what: "both driven: first node", value: of(({ both }) => both.perSecond), unit: "events/s" },
-    {
-      what: "both driven: both together",
-      value: of(({ both, second }) => both.perSecond + second.perSecond),
-      unit: "events/s",
-    },
-    { what: "first node alone: p50", value: of(({ alone }) => alone.p50Ms), unit: "ms" },
-    { what: "first node beside one that waits: p50", value: of(({ beside }) => beside.p50Ms), unit: "ms" },
-    { what: "a second node that waits costs the first, of its events/s", value: waiting, unit: "×", goal, met: waiting <= COST_GOAL },
-    { what: "a second node that works costs the first, of CPU per event", value: working, unit: "×", goal, met: working <= COST_GOAL },
+  const times = of(({ spread, alone }) => cpuPerEvent(spread) / alone.cpuPerRequest);
+  const many = `spread over ${nodes} nodes`;
+  const rows: Row[] = [
+    { what: "one node alone: single events", value: of(({ alone }) => alone.perSecond), unit: "events/s" },
+    { what: "one node beside others that wait: single events", value: of(({ beside }) => beside.perSecond), unit: "events/s" },
+    { what: `${many}: single events, all together`, value: of(({ spread }) => perSecond(spread)), unit: "events/s" },
+    { what: "one node alone: p50", value: of(({ alone }) => alone.p50Ms), unit: "ms" },
+    { what: "one node beside others that wait: p50", value: of(({ beside }) => beside.p50Ms), unit: "ms" },
+    { what: "one node alone: CPU per event", value: of(({ alone }) => alone.cpuPerRequest) * 1e6, unit: "µs" },
+    { what: `${many}: CPU per event`, value: of(({ spread }) => cpuPerEvent(spread)) * 1e6, unit: "µs" },
   ];
+  const cost = "others that wait cost the first, of its events/s";
+  rows.push({ what: cost, value: waiting, unit: "×", goal: `≤ ${WAITING_GOAL}`, met: waiting <= WAITING_GOAL });
+  rows.push({
+    what: `${many}: CPU per event, of that on one`,
+    value: times,
+    unit: "×",
+    goal: `≤ ${SPREAD_GOAL}`,
+    met: times <= SPREAD_GOAL,
+  });
+  return rows;
+}
+
+function perSecond(driven: readonly DriveResult[]): number {
+  return driven.reduce((sum, each) => sum + each.perSecond, 0);
+}
+
+function cpuPerEvent(driven: readonly DriveResult[]): number {
+  return driven.reduce((sum, each) => sum + each.perSecond * each.cpuPerRequest, 0) / perSecond(driven);
 }
