@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SERVER = "packages/server/src";
 
 /** Folders that are stages, or as independent as one: they know the protocol, the store's contract and themselves. */
-const STAGES = ["receive", "transform", "catalogue", "deduplicate", "fan-out", "execute", "maintenance", "observe", "alerts"];
+const STAGES = ["receive", "transform", "deduplicate", "fan-out", "execute", "maintenance", "observe", "alerts"];
 const CONTRACT = `${SERVER}/store/contract`;
 /** What both engines make of their rows. */
 const ROWS = `${SERVER}/store/rows`;
@@ -53,6 +53,8 @@ const RULES: Rule[] = [
     may: ["@inlet/protocol", CONTRACT, `${SERVER}/store/sqlite`, `${SERVER}/store/postgres`, "packages/server/test/support"],
   },
   ...STAGES.map((stage) => ({ folder: `${SERVER}/${stage}`, may: ["@inlet/protocol", CONTRACT] })),
+  // Shapes follow the events as counts do.
+  { folder: `${SERVER}/catalogue`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe/event-follower.ts`] },
   // Expressions in filters are those of triggers.
   { folder: `${SERVER}/api`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`, `${SERVER}/fan-out/where.ts`] },
   // What a job works on are the entries of a list, chosen as the list's own route chooses them.

@@ -22,7 +22,7 @@ import { systemClock } from "./execute/clock.ts";
 import { createFunctions } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
 import { createProofKeeper, readProofs } from "./kept-proofs.ts";
-import { EventTypeCounter } from "./observe/event-type-counter.ts";
+import { createEventTypeCounter } from "./observe/event-type-counter.ts";
 import { createLiveLog } from "./observe/live-log.ts";
 import { Metrics } from "./observe/metrics/metrics.ts";
 import { QueueHistory } from "./observe/queue-history.ts";
@@ -102,7 +102,7 @@ async function serve(
   const ids = createEventIdGenerator();
   const refusals = new RefusalLog(log);
   const traffic = new Traffic({ store, log, now });
-  const eventTypeCounter = new EventTypeCounter({ store, log });
+  const eventTypeCounter = createEventTypeCounter({ store, log });
   const catalogue = new Catalogue({ store, directory, log, now });
   await catalogue.refresh();
   const shapes = new ShapeObserver({ store, log, onDrift: (...drift) => raiseDrift({ store, functions, ids, now }, ...drift) });

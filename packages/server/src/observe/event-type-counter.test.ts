@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pino } from "pino";
-import { EventTypeCounter } from "./event-type-counter.ts";
+import { createEventTypeCounter } from "./event-type-counter.ts";
 
 test("counting ends at the last event there was, though others keep coming", async () => {
   let stored = 12_000;
   let counted = 0;
   let stretches = 0;
   let note = (): void => undefined;
-  const counter = new EventTypeCounter({
+  const counter = createEventTypeCounter({
     store: {
       eventWatch(listener) {
         note = listener;
@@ -22,7 +22,7 @@ test("counting ends at the last event there was, though others keep coming", asy
         note();
         return counted === last;
       },
-    } as ConstructorParameters<typeof EventTypeCounter>[0]["store"],
+    } as Parameters<typeof createEventTypeCounter>[0]["store"],
     log: pino({ level: "silent" }),
   });
   counter.start();
