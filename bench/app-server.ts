@@ -56,6 +56,7 @@ function inletApp() {
     client,
     functions: [
       client.createFunction({ id: "plain" }, { event: "bench/plain" }, plain),
+      client.createFunction({ id: "live" }, { event: "bench/live" }, plain),
       // One node at a time works on what is under a limit: the way to have another node do it.
       client.createFunction({ id: "limited", concurrency: { limit: 5 } }, { event: "bench/limited" }, plain),
       client.createFunction({ id: "two-steps" }, { event: "bench/two-steps" }, twoSteps as never),

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { benchCompare } from "./compare.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchIngestPostgres } from "./ingest-postgres.ts";
+import { benchJobs } from "./jobs.ts";
 import { benchLists } from "./lists.ts";
 import { benchNodes } from "./nodes.ts";
 import { type BenchPostgres, benchOnPostgres } from "./postgres.ts";
@@ -11,7 +12,7 @@ import { type Row, report } from "./report.ts";
 import { benchRuns } from "./runs.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench -- <ingest | webhooks | runs | lists | compare> [flags]
+const HELP = `Usage: npm run bench -- <ingest | webhooks | runs | jobs | lists | compare> [flags]
 
   --seconds <n>   seconds each load runs (5)
   --rounds <n>    rounds, of which the median counts (3)
@@ -29,6 +30,10 @@ runs only:
   --stored-runs <n>  runs stored before the last load (1000000; 0 leaves it out, as --quick and postgres do)
   --long <n>         runs over which memory is watched (200000; 0 leaves it out, as --quick does)
 
+jobs only: what a job that reruns many runs costs live traffic
+  --runs <n>         runs the job starts again (100000; 5000 with --quick)
+  --rate <n>         items a second it may do (500)
+
 lists only:
   --events <n>       events in the store (10000000; 200000 with --quick)
   --data-dir <path>  fills this folder and keeps it, or takes it as it was filled before
@@ -44,7 +49,8 @@ const { values, positionals } = parseArgs({
     seconds: { type: "string", default: "5" },
     rounds: { type: "string", default: "3" },
     stored: { type: "string", default: "5000000" },
-    runs: { type: "string", default: "10000" },
+    runs: { type: "string" },
+    rate: { type: "string", default: "500" },
     "stored-runs": { type: "string", default: "1000000" },
     long: { type: "string", default: "200000" },
     events: { type: "string" },
@@ -62,7 +68,10 @@ const { values, positionals } = parseArgs({
 
 const seconds = values.quick ? 2 : Number(values.seconds);
 const rounds = values.quick ? 1 : Number(values.rounds);
-const runs = values.quick ? 2_000 : Number(values.runs);
+const runs = values.quick ? 2_000 : Number(values.runs ?? 10_000);
+
+/** A p99 of few events says little: live traffic is watched for as many times longer. */
+const LIVE_TAKES = 4;
 
 const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Promise<Row[]>>> = {
   "ingest-nodes": () => benchNodes({ nodes: Number(values.nodes), seconds, rounds }),
@@ -78,6 +87,12 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
       stored: values.quick || values.store === "postgres" ? 0 : Number(values["stored-runs"]),
       long: values.quick ? 0 : Number(values.long),
       postgres,
+    }),
+  jobs: () =>
+    benchJobs({
+      runs: Number(values.runs ?? (values.quick ? 5_000 : 100_000)),
+      rate: Number(values.rate),
+      seconds: seconds * LIVE_TAKES,
     }),
   lists: () => benchLists({ events: Number(values.events ?? (values.quick ? 200_000 : 10_000_000)), folder: values["data-dir"] }),
 };

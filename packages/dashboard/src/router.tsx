@@ -73,6 +73,11 @@ const job = createRoute({
   path: "jobs/$id",
   component: lazyRouteComponent(() => import("./jobs/job-page.tsx"), "JobPage"),
 });
+const alerts = createRoute({
+  getParentRoute: () => env,
+  path: "alerts",
+  component: lazyRouteComponent(() => import("./alerts/alerts-page.tsx"), "AlertsPage"),
+});
 const functions = createRoute({
   getParentRoute: () => env,
   path: "functions",
@@ -135,8 +140,8 @@ export function createDashboardRouter(queries: QueryClient) {
       throw redirect({ to: "/env/$env", params: { env: await defaultEnvironment(queries) }, replace: true });
     },
   });
-  const pages = [overview, events.addChildren([event]), eventTypes, eventType, runs, run, failures, jobs, job, functions, fn, apps];
-  const ofEnvironment = [...pages, webhooks, webhookNew, webhook, keys, environments, auditLog, settings];
+  const pages = [overview, events.addChildren([event]), eventTypes, eventType, runs, run, failures, jobs, job, alerts, functions, fn];
+  const ofEnvironment = [...pages, apps, webhooks, webhookNew, webhook, keys, environments, auditLog, settings];
   const names = new Set(ofEnvironment.map(({ options }) => firstSegment("path" in options ? options.path : "")));
   /** A path without an environment, such as `/events`, redirects to the default environment. */
   const withoutEnvironment = createRoute({
@@ -168,6 +173,7 @@ export function preloadPages(): void {
     failures,
     jobs,
     job,
+    alerts,
     functions,
     fn,
     apps,

@@ -3,6 +3,7 @@
 import { after, before, describe } from "node:test";
 import type { Browser } from "playwright-core";
 import { accessibilityCases } from "./cases/accessibility.ts";
+import { alertCases } from "./cases/alerts.ts";
 import { branchCases } from "./cases/branches.ts";
 import { devServerCases } from "./cases/dev-server.ts";
 import { eventTypeCases } from "./cases/event-types.ts";
@@ -30,6 +31,7 @@ describe("the dashboard", () => {
   listCases(get);
   keyboardCases(get);
   repairCases(get);
+  alertCases(get);
   devServerCases(get);
   webhookCases(get);
   branchCases(get);

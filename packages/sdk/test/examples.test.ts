@@ -4,7 +4,10 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
+import { json } from "node:stream/consumers";
 import test, { type TestContext } from "node:test";
 import { startTestService, type TestService } from "../../server/test/support/service.ts";
 import { driveRun } from "./drive-run.ts";
@@ -13,12 +16,12 @@ import { type RecordingService, startRecordingService } from "./recording-servic
 const EXAMPLES = new URL("../../../examples/", import.meta.url);
 
 /** Starts an example with its own command, on a free port. The URL is that of its endpoint. */
-async function start(t: TestContext, name: string, serviceUrl: string): Promise<string> {
+async function start(t: TestContext, name: string, serviceUrl: string, settings: Record<string, string> = {}): Promise<string> {
   const folder = new URL(`${name}/`, EXAMPLES);
   const { scripts } = JSON.parse(readFileSync(new URL("package.json", folder), "utf8")) as { scripts: { start: string } };
   const [node, ...args] = scripts.start.split(" ");
   assert.equal(node, "node");
-  const env = { ...process.env, PORT: "0", SERVICE_BASE_URL: serviceUrl };
+  const env = { ...process.env, PORT: "0", SERVICE_BASE_URL: serviceUrl, ...settings };
   const app = spawn(process.execPath, args, { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
   t.after(() => app.kill());
   for await (const line of createInterface(app.stdout)) {
@@ -91,6 +94,32 @@ async function ended(service: TestService, eventId: string): Promise<EndedRun> {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+test("alerts-to-slack: an alert that a rule raises is posted, and so is its end; a post that fails is tried again", async (t) => {
+  const texts: string[] = [];
+  const channel = createServer(async (request, response) => {
+    texts.push(((await json(request)) as { text: string }).text);
+    response.writeHead(texts.length === 1 ? 500 : 200).end();
+  }).listen(0, "127.0.0.1");
+  t.after(() => channel.close());
+  const service = await startTestService(t, { mode: "dev", flags: ["--retry-interval", "10ms"] });
+  const slack = `http://127.0.0.1:${(channel.address() as AddressInfo).port}/hook`;
+  const url = await start(t, "alerts-to-slack", service.url, { SLACK_WEBHOOK_URL: slack });
+  assert.equal((await service.rest("POST", "/apps", { body: { url } })).status, 201);
+  const body = { name: "Nobody subscribes", kind: "unmatched_events", threshold: 1 };
+  const rule = (await service.rest("POST", "/alert-rules", { body })).body.data as { id: string };
+  await service.send({ name: "shop/unheard", data: {} });
+  const posted = async (count: number) => {
+    for (const deadline = Date.now() + 20_000; texts.length < count; await new Promise((resolve) => setTimeout(resolve, 20)))
+      assert(Date.now() < deadline, `only these were posted: ${texts}`);
+  };
+  await posted(2);
+  const raised = "Raised in dev: Nobody subscribes, measured 1, threshold 1";
+  assert.deepEqual(texts, [raised, raised], "the first post was refused");
+  assert.equal((await service.rest("PUT", `/alert-rules/${rule.id}`, { body: { enabled: false } })).status, 200);
+  await posted(3);
+  assert.match(texts[2] ?? "", /^Resolved in dev: Nobody subscribes, raised since \d{4}-/);
+});
 
 test("next-fetch: a user is welcomed, and reminded when no confirmation comes", async (t) => {
   const { url } = await startAlone(t, "next-fetch");

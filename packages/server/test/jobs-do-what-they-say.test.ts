@@ -173,6 +173,33 @@ test("a job can be cancelled, is limited in rate, and knows only what was there 
   assert.equal(started, cancelled.body.data.done, "every item that counts as done, and no other, was started");
 });
 
+test("a job over a long list can be cancelled while its items are found, and one that is left alone finds each that was there", async (t) => {
+  const service = await startTestService(t);
+  const [name, pages] = ["filler/sent", 4];
+  const send = () => service.send(Array.from({ length: 5_000 }, (_, n) => ({ name, data: { n } })));
+  for (let page = 0; page < pages; page++) assert.equal((await send()).status, 200);
+  const body = { kind: "events.replay", filter: { name }, rate: 1 };
+  const answers = [createJob(service, body)];
+  const newest = (count: number) =>
+    until(`${count} jobs`, async () => {
+      const { data } = (await service.rest("GET", "/jobs")).body;
+      return data.length === count ? (data[0] as ShownJob) : undefined;
+    });
+  const first = await newest(1);
+  assert.equal(first.status, "queued");
+  const cancelled = await service.rest("POST", `/jobs/${first.id}/cancel`);
+  assert.equal(cancelled.body.data.status, "cancelled");
+  const { total, done } = cancelled.body.data;
+  assert.ok(total > 0 && total < pages * 5_000 && done === 0, cancelled.text);
+  answers.push(createJob(service, body));
+  await newest(2);
+  await send();
+  const [shown, second] = (await Promise.all(answers)) as [ShownJob, ShownJob];
+  assert.deepEqual([shown.status, shown.total], ["cancelled", total]);
+  assert.equal(second.total, pages * 5_000, "not those that were sent later");
+  assert.equal((await service.rest("POST", `/jobs/${second.id}/cancel`)).status, 200);
+});
+
 test("what is asked of a job is checked", async (t) => {
   const service = await startTestService(t);
   const cases: [object, string][] = [

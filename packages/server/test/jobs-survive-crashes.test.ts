@@ -1,6 +1,6 @@
 /**
- * A job goes on after SIGKILL in its middle, with no item done twice and none left out: on the embedded store after a restart, on
- * PostgreSQL on another node, once the lease of the dead one is over.
+ * A job goes on after SIGKILL, with no item done twice and none left out: on the embedded store after a restart, on PostgreSQL on another
+ * node, once the lease of the dead one is over. It is killed while its items are worked on, and while they are found.
  */
 
 import assert from "node:assert/strict";
@@ -13,29 +13,66 @@ import { API_KEY, call, EVENT_KEY, SIGNING_KEY, type TestService, temporaryFolde
 
 const EVENTS = 120;
 const KILLED_AT = [20, 60];
+/** Many pages of the list. */
+const LONG_LIST = 20_000;
+const BATCH = 5_000;
 
-test("sqlite: a job that was killed twice goes on after each restart", async (t) => {
+test("sqlite: jobs that were killed twice, once while items were found, go on after each restart", async (t) => {
   const place = ["--data-dir", temporaryFolder(t)];
   let node = await startNode(t, place);
+  await sendLongList(node);
   const job = await beginJob(t, node);
+  let walked = "";
   for (const done of KILLED_AT) {
     await reached(node, job, done);
+    walked ||= await beginWalk(node);
     await node.end("SIGKILL");
     node = await startNode(t, place);
   }
   await checkEnd(node, job);
+  await checkItems(node, walked);
 });
 
-test("postgres: another node goes on with a job whose node was killed", { skip: whyNoPostgres() ?? false }, async (t) => {
+test("postgres: another node goes on with jobs whose node was killed", { skip: whyNoPostgres() ?? false }, async (t) => {
   const place = ["--database-url", await freshDatabase(t)];
   const [one, two] = [await startNode(t, place), await startNode(t, place)];
+  await sendLongList(one);
   const job = await beginJob(t, one);
   await reached(one, job, KILLED_AT[0] as number);
+  const walked = await beginWalk(one);
   await one.end("SIGKILL");
   const before = (await read(two, job)).done;
   assert.ok(before < EVENTS, "it was killed in the middle");
   await checkEnd(two, job);
+  await checkItems(two, walked);
 });
+
+async function sendLongList(node: InletProcess): Promise<void> {
+  for (let sent = 0; sent < LONG_LIST; sent += BATCH) await send(node, "shop/list", BATCH);
+}
+
+/** A job with some of its items, of which none is worked on: no answer is awaited. */
+async function beginWalk(node: InletProcess): Promise<string> {
+  const body = { kind: "events.replay", filter: { name: "shop/list" }, rate: 1 };
+  void restOf(node)
+    .rest("POST", "/jobs", { body })
+    .catch(() => null);
+  const { id, total } = await until("some of the items", async () => {
+    const [newest] = (await restOf(node).rest("GET", "/jobs")).body.data;
+    return newest.filter.name === body.filter.name ? newest : undefined;
+  });
+  assert.ok(total < LONG_LIST, "it was killed in the middle");
+  return id;
+}
+
+async function checkItems(node: InletProcess, id: string): Promise<void> {
+  await send(node, "shop/list", 1);
+  const { total } = await until("all items", async () => {
+    const job = await read(node, id);
+    return job.status === "running" ? job : undefined;
+  });
+  assert.equal(total, LONG_LIST);
+}
 
 function startNode(t: TestContext, place: readonly string[]): Promise<InletProcess> {
   const keys = ["--event-key", EVENT_KEY, "--api-key", API_KEY, "--signing-key", SIGNING_KEY];
@@ -46,16 +83,28 @@ function startNode(t: TestContext, place: readonly string[]): Promise<InletProce
 async function beginJob(t: TestContext, node: InletProcess): Promise<string> {
   await startApp(t, restOf(node), (inlet) => [inlet.createFunction({ id: "note" }, { event: "shop/note" }, () => undefined)]);
   await restOf(node).rest("POST", "/functions/shop-note/pause");
-  const events = Array.from({ length: EVENTS }, (_, n) => ({ name: "shop/note", data: { n } }));
-  const sent = await call(`${node.url}/e/${EVENT_KEY}`, { method: "POST", body: JSON.stringify(events) });
-  assert.equal(sent.status, 200, sent.text);
+  await send(node, "shop/note", EVENTS);
   const body = { kind: "events.replay", filter: { name: "shop/note" }, rate: 60 };
   const made = await restOf(node).rest("POST", "/jobs", { body });
   assert.equal(made.status, 202, made.text);
   return made.body.data.id;
 }
 
-async function read(node: InletProcess, id: string): Promise<{ done: number; failed: number; status: string; endedAt: string | null }> {
+async function send(node: InletProcess, name: string, count: number): Promise<void> {
+  const events = Array.from({ length: count }, (_, n) => ({ name, data: { n } }));
+  const sent = await call(`${node.url}/e/${EVENT_KEY}`, { method: "POST", body: JSON.stringify(events) });
+  assert.equal(sent.status, 200, sent.text);
+}
+
+interface ShownJob {
+  total: number;
+  done: number;
+  failed: number;
+  status: string;
+  endedAt: string | null;
+}
+
+async function read(node: InletProcess, id: string): Promise<ShownJob> {
   return (await restOf(node).rest("GET", `/jobs/${id}`)).body.data;
 }
 

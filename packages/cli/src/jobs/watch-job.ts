@@ -27,8 +27,9 @@ export async function followJob(connection: Connection, id: string, io: Io): Pro
       bar.clear();
       return job;
     }
-    const share = job.total === 0 ? 1 : job.done / job.total;
-    bar.show(() => barText(share, `${job.done} of ${job.total} items, ${job.failed} failed`));
+    const share = job.total === 0 ? 0 : job.done / job.total;
+    const found = `queued, ${job.total} items found`;
+    bar.show(() => barText(share, job.status === "queued" ? found : `${job.done} of ${job.total} items, ${job.failed} failed`));
     await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -67,7 +67,12 @@ function JobActions({ env, job }: { env: string; job: Job }) {
 
 function Pace({ job: { total, done, rate, startedAt, endedAt } }: { job: Job }) {
   const now = useNow(1_000);
-  if (startedAt === null) return <>Waiting to begin.</>;
+  if (startedAt === null)
+    return (
+      <>
+        {endedAt === null ? "Waiting to begin." : "Ended before it began."} {plural(total, "item")} found so far.
+      </>
+    );
   const tookMs = (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt);
   if (endedAt !== null) return <>Took {duration(Math.max(0, tookMs))}.</>;
   const leftMs = ((total - done) / rate) * 1_000;

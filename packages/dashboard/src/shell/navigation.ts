@@ -18,6 +18,7 @@ export const NAVIGATION: readonly { title: string; items: readonly NavItem[] }[]
       { to: "/env/$env/runs", label: "Runs", icon: "activity" },
       { to: "/env/$env/failures", label: "Failures", icon: "xCircle" },
       { to: "/env/$env/jobs", label: "Jobs", icon: "refresh" },
+      { to: "/env/$env/alerts", label: "Alerts", icon: "alert" },
     ],
   },
   {

@@ -27,18 +27,6 @@ async function untilFailed(service: TestService, failures: number): Promise<void
 }
 
 export function repairCases(browser: () => Browser): void {
-  test("a raised alert is shown on every page of its environment", async (t) => {
-    const service = await startTestService(t, { mode: "dev" });
-    const rule = { name: "Nobody listens", kind: "unmatched_events", threshold: 1 };
-    assert.equal((await service.rest("POST", "/alert-rules", { body: rule })).status, 201);
-    await service.send({ name: "shop/unheard", data: {} });
-    await until("the alert", async () => (await service.rest("GET", "/alerts")).body.data.length === 1);
-    const page = await openPage(t, browser(), `${service.url}/env/dev/runs`);
-    await page.getByRole("alert").getByText("An alert is raised: Nobody listens.").waitFor();
-    await page.goto(`${service.url}/env/dev/events`);
-    await page.getByRole("alert").getByText("Nobody listens").waitFor();
-  });
-
   test("a job is counted by a dry run before it can be started, shows its progress, and leads to its runs", async (t) => {
     const service = await startFailures(t);
     const page = await openPage(t, browser(), `${service.url}/env/dev/runs?status=failed`);

@@ -39,6 +39,7 @@ export async function startDemo(service: TestService): Promise<Demo> {
   await service.send({ name: "shop/cart.left", data: { cart: "c_82" } });
   await service.send({ name: "shop/month.ended", data: { month: "2026-10" } });
   const jobId = await rerunFailures(service);
+  await makeAlertRules(service);
   return { pages: pagesOf({ eventId, runId: run.id, jobId, stripe, shared }), stop: () => app.stop() };
 }
 
@@ -48,6 +49,14 @@ async function rerunFailures(service: TestService): Promise<string> {
   const { body } = await service.rest("POST", "/jobs", { body: { kind: "runs.rerun", filter: { status: "failed" } } });
   await until("the job to end", async () => (await service.rest("GET", `/jobs/${body.data.id}`)).body.data.endedAt !== null);
   return body.data.id;
+}
+
+/** Rules whose alerts are not raised: a banner would come up while pages are looked at. */
+async function makeAlertRules(service: TestService): Promise<void> {
+  const quietHours = { from: "22:00", to: "06:00" };
+  const payments = { name: "Payments fail", kind: "failure_rate", function: "shop-charge", threshold: 101, quietHours: null };
+  const queue = { name: "Queue stands still", kind: "queue_age", threshold: 600, quietHours };
+  for (const body of [payments, queue]) await service.rest("POST", "/alert-rules", { body });
 }
 
 async function makeWebhooks(service: TestService) {
@@ -119,6 +128,7 @@ function pagesOf({
     { name: "failures", path: "/env/dev/failures", ready: "The card was declined" },
     { name: "jobs", path: "/env/dev/jobs", ready: "Rerun runs" },
     { name: "job", path: `/env/dev/jobs/${jobId}`, ready: /Took/ },
+    { name: "alerts", path: "/env/dev/alerts", ready: "Payments fail" },
     { name: "functions", path: "/env/dev/functions", ready: "Fulfil order" },
     { name: "function", path: "/env/dev/functions/shop-charge", ready: "Recent runs" },
     { name: "apps", path: "/env/dev/apps", ready: "Sync again" },

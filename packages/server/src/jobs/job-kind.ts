@@ -22,9 +22,17 @@ export interface JobKind {
   hidesFilter?: boolean;
   /** How many items are worked on in one transaction; absent: 100. */
   batchMax?: number;
-  /** Entries of the list with this filter, page by page, newest first. Throws a RestRefusal for a filter that cannot be read. */
-  find(environment: Environment, filter: Readonly<Record<string, unknown>>): AsyncIterable<readonly FoundItem[]>;
+  /** A page of the list with this filter, newest first; `cursor`: where the page before ended. Throws a RestRefusal for a filter that cannot be read. */
+  find(environment: Environment, filter: JobFilter, cursor: string | null): Promise<FoundPage>;
   work(job: Job, items: readonly JobItem[]): Promise<JobBatch>;
+}
+
+export type JobFilter = Readonly<Record<string, unknown>>;
+
+export interface FoundPage {
+  found: readonly FoundItem[];
+  /** Null: this is the last page. It may be empty while there are others. */
+  next: string | null;
 }
 
 export interface FoundItem {

@@ -1,6 +1,7 @@
 /**
- * Works on jobs, a batch at a time, as fast as each job's rate allows. A node works on a job while it has the job's lease, which every
- * batch prolongs; a job whose node died is taken over when the lease is over.
+ * Works on jobs: fixes their items, a page of the list at a time, then works on them, a batch at a time, as fast as each job's rate allows.
+ * A node works on a job while it has the job's lease, which every page and batch prolongs; a job whose node died is taken over when the
+ * lease is over.
  *
  * Jobs yield to live traffic: runs they start stand behind those that events start (kinds/), and a batch waits while the process is
  * busy or much work waits in the queue of the environment, though not for ever.
@@ -10,12 +11,15 @@ import { type EventLoopUtilization, performance } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import type { JobId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { Job, JobStore, QueueStore } from "../store/contract/index.ts";
-import type { JobKind } from "./job-kind.ts";
+import { RestRefusal } from "../api/rest-errors.ts";
+import type { Environment, Job, JobStore, NewJob, QueueStore } from "../store/contract/index.ts";
+import type { JobFilter, JobKind } from "./job-kind.ts";
+import { takeTurn } from "./job-turn.ts";
 
 export interface JobRunnerParts {
   store: JobStore & Pick<QueueStore, "queueDepths"> & { storeNode: string };
   kinds: readonly JobKind[];
+  environment(id: Environment["id"]): Environment | undefined;
   log: Logger;
   now(): number;
   leaseMs?: number;
@@ -24,9 +28,6 @@ export interface JobRunnerParts {
 const LEASE_MS = 10_000;
 const LOOK_EVERY_MS = 500;
 const AT_ONCE_MAX = 4;
-const BATCH_MAX = 100;
-/** How many batches a second a job is divided into, if its rate allows. */
-const BATCHES_PER_S = 4;
 /** Above this share of its time the process counts as busy. */
 const BUSY_SHARE = 0.8;
 const QUEUE_MAX = 1_000;
@@ -35,6 +36,8 @@ const YIELDS_MAX = 20;
 /** A batch that failed so often in a row ends the job. */
 const TRIES_MAX = 10;
 const RETRY_MS = 500;
+const FILTER_LOST =
+  "The service stopped before all items were found, and of the filter of such a job only a hash is kept. Nothing was done: start it again.";
 
 export class JobRunner {
   readonly #parts: JobRunnerParts;
@@ -57,6 +60,28 @@ export class JobRunner {
     this.#looking = this.#looking.then(() => this.#claim());
   }
 
+  /**
+   * Stores a job and fixes its items at once, whatever else is worked on: the list goes on changing. `end` resolves when they are
+   * fixed, or left to others. `filter` is the one to walk by: the job may keep a hash only.
+   */
+  async add(job: Omit<NewJob, "lease">, filter: JobFilter): Promise<{ end: Promise<void> }> {
+    const { store } = this.#parts;
+    const isWalked = job.listCursor !== null;
+    const stored = store.jobInsert({ ...job, lease: isWalked ? { node: store.storeNode, until: this.#leaseEnd() } : null });
+    const walk = () =>
+      this.#track(
+        job.id,
+        stored.then(
+          (made) => this.#work(made, filter),
+          () => undefined,
+        ),
+      );
+    const end = isWalked ? walk() : Promise.resolve();
+    await stored;
+    this.wake();
+    return { end };
+  }
+
   /** The batch under way is finished; the rest is for whoever has the lease next. */
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
@@ -71,14 +96,21 @@ export class JobRunner {
       while (!this.#isStopping && this.#working.size < AT_ONCE_MAX) {
         const job = await store.jobClaim({ node: store.storeNode, now: now(), until: this.#leaseEnd(), except: [...this.#working.keys()] });
         if (!job) return;
-        this.#working.set(
-          job.id,
-          this.#work(job).finally(() => this.#working.delete(job.id)),
-        );
+        if (!this.#working.has(job.id)) void this.#track(job.id, this.#work(job));
       }
     } catch (error) {
       log.debug({ err: error }, "jobs could not be looked for; this is tried again");
     }
+  }
+
+  /** When one is done with, there may be room for another. */
+  #track(id: JobId, work: Promise<void>): Promise<void> {
+    const tracked = work.finally(() => {
+      this.#working.delete(id);
+      this.wake();
+    });
+    this.#working.set(id, tracked);
+    return tracked;
   }
 
   get #isStopping(): boolean {
@@ -89,9 +121,12 @@ export class JobRunner {
     return this.#parts.now() + (this.#parts.leaseMs ?? LEASE_MS);
   }
 
-  async #work(claimed: Job): Promise<void> {
+  /** With `walkedBy` only until the items are fixed. */
+  async #work(claimed: Job, walkedBy?: JobFilter): Promise<void> {
     const kind = this.#parts.kinds.find((candidate) => candidate.kind === claimed.kind);
     if (!kind) return this.#fail(claimed, `This release does not know jobs of the kind ${claimed.kind}.`);
+    if (claimed.listCursor !== null && kind.hidesFilter && !walkedBy) return this.#fail(claimed, FILTER_LOST);
+    const turns = { ...this.#parts, leaseEnd: () => this.#leaseEnd() };
     let job = claimed;
     let tries = 0;
     let nextAt = this.#parts.now();
@@ -99,33 +134,21 @@ export class JobRunner {
     while (!this.#isStopping) {
       const { id, rate, done } = job;
       try {
-        const advanced = await this.#batch(kind, job);
-        if (!advanced || advanced.endedAt !== null) return;
+        const advanced = await takeTurn(turns, kind, job, walkedBy);
+        if (!advanced || advanced.endedAt !== null || (walkedBy && advanced.listCursor === null)) return;
         tries = 0;
         nextAt = Math.max(nextAt, this.#parts.now()) + ((advanced.done - done) / rate) * 1_000;
         job = advanced;
       } catch (error) {
+        if (error instanceof RestRefusal) return this.#fail(job, error.message);
         this.#parts.log.warn({ err: error, job: id }, "a batch of a job failed; it is tried again");
         if (++tries >= TRIES_MAX) return this.#fail(job, `A batch failed ${TRIES_MAX} times: ${(error as Error).message}`);
         nextAt = this.#parts.now() + RETRY_MS * tries;
         job = await this.#again(job);
       }
       await this.#rest(nextAt - this.#parts.now());
-      load = await this.#yield(job, load);
+      if (job.listCursor === null) load = await this.#yield(job, load);
     }
-  }
-
-  /** Null: the lease is lost, or the job has ended. */
-  async #batch(kind: JobKind, job: Job): Promise<Job | null> {
-    const { store, now } = this.#parts;
-    const { id, environmentId, done } = job;
-    const limit = Math.min(Math.max(Math.ceil(job.rate / BATCHES_PER_S), 1), kind.batchMax ?? BATCH_MAX);
-    const items = await store.jobItems({ id, environmentId, after: done, limit });
-    const { starts, failures } = await kind.work(job, items);
-    return store.jobAdvance({
-      ...{ id, environmentId, node: store.storeNode, now: now(), until: this.#leaseEnd() },
-      ...{ after: done, worked: items.length, starts, failures },
-    });
   }
 
   /** The job as the store knows it: the batch may have been written although nobody said so. */

@@ -1,28 +1,31 @@
 /**
- * Makes jobs. The items are found when the job is made, by walking the whole list, and kept with it: what the list says later, after
- * live traffic or the job itself changed it, makes no difference. They are worked on oldest first.
+ * Makes jobs. A job is stored at once, with the items of the first page of its list; the runner fixes the rest in the background. The list is
+ * walked from its newest entry to the oldest, so entries that come after the job are not among its items.
  */
 
 import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import type { JobId } from "@inlet/protocol";
 import type { JobPreview, JobRequest, JobsPart } from "../api/jobs/jobs-routes.ts";
-import { type Environment, JOB_CHUNK_ITEMS, type Job, type JobItem, type JobStore } from "../store/contract/index.ts";
+import type { Environment, Job, JobStore } from "../store/contract/index.ts";
 import type { JobKind } from "./job-kind.ts";
+import type { JobRunner } from "./job-runner.ts";
 
 export interface JobsParts {
   store: JobStore;
   kinds: readonly JobKind[];
+  runner: Pick<JobRunner, "add">;
   /** Items per second, for jobs that say nothing. */
   rate: number;
   newId(): JobId;
-  /** There is a job to be worked on. */
-  wake(): void;
   now(): number;
 }
 
 const SAMPLES_MAX = 5;
+/** An answer waits this long for the last item, so that the `total` it gives is that of the whole list, unless the list is very long. */
+const FIXED_WITHIN_MS = 2_000;
 
-export function createJobs({ store, kinds, rate, newId, wake, now }: JobsParts): JobsPart {
+export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts): JobsPart {
   const kindOf = ({ kind }: JobRequest) => kinds.find((candidate) => candidate.kind === kind) as JobKind;
 
   function keptFilter(request: JobRequest): string {
@@ -30,36 +33,31 @@ export function createJobs({ store, kinds, rate, newId, wake, now }: JobsParts):
     return kindOf(request).hidesFilter ? JSON.stringify({ sha256: createHash("sha256").update(text).digest("hex") }) : text;
   }
 
-  async function find(environment: Environment, request: JobRequest): Promise<{ items: JobItem[]; samples: string[] }> {
-    const items: JobItem[] = [];
-    const samples: string[] = [];
-    for await (const page of kindOf(request).find(environment, request.filter)) {
-      for (const { item, sample } of page) {
-        if (samples.length < SAMPLES_MAX) samples.push(sample());
-        items.push(item);
-      }
-    }
-    return { items: items.reverse(), samples };
-  }
-
   async function preview(environment: Environment, request: JobRequest): Promise<JobPreview> {
-    const { items, samples } = await find(environment, request);
-    return { total: items.length, samples };
+    const samples: string[] = [];
+    let total = 0;
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await kindOf(request).find(environment, request.filter, cursor ?? null);
+      for (const { sample } of page.found.slice(0, SAMPLES_MAX - samples.length)) samples.push(sample());
+      total += page.found.length;
+      cursor = page.next;
+    }
+    return { total, samples };
   }
 
   async function create(environment: Environment, request: JobRequest): Promise<Job> {
-    const { items } = await find(environment, request);
-    const id = newId();
-    const environmentId = environment.id;
-    for (let from = 0; from < items.length; from += JOB_CHUNK_ITEMS) {
-      const chunk = from / JOB_CHUNK_ITEMS;
-      await store.jobItemsInsert({ id, environmentId, chunk, items: items.slice(from, from + JOB_CHUNK_ITEMS) });
-    }
-    await store.jobInsert({
-      ...{ id, environmentId, kind: request.kind, filter: keptFilter(request), functionId: request.function ?? null },
-      ...{ total: items.length, rate: request.rate ?? rate, createdAt: now() },
-    });
-    wake();
+    const { found, next } = await kindOf(request).find(environment, request.filter, null);
+    const [id, environmentId] = [newId(), environment.id];
+    const fixed = await runner.add(
+      {
+        ...{ id, environmentId, kind: request.kind, filter: keptFilter(request), functionId: request.function ?? null },
+        ...{ rate: request.rate ?? rate, createdAt: now(), items: found.map(({ item }) => item), listCursor: next },
+      },
+      request.filter,
+    );
+    const answered = new AbortController();
+    await Promise.race([fixed.end, pause(FIXED_WITHIN_MS, undefined, { signal: answered.signal }).catch(() => undefined)]);
+    answered.abort();
     return (await store.jobGet({ environmentId, id })) as Job;
   }
 

@@ -46,9 +46,9 @@ export function createRepair({ store, directory, functions, replay, sourceName, 
     cancelRuns({ store, runs, cancel: runs.cancel }),
     replayRequests({ store, replay, webhooks, environmentName: (id) => environmentName(id) ?? "" }),
   ];
-  const runner = new JobRunner({ store, kinds, log, now });
+  const runner = new JobRunner({ store, kinds, environment: (id) => directory.environment(id), log, now });
   const newId = () => ids.next(now()) as string as JobId;
-  const jobs = createJobs({ store, kinds, rate: jobRate, newId, wake: () => runner.wake(), now });
+  const jobs = createJobs({ store, kinds, runner, rate: jobRate, newId, now });
   const measured = { store, now, functionNos: functions.functionNos, webhooks };
   const turn = { work: "alerts", node: store.storeNode };
   const alerts = new AlertWatch({

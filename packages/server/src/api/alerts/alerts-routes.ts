@@ -59,6 +59,7 @@ const RULE = shape(
     ...{ id: TEXT, environment: TEXT, name: TEXT, kind: { type: "string", enum: ALERT_KINDS }, function: TEXT_OR_NULL },
     ...{ threshold: NUMBER, windowSeconds: INTEGER, quietHours: QUIET, enabled: BOOLEAN, createdAt: INSTANT, updatedAt: INSTANT },
     raisedAt: { ...INSTANT_OR_NULL, description: "Since when the alert is raised." },
+    lastRaisedAt: { ...INSTANT_OR_NULL, description: "When the alert was raised last, whether or not it is now." },
     value: { type: ["number", "null"], description: "What was measured when it was raised." },
   },
   { title: "AlertRule" },
@@ -107,7 +108,7 @@ export function registerAlertsRoutes(app: FastifyInstance, { access, audit, stor
       const environment = environmentOf(access, request);
       if ((await rulesOf(environment)).length >= RULES_MAX) throw invalid("name", `would be one of more than ${RULES_MAX} rules`);
       const at = now();
-      const state = { createdAt: at, updatedAt: at, raisedAt: null, value: null, changes: 0 };
+      const state = { createdAt: at, updatedAt: at, raisedAt: null, lastRaisedAt: null, value: null, changes: 0 };
       const rule: AlertRule = { id: `alr_${newId()}`, environmentId: environment.id, ...fieldsOf(NEW_RULE, request.body), ...state };
       await store.alertRuleInsert(rule);
       await note(request, "created", rule, environment);
@@ -155,6 +156,7 @@ function ruleView(rule: AlertRule, environment: Environment) {
   const { id, name, kind, functionId, threshold, windowMs, quietHours, isEnabled, value } = rule;
   return {
     ...{ id, environment: environment.name, name, kind, function: functionId, threshold, windowSeconds: windowMs / 1_000, quietHours },
-    ...{ enabled: isEnabled, createdAt: iso(rule.createdAt), updatedAt: iso(rule.updatedAt), raisedAt: iso(rule.raisedAt), value },
+    ...{ enabled: isEnabled, createdAt: iso(rule.createdAt), updatedAt: iso(rule.updatedAt), raisedAt: iso(rule.raisedAt) },
+    ...{ lastRaisedAt: iso(rule.lastRaisedAt), value },
   };
 }

@@ -13,7 +13,11 @@ export const JOB = shape(
     filter: { type: "object", additionalProperties: true, description: "As it was given." },
     function: { ...TEXT_OR_NULL, description: "The function it is limited to." },
     status: { type: "string", enum: JOB_STATUSES },
-    total: { ...INTEGER, description: "How many items there were when the job was made." },
+    total: {
+      ...INTEGER,
+      description:
+        "How many items there were when the job was made. Of a long list they are found while the job is `queued`; until then it says how many were found so far.",
+    },
     done: { ...INTEGER, description: "How many items were worked on." },
     failed: { ...INTEGER, description: "How many of them failed." },
     rate: { ...INTEGER, description: "Items per second, at most." },

@@ -72,7 +72,7 @@ const ONE = { querystring: closed({}), response: { 200: dataOf(JOB) }, errors: [
 const CREATE = {
   summary: "Start a job",
   description:
-    "Works on every entry of the list that `filter` chooses, in the background. `total` is their number when the job was made. With `dryRun` nothing is done: the answer says how many entries there are and shows up to five.",
+    "Works on every entry of the list that `filter` chooses, in the background. `total` is their number when the job was made; entries that come later are not worked on. With `dryRun` nothing is done: the answer says how many entries there are and shows up to five.",
   querystring: closed({}),
   body: CREATE_BODY,
   response: { 200: dataOf(JOB_PREVIEW), 202: dataOf(JOB) },
@@ -113,7 +113,8 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
       return `{"data":{"total":${total},"samples":[${samples.join(",")}]}}`;
     }
     const job = await jobs.create(environment, asked);
-    const { id, kind, total, rate } = job;
+    const { id, kind, rate } = job;
+    const total = job.listCursor === null ? job.total : null;
     const details = { filter: JSON.parse(job.filter) as unknown, function: job.functionId, total, rate };
     await audit.note(request, { action: "job.created", target: { kind: "job", id, name: kind }, environment: environment.name, details });
     reply.code(202);

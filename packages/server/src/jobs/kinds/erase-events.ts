@@ -39,7 +39,7 @@ export function eraseEvents(parts: EraseEventsParts): JobKind {
     takesAll: false,
     hidesFilter: true,
     batchMax: BATCH_MAX,
-    find: (environment, filter) => findEvents(parts, environment, filter),
+    find: (...list) => findEvents(parts, ...list),
     async work({ environmentId, done, total }, items) {
       await erase(environmentId, items as readonly number[]);
       if (done + items.length >= total) await store.erasureSettle();

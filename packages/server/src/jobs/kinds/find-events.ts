@@ -3,23 +3,26 @@
 import { type EventFilterQuery, eventFilter } from "../../api/events/events-routes.ts";
 import { type EventNames, eventView } from "../../observe/event-view.ts";
 import type { Environment, EventCursor, EventStore } from "../../store/contract/index.ts";
-import { type FoundItem, PAGE_ITEMS } from "../job-kind.ts";
+import { type FoundPage, type JobFilter, PAGE_ITEMS } from "../job-kind.ts";
 
 export interface FindEventsParts {
   store: Pick<EventStore, "eventList">;
   sourceName: EventNames["source"];
 }
 
-export async function* findEvents(
+export async function findEvents(
   { store, sourceName }: FindEventsParts,
   environment: Environment,
-  filter: Readonly<Record<string, unknown>>,
-): AsyncGenerator<FoundItem[]> {
-  const params = { environmentId: environment.id, limit: PAGE_ITEMS, ...eventFilter(filter as EventFilterQuery) };
+  filter: JobFilter,
+  cursor: string | null,
+): Promise<FoundPage> {
   const names = { environment: environment.name, source: sourceName };
-  for (let after: EventCursor | null | undefined; after !== null; ) {
-    const page = await store.eventList({ ...params, ...(after && { after }) });
-    yield page.events.map((event) => ({ item: event.sequence, sample: () => eventView(event, names) }));
-    after = page.next;
-  }
+  const page = await store.eventList({
+    ...{ environmentId: environment.id, limit: PAGE_ITEMS, ...eventFilter(filter as EventFilterQuery) },
+    ...(cursor !== null && { after: JSON.parse(cursor) as EventCursor }),
+  });
+  return {
+    found: page.events.map((event) => ({ item: event.sequence, sample: () => eventView(event, names) })),
+    next: page.next && JSON.stringify(page.next),
+  };
 }

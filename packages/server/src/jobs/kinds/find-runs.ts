@@ -4,23 +4,26 @@ import type { RunId } from "@inlet/protocol";
 import { type RunFilterQuery, type RunsRoutesParts, runFilter } from "../../api/runs/runs-routes.ts";
 import { runView } from "../../observe/run-view.ts";
 import type { Environment, RunStore } from "../../store/contract/index.ts";
-import { type FoundItem, PAGE_ITEMS } from "../job-kind.ts";
+import { type FoundPage, type JobFilter, PAGE_ITEMS } from "../job-kind.ts";
 
 export interface FindRunsParts {
   store: Pick<RunStore, "runList">;
   runs: Pick<RunsRoutesParts["runs"], "functionNos" | "functionName">;
 }
 
-export async function* findRuns(
+export async function findRuns(
   { store, runs }: FindRunsParts,
   environment: Environment,
-  filter: Readonly<Record<string, unknown>>,
-): AsyncGenerator<FoundItem[]> {
-  const params = { environmentId: environment.id, limit: PAGE_ITEMS, ...runFilter(runs, environment, filter as RunFilterQuery) };
+  filter: JobFilter,
+  cursor: string | null,
+): Promise<FoundPage> {
   const names = { environment: environment.name, function: runs.functionName };
-  for (let after: RunId | null | undefined; after !== null; ) {
-    const page = await store.runList({ ...params, ...(after && { after }) });
-    yield page.runs.map((run) => ({ item: run.no, sample: () => JSON.stringify(runView(run, names)) }));
-    after = page.next;
-  }
+  const page = await store.runList({
+    ...{ environmentId: environment.id, limit: PAGE_ITEMS, ...runFilter(runs, environment, filter as RunFilterQuery) },
+    ...(cursor !== null && { after: cursor as RunId }),
+  });
+  return {
+    found: page.runs.map((run) => ({ item: run.no, sample: () => JSON.stringify(runView(run, names)) })),
+    next: page.next,
+  };
 }

@@ -38,22 +38,20 @@ export function replayRequests({ store, webhooks, environmentName, replay }: Rep
     filtersRequired: ["webhook"],
     takesAll: false,
     batchMax: 10,
-    async *find(environment, filter) {
+    async find(environment, filter, cursor) {
       const webhook = webhookOf(environment.id, filter.webhook);
       if (!webhook)
         throw new RestRefusal("webhook_not_found", `There is no webhook ${filter.webhook} in the environment "${environment.name}".`);
-      const params = {
+      const page = await store.webhookRequestList({
         ...{ environmentId: environment.id, webhookId: webhook.id, limit: PAGE_ITEMS },
         ...requestFilter(filter as RequestFilterQuery),
+        ...(cursor !== null && { after: JSON.parse(cursor) as EventCursor }),
+      });
+      const sample = (record: WebhookRequest) => JSON.stringify(requestView(record, environmentName(record.deliveredTo)));
+      return {
+        found: page.requests.map((record) => ({ item: record.id, sample: () => sample(record) })),
+        next: page.next && JSON.stringify(page.next),
       };
-      for (let after: EventCursor | null | undefined; after !== null; ) {
-        const page = await store.webhookRequestList({ ...params, ...(after && { after }) });
-        yield page.requests.map((record) => ({
-          item: record.id,
-          sample: () => JSON.stringify(requestView(record, environmentName(record.deliveredTo))),
-        }));
-        after = page.next;
-      }
     },
     async work(job, items) {
       const webhook = webhookOf(job.environmentId, (JSON.parse(job.filter) as { webhook?: string }).webhook);

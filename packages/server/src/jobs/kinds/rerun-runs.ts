@@ -21,7 +21,7 @@ export function rerunRuns(parts: RerunRunsParts): JobKind {
     kind: "runs.rerun",
     filters: RUN_FILTERS,
     takesAll: true,
-    find: (environment, filter) => findRuns(parts, environment, filter),
+    find: (...list) => findRuns(parts, ...list),
     async work(job, items) {
       const { environmentId } = job;
       const runs = await store.runSummaries({ environmentId, runNos: items as readonly RunNo[] });

@@ -24,6 +24,7 @@ export function alertConformance(engine: Engine): void {
         createdAt: 1,
         updatedAt: 1,
         raisedAt: null,
+        lastRaisedAt: null,
         value: null,
         changes: 0,
       },
@@ -35,7 +36,9 @@ export function alertConformance(engine: Engine): void {
     assert.deepEqual([await again.alertChange(raised), await again.alertChange(raised)], [true, false]);
     const changed = { ...rule, name: "other", functionId: null, quietHours: null, isEnabled: false, updatedAt: 9 };
     assert.equal(await again.alertRuleUpdate(changed), true);
-    assert.deepEqual(await again.alertRuleList(), [{ ...changed, raisedAt: 5, value: 50, changes: 1 }]);
+    assert.deepEqual(await again.alertRuleList(), [{ ...changed, raisedAt: 5, lastRaisedAt: 5, value: 50, changes: 1 }]);
+    assert.equal(await again.alertChange({ ...raised, changes: 1, raisedAt: null, value: null }), true);
+    assert.deepEqual(await again.alertRuleList(), [{ ...changed, lastRaisedAt: 5, changes: 2 }]);
     assert.equal(await again.alertRuleUpdate({ ...changed, id: "alr_2" }), false);
     assert.deepEqual([await again.alertRuleDelete(rule), await again.alertRuleDelete(rule)], [true, false]);
     assert.deepEqual(await again.alertRuleList(), []);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEventIdGenerator, firstIdAt, type JobId } from "@inlet/protocol";
-import { JOB_CHUNK_ITEMS, type Job, type JobAdvanceParams, type JobItem, type NewJob, type Store } from "../contract/index.ts";
+import { createEventIdGenerator, type JobId } from "@inlet/protocol";
+import type { Job, JobAdvanceParams, JobItem, JobItemsAddParams, NewJob, Store } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import { beginOne, claimAll, detailsOf, makeScene, type Scene, sampleRun } from "./run-samples.ts";
 
@@ -13,7 +13,7 @@ export function jobConformance(engine: Engine): void {
     const { store, reopen } = await engine.open(t);
     const scene = await makeScene(store);
     const eventSequence = await sequenceOfOne(scene);
-    const job = await makeJob(scene, [11, 12, 13]);
+    const job = await makeJob(scene, [13, 12, 11]);
     assert.equal((await store.jobClaim(MINE))?.id, job.id);
     const [first, again, foreign] = [sampleRun(scene.functions[0]), sampleRun(scene.functions[0]), sampleRun(scene.functions[0])];
     const batch = { worked: 2, failures: [{ item: "x", message: "no" }] };
@@ -26,7 +26,7 @@ export function jobConformance(engine: Engine): void {
     const there = { ...scene, store: reopened };
     assert.equal((await detailsOf(there, first.id)).jobId, job.id);
     for (const { id } of [again, foreign]) assert.equal(await reopened.runFind({ id }), null);
-    assert.deepEqual(await reopened.jobItems({ ...job, after: 2, limit: 10 }), [13]);
+    assert.deepEqual(await reopened.jobItems({ ...key(job), before: 1, limit: 10 }), [13]);
     const { runs } = await reopened.runList({ environmentId: scene.environment.id, jobId: job.id, limit: 10 });
     assert.deepEqual(
       runs.map(({ id }) => id),
@@ -38,19 +38,55 @@ export function jobConformance(engine: Engine): void {
   test(`${engine.name}: a job ends with its last item, keeps its first ten errors, and its items go`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
-    const items = Array.from({ length: JOB_CHUNK_ITEMS + 2 }, (_, n) => `req_${n}`);
-    const job = await makeJob(scene, items);
+    const job = await makeJob(scene, ["req_4", "req_3"], "one");
+    await store.jobItemsAdd(page(job, { after: 2, items: ["req_2", "req_1", "req_0"], listCursor: null }));
     await store.jobClaim(MINE);
-    assert.deepEqual(await store.jobItems({ ...job, after: JOB_CHUNK_ITEMS - 1, limit: 10 }), [`req_${JOB_CHUNK_ITEMS - 1}`]);
+    const items = (before: number, limit = 10) => store.jobItems({ ...key(job), before, limit });
+    assert.deepEqual(await items(5, 2), ["req_0", "req_1"], "oldest first");
+    assert.deepEqual(await items(3), ["req_2"], "a batch ends with its page");
     const failures = Array.from({ length: 12 }, (_, n) => ({ item: String(n), message: "no" }));
-    await store.jobAdvance(step(job, { worked: JOB_CHUNK_ITEMS, failures }));
-    assert.deepEqual(await store.jobItems({ ...job, after: 0, limit: 1 }), [], "what is done is not kept");
-    assert.deepEqual(await store.jobItems({ ...job, after: JOB_CHUNK_ITEMS, limit: 10 }), items.slice(-2));
-    const ended = await store.jobAdvance(step(job, { after: JOB_CHUNK_ITEMS, worked: 2, failures: [{ item: "last", message: "no" }] }));
-    assert.deepEqual([ended?.status, ended?.done, ended?.failed, ended?.errors.length], ["completed", items.length, 13, 10]);
+    await store.jobAdvance(step(job, { worked: 3, failures }));
+    assert.deepEqual(await items(5), ["req_3", "req_4"], "what is done is not kept");
+    const ended = await store.jobAdvance(step(job, { after: 3, worked: 2, failures: [{ item: "last", message: "no" }] }));
+    assert.deepEqual([ended?.status, ended?.done, ended?.failed, ended?.errors.length], ["completed", 5, 13, 10]);
     assert.equal(ended?.endedAt, 1_000);
     assert.equal(await store.jobClaim(MINE), null);
-    assert.deepEqual(await store.jobItems({ ...job, after: JOB_CHUNK_ITEMS, limit: 10 }), []);
+    assert.deepEqual(await items(2), []);
+  });
+
+  test(`${engine.name}: items are fixed page by page, each page once, only with the lease, and nothing is worked on before`, async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const job = await makeJob(await makeScene(store), [9, 8], "one");
+    assert.deepEqual([job.status, job.total, job.listCursor], ["queued", 2, "c0"]);
+    assert.equal(await store.jobClaim({ ...MINE, node: "two" }), null, "it is leased to whoever made it");
+    const added = await store.jobItemsAdd(page(job, { after: 2, items: [7], listCursor: "c1" }));
+    assert.deepEqual([added?.total, added?.listCursor, added?.status], [3, "c1", "queued"]);
+    assert.equal(await store.jobItemsAdd(page(job, { after: 2, items: [7], listCursor: "c1" })), null, "the page is there already");
+    assert.equal(await store.jobItemsAdd(page(job, { after: 3, node: "two", items: [6], listCursor: null })), null, "no lease");
+    assert.equal(await store.jobAdvance(step(job, { worked: 1 })), null, "not all items are fixed");
+    const there = await reopen();
+    const claimed = await there.jobClaim({ ...MINE, node: "two", now: 2_000, until: 3_000 });
+    assert.deepEqual([claimed?.status, claimed?.startedAt, claimed?.total, claimed?.listCursor], ["queued", null, 3, "c1"]);
+    const empty = await there.jobItemsAdd(page(job, { after: 3, node: "two", items: [], listCursor: "c2" }));
+    assert.deepEqual([empty?.total, empty?.listCursor], [3, "c2"], "an empty page moves the cursor");
+    const fixed = await there.jobItemsAdd(page(job, { after: 3, node: "two", items: [6], listCursor: null }));
+    assert.deepEqual([fixed?.total, fixed?.listCursor, fixed?.status], [4, null, "queued"]);
+    assert.deepEqual(await there.jobItems({ ...key(job), before: 4, limit: 5 }), [6]);
+    assert.equal((await there.jobAdvance(step(job, { node: "two", worked: 1 })))?.status, "running");
+  });
+
+  test(`${engine.name}: a job that is cancelled while its items are fixed gets no more of them; one whose list was empty completes`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const job = await makeJob(scene, [2], "one");
+    assert.equal((await store.jobEnd({ ...key(job), status: "cancelled", now: 5 }))?.total, 1);
+    assert.equal(await store.jobItemsAdd(page(job, { after: 1, items: [1], listCursor: null })), null);
+    assert.deepEqual(await store.jobItems({ ...key(job), before: 2, limit: 5 }), []);
+    const empty = await makeJob(scene, [], "one");
+    assert.equal(empty.status, "queued");
+    const ended = await store.jobItemsAdd(page(empty, { after: 0, items: [], listCursor: null }));
+    assert.deepEqual([ended?.status, ended?.endedAt], ["completed", 1_000]);
+    assert.equal(await store.jobClaim({ ...MINE, now: 9_000 }), null);
   });
 
   test(`${engine.name}: a job without items has completed`, async (t) => {
@@ -101,10 +137,9 @@ export function jobConformance(engine: Engine): void {
     assert.deepEqual([second.jobs.map(({ id }) => id), second.next], [[jobs[0]?.id], null]);
     await store.jobEnd({ ...key(jobs[1] as Job), status: "cancelled", now: 5 });
     assert.equal((await list({ status: "cancelled" })).jobs.length, 1);
-    await store.jobItemsInsert({ id: firstIdAt(1) as JobId, environmentId: scene.environment.id, chunk: 0, items: [1] });
-    assert.equal(await store.jobExpireMany({ endedUntil: 5, abandonedUntil: firstIdAt(2), limit: 10 }), 2);
+    assert.equal(await store.jobExpireMany({ endedUntil: 5, limit: 10 }), 1);
     assert.equal((await list({ limit: 10 })).jobs.length, 2);
-    assert.deepEqual(await store.jobItems({ ...key(jobs[0] as Job), after: 0, limit: 5 }), [0], "what is needed stays");
+    assert.deepEqual(await store.jobItems({ ...key(jobs[0] as Job), before: 1, limit: 5 }), [0], "what is needed stays");
   });
 }
 
@@ -117,25 +152,26 @@ function key({ id, environmentId }: Job) {
   return { id, environmentId };
 }
 
+/** With `walkedBy`, more pages follow, which that node adds. */
 async function makeJob(
   { store, environment }: { store: Store; environment: Scene["environment"] },
   items: readonly JobItem[],
+  walkedBy?: string,
 ): Promise<Job> {
-  const id = ids.next(1_000) as string as JobId;
-  const environmentId = environment.id;
-  for (let from = 0; from < items.length; from += JOB_CHUNK_ITEMS) {
-    const chunk = from / JOB_CHUNK_ITEMS;
-    await store.jobItemsInsert({ id, environmentId, chunk, items: items.slice(from, from + JOB_CHUNK_ITEMS) });
-  }
   const job: NewJob = {
-    ...{ id, environmentId, kind: "runs.rerun", filter: '{"status":"failed"}', functionId: "shop-ship", total: items.length },
-    ...{ rate: 100, createdAt: 900 },
+    ...{ id: ids.next(1_000) as string as JobId, environmentId: environment.id, kind: "runs.rerun", filter: '{"status":"failed"}' },
+    ...{ functionId: "shop-ship", rate: 100, createdAt: 900, items, listCursor: walkedBy ? "c0" : null },
+    lease: walkedBy ? { node: walkedBy, until: 2_000 } : null,
   };
-  await store.jobInsert(job);
-  const stored = await store.jobGet({ environmentId, id });
-  assert.ok(stored);
-  assert.deepEqual({ ...stored, ...job }, stored);
+  const stored = await store.jobInsert(job);
+  assert.deepEqual(await store.jobGet(job), stored);
+  const { items: _items, lease: _lease, ...facts } = job;
+  assert.deepEqual({ ...stored, ...facts, total: items.length }, stored);
   return stored;
+}
+
+function page(job: Job, changes: Partial<JobItemsAddParams>): JobItemsAddParams {
+  return { ...key(job), node: "one", now: 1_000, until: 2_000, after: 0, items: [], listCursor: null, ...changes };
 }
 
 function step(job: Job, changes: Partial<JobAdvanceParams>): JobAdvanceParams {

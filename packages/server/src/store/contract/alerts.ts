@@ -31,6 +31,8 @@ export interface AlertRule extends AlertRuleFields {
   updatedAt: number;
   /** Since when the alert is raised; null: it is not. */
   raisedAt: number | null;
+  /** When it was raised last. */
+  lastRaisedAt: number | null;
   /** What was measured when it was raised. */
   value: number | null;
   /** How often the alert was raised or resolved. */

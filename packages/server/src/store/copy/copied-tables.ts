@@ -290,8 +290,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "jobs",
     key: ["job_id"],
     columns: same(
-      ...["job_id", "environment_id", "kind", "filter", "function_id", "status", "total", "done", "failed", "rate", "errors"],
-      ...["created_at", "started_at", "ended_at", "leased_by", "leased_until"],
+      ...["job_id", "environment_id", "kind", "filter", "function_id", "status", "total", "done", "failed", "rate"],
+      ...["list_cursor", "errors", "created_at", "started_at", "ended_at", "leased_by", "leased_until"],
     ),
     // The node that worked on it is gone.
     convert: { ...escaped("function_id"), leased_by: () => null, leased_until: () => 0 },
@@ -301,11 +301,11 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["environment_id", "rule_id"],
     columns: same(
       ...["environment_id", "rule_id", "name", "kind", "function_id", "threshold", "window_ms", "quiet_hours", "enabled"],
-      ...["created_at", "updated_at", "raised_at", "value", "changes"],
+      ...["created_at", "updated_at", "raised_at", "last_raised_at", "value", "changes"],
     ),
     convert: escaped("name", "function_id"),
   },
-  { name: "job_items", key: ["job_id", "chunk"], columns: same("job_id", "chunk", "environment_id", "items") },
+  { name: "job_items", key: ["job_id", "position"], columns: same("job_id", "position", "environment_id", "items") },
   { name: "event_types_counted", key: ["only_row"], columns: same("only_row", "sequence") },
   traffic("traffic_minutes"),
   traffic("traffic_hours"),

@@ -1,21 +1,38 @@
-/** What becomes of a job when a batch of its items was worked on. */
+/** What becomes of a job when a page of its items was found, and when a batch of them was worked on. */
 
-import { JOB_CHUNK_ITEMS, JOB_ERRORS_MAX, type Job, type JobAdvanceParams } from "../contract/index.ts";
+import { JOB_ERRORS_MAX, type Job, type JobAdvanceParams, type JobItem, type JobItemsAddParams, type NewJob } from "../contract/index.ts";
 
-export interface JobWrite {
-  status: Job["status"];
+type JobEnd = Pick<Job, "status" | "startedAt" | "endedAt">;
+
+export function beginJob({ items, listCursor, createdAt }: NewJob): JobEnd {
+  return afterPage(items.length, listCursor, createdAt);
+}
+
+/** Null: the page was not read from where the walk is now, or the job has ended. */
+export function addJobItems(job: Job, { after, items, listCursor, now }: JobItemsAddParams): (JobEnd & { total: number }) | null {
+  if (job.endedAt !== null || job.listCursor === null || job.total !== after) return null;
+  const total = job.total + items.length;
+  return { ...afterPage(total, listCursor, now), total };
+}
+
+/** A job whose list turned out empty has completed. */
+function afterPage(total: number, listCursor: string | null, now: number): JobEnd {
+  const isEnd = total === 0 && listCursor === null;
+  return { status: isEnd ? "completed" : "queued", startedAt: isEnd ? now : null, endedAt: isEnd ? now : null };
+}
+
+export interface JobWrite extends JobEnd {
   done: number;
   failed: number;
   errors: Job["errors"];
   startedAt: number;
-  endedAt: number | null;
-  /** Rows of items below this one are not needed any more. */
-  chunksDone: number;
+  /** Items from this position on are not needed any more. */
+  itemsLeft: number;
 }
 
 /** Null: the batch was not read from where the job is now, or the job has ended. */
 export function advanceJob(job: Job, { after, worked, failures, now }: JobAdvanceParams): JobWrite | null {
-  if (job.endedAt !== null || job.done !== after) return null;
+  if (job.endedAt !== null || job.listCursor !== null || job.done !== after) return null;
   const done = job.done + worked;
   const isEnd = done >= job.total;
   return {
@@ -25,11 +42,13 @@ export function advanceJob(job: Job, { after, worked, failures, now }: JobAdvanc
     errors: [...job.errors, ...failures].slice(0, JOB_ERRORS_MAX),
     startedAt: job.startedAt ?? now,
     endedAt: isEnd ? now : null,
-    chunksDone: isEnd ? Number.MAX_SAFE_INTEGER : Math.floor(done / JOB_CHUNK_ITEMS),
+    itemsLeft: isEnd ? 0 : job.total - done,
   };
 }
 
-/** Where an item stands: in which row, and at which place of it. */
-export function itemPosition(index: number): { chunk: number; offset: number } {
-  return { chunk: Math.floor(index / JOB_CHUNK_ITEMS), offset: index % JOB_CHUNK_ITEMS };
+/** `row` holds the items from `position` on, as a JSON array. The last ones before `before`, last one first. */
+export function lastItems(row: { position: number; items: string } | undefined, before: number, limit: number): JobItem[] {
+  if (!row) return [];
+  const items = (JSON.parse(row.items) as JobItem[]).slice(0, before - row.position);
+  return items.slice(-limit).reverse();
 }

@@ -16,6 +16,7 @@ export interface AlertRow {
   created_at: number;
   updated_at: number;
   raised_at: number | null;
+  last_raised_at: number | null;
   value: number | null;
   changes: number;
 }
@@ -34,6 +35,7 @@ export function toAlertRule(row: AlertRow): AlertRule {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     raisedAt: row.raised_at,
+    lastRaisedAt: row.last_raised_at,
     value: row.value,
     changes: row.changes,
   };

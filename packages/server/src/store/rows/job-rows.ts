@@ -14,6 +14,7 @@ export interface JobRow {
   done: number;
   failed: number;
   rate: number;
+  list_cursor: string | null;
   errors: string;
   created_at: number;
   started_at: number | null;
@@ -34,6 +35,7 @@ export function toJob(row: JobRow): Job {
     done: row.done,
     failed: row.failed,
     rate: row.rate,
+    listCursor: row.list_cursor,
     errors: JSON.parse(row.errors) as JobError[],
     createdAt: row.created_at,
     startedAt: row.started_at,

@@ -11,7 +11,8 @@ const UPDATE = `
   UPDATE alert_rules SET name = $4, kind = $5, function_id = $6, threshold = $7, window_ms = $8, quiet_hours = $9, enabled = $10, updated_at = $3
   WHERE environment_id = $1 AND rule_id = $2 RETURNING 1`;
 const CHANGE = `
-  UPDATE alert_rules SET raised_at = $4, value = $5, changes = changes + 1 WHERE environment_id = $1 AND rule_id = $2 AND changes = $3 RETURNING 1`;
+  UPDATE alert_rules SET raised_at = $4, last_raised_at = coalesce($4, last_raised_at), value = $5, changes = changes + 1
+  WHERE environment_id = $1 AND rule_id = $2 AND changes = $3 RETURNING 1`;
 
 export function alertStore(database: Database): AlertStore {
   const isDone = async (text: string, values: readonly unknown[]) => (await database.query(text, values)).length > 0;

@@ -7,12 +7,13 @@ import {
   JOB_ERRORS_MAX,
   type Job,
   type JobAdvanceParams,
-  type JobItem,
+  type JobItemsAddParams,
   type JobStart,
   type JobStore,
+  type NewJob,
   toStoreText,
 } from "../../contract/index.ts";
-import { advanceJob, itemPosition } from "../../policy/advance-job.ts";
+import { addJobItems, advanceJob, beginJob, lastItems } from "../../policy/advance-job.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { type JobRow, toJob } from "../../rows/job-rows.ts";
 import { Conditions } from "../conditions.ts";
@@ -31,7 +32,8 @@ export interface JobStoreParts {
 const FIND = "SELECT * FROM jobs WHERE environment_id = $1 AND job_id = $2";
 /** Of nodes that claim at the same moment each gets another one. */
 const CLAIM = `
-  UPDATE jobs SET leased_by = $1, leased_until = $3, status = 'running', started_at = coalesce(started_at, $2)
+  UPDATE jobs SET leased_by = $1, leased_until = $3, status = CASE WHEN list_cursor IS NULL THEN 'running' ELSE status END,
+    started_at = CASE WHEN list_cursor IS NULL THEN coalesce(started_at, $2) ELSE started_at END
   WHERE (environment_id, job_id) = (
     SELECT environment_id, job_id FROM jobs
     WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = $1 OR leased_until <= $2) AND job_id <> ALL ($4::text[])
@@ -41,26 +43,22 @@ const WRITE = `
   UPDATE jobs SET status = $3, done = $4, failed = $5, errors = $6, started_at = $7, ended_at = $8, leased_until = $9
   WHERE environment_id = $1 AND job_id = $2 RETURNING *`;
 const END = "UPDATE jobs SET status = $3, errors = $4, ended_at = $5 WHERE environment_id = $1 AND job_id = $2 RETURNING *";
-const DROP_ITEMS = "DELETE FROM job_items WHERE environment_id = $1 AND job_id = $2 AND chunk < $3";
-const ALL_CHUNKS = 2 ** 31 - 1;
+const INSERT = `
+  INSERT INTO jobs (environment_id, job_id, kind, filter, function_id, status, total, rate, list_cursor, created_at, started_at, ended_at,
+    leased_by, leased_until)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING *`;
+const INSERT_ITEMS = "INSERT INTO job_items (environment_id, job_id, position, items) VALUES ($1, $2, $3, $4)";
+const ADD_PAGE = `
+  UPDATE jobs SET status = $3, total = $4, list_cursor = $5, started_at = $6, ended_at = $7, leased_until = $8
+  WHERE environment_id = $1 AND job_id = $2 RETURNING *`;
+const ITEMS = `
+  SELECT position, items FROM job_items WHERE environment_id = $1 AND job_id = $2 AND position < $3 ORDER BY position DESC LIMIT 1`;
+const DROP_ITEMS = "DELETE FROM job_items WHERE environment_id = $1 AND job_id = $2 AND position >= $3";
 
 export function jobStore({ database, notify }: JobStoreParts): JobStore {
   return {
-    async jobItemsInsert({ id, environmentId, chunk, items }) {
-      const text = "INSERT INTO job_items (environment_id, job_id, chunk, items) VALUES ($1, $2, $3, $4)";
-      await database.query(text, [environmentId, id, chunk, JSON.stringify(items)]);
-    },
-    async jobInsert({ id, environmentId, kind, filter, functionId, total, rate, createdAt }) {
-      const endedAt = total === 0 ? createdAt : null;
-      await database.query(
-        `INSERT INTO jobs (environment_id, job_id, kind, filter, function_id, status, total, rate, created_at, started_at, ended_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`,
-        [
-          ...[environmentId, id, kind, filter, functionId === null ? null : toStoreText(functionId)],
-          ...[total === 0 ? "completed" : "queued", total, rate, createdAt, endedAt],
-        ],
-      );
-    },
+    jobInsert: (job) => database.transaction((client) => insertJob(client, job)),
+    jobItemsAdd: (params) => database.transaction((client) => addItems(client, params)),
     async jobGet({ environmentId, id }) {
       const [row] = await database.query<JobRow>(FIND, [environmentId, id]);
       return row ? readJob(row) : null;
@@ -70,11 +68,9 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
       const [row] = await database.query<JobRow>(CLAIM, [node, now, until, except]);
       return row ? readJob(row) : null;
     },
-    async jobItems({ id, environmentId, after, limit }) {
-      const { chunk, offset } = itemPosition(after);
-      const text = "SELECT items FROM job_items WHERE environment_id = $1 AND job_id = $2 AND chunk = $3";
-      const [row] = await database.query<{ items: string }>(text, [environmentId, id, chunk]);
-      return row ? (JSON.parse(row.items) as JobItem[]).slice(offset, offset + limit) : [];
+    async jobItems({ id, environmentId, before, limit }) {
+      const [row] = await database.query<{ position: number; items: string }>(ITEMS, [environmentId, id, before]);
+      return lastItems(row, before, limit);
     },
     async jobAdvance(params) {
       const advanced = await database.transaction((client) => advance(client, params));
@@ -88,7 +84,7 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
         if (!job || job.endedAt !== null) return job;
         const errors = [...job.errors, ...(error ? [error] : [])].slice(0, JOB_ERRORS_MAX);
         const { rows } = await client.query<JobRow>(END, [environmentId, id, status, JSON.stringify(errors), now]);
-        await client.query(DROP_ITEMS, [environmentId, id, ALL_CHUNKS]);
+        await client.query(DROP_ITEMS, [environmentId, id, 0]);
         return rows[0] ? readJob(rows[0]) : null;
       }),
     jobExpireMany: (params) => expireJobs(database, params),
@@ -98,6 +94,28 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
 async function lockJob(client: PoolClient, environmentId: EnvironmentId, id: JobId): Promise<(Job & { leasedBy: string | null }) | null> {
   const { rows } = await client.query<JobRow>(`${FIND} FOR UPDATE`, [environmentId, id]);
   return rows[0] ? { ...readJob(rows[0]), leasedBy: rows[0].leased_by } : null;
+}
+
+async function insertJob(client: PoolClient, job: NewJob): Promise<Job> {
+  const { id, environmentId, functionId, items, lease } = job;
+  const { status, startedAt, endedAt } = beginJob(job);
+  const { rows } = await client.query<JobRow>(INSERT, [
+    ...[environmentId, id, job.kind, job.filter, functionId === null ? null : toStoreText(functionId), status, items.length, job.rate],
+    ...[job.listCursor, job.createdAt, startedAt, endedAt, lease?.node ?? null, lease?.until ?? 0],
+  ]);
+  if (items.length > 0) await client.query(INSERT_ITEMS, [environmentId, id, 0, JSON.stringify(items)]);
+  return readJob(rows[0] as JobRow);
+}
+
+async function addItems(client: PoolClient, params: JobItemsAddParams): Promise<Job | null> {
+  const { id, environmentId, node, until, items, listCursor } = params;
+  const job = await lockJob(client, environmentId, id);
+  const next = job && job.leasedBy === node ? addJobItems(job, params) : null;
+  if (!job || !next) return null;
+  if (items.length > 0) await client.query(INSERT_ITEMS, [environmentId, id, job.total, JSON.stringify(items)]);
+  const values = [environmentId, id, next.status, next.total, listCursor, next.startedAt, next.endedAt, until];
+  const { rows } = await client.query<JobRow>(ADD_PAGE, values);
+  return readJob(rows[0] as JobRow);
 }
 
 async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ job: Job; news: News } | null> {
@@ -111,7 +129,7 @@ async function advance(client: PoolClient, params: JobAdvanceParams): Promise<{ 
     WRITE,
     ...[environmentId, id, next.status, next.done, next.failed, JSON.stringify(next.errors), next.startedAt, next.endedAt, until],
   );
-  writes.send(DROP_ITEMS, environmentId, id, Math.min(next.chunksDone, ALL_CHUNKS));
+  writes.send(DROP_ITEMS, environmentId, id, next.itemsLeft);
   await writes.settle();
   return row ? { job: readJob(row), news: writes.news } : null;
 }
@@ -142,22 +160,12 @@ async function listJobs(
   return { jobs, next: rows.length > limit ? (jobs.at(-1)?.id ?? null) : null };
 }
 
-async function expireJobs(
-  database: Database,
-  { endedUntil, abandonedUntil, limit }: Parameters<JobStore["jobExpireMany"]>[0],
-): Promise<number> {
+async function expireJobs(database: Database, { endedUntil, limit }: Parameters<JobStore["jobExpireMany"]>[0]): Promise<number> {
   const ended = await database.query(
     `DELETE FROM jobs WHERE (environment_id, job_id) IN (SELECT environment_id, job_id FROM jobs WHERE ended_at <= $1 LIMIT $2) RETURNING 1`,
     [endedUntil, limit],
   );
-  const abandoned = await database.query(
-    `DELETE FROM job_items WHERE (environment_id, job_id, chunk) IN (
-       SELECT environment_id, job_id, chunk FROM job_items AS i
-       WHERE job_id < $1 AND NOT EXISTS (SELECT 1 FROM jobs AS j WHERE j.environment_id = i.environment_id AND j.job_id = i.job_id) LIMIT $2)
-     RETURNING 1`,
-    [abandonedUntil, limit],
-  );
-  return ended.length + abandoned.length;
+  return ended.length;
 }
 
 function readJob(row: JobRow): Job {

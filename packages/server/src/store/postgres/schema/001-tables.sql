@@ -618,8 +618,8 @@ CREATE TABLE traffic_minutes (
 );
 CREATE TABLE traffic_hours (LIKE traffic_minutes INCLUDING ALL);
 
--- Jobs, and the items of each: `items` is a JSON array of JOB_CHUNK_ITEMS, fewer in the last row. `done` is the cursor. Rows of items
--- without a job are of one that is being made, or was given up.
+-- Jobs, and the items of each: `items` is a JSON array of one page of the list, newest first, and `position` counts the items before it.
+-- While `list_cursor` is set, pages follow. `done` is the cursor of the work, which begins at the last item.
 CREATE TABLE jobs (
   environment_id integer NOT NULL,
   job_id         text COLLATE "C" NOT NULL,
@@ -631,6 +631,7 @@ CREATE TABLE jobs (
   done           bigint NOT NULL DEFAULT 0,
   failed         bigint NOT NULL DEFAULT 0,
   rate           integer NOT NULL,
+  list_cursor    text,
   errors         text NOT NULL DEFAULT '[]',
   created_at     bigint NOT NULL,
   started_at     bigint,
@@ -644,9 +645,9 @@ CREATE INDEX jobs_open ON jobs (job_id) WHERE ended_at IS NULL;
 CREATE TABLE job_items (
   environment_id integer NOT NULL,
   job_id         text COLLATE "C" NOT NULL,
-  chunk          integer NOT NULL,
+  position       bigint NOT NULL,
   items          text NOT NULL,
-  PRIMARY KEY (environment_id, job_id, chunk)
+  PRIMARY KEY (environment_id, job_id, position)
 );
 
 -- Rules of alerts, and whether each is raised. `changes` counts how often it was raised or resolved.
@@ -663,6 +664,7 @@ CREATE TABLE alert_rules (
   created_at     bigint NOT NULL,
   updated_at     bigint NOT NULL,
   raised_at      bigint,
+  last_raised_at bigint,
   value          double precision,
   changes        bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (environment_id, rule_id)

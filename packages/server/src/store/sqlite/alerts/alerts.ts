@@ -15,7 +15,8 @@ export function alertStore(db: DatabaseSync, writer: GroupCommit): AlertStore {
     WHERE environment_id = ? AND rule_id = ?`);
   const remove = db.prepare("DELETE FROM alert_rules WHERE environment_id = ? AND rule_id = ?");
   const change = db.prepare(`
-    UPDATE alert_rules SET raised_at = ?, value = ?, changes = changes + 1 WHERE environment_id = ? AND rule_id = ? AND changes = ?`);
+    UPDATE alert_rules SET raised_at = ?1, last_raised_at = coalesce(?1, last_raised_at), value = ?2, changes = changes + 1
+    WHERE environment_id = ?3 AND rule_id = ?4 AND changes = ?5`);
   const isDone = ({ changes }: { changes: number | bigint }) => Number(changes) > 0;
 
   return {

@@ -1,8 +1,15 @@
 /** Jobs in SQLite. A batch's starts and the cursor are one unit of the writer: both are on disk, or neither. */
 
 import type { DatabaseSync } from "node:sqlite";
-import { JOB_ERRORS_MAX, type Job, type JobAdvanceParams, type JobItem, type JobStore } from "../../contract/index.ts";
-import { advanceJob, itemPosition } from "../../policy/advance-job.ts";
+import {
+  JOB_ERRORS_MAX,
+  type Job,
+  type JobAdvanceParams,
+  type JobItemsAddParams,
+  type JobStore,
+  type NewJob,
+} from "../../contract/index.ts";
+import { addJobItems, advanceJob, beginJob, lastItems } from "../../policy/advance-job.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { type JobRow, toJob } from "../../rows/job-rows.ts";
 import type { GroupCommit } from "../group-commit.ts";
@@ -17,31 +24,59 @@ export interface JobStoreParts {
 const ROWS_PER_START = 4;
 
 export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts): JobStore {
-  const insertItems = db.prepare("INSERT INTO job_items (job_id, chunk, environment_id, items) VALUES (?, ?, ?, ?)");
+  const insertItems = db.prepare("INSERT INTO job_items (job_id, position, environment_id, items) VALUES (?, ?, ?, ?)");
   const insert = db.prepare(`
-    INSERT INTO jobs (job_id, environment_id, kind, filter, function_id, status, total, rate, created_at, started_at, ended_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO jobs (job_id, environment_id, kind, filter, function_id, status, total, rate, list_cursor, created_at, started_at, ended_at,
+      leased_by, leased_until)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const addPage = db.prepare(
+    "UPDATE jobs SET status = ?, total = ?, list_cursor = ?, started_at = ?, ended_at = ?, leased_until = ? WHERE job_id = ?",
+  );
   const select = db.prepare("SELECT * FROM jobs WHERE job_id = ? AND environment_id = ?");
   const open = db.prepare(
     "SELECT * FROM jobs INDEXED BY jobs_open WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = ?1 OR leased_until <= ?2) ORDER BY job_id",
   );
-  const lease = db.prepare(
-    "UPDATE jobs SET leased_by = ?, leased_until = ?, status = 'running', started_at = coalesce(started_at, ?) WHERE job_id = ?",
+  const lease = db.prepare("UPDATE jobs SET leased_by = ?, leased_until = ? WHERE job_id = ?");
+  const run = db.prepare(
+    "UPDATE jobs SET status = 'running', started_at = coalesce(started_at, ?) WHERE job_id = ? AND list_cursor IS NULL",
   );
-  const items = db.prepare("SELECT items FROM job_items WHERE job_id = ? AND chunk = ?");
+  const items = db.prepare("SELECT position, items FROM job_items WHERE job_id = ? AND position < ? ORDER BY position DESC LIMIT 1");
   const write = db.prepare(
     "UPDATE jobs SET status = ?, done = ?, failed = ?, errors = ?, started_at = ?, ended_at = ?, leased_until = ? WHERE job_id = ?",
   );
   const end = db.prepare("UPDATE jobs SET status = ?, errors = ?, ended_at = ? WHERE job_id = ?");
-  const dropItems = db.prepare("DELETE FROM job_items WHERE job_id = ? AND chunk < ?");
+  const dropItems = db.prepare("DELETE FROM job_items WHERE job_id = ? AND position >= ?");
   const expire = db.prepare("DELETE FROM jobs WHERE job_id IN (SELECT job_id FROM jobs WHERE ended_at <= ? LIMIT ?)");
-  const orphans = db.prepare(`
-    DELETE FROM job_items WHERE (job_id, chunk) IN (
-      SELECT job_id, chunk FROM job_items AS i WHERE NOT EXISTS (SELECT 1 FROM jobs AS j WHERE j.job_id = i.job_id) AND job_id < ? LIMIT ?)`);
+
+  function read(environmentId: number, id: string): Job | null {
+    const row = select.get(id, environmentId) as JobRow | undefined;
+    return row ? toJob(row) : null;
+  }
 
   function find(environmentId: number, id: string): (Job & { leasedBy: string | null }) | null {
     const row = select.get(id, environmentId) as JobRow | undefined;
     return row ? { ...toJob(row), leasedBy: row.leased_by } : null;
+  }
+
+  function insertJob(job: NewJob): Job {
+    const { id, environmentId, items: first, lease: taken } = job;
+    const { status, startedAt, endedAt } = beginJob(job);
+    insert.run(
+      ...[id, environmentId, job.kind, job.filter, job.functionId, status, first.length, job.rate, job.listCursor],
+      ...[job.createdAt, startedAt, endedAt, taken?.node ?? null, taken?.until ?? 0],
+    );
+    if (first.length > 0) insertItems.run(id, 0, environmentId, JSON.stringify(first));
+    return read(environmentId, id) as Job;
+  }
+
+  function addItems(params: JobItemsAddParams): Job | null {
+    const { id, environmentId, node, until, items: added, listCursor } = params;
+    const job = find(environmentId, id);
+    const next = job && job.leasedBy === node ? addJobItems(job, params) : null;
+    if (!job || !next) return null;
+    if (added.length > 0) insertItems.run(id, job.total, environmentId, JSON.stringify(added));
+    addPage.run(next.status, next.total, listCursor, next.startedAt, next.endedAt, until, id);
+    return read(environmentId, id);
   }
 
   function advance(params: JobAdvanceParams): Job | null {
@@ -52,8 +87,8 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
     const allocation = new LeaseAllocation(now, undefined);
     for (const { eventSequence, run } of starts) startRuns.startForStored(allocation, environmentId, eventSequence, run);
     write.run(next.status, next.done, next.failed, JSON.stringify(next.errors), next.startedAt, next.endedAt, until, id);
-    dropItems.run(id, next.chunksDone);
-    return find(environmentId, id);
+    dropItems.run(id, next.itemsLeft);
+    return read(environmentId, id);
   }
 
   function list({ environmentId, limit, after, status }: Parameters<JobStore["jobList"]>[0]) {
@@ -67,31 +102,20 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
   }
 
   return {
-    jobItemsInsert: ({ id, environmentId, chunk, items: added }) =>
-      writer.submit(() => void insertItems.run(id, chunk, environmentId, JSON.stringify(added))),
-    jobInsert: ({ id, environmentId, kind, filter, functionId, total, rate, createdAt }) =>
-      writer.submit(() => {
-        const endedAt = total === 0 ? createdAt : null;
-        const status = total === 0 ? "completed" : "queued";
-        insert.run(id, environmentId, kind, filter, functionId, status, total, rate, createdAt, endedAt, endedAt);
-      }),
-    async jobGet({ environmentId, id }) {
-      const row = select.get(id, environmentId) as JobRow | undefined;
-      return row ? toJob(row) : null;
-    },
+    jobInsert: (job) => writer.submit(() => insertJob(job)),
+    jobItemsAdd: (params) => writer.submit(() => addItems(params)),
+    jobGet: async ({ environmentId, id }) => read(environmentId, id),
     jobList: async (params) => list(params),
     jobClaim: ({ node, now, until, except }) =>
       writer.submit(() => {
         const row = (open.all(node, now) as unknown as JobRow[]).find(({ job_id }) => !(except as readonly string[]).includes(job_id));
         if (!row) return null;
-        lease.run(node, until, now, row.job_id);
+        lease.run(node, until, row.job_id);
+        run.run(now, row.job_id);
         return toJob(select.get(row.job_id, row.environment_id) as unknown as JobRow);
       }),
-    async jobItems({ id, after, limit }) {
-      const { chunk, offset } = itemPosition(after);
-      const row = items.get(id, chunk);
-      return row ? (JSON.parse(row.items as string) as JobItem[]).slice(offset, offset + limit) : [];
-    },
+    jobItems: async ({ id, before, limit }) =>
+      lastItems(items.get(id, before) as { position: number; items: string } | undefined, before, limit),
     jobAdvance: (params) => writer.submit(() => advance(params), 1 + params.starts.length * ROWS_PER_START),
     jobEnd: ({ environmentId, id, status, now, error }) =>
       writer.submit(() => {
@@ -99,12 +123,11 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
         if (!job) return null;
         if (job.endedAt === null) {
           end.run(status, JSON.stringify([...job.errors, ...(error ? [error] : [])].slice(0, JOB_ERRORS_MAX)), now, id);
-          dropItems.run(id, Number.MAX_SAFE_INTEGER);
+          dropItems.run(id, 0);
         }
         const row = select.get(id, environmentId);
         return toJob(row as unknown as JobRow);
       }),
-    jobExpireMany: ({ endedUntil, abandonedUntil, limit }) =>
-      writer.submit(() => Number(expire.run(endedUntil, limit).changes) + Number(orphans.run(abandonedUntil, limit).changes), limit),
+    jobExpireMany: ({ endedUntil, limit }) => writer.submit(() => Number(expire.run(endedUntil, limit).changes), limit),
   };
 }

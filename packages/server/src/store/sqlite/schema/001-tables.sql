@@ -544,8 +544,8 @@ CREATE TABLE traffic_hours (
   PRIMARY KEY (environment_id, at)
 ) STRICT, WITHOUT ROWID;
 
--- Jobs, and the items of each: `items` is a JSON array of JOB_CHUNK_ITEMS, fewer in the last row. `done` is the cursor. Rows of items
--- without a job are of one that is being made, or was given up.
+-- Jobs, and the items of each: `items` is a JSON array of one page of the list, newest first, and `position` counts the items before it.
+-- While `list_cursor` is set, pages follow. `done` is the cursor of the work, which begins at the last item.
 CREATE TABLE jobs (
   job_id         TEXT PRIMARY KEY,
   environment_id INTEGER NOT NULL,
@@ -557,6 +557,7 @@ CREATE TABLE jobs (
   done           INTEGER NOT NULL DEFAULT 0,
   failed         INTEGER NOT NULL DEFAULT 0,
   rate           INTEGER NOT NULL,
+  list_cursor    TEXT,
   errors         TEXT NOT NULL DEFAULT '[]',
   created_at     INTEGER NOT NULL,
   started_at     INTEGER,
@@ -570,10 +571,10 @@ CREATE INDEX jobs_open ON jobs (job_id) WHERE ended_at IS NULL;
 
 CREATE TABLE job_items (
   job_id         TEXT NOT NULL,
-  chunk          INTEGER NOT NULL,
+  position       INTEGER NOT NULL,
   environment_id INTEGER NOT NULL,
   items          TEXT NOT NULL,
-  PRIMARY KEY (job_id, chunk)
+  PRIMARY KEY (job_id, position)
 ) STRICT, WITHOUT ROWID;
 
 -- Rules of alerts, and whether each is raised. `changes` counts how often it was raised or resolved.
@@ -590,6 +591,7 @@ CREATE TABLE alert_rules (
   created_at     INTEGER NOT NULL,
   updated_at     INTEGER NOT NULL,
   raised_at      INTEGER,
+  last_raised_at INTEGER,
   value          REAL,
   changes        INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (environment_id, rule_id)

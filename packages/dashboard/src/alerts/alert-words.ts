@@ -1,0 +1,73 @@
+/** What alert rules measure, in words. */
+
+import type { AlertKind, AlertRuleFields } from "../api/alerts.ts";
+import { count, plural } from "../ui/numbers.ts";
+
+interface AlertWords {
+  label: string;
+  help: string;
+  /** What the threshold is measured in. */
+  unit: string;
+  /** The rule can be limited to one function. */
+  takesFunction: boolean;
+  /** What happened in a span of time counts, rather than how things are now. */
+  hasWindow: boolean;
+}
+
+export const ALERT_WORDS: Readonly<Record<AlertKind, AlertWords>> = {
+  failure_rate: {
+    label: "Failure rate",
+    help: "Failed runs among those that ended.",
+    unit: "per cent",
+    takesFunction: true,
+    hasWindow: true,
+  },
+  failure_count: { label: "Failed runs", help: "How many runs failed.", unit: "runs", takesFunction: true, hasWindow: true },
+  queue_age: {
+    label: "Queue age",
+    help: "How long the oldest call that is due has waited.",
+    unit: "seconds",
+    takesFunction: true,
+    hasWindow: false,
+  },
+  refused_requests: {
+    label: "Refused webhook requests",
+    help: "Requests to webhooks of this environment that were not accepted.",
+    unit: "requests",
+    takesFunction: false,
+    hasWindow: true,
+  },
+  unmatched_events: {
+    label: "Events without a subscriber",
+    help: "Events that started no function and resumed none.",
+    unit: "events",
+    takesFunction: false,
+    hasWindow: true,
+  },
+};
+
+/** The rule as a sentence, such as "At least 20 % of runs of shop-pay fail within 5 min". */
+export function ruleText(rule: Pick<AlertRuleFields, "kind" | "function" | "threshold" | "windowSeconds">): string {
+  const within = ALERT_WORDS[rule.kind].hasWindow ? ` within ${spanText(rule.windowSeconds)}` : "";
+  const whose = rule.function === null ? "" : ` of ${rule.function}`;
+  return `At least ${measured(rule, whose)}${within}`;
+}
+
+function measured({ kind, threshold }: Pick<AlertRuleFields, "kind" | "threshold">, whose: string): string {
+  if (kind === "failure_rate") return `${threshold} % of runs${whose} fail`;
+  if (kind === "failure_count") return `${plural(threshold, "run")}${whose} fail`;
+  if (kind === "queue_age") return `${spanText(threshold)} of waiting in the queue${whose}`;
+  if (kind === "refused_requests") return `${plural(threshold, "webhook request")} refused`;
+  return `${plural(threshold, "event")} without a subscriber`;
+}
+
+/** What was measured. */
+export function valueText({ kind }: Pick<AlertRuleFields, "kind">, value: number): string {
+  if (kind === "failure_rate") return `${Math.round(value * 10) / 10} %`;
+  return kind === "queue_age" ? spanText(Math.round(value)) : count(value);
+}
+
+export function spanText(seconds: number): string {
+  if (seconds % 3_600 === 0) return `${seconds / 3_600} h`;
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+}

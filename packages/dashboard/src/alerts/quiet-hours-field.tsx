@@ -1,0 +1,41 @@
+/** Hours of the day during which an alert is not raised. They are in UTC, whichever time zone the dashboard shows. */
+
+import type { AlertRuleFields } from "../api/alerts.ts";
+
+type QuietHours = AlertRuleFields["quietHours"];
+
+const NIGHT = { from: "22:00", to: "06:00" };
+
+export function QuietHoursField({ value, onChange }: { value: QuietHours; onChange: (value: QuietHours) => void }) {
+  return (
+    <div className="field">
+      <label className="row">
+        <input type="checkbox" checked={value !== null} onChange={({ target }) => onChange(target.checked ? NIGHT : null)} />
+        Quiet hours
+      </label>
+      {value !== null && (
+        <div className="row">
+          <input
+            className="input"
+            type="time"
+            required
+            aria-label="Quiet from"
+            value={value.from}
+            onChange={({ target }) => onChange({ ...value, from: target.value })}
+          />
+          to
+          <input
+            className="input"
+            type="time"
+            required
+            aria-label="Quiet until"
+            value={value.to}
+            onChange={({ target }) => onChange({ ...value, to: target.value })}
+          />
+          UTC
+        </div>
+      )}
+      <small>During quiet hours no alert is raised. Alerts that are raised already are still resolved.</small>
+    </div>
+  );
+}

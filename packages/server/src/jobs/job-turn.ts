@@ -1,0 +1,47 @@
+/** One turn of a job: the next page of its list is added to its items, or the next batch of them is worked on. Each is one transaction. */
+
+import type { Environment, Job, JobStore } from "../store/contract/index.ts";
+import type { JobFilter, JobKind } from "./job-kind.ts";
+
+export interface JobTurnParts {
+  store: JobStore & { storeNode: string };
+  environment(id: Environment["id"]): Environment | undefined;
+  leaseEnd(): number;
+  now(): number;
+}
+
+const BATCH_MAX = 100;
+/** How many batches a second a job is divided into, if its rate allows. */
+const BATCHES_PER_S = 4;
+
+/** `filter`: what the list is walked by, if the job does not say. Null: the lease is lost, or the job has ended. */
+export function takeTurn(parts: JobTurnParts, kind: JobKind, job: Job, filter?: JobFilter): Promise<Job | null> {
+  return job.listCursor === null ? workBatch(parts, kind, job) : addPage(parts, kind, job, filter ?? (JSON.parse(job.filter) as JobFilter));
+}
+
+async function addPage(
+  { store, environment, leaseEnd, now }: JobTurnParts,
+  kind: JobKind,
+  job: Job,
+  filter: JobFilter,
+): Promise<Job | null> {
+  const { id, environmentId, total, listCursor } = job;
+  const home = environment(environmentId);
+  if (!home) throw new Error("the environment of the job is not known here");
+  const { found, next } = await kind.find(home, filter, listCursor);
+  return store.jobItemsAdd({
+    ...{ id, environmentId, node: store.storeNode, now: now(), until: leaseEnd() },
+    ...{ after: total, items: found.map(({ item }) => item), listCursor: next },
+  });
+}
+
+async function workBatch({ store, leaseEnd, now }: JobTurnParts, kind: JobKind, job: Job): Promise<Job | null> {
+  const { id, environmentId, total, done } = job;
+  const limit = Math.min(Math.max(Math.ceil(job.rate / BATCHES_PER_S), 1), kind.batchMax ?? BATCH_MAX);
+  const items = await store.jobItems({ id, environmentId, before: total - done, limit });
+  const { starts, failures } = await kind.work(job, items);
+  return store.jobAdvance({
+    ...{ id, environmentId, node: store.storeNode, now: now(), until: leaseEnd() },
+    ...{ after: done, worked: items.length, starts, failures },
+  });
+}
