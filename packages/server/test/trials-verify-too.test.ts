@@ -29,6 +29,24 @@ test("a trial says which header, character or byte is wrong", async (t) => {
   assert.equal(unknown.verification.byte, undefined, "nothing is made up");
   assert.equal((await trial({ body: { a: 1 }, sign: true })).ok, true, "signed here");
   assert.deepEqual(await requestsOf(service, webhook), [], "nothing is stored");
+
+  const draft = async (body: object) => {
+    const named = { transform: "(evt, headers) => ({ name: 'draft/made', data: headers })", webhookId: webhook.id, ...body };
+    return (await service.rest("POST", "/transforms/test", { body: named })).body.data;
+  };
+  assert.deepEqual((await draft({ raw: signed })).verification.header, "X-Hub-Signature-256", "a draft after the webhook's verification");
+  assert.equal((await draft({ raw: signed, sign: true })).event.name, "draft/made");
+
+  // A secret that a trial puts into a header is not shown to the transform.
+  const echo = "(evt, headers) => ({ name: 'a/b', data: headers })";
+  for (const verify of [
+    { scheme: "header", header: "X-Token", secrets: [SECRET] },
+    { scheme: "basic", user: "u", secrets: [SECRET] },
+  ]) {
+    const webhook = await makeWebhook(service, echo, { verify });
+    const { body } = await service.rest("POST", `/webhooks/${webhook.id}/test`, { body: { raw: "{}", sign: true } });
+    assert.deepEqual([body.data.ok, body.data.event.data["X-Token"] ?? body.data.event.data.Authorization], [true, "***"]);
+  }
 });
 
 test("a trial runs the handshake", async (t) => {

@@ -56,6 +56,8 @@ export function readTestResult(text: JsonText): TestResult {
   return {
     ok: value("ok"),
     event: members.get("event") ?? null,
+    handshake: value("handshake"),
+    verification: value("verification"),
     error: value("error"),
     logs: value("logs") ?? [],
     durationMs: value("durationMs"),

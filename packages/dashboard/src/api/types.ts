@@ -204,6 +204,7 @@ export interface Webhook {
   verify: WebhookVerify | null;
   handshake: { preset?: string; source?: string; secrets?: ShownSecret[] } | null;
   answer: { status: number; contentType: string; body: string } | null;
+  mirror: { to: string[]; sample: number } | null;
   version: number;
   createdAt: string;
   updatedAt: string;
@@ -253,6 +254,10 @@ export interface WebhookRequest {
 export interface TestResult {
   ok: boolean;
   event: JsonText | null;
+  /** What the handshake answers; there is no event then. */
+  handshake: { status: number; contentType: string; headers: string[]; body: string } | null;
+  /** What verification found; null where there is none. */
+  verification: { ok: boolean; reason?: string; header?: string; character?: number; byte?: number } | null;
   error: { code: string; message: string; line?: number; column?: number } | null;
   logs: string[];
   durationMs: number;

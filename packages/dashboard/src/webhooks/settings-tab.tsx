@@ -12,6 +12,7 @@ import { FormDialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { toast, withToast } from "../ui/toasts.tsx";
 import { ChecksForm } from "./checks-form.tsx";
+import { MirrorForm } from "./mirror-form.tsx";
 
 export function SettingsTab({ env, webhook }: { env: string; webhook: Webhook }) {
   const [name, setName] = useState(webhook.name);
@@ -62,6 +63,7 @@ export function SettingsTab({ env, webhook }: { env: string; webhook: Webhook })
         )}
       </form>
       <ChecksForm webhook={webhook} />
+      {webhook.environment !== "branch" && <MirrorForm webhook={webhook} />}
       {deleting && <DeleteDialog env={env} webhook={webhook} onClose={() => setDeleting(false)} />}
     </>
   );

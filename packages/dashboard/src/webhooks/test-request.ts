@@ -9,9 +9,14 @@ export interface TestRequest {
   headers: string;
   /** The query string, without the question mark. */
   query: string;
+  method: string;
+  /** Signed with the webhook's first secret before it is tested, as the provider would. */
+  isSigned: boolean;
   /** The recorded request it was copied from; null once it is edited. */
   recordedId: string | null;
 }
+
+export const METHODS = ["POST", "GET", "HEAD"];
 
 export const CONTENT_TYPES = ["application/json", "application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
 
@@ -25,6 +30,8 @@ export const sampleRequest: TestRequest = {
   contentType: "application/json",
   headers: "User-Agent: provider/1.0",
   query: "",
+  method: "POST",
+  isSigned: true,
   recordedId: null,
 };
 
@@ -34,6 +41,8 @@ export function fromRecord(record: WebhookRequest): TestRequest {
     contentType: record.contentType ?? "",
     headers: headerText(record.headers),
     query: record.rawQuery,
+    method: record.method,
+    isSigned: false,
     recordedId: record.id,
   };
 }

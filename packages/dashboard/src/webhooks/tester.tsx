@@ -10,8 +10,9 @@ import { Icon } from "../ui/icon.tsx";
 import { Payload } from "../ui/payload.tsx";
 import { messageOf, Notice } from "../ui/states.tsx";
 import { duration } from "../ui/time.tsx";
+import { HandshakeVerdict, VerificationVerdict } from "./admission-verdict.tsx";
 import { SchemaVerdict } from "./schema-verdict.tsx";
-import { CONTENT_TYPES, fromRecord, headerText, type TestRequest } from "./test-request.ts";
+import { CONTENT_TYPES, fromRecord, headerText, METHODS, type TestRequest } from "./test-request.ts";
 import type { useDraftTest } from "./use-draft-test.ts";
 
 interface TesterProps {
@@ -47,6 +48,18 @@ export function Tester({ webhook, request, onRequest, draftTest }: TesterProps) 
               ))}
             </div>
             <span className="grow" />
+            {webhook.handshake && (
+              <select
+                className="input"
+                aria-label="Method"
+                value={request.method}
+                onChange={({ target }) => change({ method: target.value })}
+              >
+                {METHODS.map((method) => (
+                  <option key={method}>{method}</option>
+                ))}
+              </select>
+            )}
             <select
               className="input"
               aria-label="Content type"
@@ -68,6 +81,12 @@ export function Tester({ webhook, request, onRequest, draftTest }: TesterProps) 
             spellCheck={false}
             onChange={({ target }) => change({ [part.field]: target.value })}
           />
+          {webhook.verify && (
+            <label className="switch">
+              <input type="checkbox" checked={request.isSigned} onChange={({ target }) => change({ isSigned: target.checked })} /> Sign with
+              the webhook's secret
+            </label>
+          )}
         </div>
       </section>
       <DraftTestResult result={draftTest.data} error={draftTest.error} />
@@ -96,7 +115,15 @@ function SamplePicker({ webhook, request, onRequest }: Omit<TesterProps, "draftT
     const example = examples[Number(value)];
     if (!example) return;
     const contentType = Object.entries(example.headers).find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "application/json";
-    onRequest({ body: example.body, contentType, headers: headerText(example.headers), query: example.query, recordedId: null });
+    onRequest({
+      body: example.body,
+      contentType,
+      headers: headerText(example.headers),
+      query: example.query,
+      method: "POST",
+      isSigned: true,
+      recordedId: null,
+    });
   }
   return (
     <select
@@ -142,15 +169,22 @@ function DraftTestResult({ result, error }: { result: TestResult | undefined; er
       <div className="row wrap">
         {result.ok ? (
           <span className="badge ok">
-            <Icon name="checkCircle" size={13} /> Event accepted
+            <Icon name="checkCircle" size={13} /> {result.handshake ? "Handshake answered" : "Event accepted"}
           </span>
         ) : (
           <span className="badge bad">
             <Icon name="xCircle" size={13} /> {result.error?.code}
           </span>
         )}
+        {result.verification?.ok && (
+          <span className="badge ok">
+            <Icon name="checkCircle" size={13} /> Signature verified
+          </span>
+        )}
         <span className="quiet small num">{duration(result.durationMs)}</span>
       </div>
+      {result.verification && <VerificationVerdict verification={result.verification} />}
+      {result.handshake && <HandshakeVerdict answer={result.handshake} />}
       {result.error && (
         <Notice kind="bad" icon="alert">
           {result.error.message}

@@ -18,7 +18,7 @@ import { useKnownFields } from "./use-known-fields.ts";
 export function TransformTab({ webhook }: { webhook: Webhook }) {
   const [draft, setDraft] = useDraft(webhook);
   const [request, setRequest] = useFirstRequest(webhook);
-  const draftTest = useDraftTest(draft, request);
+  const draftTest = useDraftTest(webhook.id, draft, request);
   const queries = useQueryClient();
   const mayChange = useMayChange();
   const known = useKnownFields(webhook.environment, draft);

@@ -8,15 +8,15 @@ import { canonicalHeaders, queryLists, type TestRequest } from "./test-request.t
 
 const DEBOUNCE_MS = 350;
 
-export function useDraftTest(draft: string, request: TestRequest) {
+export function useDraftTest(webhookId: string, draft: string, request: TestRequest) {
   const [debounced, setDebounced] = useState({ draft, request });
   useEffect(() => {
     const timer = setTimeout(() => setDebounced({ draft, request }), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [draft, request]);
   return useQuery({
-    queryKey: ["draft-test", debounced.draft, debounced.request],
-    queryFn: ({ signal }) => testDraft(debounced.draft, debounced.request, signal),
+    queryKey: ["draft-test", webhookId, debounced.draft, debounced.request],
+    queryFn: ({ signal }) => testDraft(webhookId, debounced.draft, debounced.request, signal),
     placeholderData: keepPreviousData,
     enabled: debounced.draft.trim() !== "",
     gcTime: 10_000,
@@ -24,13 +24,13 @@ export function useDraftTest(draft: string, request: TestRequest) {
   });
 }
 
-async function testDraft(transform: string, { body, contentType, headers, query }: TestRequest, signal: AbortSignal) {
+/** A recorded request is tested as it was recorded: its signature is judged by its age at receipt. */
+async function testDraft(webhookId: string, transform: string, test: TestRequest, signal: AbortSignal) {
+  const { body, contentType, headers, query, method, isSigned, recordedId } = test;
+  const edited = { raw: body, headers: canonicalHeaders(headers), queryParams: queryLists(query), method, sign: isSigned };
   const request = {
-    transform,
-    raw: body,
-    headers: canonicalHeaders(headers),
-    queryParams: queryLists(query),
-    ...(contentType && { contentType }),
+    ...{ transform, webhookId },
+    ...(recordedId === null ? { ...edited, ...(contentType && { contentType }) } : { requestId: recordedId }),
   };
   return readTestResult(await callForText("/transforms/test", { method: "POST", body: request, signal }));
 }

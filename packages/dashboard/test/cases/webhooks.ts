@@ -95,6 +95,29 @@ export function webhookCases(browser: () => Browser): void {
     await page.getByText("Saved.").waitFor();
     const { data } = (await service.rest("GET", "/webhooks")).body;
     assert.deepEqual([data[0].verify.secrets, data[0].handshake, data[0].answer.status], [[{ last4: "hook" }], { preset: "slack" }, 204]);
+
+    const mirror = page.getByRole("form", { name: "Mirroring to branches" });
+    await mirror.getByLabel("Mirror events to branch environments").fill("feature/*\nmain-next");
+    await mirror.getByLabel("Share of the events").fill("12.5");
+    await mirror.getByRole("button", { name: "Update mirroring" }).click();
+    await until("the mirror", async () => (await service.rest("GET", "/webhooks")).body.data[0].mirror?.sample === 0.125);
+    assert.deepEqual((await service.rest("GET", "/webhooks")).body.data[0].mirror.to, ["feature/*", "main-next"]);
+    await mirror.getByLabel("Mirror events to branch environments").fill("");
+    await mirror.getByRole("button", { name: "Update mirroring" }).click();
+    await page.getByText("Mirroring is off.").waitFor();
+    assert.equal((await service.rest("GET", "/webhooks")).body.data[0].mirror, null);
+
+    await page.getByRole("link", { name: "Transform" }).click();
+    const result = page.getByRole("region", { name: "Result" });
+    await page.getByRole("textbox", { name: "Body of the test request" }).fill('{"zen":"Keep it logically awesome."}');
+    await result.getByText("signature_invalid").waitFor();
+    await result.getByLabel("What is wrong with the signature").getByText("X-Hub-Signature-256").waitFor();
+    await page.getByLabel("Sign with the webhook's secret").check();
+    await result.getByText("Signature verified").waitFor();
+    await page.getByRole("textbox", { name: "Body of the test request" }).fill('{"type":"url_verification","challenge":"c-1"}');
+    await result.getByText("Handshake answered").waitFor();
+    await result.getByText("Answer of the handshake: 200, text/plain").waitFor();
+    await result.getByText("c-1").waitFor();
   });
 
   test("a draft is run on recorded requests; versions are compared and restored; a request is replayed", async (t) => {

@@ -5,12 +5,12 @@
 
 import { createHash } from "node:crypto";
 import { canonicalName, Refusal } from "@inlet/protocol";
-import { type AdmissionRules, type AdmitParams, admitRequest, type Receipt } from "./admit-request.ts";
+import { type AdmissionRules, type AdmitParams, admitRequest, MASK, type Receipt } from "./admit-request.ts";
 import type { HandshakeAnswer } from "./handshake/handshake-answer.ts";
 import { judge, type TransformedRequest, transformRequest } from "./transform-request.ts";
 import type { TransformRunner } from "./transform-runner.ts";
 import { signRequest } from "./verify/sign-request.ts";
-import type { VerifyFault } from "./verify/verify-request.ts";
+import { credentialHeader, type VerifyFault } from "./verify/verify-request.ts";
 
 export interface TrialRequest {
   transform: string;
@@ -73,7 +73,7 @@ export async function tryTransform(runner: TransformRunner, request: TrialReques
   const verification = fault ? { verification: { ok: false, ...fault } } : isVerified ? { verification: { ok: true } } : {};
   if (refused) return { error: { code: refused.code, message: refused.message }, ...verification, logs, durationMs };
   if (answer) return { handshake: answer, logs, durationMs };
-  const trial = await runTransform(runner, { ...request, bytes, headers }, limits);
+  const trial = await runTransform(runner, { ...request, bytes, headers: { ...headers, ...maskOf(admission) } }, limits);
   return { ...trial, ...verification, logs: [...logs, ...trial.logs], durationMs: durationMs + trial.durationMs };
 }
 
@@ -81,6 +81,12 @@ function signatureOf({ rules, urls, receipt }: TrialAdmission, bytes: Buffer, he
   const [secret] = rules.secrets.verify;
   if (!rules.verify || secret === undefined) return {};
   return signRequest({ verify: rules.verify, secret, bytes, headers, urls, contentType: headers["Content-Type"], at: receipt.at });
+}
+
+/** A secret that was put into a header here is not for the transform to see, which could hand it out. */
+function maskOf({ rules: { verify }, signs }: TrialAdmission): Record<string, string> {
+  const name = signs && verify ? credentialHeader(verify) : null;
+  return name === null ? {} : { [canonicalName(name)]: MASK };
 }
 
 async function runTransform(runner: TransformRunner, request: TrialRequest, { bytesMax }: TrialLimits): Promise<Trial> {

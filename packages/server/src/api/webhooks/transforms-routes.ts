@@ -9,7 +9,7 @@ import { dataOf, pageOf } from "../route-facts.ts";
 import { jsonDiff } from "./json-diff.ts";
 import { BACKTEST, PROVIDER_TEMPLATE, TRIAL_RESULT } from "./trial-schemas.ts";
 import { findRequest, withBody } from "./webhook-requests-routes.ts";
-import { TRIAL_FIELDS, WEBHOOK_TRIAL_FIELDS } from "./webhook-schemas.ts";
+import { WEBHOOK_TRIAL_FIELDS } from "./webhook-schemas.ts";
 import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
 
 export interface TrialParams {
@@ -75,6 +75,13 @@ interface TrialBody {
   requestId?: string;
 }
 
+interface WebhookTrialBody extends TrialBody {
+  method?: string;
+  sign?: boolean;
+}
+
+const WEBHOOK_ID = { type: "string", description: "Its handshake and verification come before the transform; needed with `requestId`." };
+
 type Verdict = "same" | "different" | "now_fails" | "now_works" | "still_fails";
 
 const BACKTEST_REQUESTS_MAX = 100;
@@ -111,14 +118,15 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
     return { data: items.map(([, template]) => template), page: { next } };
   });
 
-  app.post<{ Body: TrialBody & { transform: string; webhookId?: string } }>(
+  app.post<{ Body: WebhookTrialBody & { transform: string; webhookId?: string } }>(
     "/transforms/test",
     {
       schema: {
-        body: closed({ transform: { type: "string", minLength: 1 }, webhookId: { type: "string" }, ...TRIAL_FIELDS }, ["transform"]),
+        body: closed({ transform: { type: "string", minLength: 1 }, webhookId: WEBHOOK_ID, ...WEBHOOK_TRIAL_FIELDS }, ["transform"]),
         querystring: closed({}),
         summary: "Try a transform",
-        description: "On a payload, or on a recorded request. Stores nothing.",
+        description:
+          "On a payload, or on a recorded request; after the handshake and verification of a webhook, where one is named. Stores nothing.",
         response: { 200: dataOf(TRIAL_RESULT) },
         errors: ["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete"],
       },
@@ -127,14 +135,15 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
     async (request, reply) => {
       const { transform, webhookId, requestId } = request.body;
       reply.type("application/json");
-      if (requestId === undefined) return trialView(await parts.tryTransform(given(request.body, transform)));
+      if (requestId === undefined && webhookId === undefined) return trialView(await parts.tryTransform(given(request.body, transform)));
       const webhook = findWebhook(directory, request, webhookId ?? "");
+      if (requestId === undefined) return trialView(await parts.tryTransform(asked(request.body, webhook, transform)));
       const record = await findRequest(store, webhook, requestId);
       return trialView(await parts.tryTransform(recorded(record, webhook, transform)));
     },
   );
 
-  app.post<{ Params: { id: string }; Body: TrialBody & { method?: string; sign?: boolean } }>(
+  app.post<{ Params: { id: string }; Body: WebhookTrialBody }>(
     "/webhooks/:id/test",
     {
       config,
@@ -149,12 +158,9 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
     },
     async (request, reply) => {
       const webhook = findWebhook(directory, request, request.params.id);
-      const { requestId, method = "POST", sign = false } = request.body;
+      const { requestId } = request.body;
       reply.type("application/json");
-      if (requestId === undefined) {
-        const trial = { ...given(request.body, webhook.transform), webhook, method, sign };
-        return trialView(await parts.tryTransform(trial));
-      }
+      if (requestId === undefined) return trialView(await parts.tryTransform(asked(request.body, webhook, webhook.transform)));
       return trialView(await parts.tryTransform(recorded(await findRequest(store, webhook, requestId), webhook, webhook.transform)));
     },
   );
@@ -211,6 +217,11 @@ function given({ body, raw, contentType, headers = {}, queryParams = {} }: Trial
     headers,
     queryParams: Object.fromEntries(Object.entries(queryParams).map(([name, value]) => [name, Array.isArray(value) ? value : [value]])),
   };
+}
+
+function asked(body: WebhookTrialBody, webhook: Webhook, transform: string): TrialParams {
+  const { method = "POST", sign = false } = body;
+  return { ...given(body, transform), webhook, method, sign };
 }
 
 /** The event goes in as the text it is, so that nothing is written twice. */

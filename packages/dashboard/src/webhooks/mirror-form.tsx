@@ -1,0 +1,69 @@
+/** Which branch environments get a copy of a webhook's events, and of how many of them. */
+
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { call } from "../api/client.ts";
+import { webhookQuery } from "../api/queries.ts";
+import { useMayChange } from "../api/session.ts";
+import type { Webhook } from "../api/types.ts";
+import { withToast } from "../ui/toasts.tsx";
+
+export function MirrorForm({ webhook }: { webhook: Webhook }) {
+  const [to, setTo] = useState(webhook.mirror?.to.join("\n") ?? "");
+  const [percent, setPercent] = useState(String((webhook.mirror?.sample ?? 1) * 100));
+  const queries = useQueryClient();
+  const mayChange = useMayChange();
+  const names = to
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+  async function save(event: FormEvent) {
+    event.preventDefault();
+    const mirror = names.length === 0 ? null : { to: names, sample: Number(percent) / 100 };
+    const path = `/webhooks/${encodeURIComponent(webhook.id)}`;
+    const saved = await withToast(call<Webhook>(path, { method: "PUT", body: { mirror } }), mirror ? "Saved." : "Mirroring is off.");
+    if (saved) queries.setQueryData(webhookQuery(webhook.id).queryKey, saved);
+  }
+
+  return (
+    <form className="card card-body stack settings-form" onSubmit={save} aria-label="Mirroring to branches">
+      <label className="field">
+        <span>Mirror events to branch environments</span>
+        <textarea
+          className="input code"
+          rows={2}
+          spellCheck={false}
+          placeholder="feature/*"
+          value={to}
+          onChange={({ target }) => setTo(target.value)}
+        />
+        <span className="quiet small">
+          One name per line, which may end in *. Copies are marked and not counted as traffic. Empty: off.
+        </span>
+      </label>
+      {names.length > 0 && (
+        <label className="field">
+          <span>Share of the events, in percent</span>
+          <input
+            className="input"
+            type="number"
+            required
+            min={0.01}
+            max={100}
+            step="any"
+            value={percent}
+            onChange={({ target }) => setPercent(target.value)}
+          />
+        </label>
+      )}
+      {mayChange && (
+        <div>
+          <button type="submit" className="button primary">
+            Update mirroring
+          </button>
+        </div>
+      )}
+    </form>
+  );
+}
