@@ -18,9 +18,12 @@ export type {
 export type { Jsonified, StepResult } from "./events/jsonified.ts";
 export type { PublishedMessage, RealtimeTopic } from "./events/realtime-topic.ts";
 export type { SentSignal } from "./events/sent-signal.ts";
+export type { EventMeta, Sessions } from "./events/sessions.ts";
 export type { InferInput, InferOutput, StandardSchemaV1 } from "./events/standard-schema.ts";
 export type { AiModel, AiTools, FetchOptions, InferOptions } from "./functions/ai-tools.ts";
 export type { FailureContext, FunctionContext } from "./functions/context.ts";
+export type { DeferOptions, DeferParent, Deferred, DeferredFunction } from "./functions/defer.ts";
+export { createDefer, type DeferConfig, type DeferContext } from "./functions/deferred-function.ts";
 export type { CancelOn, ConcurrencyLimit, Duration, Expression, RunConcurrency } from "./functions/function-config.ts";
 export type { FailureEvent, InletFunction } from "./functions/inlet-function.ts";
 export type { InvokeOptions, SignalOptions, StepTools, WaitOptions } from "./functions/step-tools.ts";

@@ -1,5 +1,5 @@
 /** The test kit: runs a function in the test's own process, step by step, with the steps the test wants mocked. No service, no network. */
 
 export { failureFunction } from "./functions/inlet-function.ts";
-export { type FunctionRun, type RunFunctionOptions, runFunction } from "./testing/run-function.ts";
+export { type DeferredCall, type FunctionRun, type RunFunctionOptions, runFunction } from "./testing/run-function.ts";
 export type { RanStep, StepMock } from "./testing/settle-step.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
-import { Inlet, type InletFunction, NonRetriableError, RetryAfterError, StepError } from "@inlet/sdk";
+import { createDefer, Inlet, type InletFunction, NonRetriableError, RetryAfterError, StepError } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import { EVENT_KEY, startTestService, type TestService } from "../../server/test/support/service.ts";
 import { listen } from "./listen.ts";
@@ -188,4 +188,43 @@ test("start: an app that holds another key is not called into", async (t) => {
   const url = `${await listen(t, serve({ client: stranger, functions: [] }))}/api/inlet`;
   const { status, text } = await service.rest("POST", "/apps", { body: { url } });
   assert(status >= 400, text);
+});
+
+test("deferred functions start when the run has ended, however it ends; sessions go on to all that a run starts", async (t) => {
+  const { inlet, open, ended, service } = await setStage(t, "start");
+  const later = createDefer(inlet, { id: "later" }, ({ event, parents, sessions }) => ({ data: event.data, parents, sessions }));
+  const seen = inlet.createFunction({ id: "seen" }, { event: "shop/seen" }, ({ event, sessions }) => [event.meta?.sessions, sessions]);
+  const chat = inlet.createFunction({ id: "chat", retries: 1 }, { event: "shop/chat" }, async ({ event, step, defer, attempt }) => {
+    defer("kept", { function: later, data: { n: 1, fails: event.data.fails } });
+    const dropped = defer("dropped", { function: later, data: { n: 2 } });
+    await Promise.all([step.run("a", () => 1), step.run("b", () => 2)]);
+    await step.sendEvent("tell", { name: "shop/seen", data: {}, meta: { sessions: { user: null } } });
+    dropped.abort();
+    if (event.data.fails) throw new Error(`failure ${attempt}`);
+    return step.invoke("ask", { function: seen, data: {} });
+  });
+  await open(later, seen, chat);
+  const meta = { sessions: { chat: "7", user: "Ada" } };
+  const deferredBy = async (run: Ended) => {
+    for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; ) {
+      const { body } = await service.rest("GET", `/events?name=inngest/deferred.schedule&q=${run.id}`);
+      if (body.data.length > 0) return Promise.all(body.data.map(({ id }: { id: string }) => ended(later, id)));
+    }
+    throw new Error("nothing was deferred");
+  };
+  for (const fails of [false, true]) {
+    const { ids } = await inlet.send({ name: "shop/chat", data: { fails }, meta });
+    const run = await ended(chat, ids[0]);
+    const end = fails ? ["failed", "failure 1"] : ["completed", undefined];
+    assert.deepEqual([run.status, run.error?.message], end, JSON.stringify(run));
+    if (!fails) assert.deepEqual(run.output, [meta.sessions, meta.sessions], "what it invoked");
+    const parents = [{ fnSlug: "shop-chat", runId: run.id }];
+    assert.deepEqual(
+      (await deferredBy(run)).map(({ output }) => output),
+      [{ data: { n: 1, fails }, parents, sessions: meta.sessions }],
+    );
+  }
+  const { body } = await service.rest("GET", "/events?name=shop/seen");
+  const told = await ended(seen, body.data[0].id);
+  assert.deepEqual(told.output, [{ chat: "7" }, { chat: "7" }]);
 });

@@ -2,11 +2,12 @@
 
 import type { EventPayload, EventSchemas, KnownName, NoSchemas, SendableEvent, Trigger, TriggeredEvent } from "../events/event-types.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
+import { stampedEvent } from "../events/sessions.ts";
 import { validateSent } from "../events/validate-events.ts";
 import type { FailureContext, FunctionContext } from "../functions/context.ts";
 import { type CancelOn, checkId, type FlowConfig } from "../functions/function-config.ts";
 import { createInletFunction, type InletFunction, type PlainTrigger } from "../functions/inlet-function.ts";
-import type { Client } from "./client.ts";
+import type { Client, SendAs } from "./client.ts";
 import { Realtime } from "./realtime.ts";
 import { currentRun } from "./run-context.ts";
 import { sendEvents } from "./send-events.ts";
@@ -20,6 +21,8 @@ export interface InletOptions<Schemas, Checked extends boolean> extends Settings
   events?: Schemas | undefined;
   /** Checks events against their schemas at run time, when sent and when received. */
   validate?: Checked | undefined;
+  /** Whether what a run starts belongs to the run's sessions. Default: true. */
+  sessionPropagation?: boolean | undefined;
 }
 
 export interface FunctionConfig<Schemas, Checked, Event> extends FlowConfig {
@@ -35,6 +38,7 @@ export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boo
   declare readonly settings: Settings;
   readonly schemas: EventSchemas;
   readonly validates: boolean;
+  readonly sessionPropagation: boolean;
   readonly realtime: Realtime;
 
   constructor(options: InletOptions<Schemas, Checked>) {
@@ -43,21 +47,21 @@ export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boo
     Object.defineProperty(this, "settings", { value: readSettings(options) });
     this.schemas = options.events ?? {};
     this.validates = options.validate === true;
+    this.sessionPropagation = options.sessionPropagation !== false;
     this.realtime = new Realtime(() => this.settings);
   }
 
   /** Resolves once the service has the events on disk, with one Event ID for each. Await it: a serverless runtime may stop otherwise. */
   async send(events: SendableEvent<Schemas> | readonly SendableEvent<Schemas>[]): Promise<{ ids: string[] }> {
-    return this.sendAs(events as EventPayload | readonly EventPayload[], { runId: currentRun()?.runId });
+    const { runId, sessions } = currentRun() ?? {};
+    return this.sendAs(events as EventPayload | readonly EventPayload[], { runId, sessions });
   }
 
   /** As `send`, under a given seed: what a step uses, so that its retries store nothing twice. */
-  async sendAs(
-    events: EventPayload | readonly EventPayload[],
-    as: { seed?: string; runId?: string | undefined },
-  ): Promise<{ ids: string[] }> {
-    const list = Array.isArray(events) ? (events as readonly EventPayload[]) : [events as EventPayload];
-    if (this.validates) await validateSent(this.schemas, list);
+  async sendAs(events: EventPayload | readonly EventPayload[], { sessions, ...as }: SendAs): Promise<{ ids: string[] }> {
+    const given = Array.isArray(events) ? (events as readonly EventPayload[]) : [events as EventPayload];
+    if (this.validates) await validateSent(this.schemas, given);
+    const list = this.sessionPropagation ? given.map((event) => stampedEvent(event, sessions)) : given;
     const capture = currentRun()?.capture;
     return { ids: capture ? capture.events(list) : await sendEvents(this.settings, { events: list, ...as }) };
   }

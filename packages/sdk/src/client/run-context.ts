@@ -3,10 +3,13 @@
 import type { EventPayload } from "../events/event-types.ts";
 import type { PublishedMessage } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
+import type { Sessions } from "../events/sessions.ts";
 import { builtinModule } from "../variables.ts";
 
 export interface RunContext {
   runId: string;
+  /** Of the run, handed on to what it sends. */
+  sessions: Sessions;
   /** The step whose body is running, if one is. */
   stepId?: string;
   capture?: Capture | undefined;

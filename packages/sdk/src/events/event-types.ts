@@ -4,6 +4,7 @@
  */
 
 import type { Jsonified } from "./jsonified.ts";
+import type { EventMeta, Sessions } from "./sessions.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 
 export type EventSchemas = Record<string, StandardSchemaV1>;
@@ -22,11 +23,13 @@ export interface EventPayload<Name extends string = string, Data = OpenData> {
   ts?: number | undefined;
   v?: string | undefined;
   user?: Record<string, unknown> | undefined;
+  meta?: EventMeta | undefined;
 }
 
 export interface ReceivedEvent<Name extends string = string, Data = OpenData> extends EventPayload<Name, Data> {
   id: string;
   ts: number;
+  meta?: { sessions?: Sessions | undefined } | undefined;
 }
 
 /** What a function with a cron trigger receives. */

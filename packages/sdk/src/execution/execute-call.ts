@@ -15,8 +15,11 @@
 
 import { inRunContext, type RunContext } from "../client/run-context.ts";
 import { NonRetriableError, StepError } from "../errors.ts";
+import type { Sessions } from "../events/sessions.ts";
+import type { Deferred } from "../functions/defer.ts";
 import { hashStepId } from "../wire/sha1.ts";
-import { type Memo, readMemo, type StepMemos, type StepOperation } from "../wire/step-operations.ts";
+import { type DeferOperation, type Memo, readMemo, type StepMemos, type StepOperation } from "../wire/step-operations.ts";
+import { type DeferRequest, DeferredCalls } from "./deferred-calls.ts";
 import { type FoundStep, plannedOperation, type StepRequest } from "./found-step.ts";
 import { ReplayOrder } from "./replay-order.ts";
 import { refuseNested, runStep, type StepOutcome } from "./run-step.ts";
@@ -35,10 +38,14 @@ export interface Call {
   requestedStep: string | null;
   /** Whether a single new step may be run in this call. */
   mayRunAtOnce: boolean;
+  sessions: Sessions;
   capture?: RunContext["capture"];
 }
 
-export type Outcome =
+/** `deferred` is told with it, however the call ends. */
+export type Outcome = CallEnd & { deferred: readonly DeferOperation[] };
+
+type CallEnd =
   | { kind: "returned"; data: unknown }
   | { kind: "threw"; error: unknown }
   | { kind: "planned"; operations: StepOperation[]; askAfterEach: boolean }
@@ -50,6 +57,7 @@ export interface Execution {
   find: (request: StepRequest) => Promise<unknown>;
   /** False while results of earlier calls are still being handed over. */
   isNew: () => boolean;
+  defer: (request: DeferRequest) => Deferred;
 }
 
 export function executeCall(call: Call, code: (execution: Execution) => unknown): Promise<Outcome> {
@@ -58,7 +66,8 @@ export function executeCall(call: Call, code: (execution: Execution) => unknown)
 
 class CallExecution implements Execution {
   readonly #call: Call;
-  readonly #end: (outcome: Outcome) => void;
+  readonly #end: (outcome: CallEnd) => void;
+  readonly #deferred = new DeferredCalls();
   readonly #replay: ReplayOrder<FoundStep & { memo: Memo }>;
   readonly #used = new Set<string>();
   readonly #nextIndex = new Map<string, number>();
@@ -78,13 +87,13 @@ class CallExecution implements Execution {
       if (this.#isOver) return;
       this.#isOver = true;
       clearTimeout(this.#searchTimer);
-      resolve(outcome);
+      resolve({ ...outcome, deferred: this.#deferred.operations() });
     };
   }
 
   start(code: (execution: Execution) => unknown): void {
-    const { runId, capture } = this.#call;
-    const context: RunContext = { runId, capture };
+    const { runId, sessions, capture } = this.#call;
+    const context: RunContext = { runId, sessions, capture };
     inRunContext(context, async () => code(this)).then(
       (data) => this.#settle({ kind: "returned", data }),
       (error: unknown) => this.#settle({ kind: "threw", error }),
@@ -92,12 +101,14 @@ class CallExecution implements Execution {
   }
 
   /** The code is through. In a call for one step that is not what was asked for: the step must have been found by now. */
-  #settle(outcome: Outcome): void {
+  #settle(outcome: CallEnd): void {
     if (!this.#isSearching()) this.#end(outcome);
     else if (!this.#wanted()) this.#end(this.#stepMissing());
   }
 
   readonly isNew = (): boolean => !this.#replay.isReplaying || this.#fresh.length > 0;
+
+  readonly defer = (request: DeferRequest): Deferred => this.#deferred.add({ ...request, id: this.#uniqueId(request.id).id });
 
   readonly find = (request: StepRequest): Promise<unknown> => {
     refuseNested(request.id);
@@ -198,7 +209,7 @@ class CallExecution implements Execution {
     return requestedStep !== null && (!Object.hasOwn(memos, requestedStep) || readMemo(memos[requestedStep]).kind === "input");
   }
 
-  #stepMissing(): Outcome {
+  #stepMissing(): CallEnd {
     return { kind: "step-missing", requested: this.#call.requestedStep ?? "", found: this.#fresh.map(({ id }) => id) };
   }
 }

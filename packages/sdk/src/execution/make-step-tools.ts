@@ -6,6 +6,7 @@ import { durationText, instantText } from "../duration.ts";
 import type { EventPayload, ReceivedEvent } from "../events/event-types.ts";
 import type { RealtimeTopic } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
+import { type EventMeta, type Sessions, stampedMeta } from "../events/sessions.ts";
 import { validateReceived } from "../events/validate-events.ts";
 import type { FetchOptions, InferOptions } from "../functions/ai-tools.ts";
 import { fullId, type InletFunction } from "../functions/inlet-function.ts";
@@ -19,17 +20,18 @@ export interface StepSource {
   runId: string;
   /** When the run's event happened: the same in every call. */
   eventMs: number;
+  sessions: Sessions;
   find: (request: StepRequest) => Promise<unknown>;
 }
 
-export function makeStepTools({ client, runId, eventMs, find }: StepSource): AnyStepTools {
+export function makeStepTools({ client, runId, eventMs, sessions, find }: StepSource): AnyStepTools {
   const tools = {
     run(id: string, body: (...args: unknown[]) => unknown, ...args: unknown[]) {
       if (typeof body !== "function") throw new TypeError(`step.run("${id}") needs a function`);
       return find({ id, op: "StepRun", input: args, opts: { type: "step.run" }, run: (_, input) => body(...input) });
     },
     sendEvent(id: string, events: EventPayload | readonly EventPayload[]) {
-      const send = ({ hash }: { hash: string }) => client.sendAs(events, { seed: stepSeed(runId, hash, eventMs), runId });
+      const send = ({ hash }: { hash: string }) => client.sendAs(events, { seed: stepSeed(runId, hash, eventMs), runId, sessions });
       return find({ id, op: "StepRun", opts: { type: "step.sendEvent" }, run: send });
     },
     sleep(id: string, duration: number | string) {
@@ -72,11 +74,12 @@ export function makeStepTools({ client, runId, eventMs, find }: StepSource): Any
         return find({ id, op: "StepRun", opts: { type: "step.realtime.publish" }, run, revive: () => undefined });
       },
     },
-    invoke(id: string, { function: called, data = {}, user, v, timeout }: InvokeParameters) {
+    invoke(id: string, { function: called, data = {}, user, v, meta: given, timeout }: InvokeParameters) {
       if (!called) throw new TypeError(`step.invoke("${id}") needs a function`);
+      const meta = stampedMeta(given, client.sessionPropagation ? sessions : undefined);
       const opts = {
         function_id: typeof called === "string" ? called : fullId(called),
-        payload: { data, ...(user === undefined ? {} : { user }), ...(v === undefined ? {} : { v }) },
+        payload: { data, ...(user && { user }), ...(v !== undefined && { v }), ...(meta && { meta }) },
         ...(timeout === undefined ? {} : { timeout: limitText(timeout) }),
       };
       return find({ id, op: "InvokeFunction", opts });
@@ -90,6 +93,7 @@ interface InvokeParameters {
   data?: unknown;
   user?: Readonly<Record<string, unknown>>;
   v?: string;
+  meta?: EventMeta;
   timeout?: number | string | Date;
 }
 

@@ -4,11 +4,14 @@ import type { Client } from "../client/client.ts";
 import type { RunContext } from "../client/run-context.ts";
 import type { Logger } from "../client/settings.ts";
 import type { ReceivedEvent } from "../events/event-types.ts";
+import { type Sessions, sharedSessions } from "../events/sessions.ts";
 import { validateReceived } from "../events/validate-events.ts";
 import type { FunctionContext } from "../functions/context.ts";
+import type { Defer } from "../functions/defer.ts";
 import { FAILURE_SUFFIX, type InletFunction } from "../functions/inlet-function.ts";
 import type { CallBody } from "../wire/call-body.ts";
 import { fromWireError, type WireError } from "../wire/wire-error.ts";
+import { makeDefer } from "./deferred-calls.ts";
 import { type Execution, executeCall, type Outcome } from "./execute-call.ts";
 import { makeStepTools } from "./make-step-tools.ts";
 
@@ -21,28 +24,32 @@ export interface RunCallOptions {
 }
 
 export function runCall(fn: InletFunction, body: CallBody, { requestedStep, capture }: RunCallOptions): Promise<Outcome> {
+  const sessions = sharedSessions(body.events);
   const call = {
     runId: body.runId,
     memos: body.steps,
     stack: body.stack,
     requestedStep,
+    sessions,
     capture,
     mayRunAtOnce: !body.disableImmediateExecution,
   };
   const handler = fn.handler as (context: PlainContext) => unknown;
   return executeCall(call, (execution) =>
     fn.client.validates
-      ? validated(fn.client, body).then((events) => handler(contextOf(fn, { ...body, ...events }, execution)))
-      : handler(contextOf(fn, body, execution)),
+      ? validated(fn.client, body).then((events) => handler(contextOf(fn, { ...body, ...events }, execution, sessions)))
+      : handler(contextOf(fn, body, execution, sessions)),
   );
 }
 
-function contextOf({ client, id }: InletFunction, body: CallBody, { find, isNew }: Execution): PlainContext {
+function contextOf({ client, id }: InletFunction, body: CallBody, { find, isNew, defer }: Execution, sessions: Sessions): PlainContext {
   const eventMs = typeof body.event.ts === "number" ? body.event.ts : 0;
   const context: PlainContext = {
     event: body.event,
     events: body.events as [ReceivedEvent, ...ReceivedEvent[]],
-    step: makeStepTools({ client, runId: body.runId, eventMs, find }),
+    step: makeStepTools({ client, runId: body.runId, eventMs, sessions, find }),
+    defer: makeDefer(client, sessions, defer) as Defer,
+    sessions,
     runId: body.runId,
     attempt: body.attempt,
     maxAttempts: body.maxAttempts,

@@ -14,10 +14,10 @@ export interface StepOutcome {
   retry?: { isFinal: boolean; afterSeconds: number | undefined };
 }
 
-export async function runStep(step: FoundStep, call: Pick<RunContext, "runId" | "capture">): Promise<StepOutcome> {
+export async function runStep(step: FoundStep, call: Pick<RunContext, "runId" | "sessions" | "capture">): Promise<StepOutcome> {
   const startedAt = Date.now();
   try {
-    const context: RunContext = { runId: call.runId, capture: call.capture, stepId: step.id };
+    const context: RunContext = { runId: call.runId, sessions: call.sessions, capture: call.capture, stepId: step.id };
     const result = await inRunContext(context, async () => step.run?.(step, step.input ?? []));
     const operation: StepOperation = {
       op: "StepRun",

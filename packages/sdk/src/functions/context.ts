@@ -1,6 +1,8 @@
 /** What a handler is called with. */
 
 import type { Logger } from "../client/settings.ts";
+import type { Sessions } from "../events/sessions.ts";
+import type { Defer } from "./defer.ts";
 import type { FailureEvent } from "./inlet-function.ts";
 import type { StepTools } from "./step-tools.ts";
 
@@ -9,6 +11,10 @@ export interface FunctionContext<Schemas, Checked, Event> {
   /** All events of a batch; without batching just the one. */
   events: readonly [Event, ...Event[]];
   step: StepTools<Schemas, Checked>;
+  /** Starts another function when this run has ended, however it ends. */
+  defer: Defer;
+  /** The sessions in which all events agree. What the run starts belongs to them too; you may change them. */
+  sessions: Sessions;
   runId: string;
   /** 0 for the first attempt. It starts again with every step. */
   attempt: number;

@@ -4,6 +4,7 @@ import type { EventNamed, KnownName, SendableEvent } from "../events/event-types
 import type { Jsonified, StepResult } from "../events/jsonified.ts";
 import type { RealtimeTopic } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
+import type { EventMeta } from "../events/sessions.ts";
 import type { AiTools, FetchOptions } from "./ai-tools.ts";
 import type { Duration, Expression } from "./function-config.ts";
 import type { InletFunction } from "./inlet-function.ts";
@@ -35,6 +36,8 @@ export interface InvokeOptions<Called> {
   user?: Readonly<Record<string, unknown>> | undefined;
   /** Becomes the `v` of the invoked function's event. */
   v?: string | undefined;
+  /** Sessions of the invoked function's event. */
+  meta?: EventMeta | undefined;
   timeout?: Duration | Date | undefined;
 }
 

@@ -5,6 +5,7 @@ import type { Outcome } from "../execution/execute-call.ts";
 import { runCall } from "../execution/run-call.ts";
 import { type CallBody, readCallBody } from "../wire/call-body.ts";
 import { ASK_AFTER_EACH, ASK_AFTER_LAST, HEADER } from "../wire/headers.ts";
+import { hashStepId } from "../wire/sha1.ts";
 import { toWireError } from "../wire/wire-error.ts";
 import { type AppAnswer, errorAnswer, jsonAnswer } from "./app-request.ts";
 import { fetchRunState } from "./fetch-run-state.ts";
@@ -12,6 +13,8 @@ import type { ServedApp } from "./served-app.ts";
 
 /** The `stepId` of a call that is for no step in particular. */
 const DISCOVERY = "step";
+/** Stands for the function itself where operations are told. */
+const FUNCTION_STEP = hashStepId("complete");
 
 export async function callFunction(app: ServedApp, query: URLSearchParams, parsed: unknown): Promise<AppAnswer> {
   const id = query.get("fnId");
@@ -35,16 +38,17 @@ function functionMissing({ byId, client }: ServedApp, id: string | null): AppAns
 }
 
 function answerFor(outcome: Outcome, body: CallBody): AppAnswer {
+  const { deferred } = outcome;
   switch (outcome.kind) {
     case "returned":
-      return returned(outcome.data);
+      return returned(outcome.data, deferred);
     case "threw":
-      return threw(outcome.error);
+      return threw(outcome.error, deferred);
     case "planned":
-      return jsonAnswer(206, JSON.stringify(outcome.operations), askAgain(outcome.askAfterEach));
+      return jsonAnswer(206, JSON.stringify([...outcome.operations, ...deferred]), askAgain(outcome.askAfterEach));
     case "ran":
       // A step of a race does not know about it; the service does, and is told what it was told before.
-      return jsonAnswer(206, `[${outcome.step.text}]`, {
+      return jsonAnswer(206, `[${[outcome.step.text, ...deferred.map((one) => JSON.stringify(one))].join()}]`, {
         ...askAgain(body.version === ASK_AFTER_EACH),
         ...(outcome.step.retry && retryHeaders(outcome.step.retry)),
       });
@@ -57,18 +61,22 @@ function askAgain(afterEach: boolean): Record<string, string> {
   return { [HEADER.requestVersion]: String(afterEach ? ASK_AFTER_EACH : ASK_AFTER_LAST) };
 }
 
-function returned(data: unknown): AppAnswer {
+/** What the run deferred can only be told among operations: its end is then one of them. */
+function returned(data: unknown, deferred: Outcome["deferred"]): AppAnswer {
   try {
-    return jsonAnswer(200, JSON.stringify(data) ?? "null");
+    if (deferred.length === 0) return jsonAnswer(200, JSON.stringify(data) ?? "null");
+    return jsonAnswer(206, JSON.stringify([...deferred, { op: "RunComplete", id: FUNCTION_STEP, data: data ?? null }]));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    return threw(new NonRetriableError(`What the function returned cannot be kept as JSON: ${reason}`, { cause }));
+    return threw(new NonRetriableError(`What the function returned cannot be kept as JSON: ${reason}`, { cause }), []);
   }
 }
 
-function threw(error: unknown): AppAnswer {
+function threw(error: unknown, deferred: Outcome["deferred"]): AppAnswer {
   const final = isFinal(error);
   const headers = retryHeaders({ isFinal: final, afterSeconds: retryAfterSeconds(error) });
+  const failure = { op: final ? "StepFailed" : "StepError", id: FUNCTION_STEP, error: toWireError(error) };
+  if (deferred.length > 0) return jsonAnswer(206, JSON.stringify([...deferred, failure]), headers);
   return jsonAnswer(final ? 400 : 500, JSON.stringify(toWireError(error)), headers);
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Inlet } from "../client/inlet.ts";
 import { NonRetriableError } from "../errors.ts";
+import { createDefer } from "../functions/deferred-function.ts";
 import { failureFunction, runFunction } from "../testing.ts";
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
@@ -159,4 +160,63 @@ test("realtime messages are collected, from steps and from plain code", async ()
     { ...topic, data: { percent: 0 } },
     { ...topic, data: { percent: 50 } },
   ]);
+});
+
+test("collects deferred functions that were not aborted, and hands sessions on to what is sent", async () => {
+  const later = createDefer(inlet, { id: "later" }, ({ event, parents }) => [event.data.n, parents[0].runId]);
+  const fn = inlet.createFunction({ id: "defers" }, { event: "shop/chat" }, async ({ step, defer, sessions }) => {
+    defer("kept", { function: later, data: { n: 1 } });
+    const dropped = defer("dropped", { function: later, data: { n: 2 } });
+    await step.run("one", () => inlet.send({ name: "shop/plain", data: {} }));
+    dropped.abort();
+    await step.sendEvent("tell", { name: "shop/told", data: {}, meta: { sessions: { user: null } } });
+    return sessions;
+  });
+  const meta = { sessions: { chat: "7", user: "Ada" } };
+  const { result, error, sent, deferred } = await runFunction(fn, { event: { meta } });
+  assert.deepEqual([error, result], [undefined, meta.sessions]);
+  assert.deepEqual(deferred, [{ id: "kept", function: "shop-later", data: { n: 1 } }]);
+  assert.deepEqual(
+    sent.map(({ meta }) => meta),
+    [{ propagated_sessions: meta.sessions }, { sessions: { user: null }, propagated_sessions: meta.sessions }],
+  );
+  const failing = inlet.createFunction({ id: "fails" }, { event: "x" }, ({ defer }) => {
+    defer("clean up", { function: later, data: { n: 3 } });
+    throw new NonRetriableError("no use");
+  });
+  assert.deepEqual((await runFunction(failing)).deferred, [{ id: "clean up", function: "shop-later", data: { n: 3 } }]);
+  const _inngest = { parent_fn_slug: "shop-defers", parent_run_id: "01RUN" };
+  assert.deepEqual((await runFunction(later, { event: { data: { n: 1, _inngest } } })).result, [1, "01RUN"]);
+});
+
+test("what cannot be deferred is refused at the call", async () => {
+  const schema = {
+    "~standard": {
+      ...{ version: 1 as const, vendor: "test" },
+      validate: (value: unknown) => ((value as { n?: unknown }).n === 1 ? { value: { n: 1 } } : { issues: [{ message: "n is not 1" }] }),
+    },
+  };
+  const later = createDefer(inlet, { id: "later", schema }, () => undefined);
+  const faults = inlet.createFunction({ id: "faults" }, { event: "x" }, async ({ step, defer }) => {
+    const fault = (work: () => unknown) => {
+      try {
+        work();
+        return null;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const plain = inlet.createFunction({ id: "plain" }, { event: "x" }, () => undefined);
+    return [
+      fault(() => defer("a", { function: later, data: { n: 1 } })),
+      fault(() => defer("b", { function: later, data: { n: 2 } })),
+      fault(() => defer("c", { function: plain as never, data: {} as never })),
+      await step.run("nested", () => fault(() => defer("d", { function: later, data: { n: 1 } }))),
+    ];
+  });
+  const [fine, schemaFault, plainFault, nested] = (await runFunction(faults)).result as (string | null)[];
+  assert.equal(fine, null);
+  assert.match(schemaFault ?? "", /breaks its schema: n is not 1/);
+  assert.match(plainFault ?? "", /createDefer/);
+  assert.match(nested ?? "", /inside step "nested"/);
 });

@@ -9,13 +9,14 @@ import type { EventPayload, ReceivedEvent } from "../events/event-types.ts";
 import type { StepResult } from "../events/jsonified.ts";
 import type { PublishedMessage } from "../events/realtime-topic.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
+import type { Sessions } from "../events/sessions.ts";
 import { runCall } from "../execution/run-call.ts";
 import type { InletFunction } from "../functions/inlet-function.ts";
 import type { CallBody } from "../wire/call-body.ts";
-import type { StepOperation } from "../wire/step-operations.ts";
+import type { DeferOperation, StepOperation } from "../wire/step-operations.ts";
 import { type RanStep, type SettledStep, type StepMock, settleStep, timeLeftMs } from "./settle-step.ts";
 
-type GivenEvent<Data> = { name?: string; data?: Data; id?: string; ts?: number };
+type GivenEvent<Data> = { name?: string; data?: Data; id?: string; ts?: number; meta?: { sessions?: Sessions } };
 
 export interface RunFunctionOptions<Data> {
   /** Default: the first trigger's name and no data. */
@@ -42,6 +43,15 @@ export interface FunctionRun<Result> {
   signals: SentSignal[];
   /** Every realtime message the function published, in order; none went to a service. */
   published: PublishedMessage[];
+  /** Every function that was deferred and not aborted, in order; none is started. */
+  deferred: DeferredCall[];
+}
+
+export interface DeferredCall {
+  id: string;
+  /** `<app id>-<function id>`. */
+  function: string;
+  data: unknown;
 }
 
 const ROUNDS_MAX = 1_000;
@@ -50,7 +60,7 @@ export async function runFunction<Result, Data>(
   fn: InletFunction<Result, Data>,
   options: RunFunctionOptions<Data> = {},
 ): Promise<FunctionRun<Result>> {
-  const run: FunctionRun<Result> = { result: undefined, error: undefined, steps: [], sent: [], signals: [], published: [] };
+  const run: FunctionRun<Result> = { result: undefined, error: undefined, steps: [], sent: [], signals: [], published: [], deferred: [] };
   const capture: Capture = {
     events: (events) => events.map((event) => `test-event-${run.sent.push(event)}`),
     signal: (signal) => void run.signals.push(signal),
@@ -60,6 +70,7 @@ export async function runFunction<Result, Data>(
   const body = firstBody(fn, options, retries);
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const outcome = await runCall(fn, body, { requestedStep: null, capture });
+    run.deferred = outcome.deferred.filter(({ op }) => op === "DeferAdd").map(deferredCall);
     if (outcome.kind === "returned") return { ...run, result: asJson(outcome.data) as StepResult<Result> };
     if (outcome.kind === "threw") {
       if (isFinal(outcome.error) || body.attempt >= retries) return { ...run, error: asError(outcome.error) };
@@ -112,6 +123,10 @@ function keep(body: CallBody, steps: RanStep[], { id }: StepOperation, { memo, r
   body.stack.push(id);
   body.attempt = 0;
   steps.push(ran);
+}
+
+function deferredCall({ displayName, opts }: DeferOperation): DeferredCall {
+  return { id: displayName, function: String(opts?.fn_slug), data: asJson(opts?.input) };
 }
 
 function asJson(value: unknown): unknown {

@@ -23,6 +23,9 @@ export type StepOperation =
   | (OperationBase & Timing & { op: "StepError" | "StepFailed"; error: WireError })
   | (OperationBase & { op: "StepPlanned" | ServiceOperation });
 
+/** A function to start when the run has ended, or not to start after all. */
+export type DeferOperation = OperationBase & { op: "DeferAdd" | "DeferAbort" };
+
 /** Steps that the service takes. */
 export type ServiceOperation = "Sleep" | "WaitForEvent" | "WaitForSignal" | "InvokeFunction" | "Gateway" | "AIGateway";
 
