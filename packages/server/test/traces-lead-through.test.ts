@@ -16,7 +16,7 @@ import { EVENT_KEY, SIGNING_KEY, startTestService } from "./support/service.ts";
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 test("the sender's traceparent reaches every call of its runs and of what they start, and an invalid one is ignored", async (t) => {
-  const service = await startTestService(t);
+  const service = await startTestService(t, { flags: ["--trace-url", "https://traces.example/{traceId}?id={traceId}"] });
   const client = new Inlet({ id: "shop", baseUrl: service.url, eventKey: EVENT_KEY, signingKey: SIGNING_KEY, isDev: false });
   const twoSteps = client.createFunction({ id: "two" }, { event: "app/traced" }, async ({ step }) => {
     await step.run("one", () => 1);
@@ -47,12 +47,16 @@ test("the sender's traceparent reaches every call of its runs and of what they s
   const run = async (headers: Record<string, string>) => {
     seen.length = 0;
     const { body } = await service.send({ name: "app/traced", data: {} }, { headers });
-    assert.equal((await endedRun(service, body.ids[0])).status, "completed");
-    return [...seen];
+    const { id, status } = await endedRun(service, body.ids[0]);
+    assert.equal(status, "completed");
+    const { traceId, traceUrl } = (await service.rest("GET", `/runs/${id}`)).body.data;
+    return { parents: new Set(seen), traceId, traceUrl };
   };
-  const traced = await run({ traceparent: TRACEPARENT });
+  const traceId = TRACEPARENT.slice(3, 35);
+  const traceUrl = `https://traces.example/${traceId}?id=${traceId}`;
+  assert.deepEqual(await run({ traceparent: TRACEPARENT }), { parents: new Set([TRACEPARENT]), traceId, traceUrl });
   assert.deepEqual(called, new Set(["shop-two", "shop-child", "shop-other"]));
-  assert.deepEqual(new Set(traced), new Set([TRACEPARENT]));
-  assert.deepEqual(new Set(await run({ traceparent: "00-nonsense" })), new Set([undefined]));
-  assert.deepEqual(new Set(await run({})), new Set([undefined]));
+  const none = { parents: new Set([undefined]), traceId: null, traceUrl: null };
+  assert.deepEqual(await run({ traceparent: "00-nonsense" }), none);
+  assert.deepEqual(await run({}), none);
 });

@@ -106,6 +106,9 @@ export interface RunCall {
 }
 
 export interface Run extends RunItem {
+  traceId: string | null;
+  /** The page that shows the trace. */
+  traceUrl: string | null;
   output: JsonText | null;
   steps: RunStep[];
   attempts: RunAttempt[];

@@ -161,6 +161,14 @@ function RunFacts({ env, run }: { env: string; run: Run }) {
           </dd>
         </div>
       )}
+      {run.traceId && (
+        <div>
+          <dt>Trace</dt>
+          <dd className="row" style={{ gap: 2 }}>
+            <TraceLink id={run.traceId} url={run.traceUrl} />
+          </dd>
+        </div>
+      )}
       <div>
         <dt>Run ID</dt>
         <dd className="row" style={{ gap: 2 }}>
@@ -168,6 +176,20 @@ function RunFacts({ env, run }: { env: string; run: Run }) {
         </dd>
       </div>
     </dl>
+  );
+}
+
+function TraceLink({ id, url }: { id: string; url: string | null }) {
+  if (url !== null)
+    return (
+      <a href={url} target="_blank" rel="noreferrer" className="mono cut">
+        {id}
+      </a>
+    );
+  return (
+    <>
+      <span className="mono cut">{id}</span> <CopyButton text={id} label="Copy trace id" />
+    </>
   );
 }
 

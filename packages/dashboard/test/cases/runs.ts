@@ -65,12 +65,15 @@ export function runCases(browser: () => Browser): void {
     await page.waitForURL(`**/events/${id}`);
   });
 
-  test("the timeline tells queue wait, execution and retry wait apart, and collapses repeated steps", async (t) => {
-    const service = await startTestService(t, { mode: "dev", flags: ["--retry-interval", "300ms"] });
+  test("the timeline tells queue wait, execution and retry wait apart, and collapses repeated steps; the trace is linked", async (t) => {
+    const flags = ["--retry-interval", "300ms", "--trace-url", "https://traces.example/trace/{traceId}"];
+    const service = await startTestService(t, { mode: "dev", flags });
     const app = await startShopApp(service.url);
     onEnd(t, () => app.stop());
     await sync(service, app.url);
-    const [id] = (await service.send({ name: "shop/month.ended", data: {} })).body.ids;
+    const traceId = "0af7651916cd43dd8448eb211c80319c";
+    const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+    const [id] = (await service.send({ name: "shop/month.ended", data: {} }, { headers })).body.ids;
     const run = await until("the run to end", async () => {
       const [found] = (await service.rest("GET", `/events/${id}/runs`)).body.data;
       return found?.status === "completed" && found;
@@ -89,6 +92,8 @@ export function runCases(browser: () => Browser): void {
     assert.equal(await timeline.getByRole("button", { name: /^Write an invoice/ }).count(), 1);
     await group.click();
     await until("the group to open", async () => (await timeline.getByRole("button", { name: /^Write an invoice/ }).count()) === 5);
+    const link = page.locator(".fact-strip").getByRole("link", { name: traceId });
+    assert.equal(await link.getAttribute("href"), `https://traces.example/trace/${traceId}`);
     const ticks = await timeline.locator(".timeline-tick").allTextContents();
     assert.match(ticks.at(-1) ?? "", /^\d+(?:\.\d+)? m?s$/, "the last tick is the whole duration");
   });

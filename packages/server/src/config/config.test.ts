@@ -51,6 +51,19 @@ test("trusted proxies: all, none, or ranges", () => {
   for (const bad of ["yes", "10.0.0.0/33", "10.0.0.0/x", "example.com"]) assert.equal(faultsOf(["--trust-proxy", bad]).length, 1, bad);
 });
 
+test("the address of traces is one of the web, and says where the id goes", () => {
+  const address = "https://traces.example/explore?left={%22query%22:%22{traceId}%22}";
+  assert.equal(read(["--trace-url", address]).traceUrl, address);
+  assert.equal(read([]).traceUrl, null);
+  for (const bad of ["https://traces.example/", "traces.example/{traceId}", "javascript:alert('{traceId}')", "https://a b/{traceId}"]) {
+    assert.match(
+      faultsOf(["--trace-url", bad])[0] ?? "",
+      /must be an address that starts with http:\/\/ or https:\/\/ and contains \{traceId\}/,
+      bad,
+    );
+  }
+});
+
 test("every mistake is named, with what would be right", () => {
   const faults = faultsOf(["--port", "x", "--dedup-window", "24", "--body-limit", "0kb", "--nonsense", "1", "--data-dir", " "], {
     SERVICE_LOG_LEVEL: "loud",

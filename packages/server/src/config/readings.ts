@@ -147,6 +147,19 @@ export function url(): Reading<string> {
   };
 }
 
+/** An address of the web in which a text stands for something else. */
+export function urlWith(part: string): Reading<string> {
+  return {
+    placeholder: "url",
+    parse(given) {
+      const trimmed = given.trim();
+      if (!/^https?:\/\/\S+$/.test(trimmed) || !URL.canParse(trimmed) || !trimmed.includes(part))
+        throw new SettingFault(`must be an address that starts with http:// or https:// and contains ${part}`);
+      return trimmed;
+    },
+  };
+}
+
 export interface ListenAddress {
   host: string;
   port: number;

@@ -30,6 +30,7 @@ import {
   text,
   trustedProxies,
   url,
+  urlWith,
 } from "./readings.ts";
 
 export type Mode = "dev" | "start";
@@ -213,6 +214,11 @@ export const SETTINGS = {
     reading: listenAddress(),
     default: null,
     sentence: "Address that serves GET /metrics without a key, such as 127.0.0.1:9464. Port 0 selects a free port.",
+  }),
+  traceUrl: setting<string | null>({
+    reading: urlWith("{traceId}"),
+    default: null,
+    sentence: "URL of the page that shows a trace, such as https://jaeger.example/trace/{traceId}. The dashboard links to it from runs.",
   }),
   appUrl: setting<string[]>({
     reading: list(url()),

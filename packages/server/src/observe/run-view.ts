@@ -1,6 +1,6 @@
 /** Runs as people read them. Outputs and results go in as the SDK wrote them, so the view is JSON text. */
 
-import { type FunctionNo, shownRequest } from "@inlet/protocol";
+import { type FunctionNo, shownRequest, traceIdOf } from "@inlet/protocol";
 import type { RunDetails, RunSummary, StepRecord } from "../store/contract/index.ts";
 import { tokensIn } from "./tokens.ts";
 
@@ -27,15 +27,17 @@ export function runView(run: RunSummary, names: RunNames): Record<string, unknow
     failedAttempts: run.failedAttempts,
     job: run.jobId,
     orderKey: run.orderKey,
+    traceId: run.trace && traceIdOf(run.trace),
   };
 }
 
 /** Of an error's message, in lists. */
 const MESSAGE_UNITS_MAX = 500;
 
-/** JSON text. */
-export function runDetailsView(run: RunDetails, names: RunNames): string {
-  const summary = JSON.stringify({ ...runView(run, names), error: run.error });
+/** JSON text. `traceUrl` is the template of the pages that show traces. */
+export function runDetailsView(run: RunDetails, names: RunNames, traceUrl: string | null): string {
+  const page = run.trace && traceUrl?.replaceAll("{traceId}", traceIdOf(run.trace));
+  const summary = JSON.stringify({ ...runView(run, names), traceUrl: page ?? null, error: run.error });
   const attempts = run.attempts.map(({ startedAt, endedAt, ...attempt }) => ({
     ...attempt,
     outcome: "error",

@@ -123,6 +123,7 @@ function registerRestRoutes(app: FastifyInstance, shared: Shared): void {
     subscribersOf: functions.subscribersOf,
     slots: new StreamSlots(),
     publicUrl: config.publicUrl,
+    traceUrl: config.traceUrl,
     version: packageFile.version,
     checkTransform: async (source, entry) => {
       const checked = await transforms.check(source, entry);

@@ -26,7 +26,10 @@ const SUMMARY = {
   failedAttempts: { ...INTEGER, description: "How many attempts of its steps, and of the function itself, failed." },
   job: { ...TEXT_OR_NULL, description: "The id of the job that started it." },
   orderKey: { ...TEXT_OR_NULL, description: "The value of its function's ordering key, as JSON text." },
+  traceId: { ...TEXT_OR_NULL, description: "The id of the trace that its event belongs to." },
 } as const;
+
+const TRACE_URL = { ...TEXT_OR_NULL, description: "The page of its trace, if `--trace-url` is set." } as const;
 
 export const RUN = shape(SUMMARY, { title: "Run" });
 
@@ -93,6 +96,6 @@ const CALL = shape(
 );
 
 export const RUN_DETAILS = shape(
-  { ...SUMMARY, output: JSON_VALUE, steps: listOf(STEP), attempts: listOf(ATTEMPT), calls: listOf(CALL) },
+  { ...SUMMARY, traceUrl: TRACE_URL, output: JSON_VALUE, steps: listOf(STEP), attempts: listOf(ATTEMPT), calls: listOf(CALL) },
   { title: "RunDetails" },
 );

@@ -34,6 +34,8 @@ export interface RunsRoutesParts {
     /** The id of the new run; null when its function or event is gone. */
     rerun(run: RunDetails, from?: StepId): Promise<RunId | null>;
   };
+  /** Template of the pages that show traces, with `{traceId}`; null: there are none. */
+  traceUrl: string | null;
 }
 
 export interface RunFilterQuery {
@@ -120,6 +122,11 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     return { environment, run: known };
   }
 
+  function sendRun(reply: FastifyReply, run: RunDetails, environment: Environment): string {
+    reply.type("application/json");
+    return `{"data":${runDetailsView(run, names(environment), parts.traceUrl)}}`;
+  }
+
   async function list(environment: Environment, params: Omit<RunListParams, "environmentId">) {
     const page = await store.runList({ environmentId: environment.id, ...params });
     return { data: page.runs.map((run) => runView(run, names(environment))), page: { next: page.next } };
@@ -145,7 +152,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     { schema: { ...ONE, summary: "Read a run", description: "With its steps, failed attempts, calls of the app and output." } },
     async (request, reply) => {
       const { environment, run } = await find(request);
-      return sendRun(reply, run, names(environment));
+      return sendRun(reply, run, environment);
     },
   );
 
@@ -154,7 +161,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     if (!(await runs.cancel(run))) throw new RestRefusal("run_ended", `The run ${run.id} has ended already: it is ${run.status}.`);
     await note(request, "cancelled", run, environment);
     const cancelled = await find(request);
-    return sendRun(reply, cancelled.run, names(environment));
+    return sendRun(reply, cancelled.run, environment);
   });
 
   app.post("/runs/:id/rerun", { config: { repair: true, idempotent: "replayed" }, schema: RERUN }, async (request, reply) => {
@@ -168,13 +175,8 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     if (!fresh) throw new RestRefusal("run_not_repeatable", "The function of this run, or its event, is not there any more.");
     await note(request, "repeated", fresh, environment, { originalRunId: run.id, ...(from !== undefined && { from }) });
     reply.status(201);
-    return sendRun(reply, fresh, names(environment));
+    return sendRun(reply, fresh, environment);
   });
-}
-
-function sendRun(reply: FastifyReply, run: RunDetails, names: RunNames): string {
-  reply.type("application/json");
-  return `{"data":${runDetailsView(run, names)}}`;
 }
 
 function listParams({ runs }: RunsRoutesParts, environment: Environment, query: ListQuery): Omit<RunListParams, "environmentId"> {

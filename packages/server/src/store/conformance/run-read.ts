@@ -154,10 +154,11 @@ export function runReadConformance(engine: Engine): void {
     assert.ok(ended.length > 0 && ended.every(({ endedAt }) => endedAt === 2_000));
   });
 
-  test(`${engine.name}: a summary has the event's preview, the error and the number of failed attempts`, async (t) => {
+  test(`${engine.name}: a summary has the event's preview and trace, the error and the number of failed attempts`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
-    const { entry, runNo } = await beginOne(scene, {}, { data: `{"order":4711,"note":"${"x".repeat(500)}"}` });
+    const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const { entry, run: begun, runNo } = await beginOne(scene, {}, { trace, data: `{"order":4711,"note":"${"x".repeat(500)}"}` });
     const error = { name: "TypeError", message: "declined", stack: "at charge" };
     const failure = { stepId: null, attempt: 0, startedAt: 1, endedAt: 2, httpStatus: 500, error };
     await advance(
@@ -168,6 +169,9 @@ export function runReadConformance(engine: Engine): void {
     const [run] = (await store.runList({ environmentId: scene.environment.id, limit: 5 })).runs;
     assert.deepEqual([run?.error, run?.failedAttempts], [error, 2]);
     assert.match(run?.event?.preview ?? "", /^\{"order":4711,"note":"x{138}$/);
+    const { id: untraced } = (await beginOne(scene)).run;
+    const details = [begun.id, untraced].map((id) => store.runGet({ environmentId: scene.environment.id, id }));
+    assert.deepEqual([run?.trace, ...(await Promise.all(details)).map((one) => one?.trace)], [trace, trace, null]);
   });
 
   test(`${engine.name}: who watches is notified which runs were begun and changed, once it is so`, async (t) => {

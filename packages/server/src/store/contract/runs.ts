@@ -247,6 +247,8 @@ export interface RunListParams {
 export interface RunSummary extends RunRecord {
   /** `preview` is how its data begins. */
   event: { id: EventId; name: string; preview: string } | null;
+  /** The `traceparent` kept with the event. */
+  trace: string | null;
   /** The events of a batch, by their sequence in the store; null: the one event that started it. */
   eventSequences: readonly number[] | null;
   error: RunError | null;

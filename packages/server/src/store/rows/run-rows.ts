@@ -48,6 +48,7 @@ export interface RunSummaryRow extends RunRow {
   event_id: string | null;
   event_name: string | null;
   event_preview: string | null;
+  event_trace: string | null;
   error: string | null;
   failed_attempts: number;
 }
@@ -116,6 +117,7 @@ export function toRunSummary(row: RunSummaryRow): RunSummary {
   return {
     ...toRunRecord(row),
     event: row.event_id === null ? null : eventOf(row, row.event_id as EventId),
+    trace: row.event_trace,
     eventSequences: row.event_nos === null ? null : (JSON.parse(row.event_nos) as number[]),
     error: row.error === null ? null : (JSON.parse(row.error) as RunError),
     failedAttempts: row.failed_attempts,

@@ -32,7 +32,7 @@ const SUMMARY = ", error";
 
 /** By their numbers first, then by their environment: PostgreSQL might otherwise read all of the environment. */
 const EVENT_NAMES = `
-  SELECT sequence, event_id, name, left(data, ${PREVIEW_UNITS}) AS preview FROM (SELECT * FROM events WHERE sequence = ANY ($2::bigint[]) OFFSET 0) AS events
+  SELECT sequence, event_id AS id, name, left(data, ${PREVIEW_UNITS}) AS preview, trace FROM (SELECT * FROM events WHERE sequence = ANY ($2::bigint[]) OFFSET 0) AS events
   JOIN event_names USING (name_id) WHERE environment_id = $1`;
 
 /** One run after the other, each in its own partition. */
@@ -62,6 +62,14 @@ export async function summariseRuns(
 
 type RowOfRun = RunRow & Pick<RunSummaryRow, "error">;
 
+interface NameOfEvent {
+  sequence: number;
+  id: string;
+  name: string;
+  preview: string;
+  trace: string | null;
+}
+
 /** Looked up apart: as a join, PostgreSQL would rather read every partition. An event may be gone before its run. */
 async function asSummaries<Row extends RowOfRun>(
   database: Database,
@@ -71,14 +79,14 @@ async function asSummaries<Row extends RowOfRun>(
   const sequences = [...new Set(rows.map(({ event_no }) => event_no))];
   const runNos = rows.map(({ run_no }) => run_no);
   const [found, failed] = await Promise.all([
-    database.query<{ sequence: number; event_id: string; name: string; preview: string }>(EVENT_NAMES, [environmentId, sequences]),
+    database.query<NameOfEvent>(EVENT_NAMES, [environmentId, sequences]),
     database.query<{ run_no: number; attempts: number }>(FAILED_ATTEMPTS, [environmentId, runNos]),
   ]);
   const events = new Map(found.map((event) => [event.sequence, event]));
   const attempts = new Map(failed.map((row) => [row.run_no, row.attempts]));
   return rows.map((row) => {
-    const event = events.get(row.event_no);
-    const shown = { event_id: event?.event_id ?? null, event_name: event?.name ?? null, event_preview: event?.preview ?? null };
+    const { id = null, name = null, preview = null, trace = null } = events.get(row.event_no) ?? {};
+    const shown = { event_id: id, event_name: name, event_preview: preview, event_trace: trace };
     return { ...row, ...shown, failed_attempts: attempts.get(row.run_no) ?? 0 };
   });
 }
