@@ -1,11 +1,11 @@
-/** Alert rules of an environment, each with whether its alert is raised. Few rows, read whole. */
+/** Alert rules of an environment, each with the state of its alert. Few rows, read whole. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 
 export const ALERT_KINDS = ["failure_rate", "failure_count", "queue_age", "refused_requests", "unmatched_events"] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-/** Hours of the day in UTC during which nothing is raised, such as `22:00` to `06:00`. */
+/** Hours of the day in UTC during which no alert is raised, such as `22:00` to `06:00`. */
 export interface QuietHours {
   from: string;
   to: string;
@@ -14,11 +14,11 @@ export interface QuietHours {
 export interface AlertRuleFields {
   name: string;
   kind: AlertKind;
-  /** The function it is about; null: all of them. */
+  /** The function it measures; null: all functions. */
   functionId: string | null;
-  /** It is raised at this value or above: per cent, a number, or seconds. */
+  /** The alert is raised at this value or above: a percentage, a count, or seconds. */
   threshold: number;
-  /** What happened in so much time counts. */
+  /** The length of the window that is measured. */
   windowMs: number;
   quietHours: QuietHours | null;
   isEnabled: boolean;
@@ -29,24 +29,24 @@ export interface AlertRule extends AlertRuleFields {
   environmentId: EnvironmentId;
   createdAt: number;
   updatedAt: number;
-  /** Since when the alert is raised; null: it is not. */
+  /** When the alert was raised; null: it is not raised now. */
   raisedAt: number | null;
-  /** When it was raised last. */
+  /** When it was last raised. */
   lastRaisedAt: number | null;
-  /** What was measured when it was raised. */
+  /** The value measured when it was raised. */
   value: number | null;
   /** How often the alert was raised or resolved. */
   changes: number;
 }
 
 export interface AlertStore {
-  /** Of every environment, oldest first. */
+  /** Rules of every environment, oldest first. */
   alertRuleList(): Promise<AlertRule[]>;
   alertRuleInsert(rule: AlertRule): Promise<void>;
-  /** False: there is no such rule. */
+  /** Returns false if there is no such rule. */
   alertRuleUpdate(params: AlertRuleFields & { environmentId: EnvironmentId; id: string; updatedAt: number }): Promise<boolean>;
   alertRuleDelete(params: { environmentId: EnvironmentId; id: string }): Promise<boolean>;
-  /** Raises or resolves the alert; false when it has changed since `changes` was read. */
+  /** Raises or resolves the alert. Returns false if it has changed since `changes` was read. */
   alertChange(params: {
     environmentId: EnvironmentId;
     id: string;

@@ -1,4 +1,4 @@
-/** Apps and the functions they registered. Few rows, read whole: the registry in memory is what events are matched against. */
+/** Apps and the functions they registered. Few rows, read whole: events are matched against a registry in memory. */
 
 import type { AppId, AppNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
 
@@ -6,19 +6,19 @@ export interface App {
   no: AppNo;
   id: AppId;
   environmentId: EnvironmentId;
-  /** The id its developers gave it. */
+  /** The id that its developers chose. */
   name: string;
   url: string;
-  /** What it registered with: `js:v4.24.0`. */
+  /** The SDK it registered with: `js:v4.24.0`. */
   sdk: string;
-  /** Which set of headers its SDK speaks. */
+  /** The set of headers that its SDK uses. */
   headers: HeaderSet;
   framework: string | null;
-  /** Of what was registered last: the same again changes nothing. */
+  /** Checksum of the last registration: registering the same again changes nothing. */
   checksum: string;
   createdAt: number;
   syncedAt: number;
-  /** Why the last sync failed; null when it did not. */
+  /** Why the last sync failed; null if it succeeded. */
   error: string | null;
   removedAt: number | null;
 }
@@ -33,13 +33,13 @@ export interface StoredFunction {
   /** `<app>-<function>`, unique in its environment. */
   id: string;
   name: string;
-  /** JSON text as it was registered. */
+  /** JSON text, as registered. */
   config: string;
   createdAt: number;
   updatedAt: number;
-  /** Set when the function was missing from a sync, or its app removed: it starts no further runs. */
+  /** Set when the function is missing from a sync, or its app was removed: it starts no further runs. */
   archivedAt: number | null;
-  /** Set while its runs wait. A sync leaves it as it is. */
+  /** Set while the function is paused. A sync does not change it. */
   pausedAt: number | null;
 }
 
@@ -65,19 +65,19 @@ export interface AppSyncParams {
 }
 
 export interface AppStore {
-  /** Every app, removed ones too: their runs are still shown. Oldest first. */
+  /** Every app, including removed ones: their runs are still shown. Oldest first. */
   appList(): Promise<App[]>;
-  /** Every function, archived ones too. */
+  /** Every function, including archived ones. */
   functionList(): Promise<StoredFunction[]>;
   /**
-   * Makes the app and its functions what the parameters say, in one transaction: functions missing from them are archived,
-   * schedules replaced. `modified` is false when the checksum is the one of the last sync.
+   * Replaces the app and its functions with the ones given, in one transaction: functions that are missing are archived,
+   * schedules replaced. `modified` is false if the checksum equals that of the last sync.
    */
   appSync(params: AppSyncParams): Promise<{ app: App; modified: boolean }>;
-  /** Null goes on. What was held is let go by queueUnhold. */
+  /** Null resumes the function. queueUnhold then makes its held calls due. */
   functionPause(params: { environmentId: EnvironmentId; functionNo: FunctionNo; pausedAt: number | null }): Promise<void>;
-  /** Notes why a sync failed, on every app with this URL. */
+  /** Records why a sync failed, on every app with this URL. */
   appFault(params: { environmentId: EnvironmentId; url: string; error: string }): Promise<void>;
-  /** Archives the functions and ends their schedules. Null when there is no such app. */
+  /** Archives the functions and ends their schedules. Null if there is no such app. */
   appRemove(params: { environmentId: EnvironmentId; id: AppId; removedAt: number }): Promise<App | null>;
 }

@@ -1,4 +1,4 @@
-/** The audit log: who changed what, and when. Only ever appended to. */
+/** The audit log: who changed what, and when. Append-only. */
 
 import type { EventCursor } from "./event-cursor.ts";
 
@@ -8,9 +8,9 @@ export interface NewAuditEntry {
   /** `<noun>.<what happened to it>`, such as `webhook.updated`. */
   action: string;
   target: { kind: string; id: string; name: string };
-  /** The name of the environment it happened in; null: the installation. */
+  /** The name of the environment; null: the change concerns the installation. */
   environment: string | null;
-  /** JSON text of an object: what else is worth knowing. Never a secret. */
+  /** JSON text of an object with further details. Never contains a secret. */
   details: string;
 }
 
@@ -32,7 +32,7 @@ export interface AuditListParams {
 
 export interface AuditStore {
   auditAppend(entry: NewAuditEntry): Promise<void>;
-  /** Removes at most `limit` entries of one action that are of `until` or before; says how many. */
+  /** Removes at most `limit` entries of one action, dated `until` or earlier. Returns how many. */
   auditExpireMany(params: { action: string; until: number; limit: number }): Promise<number>;
   /** Newest first. */
   auditList(params: AuditListParams): Promise<{ entries: AuditEntry[]; next: EventCursor | null }>;

@@ -1,4 +1,4 @@
-/** Bulk cancellations: which runs of a function are to be cancelled, kept until every one of them was. Few rows, read whole. */
+/** Bulk cancellations: which runs of a function are to be cancelled, stored until all of them are. Few rows, read whole. */
 
 import type { CancellationId, EnvironmentId } from "@inlet/protocol";
 
@@ -7,14 +7,14 @@ export interface Cancellation {
   environmentId: EnvironmentId;
   /** `<app>-<function>`. */
   functionId: string;
-  /** Runs created at or after; null: since the beginning. */
+  /** Runs created at or after this time; null: no lower bound. */
   startedAfter: number | null;
-  /** Runs created before. */
+  /** Runs created before this time. */
   startedBefore: number;
-  /** Over `event`, the event that started the run; null: every run. */
+  /** An expression over `event`, the event that started the run; null: every run. */
   expression: string | null;
   createdAt: number;
-  /** When every run was dealt with; null while there may be others. */
+  /** When every run was handled; null while the cancellation is in progress. */
   endedAt: number | null;
 }
 
@@ -22,10 +22,10 @@ export interface CancellationStore {
   cancellationInsert(cancellation: Cancellation): Promise<void>;
   /** Newest first. */
   cancellationList(params: { environmentId: EnvironmentId }): Promise<Cancellation[]>;
-  /** Those of every environment that have not ended, oldest first. */
+  /** Unfinished cancellations of every environment, oldest first. */
   cancellationListOpen(): Promise<Cancellation[]>;
-  /** Nothing happens to one that was deleted meanwhile. */
+  /** No effect on a cancellation that has been deleted. */
   cancellationEnd(params: { environmentId: EnvironmentId; id: CancellationId; endedAt: number }): Promise<void>;
-  /** Null when there is no such cancellation. */
+  /** Null if there is no such cancellation. */
   cancellationDelete(params: { environmentId: EnvironmentId; id: CancellationId }): Promise<Cancellation | null>;
 }

@@ -1,4 +1,4 @@
-/** Environments: separate worlds of events, keys and functions. */
+/** Environments: isolated sets of events, keys and functions. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 
@@ -11,12 +11,12 @@ export interface Environment {
   kind: EnvironmentKind;
   createdAt: number;
   archivedAt: number | null;
-  /** Null: the limit of the installation holds. */
+  /** Null: the limit of the installation applies. */
   bodyBytesMax: number | null;
   retention: EnvironmentRetention;
 }
 
-/** How long its events, runs and requests are kept; null: as long as those of the installation. */
+/** How long its events, runs and requests are retained; null: as set for the installation. */
 export interface EnvironmentRetention {
   eventsMs: number | null;
   runsMs: number | null;
@@ -31,8 +31,8 @@ export interface EnvironmentChanges {
 
 export interface EnvironmentStore {
   environmentList(): Promise<Environment[]>;
-  /** Null when the name is taken. */
+  /** Null if the name is taken. */
   environmentInsert(params: Omit<Environment, "id" | "archivedAt" | "retention">): Promise<Environment | null>;
-  /** Changes the fields given; null when there is no such environment. */
+  /** Changes the fields given. Null if there is no such environment. */
   environmentUpdate(params: EnvironmentChanges & { id: EnvironmentId }): Promise<Environment | null>;
 }

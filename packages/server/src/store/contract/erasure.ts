@@ -1,20 +1,20 @@
 /**
- * Erasing what events carried, for good: payloads, and what repeats them in runs, calls, request records and internal events. Ids, names, times
- * and counts stay.
+ * Permanent erasure of the content of events: payloads, and the copies of them in runs, calls, request records and internal events. Ids,
+ * names, times and counts remain.
  */
 
 import type { EnvironmentId, RunNo } from "@inlet/protocol";
 
 export interface ErasureOutcome {
-  /** Runs of these events, or of internal events that repeat them, that have not ended. If there are any, nothing was erased. */
+  /** Unfinished runs of these events, or of internal events that repeat them. If there are any, nothing was erased. */
   unfinished: RunNo[];
-  /** Runs that have ended while a call of theirs goes on, whose answer is still to come. If there are any, nothing was erased. */
+  /** Ended runs with a call still in progress, whose response is pending. If there are any, nothing was erased. */
   calling: RunNo[];
 }
 
 export interface ErasureStore {
-  /** Overwrites, in one transaction, all that these events brought in and led to. Erasing twice does no harm. */
+  /** Overwrites the content of these events and everything derived from it, in one transaction. Idempotent. */
   eventErase(params: { environmentId: EnvironmentId; sequences: readonly number[] }): Promise<ErasureOutcome>;
-  /** Rids the store's files of what was overwritten, as far as the engine can: the log of writes, and row versions that nobody sees. */
+  /** Removes the overwritten bytes from the store's files as far as the engine can: from the write-ahead log and dead row versions. */
   erasureSettle(): Promise<void>;
 }

@@ -1,25 +1,25 @@
 /**
- * What people declare about the events of a name, in an environment or in the scope that branch environments share: a JSON Schema of
- * `data`, and what happens to events that break it. Every schema that was in force is kept under its version.
+ * Declared settings of an event name, in an environment or in the scope that branch environments share: a JSON Schema of `data`, and
+ * what happens to events that do not match it. Every declared schema is kept under its version.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
 
-/** `observe`: faults are counted. `warn`: the event is marked too. `refuse`: it is not accepted. */
+/** `observe`: mismatches are counted. `warn`: the event is also marked. `refuse`: it is not accepted. */
 export const SCHEMA_MODES = ["observe", "warn", "refuse"] as const;
 export type SchemaMode = (typeof SCHEMA_MODES)[number];
 
 export interface EventSchema {
   environmentId: EnvironmentId;
   name: string;
-  /** JSON text; null: none is declared. */
+  /** JSON text; null: no schema is declared. */
   schema: string | null;
   mode: SchemaMode;
   description: string | null;
-  /** Counts the schemas there were, from 1; 0 before the first. */
+  /** The number of schemas declared so far; 0 before the first. */
   version: number;
   updatedAt: number;
-  /** How many events broke the schema of their time. */
+  /** How many events did not match the schema in force when they arrived. */
   faults: number;
   lastFaultAt: number | null;
 }
@@ -33,7 +33,7 @@ export interface EventSchemaVersion {
 export interface EventSchemaPut {
   environmentId: EnvironmentId;
   name: string;
-  /** What is absent stays as it is. A schema that differs is a new version. */
+  /** Absent fields stay unchanged. A schema that differs is a new version. */
   schema?: string | null;
   mode?: SchemaMode;
   description?: string | null;
@@ -48,13 +48,13 @@ export interface SchemaFaults {
 }
 
 export interface EventSchemaStore {
-  /** All of the installation: nodes keep them in memory, and are told of changes (storeWatch). */
+  /** All schemas of the installation: nodes cache them in memory and are notified of changes (storeWatch). */
   eventSchemaList(): Promise<EventSchema[]>;
   eventSchemaGet(params: { environmentId: EnvironmentId; name: string }): Promise<EventSchema | null>;
   eventSchemaPut(params: EventSchemaPut): Promise<EventSchema>;
-  /** Newest first, the last hundred. */
+  /** The newest hundred, newest first. */
   eventSchemaVersions(params: { environmentId: EnvironmentId; name: string }): Promise<EventSchemaVersion[]>;
-  /** Names for which nothing is declared any more are left out. */
+  /** Names without any declaration are left out. */
   eventSchemaFaultsAdd(params: { faults: readonly SchemaFaults[] }): Promise<void>;
 }
 

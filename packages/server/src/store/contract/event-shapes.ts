@@ -1,6 +1,6 @@
 /**
- * Shapes of events as they were seen, by environment and name: JSON text that the catalogue makes and reads. They are made behind the
- * events, from a sample of them, together with the number up to which events were looked at: each is counted once.
+ * Inferred shapes of events, by environment and name: JSON text that the catalogue writes and reads. They are computed in the background
+ * from a sample of the events, and stored together with the sequence number reached, so each event is counted once.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
@@ -13,21 +13,21 @@ export interface EventShape {
 }
 
 export interface EventShapeStore {
-  /** Up to which sequence number events were looked at. */
+  /** The sequence number up to which events were examined. */
   eventShapeProgress(): Promise<number>;
   /**
    * Events committed after a sequence number, of every environment, oldest first; those with more than `dataLengthMax` characters of
-   * data are left out. `reached` is where to go on, `last` the highest number in use.
+   * data are left out. `reached` is where to continue, `last` the highest number in use.
    */
   eventSample(params: {
     after: number;
     limit: number;
     dataLengthMax: number;
   }): Promise<{ events: StoredEvent[]; reached: number; last: number }>;
-  /** Those there are, in no particular order. */
+  /** The shapes that exist, in no particular order. */
   eventShapeGetMany(params: { keys: readonly Pick<EventShape, "environmentId" | "name">[] }): Promise<EventShape[]>;
-  /** How many names of an environment have one. */
+  /** How many names of an environment have a shape. */
   eventShapeCount(params: { environmentId: EnvironmentId }): Promise<number>;
-  /** False, and nothing is written, when another node has looked at events after `from` meanwhile. */
+  /** Returns false, and writes nothing, if another node has already examined events after `from`. */
   eventShapePut(params: { from: number; reached: number; shapes: readonly EventShape[] }): Promise<boolean>;
 }

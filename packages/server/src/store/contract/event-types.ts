@@ -1,4 +1,4 @@
-/** Event types: which names were seen in an environment, since when, how often. Counted behind the events, never in their way. */
+/** Event types: which names were seen in an environment, since when and how often. Counted in the background, not while events are stored. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 
@@ -6,11 +6,11 @@ export interface EventType {
   name: string;
   firstSeenAt: number;
   lastSeenAt: number;
-  /** Events accepted since the beginning. */
+  /** Events accepted in total. */
   count: number;
-  /** Those received since the hour asked for. */
+  /** Events received since the hour asked for. */
   countSince: number;
-  /** These by the hour, oldest first, without hours in which none came; `at` is when the hour began. */
+  /** The same by hour, oldest first, without empty hours; `at` is when the hour began. */
   hours: readonly { at: number; count: number }[];
 }
 
@@ -19,15 +19,15 @@ export interface EventTypeListParams {
   limit: number;
   /** Continue after this cursor. */
   after?: number;
-  /** An instant; its whole hour counts. */
+  /** A time; its whole hour is included. */
   since: number;
 }
 
-/** What people set for a name in an environment, whether or not an event of it was seen. */
+/** Settings of a name in an environment, whether or not such an event was ever seen. */
 export interface EventTypeSettings {
   environmentId: EnvironmentId;
   name: string;
-  /** How long its events are kept; null: as long as others of the environment. */
+  /** How long its events are retained; null: as set for the environment. */
   retentionMs: number | null;
 }
 
@@ -38,12 +38,12 @@ export interface EventTypeStore {
   eventTypeSettingsPut(
     params: Pick<EventTypeSettings, "environmentId" | "name"> & { retentionMs?: number | null },
   ): Promise<EventTypeSettings>;
-  /** Counts what was committed since the last call, at most about `limit` events; true when nothing is left to count. */
+  /** Counts events committed since the last call, at most about `limit`. Returns true when none are left to count. */
   eventTypeCount(params: { limit: number }): Promise<boolean>;
-  /** The name that appeared last in the installation comes first. */
+  /** The name that was first seen most recently comes first. */
   eventTypeList(params: EventTypeListParams): Promise<{ types: EventType[]; next: number | null }>;
-  /** Null when no event of this name was counted. */
+  /** Null if no event of this name has been counted. */
   eventTypeGet(params: { environmentId: EnvironmentId; name: string; since: number }): Promise<EventType | null>;
-  /** Removes at most `limit` counts of hours that ended at or before `endedUntil`; says how many. Totals stay. */
+  /** Removes at most `limit` hourly counts of hours that ended at or before `endedUntil`. Returns how many. Totals remain. */
   eventTypeHourExpireMany(params: { endedUntil: number; limit: number }): Promise<number>;
 }

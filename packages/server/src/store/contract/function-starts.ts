@@ -1,8 +1,8 @@
 /**
- * Starting functions that have rules about it: rate limits, throttles, debounces, batches, singletons.
+ * Starting functions with rules about their starts: rate limits, throttles, debounces, batches, singletons.
  *
- * What such rules remember are marks, by function, kind and key. An entry of the queue stands for the event that asks for a
- * start; working on it reads the marks, decides, and writes the marks and the run, if there is one, in one transaction.
+ * The state of such rules is stored in marks, by function, kind and key. A queue entry represents the event that requests a
+ * start. Processing it reads the marks, decides, and writes the marks and the run, if any, in one transaction.
  */
 
 import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
@@ -16,36 +16,36 @@ export interface MarkKey {
 }
 
 export interface MarkWrite extends MarkKey {
-  /** Null forgets it. */
+  /** Null deletes the mark. */
   value: string | null;
-  /** When it may be forgotten. */
+  /** When it may be deleted. */
   expiresAt: number;
 }
 
 export interface FunctionStartState {
-  /** The values of the marks asked for, in order; null where there is none. */
+  /** The values of the requested marks, in order; null where there is none. */
   marks: readonly (string | null)[];
-  /** Events by their sequence; those that are gone are left out. */
+  /** Events by sequence number; those that no longer exist are left out. */
   events(sequences: readonly number[]): StoredEvent[];
-  /** Whether a run goes on that one of the singleton's marks asked for names. */
+  /** Whether a run named by one of the requested singleton marks is unfinished. */
   isActive(runNo: RunNo): boolean;
 }
 
 export interface FunctionStartChange {
   marks?: readonly MarkWrite[];
-  /** The run to be started, with the event it is written for. */
+  /** The run to start, with the event it is written for. */
   run?: { run: NewRun; event: StoredEvent };
-  /** A singleton's mark that is to hold the number of the run started. */
+  /** A singleton mark that stores the number of the started run. */
   holdMark?: MarkKey;
   /** The step that invoked the function, if no run is started for it: the caller notifies it and then removes the entry. */
   refused?: { invoker: Invoker; value: string };
-  /** Runs that give way: an entry cancels each. */
+  /** Runs to be replaced: an entry cancels each. */
   cancels?: readonly RunNo[];
-  /** The gathering under this key is due at this time; an entry for it that exists is moved. Events from `since` on are kept for it. */
+  /** The batch or debounce under this key is due at this time; an existing entry for it is moved. Events from `since` on are retained for it. */
   gather?: { key: string; dueAt: number; since: number };
-  /** Events to be stored, with the runs they start: a schedule's tick. */
+  /** Events to store, with the runs they start: a schedule's tick. */
   events?: readonly EventBatch[];
-  /** The entry worked on is due again at this time. Absent: it is done. */
+  /** The processed entry is due again at this time. Absent: it is done. */
   againAt?: number;
 }
 
@@ -56,20 +56,20 @@ export interface FunctionStartParams {
   marks: readonly MarkKey[];
   now: number;
   lease: Lease;
-  /** The events that `decide` asks for, which follow from the values of the marks. Absent: none. */
+  /** The events that `decide` needs, derived from the values of the marks. Absent: none. */
   eventsNeeded?(marks: readonly (string | null)[]): readonly number[];
   decide(state: FunctionStartState): FunctionStartChange;
 }
 
 export interface FunctionStartStore {
-  /** The event a `start` entry is about; null when it is gone. */
+  /** The event of a `start` entry; null if it no longer exists. */
   eventAt(params: { environmentId: EnvironmentId; sequence: number }): Promise<StoredEvent | null>;
-  /** Those that exist, in no particular order. */
+  /** The marks that exist, in no particular order. */
   eventsAt(params: { environmentId: EnvironmentId; sequences: readonly number[] }): Promise<StoredEvent[]>;
   markGet(params: MarkKey & { environmentId: EnvironmentId; functionNo: FunctionNo }): Promise<string | null>;
   functionStart(
     params: FunctionStartParams,
   ): Promise<{ applied: boolean; leased: ClaimedEntry[]; refused: FunctionStartChange["refused"] }>;
-  /** Looks at up to `limit` marks that may be forgotten, and removes them unless they name a run that goes on; says how many it looked at. */
+  /** Examines up to `limit` expired marks and removes those that name no unfinished run. Returns how many it examined. */
   markExpireMany(params: { until: number; limit: number }): Promise<number>;
 }

@@ -15,15 +15,15 @@ export interface Key {
   name: string;
   /** Event keys only. */
   environmentId: EnvironmentId | null;
-  /** SHA-256 of the key, in hex: how it is recognised. */
+  /** SHA-256 of the key, in hex. Keys are looked up by it. */
   hash: string;
-  /** The first characters, by which a person recognises it. */
+  /** The first characters, by which people recognise it. */
   prefix: string;
-  /** Signing keys only: the key itself, since signing needs it. */
+  /** Signing keys only: the key itself, because signing requires it. */
   secret: string | null;
   /** API keys only. */
   role: ApiRole | null;
-  /** API keys only: the names of the environments it is limited to, or null for all. */
+  /** API keys only: the names of the environments it is restricted to, or null for all. */
   environments: readonly string[] | null;
   eventNames: AcceptList | null;
   ips: AcceptList | null;
@@ -32,10 +32,10 @@ export interface Key {
 }
 
 export interface KeyStore {
-  /** Every key, revoked ones too: they still name the source of their events. Oldest first. */
+  /** Every key, including revoked ones: they still name the source of their events. Oldest first. */
   keyList(): Promise<Key[]>;
-  /** Null when a key of this kind with this hash exists already. */
+  /** Null if a key of this kind with this hash already exists. */
   keyInsert(params: Omit<Key, "revokedAt">): Promise<Key | null>;
-  /** Null when there is no such key or it was revoked before. */
+  /** Null if there is no such key or it is already revoked. */
   keyRevoke(params: { id: KeyId; revokedAt: number }): Promise<Key | null>;
 }

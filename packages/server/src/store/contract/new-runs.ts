@@ -1,4 +1,4 @@
-/** What events start: runs, and requests to functions that have rules about their starts. Written with the event. */
+/** What events start: runs, and start requests for functions with rules about their starts. Written with the event. */
 
 import type { FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { StepKind, StepStatus } from "./steps.ts";
@@ -7,32 +7,32 @@ import type { StepKind, StepStatus } from "./steps.ts";
 export interface NewRun {
   id: RunId;
   functionNo: FunctionNo;
-  /** Which queue its calls stand in. */
+  /** The lane of its calls. */
   lane: string;
-  /** Not before this instant. */
+  /** The earliest time at which it starts. */
   dueAt: number;
-  /** Lower goes first among those that are due. */
+  /** Among due entries, the lowest rank is first. */
   rank: number;
-  /** The events of a batch, by their sequence in the store. Absent: the one event it is written with. */
+  /** The events of a batch, by sequence number. Absent: the one event it is written with. */
   eventSequences?: readonly number[];
   cron?: string;
   originalRunId?: RunId;
-  /** Results it begins with, in the order they were done: those of a run that it repeats in part. */
+  /** Step results it begins with, in the order in which the steps ended: those of a run that it repeats in part. */
   steps?: readonly KeptStep[];
   /** The job that starts it. */
   jobId?: JobId;
   invoker?: Invoker;
   /** Events that cancel it. */
   cancels?: readonly NewWait[];
-  /** It starts in its turn among the runs of its function with this key (orders.ts). At most 512 characters. */
+  /** It starts in order among the runs of its function with this key (orders.ts). At most 512 characters. */
   orderKey?: string;
-  /** If this run holds up the key, the new one takes its position. */
+  /** If this run blocks the key, the new run takes its position. */
   inPlaceOf?: RunNo;
-  /** When it is cancelled unless it has started. */
+  /** When it is cancelled if it has not started. */
   startBy?: number;
 }
 
-/** A step that is done. */
+/** A completed step. */
 export interface KeptStep {
   id: StepId;
   kind: StepKind;
@@ -46,7 +46,7 @@ export interface KeptStep {
   value: string;
 }
 
-/** A function that is started by rules of its own (see FunctionStart): what to do is decided when the entry is worked on. */
+/** A function with rules about its starts (see FunctionStart): the decision is made when the entry is processed. */
 export interface NewStart {
   functionNo: FunctionNo;
   dueAt: number;
@@ -60,20 +60,20 @@ export interface Invoker {
 
 export interface NewWait {
   kind: "event" | "cancel" | "signal";
-  /** That of a signal is made by signalEventName. */
+  /** For a signal, the result of signalEventName. */
   eventName: string;
   expression: string | null;
-  /** An event matches only if its value at `path` has this key: how one of many waits is found. Null: every event is tried. */
+  /** An event matches only if its value at `path` has this key, which finds one of many waits. Null: every event is tested. */
   match: { path: string; key: string } | null;
   stepId: StepId | null;
   expiresAt: number;
-  /** Only events received at or after this instant count. Those that were stored before the wait was count too. */
+  /** Only events received at or after this time match. Events stored before the wait match too. */
   since: number;
-  /** Of a signal that another run waits for already: this run fails, or takes the other's place, whose wait then ends with its time. */
+  /** If another run already waits for the signal: this run fails, or replaces the other, whose wait then ends with its timeout. */
   onConflict?: "fail" | "replace";
 }
 
-/** Why a run fails that would be the second to wait for a signal. */
+/** The error of a run that would be the second to wait for a signal. */
 export const SIGNAL_TAKEN = {
   name: "SignalConflict",
   message: 'Another run waits for the same signal. With onConflict: "replace" this one would take its place.',
