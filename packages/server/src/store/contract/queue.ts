@@ -1,22 +1,22 @@
 /**
- * The queue: every piece of work that is still to be done, in lanes.
+ * The queue: all outstanding work, in lanes.
  *
- * An entry is leased to a node when it is claimed, or when it is created with room for it. The lease has an id of its own, and
- * whatever is done with the entry names that id: who has lost the lease changes nothing. Leases are renewed while work goes on; what
- * a dead node held is due again when its lease is over. Work that is due later stands in the lane of timers, so that the other
- * lanes hold only what could be done now.
+ * An entry is leased to a node when it is claimed, or when it is created and the node has capacity. Each lease has a unique id, and
+ * every operation on the entry names that id: a node that has lost the lease changes nothing. Leases are renewed during work; the
+ * entries of a dead node are due again when their leases expire. Work that is due later is in the lane of timers, so that the other
+ * lanes contain only work that is due now.
  */
 
 import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
 
-/** Where entries stand that are due later, and those that call no app. */
+/** The lane of entries that are due later, and of entries that call no app. */
 export const TIMER_LANE = "timers";
 
 /**
  * `call`: the app is called, for the function or for one planned step. `wake`: a sleep is over. `timeout`: a wait is over, because
- * its time is, or because what it waited for has come. `cancel`: the run is to be cancelled. `start-by`, `finish-by`: the run has
- * taken too long. `start`: a function with rules of its own is to be started. `cron`: a schedule is due. `gather`: a debounce or a
- * batch is due.
+ * it timed out or because the awaited event, run or signal has arrived. `cancel`: the run is to be cancelled. `start-by`, `finish-by`:
+ * the run has exceeded a timeout. `start`: a function with rules about its starts is to be started. `cron`: a schedule is due.
+ * `gather`: a debounce or a batch is due.
  */
 export const ENTRY_KINDS = ["call", "wake", "timeout", "cancel", "start-by", "finish-by", "start", "cron", "gather"] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
@@ -29,13 +29,13 @@ export interface NewEntry {
   dueAt?: number;
 }
 
-/** What an entry is found by: its number is its own in the whole store, the environment says where to look. */
+/** Identifies an entry: its number is unique in the whole store, the environment says where to look. */
 export interface EntryKey {
   environmentId: EnvironmentId;
   no: EntryNo;
 }
 
-/** An entry in the name of one lease. Nothing happens to an entry that is not, or no longer, leased under this id. */
+/** An entry together with a lease. Operations have no effect on an entry that is not, or no longer, leased under this id. */
 export interface LeasedEntry extends EntryKey {
   leaseId: LeaseId;
 }
@@ -53,33 +53,33 @@ export interface ClaimedEntry extends LeasedEntry {
   attempt: number;
   /** How often it was leased without an outcome. */
   claims: number;
-  /** How often of these its node may have died of it, by what it was doing (queueTry). */
+  /** How many of these times its node may have crashed because of it, by phase (queueTry). */
   trials: Readonly<Record<TrialPhase, number>>;
-  /** What the entry is about, where it is neither a run nor a step: the cron text, the key of a gathering. */
+  /** What the entry refers to, if neither a run nor a step: the cron expression, or the key of a batch or debounce. */
   subject: string | null;
   /** The event of a `start`, the first one of a `gather`; the event that a `timeout` waited for, or that caused a `cancel`. */
   eventSequence: number | null;
-  /** The run that a `timeout` waited for, once it has ended. */
+  /** The run that a `timeout` waited for, once that run has ended. */
   endedRunNo: RunNo | null;
-  /** What became of a `timeout` that waited for a signal, unless its time is over. */
+  /** The result of a `timeout` that waited for a signal, unless it timed out. */
   outcome: WaitOutcome | null;
-  /** Until when it is leased. */
+  /** When its lease expires. */
   leasedUntil: number;
 }
 
-/** A wait for a signal: the step is given a value (JSON text), or the run fails, because another one waits for the same signal. */
+/** A wait for a signal: the step gets a value (JSON text), or the run fails because another run waits for the same signal. */
 export type WaitOutcome = { value: string } | { fault: { name: string; message: string } };
 
-/** What a node might die of: beginning a call, or dealing with what came back. */
+/** What a node might crash on: starting a call, or processing its response. */
 export type TrialPhase = "calling" | "concluding";
 
 export const NO_TRIALS: Readonly<Record<TrialPhase, number>> = { calling: 0, concluding: 0 };
 
 export interface QueueDepth {
   environmentId: EnvironmentId;
-  /** Calls that are due or under way. */
+  /** Calls that are due or in progress. */
   waiting: number;
-  /** When the oldest became due of those that are next in their lanes; null when nodes hold all of them. */
+  /** When the oldest of the next calls in each lane became due; null if nodes hold all of them. */
   oldestDueAt: number | null;
 }
 
@@ -88,7 +88,7 @@ export interface FunctionQueueDepth extends QueueDepth {
   functionNo: FunctionNo;
 }
 
-/** When calls of paused functions are due: never. They stand among the timers, and go to their own lane when the function goes on. */
+/** The due time of calls of paused functions: never. They are in the lane of timers, and move to their own lane when the function resumes. */
 export const HELD_UNTIL = 8_640_000_000_000_000;
 
 export interface HeldRuns {
@@ -96,20 +96,20 @@ export interface HeldRuns {
   runs: number;
 }
 
-/** For a store that only one process can use: its leases end with it. */
+/** For a store that only one process can use: leases end with the process. */
 export const LEASE_WITHOUT_END = Number.MAX_SAFE_INTEGER;
 
-/** What a node offers: to whom entries are leased, until when, and how many of a lane. */
+/** What a node offers: the holder of the leases, their expiry, and the capacity per lane. */
 export interface Lease {
   node: string;
   until: number;
-  /** An id that was never given before, by any node. */
+  /** An id that was never used before, by any node. */
   newId(): LeaseId;
-  /** How many more entries of this lane the node takes now, without any of them overtaking others. */
+  /** How many more entries of this lane the node can take now without overtaking others. */
   roomIn(lane: string): number;
 }
 
-/** No more than `cap` slots of a limit are taken at a time, by whichever lanes and nodes. */
+/** At most `cap` slots of a limit are taken at a time, across all lanes and nodes. */
 export interface LimitRule {
   id: string;
   cap: number;
@@ -120,63 +120,63 @@ export interface QueueClaimParams {
   limit: number;
   now: number;
   lease: Lease;
-  /** Each entry claimed takes a slot of every one of these, until it is done or let go. */
+  /** Each claimed entry takes a slot of every one of these limits, until it is done or released. */
   limits: readonly LimitRule[];
 }
 
 export interface QueueClaimResult {
   claimed: ClaimedEntry[];
-  /** Others were due as well. */
+  /** More entries were due. */
   more: boolean;
-  /** Limits without a free slot: nothing more can be claimed before one of these is announced (limitWatch). */
+  /** Limits without a free slot: nothing more can be claimed until one of them is announced (limitWatch). */
   fullLimits: string[];
 }
 
 export interface QueueStore {
   /**
-   * Leases up to `limit` entries of a lane that are due, lowest rank first, and not more than there are slots. A call that stood
-   * among the timers goes to its own lane, and is leased only if there is room in it. An entry whose lease is over holds no slot.
+   * Leases up to `limit` due entries of a lane, lowest rank first, and no more than there are slots. A call in the lane of timers
+   * moves to its own lane, and is leased only if that lane has capacity. An entry whose lease has expired holds no slot.
    */
   queueClaimMany(params: QueueClaimParams): Promise<QueueClaimResult>;
-  /** Prolongs leases. Says which of them are still held. */
+  /** Renews leases. Returns the ones that are still held. */
   queueRenew(params: { entries: readonly LeasedEntry[]; until: number }): Promise<Set<LeaseId>>;
   /**
-   * Lets go of what was not worked on to its end, because the node stops: it is due at once, for any node, and does not count as
-   * claimed.
+   * Releases entries whose work is unfinished because the node stops: they are due at once, for any node, and this claim does not
+   * count.
    */
   queueRelease(params: { entries: readonly LeasedEntry[]; now: number }): Promise<void>;
-  /** Makes due again what the node held before it died; called before anything is claimed. */
+  /** Makes the entries due again that the node held before it died; called before anything is claimed. */
   queueRecover(params: { node: string; now: number }): Promise<void>;
-  /** Every environment with calls that are due or under way. A lane is of one environment: lanes are what is counted. */
+  /** Every environment with calls that are due or in progress. A lane belongs to one environment, so lanes are counted. */
   queueDepths(): Promise<QueueDepth[]>;
-  /** Every function with calls that are due or under way. Looks at every one of them: ask rarely. */
+  /** Every function with calls that are due or in progress. Scans all of them: call it rarely. */
   queueFunctionDepths(): Promise<FunctionQueueDepth[]>;
-  /** Lanes that hold work. */
+  /** Lanes that contain work. */
   queueLanes(): Promise<string[]>;
-  /** Counts a trial before it begins, for work that its node may die of. */
+  /** Counts a trial before it begins, for work that may crash its node. */
   queueTry(params: LeasedEntry & { phase: TrialPhase }): Promise<void>;
-  /** The node lives: all trials of this phase are forgotten. */
+  /** The node survived: resets all trials of this phase. */
   queueAcquit(params: LeasedEntry & { phase: TrialPhase }): Promise<void>;
   /** When the next timer is due, or null. */
   queueNextDue(): Promise<number | null>;
   queueRemove(params: LeasedEntry): Promise<void>;
-  /** The entry is let go, and due again at this time; how often it was claimed is kept. */
+  /** Releases the entry, which is due again at this time; its number of claims is kept. */
   queueReschedule(params: LeasedEntry & { dueAt: number }): Promise<void>;
-  /** The call is held until its function goes on; if it does already, it is due at once. */
+  /** The call is held until its function resumes; if the function has resumed already, the call is due at once. */
   queueHold(params: LeasedEntry & { functionNo: FunctionNo; now: number }): Promise<void>;
-  /** Makes calls due that are held although their function is not paused, at most `limit`; says how many. */
+  /** Makes at most `limit` held calls due whose function is not paused. Returns how many. */
   queueUnhold(params: { now: number; limit: number }): Promise<number>;
-  /** By function, how many runs have a call that is held. */
+  /** For each function, how many runs have a held call. */
   queueHeld(params: { environmentId: EnvironmentId }): Promise<HeldRuns[]>;
   queueHeldRuns(params: { environmentId: EnvironmentId; functionNo: FunctionNo; limit: number }): Promise<RunNo[]>;
   /**
-   * Looks at up to `limit` lanes after a cursor, and forgets those that no entry needs any more. `reached` is where to go on;
-   * null when there are no others. Lanes are as many as the values of the users' concurrency keys.
+   * Examines up to `limit` lanes after a cursor, and removes those that no entry needs. `reached` is where to continue; null at the
+   * end. There are as many lanes as values of the users' concurrency keys.
    */
   queueLaneForgetMany(params: { after: number; limit: number }): Promise<{ forgotten: number; reached: number | null }>;
-  /** Calls `listener` when entries were added that nobody holds: calls in a lane that has no room, and timers. Returns how to stop it. */
+  /** Calls `listener` when unleased entries were added: calls in a lane without capacity, and timers. Returns a function that stops it. */
   queueWatch(listener: QueueListener): () => void;
-  /** Calls `listener` when slots of these limits may have become free, whichever node freed them. Returns how to stop it. */
+  /** Calls `listener` when slots of these limits may have become free, on any node. Returns a function that stops it. */
   limitWatch(listener: (ids: readonly string[]) => void): () => void;
 }
 

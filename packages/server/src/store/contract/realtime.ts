@@ -1,6 +1,6 @@
 /**
- * Realtime messages: handed to whoever listens now, on every node, and kept nowhere. Messages of one publisher arrive in order; a node
- * that is cut off from the others misses what is published meanwhile.
+ * Realtime messages: delivered to current listeners on every node, and never stored. Messages of one publisher arrive in order; a
+ * node that is disconnected from the others misses messages published in the meantime.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
@@ -9,14 +9,14 @@ export interface RealtimeMessage {
   environmentId: EnvironmentId;
   channel: string;
   topic: string;
-  /** JSON text, as subscribers get it. */
+  /** JSON text, as sent to subscribers. */
   text: string;
 }
 
 export interface RealtimeStore {
-  /** Resolves once the listeners of this node were called and the other nodes were sent the message. */
+  /** Resolves once the listeners of this node have been called and the message has been sent to the other nodes. */
   realtimePublish(message: RealtimeMessage): Promise<void>;
-  /** Calls `listener` for every message, of any node. Returns how to stop it. */
+  /** Calls `listener` for every message, from any node. Returns a function that stops it. */
   realtimeWatch(listener: RealtimeListener): () => void;
 }
 

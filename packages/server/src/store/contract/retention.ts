@@ -1,8 +1,8 @@
 /**
- * Removing what is older than it shall be kept, a little at a time, oldest first.
+ * Removing data past its retention time, in small steps, oldest first.
  *
- * The newest event and the newest run may stay longer: an engine may number the next one after it. So may what stands in one
- * piece with things that are younger, where an engine keeps them in pieces by time.
+ * The newest event and the newest run may be retained longer: an engine may derive the next number from them. So may rows in the same
+ * partition as younger rows, where an engine partitions by time.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
@@ -10,11 +10,11 @@ import type { EnvironmentId } from "@inlet/protocol";
 export interface RemovalParams {
   /** Absent: in all environments. */
   environmentId?: EnvironmentId;
-  /** What happened at or before this instant is removed. */
+  /** Rows of this time or earlier are removed. */
   until: number;
-  /** Where the last call left off; null at the beginning. */
+  /** Where the last call stopped; null at the beginning. */
   after: string | null;
-  /** How many are looked at. */
+  /** How many rows are examined. */
   limit: number;
 }
 
@@ -25,25 +25,25 @@ export interface EventRemovalParams extends RemovalParams {
 
 export interface Removal {
   removed: number;
-  /** Where to go on; null when nothing else is old enough. */
+  /** Where to continue; null if nothing else has expired. */
   next: string | null;
 }
 
-/** How long things are kept; null: for ever. */
+/** Retention times; null: forever. */
 export interface RetentionTendParams {
   now: number;
   keptMs: { events: number | null; runs: number | null; requests: number | null };
 }
 
 export interface RetentionStore {
-  /** Prepares the store for what is coming, and drops what is old in large pieces, where the engine keeps it in such. */
+  /** Creates the partitions needed next, and drops expired ones, where the engine uses partitions. */
   retentionTend(params: RetentionTendParams): Promise<void>;
-  /** Events received until then, but none that a run which has not ended needs, or a start that is still to be decided on; none that came since a gathering began. */
+  /** Events received until then, except those needed by an unfinished run, a pending start, or a batch or debounce that is collecting events. */
   eventExpireMany(params: EventRemovalParams): Promise<Removal>;
-  /** Runs that ended until then, with everything that belongs to them. One that has not ended is never removed. */
+  /** Runs that ended until then, with everything that belongs to them. An unfinished run is never removed. */
   runExpireMany(params: RemovalParams): Promise<Removal>;
-  /** What the store holds, without room that is free to be used again. */
+  /** The size of the stored data, without reusable free space. */
   retentionUsedBytes(): Promise<number>;
-  /** When the oldest of what may be removed was received, began or came in; null when there is nothing. */
+  /** The time of the oldest row that may be removed; null if there is none. */
   retentionOldestAt(): Promise<number | null>;
 }

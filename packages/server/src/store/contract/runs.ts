@@ -1,9 +1,9 @@
 /**
  * Runs, their steps, and how they change.
  *
- * A run is only ever changed by runAdvance, in one transaction: the engine reads the run's state, asks a pure function what follows
- * from it, and writes that. Nothing is decided on state that may be out of date. No transaction changes two runs: an event that a
- * run waits for, or the end of a run that it invoked, makes the entry due that then resumes it.
+ * Only runAdvance changes a run, in one transaction: the engine reads the state of the run, calls a pure function with it, and writes
+ * the result. No decision is based on outdated state. No transaction changes two runs: an event that a run waits for, or the end of a
+ * run that it invoked, makes the entry due that then resumes it.
  */
 
 import type { EntryNo, EnvironmentId, EventId, FunctionNo, GatewayRequest, JobId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
@@ -18,11 +18,11 @@ export type RunEndStatus = "completed" | "failed" | "cancelled";
 
 /**
  * `send` is a step that sends events, `wait` one that waits for an event, `signal` one that waits for a signal. `fetch` and `infer` are
- * requests that the service makes, `wrap` is the call of an AI library, `defer` a function that is started
+ * requests that the service makes, `wrap` is a call of an AI library, `defer` is a function that is started
  * when the run has ended.
  */
 
-/** What a run is found by: its number is its own in the whole store, the environment says where to look. */
+/** Identifies a run: its number is unique in the whole store, the environment says where to look. */
 export interface RunKey {
   environmentId: EnvironmentId;
   runNo: RunNo;
@@ -34,25 +34,25 @@ export interface RunRecord {
   environmentId: EnvironmentId;
   functionNo: FunctionNo;
   status: RunStatus;
-  /** Empty for a run that has ended when its lane is forgotten. */
+  /** Empty for an ended run whose lane has been removed. */
   lane: string;
-  /** The event that started it: its sequence in the store. */
+  /** The sequence number of the event that started it. */
   eventSequence: number;
   createdAt: number;
   startedAt: number | null;
   endedAt: number | null;
-  /** The protocol version its SDK answers with; -1 until it has. */
+  /** The protocol version of its SDK; -1 until the SDK has responded. */
   requestVersion: number;
-  /** Several steps are under way at once: the SDK is to plan steps, not to run what it finds. */
+  /** Several steps are in progress at once: the SDK plans steps instead of running the steps it finds. */
   isParallel: boolean;
-  /** What its steps hold together. */
+  /** The total size of its step results. */
   stateBytes: number;
   cron: string | null;
   originalRunId: RunId | null;
   /** The job that started it. */
   jobId: JobId | null;
   invoker: Invoker | null;
-  /** By which it has a position in the order of its function's runs; null: its function has none. */
+  /** The key of its position in the order of its function's runs; null: the function has no order. */
   orderKey: string | null;
 }
 
@@ -61,9 +61,9 @@ export interface StepRecord {
   kind: StepKind;
   name: string;
   status: StepStatus;
-  /** When it was found, among the run's steps. */
+  /** Its position among the run's steps in the order in which they were found. */
   position: number;
-  /** When it ended, among the run's steps: a call that was given n results was given those below n. Null while it is open. */
+  /** Its position in the order in which steps ended: a call that included n results included those below n. Null while it is open. */
   donePosition: number | null;
   startedAt: number;
   endedAt: number | null;
@@ -73,7 +73,7 @@ export interface StepRecord {
   detail: string | null;
 }
 
-/** What a decision is made on. */
+/** The input of a decision. */
 export interface RunState {
   run: RunRecord;
   steps: readonly StepRecord[];
@@ -89,14 +89,14 @@ export interface EntryRecord {
   attempt: number;
   /** How often it was leased without an outcome. */
   claims: number;
-  /** Under which it is held; null when it is not. */
+  /** The id of its lease; null if it is not leased. */
   leaseId: LeaseId | null;
-  /** One more discovery is asked for after the one under way. */
+  /** One more discovery is requested after the one in progress. */
   goesAgain: boolean;
 }
 
 export interface StepWrite extends Omit<StepRecord, "position" | "donePosition"> {
-  /** JSON text as the SDK is given it; absent while the step is open. */
+  /** JSON text as the SDK receives it; absent while the step is open. */
   value?: string;
 }
 
@@ -120,22 +120,22 @@ export interface FailedAttempt {
   error: RunError;
 }
 
-/** One call of the app for a run, whatever came of it. What was sent is not kept again: event and steps are there. */
+/** One call to the app for a run, whatever its outcome. The request is not stored again: event and steps are in the store. */
 export interface CallRecord {
-  /** The planned step it was for; null: the function itself. */
+  /** The planned step that was called; null: the function itself. */
   stepId: StepId | null;
   attempt: number;
   startedAt: number;
   endedAt: number;
-  /** Null when there was no answer. */
+  /** Null if there was no response. */
   httpStatus: number | null;
-  /** `error`: it left a failed attempt behind, or failed the run. */
+  /** `error`: it caused a failed attempt, or failed the run. */
   outcome: "ok" | "error";
-  /** Of the address called, with its query. */
+  /** Of the URL called, including its query. */
   path: string;
-  /** How many results of steps it was given: of those that were done first. */
+  /** How many step results it included: those that ended first. */
   stepsGiven: number;
-  /** How the answer's body begins; null when there was no answer. */
+  /** The beginning of the response body; null if there was no response. */
   answer: string | null;
   /** Of the whole body, in UTF-16 units. */
   answerLength: number;
@@ -149,32 +149,32 @@ export interface RunEnd {
   error: RunError | null;
 }
 
-/** What follows from a decision. Everything is optional; nothing at all leaves the run as it is. */
+/** The result of a decision. Every field is optional; an empty change leaves the run as it is. */
 export interface RunChange {
   status?: RunStatus;
   startedAt?: number;
   requestVersion?: number;
   isParallel?: boolean;
   steps?: readonly StepWrite[];
-  /** What becomes of the entry that was worked on. Absent: it is done. */
+  /** What happens to the processed entry. Absent: it is done. */
   entry?: { retryAt: number; attempt: number } | "keep" | "reset-attempt";
   entries?: readonly NewEntry[];
   waits?: readonly NewWait[];
-  /** Steps whose timers and waits are over. */
+  /** Steps whose timers and waits have ended. */
   settled?: readonly StepId[];
   attempts?: readonly FailedAttempt[];
-  /** The call this follows from. */
+  /** The call that caused this change. */
   call?: CallRecord;
-  /** Events this change gives rise to, with the runs they start. */
+  /** Events that this change emits, with the runs they start. */
   events?: readonly EventBatch[];
-  /** The last change of a run. Its entries and waits go with it. */
+  /** The last change of a run. Removes its entries and waits. */
   end?: RunEnd;
   /** With an end: later runs of its order key wait until it is rerun or released. */
   holdsOrder?: boolean;
 }
 
 export interface RunAdvanceParams extends RunKey {
-  /** The entry that was worked on, and must still be held; null when the change comes from elsewhere. */
+  /** The processed entry, which must still be leased; null if the change has another cause. */
   entry: Pick<LeasedEntry, "no" | "leaseId"> | null;
   now: number;
   lease: Lease;
@@ -189,36 +189,36 @@ export interface RunStartParams {
   lease: Lease;
 }
 
-/** A call whose answer came when nothing could follow from it any more. */
+/** A call whose response arrived too late to change the run. */
 export interface LateCall extends RunKey {
   call: CallRecord;
-  /** Why, when it failed. */
+  /** The error, if it failed. */
   failure: FailedAttempt | null;
 }
 
 export interface RunAdvanceResult {
-  /** False when the run has ended, or the entry is no longer held: nothing was changed. */
+  /** False if the run has ended, or the entry is no longer leased: nothing was changed. */
   applied: boolean;
-  /** Work that is now held by the caller. */
+  /** Work that is now leased to the caller. */
   leased: ClaimedEntry[];
 }
 
-/** What a call needs to know of its run. */
+/** The data of its run that a call needs. */
 export interface RunContext {
   run: RunRecord;
   events: readonly StoredEvent[];
-  /** Steps that are done, in the order they were. */
+  /** Completed steps, in the order in which they ended. */
   steps: readonly { id: StepId; value: string }[];
 }
 
-/** By which rules an engine finds the waits that an event ends. Pure functions. */
+/** The rules by which an engine finds the waits that an event ends. Pure functions. */
 export interface WaitRules {
   /** The key of the event's value at a path, or null. */
   keyAt(event: NewEvent, path: string): string | null;
   matches(wait: Pick<StoredWait, "expression">, event: NewEvent, runEvent: NewEvent): boolean;
 }
 
-/** The request that an open step is. */
+/** The request of an open step. */
 export interface StepRequest {
   kind: StepKind;
   request: GatewayRequest;
@@ -237,19 +237,19 @@ export interface RunListParams {
   eventId?: EventId;
   /** Runs that this job started. */
   jobId?: JobId;
-  /** A piece of the error's name or message, in any case. */
+  /** Text in the error's name or message; ignores case. */
   errorText?: string;
-  /** An expression over the payload of the event that started it. One that does not compile throws: check it before. */
+  /** An expression over the payload of the event that started it. Throws if it does not compile: check it first. */
   where?: string;
 }
 
-/** A run as lists show it. */
+/** A run as shown in lists. */
 export interface RunSummary extends RunRecord {
-  /** `preview` is how its data begins. */
+  /** `preview` is the beginning of its data. */
   event: { id: EventId; name: string; preview: string } | null;
   /** The `traceparent` kept with the event. */
   trace: string | null;
-  /** The events of a batch, by their sequence in the store; null: the one event that started it. */
+  /** The events of a batch, by sequence number; null: the one event that started it. */
   eventSequences: readonly number[] | null;
   error: RunError | null;
   failedAttempts: number;
@@ -263,7 +263,7 @@ export interface EventRunCounts {
 export interface FailureListParams {
   environmentId: EnvironmentId;
   limit: number;
-  /** Created at or after, and before. */
+  /** Created at or after `from`, and before `to`. */
   from?: number;
   to?: number;
   functionNos?: readonly FunctionNo[];
@@ -308,27 +308,27 @@ export interface RunTiming {
 }
 
 export interface RunStore {
-  /** Starts a run for an event that is there already. */
+  /** Starts a run for an event that is already stored. */
   runStart(params: RunStartParams): Promise<{ leased: ClaimedEntry[] }>;
   runAdvance(params: RunAdvanceParams): Promise<RunAdvanceResult>;
-  /** Keeps a call of which runAdvance said that nothing was changed. A call that is kept already is not kept again. */
+  /** Stores a call for which runAdvance reported that nothing was changed. A call that is already stored is not stored again. */
   runNoteCall(params: LateCall): Promise<void>;
-  /** Null when the run has ended. */
+  /** Null if the run has ended. */
   runContext(params: RunKey): Promise<RunContext | null>;
-  /** Null when the step is none that the service makes a request for, or has ended. */
+  /** Null if the step is not a request that the service makes, or has ended. */
   stepRequest(params: RunKey & { stepId: StepId }): Promise<StepRequest | null>;
-  /** How a run ended; null when it has not, or is gone. */
+  /** How a run ended; null if it has not, or no longer exists. */
   runEnd(params: RunKey): Promise<RunEnd | null>;
   /** The run with this id in any environment: ids are unique, and SDKs name no environment. */
   runFind(params: { id: RunId }): Promise<RunRecord | null>;
   runGet(params: { environmentId: EnvironmentId; id: RunId }): Promise<RunDetails | null>;
-  /** Those that exist, in no particular order. */
+  /** The runs that exist, in no particular order. */
   runSummaries(params: { environmentId: EnvironmentId; runNos: readonly RunNo[] }): Promise<RunSummary[]>;
-  /** Calls `listener` soon after runs were created or changed, by any node. Returns how to stop it. */
+  /** Calls `listener` soon after any node created or changed runs. Returns a function that stops it. */
   runWatch(listener: (runNos: readonly RunNo[]) => void): () => void;
-  /** The most frequent first. */
+  /** Most frequent first. */
   runFailures(params: FailureListParams): Promise<FailureGroup[]>;
-  /** Newest first. With `errorText` or `where` a page may stop early with few runs, or none, and a place to go on from. */
+  /** Newest first. With `errorText` or `where`, a page may stop early with few or no runs and a cursor to continue from. */
   runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
   /** When runs of functions were created, started and ended: the newest `limit` of them, in no particular order. */
   runTimings(params: RunTimingsParams): Promise<RunTiming[]>;

@@ -1,4 +1,4 @@
-/** Sessions: people signed in to the dashboard. Known by the hash of a token only their browser holds. */
+/** Sessions: people signed in to the dashboard. Identified by the hash of a token that only their browser has. */
 
 import type { KeyId, SessionId } from "@inlet/protocol";
 import type { ApiRole } from "./keys.ts";
@@ -7,19 +7,19 @@ export interface Session {
   id: SessionId;
   /** SHA-256 of the token, in hex. */
   hash: string;
-  /** The API key it was opened with, whose role and limits it has; null when it was opened by a login link. */
+  /** The API key it was opened with, whose role and restrictions it has; null if it was opened by a login link. */
   keyId: KeyId | null;
   createdAt: number;
   lastSeenAt: number;
   expiresAt: number;
   ip: string;
   userAgent: string | null;
-  /** Who signed in by OpenID Connect; absent for API keys and login links. */
+  /** The person who signed in with OpenID Connect; absent for API keys and login links. */
   person?: SessionPerson;
 }
 
 export interface SessionPerson {
-  /** By which the issuer knows the person. */
+  /** The issuer's id of the person. */
   subject: string;
   name: string;
   role: ApiRole;
@@ -30,10 +30,10 @@ export interface SessionStore {
   sessionList(): Promise<Session[]>;
   sessionFind(params: { hash: string }): Promise<Session | null>;
   sessionInsert(session: Session): Promise<void>;
-  /** Nothing happens when the session has ended meanwhile. */
+  /** No effect if the session has ended. */
   sessionTouch(params: { id: SessionId; lastSeenAt: number; expiresAt: number }): Promise<void>;
-  /** Null when there is no such session. */
+  /** Null if there is no such session. */
   sessionDelete(params: { id: SessionId }): Promise<Session | null>;
-  /** Removes at most `limit` sessions that expired at or before `expiredUntil`; says how many. */
+  /** Removes at most `limit` sessions that expired at or before `expiredUntil`. Returns how many. */
   sessionExpireMany(params: { expiredUntil: number; limit: number }): Promise<number>;
 }

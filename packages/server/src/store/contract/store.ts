@@ -1,8 +1,8 @@
 /**
- * What the service asks of its store, split by noun. One conformance suite (../conformance) defines it for every engine.
+ * The interface between the service and its store, split by noun. One conformance suite (../conformance) defines it for every engine.
  *
- * An operation either has its whole effect, durably, before its promise resolves, or none at all. When the engine cannot
- * be reached or written, it throws StoreUnavailable: retryable, and nothing was kept.
+ * An operation either takes full effect, durably, before its promise resolves, or has no effect. If the engine cannot be
+ * reached or written to, it throws StoreUnavailable, which is retryable: nothing was stored.
  */
 
 import type { AdmissionStore } from "./admissions.ts";
@@ -61,30 +61,30 @@ export interface Store
     EventShapeStore,
     TrafficStore,
     TurnStore {
-  /** Waits for what is under way, then lets go of the store. Idempotent. */
+  /** Waits for operations in progress, then closes the store. Idempotent. */
   stop(): Promise<void>;
-  /** The name under which this process holds work: its own among the nodes that share the store. */
+  /** The name under which this process holds leases, unique among the nodes that share the store. */
   readonly storeNode: string;
   /** Whether other nodes may share it. */
   readonly storeIsShared: boolean;
   /** The time, the same for every node that shares the store. */
   storeNow(): number;
-  /** Calls `listener` when another node changed what is kept in memory. Returns how to stop it. */
+  /** Calls `listener` when another node changed data that is cached in memory. Returns a function that stops it. */
   storeWatch(listener: (topic: StoreTopic) => void): () => void;
-  /** Throws StoreUnavailable unless the store can be written now. */
+  /** Throws StoreUnavailable unless the store is writable now. */
   storeProbe(): Promise<void>;
-  /** How much room the store takes on disk. */
+  /** The size of the store on disk. */
   storeBytes(): Promise<number>;
-  /** What people should know of the store and of those who share it. */
+  /** The status of the store and of the nodes that share it. */
   storeReport(): Promise<StoreReport>;
 }
 
 export interface StoreReport {
   engine: "sqlite" | "postgres";
-  /** Of the data. Newer than what this program knows while nodes of two releases work side by side. */
+  /** The schema version of the data. Newer than this program's while nodes of two releases run side by side. */
   schema: number;
   schemaKnown: number;
-  /** How long the store took to answer this. */
+  /** How long the store took to respond to this query. */
   answerMs: number;
   nodes: NodeReport[];
 }
@@ -94,22 +94,22 @@ export interface NodeReport {
   version: string;
   since: number;
   lastSeenAt: number;
-  /** Not seen for so long that it must have died: a node that stops says so, and is not listed. */
+  /** Silent for so long that it must have died: a node that stops removes itself from the list. */
   isGone: boolean;
 }
 
-/** What nodes keep in memory: environments, keys and webhooks; apps and functions; declared schemas. */
+/** What nodes cache in memory: environments, keys and webhooks; apps and functions; declared schemas. */
 export const STORE_TOPICS = ["directory", "registry", "catalogue"] as const;
 export type StoreTopic = (typeof STORE_TOPICS)[number];
 
-/** What became of one transaction of the group commit, for figures. */
+/** The outcome of one transaction of the group commit, for metrics. */
 export interface CommitFigures {
   durationMs: number;
-  /** Events stored by it. */
+  /** Events that it stored. */
   events: number;
 }
 
-/** The store cannot be used for the moment. `reason` is a sentence for the log. */
+/** The store is temporarily unusable. `reason` is a sentence for the log. */
 export class StoreUnavailable extends Error {
   readonly retry = "retryable";
 
@@ -119,7 +119,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The store must not be used: held by another process, damaged, or newer than this program. The message says what to do. */
+/** The store must not be used: in use by another process, damaged, or newer than this program. The message says what to do. */
 export class StoreRefused extends Error {
   readonly retry = "terminal";
 

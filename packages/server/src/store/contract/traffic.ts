@@ -1,4 +1,4 @@
-/** Traffic: how much happened in each minute and hour of an environment. Figures for people, not books. */
+/** Traffic: counts per minute and hour of an environment. Approximate figures for people, not for billing. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 
@@ -8,7 +8,7 @@ export type TrafficFigures = Record<TrafficFigure, number>;
 
 export interface TrafficMinute {
   environmentId: EnvironmentId;
-  /** Any instant of the minute. */
+  /** Any time within the minute. */
   at: number;
   figures: TrafficFigures;
 }
@@ -22,10 +22,10 @@ export interface TrafficListParams {
 }
 
 export interface TrafficStore {
-  /** Adds to what was counted before. */
+  /** Adds to the existing counts. */
   trafficAdd(params: { minutes: readonly TrafficMinute[] }): Promise<void>;
-  /** Intervals in which something happened, oldest first; `at` is when each began. */
+  /** Intervals with activity, oldest first; `at` is when each began. */
   trafficList(params: TrafficListParams): Promise<{ at: number; figures: TrafficFigures }[]>;
-  /** Removes at most `limit` minutes that began at or before `minutesUntil`, and hours at or before `hoursUntil`; says how many. */
+  /** Removes at most `limit` minutes that began at or before `minutesUntil`, and hours at or before `hoursUntil`. Returns how many. */
   trafficExpireMany(params: { minutesUntil: number; hoursUntil: number; limit: number }): Promise<number>;
 }

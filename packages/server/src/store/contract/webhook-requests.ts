@@ -1,4 +1,4 @@
-/** The record of every request a webhook was sent, accepted or refused. */
+/** The record of every request to a webhook, accepted or refused. */
 
 import type { EnvironmentId, EventId, WebhookId, WebhookRequestId } from "@inlet/protocol";
 import type { EventCursor } from "./event-cursor.ts";
@@ -11,26 +11,26 @@ export interface NewWebhookRequest {
   receivedAt: number;
   ip: string;
   method: string;
-  /** JSON text: names and values in turn, as they came, repetitions included. */
+  /** JSON text: alternating names and values, as received, including repeated ones. */
   headers: string;
   /** The text after the question mark. */
   query: string;
   contentType: string | null;
-  /** Its text, after decoding of its content encoding. Null when it was too large to keep. */
+  /** Its text after content decoding. Null if it was too large to store. */
   body: string | null;
-  /** The bytes as they came, when `body` is not exactly their text. */
+  /** The bytes as received, if `body` does not represent them exactly. */
   bodyBase64: string | null;
   status: number;
-  /** `accepted`, or the code of the error. */
+  /** `accepted`, or the error code. */
   outcome: string;
   error: string | null;
-  /** Where the event went; the webhook's own environment when there is none. */
+  /** The environment of the event; the webhook's own environment if there is no event. */
   deliveredTo: EnvironmentId;
   transformVersion: number;
   durationMs: number;
-  /** JSON text: what the transform wrote to the console. */
+  /** JSON text: the transform's console output. */
   logs: string;
-  /** The time of receipt that the age of its signature was judged by; null when nothing was verified. */
+  /** The time of receipt against which the age of its signature was checked; null if nothing was verified. */
   verifiedAt: number | null;
 }
 
@@ -43,7 +43,7 @@ export interface WebhookRequestListParams {
   environmentId: EnvironmentId;
   webhookId: WebhookId;
   limit: number;
-  /** Ends the page once it holds so much; 4 MiB unless given. One is always read, however large. */
+  /** The page ends once it holds this many bytes; 4 MiB by default. It always holds at least one row. */
   bytesMax?: number;
   after?: EventCursor;
   from?: number;
@@ -56,22 +56,22 @@ export interface WebhookRequestFollowParams {
   webhookId: WebhookId;
   after: number;
   limit: number;
-  /** Ends the page once it holds so much; 4 MiB unless given. One is always read, however large. */
+  /** The page ends once it holds this many bytes; 4 MiB by default. It always holds at least one row. */
   bytesMax?: number;
 }
 
 export interface WebhookRequestStore {
-  /** A refused request. One that was accepted is recorded by eventAppend, in the transaction of its event. */
+  /** Records a refused request. An accepted one is recorded by eventAppend, in the transaction of its event. */
   webhookRequestInsert(request: NewWebhookRequest): Promise<void>;
   webhookRequestGet(params: { environmentId: EnvironmentId; webhookId: WebhookId; id: WebhookRequestId }): Promise<WebhookRequest | null>;
   /** Newest first. */
   webhookRequestList(params: WebhookRequestListParams): Promise<{ requests: WebhookRequest[]; next: EventCursor | null }>;
-  /** Requests committed after a sequence number, oldest first. `reached` is where to go on, also when nothing matched. */
+  /** Requests committed after a sequence number, oldest first. `reached` is where to continue, even if nothing matched. */
   webhookRequestFollow(params: WebhookRequestFollowParams): Promise<{ requests: WebhookRequest[]; reached: number }>;
   /** The highest sequence number in use, 0 without records. */
   webhookRequestSequence(): Promise<number>;
-  /** As eventSequenceBefore. */
+  /** Like eventSequenceBefore. */
   webhookRequestSequenceBefore(params: { environmentId: EnvironmentId; webhookId: WebhookId; receivedFrom: number }): Promise<number>;
-  /** Removes at most `limit` of the oldest records, received at or before `receivedUntil`; says how many. */
+  /** Removes at most `limit` of the oldest records, received at or before `receivedUntil`. Returns how many. */
   webhookRequestExpireMany(params: { environmentId?: EnvironmentId; receivedUntil: number; limit: number }): Promise<number>;
 }

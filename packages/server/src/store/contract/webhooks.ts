@@ -1,4 +1,4 @@
-/** Webhooks: consumers with a URL of their own, the versions of their transforms, and the tokens their URLs had. */
+/** Webhooks: URLs that turn requests into events, with the versions of their transforms and the tokens of their URLs. */
 
 import type { AcceptList, EnvironmentId, WebhookId } from "@inlet/protocol";
 
@@ -6,7 +6,7 @@ import type { AcceptList, EnvironmentId, WebhookId } from "@inlet/protocol";
 export const VERIFY_SCHEMES = ["standard-webhooks", "stripe", "github", "shopify", "slack", "twilio", "linear", "hmac", "basic", "header"] as const;
 export type VerifyScheme = (typeof VERIFY_SCHEMES)[number];
 
-/** How requests are verified before the transform. The secrets are kept apart (WebhookSecrets). */
+/** How requests are verified before the transform. The secrets are stored separately (WebhookSecrets). */
 export interface WebhookVerify {
   scheme: VerifyScheme;
   toleranceSeconds: number;
@@ -25,17 +25,17 @@ export interface WebhookVerify {
 export const HANDSHAKE_PRESETS = ["slack", "meta", "microsoft-graph", "x", "dropbox", "zoom", "okta", "asana"] as const;
 export type HandshakePreset = (typeof HANDSHAKE_PRESETS)[number];
 
-/** How a provider's question whether the URL is ours is answered. */
+/** How a provider's check of the URL is answered. */
 export type WebhookHandshake = { preset: HandshakePreset } | { source: string };
 
-/** What an accepted request is answered with instead of the ids. */
+/** The response to an accepted request, instead of the ids. */
 export interface WebhookAnswer {
   status: number;
   contentType: string;
   body: string;
 }
 
-/** Branch environments that get a copy of accepted events, and the part of them that is copied. */
+/** Branch environments that receive copies of accepted events, and the fraction that is copied. */
 export interface WebhookMirror {
   to: readonly string[];
   sample: number;
@@ -43,9 +43,9 @@ export interface WebhookMirror {
 
 export interface WebhookSecrets {
   verify: readonly string[];
-  /** Null: those of `verify`. */
+  /** Null: the secrets of `verify`. */
   handshake: readonly string[] | null;
-  /** The provider has handed a secret over since the handshake was set. */
+  /** The provider has sent a secret since the handshake was set. */
   isHandedOver: boolean;
 }
 
@@ -57,9 +57,9 @@ export interface Webhook {
   /** An environment, or the shared scope of all branches. */
   environmentId: EnvironmentId;
   name: string;
-  /** The secret end of its URL. */
+  /** The secret part of its URL. */
   token: string;
-  /** The transform in force, and its version. */
+  /** The current transform and its version. */
   transform: string;
   version: number;
   eventNames: AcceptList | null;
@@ -83,44 +83,44 @@ export interface WebhookVersion {
 
 export interface WebhookChanges {
   name?: string;
-  /** A new text becomes a new version, which is in force at once. */
+  /** A new source becomes a new version, which is current at once. */
   transform?: string;
-  /** An older version is put in force again. */
+  /** Makes an older version current again. */
   version?: number;
   eventNames?: AcceptList | null;
   ips?: AcceptList | null;
-  /** Null forgets its secrets too. */
+  /** Null also deletes its secrets. */
   verify?: WebhookVerify | null;
   handshake?: WebhookHandshake | null;
   answer?: WebhookAnswer | null;
   mirror?: WebhookMirror | null;
-  /** What is not given is kept. */
+  /** Absent fields stay unchanged. */
   secrets?: Partial<Pick<WebhookSecrets, "verify" | "handshake">>;
-  /** A secret that the provider handed over: added, unless one was since the handshake was set, or there are too many. */
+  /** A secret that the provider sent: added, unless one was added since the handshake was set, or there are too many. */
   handedOver?: string;
   enabled?: boolean;
 }
 
-/** A token that no longer opens its webhook. */
+/** A token that is no longer valid for its webhook. */
 export interface RetiredToken {
   token: string;
   webhookId: WebhookId;
 }
 
-/** What a webhook is found by: its id is its own in the whole store, the environment says where to look. */
+/** Identifies a webhook: its id is unique in the whole store, the environment says where to look. */
 export interface WebhookKey {
   environmentId: EnvironmentId;
   id: WebhookId;
 }
 
 export interface WebhookStore {
-  /** Every webhook, deleted ones too: they still name the source of their events. Oldest first. */
+  /** Every webhook, including deleted ones: they still name the source of their events. Oldest first. */
   webhookList(): Promise<Webhook[]>;
   webhookRetiredTokenList(): Promise<RetiredToken[]>;
   webhookInsert(params: Omit<Webhook, "version" | "updatedAt" | "deletedAt">): Promise<Webhook>;
-  /** Null when there is no such webhook, or no such version. */
+  /** Null if there is no such webhook or version. */
   webhookUpdate(params: WebhookKey & { changes: WebhookChanges; updatedAt: number }): Promise<Webhook | null>;
-  /** The token now in use is retired, `token` takes its place. */
+  /** Retires the current token and replaces it with `token`. */
   webhookRotate(params: WebhookKey & { token: string; rotatedAt: number }): Promise<Webhook | null>;
   webhookDelete(params: WebhookKey & { deletedAt: number }): Promise<Webhook | null>;
   /** Newest first. */

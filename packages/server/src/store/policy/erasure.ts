@@ -1,6 +1,6 @@
-/** What an erasure covers and leaves: shared by the engines, which only read and write. */
+/** What an erasure covers: shared by the engines, which only read and write. */
 
-/** Internal events that repeat the events of the run they report. */
+/** Internal events that contain the events of the run they report on. */
 export const REPEATING_EVENT_NAMES = ["inngest/function.failed", "inngest/function.cancelled", "inngest/function.finished"] as const;
 
 export const ERASED_DATA = "{}";
@@ -9,13 +9,13 @@ export const ERASED_ERROR = JSON.stringify({ name: "Erased", message: "Erased on
 export interface ErasedRun {
   run_no: number;
   ended_at: number | null;
-  /** A call of it goes on. */
+  /** One of its calls is in progress. */
   is_calling: boolean | number;
 }
 
 export interface ErasureReads {
   runsOf(sequences: readonly number[]): Promise<ErasedRun[]> | ErasedRun[];
-  /** Internal events about these runs, and events by which these runs invoked others. */
+  /** Internal events about these runs, and events with which these runs invoked others. */
   eventsAfter(runNos: readonly number[]): Promise<number[]> | number[];
 }
 
@@ -24,13 +24,13 @@ export interface ErasureScope {
   runs: ErasedRun[];
 }
 
-/** A run's internal events may start runs, and so on: everything that is reached. */
+/** A run's internal events may start further runs: collects everything that is reachable. */
 export async function erasureScope(reads: ErasureReads, given: readonly number[]): Promise<ErasureScope> {
   const walk = erasureWalk(given);
   for (let step = walk.next(); ; step = walk.next(await reads[step.value.read](step.value.of))) if (step.done) return step.value;
 }
 
-/** The same where reads return at once, within a transaction. */
+/** The synchronous form, for reads within a transaction. */
 export function erasureScopeNow(reads: ErasureReads, given: readonly number[]): ErasureScope {
   const walk = erasureWalk(given);
   for (let step = walk.next(); ; step = walk.next(reads[step.value.read](step.value.of) as ErasedRun[] & number[]))

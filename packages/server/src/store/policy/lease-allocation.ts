@@ -1,12 +1,12 @@
-/** Which of the entries that one transaction writes are leased to its node at once, and where the others stand. */
+/** Decides which entries written by one transaction are leased to its node at once, and where the others are placed. */
 
 import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
 import { type ClaimedEntry, type EntryKind, type Lease, NO_TRIALS, TIMER_LANE } from "../contract/index.ts";
 
-/** An entry on its way into the queue. */
+/** An entry about to be written to the queue. */
 export interface EntryWrite {
   environmentId: EnvironmentId;
-  /** Where a call stands when it is due. */
+  /** The lane of a call once it is due. */
   lane: string;
   rank: number;
   dueAt: number;
@@ -19,7 +19,7 @@ export interface EntryWrite {
   eventSequence: number | null;
 }
 
-/** Where an entry stands. One that is leased is due again when its lease is over. */
+/** The lane and due time of an entry. A leased entry is due again when its lease expires. */
 export interface EntryPosition {
   lane: string;
   rank: number;
@@ -27,12 +27,12 @@ export interface EntryPosition {
   lease: { id: LeaseId; node: string } | null;
 }
 
-/** What one transaction leases, and how much room it has used up. */
+/** The leases of one transaction, and the capacity they use. */
 export class LeaseAllocation {
   readonly now: number;
   readonly leased: ClaimedEntry[] = [];
   readonly #lease: Lease | undefined;
-  /** Made when it is needed: most transactions lease nothing. */
+  /** Created on demand: most transactions lease nothing. */
   #room: Map<string, number> | null = null;
 
   constructor(now: number, lease: Lease | undefined) {
@@ -44,7 +44,7 @@ export class LeaseAllocation {
     return (this.#room?.get(lane) ?? this.#lease?.roomIn(lane) ?? 0) > 0;
   }
 
-  /** The lease for one more entry of this lane, or null when it has to wait in the queue. */
+  /** The lease for one more entry of this lane, or null if the entry has to wait in the queue. */
   take(lane: string): Lease | null {
     if (!this.#lease) return null;
     this.#room ??= new Map();
@@ -61,7 +61,7 @@ export class LeaseAllocation {
     return { lane, rank: isDue ? entry.rank : entry.dueAt, dueAt: entry.dueAt, lease: null };
   }
 
-  /** The entry was written under this number. Nothing happens unless its position is leased. */
+  /** The entry was written with this number. No effect unless its position is leased. */
   noteWritten(entry: EntryWrite, no: EntryNo, { lease, dueAt: leasedUntil }: EntryPosition): void {
     if (!lease) return;
     this.leased.push({ ...entry, no, leaseId: lease.id, leasedUntil, claims: 1, trials: NO_TRIALS, endedRunNo: null, outcome: null });

@@ -1,10 +1,10 @@
-/** What a change of a declared schema leads to: a pure function that both engines call. */
+/** Plans a change of a declared schema: a pure function that both engines call. */
 
 import type { EventSchema, EventSchemaPut } from "../contract/index.ts";
 
 export interface EventSchemaPlan {
   written: EventSchema;
-  /** The schema is another one: it is kept under its version. */
+  /** The schema differs: it is stored under a new version. */
   isNewVersion: boolean;
 }
 

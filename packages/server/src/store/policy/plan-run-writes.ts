@@ -1,13 +1,13 @@
 /**
- * What is written for a change of a run: a pure function from the state that was read and what was decided to rows. Both engines
+ * Plans the rows to write for a change of a run: a pure function of the state that was read and the decision. Both engines
  * read the state, call this, and write what it returns, in one transaction.
  *
- * It holds for every change that
- * - a step that has ended is never written again, and counts for nothing;
- * - there is one entry for each step and kind: a discovery under way is asked to go again, any other entry stays as it is;
- * - the entry worked on is done, goes again, is tried again or is kept, as the change says;
- * - with the end of a run the secrets of its open requests go;
- * - with the end of a run its entries, waits and slots go, but for calls that are under way: these keep their slots until whoever
+ * For every change:
+ * - A step that has ended is never written again, and a second result for it is ignored.
+ * - There is one entry per step and kind. A discovery in progress is asked to repeat; any other existing entry stays as it is.
+ * - The processed entry is done, repeated, retried or kept, as the change says.
+ * - The end of a run removes the secrets of its open requests.
+ * - The end of a run removes its entries, waits and slots, except for calls in progress: these keep their slots until the node that
  *   makes them removes their entries.
  */
 
@@ -30,24 +30,24 @@ export interface RunWrites {
   runNo: RunNo;
   run: RunColumns;
   steps: StepRowWrite[];
-  /** Entries that begin anew, or are moved to a later time. */
+  /** Entries that are reset, or moved to a later time. */
   entriesRenewed: { no: EntryNo; write: EntryWrite; position: EntryPosition }[];
   entriesAdded: { write: EntryWrite; position: EntryPosition }[];
   entriesRemoved: EntryNo[];
-  /** Discoveries under way that are to go again. */
+  /** Discoveries in progress that are to be repeated. */
   entriesAgain: EntryNo[];
-  /** The attempts of the discovery are counted anew. */
+  /** The attempt count of the discovery is reset. */
   entriesReset: EntryNo[];
-  /** Entries that are let go of: their slots are free. */
+  /** Entries that are released: their slots are free. */
   slotsFreed: EntryNo[];
   waitsAdded: readonly NewWait[];
-  /** Steps that wait no longer. */
+  /** Steps that no longer wait. */
   waitsRemoved: readonly StepId[];
-  /** All its waits go, and the slots that the run itself holds. */
+  /** Removes all its waits, and the slots that the run itself holds. */
   isEnd: boolean;
-  /** What becomes of its position in the order of its function's runs; null: it has none, or has not ended. */
+  /** What happens to its position in the order of its function's runs; null: it has none, or has not ended. */
   order: "leaving" | "held" | null;
-  /** The step that waits for the run, which has ended: its entry is due. */
+  /** The step that waits for the ended run: its entry is due. */
   resumed: Invoker | null;
 }
 
@@ -64,11 +64,11 @@ export interface RunColumns {
 
 export interface StepRowWrite extends StepWrite {
   position: number;
-  /** Where it stands in the order in which steps ended; null while it is open. */
+  /** Its position in the order in which steps ended; null while it is open. */
   donePosition: number | null;
 }
 
-/** `entry` is the one that was worked on; null when the change comes from elsewhere. */
+/** `entry` is the processed one; null if the change has another cause. */
 export function planRunWrites(state: RunState, entry: EntryRecord | null, change: RunChange, allocation: LeaseAllocation): RunWrites {
   const { run } = state;
   const { steps, stateBytes } = planSteps(state, change.steps ?? []);
@@ -123,14 +123,14 @@ function planSteps({ run, steps }: RunState, writes: readonly StepWrite[]): { st
   return { steps: planned, stateBytes };
 }
 
-/** Open steps that the end of the run changes, and the change does not write itself. */
+/** Open steps that the end of the run changes and that the change itself does not write. */
 function openOthers({ steps }: RunState, written: readonly StepRowWrite[]): StepRowWrite[] {
   return steps.filter(({ id, kind, endedAt }) => endedAt === null && ENDING_KINDS.has(kind) && !written.some((other) => other.id === id));
 }
 
 const ENDING_KINDS: ReadonlySet<string> = new Set(["fetch", "infer", "defer"]);
 
-/** Of a request that is never made, or whose answer does not count, no secrets are kept. What was deferred is started now. */
+/** No secrets are kept of a request that is never made, or whose response is ignored. Deferred functions are started now. */
 function settleOpen(steps: readonly StepRowWrite[], { endedAt }: RunEnd): StepRowWrite[] {
   return steps.map((step) => {
     if (step.endedAt !== null || step.detail === null) return step;
@@ -180,7 +180,7 @@ function isSame(one: Pick<NewEntry, "stepId"> & { kind: string }, other: Pick<Ne
   return one.kind === other.kind && one.stepId === other.stepId;
 }
 
-/** What the entry worked on does next; null when it is done, or kept as it is. Takes what it stands for out of `added`. */
+/** What happens next to the processed entry; null if it is done, or kept as it is. Removes what it covers from `added`. */
 function nextOf(entry: EntryRecord, change: RunChange, added: NewEntry[]): NewEntry | null {
   if (isKept(change)) return null;
   if (typeof change.entry === "object") {

@@ -13,7 +13,7 @@ export function secretsAfter({ verify, secrets }: Pick<Webhook, "verify" | "secr
   return changes.handedOver === undefined ? after : withHandedOver(after, changes.handedOver, hasVerify);
 }
 
-/** The first one counts: whoever learns the URL later cannot put a secret of theirs beside it. */
+/** Only the first secret is accepted: anyone who learns the URL later cannot add a secret of their own. */
 function withHandedOver(secrets: WebhookSecrets, secret: string, hasVerify: boolean): WebhookSecrets {
   const owner = hasVerify && secrets.handshake === null ? "verify" : "handshake";
   const known = secrets[owner] ?? [];

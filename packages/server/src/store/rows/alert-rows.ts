@@ -1,4 +1,4 @@
-/** A row of the alert_rules table, as both engines read it, as the contract's AlertRule. */
+/** Converts a row of the alert_rules table, as both engines read it, to the contract's AlertRule. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { AlertKind, AlertRule, QuietHours } from "../contract/index.ts";

@@ -1,4 +1,4 @@
-/** Rows of apps and functions as the contract's records. */
+/** Converts rows of apps and functions to the contract's records. */
 
 import type { AppId, AppNo, EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { App, HeaderSet, StoredFunction } from "../contract/index.ts";

@@ -1,4 +1,4 @@
-/** A row of the audit log as the contract's AuditEntry. */
+/** Converts a row of the audit log to the contract's AuditEntry. */
 
 import type { AuditEntry } from "../contract/index.ts";
 

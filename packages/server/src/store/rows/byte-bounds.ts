@@ -1,16 +1,16 @@
-/** Bounds what one read brings into memory: rows hold payloads of any size, so their number alone bounds nothing. */
+/** Bounds the memory that one read takes: rows hold payloads of any size, so limiting their number is not enough. */
 
-/** What a page holds at most, unless it is asked for less. One row is always read, however large. */
+/** The maximum size of a page, unless a smaller one is requested. One row is always read, however large. */
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Rows of a range, from where the last slice ended. */
+/** Rows of a range, continuing where the last slice ended. */
 export interface Slice<Row> {
   rows: Row[];
   /** Whether the range ends with these rows. */
   isEnd: boolean;
 }
 
-/** Takes rows until they hold `bytesMax`, the one that reaches it included. `rowsMax`: how many were asked for. */
+/** Takes rows until they hold `bytesMax`, including the row that reaches it. `rowsMax`: how many were requested. */
 export function sliceWithin<Row>(found: Iterable<Row>, rowsMax: number, bytesMax: number, bytesOf: (row: Row) => number): Slice<Row> {
   const rows: Row[] = [];
   let bytes = 0;

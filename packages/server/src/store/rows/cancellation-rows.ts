@@ -1,4 +1,4 @@
-/** A row of the cancellations as the contract's Cancellation. */
+/** Converts a row of the cancellations table to the contract's Cancellation. */
 
 import type { CancellationId, EnvironmentId } from "@inlet/protocol";
 import type { Cancellation } from "../contract/index.ts";

@@ -1,4 +1,4 @@
-/** A row of the environments table as the contract's Environment. */
+/** Converts a row of the environments table to the contract's Environment. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Environment, EnvironmentKind } from "../contract/index.ts";

@@ -1,4 +1,4 @@
-/** What lists of events have in common in both engines: filters that no index answers, and how streams become a page. */
+/** What event lists have in common in both engines: filters that no index supports, and merging streams into a page. */
 
 import {
   type CompileWhere,
@@ -14,23 +14,23 @@ import { payloadContains } from "./payload-contains.ts";
 
 export interface Collected {
   found: StoredEvent[];
-  /** Set when the stream was left before its end. */
+  /** Set if the stream was not read to its end. */
   leftAt: EventCursor | null;
 }
 
-/** How long the first page of a filtered list may take: the first answer to any search is there at once. */
+/** Time limit of the first page of a filtered list: the first response to a search is quick. */
 const FIRST_PAGE_MS = 30;
-/** Who goes on with a search wants to get far. */
+/** Time limit of the following pages: a reader who continues a search wants many results. */
 const NEXT_PAGE_MS = 500;
-/** What is looked at in any case: a small store is searched in one go on the busiest machine. */
+/** Rows that are read in any case: a small store is searched in one call, even on a busy machine. */
 const ROWS_IN_ANY_CASE = 3_000;
 
-/** What one call may spend on rows that a filter may turn down. Past it the page ends early, and says where to go on. */
+/** The budget of one call for rows that a filter may reject. Beyond it, the page ends early and says where to continue. */
 export class SearchBudget {
   readonly #deadline: number;
   #rows = 0;
 
-  /** `after`: where the page before ended. */
+  /** `after`: where the previous page ended. */
   constructor(after: unknown) {
     this.#deadline = Date.now() + (after === undefined ? FIRST_PAGE_MS : NEXT_PAGE_MS);
   }
@@ -44,7 +44,7 @@ export class SearchBudget {
   }
 }
 
-/** Rows read at a time: every stream is read once at least, however many there are. */
+/** Rows read at a time: every stream is read at least once, however many there are. */
 function rowsOfSlice(limit: number, filters: number, streams: number): number {
   return filters === 0 ? limit + 1 : Math.max(limit + 1, Math.ceil(SLICE_ROWS / streams));
 }
@@ -54,19 +54,19 @@ const SLICE_ROWS = 500;
 export interface Search {
   filters: readonly EventFilter[];
   sliceRows: number;
-  /** What one stream may bring to the page, and what one slice of it may hold. */
+  /** What one stream may contribute to the page, and the size of one slice of it. */
   bytesMax: number;
   budget: SearchBudget;
 }
 
-/** `streams`: how many ranges the page is merged from. */
+/** `streams`: how many ranges are merged into the page. */
 export function newSearch(params: EventListParams, filters: readonly EventFilter[], streams: number): Search {
   const { limit, after, bytesMax = PAGE_BYTES_MAX } = params;
   const sliceRows = rowsOfSlice(limit, filters.length, streams);
   return { filters, sliceRows, bytesMax: Math.ceil(bytesMax / Math.max(streams, 1)), budget: new SearchBudget(after) };
 }
 
-/** Walks one stream; `readSlice` reads its newest events older than a cursor. */
+/** Reads one stream; `readSlice` reads its newest events older than a cursor. */
 export async function collect(
   { limit, after: start }: EventListParams,
   { filters, sliceRows, bytesMax, budget }: Search,
@@ -93,7 +93,7 @@ export async function collect(
 
 export type EventFilter = (event: StoredEvent) => boolean;
 
-/** For the source and the text, which no index answers. */
+/** For source and text filters, which no index supports. */
 export function payloadFilters({ source, text, internal, matched, where }: EventListParams, compileWhere: CompileWhere): EventFilter[] {
   const filters: EventFilter[] = [];
   if (source !== undefined) filters.push(sourceFilter(source));
@@ -104,7 +104,7 @@ export function payloadFilters({ source, text, internal, matched, where }: Event
   return filters;
 }
 
-/** For a store that was opened without a way to read expressions. */
+/** For a store that was opened without support for expressions. */
 export const noWhere: CompileWhere = () => {
   throw new Error("this store was opened without a way to read expressions");
 };
@@ -120,7 +120,7 @@ function sourceFilter(source: string): EventFilter {
   return isKind ? (event) => event.source.kind === source : (event) => event.source.id === source;
 }
 
-/** Where streams were left at different cursors, only what is newer than the newest of these is known completely. */
+/** If streams stopped at different cursors, only events newer than the newest of these cursors are complete. */
 export function mergeStreams(collected: Collected[], limit: number): EventPage {
   const cursors = collected.flatMap(({ leftAt }) => leftAt ?? []);
   const horizon = cursors.sort(newestFirst)[0];

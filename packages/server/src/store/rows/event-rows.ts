@@ -1,4 +1,4 @@
-/** A row of the events table, as both engines read it, as the contract's StoredEvent. */
+/** Converts a row of the events table, as both engines read it, to the contract's StoredEvent. */
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import { fromStoreText, type SourceKind, type StoredEvent } from "../contract/index.ts";

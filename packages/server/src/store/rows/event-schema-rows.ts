@@ -1,4 +1,4 @@
-/** Rows of event schemas as the contract's records. */
+/** Converts rows of event schemas to the contract's records. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import { type EventSchema, type EventSchemaVersion, fromStoreText, type SchemaMode } from "../contract/index.ts";

@@ -1,4 +1,4 @@
-/** Rows of event types and of their hours as the contract's records. */
+/** Converts rows of event types and their hours to the contract's records. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import { type EventType, type EventTypeSettings, fromStoreText } from "../contract/index.ts";
@@ -13,7 +13,7 @@ export interface TypeRow {
   count: number;
 }
 
-/** `hour` is counted from 1970. */
+/** `hour` is the number of hours since 1970. */
 export interface EventTypeHourRow {
   hour: number;
   count: number;

@@ -12,13 +12,13 @@ export interface FailedRunRow {
 
 /** Rows read at a time. */
 export const FAILURE_SLICE_ROWS = 2_000;
-/** Of the newest failed runs so many are looked at. */
+/** How many of the newest failed runs are examined. */
 const RUNS_MAX = 200_000;
 const GROUPS_MAX = 1_000;
 const SAMPLES_MAX = 5;
 const MESSAGE_UNITS_MAX = 500;
 
-/** `readSlice` reads the newest failed runs that are older than one. */
+/** `readSlice` reads the newest failed runs that are older than a given one. */
 export async function groupFailures(
   readSlice: (before: RunId | null) => Promise<readonly FailedRunRow[]>,
   limit: number,

@@ -1,4 +1,4 @@
-/** A row of the jobs table, as both engines read it, as the contract's Job. */
+/** Converts a row of the jobs table, as both engines read it, to the contract's Job. */
 
 import type { EnvironmentId, JobId } from "@inlet/protocol";
 import type { Job, JobError, JobStatus } from "../contract/index.ts";

@@ -1,4 +1,4 @@
-/** A row of the keys table as the contract's Key, and back. */
+/** Converts a row of the keys table to the contract's Key, and back. */
 
 import type { EnvironmentId, KeyId } from "@inlet/protocol";
 import type { ApiRole, Key, KeyKind } from "../contract/index.ts";

@@ -1,4 +1,4 @@
-/** The search for a piece of text in an event's name or payload, in any case. */
+/** Case-insensitive search for text in an event's name or payload. */
 
 import type { StoredEvent } from "../contract/index.ts";
 
@@ -8,8 +8,8 @@ export function payloadContains(event: StoredEvent, text: string): boolean {
 }
 
 /**
- * People search for what they see, senders write JSON in many ways: `"caf\u00e9"` is found as `café` and `{"a": 1}` as
- * `"a":1`. The text as sent is tried first, so that numbers beyond double precision are found as well.
+ * People search for what they see, but senders write JSON in many ways: `"caf\u00e9"` is found as `café`, and `{"a": 1}` as
+ * `"a":1`. The text as sent is tried first, so that numbers beyond double precision are found too.
  */
 function contains(json: string, wanted: string): boolean {
   if (json.toLowerCase().includes(wanted)) return true;
@@ -17,7 +17,7 @@ function contains(json: string, wanted: string): boolean {
   return compact(json).toLowerCase().includes(wanted);
 }
 
-/** A name is no JSON, and fields other than data may nest deeper than JSON.stringify can follow: these have only their own text. */
+/** A name is not JSON, and fields other than data may nest deeper than JSON.stringify supports: only their own text is searched. */
 function compact(json: string): string {
   try {
     return JSON.stringify(JSON.parse(json)) ?? "";

@@ -1,11 +1,11 @@
-/** A page of a webhook's requests. No index knows their outcomes: a filter by outcome is applied to slices, within a budget. */
+/** A page of a webhook's requests. No index covers their outcomes: a filter by outcome is applied to slices, within a budget. */
 
 import type { EventCursor, WebhookRequest, WebhookRequestListParams } from "../contract/index.ts";
 import { PAGE_BYTES_MAX, type Slice } from "./byte-bounds.ts";
 import { SearchBudget } from "./event-pages.ts";
 import { bytesOfRequest, type RequestRow } from "./request-rows.ts";
 
-/** Requests come with their bodies, so few are read at a time. */
+/** Requests include their bodies, so few are read at a time. */
 const SLICE_ROWS = 100;
 
 export interface RequestPage {

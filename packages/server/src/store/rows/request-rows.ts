@@ -1,8 +1,8 @@
 /**
- * A row of the record of webhook requests as the contract's WebhookRequest.
+ * Converts a row of the recorded webhook requests to the contract's WebhookRequest.
  *
- * Headers and query are kept as they came: a JSON list, and the text with its question mark. Records of the first version hold JSON
- * objects instead, and the bytes of a body after decoding; they are read as the request that comes nearest to them.
+ * Headers and query are stored as received: a JSON list, and the text with its question mark. Records of the first version contain JSON
+ * objects instead, and the bytes of the body after decoding; they are read as the closest equivalent request.
  */
 
 import type { EnvironmentId, EventId, WebhookId, WebhookRequestId } from "@inlet/protocol";
@@ -62,7 +62,7 @@ export function toRequest(row: RequestRow): WebhookRequest {
   };
 }
 
-/** As the column holds it; the question mark tells it from the JSON of the first version. */
+/** As stored in the column; the question mark distinguishes it from the JSON of the first version. */
 export function writeQuery(query: string): string {
   return `?${query}`;
 }

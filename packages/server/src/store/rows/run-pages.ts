@@ -1,4 +1,4 @@
-/** Filters of runs that no index answers, in both engines: a list walks slices within a time budget, and says where to go on. */
+/** Filters of runs that no index supports, in both engines: a list reads slices within a time budget, and says where to continue. */
 
 import type { RunId } from "@inlet/protocol";
 import type { CompileWhere, RunListParams, RunSummary, StoredEvent } from "../contract/index.ts";
@@ -12,9 +12,9 @@ export interface RunPage {
 export interface RunSource {
   /** A page without these filters. */
   page(params: RunListParams): RunPage | Promise<RunPage>;
-  /** Those that exist. */
+  /** The events that exist. */
   events(sequences: readonly number[]): readonly StoredEvent[] | Promise<readonly StoredEvent[]>;
-  /** Others may read between slices. */
+  /** Lets other reads run between slices. */
   pause(): Promise<unknown>;
 }
 

@@ -1,4 +1,4 @@
-/** Rows of runs, steps, failed attempts and calls as the contract's records. Used by the writer and by the read thread. */
+/** Converts rows of runs, steps, failed attempts and calls to the contract's records. Used by the writer and by the read thread. */
 
 import type { EnvironmentId, EventId, FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
 import {
@@ -14,11 +14,11 @@ import {
   type StepStatus,
 } from "../contract/index.ts";
 
-/** Everything but the output, which may be large. */
+/** Everything except the output, which may be large. */
 export const RUN_COLUMNS = `run_no, runs.environment_id, run_id, function_no, event_no, event_nos, status, coalesce(lanes.key, '') AS lane, created_at, started_at,
   ended_at, request_version, is_parallel, state_bytes, cron, original_run_id, job_id, invoker_run_no, invoker_step_id, order_key`;
 
-/** Of an event's data, in lists of runs: enough to tell two runs apart. */
+/** The length of the data preview in lists of runs: enough to distinguish two runs. */
 export const PREVIEW_UNITS = 160;
 
 export interface RunRow {
@@ -155,7 +155,7 @@ export function toFailedAttempt(row: AttemptRow): FailedAttempt {
   };
 }
 
-/** `doneSteps`: the run's steps in the order they were done. */
+/** `doneSteps`: the run's steps in the order in which they ended. */
 export function toCallRecord(row: CallRow, doneSteps: readonly StepId[]): RunDetails["calls"][number] {
   return {
     stepId: row.step_id as StepId | null,
@@ -171,7 +171,7 @@ export function toCallRecord(row: CallRow, doneSteps: readonly StepId[]): RunDet
   };
 }
 
-/** The ids of the steps that are done, in the order they were. */
+/** The ids of the completed steps, in the order in which they ended. */
 export function doneSteps(rows: readonly { step_id: string; done_position: number | null }[]): StepId[] {
   const done = rows.filter(({ done_position }) => done_position !== null);
   return done.sort((a, b) => Number(a.done_position) - Number(b.done_position)).map(({ step_id }) => step_id as StepId);

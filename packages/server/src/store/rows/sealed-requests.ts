@@ -1,6 +1,6 @@
 /**
- * Requests of open steps (`step.fetch`, `step.ai.infer`) in their rows: what may be shown stands there as it is, the whole request, with the
- * credentials in its headers, is sealed. With the end of the step or its run what is sealed goes.
+ * Requests of open steps (`step.fetch`, `step.ai.infer`) in their rows: the part that may be shown is stored in plain text; the whole
+ * request, with the credentials in its headers, is encrypted. When the step or its run ends, the encrypted part is removed.
  */
 
 import { type GatewayRequest, type RunNo, type StepId, shownRequest } from "@inlet/protocol";
@@ -12,11 +12,11 @@ export interface RequestRow {
   detail: string;
 }
 
-/** How a detail with a sealed request begins. */
+/** The prefix of a detail with an encrypted request. */
 const SEALED = '{"sealed":';
 const REQUEST_KINDS: ReadonlySet<StepKind> = new Set(["fetch", "infer"]);
 
-/** The same decision, with its requests sealed. */
+/** The same decision, with its requests encrypted. */
 export function sealingRequests(box: SecretBox, decide: (state: RunState) => RunChange): (state: RunState) => RunChange {
   return (state) => {
     const change = decide(state);
@@ -25,7 +25,7 @@ export function sealingRequests(box: SecretBox, decide: (state: RunState) => Run
   };
 }
 
-/** A request that waits for its next attempt is sealed already. */
+/** A request that waits for its next attempt is already encrypted. */
 function isUnsealed(step: StepWrite): step is StepWrite & { detail: string } {
   return REQUEST_KINDS.has(step.kind) && step.endedAt === null && step.detail !== null && !step.detail.startsWith(SEALED);
 }
@@ -41,7 +41,7 @@ export function toStepRequest(box: SecretBox, { runNo, stepId }: { runNo: RunNo;
   return { kind: row.kind, request: JSON.parse(text) as GatewayRequest };
 }
 
-/** The detail under the first key; null when it is so already, or cannot be opened. */
+/** The detail encrypted with the first key; null if it already is, or cannot be decrypted. */
 export function resealedDetail(box: SecretBox, { runNo, stepId }: { runNo: RunNo; stepId: StepId }, detail: string): string | null {
   if (!detail.startsWith(SEALED) || box.isCurrent(sealedIn(detail))) return null;
   const text = box.open(sealedIn(detail), ownerOf(runNo, stepId));

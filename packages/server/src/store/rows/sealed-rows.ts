@@ -1,9 +1,9 @@
-/** Which rows hold secrets, and what becomes of them when a store is opened: every one can be read, and is sealed under the first key. */
+/** Which rows hold secrets. When a store is opened, each is checked to be readable, and encrypted again under the first key. */
 
 import { StoreRefused } from "../contract/index.ts";
 import type { SecretBox } from "./secret-box.ts";
 
-/** The columns that hold secrets, and the columns that name their rows. */
+/** The columns that hold secrets, and the columns that identify their rows. */
 export const SEALED_COLUMNS = [
   { table: "keys", id: "key_id", column: "secret" },
   { table: "webhooks", id: "webhook_id", column: "secrets" },
@@ -14,12 +14,12 @@ export interface SealedRow {
   sealed: string;
 }
 
-/** What a sealed text is bound to. */
+/** The owner that an encrypted text is bound to. */
 export function ownerOf(table: (typeof SEALED_COLUMNS)[number]["table"], id: string): string {
   return `${table}/${id}`;
 }
 
-/** The rows that have to be written again. Throws StoreRefused when one cannot be read. */
+/** The rows that have to be written again. Throws StoreRefused if one cannot be decrypted. */
 export function resealed(box: SecretBox, table: (typeof SEALED_COLUMNS)[number]["table"], rows: readonly SealedRow[]) {
   return rows
     .filter(({ sealed }) => !box.isCurrent(sealed))

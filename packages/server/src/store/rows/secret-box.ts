@@ -1,19 +1,19 @@
 /**
- * Secrets at rest: AES-256-GCM under a key that is not in the row. A sealed text names the key it was sealed under and is bound to the
- * row it belongs to (`owner`), so that it opens in no other row. The first key seals, every key opens: that is how keys are rotated.
+ * Secrets at rest: AES-256-GCM with a key that is not in the row. An encrypted text names its key and is bound to the row it belongs
+ * to (`owner`), so it cannot be decrypted in another row. The first key encrypts, every key decrypts, which allows rotation.
  */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 export interface SecretBox {
   seal(text: string, owner: string): string;
-  /** Null when none of the keys opens it. A text that was never sealed is returned as it is. */
+  /** Null if none of the keys decrypts it. A text that was never encrypted is returned as it is. */
   open(sealed: string, owner: string): string | null;
-  /** Whether it is sealed under the first key. */
+  /** Whether it is encrypted with the first key. */
   isCurrent(sealed: string): boolean;
 }
 
-/** Shorter texts can be guessed by who has the encrypted rows. */
+/** Anyone with the encrypted rows could guess shorter texts. */
 export const ENCRYPTION_KEY_UNITS_MIN = 32;
 
 const MARK = "sealed1:";
@@ -47,7 +47,7 @@ export function newEncryptionKey(): string {
   return randomBytes(KEY_BYTES).toString("hex");
 }
 
-/** Of any text with enough entropy, a key and the name it goes by. */
+/** Derives a key and its name from a text with enough entropy. */
 function deriveKey(text: string): BoxKey {
   const derived = Buffer.from(hkdfSync("sha256", text, "inlet", "secrets at rest", KEY_BYTES + ID_BYTES));
   return { bytes: derived.subarray(0, KEY_BYTES), id: derived.subarray(KEY_BYTES).toString("hex") };

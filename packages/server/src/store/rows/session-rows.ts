@@ -1,4 +1,4 @@
-/** A row of the sessions as the contract's Session. */
+/** Converts a row of the sessions table to the contract's Session. */
 
 import type { KeyId, SessionId } from "@inlet/protocol";
 import type { Session, SessionPerson } from "../contract/index.ts";

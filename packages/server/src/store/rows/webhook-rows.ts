@@ -1,4 +1,4 @@
-/** A row of the webhooks table, with its token and transform, as the contract's Webhook. */
+/** Converts a row of the webhooks table, with its token and transform, to the contract's Webhook. */
 
 import type { EnvironmentId, WebhookId } from "@inlet/protocol";
 import { NO_SECRETS, type Webhook, type WebhookSecrets } from "../contract/index.ts";
@@ -26,7 +26,7 @@ export interface WebhookRow {
   deleted_at: number | null;
 }
 
-/** The columns beside its name, in the order of WEBHOOK_COLUMNS. */
+/** The columns other than its name, in the order of WEBHOOK_COLUMNS. */
 export function webhookColumns(box: SecretBox, webhook: Omit<Webhook, "version" | "updatedAt" | "deletedAt">) {
   const { id, eventNames, ips, verify, handshake, answer, mirror, secrets, enabled } = webhook;
   const settings = [verify, handshake, answer, mirror].map((value) => value && JSON.stringify(value));
@@ -62,7 +62,7 @@ function sealedSecrets(box: SecretBox, id: string, secrets: WebhookSecrets): str
   return isEmpty ? null : box.seal(JSON.stringify(secrets), ownerOf("webhooks", id));
 }
 
-/** Secrets that another node encrypted with a key unknown here are none: nothing can be verified with them. */
+/** Secrets that another node encrypted with a key unknown to this node are omitted: nothing can be verified with them. */
 function openedSecrets(box: SecretBox, { webhook_id, secrets }: WebhookRow): WebhookSecrets {
   const text = secrets === null ? null : box.open(secrets, ownerOf("webhooks", webhook_id));
   return text === null ? NO_SECRETS : JSON.parse(text);
