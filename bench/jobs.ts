@@ -85,7 +85,8 @@ async function sendLive(inlet: Server, work: () => Promise<void>): Promise<{ lat
     const begun = performance.now();
     for (let n = 0; !isOver; n++) {
       const dueAt = begun + (n * 1_000) / LIVE_PER_S;
-      if (dueAt > performance.now()) await pause(dueAt - performance.now());
+      const earlyMs = dueAt - performance.now();
+      if (earlyMs > 0) await pause(earlyMs);
       sent.push(send(dueAt));
     }
     await Promise.all(sent);

@@ -12,7 +12,9 @@ import module from "node:module";
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major < 22 || (major === 22 && minor < 19)) {
-  console.error(`inlet needs Node 22.19 or newer, and this is Node ${process.versions.node}. Install a newer one from https://nodejs.org.`);
+  console.error(
+    `error: inlet needs Node 22.19 or newer, and this is Node ${process.versions.node}. Install a newer one from https://nodejs.org.`,
+  );
   process.exitCode = 1;
 } else {
   module.enableCompileCache();

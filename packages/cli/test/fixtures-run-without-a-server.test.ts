@@ -63,8 +63,8 @@ test("mistakes in files are named with file and place, all at once", async (t) =
   place.write("webhooks/b/transform.js", "() => ({})");
   const { code, stdout, stderr } = await place.webhooks("test");
   assert.deepEqual([code, stdout], [1, ""]);
-  assert.match(stderr, /^webhooks\/a\/webhook\.json:3:1: Expected double-quoted property name/m);
-  assert.match(stderr, /^webhooks\/b\/webhook\.json: .*"enable"/m);
+  assert.match(stderr, /^error: webhooks\/a\/webhook\.json:3:1: Expected double-quoted property name/m);
+  assert.match(stderr, /^error: webhooks\/b\/webhook\.json: .*"enable"/m);
 });
 
 test("a transform that does not parse is a line with file:line:column", async (t) => {
@@ -75,7 +75,7 @@ test("a transform that does not parse is a line with file:line:column", async (t
   for (const command of [["plan"], ["apply"], ["apply", "--skip-tests"]]) {
     const { code, stderr } = await place.webhooks(...command);
     assert.equal(code, 1, command.join(" "));
-    assert.match(stderr, /^webhooks\/a\/transform\.js:2:\d+: SyntaxError/m, command.join(" "));
+    assert.match(stderr, /^error: webhooks\/a\/transform\.js:2:\d+: SyntaxError/m, command.join(" "));
   }
 });
 

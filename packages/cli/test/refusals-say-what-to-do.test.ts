@@ -15,7 +15,7 @@ test("a wrong key, no key, an environment that does not exist: the service's own
   const { place, url } = await setUp(t);
   const wrong = await place.webhooks("plan", "--api-key", "ak_wrong");
   assert.equal(wrong.code, 1);
-  assert.match(wrong.stderr, /^This API key is unknown or was revoked\. \(api_key_invalid\)$/m);
+  assert.match(wrong.stderr, /^error: This API key is unknown or was revoked\. \(api_key_invalid\)$/m);
   assert.match(wrong.stderr, /--api-key or SERVICE_API_KEY/);
   assert.ok(!wrong.stderr.includes("ak_wrong"), "a secret is not repeated");
 
@@ -48,4 +48,27 @@ test("a server that is not there, or is something else", async (t) => {
   const gone = await place.webhooks("plan", "--url", url);
   assert.equal(gone.code, 1);
   assert.match(gone.stderr, /cannot be reached: connection refused\. Start it, or set its URL with --url or SERVICE_BASE_URL\./);
+});
+
+test("every error of every command begins with the same prefix, on standard error", async (t) => {
+  const place = workingFolder(t, { SERVICE_BASE_URL: "http://127.0.0.1:1", SERVICE_API_KEY: "ak_test" });
+  const cases: [string[], number, RegExp][] = [
+    [["evnts"], 2, /there is no command "evnts"; did you mean "events"\?/],
+    [["webhooks", "push"], 1, /there is no command "push" of inlet webhooks/],
+    [["runs", "list", "--satus", "failed"], 2, /--satus/],
+    [["send", "--name", "a", "--data", "{"], 2, /--data is not a JSON object/],
+    [["send", "missing.json"], 1, /missing\.json/],
+    [["jobs", "list"], 3, /cannot be reached/],
+    [["runs", "rerun"], 2, /<run id> is missing/],
+    [["dev", "--ephemeral", "--data-dir", "x"], 2, /not both/],
+    [["start", "--port", "70000", "--body-limit"], 2, /--port must be a whole number/],
+  ];
+  const ended = await Promise.all(cases.map(([argv]) => place.inlet(argv)));
+  for (const [i, [argv, code, message]] of cases.entries()) {
+    const { stderr, stdout, code: exitCode } = ended[i] as (typeof ended)[number];
+    assert.match(stderr, message, argv.join(" "));
+    assert.match(stderr, /^error: /, argv.join(" "));
+    assert.deepEqual([exitCode, stdout], [code, ""], argv.join(" "));
+  }
+  assert.equal(ended.at(-1)?.stderr.match(/^error: /gm)?.length, 2, "each fault of the settings is an error");
 });

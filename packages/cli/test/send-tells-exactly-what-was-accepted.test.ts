@@ -59,7 +59,7 @@ test("long input is cut by bytes as well, also where the environment takes less"
   assert.equal(new Set([...first.ids, ...second.ids]).size, 60);
   const tooBig = await place.inlet(["send"], JSON.stringify({ name: "send/big", data: { text: "x".repeat(200_000) } }));
   assert.equal(tooBig.code, 1);
-  assert.match(tooBig.stderr, /^standard input:1: .*\(body_too_large\)/);
+  assert.match(tooBig.stderr, /^error: standard input:1: .*\(body_too_large\)/);
 });
 
 test("requests that are turned away, or whose answers are lost, store nothing twice", async (t) => {
@@ -80,7 +80,7 @@ test("a bad event stops it with its place; what was accepted before is told, its
   place.write("events.ndjson", `${lines(5)}\n{"name":"","data":[]}\n${lines(5, 6)}`);
   const failed = await place.inlet(["send", "events.ndjson", "--batch", "4"]);
   assert.equal(failed.code, 1);
-  assert.match(failed.stderr, /^events\.ndjson:6: name must not be empty, data must be an object\.$/m);
+  assert.match(failed.stderr, /^error: events\.ndjson:6: name must not be empty, data must be an object\.$/m);
   assert.match(failed.stdout, /^4 events accepted: \S{26} … \S{26}\.$/m);
   assert.equal((await rest("GET", "/events")).length, 4);
   const { code, stdout } = await place.inlet(["send", "--json"], `${line(1)}\n{"name":`);

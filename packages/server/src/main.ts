@@ -28,7 +28,21 @@ const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-/** Resolves with the exit code once the service has stopped. */
+/** Why the service did not start or ended: sentences for whoever started it. */
+export class ServiceFailed extends Error {
+  readonly messages: readonly string[];
+  readonly exitCode: number;
+
+  constructor(cause: unknown) {
+    const messages = explain(cause);
+    super(messages.join("\n"), { cause });
+    this.name = "ServiceFailed";
+    this.messages = messages;
+    this.exitCode = cause instanceof ConfigInvalid ? EXIT_USAGE : EXIT_FAILED;
+  }
+}
+
+/** Resolves with the exit code once the service has stopped. Throws ServiceFailed. */
 export async function runService(mode: Mode, argv: readonly string[]): Promise<number> {
   try {
     const config = readConfig(mode, argv, process.env);
@@ -45,8 +59,7 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
     await service.stop();
     return EXIT_OK;
   } catch (error) {
-    console.error(explain(error));
-    return error instanceof ConfigInvalid ? EXIT_USAGE : EXIT_FAILED;
+    throw new ServiceFailed(error);
   }
 }
 
@@ -86,13 +99,12 @@ function untilAsked(): Promise<void> {
   });
 }
 
-function explain(error: unknown): string {
-  if (error instanceof ConfigInvalid) return error.messages.map((message) => `inlet: ${message}`).join("\n");
-  if (error instanceof StoreRefused || error instanceof StartRefused) return `inlet: ${error.message}`;
+function explain(error: unknown): readonly string[] {
+  if (error instanceof ConfigInvalid) return error.messages;
+  if (error instanceof StoreRefused || error instanceof StartRefused) return [error.message];
   const { code, port, address } = error as { code?: string; port?: number; address?: string };
-  if (code === "EADDRINUSE") return `inlet: port ${port} on ${address} is taken. Stop what listens there, or choose another with --port.`;
-  if (code === "EACCES") return `inlet: this user may not listen on port ${port}. Choose one above 1023 with --port.`;
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-    return `inlet: this machine has no address ${address ?? ""} to listen on; see --host.`;
-  return `inlet: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+  if (code === "EADDRINUSE") return [`port ${port} on ${address} is taken. Stop what listens there, or choose another with --port.`];
+  if (code === "EACCES") return [`this user may not listen on port ${port}. Choose one above 1023 with --port.`];
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return [`this machine has no address ${address ?? ""} to listen on; see --host.`];
+  return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
 }

@@ -24,7 +24,7 @@ async function assertRefused(t: TestContext, dataDir: string, message: RegExp): 
   const { code, stderr, stdout } = await runInlet(t, ["start", ...flags(dataDir)]);
   assert.equal(code, 1);
   assert.match(stderr, message);
-  assert.match(stderr, /^inlet: /);
+  assert.match(stderr, /^error: /);
   assert.ok(!stderr.includes("    at "), `a person should not see a stack trace:\n${stderr}`);
   assert.equal(stdout, "");
   assert.ok(before.equals(readFileSync(file)), "the file was changed");

@@ -59,6 +59,6 @@ test("an issuer that cannot be reached is a clear error and exit code 1", async 
   const start = ["start", "--port", "0", "--data-dir", temporaryFolder(t), "--oidc-issuer", `http://127.0.0.1:${await freePort()}`];
   const { code, stderr } = await runInlet(t, [...start, "--oidc-client-id", "inlet", "--oidc-roles", "role"]);
   assert.equal(code, 1);
-  assert.match(stderr, /inlet: the OpenID Connect issuer http:\/\/127\.0\.0\.1:\d+ cannot be reached, see --oidc-issuer: /);
+  assert.match(stderr, /error: the OpenID Connect issuer http:\/\/127\.0\.0\.1:\d+ cannot be reached, see --oidc-issuer: /);
   assert.doesNotMatch(stderr, /\n {4}at /, "no stack");
 });

@@ -48,7 +48,7 @@ async function install({ command, add, files }: Manager, project: string, env: N
 /** The CLI says which Node it needs; the SDK works. */
 async function refuses(project: string, env: NodeJS.ProcessEnv): Promise<void> {
   const { all } = await run(join(project, "node_modules/.bin/inlet"), ["--version"], { cwd: project, env, codes: [1] });
-  assert.match(all, /^inlet needs Node 22\.19 or newer, and this is Node 20\.\d+\.\d+\. .*\n$/);
+  assert.match(all, /^error: inlet needs Node 22\.19 or newer, and this is Node 20\.\d+\.\d+\. .*\n$/);
   assert.equal((await run("node", ["send.js"], { cwd: project, env })).out, "fine\n");
 }
 

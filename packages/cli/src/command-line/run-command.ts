@@ -1,6 +1,6 @@
 /** Finds a command, runs it, prints its result and returns the exit code. */
 
-import { CommandFault } from "./command-fault.ts";
+import { CommandFault, writeFault } from "./command-fault.ts";
 import { type CommandResult, EXIT, JsonText } from "./command-result.ts";
 import { type CommandGroup, type CommandRow, type CommandTable, exitsOf, type Io } from "./command-row.ts";
 import { commandHelp, groupHelp, overview, serviceHelp } from "./help.ts";
@@ -19,8 +19,8 @@ export async function runCommand(table: CommandTable, argv: readonly string[], i
   const unknown = words[group ? 1 : 0];
   const help = group ? groupHelp(group, rows) : overview(rows, groups);
   if (unknown === undefined || unknown === "help" || HELP_WORDS.has(unknown)) return print(io, help);
-  const prefix = group ? `inlet ${group.word}` : "inlet";
-  io.err.write(`${prefix}: there is no command "${unknown}"${meant(rows, group, unknown)}\n\n${help}\n`);
+  const place = group ? ` of inlet ${group.word}` : "";
+  writeFault(io.err, new CommandFault([`there is no command "${unknown}"${place}${meant(rows, group, unknown)}`, "", help]));
   return rows.find((known) => known.words[0] === group?.word)?.usageExit ?? EXIT.usage;
 }
 
@@ -34,8 +34,7 @@ async function runRow(row: CommandRow, argv: readonly string[], io: Io, table: C
   } catch (error) {
     const fault = asFault(error);
     if (argv.includes("--json")) print(io, jsonText({ error: fault.message, code: fault.code }));
-    // Without a prefix: terminals and CI turn a line that starts with file:line:column into a link.
-    io.err.write(`${fault.message}\n`);
+    writeFault(io.err, fault);
     return fault.exitCode === EXIT.usage ? (row.usageExit ?? EXIT.usage) : listed(row, fault.exitCode);
   }
 }
@@ -54,11 +53,11 @@ function jsonText(json: CommandResult["json"]): string {
   return json instanceof JsonText ? json.text : JSON.stringify(json, null, 2);
 }
 
-/** A file error is for the user to fix. Other unexpected errors keep their stack trace. */
+/** A file error is for the user to fix. Other unexpected errors show their stack trace. */
 function asFault(error: unknown): CommandFault {
   if (error instanceof CommandFault) return error;
-  const { path, message } = error as NodeJS.ErrnoException;
-  if (path === undefined) throw error;
+  const { path, message, stack } = error as NodeJS.ErrnoException;
+  if (path === undefined) return new CommandFault(stack ?? String(error));
   return new CommandFault(message.includes(path) ? message : `${path}: ${message}`);
 }
 

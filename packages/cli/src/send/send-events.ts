@@ -1,7 +1,7 @@
 /** `inlet send`: reads events, sends them in batches within the limits, and reports exactly what was accepted. */
 
 import { BODY_BYTES_MAX_DEFAULT, type EventIdSeed, parseEventIdSeed, seededEventId } from "@inlet/protocol";
-import { CommandFault } from "../command-line/command-fault.ts";
+import { CommandFault, writeFault } from "../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
 import { createProgressBar } from "../command-line/progress-bar.ts";
@@ -37,7 +37,7 @@ export async function sendEvents({ options, names, io }: Call<typeof SEND_FLAGS>
   });
   const report = await sendAll(sender, input);
   bar.clear();
-  if (report.failure && !options.json) io.err.write(`${report.failure.message}\n`);
+  if (report.failure && !options.json) writeFault(io.err, report.failure);
   return result(report);
 }
 

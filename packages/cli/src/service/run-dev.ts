@@ -3,23 +3,23 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runService } from "@inlet/server";
 import { CommandFault } from "../command-line/command-fault.ts";
-import { type CommandResult, EXIT, written } from "../command-line/command-result.ts";
+import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call, Flags } from "../command-line/command-row.ts";
+import { runAsCommand } from "./run-as-command.ts";
 
 const EPHEMERAL = "--ephemeral";
 
 export async function runDev({ names: argv, io }: Call<Flags>): Promise<CommandResult> {
   const asked = argv.includes(EPHEMERAL) || io.variables.SERVICE_EPHEMERAL === "true";
   const settings = argv.filter((word) => word !== EPHEMERAL);
-  if (!asked) return written(await runService("dev", settings));
+  if (!asked) return runAsCommand("dev", settings);
   if (settings.some((word) => /^--data-dir(=|$)/.test(word))) {
     throw new CommandFault("Use either --ephemeral or --data-dir, not both.", "usage", EXIT.usage);
   }
   const folder = mkdtempSync(join(tmpdir(), "inlet-dev-"));
   try {
-    return written(await runService("dev", [...settings, "--data-dir", folder]));
+    return await runAsCommand("dev", [...settings, "--data-dir", folder]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -42,9 +42,6 @@ ports (see --discover) and syncs them when they change; --app-url adds others. E
     exits: EXITS,
     flags: {},
     settings: "start",
-    run: async ({ names }) => {
-      const { runService } = await import("@inlet/server");
-      return { exitCode: await runService("start", names), text: null, json: null };
-    },
+    run: async ({ names }) => (await import("./run-as-command.ts")).runAsCommand("start", names),
   }),
 ];

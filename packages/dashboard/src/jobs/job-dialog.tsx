@@ -32,7 +32,7 @@ export function JobDialog({ env, request, onClose, children }: JobDialogProps) {
   return (
     <FormDialog
       title={title}
-      submit={isReady ? `${action} ${plural(data.total, item)}` : action}
+      submit={isReady ? `${action} ${plural(data.total, item)}` : `${action} ${item}s`}
       danger={request.kind === "runs.cancel" || request.kind === "events.erase"}
       disabled={!isReady}
       onClose={onClose}

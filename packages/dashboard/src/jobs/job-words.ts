@@ -4,7 +4,7 @@ import type { Job, JobKind } from "../api/jobs.ts";
 
 interface JobWords {
   title: string;
-  /** The label of the button that starts it. */
+  /** The label of the button that starts it begins with this. */
   action: string;
   item: string;
 }
@@ -12,7 +12,7 @@ interface JobWords {
 const WORDS: Readonly<Record<JobKind, JobWords>> = {
   "events.replay": { title: "Replay events", action: "Replay", item: "event" },
   "runs.rerun": { title: "Rerun runs", action: "Rerun", item: "run" },
-  "runs.cancel": { title: "Cancel runs", action: "Cancel runs", item: "run" },
+  "runs.cancel": { title: "Cancel runs", action: "Cancel", item: "run" },
   "requests.replay": { title: "Replay webhook requests", action: "Replay", item: "request" },
   "events.erase": { title: "Erase events", action: "Erase", item: "event" },
 };
@@ -23,9 +23,17 @@ export function wordsOf(kind: JobKind): JobWords {
 
 /** The filter in words, such as `status failed, function shop-charge`. */
 export function filterText({ filter, function: fn }: Pick<Job, "filter" | "function">): string {
-  const parts = Object.entries(filter).map(([name, value]) => `${name} ${filterValue(name, value)}`);
+  const parts = Object.entries(filter).map(([name, value]) =>
+    name === "run" ? chosenText(String(value)) : `${name} ${filterValue(name, value)}`,
+  );
   if (fn) parts.push(`only function ${fn}`);
   return parts.length === 0 ? "everything" : parts.join(", ");
+}
+
+/** Ids, with commas between. */
+function chosenText(ids: string): string {
+  const { length } = ids.split(",");
+  return length === 1 ? `run ${ids}` : `${length} selected runs`;
 }
 
 function filterValue(name: string, value: unknown): string {

@@ -59,9 +59,10 @@ export function listCases(browser: () => Browser): void {
     await page.keyboard.press("x");
     await bar.getByText("2 runs selected").waitFor();
     await bar.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("dialog", { name: "Cancel 1 run?" }).getByText("c_81").waitFor();
-    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).last().click();
-    await page.getByText("1 run cancelled").waitFor();
+    await page.getByRole("dialog", { name: "Cancel runs" }).getByText("c_81").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel 1 run" }).click();
+    await page.waitForURL("**/jobs/*");
+    await page.goto(`${service.url}/env/dev/runs`);
     await page
       .getByRole("listitem")
       .filter({ hasText: /Cancelled\s*Remind/ })
@@ -69,8 +70,11 @@ export function listCases(browser: () => Browser): void {
 
     for (const customer of ["ada", "grace"]) await page.getByRole("listitem").filter({ hasText: customer }).getByRole("checkbox").check();
     await bar.getByRole("button", { name: "Rerun" }).click();
-    await page.getByRole("dialog", { name: "Rerun 2 runs?" }).getByRole("button", { name: "Rerun" }).click();
-    await page.getByText("2 runs started again").waitFor();
+    await page.getByRole("dialog", { name: "Rerun runs" }).getByText("Filter: 2 selected runs").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Rerun 2 runs" }).click();
+    await page.waitForURL("**/jobs/*");
+    await page.getByRole("region", { name: "Progress" }).getByText("2 of 2").waitFor();
+    assert.equal((await service.rest("GET", "/jobs")).body.data.length, 2, "each is one job");
     await until("five failures", async () => (await service.rest("GET", "/runs?status=failed")).body.data.length === 5);
   });
 

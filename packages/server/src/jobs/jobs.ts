@@ -23,7 +23,7 @@ export interface JobsParts {
 
 const SAMPLES_MAX = 5;
 /** An answer waits this long for the last item, so that the `total` it gives is that of the whole list, unless the list is very long. */
-const FIXED_WITHIN_MS = 2_000;
+const FIXED_WITHIN_MS = 10_000;
 
 export function createJobs({ store, kinds, runner, rate, newId, now }: JobsParts): JobsPart {
   const kindOf = ({ kind }: JobRequest) => kinds.find((candidate) => candidate.kind === kind) as JobKind;

@@ -45,6 +45,7 @@ export interface RunFilterQuery {
   to?: string;
   event?: string;
   job?: string;
+  run?: string;
   error?: string;
   where?: string;
 }
@@ -54,6 +55,8 @@ interface ListQuery extends RunFilterQuery {
   cursor?: string;
 }
 
+const RUN_IDS_MAX = 500;
+
 /** What runs can be chosen by: in the list, and in jobs. */
 export const RUN_FILTERS = {
   status: { type: "string", enum: RUN_STATUSES, description: "Runs with this status." },
@@ -62,6 +65,11 @@ export const RUN_FILTERS = {
   to: { type: "string", description: "Created before: ISO 8601 or milliseconds." },
   event: { type: "string", minLength: 1, description: "Runs that the event with this id started." },
   job: { type: "string", minLength: 1, description: "Runs that the job with this id started." },
+  run: {
+    type: "string",
+    pattern: `^[0-9A-Za-z]{26}(,[0-9A-Za-z]{26}){0,${RUN_IDS_MAX - 1}}$`,
+    description: `The runs with these ids, with commas between, at most ${RUN_IDS_MAX}.`,
+  },
   error: { type: "string", minLength: 1, description: "Text in the name or message of the run's error; ignores case." },
   where: { ...WHERE, description: `${WHERE.description} Over the event that started the run.` },
 } as const;
@@ -197,6 +205,7 @@ export function runFilter(
     ...(query.error !== undefined && { errorText: query.error }),
     ...(query.where !== undefined && { where: readWhere(query.where) }),
     ...(query.job !== undefined && { jobId: query.job.toUpperCase() as JobId }),
+    ...(query.run !== undefined && { ids: query.run.toUpperCase().split(",") as RunId[] }),
   };
 }
 

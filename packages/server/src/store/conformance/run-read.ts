@@ -85,6 +85,19 @@ export function runReadConformance(engine: Engine): void {
     }
   });
 
+  test(`${engine.name}: runs are listed by their ids, as far as they exist, with further filters`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const known = (await fill(scene, 5_000)).slice(0, RUN_STATUSES.length);
+    const ids = [...known.map(({ id }) => id), runIds.next(4_000) as string as RunId];
+    assert.deepEqual((await readAll(scene, { ids }, 3)).ids, ids.slice(0, -1));
+    for (const status of RUN_STATUSES) {
+      const [wanted] = known.filter((run) => run.status === status);
+      assert.ok(wanted);
+      assert.deepEqual((await readAll(scene, { ids, status, functionNos: [wanted.functionNo] }, 3)).ids, [wanted.id]);
+    }
+  });
+
   test(`${engine.name}: the runs of an event`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

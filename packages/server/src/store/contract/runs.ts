@@ -237,6 +237,8 @@ export interface RunListParams {
   eventId?: EventId;
   /** Runs that this job started. */
   jobId?: JobId;
+  /** These runs, as far as they exist. */
+  ids?: readonly RunId[];
   /** Text in the error's name or message; ignores case. */
   errorText?: string;
   /** An expression over the payload of the event that started it. Throws if it does not compile: check it first. */

@@ -26,9 +26,9 @@ export async function listRuns(database: Database, params: RunListParams, compil
 }
 
 async function pageOf(database: Database, params: RunListParams): Promise<RunPage> {
-  const { environmentId, status, functionNos, eventId, jobId, limit } = params;
+  const { environmentId, status, functionNos, eventId, jobId, ids: named, limit } = params;
   const where = new Conditions();
-  const isMerged = eventId === undefined && jobId === undefined && (functionNos || status === "completed");
+  const isMerged = eventId === undefined && jobId === undefined && !named && (functionNos || status === "completed");
   const ids = isMerged ? idsOfFunctions(where, params) : await idsInOneRange(database, where, params);
   const found = await database.query<{ run_id: RunId; run_no: RunNo }>(`${ids} ORDER BY run_id DESC LIMIT ${limit + 1}`, where.values);
   const shown = found.slice(0, limit);
@@ -38,7 +38,7 @@ async function pageOf(database: Database, params: RunListParams): Promise<RunPag
 }
 
 async function idsInOneRange(database: Database, where: Conditions, params: RunListParams): Promise<string> {
-  const { environmentId, status, functionNos, eventId, jobId } = params;
+  const { environmentId, status, functionNos, eventId, jobId, ids } = params;
   where.add("environment_id = ?", environmentId);
   if (eventId !== undefined) {
     const runs = await database.query<{ run_no: number }>(RUNS_OF_EVENT, [environmentId, eventId]);
@@ -48,6 +48,7 @@ async function idsInOneRange(database: Database, where: Conditions, params: RunL
     );
   }
   if (jobId !== undefined) where.add("job_id = ?", jobId);
+  if (ids) where.add("run_id = ANY (?::text[])", ids);
   if (functionNos) where.add("function_no = ANY (?::integer[])", functionNos);
   if (status !== undefined) where.add("status = ?", status);
   // What the partial index was made with: PostgreSQL takes it only when the statement says so.

@@ -70,8 +70,8 @@ function pageOf(db: DatabaseSync, params: RunListParams): RunPage {
 }
 
 function streamsOf(db: DatabaseSync, params: RunListParams): Stream[] {
-  const { environmentId, status, functionNos, eventId, jobId } = params;
-  if (eventId !== undefined || jobId !== undefined) return [ofEventOrJob(params)];
+  const { environmentId, status, functionNos, eventId, jobId, ids } = params;
+  if (eventId !== undefined || jobId !== undefined || ids) return [ofFew(params)];
   if (functionNos) return ofFunctions(functionNos, status);
   if (status === undefined) return [{ index: "runs_by_id", where: "true", values: [] }];
   if (status !== "completed") return [{ index: "runs_by_status", where: OF_STATUS, values: [status] }];
@@ -91,8 +91,8 @@ function ofFunction(no: FunctionNo, status: RunStatus): Stream {
   return { index: "runs_by_function_and_status", where: OF_FUNCTION, values: [no, status] };
 }
 
-/** What one event or one job started is little beside the rest: further filters need no index. */
-function ofEventOrJob({ environmentId, status, functionNos, eventId, jobId }: RunListParams): Stream {
+/** What one event or one job started, or what is named, is little beside the rest: further filters need no index. */
+function ofFew({ environmentId, status, functionNos, eventId, jobId, ids }: RunListParams): Stream {
   const where: string[] = [];
   const values: SQLInputValue[] = [];
   const require = (condition: string, ...bound: SQLInputValue[]) => {
@@ -101,9 +101,11 @@ function ofEventOrJob({ environmentId, status, functionNos, eventId, jobId }: Ru
   };
   if (eventId !== undefined) require(OF_EVENT, environmentId, eventId, environmentId, eventId);
   if (jobId !== undefined) require("job_id = ?", jobId);
+  if (ids) require(`run_id IN (${ids.map(() => "?").join(",")})`, ...ids);
   if (status !== undefined) require("status = ?", status);
   if (functionNos) require(`function_no IN (${functionNos.map(() => "?").join(",")})`, ...functionNos);
-  return { index: eventId === undefined ? "runs_by_job" : "", where: where.join(" AND "), values };
+  const index = jobId === undefined ? "runs_by_id" : "runs_by_job";
+  return { index: eventId === undefined ? index : "", where: where.join(" AND "), values };
 }
 
 const SEQUENCE = "SELECT sequence FROM events WHERE environment_id = ? AND event_id = ?";
