@@ -1,4 +1,4 @@
-/** Reads that come one by one and are answered together: what is asked for while reads are under way waits for the next. */
+/** Combines single reads into batches: reads requested while a batch is in progress wait for the next one. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 
@@ -18,12 +18,12 @@ export class BatchedReads<Key, Value> {
   #underWay = 0;
   #isScheduled = false;
 
-  /** `read` reads some of one environment; those it does not find are left out. */
+  /** `read` reads items of one environment; those it does not find are left out. */
   constructor(read: (environmentId: EnvironmentId, keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>) {
     this.#read = read;
   }
 
-  /** Null when there is none. What is read is read after this was called. */
+  /** Null if there is none. The read always starts after this call. */
   load(environmentId: EnvironmentId, key: Key): Promise<Value | null> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ environmentId, key, resolve, reject });

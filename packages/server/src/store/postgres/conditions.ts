@@ -1,9 +1,9 @@
-/** The WHERE of a statement, put together from conditions whose values are written as `?`. */
+/** Builds the WHERE clause of a statement from conditions whose values are written as `?`. */
 export class Conditions {
   readonly values: unknown[] = [];
   readonly #conditions: string[] = [];
 
-  /** A value that stands elsewhere in the statement: its `$n`. */
+  /** A value that is used elsewhere in the statement: returns its `$n`. */
   bind(value: unknown): string {
     return `$${this.values.push(value)}`;
   }

@@ -1,4 +1,4 @@
-/** The connections of one node to PostgreSQL: how values are read, how faults are noticed, and what time it is over there. */
+/** The connections of one node to PostgreSQL: how values are read, how failures are detected, and the server's time. */
 
 import assert from "node:assert/strict";
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResultRow, types } from "pg";
@@ -8,11 +8,11 @@ import { isCollision, isConnectionLost, serverFault, translate } from "./failure
 export interface DatabaseOptions {
   url: string;
   connectionsMax: number;
-  /** Null: nobody listens. */
+  /** Null: no LISTEN connection. */
   listenUrl: string | null;
-  /** How long a statement may take; absent: a minute. */
+  /** Time limit of a statement; absent: one minute. */
   statementMs?: number;
-  /** Called when PostgreSQL stops answering, and when it does again. */
+  /** Called when PostgreSQL stops responding, and when it responds again. */
   onFault(reason: string): void;
   onRecovery(): void;
 }
@@ -20,11 +20,11 @@ export interface DatabaseOptions {
 const BIGINT = 20;
 const BIGINT_ARRAY = 1016;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** No statement of ours takes long; one that does is better ended than waited for. */
+/** No statement takes long normally; one that does is cancelled. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 const COLLISIONS_MAX = 5;
 
-/** Numbers of ours stay below 2^53. */
+/** Our numbers stay below 2^53. */
 const TYPES = {
   getTypeParser(oid: number, format?: "text" | "binary") {
     if (oid === BIGINT) return Number;
@@ -43,20 +43,20 @@ export class Database {
   readonly #pool: Pool;
   #faulty = false;
   #stopped: Promise<void> | null = null;
-  /** What the clock of PostgreSQL showed when `performance.now()`, which nobody sets, was 0. Null until it was read. */
+  /** PostgreSQL's time when `performance.now()`, which no clock change affects, was 0. Null until it has been read. */
   #originMs: number | null = null;
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
     this.#pool = new Pool({ ...this.#config(options.url), max: options.connectionsMax, idleTimeoutMillis: 60_000 });
-    // An idle connection that breaks is replaced when it is needed.
+    // A broken idle connection is replaced when it is needed.
     this.#pool.on("error", ignore);
-    // With a client in use, the statement under way fails by itself; but an error that nobody listens for would end the process, and
-    // PostgreSQL may end a connection as soon as it stands, before whoever asked for it can listen.
+    // If a client is in use, its current statement fails anyway. But an error without a listener would end the process, and PostgreSQL
+    // may end a connection as soon as it is established, before the caller can listen.
     this.#pool.on("connect", (client) => client.on("error", ignore));
   }
 
-  /** Rows of one statement, which is a transaction of its own: when PostgreSQL ends it to resolve a deadlock, it is done again. */
+  /** Rows of one statement, in its own transaction. It is repeated if PostgreSQL aborts it to resolve a deadlock. */
   async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     for (let collisions = 1; ; collisions++) {
       try {
@@ -67,7 +67,7 @@ export class Database {
     }
   }
 
-  /** Several statements that have their effect together, or none. Throws CommitUnknown when only the answer to the commit is missing. */
+  /** Runs several statements in one transaction. Throws CommitUnknown if only the response to the commit is missing. */
   transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     return this.#watched(async () => {
       const client = await this.#pool.connect();
@@ -91,13 +91,13 @@ export class Database {
     });
   }
 
-  /** A connection of its own, for listening: a pool, or a proxy that pools transactions, would hand it to others. Null: there is none. */
+  /** A dedicated connection for LISTEN: a pool, or a transaction-pooling proxy, would give it to others. Null: there is none. */
   dedicated(): Client | null {
     const { listenUrl } = this.#options;
     return listenUrl === null ? null : new Client({ ...this.#config(listenUrl), keepAlive: true });
   }
 
-  /** The time at PostgreSQL: the same for every node, however wrong its own clock is, and whatever is done to it meanwhile. */
+  /** PostgreSQL's time: the same on every node, even if a node's own clock is wrong or is changed. */
   now(): number {
     return Math.round((this.#originMs ?? performance.timeOrigin) + performance.now());
   }
@@ -108,7 +108,7 @@ export class Database {
     const after = performance.now();
     if (!row) return;
     const origin = row.now - (before + after) / 2;
-    // A difference below the round trip is not measurable.
+    // A difference smaller than the round trip cannot be measured.
     const isKnown = this.#originMs !== null && Math.abs(origin - this.#originMs) <= Math.max(2, after - before);
     if (!isKnown) this.#originMs = origin;
   }
@@ -126,7 +126,7 @@ export class Database {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: this.#options.statementMs ?? STATEMENT_TIMEOUT_MS,
       types: TYPES,
-      // Statements are sent without waiting for the answers to those before them; PostgreSQL does one after the other all the same.
+      // Statements are pipelined: they are sent without waiting for earlier responses, and PostgreSQL still runs them in order.
       pipeline: true,
     };
   }
@@ -147,13 +147,13 @@ export class Database {
   }
 }
 
-/** The connection broke before PostgreSQL could say whether it had committed. */
+/** The connection broke before PostgreSQL reported whether it had committed. */
 export class CommitUnknown extends StoreUnavailable {}
 
 async function commit(client: PoolClient): Promise<void> {
   try {
     const { command } = await client.query("COMMIT");
-    // After a statement that failed PostgreSQL rolls back instead, and says so in no other way.
+    // After a failed statement PostgreSQL rolls back instead, and reports it only this way.
     assert.equal(command, "COMMIT", "a statement of the transaction failed, and nobody looked");
   } catch (error) {
     throw isConnectionLost(error) ? new CommitUnknown(serverFault(error) ?? String(error), error) : error;

@@ -1,12 +1,12 @@
 /**
- * Tells apart what PostgreSQL and its connections throw: PostgreSQL cannot be used for the moment, two transactions met, or the
- * fault is ours. Only codes count, SQLSTATE and those of Node; the few errors that `pg` throws without one are listed by their exact
- * text. Whatever else is thrown is a fault of ours, and surfaces.
+ * Classifies errors of PostgreSQL and its connections: PostgreSQL is temporarily unusable, two transactions conflicted, or our code is
+ * wrong. Only codes are used, SQLSTATE and Node's; the few errors that `pg` throws without a code are listed by their exact
+ * text. Any other error is a bug and is rethrown.
  */
 
 import { StoreUnavailable } from "../contract/index.ts";
 
-/** Classes and codes of https://www.postgresql.org/docs/current/errcodes-appendix.html that are nobody's fault here. */
+/** Classes and codes of https://www.postgresql.org/docs/current/errcodes-appendix.html that are not caused by our statements. */
 const UNAVAILABLE: readonly [prefix: string, meaning: string][] = [
   ["08", "the connection to PostgreSQL broke"],
   ["53100", "the disk of PostgreSQL is full"],
@@ -19,9 +19,9 @@ const UNAVAILABLE: readonly [prefix: string, meaning: string][] = [
   ["XX", "PostgreSQL met an internal error"],
 ];
 
-/** Codes of Node for a connection that was not made: nothing was sent. */
+/** Node's codes for a connection that was not established: nothing was sent. */
 const NOT_CONNECTED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENOENT", "EACCES"]);
-/** Codes of Node for a connection that broke. */
+/** Node's codes for a connection that broke. */
 const BROKEN = new Set(["ECONNRESET", "EPIPE", "ETIMEDOUT", "ECONNABORTED", "ENETDOWN", "ENETRESET", "ENOTCONN", "ERR_STREAM_DESTROYED"]);
 
 /** Errors of pg and pg-pool without a code; failures.test.ts provokes each. */
@@ -40,7 +40,7 @@ const BROKEN_TEXTS = new Set([
 
 type Fault = "not connected" | "broken";
 
-/** A message for people, or null when the fault lies with the statement. */
+/** A message for people, or null if the statement caused the error. */
 export function serverFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   if (connectionFault(error) !== null) return `PostgreSQL cannot be reached (${error.message})`;
@@ -49,7 +49,7 @@ export function serverFault(error: unknown): string | null {
   return known ? `${known[1]} (${error.message})` : null;
 }
 
-/** A deadlock had to be resolved, or what a statement relied on had changed: nothing was written, and the same again will do. */
+/** A deadlock, or a concurrent change of data that the statement read: nothing was written, and a retry can succeed. */
 export function isCollision(error: unknown): boolean {
   return ["40P01", "40001"].includes(sqlStateOf(error) ?? "");
 }
@@ -58,19 +58,19 @@ export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === "23505";
 }
 
-/** Somebody else had the lock for longer than we wanted to wait. */
+/** Another transaction held the lock longer than the lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlStateOf(error) === "55P03";
 }
 
-/** The connection broke: what was sent last may have been done. */
+/** The connection broke: the last statement may have taken effect. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const state = sqlStateOf(error);
   return state === null ? connectionFault(error) === "broken" : state.startsWith("08") || state.startsWith("57P");
 }
 
-/** StoreUnavailable when the server is at fault, else the error itself. */
+/** StoreUnavailable if the server caused the error, otherwise the error itself. */
 export function translate(error: unknown): unknown {
   const fault = serverFault(error);
   return fault ? new StoreUnavailable(fault, error) : error;
@@ -84,7 +84,7 @@ function sqlStateOf(error: unknown): string | null {
 function connectionFault(error: Error): Fault | null {
   const code = codeOf(error);
   if (code !== null) return NOT_CONNECTED.has(code) ? "not connected" : BROKEN.has(code) ? "broken" : null;
-  // Of several addresses of one host each failed: one error for all of them.
+  // Each of several addresses of one host failed: one error for all of them.
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isNotConnected) ? "not connected" : null;
   if (NOT_CONNECTED_TEXTS.has(error.message)) return "not connected";
   return BROKEN_TEXTS.has(error.message) ? "broken" : null;

@@ -1,19 +1,19 @@
 /**
- * One transaction for everything that waits, as in the embedded store. What arrives while a group is under way gathers for the
- * next one, so a busy node pays for one commit per group and an idle one waits for nothing.
+ * One transaction for all pending work, as in the embedded store. Work that arrives while a group is being written is collected for the
+ * next one, so a busy node pays for one commit per group, and an idle one adds no delay.
  *
- * A group is of one environment: on a sharded PostgreSQL it works on one shard. Units that share a key, such as the run they are
- * about, are written one after the other: one by each group.
+ * A group belongs to one environment, so that it uses one shard of a sharded PostgreSQL. Units that share a key, such as the same run,
+ * are written one after the other, in different groups.
  *
  * The states of a unit:
  *
  *   waiting ── its group is written ──────────────────────────────► settled
- *      ▲  └── PostgreSQL cannot be used ──────────────────────────► settled (StoreUnavailable)
- *      ├───── the group met another transaction, or one of its units is at fault: waits again, alone
+ *      ▲  └── PostgreSQL is unusable ─────────────────────────────► settled (StoreUnavailable)
+ *      ├───── the group conflicted with another transaction, or one of its units failed: waits again, alone
  *      └───── the connection broke: waits again; `mayBeWritten` if that was after the commit was sent
  *
- * A unit that is written again because the answer to its commit was lost has to find out by itself whether it was written. What the
- * lost attempt leased to this node is released: nobody here knows of it.
+ * A unit that is written again because the response to its commit was lost has to determine itself whether it was written. The leases
+ * that the lost attempt may have taken are released, because this node does not know of them.
  */
 
 import { setTimeout as pause } from "node:timers/promises";
@@ -23,12 +23,12 @@ import { type LeasedEntry, StoreUnavailable } from "../contract/index.ts";
 import { CommitUnknown, type Database } from "./database.ts";
 import { isCollision, isConnectionLost, isUniqueViolation, serverFault } from "./failures.ts";
 
-/** Bounds how long one transaction takes. */
+/** Bounds the duration of one transaction. */
 const GROUP_ROWS_MAX = 1_000;
-/** Of different environments: one environment has one group under way, since more at once only make its groups smaller. */
+/** Concurrent groups, of different environments. An environment has one at a time: more would only make its groups smaller. */
 const GROUPS_AT_ONCE = 4;
 const COLLISIONS_MAX = 10;
-/** How long a unit whose connection broke is written again before it is given up. */
+/** How long a unit whose connection broke is retried. */
 const LOST_MS = 10_000;
 const LOST_PAUSE_MS = 100;
 
@@ -45,7 +45,7 @@ export interface Attempt<Work> {
   mayBeWritten: boolean;
 }
 
-/** Writes the units of a group. Called again with some of them when the transaction came to nothing. */
+/** Writes the units of a group. Called again with some of them if the transaction was rolled back. */
 export type WriteGroup<Work, Result> = (
   client: PoolClient,
   environmentId: EnvironmentId,
@@ -65,7 +65,7 @@ interface Unit<Work, Result> extends UnitTraits {
   isAlone: boolean;
   collisions: number;
   lostAt: number | null;
-  /** Leased by attempts whose outcome is not known. */
+  /** Leases of attempts whose outcome is unknown. */
   lostLeases: readonly LeasedEntry[];
   resolve(value: Result): void;
   reject(error: unknown): void;
@@ -73,20 +73,20 @@ interface Unit<Work, Result> extends UnitTraits {
 
 export interface GroupCommitParts<Work, Result> {
   database: Database;
-  /** What is to be there before the transaction begins. */
+  /** Writes what must be committed before the transaction begins. */
   prepare?(works: readonly Work[]): Promise<void>;
   write: WriteGroup<Work, Result>;
   onCommitted?(durationMs: number, results: readonly Result[]): void;
-  /** Lets go of what a lost attempt may have leased. */
+  /** Releases leases that a lost attempt may have taken. */
   release(entries: readonly LeasedEntry[]): Promise<void>;
 }
 
 export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }> {
   readonly #parts: GroupCommitParts<Work, Result>;
   #waiting: Unit<Work, Result>[] = [];
-  /** Those with a group under way. */
+  /** Environments with a group in progress. */
   readonly #busyEnvironments = new Set<EnvironmentId>();
-  /** Submitted and not settled. */
+  /** Submitted units that are not settled. */
   #open = 0;
   #isScheduled = false;
   #isStopped = false;
@@ -106,7 +106,7 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     });
   }
 
-  /** Writes what was submitted, and takes nothing more. */
+  /** Writes all submitted units, and accepts no more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#open > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
@@ -124,7 +124,7 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     });
   }
 
-  /** Of the environment that has waited longest and has no group under way. What shares a key with an earlier unit waits on. */
+  /** Takes units of the environment that has waited longest and has no group in progress. A unit that shares a key with an earlier one waits. */
   #nextGroup(): Unit<Work, Result>[] {
     const group: Unit<Work, Result>[] = [];
     const later: Unit<Work, Result>[] = [];
@@ -178,7 +178,7 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
     const cause = error instanceof StoreUnavailable ? error.cause : error;
     if (error instanceof CommitUnknown || isConnectionLost(cause)) return this.#again(group, error);
     if (error instanceof StoreUnavailable || serverFault(cause) !== null) return this.#fail(group, error);
-    // A lost attempt may still be on its way to its commit: it was there first.
+    // A lost attempt may still be about to commit, and would take precedence.
     const isOurs = isUniqueViolation(cause) && group.some(({ mayBeWritten }) => mayBeWritten);
     if (isCollision(cause) || isOurs) for (const unit of group) unit.collisions++;
     else if (group.length === 1) return this.#fail(group, error);
@@ -204,7 +204,7 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
 
   #settle(unit: Unit<Work, Result>, notify: () => void): void {
     this.#open--;
-    // What cannot be released now is due again when its lease is over.
+    // Leases that cannot be released now expire on their own.
     if (unit.lostLeases.length > 0) this.#parts.release(unit.lostLeases).catch(() => {});
     notify();
   }

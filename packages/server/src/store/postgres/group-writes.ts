@@ -1,6 +1,6 @@
 /**
- * What the units of one group are going to write, gathered so that each table is written by one statement, and what is
- * announced after the commit. Everything is of one environment.
+ * Collects the rows that the units of one group write, so that each table is written by one statement, and the notifications
+ * to send after the commit. Everything belongs to one environment.
  */
 
 import type { EntryNo, EnvironmentId, RunNo, StepId } from "@inlet/protocol";
@@ -30,7 +30,7 @@ export class GroupWrites {
   readonly runsAdded: RunInsert[] = [];
   readonly runsChanged: { runNo: RunNo; run: RunColumns }[] = [];
   readonly runsEnded: RunNo[] = [];
-  /** Of these, runs that had a position in an order. */
+  /** The ended runs that had a position in an order. */
   readonly ordersEnded: { runNo: RunNo; heldAt: number | null }[] = [];
   readonly steps: { runNo: RunNo; step: StepRowWrite }[] = [];
   readonly attempts: { runNo: RunNo; attempt: FailedAttempt }[] = [];
@@ -55,22 +55,22 @@ export class GroupWrites {
     this.environmentId = environmentId;
   }
 
-  /** Something of a lane can be claimed at that time, by anybody. */
+  /** Any node can claim an entry of the lane at that time. */
   announce(lane: string, dueAt: number): void {
     noteLane(this.news, lane, dueAt);
   }
 
-  /** The rows of a statement. It is done after all that were sent before it. */
+  /** Returns the rows of a statement, which runs after all statements sent before it. */
   async rows<Row>(text: string, ...values: readonly unknown[]): Promise<Row[]> {
     try {
       return (await this.client.query(text, values as unknown[])).rows as Row[];
     } catch (error) {
-      // A statement before it failed: then PostgreSQL refuses all that follow.
+      // An earlier statement failed, so PostgreSQL refuses all that follow.
       throw this.#fault ?? error;
     }
   }
 
-  /** A statement whose outcome nobody needs. Others follow without waiting for it; `settle` throws if it failed. */
+  /** Sends a statement whose result is not needed. Others follow without waiting for it; `settle` throws if it failed. */
   send(text: string, ...values: readonly unknown[]): void {
     const noteFault = (error: unknown) => {
       this.#fault ??= error;
@@ -78,12 +78,12 @@ export class GroupWrites {
     this.#sent.push(this.client.query(text, values as unknown[]).then(() => {}, noteFault));
   }
 
-  /** The event started a function, or resumed a run, after it was stored. */
+  /** Marks an event that started a function, or resumed a run, after it was stored. */
   markMatched(...sequences: readonly number[]): void {
     for (const sequence of sequences) this.#matched.add(sequence);
   }
 
-  /** Everything that was sent is done. */
+  /** Resolves when every statement sent has completed. */
   async settle(): Promise<void> {
     if (this.#matched.size > 0) this.send(MARK_MATCHED, this.environmentId, [...this.#matched].sort());
     await Promise.all(this.#sent);
@@ -100,7 +100,7 @@ export interface News {
   /** Events or requests were stored. */
   hasEvents: boolean;
   runNos: Set<RunNo>;
-  /** Lanes with entries that nobody holds, and when these are due. */
+  /** Lanes with unleased entries, and when these are due. */
   lanes: Map<string, Set<number>>;
   limitIds: Set<string>;
 }

@@ -1,6 +1,6 @@
-/** Rows on their way into PostgreSQL: a group's rows of one table go as one JSON text, and are written by one statement. */
+/** Encodes rows for PostgreSQL: a group's rows of one table are sent as one JSON text and written by one statement. */
 
-/** The columns of a table that are written, each with its type. */
+/** The columns that are written, each with its type. */
 export type Columns = Readonly<Record<string, string>>;
 
 /** `$1` as rows `r` with these columns. */

@@ -1,10 +1,10 @@
 /**
- * Advisory locks, all of them held until the transaction ends. Everybody takes locks in one order, so that nobody waits in a circle:
+ * Advisory locks, all held until the transaction ends. Every transaction takes locks in the same order, which avoids deadlocks:
  *
- *   marks and limits → rows of runs, and entries worked on → new interned ids → lanes and names → dedup keys → waits → rows of the queue,
+ *   marks and limits → rows of runs, and leased entries → new interned ids → lanes and names → dedup keys → waits → rows of the queue,
  *
- * and within each kind by number or key. Where that cannot be kept, PostgreSQL ends one of the two transactions, and what it was
- * to write is written again (group-commit.ts).
+ * and within each kind by number or key. Where this order cannot be kept, PostgreSQL aborts one of the two transactions, and its
+ * units are written again (group-commit.ts).
  */
 
 import { createHash } from "node:crypto";
@@ -13,10 +13,10 @@ import type { PoolClient } from "pg";
 import { type MarkKey, toStoreText } from "../contract/index.ts";
 import type { GroupWrites } from "./group-writes.ts";
 
-/** An event shares the lock of its name; a step that begins to wait for that name has it alone: so neither misses the other. */
+/** An event holds the lock of its name shared; a step that starts to wait for that name holds it exclusively, so neither misses the other. */
 export type LockMode = "shared" | "alone";
 
-/** Two keys that have the same number only wait for each other without need. */
+/** Two keys with the same lock number only wait for each other unnecessarily. */
 function lockNumber(...parts: readonly (string | number)[]): bigint {
   return createHash("sha256").update(JSON.stringify(parts)).digest().readBigInt64BE();
 }
@@ -33,7 +33,7 @@ export function limitLock(limitId: string): bigint {
   return lockNumber("limit", toStoreText(limitId));
 }
 
-/** Shared by everybody who writes entries; had alone by who removes lanes. */
+/** Held shared by code that writes entries, and exclusively by code that removes lanes. */
 export const LANES_LOCK = lockNumber("lanes");
 
 const TAKE = `
@@ -52,7 +52,7 @@ export class LockSet {
     if (this.#modes.size > 0) await client.query(TAKE, this.#columns());
   }
 
-  /** The same for a group: whatever it sends after this is done with the locks. */
+  /** The same for a group: all statements that it sends afterwards run with the locks held. */
   send(writes: Pick<GroupWrites, "send">): void {
     if (this.#modes.size > 0) writes.send(TAKE, ...this.#columns());
   }

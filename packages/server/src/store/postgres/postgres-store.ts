@@ -60,24 +60,24 @@ import { webhookStore } from "./webhooks/webhooks.ts";
 
 export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "onFault" | "onRecovery"> {
   connectionsMax?: number;
-  /** Where to listen, if not at the same address: no proxy that pools transactions can do that. "off": nowhere. */
+  /** The URL for LISTEN, if it differs: a transaction-pooling proxy does not support it. "off": no LISTEN. */
   listenUrl?: string;
-  /** What secrets are encrypted with: the first encrypts, all decrypt. Without one, a key is kept in the database. */
+  /** The keys that encrypt secrets: the first encrypts, all decrypt. Without one, a key is stored in the database. */
   encryptionKeys?: readonly string[];
-  /** How waits are found. Not needed by who runs no functions. */
+  /** How waits are found. Not needed if no functions run. */
   rules?: WaitRules;
-  /** How payloads are searched. Not needed by who searches none. */
+  /** How payloads are searched. Not needed if they are not. */
   compileWhere?: CompileWhere;
-  /** Of this program, for people to see. */
+  /** Version of this program, shown to people. */
   version?: string;
   onCommitted?(figures: CommitFigures): void;
-  /** The schema this program knows; another one only where two releases are tried side by side. */
+  /** The schema that this program knows; set only to test two releases side by side. */
   schemaFolder?: URL;
 }
 
 const ANALYZE_INTERVAL_MS = 5_000;
 
-/** Throws StoreRefused when the database must not be used, or cannot be reached. */
+/** Throws StoreRefused if the database must not be used, or cannot be reached. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const {
     rules = NO_RULES,

@@ -1,20 +1,20 @@
 /**
- * Bounds a query by the bytes of its rows, in the database: rows that would go beyond are not sent. Unlike SQLite, which is read row by row
- * until there is enough, PostgreSQL answers at once. The length of a value is known without reading the value.
+ * Bounds a query by the size of its rows, in the database: rows beyond the bound are not sent. SQLite is read row by row until the bound
+ * is reached, but PostgreSQL returns the whole result at once. The length of a value is known without reading the value.
  */
 
 import type { Slice } from "../rows/byte-bounds.ts";
 
 type Bounded<Row> = Row & { rows_found: number };
 
-/** `rows` is a query or a table; `order` is that of its rows; `bytes` what one row holds. */
+/** `rows` is a query or a table; `order` is the order of its rows; `bytes` the size of one row. */
 export function rowsWithin(rows: string, order: string, bytes: string, bytesMax: number): string {
   const before = `sum(${bytes}) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
   return `SELECT * FROM (SELECT found.*, coalesce(${before}, 0) AS bytes_before, count(*) OVER () AS rows_found FROM ${rows} AS found) AS bounded
     WHERE bytes_before < ${bytesMax}`;
 }
 
-/** `rowsMax`: how many were asked for. */
+/** `rowsMax`: how many were requested. */
 export function boundedSlice<Row>(rows: Bounded<Row>[], rowsMax: number): Slice<Row> {
   const found = rows[0]?.rows_found ?? 0;
   return { rows, isEnd: found < rowsMax && rows.length === found };

@@ -1,4 +1,4 @@
-/** Writes what the units of a group gathered, table by table, in the order in which locks are taken (locks.ts). */
+/** Writes the rows that the units of a group collected, table by table, in lock order (locks.ts). */
 
 import type { GroupWrites } from "./group-writes.ts";
 import { laneNumbers } from "./queue/lanes.ts";

@@ -1,21 +1,21 @@
 /**
- * Moves committed pages from the write-ahead log into the database file, on the read thread, so that accepting does not wait
- * for it. Left to SQLite this happens inside a commit: stalls of 20 ms and more, and a sixth of the cost of an event.
+ * Moves committed pages from the write-ahead log into the database file, on the read thread, so that accepting events does not wait
+ * for it. SQLite itself would do this inside a commit, which stalls the writer.
  *
- * A log is reused only when all of it has been moved at the start of a commit. Under steady load the thread never quite
+ * The log is reused only if all of it has been moved when a commit starts. Under steady load the thread never quite
  * catches up, so the writer moves the small rest itself once the log has grown.
  */
 
 import type { DatabaseSync } from "node:sqlite";
 
 export interface CheckpointResult {
-  /** Pages in the log, and how many of them are in the database file by now. */
+  /** Pages in the log, and how many of them have been moved to the database file. */
   log: number;
   checkpointed: number;
 }
 
 const EVERY_MS = 250;
-/** 16 MiB: from here on the writer helps, so that the log is reused. */
+/** 16 MiB: beyond this the writer helps, so that the log is reused. */
 const REUSE_PAGES = 4_000;
 
 export class Checkpointer {
@@ -39,7 +39,7 @@ export class Checkpointer {
   }
 
   async #run(): Promise<void> {
-    // When the thread is gone, the log must not grow without end: the writer then does it all.
+    // If the thread has died, the log must not grow without bound: the writer then does all the work.
     const { log } = await this.#checkpointElsewhere().catch(() => ({ log: Number.POSITIVE_INFINITY }));
     const stopped = this.#timer === null;
     this.#timer = null;
@@ -50,12 +50,12 @@ export class Checkpointer {
     try {
       checkpoint(this.#db);
     } catch {
-      // A full disk, for instance. The log keeps what is committed, and the next commit says what is wrong.
+      // A full disk, for instance. The log keeps the committed pages, and the next commit reports the error.
     }
   }
 }
 
-/** Never waits for readers or the writer: what is in use stays in the log until the next time. */
+/** Never waits for readers or the writer: pages in use stay in the log until the next checkpoint. */
 export function checkpoint(db: DatabaseSync): CheckpointResult {
   const row = db.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() as { log: number; checkpointed: number };
   return { log: row.log, checkpointed: row.checkpointed };

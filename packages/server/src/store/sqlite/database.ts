@@ -1,8 +1,8 @@
 /**
  * Opens the database file, for the one writer or for a reader.
  *
- * `synchronous = FULL` makes every commit wait for the disk: with it, accepted means kept. WAL lets readers on other threads
- * go on while the writer commits. `secure_delete` overwrites what is removed, so that erased payloads are not in the file any more.
+ * `synchronous = FULL` makes every commit wait for the disk, so accepted events are durable. WAL lets readers on other threads
+ * continue while the writer commits. `secure_delete` overwrites deleted content, so that erased payloads are gone from the file.
  */
 
 import { DatabaseSync } from "node:sqlite";
@@ -11,7 +11,7 @@ export const DATABASE_FILE = "inlet.db";
 
 const CACHE_KIB = 16_384;
 
-/** Checkpoints are checkpointer.ts's business, on either connection. */
+/** checkpointer.ts runs the checkpoints, for both connections. */
 export function openWriter(path: string): DatabaseSync {
   const db = new DatabaseSync(path);
   try {

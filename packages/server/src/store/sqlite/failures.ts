@@ -1,4 +1,4 @@
-/** Tells apart what SQLite throws: the disk or file is at fault (wait, or call a person), or our own statement is. */
+/** Classifies errors of SQLite: errors of the disk or file, which need a retry or an operator, and errors of our own statements. */
 
 import { StoreUnavailable } from "../contract/index.ts";
 
@@ -14,14 +14,14 @@ const DISK_AT_FAULT: Readonly<Record<number, string>> = {
   26: "the database file is not a database",
 };
 
-/** A message for people, or null when the fault lies with the statement. */
+/** A message for people, or null if the statement caused the error. */
 export function diskFault(error: unknown): string | null {
   const code = resultCode(error);
   const meaning = code === null ? undefined : DISK_AT_FAULT[code & 0xff];
   return meaning ? `${meaning} (${(error as Error).message})` : null;
 }
 
-/** StoreUnavailable when the disk is at fault, else the error itself. */
+/** StoreUnavailable if the disk caused the error, otherwise the error itself. */
 export function translate(error: unknown): unknown {
   const fault = diskFault(error);
   return fault ? new StoreUnavailable(fault, error) : error;

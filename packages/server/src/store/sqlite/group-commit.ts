@@ -1,19 +1,19 @@
 /**
- * One writer, one transaction for everything that waits.
+ * One writer, one transaction for all pending work.
  *
- * Work that arrives during a turn of the event loop and the one after it is committed together, so a busy server pays for one
- * disk sync per group and an idle one waits for nothing: a turn in which nothing happens takes some microseconds. While a commit
- * runs, requests gather in the kernel; the next turn reads them all, which is what makes the groups grow with the load.
+ * Work that arrives during a turn of the event loop and the next one is committed together, so a busy server pays for one
+ * disk sync per group, and an idle one adds no noticeable delay. While a commit runs, requests queue up in the kernel; the next
+ * turn reads them all, so groups grow with the load.
  *
- * A unit of work is a synchronous function over the writer's statements. It succeeds with the group or fails with it; when
- * the fault is not the disk's, each unit is tried again alone, so that one bad unit cannot fail its neighbours.
+ * A unit of work is a synchronous function over the writer's statements. It succeeds or fails with its group. If the disk is not
+ * the cause of a failure, each unit is retried alone, so that one bad unit cannot fail the others.
  */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { StoreUnavailable } from "../contract/index.ts";
 import { diskFault, translate } from "./failures.ts";
 
-/** Bounds how long one commit keeps the event loop. */
+/** Bounds how long one commit blocks the event loop. */
 const GROUP_ROWS_MAX = 2_000;
 
 interface Unit {
@@ -24,11 +24,11 @@ interface Unit {
 }
 
 export interface GroupCommitHooks {
-  /** Called when writing begins to fail, and when it works again. */
+  /** Called when writes begin to fail, and when they succeed again. */
   onFault(reason: string): void;
   onRecovery(): void;
   onCommit(durationMs: number): void;
-  /** Nothing of the last group was kept. */
+  /** The last group was rolled back. */
   onRollback(): void;
 }
 
@@ -49,7 +49,7 @@ export class GroupCommit {
     this.#commit = db.prepare("COMMIT");
   }
 
-  /** Runs `work` in the next transaction; resolves with its result once that is on disk. */
+  /** Runs `work` in the next transaction. Resolves with its result once that is on disk. */
   submit<Result>(work: () => Result, rows = 1): Promise<Result> {
     if (this.#stopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
     return new Promise<Result>((resolve, reject) => {
@@ -58,7 +58,7 @@ export class GroupCommit {
     });
   }
 
-  /** Commits what waits, and takes nothing more. */
+  /** Commits pending work, and accepts no more. */
   stop(): void {
     while (this.#waiting.length > 0) this.#commitGroup(this.#nextGroup());
     this.#stopped = true;
@@ -67,8 +67,8 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    // Not at the end of this turn: what comes next is often there already, above all answers of the sandbox, which come in small
-    // groups.
+    // Not at the end of this turn: more work is often ready by the next one, especially results of the sandbox, which arrive in
+    // small groups.
     setImmediate(() => setImmediate(() => this.#commitNext()));
   }
 
@@ -109,7 +109,7 @@ export class GroupCommit {
       this.#commit.run();
       return results;
     } catch (error) {
-      // Some errors, a full disk among them, have already rolled back.
+      // Some errors, such as a full disk, have already rolled back.
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
       this.#hooks.onRollback();
       throw error;

@@ -1,4 +1,4 @@
-/** What the read thread can be asked: reads of the store's contract, and two of the engine's own. */
+/** The operations of the read thread: reads of the store's contract, and two internal ones of the engine. */
 
 import type { Store } from "../contract/index.ts";
 import type { CheckpointResult } from "./checkpointer.ts";
@@ -33,7 +33,7 @@ export interface ReadOperations extends Pick<Store, ContractReads> {
   checkpoint(): Promise<CheckpointResult>;
 }
 
-/** Events of one stretch of sequence numbers, by environment, name and hour. */
+/** Counts the events of a range of sequence numbers, by environment, name and hour. */
 export interface CountedStretch {
   sums: EventTypeSum[];
   reached: number;

@@ -1,4 +1,4 @@
-/** The thread that lists, searches and checkpoints, on connections of its own: none of this delays an accept. */
+/** The thread that lists, searches and checkpoints, on its own connections: none of this delays accepting events. */
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
@@ -21,7 +21,7 @@ import { getRequest, listRequests } from "./webhooks/read-webhook-requests.ts";
 
 const { path, whereModule } = workerData as { path: string; whereModule: string | null };
 const db = openReader(path);
-/** Writes nothing but checkpoints; opened with the first. */
+/** Used only for checkpoints; opened with the first. */
 let checkpointDb: DatabaseSync | undefined;
 
 function checkpointNow(): ReturnType<typeof checkpoint> {
@@ -67,7 +67,7 @@ parentPort?.on("message", async ({ call, operation, params }: ReadRequest) => {
   try {
     parentPort?.postMessage({ call, result: await operations[operation](params) } satisfies ReadAnswer);
   } catch (error) {
-    // SQLite's error code is a property of the error, which cloning would drop.
+    // SQLite's error code is a property of the error, which structured cloning would drop.
     const { message, errcode } = error as Error & { errcode?: number };
     parentPort?.postMessage({ call, error: { message, errcode } } satisfies ReadAnswer);
   }

@@ -1,4 +1,4 @@
-/** The main thread's end of the read thread: one promise per call. A thread that dies fails its calls and is replaced. */
+/** The main thread's side of the read thread: one promise per call. If the thread dies, its calls fail and it is replaced. */
 
 import { Worker } from "node:worker_threads";
 import { StoreUnavailable } from "../contract/index.ts";
@@ -10,7 +10,7 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** Reads waiting for the thread, beyond which a further one is refused at once. */
+/** Maximum number of waiting reads; further ones are refused at once. */
 const PENDING_MAX = 1_000;
 
 export class Reader {
@@ -54,7 +54,7 @@ export class Reader {
     const worker = new Worker(new URL("./read-thread.ts", import.meta.url), {
       workerData: { path: this.#path, whereModule: this.#whereModule?.href ?? null },
     });
-    // Reads alone must not keep the process alive.
+    // Pending reads alone must not keep the process alive.
     worker.unref();
     worker.on("message", (answer: ReadAnswer) => this.#settle(answer));
     worker.on("error", (error) => this.#lose(worker, error.message));

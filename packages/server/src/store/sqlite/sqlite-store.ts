@@ -55,20 +55,20 @@ import { webhookStore } from "./webhooks/webhooks.ts";
 
 export interface SqliteStoreOptions extends Pick<GroupCommitHooks, "onFault" | "onRecovery"> {
   folder: string;
-  /** What secrets are encrypted with: the first encrypts, all decrypt. Without one, a key is kept in the folder. */
+  /** The keys that encrypt secrets: the first encrypts, all decrypt. Without one, a key is stored in the folder. */
   encryptionKeys?: readonly string[];
-  /** How waits are found. Not needed by who runs no functions. */
+  /** How waits are found. Not needed if no functions run. */
   rules?: WaitRules;
-  /** Exports `compileWhere`. Not needed by who searches no payloads. */
+  /** Exports `compileWhere`. Not needed if payloads are not searched. */
   whereModule?: URL;
-  /** Of this program, for people to see. */
+  /** Version of this program, shown to people. */
   version?: string;
   onCommitted?(figures: CommitFigures): void;
 }
 
 const NODE = "local";
 
-/** Throws StoreRefused when the folder is in use, cannot be written, or holds a file that must not be used. */
+/** Throws StoreRefused if the folder is in use or not writable, or contains a file that must not be used. */
 export function openSqliteStore({
   folder,
   encryptionKeys = [],
@@ -167,7 +167,7 @@ export function openSqliteStore({
     ...retentionStore(db, writer),
     ...erasureStore(db, writer),
     ...functionStartStore(db, { writer, states, startRuns, resumeRuns, entries, append }),
-    // One process at a time: nobody else could change anything, or take a turn.
+    // Only one process uses the store: no other can change anything or take a turn.
     turnTake: async () => true,
     turnGive: async () => undefined,
     storeNode: NODE,
@@ -206,7 +206,7 @@ function fileBytes(path: string): number {
   return [path, `${path}-wal`].reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** One node, this process: it answers, so it is there. Opening the file brought it to the schema that is known. */
+/** One node, this process, which is alive because it responds. Opening the file migrated it to the known schema. */
 function report(version: string, startedAt: number): StoreReport {
   const node = { name: NODE, version, since: startedAt, lastSeenAt: Date.now(), isGone: false };
   return { engine: "sqlite", schema: schemaKnown(), schemaKnown: schemaKnown(), answerMs: 0, nodes: [node] };
@@ -222,7 +222,7 @@ function openWithSecrets(path: string, folder: string, encryptionKeys: readonly 
   }
 }
 
-/** The file brought to the schema of this program. Throws what `refuseBadFile` understands. */
+/** Migrates the file to the schema of this program. Throws errors that `refuseBadFile` understands. */
 export function openChecked(path: string): DatabaseSync {
   const db = openWriter(path);
   try {

@@ -31,7 +31,7 @@ export function environmentStore(database: Database, announced: Announced): Envi
   };
 }
 
-/** Undefined leaves a column as it is; null empties it. */
+/** Undefined leaves a column unchanged; null clears it. */
 function change(value: number | null | undefined): [boolean, number | null] {
   return value === undefined ? [false, null] : [true, value];
 }

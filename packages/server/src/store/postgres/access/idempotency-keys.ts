@@ -11,7 +11,7 @@ interface CallRow {
   body: string | null;
 }
 
-/** Of two calls with one key, on whatever node, one gets it; the other waits for the row and then finds it taken. */
+/** Of two requests with the same key, on any nodes, one gets it; the other waits for the row and then finds it taken. */
 const CLAIM = `
   INSERT INTO idempotency_keys AS k (owner, key, fingerprint, started_at) VALUES ($1, $2, $3, $4)
   ON CONFLICT (owner, key) DO UPDATE SET fingerprint = excluded.fingerprint, started_at = excluded.started_at, status = NULL, body = NULL
@@ -26,7 +26,7 @@ export function idempotencyStore(database: Database): IdempotencyStore {
         const claimed = await database.query(CLAIM, [...own, fingerprint, startedAt, abandonedUntil, forgottenUntil]);
         if (claimed.length > 0) return null;
         const [known] = await database.query<CallRow>("SELECT * FROM idempotency_keys WHERE owner = $1 AND key = $2", own);
-        // Released meanwhile: it may be claimed after all.
+        // It was released in the meantime and can be claimed.
         if (known) return toCall(known);
       }
     },

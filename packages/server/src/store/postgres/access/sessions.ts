@@ -1,4 +1,4 @@
-/** Sessions in PostgreSQL. Few rows; looked up by hash on every call that carries the cookie. */
+/** Sessions in PostgreSQL. Few rows; looked up by hash on every request with the cookie. */
 
 import { fromStoreText, type Session, type SessionStore, toStoreText } from "../../contract/index.ts";
 import { type SessionRow, toSession } from "../../rows/session-rows.ts";

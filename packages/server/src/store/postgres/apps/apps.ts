@@ -42,7 +42,7 @@ export interface AppStoreParts {
 export function appStore({ database, announced, notify }: AppStoreParts): AppStore {
   async function sync(client: PoolClient, params: AppSyncParams): Promise<{ app: App; modified: boolean }> {
     const { id, environmentId, name, url, sdk, headers, framework, checksum, syncedAt } = params;
-    // The app may not exist yet, so there is no row to lock: two nodes that sync the same app wait for each other here.
+    // The app may not exist yet, so there is no row to lock: this lock serialises nodes that sync the same app.
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, $2))", [`app ${name}`, environmentId]);
     const { rows: known } = await client.query<AppRow>("SELECT * FROM apps WHERE environment_id = $1 AND name = $2", [
       environmentId,
@@ -64,7 +64,7 @@ export function appStore({ database, announced, notify }: AppStoreParts): AppSto
     return { app, modified: true };
   }
 
-  /** A schedule that stays keeps its entry: a tick that is due already is not lost. It is taken out of `schedules`. */
+  /** A schedule that still exists keeps its entry, so a tick that is already due is not lost. It is removed from `schedules`. */
   async function register(
     client: PoolClient,
     app: App,
@@ -135,7 +135,7 @@ async function removeEntries(client: PoolClient, { environmentId }: App, schedul
   await client.query("DELETE FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", [environmentId, entryNos]);
 }
 
-/** Its functions start nothing any more. */
+/** Its functions no longer start runs. */
 async function archive(client: PoolClient, { environmentId, no }: App, now: number): Promise<void> {
   await client.query("UPDATE functions SET archived_at = $1 WHERE environment_id = $2 AND app_no = $3 AND archived_at IS NULL", [
     now,

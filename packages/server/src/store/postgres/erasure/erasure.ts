@@ -1,6 +1,6 @@
 /**
- * Erasure in PostgreSQL. The rows hold nothing any more at the commit; versions of them that nobody sees are removed by vacuuming, after
- * which their bytes are overwritten as pages are used again. Backups of the server and its archived log are its operator's.
+ * Erasure in PostgreSQL. At the commit, the rows no longer contain the content; vacuuming removes their dead versions, and the bytes are
+ * overwritten when pages are reused. Backups of the server and its archived WAL are the operator's responsibility.
  */
 
 import type { RunNo } from "@inlet/protocol";
@@ -21,7 +21,7 @@ const EVENTS_AFTER = `
   SELECT c.event_no FROM steps AS s JOIN runs AS c ON c.environment_id = $1 AND c.run_id = s.detail
   WHERE s.environment_id = $1 AND s.run_no = ANY($2) AND s.kind = 'invoke'`;
 
-/** A duplicate is recorded with the id of the first event, by whichever webhook it came: then every record is looked at. */
+/** A duplicate is recorded with the id of the first event, possibly by another webhook: in that case every record is examined. */
 const REQUESTS = `
   UPDATE webhook_requests AS r SET ip = '', headers = '[]', query = '?', body = NULL, body_base64 = NULL, error = NULL, logs = '[]'
   FROM events AS e JOIN event_sources AS s USING (source_no)

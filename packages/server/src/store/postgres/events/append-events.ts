@@ -1,5 +1,5 @@
 /**
- * Writes batches of events with everything that follows from them, inside the transaction of the group they belong to. The caller
+ * Writes batches of events and everything they cause, inside the transaction of their group. The caller
  * holds the locks of their names (locks.ts).
  */
 
@@ -18,7 +18,7 @@ import { takeNumbers } from "./take-numbers.ts";
 export interface Appending {
   batch: EventBatch;
   allocation: LeaseAllocation;
-  /** It may have been written before: then its ids are there, and it is not a duplicate. */
+  /** It may have been written before: if its ids exist, it is not a duplicate. */
   mayBeWritten: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Appended {
   stored: (StoredNow & { allocation: LeaseAllocation })[];
 }
 
-/** What becomes of an event: it is stored, it repeats another one, or it was written by an earlier attempt. */
+/** The outcome for an event: it is stored, it duplicates another one, or it was written by an earlier attempt. */
 type Verdict = { kind: "stored" } | { kind: "duplicate"; first: EventId } | { kind: "written" };
 
 interface Candidate extends Appending {
@@ -61,7 +61,7 @@ export async function appendEvents(writes: GroupWrites, interned: InternedNumber
   return { results, stored };
 }
 
-/** Ids that senders chose, and those of batches that may have been written before. */
+/** Ids chosen by senders, and ids of batches that may have been written before. */
 async function judgeIds(writes: GroupWrites, candidates: readonly Candidate[]): Promise<void> {
   const asked = candidates.filter(({ batch, mayBeWritten }) => batch.idsFromSender || mayBeWritten);
   if (asked.length === 0) return;
@@ -77,7 +77,7 @@ async function judgeIds(writes: GroupWrites, candidates: readonly Candidate[]): 
   }
 }
 
-/** An id that senders chose, and that the group stores already, is the same event, sent again. */
+/** An id chosen by a sender that the group already stores is the same event, sent again. */
 function judgeTwins(candidates: readonly Candidate[]): void {
   const stored = new Set<EventId>();
   for (const candidate of candidates) {

@@ -5,12 +5,12 @@ import type { DedupKeyStore } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 import type { GroupWrites } from "../group-writes.ts";
 
-/** An event whose dedup id is not known yet to be new. */
+/** An event whose dedup id has not been checked yet. */
 export interface KeyClaim {
   key: string;
   eventId: EventId;
   receivedAt: number;
-  /** A key first seen at or before this instant does not count. */
+  /** A key first seen at or before this time is ignored. */
   duplicateSince: number;
 }
 
@@ -23,7 +23,7 @@ interface KeyRow {
   first_seen_at: number;
 }
 
-/** Of events with one key, on whatever node, the first to write it wins; the others wait here for its commit. In the order of keys. */
+/** Of events with the same key, on any nodes, the first to write it wins; the others wait here for its commit. In key order. */
 const KEEP = `
   INSERT INTO dedup_keys (environment_id, dedup_key, event_id, first_seen_at)
   SELECT $1, key, event_id, seen_at FROM unnest($2::text[], $3::text[], $4::bigint[]) AS claim(key, event_id, seen_at) ORDER BY key
@@ -36,7 +36,7 @@ const RENEW = `
   FROM unnest($2::text[], $3::text[], $4::bigint[]) AS claim(key, event_id, seen_at)
   WHERE dedup_keys.environment_id = $1 AND dedup_keys.dedup_key = claim.key`;
 
-/** For each claim the event that came first, or null when it is this one. Earlier claims of the group count as well. */
+/** For each claim the first event, or null if it is this one. Includes earlier claims of the group. */
 export async function claimKeys(writes: GroupWrites, claims: readonly KeyClaim[]): Promise<(EventId | null)[]> {
   if (claims.length === 0) return [];
   const holders = await keepOrLock(writes, claims);
@@ -53,11 +53,11 @@ export async function claimKeys(writes: GroupWrites, claims: readonly KeyClaim[]
   return firsts;
 }
 
-/** Who holds each key. The event that is first in this group holds those that were free. */
+/** The holder of each key. The first event of this group holds keys that were free. */
 async function keepOrLock(writes: GroupWrites, claims: readonly KeyClaim[]): Promise<Map<string, KeyHolder>> {
   const holders = new Map<string, KeyHolder>();
   const open = new Map(claims.toReversed().map((claim) => [claim.key, claim]));
-  // A key that was held may expire before it is locked: then it is free.
+  // A held key may expire before it is locked: then it is free.
   while (open.size > 0) {
     const kept = await writes.rows<{ dedup_key: string }>(KEEP, writes.environmentId, ...columnsOf([...open.values()]));
     for (const { dedup_key } of kept) {
@@ -79,7 +79,7 @@ function columnsOf(claims: readonly KeyClaim[]): [string[], EventId[], number[]]
 
 export function dedupKeyStore(database: Database): DedupKeyStore {
   return {
-    // A key that an event is just being compared with is left for the next time.
+    // A key that is currently being compared is left for the next call.
     async dedupKeyExpireMany({ seenUntil, limit }) {
       const rows = await database.query(
         `DELETE FROM dedup_keys WHERE (environment_id, dedup_key) IN (

@@ -46,7 +46,7 @@ export function eventSchemaStore(database: Database, announced: Announced): Even
 
 async function put(client: PoolClient, change: EventSchemaPut): Promise<EventSchema> {
   const key = [change.environmentId, toStoreText(change.name)];
-  // Two that declare the first schema of a name at once: one of them waits for the other.
+  // Serialises two nodes that declare the first schema of a name at the same time.
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended($2, $1::bigint))", key);
   const { rows } = await client.query<EventSchemaRow>(FIND, key);
   const { written, isNewVersion } = planEventSchema(rows[0] ? toEventSchema(rows[0]) : null, change);

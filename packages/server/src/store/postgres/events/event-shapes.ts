@@ -1,4 +1,4 @@
-/** Shapes of events in PostgreSQL. */
+/** Inferred shapes of events in PostgreSQL. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import { type EventShapeStore, fromStoreText, toStoreText } from "../../contract/index.ts";

@@ -1,7 +1,7 @@
 /**
- * Event types in PostgreSQL. Counted from the events, a stretch of numbers at a time, together with the number reached, in one
- * transaction: so counts are exact, whichever node counts. The embedded store sums in memory instead; here the nodes would have
- * to agree on whose sums are complete.
+ * Event types in PostgreSQL. A range of sequence numbers is counted at a time, and the counts are stored together with the number
+ * reached, in one transaction, so they are exact whichever node counts. The embedded store sums in memory instead; here, nodes
+ * would have to agree on whose sums are complete.
  */
 
 import { type EventType, type EventTypeListParams, type EventTypeStore, toStoreText } from "../../contract/index.ts";
@@ -47,7 +47,7 @@ export function eventTypeStore(database: Database): EventTypeStore {
     async eventTypeCount({ limit }) {
       const settled = await settledSequence(database);
       return database.transaction(async (client) => {
-        // One node counts at a time; the others have nothing to do.
+        // One node counts at a time; the others skip.
         const { rows } = await client.query<{ sequence: number }>("SELECT sequence FROM event_types_counted FOR UPDATE SKIP LOCKED");
         const from = rows[0]?.sequence;
         if (from === undefined || from >= settled) return true;

@@ -1,4 +1,4 @@
-/** Reads events in the order of their numbers, for live tails, without ever passing one that is still to be committed. */
+/** Reads events in sequence order, for live streams, and never skips one that is not committed yet. */
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import type { EventFollowParams, StoredEvent } from "../../contract/index.ts";
@@ -9,7 +9,7 @@ import { boundedSlice, EVENT_BYTES, rowsWithin } from "../rows-within.ts";
 import { selectEvents } from "./select-events.ts";
 import { settledSequence } from "./settled-sequence.ts";
 
-/** Rows looked at in one call, so that another environment's traffic bounds nobody's wait. */
+/** Rows examined per call, so that other environments' traffic does not delay a caller. */
 const WINDOW_ROWS = 2_000;
 const BETWEEN = `
   ${selectEvents("WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence")} WHERE environment_id = $3 ORDER BY sequence LIMIT $4`;
@@ -28,7 +28,7 @@ export async function followEvents(
   return { events: rows.map(toStoredEvent), reached: !isEnd && last ? last.sequence : Math.max(after, until) };
 }
 
-/** A transform may hold an event back this long after it was received, while others overtake it. */
+/** A transform may delay an event by this much after its receipt, while others overtake it. */
 const OVERTAKEN_MS = 60_000;
 
 export async function sequenceBefore(
@@ -36,7 +36,7 @@ export async function sequenceBefore(
   { environmentId, receivedFrom }: { environmentId: EnvironmentId; receivedFrom: number },
 ): Promise<number> {
   const settled = await settledSequence(database);
-  // Numbers are given out on many nodes: one that was received later may have a smaller one.
+  // Many nodes assign numbers: an event received later may have a smaller one.
   const [row] = await database.query<{ first: number | null }>(
     `SELECT min(sequence) AS first FROM (
        SELECT sequence FROM events WHERE environment_id = $1 AND received_at >= $2 ORDER BY received_at, sequence LIMIT 1000) AS oldest`,

@@ -1,4 +1,4 @@
-/** Writes the rows of a group's events, and counts repetitions on the events that came first. */
+/** Writes the rows of a group's events, and counts duplicates on the first events. */
 
 import type { EventId } from "@inlet/protocol";
 import { type EventBatch, type NewEvent, toStoreText } from "../../contract/index.ts";
@@ -40,7 +40,7 @@ export function insertEvents(writes: GroupWrites, interned: InternedNumbers, sto
   writes.send(INSERT, JSON.stringify(rows));
 }
 
-/** By how often: mostly once. The ids stand in the statement itself, which names the partitions to look into. */
+/** Grouped by count, mostly one. The ids are literals in the statement, so that the planner selects partitions by them. */
 export function countDuplicates(writes: GroupWrites, firsts: readonly EventId[]): void {
   const counts = new Map<EventId, number>();
   for (const id of firsts) counts.set(id, (counts.get(id) ?? 0) + 1);

@@ -1,13 +1,13 @@
 /**
- * The numbers that stand for event names and sources in the events table. They are never removed, so those that are committed are
- * remembered. New ones are added ahead of the transaction that needs them: inside it, everybody with the same new name would wait for
- * its commit. Only a transaction that learns of its events as it goes adds them itself.
+ * The numbers that represent event names and sources in the events table. They are never removed, so committed ones are cached. New
+ * ones are added before the transaction that needs them: inside it, every other transaction with the same new name would wait for its
+ * commit. Only a transaction that creates events while it runs adds them itself.
  */
 
 import { type EventBatch, type EventSource, toStoreText } from "../../contract/index.ts";
 import type { Read } from "../database.ts";
 
-/** The number of names is up to senders, so the cache is bounded. */
+/** Senders choose the names, so the cache is bounded. */
 const REMEMBERED_MAX = 10_000;
 
 interface InternedRow {
@@ -15,7 +15,7 @@ interface InternedRow {
   no: number;
 }
 
-/** Names and sources are found and added alike; rows are added in one order, so that nobody waits in a circle. */
+/** Names and sources are handled alike. Rows are added in a fixed order, which avoids deadlocks. */
 const NAMES = {
   find: "SELECT name AS text, name_id AS no FROM event_names WHERE name = ANY ($1::text[])",
   add: "INSERT INTO event_names (name) SELECT name FROM unnest($1::text[]) AS name ORDER BY name ON CONFLICT DO NOTHING",
@@ -29,7 +29,7 @@ const SOURCES = {
     SELECT split_part(text, ' ', 1), substr(text, strpos(text, ' ') + 1) FROM unnest($1::text[]) AS text ORDER BY 1, 2 ON CONFLICT DO NOTHING`,
 };
 
-/** The numbers of the names and sources of some batches. */
+/** The numbers of the names and sources of the batches. */
 export class InternedNumbers {
   readonly #names: ReadonlyMap<string, number>;
   readonly #sources: ReadonlyMap<string, number>;
@@ -52,13 +52,13 @@ export class InternedIds {
   readonly #names = new Map<string, number>();
   readonly #sources = new Map<string, number>();
 
-  /** Before a transaction: `read` commits each statement. */
+  /** Called before a transaction: `read` commits each statement. */
   async add(read: Read, batches: readonly EventBatch[]): Promise<void> {
     const isKnown = ({ source, events }: EventBatch) =>
       this.#sources.has(sourceText(source)) && events.every(({ name }) => this.#names.has(toStoreText(name)));
     if (batches.every(isKnown)) return;
     await this.numbersFor(read, batches);
-    // What was added is committed by now, and remembered.
+    // Added rows are committed now, so they are cached.
     await this.numbersFor(read, batches);
   }
 
@@ -79,7 +79,7 @@ async function resolve(
   const unknown = () => [...texts].filter((text) => !numbers.has(text));
   if (unknown().length === 0) return numbers;
   if (remembered.size + texts.size > REMEMBERED_MAX) remembered.clear();
-  // What is found before anything is added here is committed.
+  // Rows found before anything is added here are committed.
   for (const { text, no } of await read<InternedRow>(find, [unknown()])) {
     numbers.set(text, no);
     remembered.set(text, no);

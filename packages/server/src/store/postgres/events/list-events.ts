@@ -1,6 +1,6 @@
 /**
- * Lists events newest first. As in the embedded store, a list walks index ranges ("streams"), filters that no index answers are
- * applied to slices of them, and the whole call has a time budget: past it the page ends early and says where to go on.
+ * Lists events newest first. As in the embedded store, a list reads index ranges ("streams"). Filters that no index supports are
+ * applied to slices of them, and the whole call has a time budget: beyond it, the page ends early and says where to continue.
  */
 
 import { type CompileWhere, type EventCursor, type EventListParams, type EventPage, toStoreText } from "../../contract/index.ts";
@@ -12,10 +12,10 @@ import type { Database } from "../database.ts";
 import { boundedSlice, EVENT_BYTES, rowsWithin } from "../rows-within.ts";
 import { selectEvents } from "./select-events.ts";
 
-/** A wildcard that matches more names than this is answered by filtering the whole environment. */
+/** If a wildcard matches more names than this, the whole environment is filtered instead. */
 const MERGED_NAMES_MAX = 50;
 
-/** What narrows a stream beside its environment. */
+/** The conditions of a stream in addition to its environment. */
 type Stream = { condition: string; values: readonly unknown[] } | null;
 
 export async function listEvents(database: Database, params: EventListParams, compileWhere: CompileWhere): Promise<EventPage> {
@@ -27,7 +27,7 @@ export async function listEvents(database: Database, params: EventListParams, co
   return mergeStreams(collected, params.limit);
 }
 
-/** Chooses the narrowest streams; what they do not settle becomes a filter. */
+/** Chooses the narrowest streams; conditions that they do not cover become filters. */
 async function plan(
   database: Database,
   params: EventListParams,
@@ -46,7 +46,7 @@ async function plan(
   return { streams: [null], filters: [nameFilter(name), ...filters] };
 }
 
-/** The names that the pattern matches, in any environment; null when there are too many to walk one by one. */
+/** The names that the pattern matches, in any environment; null if there are too many to read one by one. */
 async function namesLike(database: Database, pattern: string): Promise<number[] | null> {
   const isPrefix = pattern.endsWith("*");
   const text = toStoreText(isPrefix ? pattern.slice(0, -1) : pattern);
@@ -74,7 +74,7 @@ async function readSlice(
   if (after) where.add("(received_at, sequence) < (?, ?)", after.receivedAt, after.sequence);
   if (params.from !== undefined) where.add("received_at >= ?", params.from);
   if (params.to !== undefined) where.add("received_at < ?", params.to);
-  // The rows are chosen before their names are looked up: the planner must not begin anywhere but at the events.
+  // Rows are selected before their names are looked up, so that the planner starts at the events.
   const order = "received_at DESC, sequence DESC";
   const newest = selectEvents(`WHERE ${where.text} ORDER BY ${order} LIMIT ${rows}`);
   const found = await database.query<EventRow & { rows_found: number }>(

@@ -1,4 +1,4 @@
-/** The numbers of events and runs, taken for a whole group at once. Those of a transaction that comes to nothing are not used again. */
+/** Sequence numbers of events and runs, taken for a whole group at once. Numbers of a rolled-back transaction are not reused. */
 
 import type { RunNo } from "@inlet/protocol";
 import type { GroupWrites } from "../group-writes.ts";

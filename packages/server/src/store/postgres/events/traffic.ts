@@ -1,4 +1,4 @@
-/** Traffic in PostgreSQL: the same figures by minute, kept for days, and by hour, kept for long. Every node adds its own. */
+/** Traffic in PostgreSQL: the same counts by minute, retained for days, and by hour, retained longer. Every node adds its own. */
 
 import type { TrafficFigures, TrafficMinute, TrafficStore } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
@@ -13,7 +13,7 @@ type TrafficRow = { at: number } & Record<
   number
 >;
 
-/** Rows in one order, so that nodes which add to the same minutes wait for each other, but never in a circle. */
+/** Rows are in a fixed order, so that nodes that add to the same minutes wait for each other but never deadlock. */
 const ADD = (table: keyof typeof TABLES) => `
   INSERT INTO ${table} AS t (environment_id, at, ${COLUMNS.join(", ")})
   SELECT environment_id, at - at % ${TABLES[table]}, ${COLUMNS.map((column) => `sum(${column})`).join(", ")}

@@ -1,4 +1,4 @@
-/** The way of events: what arrives from outside, with the runs it starts and the waits it ends. One transaction for a group of batches. */
+/** The write path of events: events from outside, with the runs they start and the waits they end. One transaction per group of batches. */
 
 import type { EventAppendResult, EventBatch, WaitRules } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
@@ -17,7 +17,7 @@ export interface WriteEventsParts {
   notify(news: News): void;
 }
 
-/** Names and sources that are new are committed before the transaction that needs them. */
+/** New names and sources are committed before the transaction that needs them. */
 export function createAddWords(
   { interned }: Pick<WriteEventsParts, "interned">,
   database: Database,

@@ -1,4 +1,4 @@
-/** Changes of what every node keeps in memory are announced in the transaction that makes them: no node misses one that holds. */
+/** Announces changes of data that every node caches, in the transaction that makes them: no node misses a committed change. */
 
 import type { PoolClient } from "pg";
 import type { StoreTopic } from "../../contract/index.ts";

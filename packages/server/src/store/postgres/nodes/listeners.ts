@@ -1,10 +1,10 @@
-/** Those who watch for something. */
+/** A set of listeners. */
 
 export class Listeners<Listener extends (...values: never[]) => void> {
   readonly #listeners = new Set<Listener>();
   readonly #onChange: () => void;
 
-  /** `onChange` is told when the first comes, and when the last has gone. */
+  /** `onChange` is called when the first listener is added, and when the last is removed. */
   constructor(onChange: () => void = () => {}) {
     this.#onChange = onChange;
   }
@@ -13,7 +13,7 @@ export class Listeners<Listener extends (...values: never[]) => void> {
     return this.#listeners.size;
   }
 
-  /** Returns how to stop it. */
+  /** Returns a function that removes the listener. */
   add(listener: Listener): () => void {
     this.#listeners.add(listener);
     if (this.#listeners.size === 1) this.#onChange();

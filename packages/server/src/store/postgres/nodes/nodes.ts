@@ -1,6 +1,6 @@
 /**
- * Which nodes share the database: each says every few seconds that it is there, by the clock of PostgreSQL. It is for people to
- * see and for migrations to know; who holds which work is the business of leases.
+ * The nodes that share the database: each sends a heartbeat every few seconds, by PostgreSQL's clock. The list is for people and for
+ * migrations; leases determine who holds which work.
  */
 
 import type { PoolClient } from "pg";
@@ -8,12 +8,12 @@ import { type NodeReport, type StoreReport, StoreUnavailable } from "../../contr
 import type { Database } from "../database.ts";
 import { refuseHalfCopy } from "../schema/half-copy.ts";
 
-/** Of nodes that start together one migrates, and the others wait for it; a copy of an embedded store begins under it too. */
+/** When several nodes start together, one migrates and the others wait. A copy of an embedded store also starts under this lock. */
 export const MIGRATION_LOCK = 7_263;
 const BEAT_INTERVAL_MS = 5_000;
-/** Three beats and a little: a node that is only slow is not called gone. */
+/** Slightly more than three heartbeats, so that a slow node is not reported as gone. */
 const GONE_AFTER_MS = 17_000;
-/** How long a node that died is still shown. */
+/** How long a dead node is still listed. */
 const SHOWN_MS = 3_600_000;
 
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
@@ -21,7 +21,7 @@ const BEAT = `
   INSERT INTO nodes AS n (node, version, schema_known, started_at, last_seen_at) VALUES ($1, $2, $3, ${NOW}, ${NOW})
   ON CONFLICT (node) DO UPDATE SET last_seen_at = excluded.last_seen_at
   RETURNING (SELECT oldest_program FROM schema_version) AS oldest`;
-/** Nodes may forget at the same time: each takes what the other has not locked. */
+/** Several nodes may do this at the same time: each skips rows that another has locked. */
 const FORGET = `
   DELETE FROM nodes WHERE node IN (SELECT node FROM nodes WHERE last_seen_at < ${NOW} - ${SHOWN_MS} LIMIT 100 FOR UPDATE SKIP LOCKED)`;
 const ALIVE = `SELECT node, version, schema_known FROM nodes WHERE last_seen_at >= ${NOW} - ${GONE_AFTER_MS} ORDER BY node`;
@@ -53,7 +53,7 @@ export class NodeBeat {
     this.#facts = facts;
   }
 
-  /** Throws StoreRefused when no node may work here. A copy that begins at the same moment sees this node, or this node sees it. */
+  /** Throws StoreRefused if no node may work here. If a copy starts at the same time, either it sees this node or this node sees it. */
   async start(): Promise<void> {
     const { node, version, schemaKnown } = this.#facts;
     await this.#database.transaction(async (client) => {
@@ -61,7 +61,7 @@ export class NodeBeat {
       await refuseHalfCopy(client);
       await client.query(BEAT, [node, version, schemaKnown]);
     });
-    // A beat that fails is made up for by the next: whatever else fails tells of it.
+    // A failed heartbeat is made up for by the next one; other failures report the cause.
     this.#timer = setInterval(() => void this.#beat().catch(() => {}), BEAT_INTERVAL_MS).unref();
   }
 
@@ -71,7 +71,7 @@ export class NodeBeat {
     return this.#stopped;
   }
 
-  /** A node that stood still while others were renewed must not be sent anything any more: it would write what nobody reads. */
+  /** A node that was paused while the others were upgraded must receive no requests: it would write data that no node reads. */
   refuseTooOld(): void {
     if (this.#oldestProgram <= this.#facts.schemaKnown) return;
     throw new StoreUnavailable("the database was migrated beyond what this program knows: it has to be replaced by a newer one");

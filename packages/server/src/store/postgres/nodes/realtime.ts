@@ -1,6 +1,6 @@
 /**
- * Realtime messages between nodes, by NOTIFY. A notification holds at most 8,000 bytes, so a message goes in pieces, sent by one
- * statement and therefore received in order. Pieces are base64: a piece of UTF-8 is not UTF-8.
+ * Realtime messages between nodes, sent with NOTIFY. A notification holds at most 8,000 bytes, so a message is split into chunks, sent by
+ * one statement and therefore received in order. Chunks are base64, because a split UTF-8 sequence is not valid UTF-8.
  */
 
 import { randomBytes } from "node:crypto";
@@ -10,9 +10,9 @@ import type { Listeners } from "./listeners.ts";
 
 export const REALTIME_CHANNEL = "inlet_realtime";
 const PIECE_UNITS = 7_000;
-/** Messages of which some pieces have come. More are there only if publishers died in between: the oldest are forgotten. */
+/** Maximum number of incomplete messages. They accumulate only if publishers die while sending: the oldest are dropped. */
 const PARTIAL_MAX = 100;
-/** Nothing is written, so nobody has to wait for the disk. */
+/** Nothing is written, so there is no need to wait for the disk. */
 const PUBLISH = `
   SELECT set_config('synchronous_commit', 'off', true), pg_notify('${REALTIME_CHANNEL}', piece) FROM unnest($1::text[]) AS piece`;
 
@@ -34,17 +34,17 @@ export function piecesOf(message: RealtimeMessage, node: string): string[] {
   return Array.from({ length: count }, (_, n) => `${node} ${id} ${n + 1}/${count} ${text.slice(n * PIECE_UNITS, (n + 1) * PIECE_UNITS)}`);
 }
 
-/** Puts pieces together. */
+/** Reassembles chunks. */
 export class MessagePieces {
   readonly #partial = new Map<string, string[]>();
 
-  /** The message that this piece completes, or null. `what` is the notification without its node. */
+  /** The message that this chunk completes, or null. `what` is the notification without its node. */
   add(what: string): RealtimeMessage | null {
     const [id = "", position = "", piece = ""] = what.split(" ");
     const [n, count] = position.split("/").map(Number);
     const pieces = this.#partial.get(id) ?? [];
     pieces.push(piece);
-    // The first pieces were sent before this node listened.
+    // The first chunks were sent before this node listened.
     if (pieces.length !== n) return null;
     if (n !== count) {
       this.#partial.set(id, pieces);

@@ -1,11 +1,11 @@
 /**
- * What nodes signal to each other: events were stored, runs changed, entries wait that nobody holds, slots became free, keys or functions
+ * Notifications between nodes: events were stored, runs changed, unleased entries wait, slots became free, keys or functions
  * were changed; and realtime messages.
  *
- * Signals go by LISTEN and NOTIFY on a connection of their own, and only make things fast: whoever missed one, or does not listen
- * at all, finds the same by looking every few seconds. Those about events, runs, entries and slots are sent after the commit: at
- * once when all was quiet, else gathered for a moment, because PostgreSQL commits transactions that notify one at a time. What
- * only live tails want to know has channels of its own, which a node listens to while somebody watches.
+ * They use LISTEN and NOTIFY on a dedicated connection, and only reduce latency: a node that missed one, or does not listen at all,
+ * finds the same by polling every few seconds. Notifications about events, runs, entries and slots are sent after the commit: at
+ * once if there were none recently, otherwise collected for a moment, because PostgreSQL serialises commits that notify. Topics that
+ * only live streams need have their own channels, which a node listens to while it has watchers.
  */
 
 import type { RunNo } from "@inlet/protocol";
@@ -22,17 +22,17 @@ import { MessagePieces, REALTIME_CHANNEL } from "./realtime.ts";
 const EVENTS_CHANNEL = "inlet_events";
 const RUNS_CHANNEL = "inlet_runs";
 const GATHER_MS = 10;
-/** A signal holds at most 8,000 bytes. */
+/** A notification holds at most 8,000 bytes. */
 const RUNS_PER_SIGNAL = 400;
 const TEXT_UNITS_MAX = 2_000;
 const LOOK_INTERVAL_MS = 5_000;
 const RECONNECT_MS = 500;
-/** A signal that is lost does no harm, so nobody waits for the disk: neither this one, nor those that notify after it. */
+/** A lost notification does no harm, so neither this commit nor later notifying ones wait for the disk. */
 const NOTIFY = `
   SELECT set_config('synchronous_commit', 'off', true), pg_notify(signal.channel, signal.payload)
   FROM unnest($1::text[], $2::text[]) AS signal(channel, payload)`;
 
-/** Lanes with something due that nobody holds, the leases of dead nodes among them. */
+/** Lanes with unleased due entries, including those whose lease expired with a dead node. */
 const LANES_DUE = `
   ${LANE_WALK}
   SELECT lanes.key FROM walk JOIN lanes USING (lane_no) WHERE EXISTS (
@@ -41,7 +41,7 @@ const LANES_DUE = `
   UNION ALL SELECT key FROM lanes WHERE lane_no = ${TIMER_LANE_NO} AND EXISTS (
     SELECT FROM queue WHERE lane_no = ${TIMER_LANE_NO} AND rank <= $1 AND due_at <= $1)`;
 
-/** What is said on the main channel; `look` stands for what is too long to say. */
+/** Messages on the main channel; `look` replaces one that is too long. */
 type Signal = { lane: string; dueAt: number } | { limits: readonly string[] } | { look: true };
 
 export class Signals {
@@ -82,7 +82,7 @@ export class Signals {
     await client?.end().catch(() => {});
   }
 
-  /** Listeners of this node are notified at once, other nodes soon. */
+  /** Listeners of this node are notified at once, other nodes soon after. */
   notify({ hasEvents, runNos, lanes, limitIds }: News): void {
     if (hasEvents) this.events.notify();
     if (runNos.size > 0) this.runs.notify([...runNos]);
@@ -129,7 +129,7 @@ export class Signals {
     }
   }
 
-  /** Listens to what somebody watches. Nothing is lost while that begins: who watches also looks for itself. */
+  /** Listens to channels that have watchers. Nothing is lost until that takes effect: watchers also poll. */
   async #subscribe(): Promise<void> {
     const client = this.#client;
     const wanted = [
@@ -140,7 +140,7 @@ export class Signals {
     await client?.query(wanted.join("; ")).catch(() => client && this.#lose(client));
   }
 
-  /** What was said meanwhile is lost: everybody looks for themselves once the connection is back. */
+  /** Notifications sent while disconnected are lost: all listeners poll once the connection is back. */
   #lose(client: Client): void {
     if (this.#client !== client || this.#stopped) return;
     this.#client = null;
@@ -171,7 +171,7 @@ export class Signals {
 
   async #look(): Promise<void> {
     try {
-      // A connection that hangs without an error is noticed by this.
+      // Detects a connection that hangs without an error.
       await this.#client?.query("SELECT 1").catch(() => this.#client && this.#lose(this.#client));
       await this.#database.readClock();
       const now = this.#database.now();
@@ -179,7 +179,7 @@ export class Signals {
       this.events.notify();
       for (const topic of STORE_TOPICS) this.topics.notify(topic);
     } catch {
-      // The next look finds it.
+      // The next poll finds it.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Turns in PostgreSQL: of nodes that want the same turn at the same moment one gets it. */
+/** Turns in PostgreSQL: if several nodes request the same turn at the same time, one gets it. */
 
 import type { TurnStore } from "../../contract/index.ts";
 import type { Database } from "../database.ts";

@@ -1,4 +1,4 @@
-/** Admission of runs that wait at gates, in PostgreSQL. */
+/** Admission of runs that wait in gates, in PostgreSQL. */
 
 import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
@@ -21,7 +21,7 @@ import { laneNumbers, TIMER_LANE_NO } from "./lanes.ts";
 import { freeSlotsOf, takeSlots } from "./limits.ts";
 import { beginInOrder, isWaitingInOrder, nextInOrder } from "./run-order.ts";
 
-/** The lanes of one function are in its environment. */
+/** All lanes of a function are in its environment. */
 const ENVIRONMENT = "SELECT environment_id FROM functions WHERE function_no = $1";
 const WAITING = `
   SELECT run_no, lane_no FROM queue
@@ -29,11 +29,11 @@ const WAITING = `
   ORDER BY rank, entry_no LIMIT $4`;
 const DUE_CALL = `
   SELECT lane_no FROM queue WHERE environment_id = $1 AND run_no = $2 AND step_id = '' AND kind = 'call' AND due_at <= $3`;
-/** Runs that are just being changed, cancelled perhaps, are passed over: whoever changes them makes this be called again. */
+/** Skips runs that are being changed, for example cancelled: that change triggers another admission. */
 const LOCK_RUNS = `
   SELECT run_no, ended_at FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE SKIP LOCKED`;
 const MOVE_RUNS = "UPDATE runs SET lane_no = $3 WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
-/** Its timers stay among the timers. */
+/** Its timers stay in the lane of timers. */
 const MOVE_ENTRIES = `
   UPDATE queue SET lane_no = CASE lane_no WHEN $4 THEN $3 ELSE lane_no END, home_lane_no = $3
   WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])`;
@@ -85,7 +85,7 @@ async function admit(
   const free = limit ? ((await freeSlotsOf(client, [limit], now)).get(limit.id) ?? 0) : ADMISSIONS_MAX;
   const room = Math.min(free, ADMISSIONS_MAX);
   const gates = await numbered(client, environmentId, lanes);
-  // One more than there is room for shows that somebody is left behind.
+  // Reading one more than can be admitted shows whether others are left waiting.
   const everyone = await waitingAt(client, environmentId, gates, now, room + 1);
   const wanted = Math.min(room, everyone.length);
   const locked = await lockRuns(client, environmentId, everyone.slice(0, wanted));
@@ -105,7 +105,7 @@ async function admit(
   };
 }
 
-/** The run whose turn it is, once it is due and the throttle admits it. */
+/** The first run in order, once it is due and the throttle admits it. */
 async function admitInOrder(
   client: PoolClient,
   environmentId: EnvironmentId,
@@ -131,7 +131,7 @@ async function admitInOrder(
   };
 }
 
-/** At which of these gates the run waits; undefined while it is not due. */
+/** The gate in which the run waits; undefined while it is not due. */
 async function gateOf(client: PoolClient, environmentId: EnvironmentId, runNo: RunNo, gates: readonly Gate[], now: number) {
   const { rows } = await client.query<{ lane_no: number }>(DUE_CALL, [environmentId, runNo, now]);
   return gates.find(({ laneNo }) => laneNo === rows[0]?.lane_no);
@@ -150,7 +150,7 @@ async function lockRules(
   await locks.take(client);
 }
 
-/** Lanes that runs are moved to are there until they have. */
+/** Keeps the target lanes from being removed until the runs have moved. */
 async function numbered(client: PoolClient, environmentId: EnvironmentId, lanes: RunAdmitParams["gates"]): Promise<Gate[]> {
   const locks = new LockSet();
   locks.add(LANES_LOCK, "shared");

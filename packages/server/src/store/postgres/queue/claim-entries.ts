@@ -1,6 +1,6 @@
 /**
- * Claims entries of a lane. Entries that somebody else is just claiming or finishing are passed over, not waited for. Limits are
- * locked before entries are looked at, so that no two nodes take the same free slot.
+ * Claims entries of a lane. Entries that another transaction is claiming or finishing are skipped. Limits are
+ * locked before entries are read, so that two nodes never take the same free slot.
  */
 
 import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
@@ -20,19 +20,19 @@ import { recordset } from "../json-rows.ts";
 import { laneKeys, TIMER_LANE_NO } from "./lanes.ts";
 import { freeSlotsOf, lockLimits, takeSlots } from "./limits.ts";
 
-/** How far a low priority may put an entry behind those that come after it. */
+/** How far a low priority can move an entry back behind later ones. */
 const RANK_AHEAD_MAX_MS = 43_200_000;
 
 const COLUMNS = `
   entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials,
   concluding_trials, subject,
   event_no, ended_run_no, outcome`;
-/** Of a lane, in the environment it belongs to: the first of them along its index. */
+/** The first entries of a lane along its index, in the lane's environment. */
 const DUE = `
   SELECT ${COLUMNS} FROM queue
   WHERE environment_id = $1 AND lane_no = $2 AND lane_no <> ${TIMER_LANE_NO} AND rank <= $3 AND due_at <= $4
   ORDER BY rank, entry_no LIMIT $5 FOR UPDATE SKIP LOCKED`;
-/** In every environment: of a sharded PostgreSQL each shard would be asked for its own. */
+/** In every environment: on a sharded PostgreSQL, each shard would be queried separately. */
 const DUE_TIMERS = `
   SELECT ${COLUMNS} FROM queue WHERE lane_no = ${TIMER_LANE_NO} AND rank <= $1 AND due_at <= $1
   ORDER BY rank, entry_no LIMIT $2 FOR UPDATE SKIP LOCKED`;
@@ -45,7 +45,7 @@ const SEND_HOME = `
   UPDATE queue SET lane_no = home_lane_no FROM unnest($1::integer[], $2::bigint[]) AS sent(environment_id, entry_no)
   WHERE queue.environment_id = sent.environment_id AND queue.entry_no = sent.entry_no`;
 const STATUSES = "SELECT run_no, status FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
-/** A run that is just being changed is left as it is: who changes it says what becomes of it. */
+/** A run that is being changed is skipped: that change determines what happens to it. */
 const LOCK_RUNS = `${STATUSES} ORDER BY run_no FOR UPDATE SKIP LOCKED`;
 const BEGIN_RUNS = "UPDATE runs SET status = 'running' WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
 
@@ -73,24 +73,24 @@ interface QueueRow {
 export interface Claim extends QueueClaimResult {
   /** Runs that begin. */
   begun: RunNo[];
-  /** Lanes that entries were sent to, for anybody. */
+  /** Lanes to which entries were moved without a lease. */
   lanesSent: string[];
 }
 
-/** `noteLease` is told of every lease before it is written. */
+/** `noteLease` is called with every lease before it is written. */
 export async function claimEntries(
   client: PoolClient,
   { lane, limit, now, lease, limits: rules }: QueueClaimParams,
   noteLease: (entry: { environmentId: EnvironmentId; no: EntryNo; leaseId: LeaseId }) => void,
 ): Promise<Claim> {
-  // Sent together, and done in this order: slots are counted with the limits locked.
+  // Pipelined, and run in this order: slots are counted with the limits locked.
   const [, free, found] = await Promise.all([lockLimits(client, rules), freeSlotsOf(client, rules, now), findLane(client, lane)]);
   const room = Math.min(limit, ...free.values());
   const rows = room > 0 && found ? await dueEntries(client, found, now, room) : [];
   const homes = rows.map(({ home_lane_no }) => home_lane_no);
   const keys = homes.every((no) => no === found?.laneNo) ? new Map(homes.map((no) => [no, lane])) : await laneKeys(client, homes);
   const allocation = new LeaseAllocation(now, lease);
-  // Calls among the timers belong elsewhere: they are leased if their own lane has room, and else wait there.
+  // Calls in the lane of timers move to their own lane: they are leased if it has capacity, otherwise they wait there.
   const sent = rows.filter((row) => isAway(row) && !allocation.take(keys.get(row.home_lane_no) as string));
   const claimed = rows
     .filter((row) => !sent.includes(row))
@@ -114,7 +114,7 @@ function isAway({ kind, lane_no, home_lane_no }: QueueRow): boolean {
 
 interface FoundLane {
   laneNo: number;
-  /** Null: the timers, which are everybody's. */
+  /** Null: the lane of timers, which all environments share. */
   environmentId: EnvironmentId | null;
 }
 

@@ -1,4 +1,4 @@
-/** Calls of paused functions in PostgreSQL: among the timers, due never. */
+/** Calls of paused functions in PostgreSQL: in the lane of timers, never due. */
 
 import type { FunctionNo, RunNo } from "@inlet/protocol";
 import { HELD_UNTIL, type QueueStore, TIMER_LANE } from "../../contract/index.ts";
@@ -12,7 +12,7 @@ export interface HeldCallParts {
   notify(news: News): void;
 }
 
-/** Whoever lets the function go on waits for this transaction, and finds the entry. */
+/** A transaction that resumes the function waits for this one, and finds the entry. */
 const PAUSED = "SELECT paused_at FROM functions WHERE environment_id = $1 AND function_no = $2 FOR SHARE";
 const HOLD = `
   UPDATE queue SET lane_no = ${TIMER_LANE_NO}, rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0)

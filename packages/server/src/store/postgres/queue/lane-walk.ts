@@ -1,8 +1,8 @@
-/** Walks from lane to lane through their index instead of reading the whole queue. The timers are no lane in this sense. */
+/** Finds lanes by skipping through their index instead of reading the whole queue. The lane of timers is not included. */
 
 import { TIMER_LANE_NO } from "./lanes.ts";
 
-/** The environment and the number of every lane that holds work, as `walk`. */
+/** The environment and number of every lane that contains work, as `walk`. */
 export const LANE_WALK = `
   WITH RECURSIVE walk AS (
     (SELECT environment_id, lane_no FROM queue WHERE lane_no <> ${TIMER_LANE_NO} ORDER BY environment_id, lane_no LIMIT 1)

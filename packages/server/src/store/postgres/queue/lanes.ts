@@ -1,6 +1,6 @@
 /**
- * The numbers that stand for lanes in the queue. Looked up in the transaction that needs them, under the lock of lanes: so none is
- * removed before the entry that needs it is there.
+ * The numbers that represent lanes in the queue. Looked up in the transaction that needs them, under the lock of lanes, so none is
+ * removed before the entry that needs it exists.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
@@ -12,10 +12,10 @@ import { LANES_LOCK, LockSet } from "../locks.ts";
 /** The first row of the table, which is never removed. */
 export const TIMER_LANE_NO = 1;
 
-/** A lane that nobody needed for a while may be there without its environment: a copy of an embedded store brings such. */
+/** A lane that was not used for a while may lack its environment: a copy of an embedded store can contain such lanes. */
 const FIND = `
   SELECT lane_no, key FROM lanes WHERE md5(key) IN (SELECT md5(wanted) FROM unnest($1::text[]) AS wanted) AND environment_id IS NOT NULL`;
-/** In one order, so that two who add the same lanes do not wait for each other in a circle. */
+/** In a fixed order, so that two transactions that add the same lanes do not deadlock. */
 const ADD = `
   INSERT INTO lanes (key, environment_id) SELECT wanted, $2 FROM unnest($1::text[]) AS wanted ORDER BY md5(wanted)
   ON CONFLICT (md5(key)) DO UPDATE SET environment_id = excluded.environment_id RETURNING lane_no, key`;
@@ -25,7 +25,7 @@ interface LaneRow {
   key: string;
 }
 
-/** The numbers of these lanes, added where there is none. */
+/** The numbers of these lanes, which are added if missing. */
 export async function laneNumbers(client: PoolClient, environmentId: EnvironmentId, keys: Iterable<string>): Promise<Map<string, number>> {
   const numbers = new Map([[TIMER_LANE, TIMER_LANE_NO]]);
   const wanted = [...new Set(keys)].filter((key) => key !== TIMER_LANE).map(toStoreText);
@@ -39,14 +39,14 @@ export async function laneNumbers(client: PoolClient, environmentId: Environment
   return numbers;
 }
 
-/** The lanes with these numbers; all of them exist, since entries stand in them. */
+/** The lanes with these numbers. All of them exist, because entries are in them. */
 export async function laneKeys(client: PoolClient, numbers: Iterable<number>): Promise<Map<number, string>> {
   const wanted = [...new Set(numbers)];
   const { rows } = await client.query<LaneRow>("SELECT lane_no, key FROM lanes WHERE lane_no = ANY ($1::integer[])", [wanted]);
   return new Map(rows.map(({ lane_no, key }) => [lane_no, fromStoreText(key)]));
 }
 
-/** Runs that have ended no longer say which lane they stood in; all others have an entry that does. */
+/** Ended runs no longer refer to their lane; all others have an entry that does. */
 export async function forgetLanes(
   database: Database,
   { after, limit }: { after: number; limit: number },

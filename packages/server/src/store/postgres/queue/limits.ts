@@ -6,10 +6,10 @@ import { fromStoreText, type LimitRule, toStoreText } from "../../contract/index
 import type { GroupWrites } from "../group-writes.ts";
 import { LockSet, limitLock } from "../locks.ts";
 
-/** In place of an entry: the run itself holds the slot, until it has ended. */
+/** Used instead of an entry number: the run itself holds the slot until it has ended. */
 const OF_RUN = 0;
 
-/** What is held is due when its lease is over. After that it holds no slot. */
+/** A leased entry is due again when its lease expires. From then on it holds no slot. */
 const USED = `
   SELECT slot.limit_id, count(*)::integer AS used FROM limit_slots AS slot
   WHERE md5(slot.limit_id) = ANY (SELECT md5(id) FROM unnest($1::text[]) AS id) AND slot.limit_id = ANY ($1::text[])
@@ -21,7 +21,7 @@ const TAKE = `
   SELECT limit_id, environment_id, run_no, entry_no FROM unnest($1::text[]) AS limit_id
   CROSS JOIN unnest($2::integer[], $3::bigint[], $4::bigint[]) AS holder(environment_id, run_no, entry_no)
   ON CONFLICT DO NOTHING`;
-/** $2: the runs of all slots in question; $3: those that have ended, which hold none themselves any more; $4: entries. */
+/** $2: the runs of all slots concerned; $3: ended runs, which no longer hold slots themselves; $4: entries. */
 const FREE = `
   DELETE FROM limit_slots WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])
     AND (entry_no = ANY ($4::bigint[]) OR entry_no = ${OF_RUN} AND run_no = ANY ($3::bigint[]))
@@ -34,20 +34,20 @@ export interface SlotHolder {
   entryNo: EntryNo | null;
 }
 
-/** Until the transaction ends nobody else takes slots of these limits. */
+/** Until the transaction ends, no other transaction takes slots of these limits. */
 export async function lockLimits(client: PoolClient, rules: readonly LimitRule[]): Promise<void> {
   const locks = new LockSet();
   for (const { id } of rules) locks.add(limitLock(id), "alone");
   await locks.take(client);
 }
 
-/** How many slots are free of each limit, by its id. */
+/** The number of free slots of each limit, by its id. */
 export async function freeSlotsOf(client: PoolClient, rules: readonly LimitRule[], now: number): Promise<Map<string, number>> {
   if (rules.length === 0) return new Map();
   const { rows } = await client.query<{ limit_id: string; used: number }>(USED, [rules.map(({ id }) => toStoreText(id)), now]);
   const used = new Map(rows.map((row) => [fromStoreText(row.limit_id), row.used]));
   const free = new Map<string, number>();
-  // A limit that is named twice is one limit, and the lower number holds.
+  // A limit that is named twice is one limit, and the lower number applies.
   for (const { id, cap } of rules) free.set(id, Math.min(free.get(id) ?? cap, Math.max(cap - (used.get(id) ?? 0), 0)));
   return free;
 }
@@ -62,7 +62,7 @@ export async function takeSlots(client: PoolClient, rules: readonly LimitRule[],
   ]);
 }
 
-/** Who waits for one of the limits is told once it is committed. */
+/** Listeners of these limits are notified after the commit. */
 export async function freeSlots(
   writes: Pick<GroupWrites, "read" | "environmentId" | "news">,
   { entries = [], runs = [] }: { entries?: readonly { runNo: RunNo; entryNo: EntryNo }[]; runs?: readonly RunNo[] },

@@ -1,4 +1,4 @@
-/** How much waits in the queue: asked for every few seconds, so it must stay cheap when a million calls wait. */
+/** The length of the queue: queried every few seconds, so it must stay cheap with a million waiting calls. */
 
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { FunctionQueueDepth, QueueDepth } from "../../contract/index.ts";
@@ -6,8 +6,8 @@ import type { Database } from "../database.ts";
 import { TIMER_LANE_NO } from "./lanes.ts";
 
 /**
- * Lanes are counted from the index alone; of each only the first entry is looked at. What is held has the end of its lease for
- * rank, so if anything waits that nobody has taken, the first entry is one of that kind.
+ * Lanes are counted from the index alone; only the first entry of each is read. The rank of a leased entry is the end of its lease,
+ * so if a lane has any unleased entry, its first entry is unleased.
  */
 const DEPTHS = `
   SELECT environment_id, sum(counted.waiting)::bigint AS waiting, min(first.due_at) FILTER (WHERE first.lease_id IS NULL) AS oldest

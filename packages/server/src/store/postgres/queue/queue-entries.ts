@@ -1,8 +1,8 @@
 /**
- * Entries of the queue, written inside the transaction of what they belong to, and leased at once where there is room.
+ * Queue entries, written inside the transaction of the work they belong to, and leased at once if there is capacity.
  *
- * Rows of waits are always locked before rows of the queue: whoever ends a wait, an event or the end of its run, has its row, and the
- * other finds it gone.
+ * Rows of waits are always locked before rows of the queue: the transaction that ends a wait, for an event or for the end of its run,
+ * holds its row, and any other finds it gone.
  */
 
 import type { EntryNo, FunctionNo, RunNo, StepId } from "@inlet/protocol";
@@ -13,7 +13,7 @@ import { recordset } from "../json-rows.ts";
 import { freeSlots } from "./limits.ts";
 import { endOrder } from "./run-order.ts";
 
-/** Something that a step waited for. */
+/** An event, run or signal that a step waited for. */
 export interface Arrival {
   allocation: LeaseAllocation;
   runNo: RunNo;
@@ -33,16 +33,16 @@ const RETURNED = "entry_no, run_no, function_no, step_id, kind, subject, event_n
 const INSERT = `
   INSERT INTO queue (environment_id, entry_no, ${NAMES.join(", ")})
   SELECT $2, nextval('entry_numbers'), ${NAMES.map((name) => `r.${name}`).join(", ")} FROM ${recordset(COLUMNS)}`;
-/** One of the same run, step and kind stays as it is. */
+/** An existing entry of the same run, step and kind stays as it is. */
 const ADD = `${INSERT} ON CONFLICT DO NOTHING RETURNING ${RETURNED}`;
-/** One of the same subject is moved. */
+/** An existing entry of the same subject is moved. */
 const ADD_OR_MOVE = `${INSERT}
   ON CONFLICT (environment_id, function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO UPDATE SET
     rank = excluded.rank, due_at = excluded.due_at, claims = excluded.claims, calling_trials = 0, concluding_trials = 0, lease_id = excluded.lease_id,
     leased_by = excluded.leased_by, event_no = excluded.event_no
   RETURNING ${RETURNED}`;
 
-/** All entries of runs that have ended, but for calls under way: who makes them removes them. $3: entries that are done. */
+/** All entries of ended runs, except calls in progress: the nodes that make these remove them. $3: entries that are done. */
 const END = `
   DELETE FROM queue WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])
     AND (kind <> 'call' OR lease_id IS NULL OR entry_no = ANY ($3::bigint[]))`;
@@ -61,7 +61,7 @@ const DUE = {
   ...{ run_no: "bigint", step_id: "text", rank: "bigint", due_at: "bigint", claims: "integer", lease_id: "text", leased_by: "text" },
   ...{ event_no: "bigint", ended_run_no: "bigint", outcome: "text" },
 };
-/** An entry that is held, because the time is over, or that something else came for, is left alone. */
+/** Skips an entry that is leased because it timed out, or that has already received something. */
 const MAKE_DUE = `
   UPDATE queue SET rank = r.rank, due_at = r.due_at, claims = r.claims, lease_id = r.lease_id, leased_by = r.leased_by,
     event_no = r.event_no, ended_run_no = r.ended_run_no, outcome = r.outcome
@@ -80,7 +80,7 @@ interface AddedRow {
   event_no: number | null;
 }
 
-/** In the order: removed, changed, added. Waits were removed before. */
+/** In the order: removed, changed, added. Waits have been removed before. */
 export async function writeEntries(writes: GroupWrites, laneNos: ReadonlyMap<string, number>): Promise<void> {
   const { environmentId, entriesRemoved, runsEnded, entriesAgain, entriesReset, entriesRenewed, slotsFreed } = writes;
   const freed = freeSlots(writes, { entries: slotsFreed, runs: runsEnded });
@@ -97,7 +97,7 @@ export async function writeEntries(writes: GroupWrites, laneNos: ReadonlyMap<str
   await Promise.all([freed, ended, addEntries(writes, writes.entriesAdded, laneNos)]);
 }
 
-/** Entries begin anew: another attempt, or one more discovery. */
+/** Resets entries: for another attempt, or one more discovery. */
 function renewEntries(writes: GroupWrites, renewed: GroupWrites["entriesRenewed"], laneNos: ReadonlyMap<string, number>): void {
   if (renewed.length === 0) return;
   const rows = renewed.map(({ no, write, position }) => ({ entry_no: no, attempt: write.attempt, ...positionColumns(position, laneNos) }));
@@ -106,7 +106,7 @@ function renewEntries(writes: GroupWrites, renewed: GroupWrites["entriesRenewed"
 }
 
 export async function addEntries(writes: GroupWrites, added: readonly EntryAdded[], laneNos: ReadonlyMap<string, number>): Promise<void> {
-  // Of several with one subject the last one counts: a statement moves a row once.
+  // Of several with one subject, the last one is written: a statement can move a row only once.
   const named = new Map(added.filter(({ write }) => write.subject !== null).map((entry) => [keyOf(entry.write), entry]));
   const others = added.filter(({ write }) => write.subject === null);
   for (const [text, entries] of [
@@ -120,7 +120,7 @@ export async function addEntries(writes: GroupWrites, added: readonly EntryAdded
   }
 }
 
-/** Numbers are given by the database: which row stands for which entry is told by what makes entries differ. */
+/** The database assigns the numbers: entries are matched to rows by the columns that distinguish them. */
 function noteAdded(writes: GroupWrites, entries: readonly EntryAdded[], rows: readonly AddedRow[]): void {
   const byKey = new Map<string, EntryAdded[]>();
   for (const entry of entries) byKey.set(keyOf(entry.write), [...(byKey.get(keyOf(entry.write)) ?? []), entry]);
@@ -142,7 +142,7 @@ function noteAdded(writes: GroupWrites, entries: readonly EntryAdded[], rows: re
 
 type EntryIdentity = Record<"runNo" | "functionNo" | "stepId" | "kind" | "subject" | "eventSequence", string | number | null>;
 
-/** The first event of a gathering does not identify it: its subject does. */
+/** A batch or debounce is identified by its subject, not by its first event. */
 function keyOf({ runNo, functionNo, stepId, kind, subject, eventSequence }: EntryIdentity): string {
   return JSON.stringify([runNo, functionNo, stepId, kind, subject, subject === null ? eventSequence : null]);
 }
@@ -166,7 +166,7 @@ function entryColumns({ write, position }: EntryAdded, laneNos: ReadonlyMap<stri
   };
 }
 
-/** What steps waited for has come: their entries are due. Returns the arrivals that counted; of several for one step, the first. */
+/** What steps waited for has arrived: their entries are due. Returns the arrivals that took effect; of several for one step, the first. */
 export async function makeDue(writes: GroupWrites, arrivals: readonly Arrival[]): Promise<Arrival[]> {
   const firsts = new Map<string, Arrival & { position: EntryPosition }>();
   for (const arrival of arrivals) {

@@ -1,4 +1,4 @@
-/** Claiming, prolonging and recovering entries of the queue in PostgreSQL. */
+/** Claiming, renewing and recovering queue entries in PostgreSQL. */
 
 import type { EntryNo, EnvironmentId, LeaseId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
@@ -19,9 +19,9 @@ const LANES_IN_USE = `
   UNION ALL
   SELECT key FROM lanes WHERE lane_no = ${TIMER_LANE_NO} AND EXISTS (SELECT FROM queue WHERE queue.lane_no = ${TIMER_LANE_NO})`;
 
-/** Who finishes one of them waits for all of a statement. */
+/** Bounds a statement: a transaction that finishes one of its entries waits for the whole statement. */
 const RENEWED_AT_ONCE = 500;
-/** The rows are locked in the order of their numbers, as everybody does. */
+/** The rows are locked in the order of their numbers, as everywhere. */
 const HELD = `
   SELECT q.environment_id, q.entry_no FROM unnest($1::integer[], $2::bigint[], $3::text[]) AS held(environment_id, entry_no, lease_id)
   JOIN queue AS q USING (environment_id, entry_no) WHERE q.lease_id = held.lease_id ORDER BY q.entry_no FOR UPDATE OF q`;
@@ -72,13 +72,13 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
       notify(news);
       return result;
     } catch (error) {
-      // The claim may have been committed, and nobody was told: what cannot be released now is due when its lease is over.
+      // The claim may have been committed without a response: leases that cannot be released now expire on their own.
       if (error instanceof StoreUnavailable && leased.length > 0) void release({ entries: leased, now: params.now }).catch(() => {});
       throw error;
     }
   };
 
-  /** Entries that are let go of need no slots. Lanes that hold them now are announced. */
+  /** Released entries need no slots. Lanes that contain them are announced. */
   async function letGo(text: string, values: readonly unknown[], dueAt: number | null): Promise<void> {
     const news = await database.transaction(async (client) => {
       const { rows } = await client.query<LetGoRow>(text, [...values]);
@@ -98,7 +98,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
 
   const release: QueueStore["queueRelease"] = ({ entries, now }) => letGo(RELEASE, [...columnsOf(entries), now], now);
 
-  /** The last call of a run that has ended may be what the order of its key waits for. */
+  /** The order of a key may wait for the last call of an ended run. */
   const remove: QueueStore["queueRemove"] = async (entry) => {
     const news = noNews();
     await database.transaction(async (client) => {

@@ -1,4 +1,4 @@
-/** Positions of runs whose functions have an order, in PostgreSQL: taken, passed and left inside transactions. */
+/** Positions of runs whose functions have an order, in PostgreSQL: assigned, advanced and freed inside transactions. */
 
 import type { EnvironmentId, FunctionNo, RunId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
@@ -8,7 +8,7 @@ import { type GroupWrites, type News, noNews } from "../group-writes.ts";
 import { recordset } from "../json-rows.ts";
 
 const JOINED = { place: "integer", function_no: "integer", key: "text", run_no: "bigint", in_place_of: "bigint" };
-/** At the end, in the order in which they are given, or in the position of the run they stand in for. */
+/** At the end, in the order given, or in the position of the run that they replace. */
 const JOIN = `
   WITH given AS (SELECT * FROM ${recordset(JOINED)}),
   replaced AS (
@@ -23,15 +23,15 @@ const NEXT = `
 const IS_WAITING = `
   SELECT EXISTS (SELECT FROM ordered_runs WHERE environment_id = $1 AND function_no = $2 AND key = $3 AND state = 'waiting') AS found`;
 const BEGIN = "UPDATE ordered_runs SET state = 'running' WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
-/** $3: those that hold up their key, and since when. */
+/** $3: those that block their key, and since when. */
 const END = `
   UPDATE ordered_runs SET state = CASE WHEN run_no = ANY ($3::bigint[]) THEN 'held' ELSE 'leaving' END,
     held_at = CASE WHEN run_no = ANY ($3::bigint[]) THEN $4::bigint END
   WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])`;
-/** Of two calls that end at the same moment, the second sees that the first is gone. */
+/** Of two calls that end at the same time, the second sees that the first is gone. */
 const LOCK = `
   SELECT FROM ordered_runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND state = 'leaving' ORDER BY run_no FOR UPDATE`;
-/** A run that leaves is gone once no call of it is under way. */
+/** A leaving run is gone once none of its calls is in progress. */
 const LEAVE = `
   DELETE FROM ordered_runs AS o WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND state = 'leaving'
     AND NOT EXISTS (SELECT FROM queue AS q WHERE q.environment_id = o.environment_id AND q.run_no = o.run_no AND q.kind = 'call')
@@ -65,7 +65,7 @@ export function joinOrder(writes: GroupWrites): void {
   if (joined.length > 0) writes.send(JOIN, JSON.stringify(joined), writes.environmentId);
 }
 
-/** After the entries of these runs are gone. */
+/** Called after the entries of these runs have been removed. */
 export async function endOrder(writes: GroupWrites): Promise<void> {
   const { ordersEnded, environmentId } = writes;
   if (ordersEnded.length === 0) return;
@@ -81,7 +81,7 @@ export async function endOrder(writes: GroupWrites): Promise<void> {
   noteFreed(writes.news, await writes.rows<FreedRow>(LEAVE, environmentId, runNos));
 }
 
-/** Whose turn it is; null when none waits, or another has to leave first. */
+/** The next run in order; null if none waits, or another has to leave first. */
 export async function nextInOrder(client: PoolClient, key: OrderKey): Promise<RunNo | null> {
   const { rows } = await client.query<{ run_no: RunNo }>(NEXT, columnsOf(key));
   return rows[0]?.run_no ?? null;

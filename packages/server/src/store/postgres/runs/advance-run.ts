@@ -1,6 +1,6 @@
 /**
- * Changes runs: asks what follows from the state that was read, and gathers what is to be written for it. A run that has ended, or
- * whose entry is not held under the same lease any more, is not changed.
+ * Changes runs: makes the decision on the state that was read, and collects the rows to write. A run that has ended, or whose entry is
+ * no longer leased under the same id, is not changed.
  */
 
 import type { RunNo } from "@inlet/protocol";
@@ -20,13 +20,13 @@ import { GroupWrites } from "../group-writes.ts";
 import { insertInto, recordset } from "../json-rows.ts";
 import type { Arrival } from "../queue/queue-entries.ts";
 
-/** What a change leads to beside rows. */
+/** The effects of a change other than rows. */
 export interface Advanced {
   events: readonly EventBatch[];
   arrivals: readonly Arrival[];
 }
 
-/** Null when nothing is changed. */
+/** Null if nothing is changed. */
 export function advanceRun(
   writes: GroupWrites,
   allocation: LeaseAllocation,
@@ -52,7 +52,7 @@ function gather(writes: GroupWrites, allocation: LeaseAllocation, planned: RunWr
   writes.runsChanged.push({ runNo, run: planned.run });
   for (const step of planned.steps) writes.steps.push({ runNo, step });
   for (const entryNo of planned.slotsFreed) writes.slotsFreed.push({ runNo, entryNo });
-  // Those of a run that has ended go by its number: one may have been added since they were read.
+  // Entries of an ended run are removed by its number: one may have been added since they were read.
   if (planned.isEnd) writes.runsEnded.push(runNo);
   else writes.entriesRemoved.push(...planned.entriesRemoved);
   if (planned.order) writes.ordersEnded.push({ runNo, heldAt: planned.order === "held" ? allocation.now : null });
@@ -71,7 +71,7 @@ const CHANGED = {
   ...{ run_no: "bigint", status: "text", started_at: "bigint", ended_at: "bigint", request_version: "integer" },
   ...{ is_parallel: "smallint", state_bytes: "bigint", output: "text", error: "text" },
 };
-/** The rows are locked, and the numbers name their partitions: see run-state.ts. */
+/** The rows are locked, and the numbers are literals that select their partitions: see run-state.ts. */
 const UPDATE_RUNS = `
   UPDATE runs SET status = r.status, started_at = r.started_at, ended_at = r.ended_at, request_version = r.request_version,
     is_parallel = r.is_parallel, state_bytes = r.state_bytes, output = r.output, error = r.error
@@ -97,7 +97,7 @@ const ADD_CALLS = insertInto("calls", {
 const FIND_CALL = `
   SELECT 1 FROM calls WHERE environment_id = $1 AND run_no = $2 AND started_at = $3 AND step_id IS NOT DISTINCT FROM $4 AND attempt = $5`;
 
-/** The rows of the runs themselves, and what is kept with them. */
+/** Writes the rows of the runs themselves, and of what is stored with them. */
 export function writeRuns(writes: GroupWrites): void {
   const { environmentId, runsChanged, steps, attempts, calls } = writes;
   if (runsChanged.length > 0) {
@@ -117,7 +117,7 @@ export function writeRuns(writes: GroupWrites): void {
   insert(ADD_CALLS, calls.map(callColumns));
 }
 
-/** A change may write a step twice, planned and done: a statement writes a row once. */
+/** A change may write a step twice, as planned and as completed, but a statement can write a row only once. */
 function lastOfEach(steps: GroupWrites["steps"]): GroupWrites["steps"] {
   return [...new Map(steps.map((one) => [`${one.runNo} ${one.step.id}`, one])).values()];
 }
@@ -155,7 +155,7 @@ function callColumns({ runNo, call }: { runNo: RunNo; call: CallRecord }) {
   };
 }
 
-/** Keeps a call whose answer came too late for anything to follow from it, once. */
+/** Stores, once, a call whose response arrived too late to change the run. */
 export async function noteLateCall(database: Database, { environmentId, runNo, call, failure }: LateCall): Promise<GroupWrites["news"]> {
   return database.transaction(async (client) => {
     const writes = new GroupWrites(client, environmentId);

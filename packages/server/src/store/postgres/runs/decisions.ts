@@ -1,4 +1,4 @@
-/** The units of work that change runs, and what comes of them. */
+/** The units of work that change runs, and their results. */
 
 import type { ClaimedEntry, FunctionStartChange, FunctionStartParams, RunAdvanceParams, RunStartParams } from "../../contract/index.ts";
 import type { Appending } from "../events/append-events.ts";
@@ -16,7 +16,7 @@ export interface DecisionResult {
   refused: FunctionStartChange["refused"];
 }
 
-/** What units lead to that is done once all of them are decided. */
+/** Effects of units that are applied once all of them are decided. */
 export interface Consequences {
   appendings: Appending[];
   arrivals: Arrival[];

@@ -1,4 +1,4 @@
-/** Starting functions that have rules about it, in PostgreSQL: decided on in the way of decisions (write-decisions.ts). */
+/** Starting functions with rules about their starts, in PostgreSQL: part of the write path of decisions (write-decisions.ts). */
 
 import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
@@ -47,7 +47,7 @@ export function functionStartStore(database: Database, writer: GroupCommit<Decis
   };
 }
 
-/** The mark of a singleton whose run goes on stays. */
+/** The mark of a singleton with an unfinished run is kept. */
 function expireMarks(database: Database, until: number, limit: number): Promise<number> {
   return database.transaction(async (client) => {
     const { rows } = await client.query<MarkRow>(EXPIRED, [until, limit]);

@@ -1,4 +1,4 @@
-/** Failed runs by function and error. */
+/** Failed runs grouped by function and error. */
 
 import { firstIdAt } from "@inlet/protocol";
 import type { FailureGroup, FailureListParams } from "../../contract/index.ts";

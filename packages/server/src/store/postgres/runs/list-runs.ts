@@ -1,6 +1,6 @@
 /**
- * Lists runs newest first. Run ids are ULIDs: their order is the order of creation, and a time is a prefix. A list merges ranges
- * of indexes, one for each function and status asked for, so it costs the same whatever else there is.
+ * Lists runs newest first. Run ids are ULIDs: they sort by creation time, and a time is a prefix. A list merges index ranges,
+ * one for each requested function and status, so its cost does not depend on other runs.
  */
 
 import { firstIdAt, type RunId, type RunNo } from "@inlet/protocol";
@@ -11,13 +11,13 @@ import type { Database, Read } from "../database.ts";
 import { eventsAt } from "../events/select-events.ts";
 import { summariseRuns } from "./read-runs.ts";
 
-/** Each sequence is looked up once: as a join, PostgreSQL would look it up for every run while it knows little of the tables. */
+/** Each sequence number is looked up once: with a join and without statistics, PostgreSQL would look it up for every run. */
 const RUNS_OF_EVENT = `
   SELECT run_no FROM runs WHERE environment_id = $1 AND event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)
   UNION SELECT run_no FROM batched_events
   WHERE environment_id = $1 AND event_no = (SELECT sequence FROM events WHERE environment_id = $1 AND event_id = $2)`;
 
-/** Ids first, then what is shown of them: so each statement has one way to be answered, whatever PostgreSQL thinks of the tables. */
+/** Ids first, then the columns shown, so that each statement has only one possible plan, whatever the statistics. */
 export async function listRuns(database: Database, params: RunListParams, compileWhere: CompileWhere): Promise<RunPage> {
   if (!hasRunFilters(params)) return pageOf(database, params);
   const read: Read = (text, values) => database.query(text, values);
@@ -51,13 +51,13 @@ async function idsInOneRange(database: Database, where: Conditions, params: RunL
   if (ids) where.add("run_id = ANY (?::text[])", ids);
   if (functionNos) where.add("function_no = ANY (?::integer[])", functionNos);
   if (status !== undefined) where.add("status = ?", status);
-  // What the partial index was made with: PostgreSQL takes it only when the statement says so.
+  // The condition of the partial index: PostgreSQL uses the index only if the statement contains it.
   if (status !== undefined && status !== "completed") where.add("status <> 'completed'");
   addTimes(where, params);
   return `SELECT run_id, run_no FROM runs WHERE ${where.text}`;
 }
 
-/** The newest of each range; the newest of these are the page. */
+/** The newest runs of each range; the newest of these form the page. */
 function idsOfFunctions(where: Conditions, params: RunListParams): string {
   const { environmentId, status, functionNos, limit } = params;
   const environment = where.bind(environmentId);

@@ -1,4 +1,4 @@
-/** What rules about starts remember: locked, read, changed in memory by one start after the other, and written together. */
+/** The state of rules about starts: locked, read, changed in memory by one start after the other, and written together. */
 
 import type { EntryNo, FunctionNo, LeaseId, RunNo } from "@inlet/protocol";
 import type { FunctionStartParams, MarkKey } from "../../contract/index.ts";
@@ -27,13 +27,13 @@ const LEASES = "SELECT entry_no, lease_id FROM queue WHERE environment_id = $1 A
 interface Mark {
   functionNo: FunctionNo;
   kind: MarkKey["kind"];
-  /** As it is kept. */
+  /** As stored. */
   key: string;
   value: string | null;
   expiresAt: number;
 }
 
-/** The marks that the units of a group share, as those before left them, with what else starts are decided on. */
+/** The marks that the units of a group share, as the previous units left them, with the other inputs of their decisions. */
 export class Marks {
   readonly #marks = new Map<string, Mark>();
   readonly #changed = new Set<Mark>();
@@ -44,7 +44,7 @@ export class Marks {
     this.#held = held;
   }
 
-  /** Nobody else reads or writes the marks of these starts until the transaction ends. */
+  /** Until the transaction ends, no other transaction reads or writes the marks of these starts. */
   static lock(writes: GroupWrites, starts: readonly FunctionStartParams[]): void {
     const locks = new LockSet();
     for (const { functionNo, marks } of starts) {
@@ -82,7 +82,7 @@ export class Marks {
     this.#changed.add(changed);
   }
 
-  /** The mark of a singleton is the number of the run that was started last; whether that is active is what counts about it. */
+  /** A singleton's mark is the number of the run started last; the decision depends on whether that run is active. */
   hold(functionNo: FunctionNo, mark: MarkKey, runNo: RunNo, now: number): void {
     this.set(functionNo, mark, String(runNo), now + HELD_MARK_MS);
     this.#active.add(runNo);

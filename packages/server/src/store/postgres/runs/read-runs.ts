@@ -1,4 +1,4 @@
-/** Reads single runs, and some by their numbers. */
+/** Reads single runs, and several by their numbers. */
 
 import type { EnvironmentId, EventId, RunId, RunNo } from "@inlet/protocol";
 import {
@@ -30,7 +30,7 @@ import { readable, readableStep } from "./run-state.ts";
 const SELECT_RUNS = (extra = "") => `SELECT ${RUN_COLUMNS}${extra} FROM runs LEFT JOIN lanes USING (lane_no)`;
 const SUMMARY = ", error";
 
-/** By their numbers first, then by their environment: PostgreSQL might otherwise read all of the environment. */
+/** By number first, then by environment: PostgreSQL might otherwise read the whole environment. */
 const EVENT_NAMES = `
   SELECT sequence, event_id AS id, name, left(data, ${PREVIEW_UNITS}) AS preview, trace FROM (SELECT * FROM events WHERE sequence = ANY ($2::bigint[]) OFFSET 0) AS events
   JOIN event_names USING (name_id) WHERE environment_id = $1`;
@@ -40,7 +40,7 @@ const FAILED_ATTEMPTS = `
   SELECT wanted.run_no, (SELECT count(*)::integer FROM failed_attempts AS f WHERE f.environment_id = $1 AND f.run_no = wanted.run_no) AS attempts
   FROM unnest($2::bigint[]) AS wanted(run_no)`;
 
-/** The environment leads the key, so that each one is looked into. */
+/** The environment leads the key, so each environment is queried. */
 export async function findRun(database: Database, id: RunId): Promise<RunRecord | null> {
   const [row] = await database.query<RunRow>(
     `${SELECT_RUNS()} WHERE (runs.environment_id, run_id) IN (SELECT environment_id, $1::text FROM environments)`,
@@ -70,7 +70,7 @@ interface NameOfEvent {
   trace: string | null;
 }
 
-/** Looked up apart: as a join, PostgreSQL would rather read every partition. An event may be gone before its run. */
+/** Looked up separately: with a join, PostgreSQL tends to read every partition. An event may be removed before its run. */
 async function asSummaries<Row extends RowOfRun>(
   database: Database,
   environmentId: EnvironmentId,
@@ -124,7 +124,7 @@ function readableCall(row: CallRow): CallRow {
   return { ...row, step_id: step_id && fromStoreText(step_id), path: fromStoreText(path), answer: answer && fromStoreText(answer) };
 }
 
-/** In steps, each with one way to be answered, whatever PostgreSQL knows of the tables. */
+/** In steps with only one possible plan each, whatever the statistics. */
 export async function countByEvent(
   database: Database,
   { environmentId, eventIds }: { environmentId: EnvironmentId; eventIds: readonly EventId[] },

@@ -1,9 +1,9 @@
 /**
- * Events and the waits they end. The run itself is not changed here: the entry of the step that waits is made due and records which event
- * came, and whoever works on it resumes the run. A run that the event cancels gets an entry for that.
+ * Ends the waits that events match. The run itself is not changed here: the entry of the waiting step becomes due and records the
+ * event, and the node that claims it resumes the run. A run that the event cancels gets an entry for that.
  *
- * Neither an event nor a wait misses the other: an event shares the lock of its name while it looks for waits, a step that begins to
- * wait has it alone while it looks back for events.
+ * Neither an event nor a wait misses the other: an event holds the lock of its name shared while it looks for waits, and a step that
+ * starts to wait holds it exclusively while it looks back for events.
  */
 
 import type { RunNo } from "@inlet/protocol";
@@ -19,14 +19,14 @@ import { type Arrival, addEntries, makeDue } from "../queue/queue-entries.ts";
 import { type RunStart, runStarts } from "./run-state.ts";
 import { ANY_PATH, dropWaits, type FoundWait, findWaits, lockWaits, type WaitKey, waitPaths } from "./waits.ts";
 
-/** Bounds what a wait looks back over. */
+/** Bounds how many past events a new wait examines. */
 const RECENT_EVENTS_MAX = 10_000;
 const EVENTS_SINCE = selectEvents(`
   WHERE environment_id = $1 AND name_id = (SELECT name_id FROM event_names WHERE name = $2) AND received_at >= $3
   ORDER BY received_at, sequence LIMIT ${RECENT_EVENTS_MAX}`);
 const TIMERS = new Map([[TIMER_LANE, TIMER_LANE_NO]]);
 
-/** An event that came, for which somebody may wait. */
+/** A stored event that runs may wait for. */
 interface Came {
   event: NewEvent;
   sequence: number;
@@ -38,7 +38,7 @@ interface Match extends Came {
   wait: Pick<FoundWait, "no" | "kind" | "runNo" | "stepId">;
 }
 
-/** These events were just stored, in this order. */
+/** Called when these events have just been stored, in this order. */
 export async function resumeRuns(writes: GroupWrites, rules: WaitRules, stored: Appended["stored"]): Promise<void> {
   if (stored.length === 0) return;
   const paths = await waitPaths(
@@ -60,14 +60,14 @@ export async function resumeRuns(writes: GroupWrites, rules: WaitRules, stored: 
   const matches = came.flatMap((one) =>
     one.keys
       .flatMap((key) => byKey.get(JSON.stringify(key)) ?? [])
-      // A run that a later event of the group starts was not there yet.
+      // A run started by a later event of the group did not exist yet.
       .filter((wait) => (startedHere.get(wait.runNo) ?? 0) <= one.sequence && isEnded(wait, one, starts.get(wait.runNo), rules))
       .map((wait): Match => ({ ...one, wait })),
   );
   await endWaits(writes, matches, starts);
 }
 
-/** Where the event's name is waited for: by which keys it is to be found. */
+/** Waits for the event's name, and the keys by which the event matches them. */
 function keysOf(event: NewEvent, paths: ReadonlyMap<string, string[]>, rules: WaitRules): WaitKey[] {
   const name = toStoreText(event.name);
   return (paths.get(name) ?? []).flatMap((path) => {
@@ -89,7 +89,7 @@ function isEnded(
   return wait.expression === null || (start.event !== null && rules.matches(wait, event, start.event));
 }
 
-/** Of several events that end one wait the first counts. */
+/** Of several events that end one wait, the first is used. */
 async function endWaits(writes: GroupWrites, matches: readonly Match[], starts: ReadonlyMap<RunNo, RunStart>): Promise<void> {
   if (matches.length === 0) return;
   const open = await lockWaits(writes, [...new Set(matches.map(({ wait }) => wait.no))]);
@@ -118,7 +118,7 @@ export interface Cancelling {
   eventSequence: number | null;
 }
 
-/** Whoever works on the entry cancels the run. A run has one at most. */
+/** The node that claims the entry cancels the run. A run has at most one such entry. */
 export async function cancelRuns(
   writes: GroupWrites,
   cancelled: readonly Cancelling[],
@@ -146,14 +146,14 @@ export async function cancelRuns(
   await addEntries(writes, added, TIMERS);
 }
 
-/** A wait that was just stored. */
+/** A wait that has just been stored. */
 export interface LookingBack {
   allocation: LeaseAllocation;
   runNo: RunNo;
   wait: GroupWrites["waitsAdded"][number]["wait"];
 }
 
-/** Events that came while waits were on their way here are not missed. */
+/** Finds events that were stored shortly before the waits. */
 export async function lookBack(writes: GroupWrites, rules: WaitRules, added: readonly LookingBack[]): Promise<void> {
   const waiting = added.filter(({ wait }) => wait.kind === "event");
   if (waiting.length === 0) return;

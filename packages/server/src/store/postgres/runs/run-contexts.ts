@@ -1,4 +1,4 @@
-/** What calls need to know of their runs, read for many calls at once. */
+/** Reads the data that calls need of their runs, for many calls at once. */
 
 import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
 import {
@@ -18,7 +18,7 @@ import type { Database } from "../database.ts";
 import { eventsAt } from "../events/select-events.ts";
 import { goingOn, readable, SELECT_RUNS, sequencesOf } from "./run-state.ts";
 
-/** Run and steps in one statement: a call is never made with fewer results than were there when its run was read. */
+/** Run and steps in one statement: a call never includes fewer results than existed when its run was read. */
 const CONTEXTS = `
   SELECT going.*, coalesce((
     SELECT json_agg(json_build_object('id', step_id, 'value', value) ORDER BY done_position) FROM steps
@@ -48,7 +48,7 @@ async function readContexts(database: Database, environmentId: EnvironmentId, ru
   );
 }
 
-/** How a run ended; null when it has not, or is gone. */
+/** How a run ended; null if it has not, or no longer exists. */
 export async function readRunEnd(database: Database, { environmentId, runNo }: RunKey): Promise<RunEnd | null> {
   const [row] = await database.query<{ status: RunEnd["status"]; ended_at: number | null; output: string | null; error: string | null }>(
     END,
@@ -63,7 +63,7 @@ const REQUEST = `
   SELECT kind, detail FROM steps
   WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) AND step_id = $3 AND done_position IS NULL AND kind IN ('fetch', 'infer')`;
 
-/** The request that an open step is. */
+/** The request of an open step. */
 export async function readStepRequest(
   database: Database,
   box: SecretBox,

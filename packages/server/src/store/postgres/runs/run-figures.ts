@@ -1,11 +1,11 @@
-/** Figures about a function's runs: when its newest runs were created, started and ended, and what waits. */
+/** Figures about a function's runs: when its newest runs were created, started and ended, and its waits. */
 
 import { type FunctionNo, firstIdAt, type RunNo } from "@inlet/protocol";
 import { RUN_STATUSES, type RunStore, type RunTiming, type RunTimingsParams, toStoreText } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 
 const IN_TIME = "environment_id = $1 AND runs.function_no = f.function_no AND run_id >= $3 AND run_id < $4";
-/** One for each partial index: completed runs are in one of their own. */
+/** One for each partial index: completed runs have their own. */
 const NEWEST = `
   SELECT r.* FROM unnest($2::integer[]) AS f(function_no), LATERAL (
     SELECT run_id, status, created_at, started_at, ended_at FROM runs
@@ -35,7 +35,7 @@ export async function timeRuns(
   }));
 }
 
-/** Runs are looked up apart, by constant numbers: as a join, PostgreSQL would rather read every partition. */
+/** Runs are looked up separately, by constant numbers: with a join, PostgreSQL tends to read every partition. */
 export async function countWaits(
   database: Database,
   { environmentId, eventName, limit }: Parameters<RunStore["waitCountByFunction"]>[0],

@@ -1,4 +1,4 @@
-/** Numbers of runs begin with the day they are given out on: their partitions are chosen by it. They stay below 2^53. */
+/** Run numbers begin with the day on which they are assigned, which selects their partition. They stay below 2^53. */
 
 import type { RunNo } from "@inlet/protocol";
 
@@ -14,7 +14,7 @@ export function dayAt(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
-/** `no` is the next of one sequence for all days, which comes round after more runs than a day can hold. */
+/** `no` is the next number of one sequence for all days, which wraps around after more runs than a day can have. */
 export function runNumber(nowMs: number, no: number): RunNo {
   return (firstRunNumber(dayAt(nowMs)) + (no % NUMBERS_PER_DAY)) as RunNo;
 }

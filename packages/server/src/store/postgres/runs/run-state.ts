@@ -1,4 +1,4 @@
-/** Reads what decisions about runs are made on, for all runs of a group at once. The rows of the runs are locked until the group is written. */
+/** Reads the input of decisions, for all runs of a group at once. The rows of the runs are locked until the group is written. */
 
 import type { EntryNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
 import { type EntryRecord, fromStoreText, type RunRecord, type RunState, type StepRecord, type StoredEvent } from "../../contract/index.ts";
@@ -7,9 +7,9 @@ import { eventsAt } from "../events/select-events.ts";
 import type { GroupWrites } from "../group-writes.ts";
 
 /**
- * Runs are found by their numbers, and by nothing else: a condition on their state might be looked for in an index that holds all runs
- * which go on. The numbers stand in the statement itself, which names the partitions to look into. A statement that waits for a locked
- * row and then looks again must not choose partitions as it goes: PostgreSQL 18 crashes on that.
+ * Runs are selected only by their numbers: with a condition on their state, PostgreSQL might scan an index of all unfinished runs.
+ * The numbers are literals in the statement, so that partitions are selected at planning time. A statement that waits for a locked
+ * row and then rechecks it must not select partitions at execution time: PostgreSQL 18 crashes on that.
  */
 const LOCK_RUNS = "SELECT 1 FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE";
 export const SELECT_RUNS = `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)`;
@@ -18,8 +18,8 @@ const STEPS = `
   SELECT run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail
   FROM steps WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no, position`;
 /**
- * Nobody claims a discovery while results are written that it has to know of: it would be sent without them, and not be asked to go
- * again. Nor an entry that is worked on, and whose lease ends at this moment. Timeouts are left to the events that make them due.
+ * A discovery cannot be claimed while results that it must include are being written: it would be sent without them, and not be
+ * repeated. Nor can an entry in progress whose lease expires at this moment. Timeouts are left to the events that make them due.
  */
 const LOCK_ENTRIES = `
   SELECT 1 FROM queue WHERE environment_id = $1 AND (run_no = ANY ($2::bigint[]) AND kind <> 'timeout' OR entry_no = ANY ($3::bigint[]))
@@ -39,7 +39,7 @@ interface EntryRow {
   again: number;
 }
 
-/** The states of those that have not ended, by run. `held` are the entries worked on, those of no run among them. */
+/** The states of unfinished runs, by run. `held` are the leased entries, including those without a run. */
 export async function lockRunStates(
   writes: GroupWrites,
   runNos: readonly RunNo[],
@@ -47,7 +47,7 @@ export async function lockRunStates(
 ): Promise<Map<RunNo, RunState>> {
   const { environmentId } = writes;
   if (runNos.length > 0) writes.send(LOCK_RUNS, environmentId, runNos);
-  // One statement for all of them, in the order of their numbers, as whoever renews leases does.
+  // One statement for all of them, in the order of their numbers, like lease renewals.
   writes.send(LOCK_ENTRIES, environmentId, runNos, held);
   if (runNos.length === 0) return new Map();
   const [runRows, stepRows, entryRows] = await Promise.all([
@@ -87,7 +87,7 @@ export interface RunStart {
   event: StoredEvent | null;
 }
 
-/** Which event and function each run is of, those that have ended left out. The events only if they are wanted. */
+/** The event and function of each unfinished run. Events only on request. */
 export async function runStarts(
   writes: GroupWrites,
   runNos: readonly RunNo[],
@@ -131,7 +131,7 @@ function toEntry({ entry_no, kind, step_id, attempt, claims, lease_id, again }: 
   return { no: entry_no, kind, stepId, attempt, claims, leaseId: lease_id, goesAgain: again === 1 };
 }
 
-/** Texts that people choose may hold what PostgreSQL cannot: see store-text.ts. */
+/** User-chosen texts may contain characters that PostgreSQL cannot store: see store-text.ts. */
 export function readable<Row extends RunRow>(row: Row): Row {
   const { lane, cron, invoker_step_id, order_key } = row;
   return {

@@ -1,4 +1,4 @@
-/** Runs in PostgreSQL: changed in the way of decisions (write-decisions.ts), read in batches. */
+/** Runs in PostgreSQL: changed by the write path of decisions (write-decisions.ts), read in batches. */
 
 import type { CompileWhere, RunStore } from "../../contract/index.ts";
 import { sealingRequests } from "../../rows/sealed-requests.ts";

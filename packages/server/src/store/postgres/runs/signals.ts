@@ -1,4 +1,4 @@
-/** Signals in PostgreSQL: found, and handed to the step that waits, in one transaction. */
+/** Signals in PostgreSQL: the waiting step is found, and the signal delivered to it, in one transaction. */
 
 import type { RunId, RunNo } from "@inlet/protocol";
 import { SIGNAL_TAKEN, type SignalSendParams, type SignalStore, signalEventName } from "../../contract/index.ts";
@@ -51,7 +51,7 @@ async function idOf(writes: GroupWrites, runNo: RunNo): Promise<RunId | null> {
   return row?.run_id ?? null;
 }
 
-/** Runs whose signal another run waits for. Their entries are written. */
+/** Runs that conflict with another run's wait for the same signal. Their entries have been written. */
 export async function failSignals(writes: GroupWrites, taken: GroupWrites["signalsAdded"]): Promise<void> {
   const arrivals = taken.flatMap(({ allocation, runNo, wait: { stepId } }) =>
     stepId === null ? [] : [arrivalOf(allocation, { runNo, stepId }, { fault: SIGNAL_TAKEN })],

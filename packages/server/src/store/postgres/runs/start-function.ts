@@ -1,4 +1,4 @@
-/** Decides on one start of a function that has rules about it, and gathers what is to be written for it. */
+/** Decides one start of a function with rules about its starts, and collects the rows to write. */
 
 import assert from "node:assert/strict";
 import type { FunctionNo, RunNo } from "@inlet/protocol";

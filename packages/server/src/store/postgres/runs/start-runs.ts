@@ -29,13 +29,13 @@ export function startRun(writes: GroupWrites, allocation: LeaseAllocation, runNo
   for (const wait of cancels) writes.waitsAdded.push({ runNo, wait });
 }
 
-/** For an event that was stored before: from now on it counts as matched. */
+/** For an event that was stored earlier: from now on it counts as matched. */
 export function startRunForStored(...[writes, allocation, runNo, eventSequence, run]: Parameters<typeof startRun>): void {
   writes.markMatched(...(run.eventSequences ?? [eventSequence]));
   startRun(writes, allocation, runNo, eventSequence, run);
 }
 
-/** A function with rules about its starts: what happens is decided when the entry is worked on. */
+/** A function with rules about its starts: the decision is made when the entry is processed. */
 export function requestStart(
   writes: GroupWrites,
   allocation: LeaseAllocation,

@@ -1,6 +1,6 @@
 /**
- * Events and signals that runs wait for: written, found by an event or a signal, and removed with the step or the run they belong to. A wait is found by the
- * name of the event, a path into it, and the key of its value there, each step of that a look into one index.
+ * Events and signals that runs wait for: written, found by event or signal, and removed with their step or run. A wait is found by the
+ * name of the event, a path into it, and the key of its value there; each of these is one index lookup.
  */
 
 import type { RunNo, StepId } from "@inlet/protocol";
@@ -9,14 +9,14 @@ import { boundedKey, isShort } from "../bounded-key.ts";
 import type { GroupWrites } from "../group-writes.ts";
 import { insertInto } from "../json-rows.ts";
 
-/** In place of a path: every event of the name is tried. */
+/** Used instead of a path: every event of the name is tested. */
 export const ANY_PATH = "*";
 
 const INSERT = insertInto("waits", {
   ...{ environment_id: "integer", event_name: "text", match_path: "text", match_key: "text", kind: "text", run_no: "bigint" },
   ...{ step_id: "text", expression: "text", since: "bigint", expires_at: "bigint" },
 });
-/** Walks from path to path: most names have one or two, however many waits they have. */
+/** Skips from path to path: most names have one or two, however many waits they have. */
 const PATHS = `
   SELECT asked.name, path.match_path FROM unnest($2::text[]) AS asked(name) CROSS JOIN LATERAL (
     WITH RECURSIVE walk AS (
@@ -27,7 +27,7 @@ const PATHS = `
         WHERE w.environment_id = $1 AND w.event_name = asked.name AND w.match_path > walk.match_path
         ORDER BY w.match_path LIMIT 1) AS next)
     SELECT match_path FROM walk) AS path`;
-/** The order, which is not needed, keeps each look apart: one look into the index for each key, whatever PostgreSQL thinks of the table. */
+/** The ORDER BY is not needed for the result: it forces one index lookup per key, whatever the statistics. */
 const FIND = `
   SELECT found.* FROM unnest($2::text[], $3::text[], $4::text[]) AS asked(name, path, key) CROSS JOIN LATERAL (
     SELECT wait_no, event_name, match_path, match_key, kind, run_no, step_id, expression, since, expires_at FROM waits
@@ -35,7 +35,7 @@ const FIND = `
 const DROP = `
   DELETE FROM waits USING unnest($2::bigint[], $3::text[]) AS gone(run_no, step_id)
   WHERE waits.environment_id = $1 AND waits.run_no = gone.run_no AND waits.step_id = gone.step_id`;
-/** Nothing is returned when another run waits for the signal, and is not to be replaced. */
+/** Returns no row if another run waits for the signal and is not to be replaced. */
 const CLAIM_SIGNAL = `
   INSERT INTO waits (environment_id, event_name, match_path, match_key, kind, run_no, step_id, since, expires_at)
   VALUES ($1, $2, '${ANY_PATH}', '', 'signal', $3, $4, $5, $6)
@@ -47,7 +47,7 @@ const FIND_SIGNAL = `
   SELECT run_no, step_id FROM waits WHERE environment_id = $1 AND event_name = $2 AND kind = 'signal' AND expires_at > $3 FOR UPDATE`;
 const LOCK = "SELECT wait_no FROM waits WHERE environment_id = $1 AND wait_no = ANY ($2::bigint[]) ORDER BY wait_no FOR UPDATE";
 
-/** Name, path and key, as they are kept. */
+/** Name, path and key, as stored. */
 export interface WaitKey {
   name: string;
   path: string;
@@ -72,11 +72,11 @@ interface WaitRow {
   expires_at: number;
 }
 
-/** As an event's value at this path is looked for. */
+/** The key under which an event's value at this path is looked up. */
 export function waitKey(eventName: string, match: NewWait["match"]): WaitKey {
   const name = toStoreText(eventName);
   const path = match && toStoreText(match.path);
-  // A path too long for the index: all such waits are tried.
+  // A path too long for the index: all such waits are tested.
   if (!match || !path || !isShort(path)) return { name, path: ANY_PATH, key: "" };
   return { name, path, key: boundedKey(match.key) };
 }
@@ -95,7 +95,7 @@ export function insertWaits(writes: GroupWrites): void {
   writes.send(INSERT, JSON.stringify(rows));
 }
 
-/** Waits for signals, one after the other: two of a group may be for the same. Returns those whose signal another run waits for. */
+/** Waits for signals, one after the other: two of a group may have the same signal. Returns those that another run already waits for. */
 export async function claimSignals(writes: GroupWrites): Promise<GroupWrites["signalsAdded"]> {
   const taken: GroupWrites["signalsAdded"] = [];
   for (const added of writes.signalsAdded) {
@@ -108,13 +108,13 @@ export async function claimSignals(writes: GroupWrites): Promise<GroupWrites["si
   return taken;
 }
 
-/** The step that waits for the signal, which nobody else can end until this transaction does. */
+/** The step that waits for the signal. Until this transaction ends, no other can end the wait. */
 export async function lockSignal(writes: GroupWrites, eventName: string, now: number): Promise<{ runNo: RunNo; stepId: StepId } | null> {
   const [row] = await writes.rows<{ run_no: RunNo; step_id: string }>(FIND_SIGNAL, writes.environmentId, toStoreText(eventName), now);
   return row ? { runNo: row.run_no, stepId: fromStoreText(row.step_id) as StepId } : null;
 }
 
-/** Those of steps that wait no longer, and of runs that have ended. */
+/** Waits of steps that no longer wait, and of ended runs. */
 export function removeWaits(writes: GroupWrites): void {
   const { environmentId, runsEnded } = writes;
   dropWaits(writes, writes.waitsRemoved);
@@ -128,7 +128,7 @@ export function dropWaits(writes: GroupWrites, steps: readonly { runNo: RunNo; s
   writes.send(DROP, writes.environmentId, ...columns);
 }
 
-/** The paths that waits for these names look at, by name as it is kept. */
+/** The paths of waits for these names, by stored name. */
 export async function waitPaths(writes: GroupWrites, names: Iterable<string>): Promise<Map<string, string[]>> {
   const kept = [...new Set(names)].map(toStoreText);
   const rows = await writes.rows<{ name: string; match_path: string }>(PATHS, writes.environmentId, kept);
@@ -143,7 +143,7 @@ export async function findWaits(writes: GroupWrites, keys: readonly WaitKey[]): 
   return (await writes.rows<WaitRow>(FIND, writes.environmentId, ...columns)).map(toWait);
 }
 
-/** Those that are still there, which nobody else can end until this transaction does. */
+/** The waits that still exist. Until this transaction ends, no other can end them. */
 export async function lockWaits(writes: GroupWrites, numbers: readonly number[]): Promise<Set<number>> {
   const rows = await writes.rows<{ wait_no: number }>(LOCK, writes.environmentId, numbers);
   return new Set(rows.map(({ wait_no }) => wait_no));

@@ -1,6 +1,6 @@
 /**
- * The way of decisions: answers of apps, timers, and starts of functions with what follows from them. One transaction for a group of
- * units: their rows are locked and read together, each unit is decided on in turn, and what they decide is written together.
+ * The write path of decisions: responses of apps, timers and starts of functions, with their results. One transaction per group of
+ * units: their rows are locked and read together, the units are decided one after the other, and the results are written together.
  */
 
 import type { RunId, RunNo } from "@inlet/protocol";
@@ -57,7 +57,7 @@ export function createWriteDecisions({ interned, rules, notify }: WriteDecisions
   };
 }
 
-/** One after the other: a unit sees what those before it did to the marks they share. */
+/** One after the other: a unit sees how the previous ones changed the marks they share. */
 async function decide(writes: GroupWrites, units: readonly Unit[], consequences: Consequences): Promise<Omit<DecisionResult, "leased">[]> {
   const starts = units.flatMap(({ work }) => (work.kind === "start function" ? [work.params] : []));
   const advances = units.flatMap(({ work }) => (work.kind === "advance" ? [work.params] : []));
@@ -97,7 +97,7 @@ async function presentRuns(writes: GroupWrites, units: readonly Unit[]): Promise
   return new Set((await writes.rows<{ run_id: RunId }>(text, writes.environmentId, ids)).map(({ run_id }) => run_id));
 }
 
-/** Waits of steps. Those that cancel a run are there as soon as it is. */
+/** Waits of steps. Waits that cancel a run are written with the run. */
 function looksBack(writes: GroupWrites, units: readonly Unit[]): LookingBack[] {
   const byRun = new Map(
     units.flatMap(({ work, allocation }) => (work.kind === "advance" ? [[work.params.runNo, allocation] as const] : [])),

@@ -1,4 +1,4 @@
-/** No node works on a database into which an embedded store is still being copied: it would act on half of the truth. */
+/** No node works on a database into which an embedded store is still being copied: it would act on incomplete data. */
 
 import type { PoolClient } from "pg";
 import { StoreRefused } from "../../contract/index.ts";

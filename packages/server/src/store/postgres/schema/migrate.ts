@@ -1,11 +1,11 @@
 /**
- * Brings a database to the schema of this program: numbered SQL files, forward only, each in a transaction of its own; and the
- * functions of the database, one per file under `functions/`, replaced whole with every upgrade. A release that changes a function
+ * Migrates a database to the schema of this program: numbered SQL files, forward only, each in its own transaction; and the
+ * functions of the database, one per file under `functions/`, replaced as a whole with every upgrade. A release that changes a function
  * therefore adds a numbered file, which says why.
  *
- * Nodes of two releases may work side by side while a cluster is renewed, so a program may meet a schema that is newer than
- * itself. The database says how old a program may be (`oldest_program`): an older one refuses it. In turn a migration that older
- * programs cannot work with is not made while one of them is alive.
+ * Nodes of two releases may run side by side while a cluster is upgraded, so a program may find a schema that is newer than
+ * itself. The database stores how old a program may be (`oldest_program`): an older one refuses to start. Conversely, a migration that
+ * older programs cannot work with is not applied while one of them is alive.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -15,17 +15,17 @@ import type { Database } from "../database.ts";
 import { aliveNodes, MIGRATION_LOCK } from "../nodes/nodes.ts";
 
 export const SCHEMA_FOLDER = new URL("./", import.meta.url);
-/** Indexes of large tables take their time. */
+/** Indexes of large tables take long. */
 const MIGRATION_TIMEOUT_MS = 12 * 3_600_000;
 const OLDEST_SERVER = 150_000;
 
 interface SchemaRow {
   version: number;
-  /** Absent before the first file was applied. */
+  /** Absent before the first file is applied. */
   oldest_program?: number;
 }
 
-/** The newest schema this program knows. */
+/** The newest schema that this program knows. */
 export function schemaKnown(folder: URL = SCHEMA_FOLDER): number {
   return sqlFiles(folder).length;
 }
@@ -34,7 +34,7 @@ export async function migrate(database: Database, folder: URL = SCHEMA_FOLDER): 
   for (let isBehind = true; isBehind; ) isBehind = await database.transaction((client) => migrateOne(client, folder));
 }
 
-/** True when there is more to do. The lock belongs to the transaction, so this works through a proxy that pools transactions. */
+/** Returns true if there is more to do. The lock belongs to the transaction, so this works through a transaction-pooling proxy. */
 async function migrateOne(client: PoolClient, folder: URL): Promise<boolean> {
   await patiently(client, "SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
   await refuseServer(client);
@@ -60,13 +60,13 @@ async function migrateOne(client: PoolClient, folder: URL): Promise<boolean> {
   return true;
 }
 
-/** Before the tables, which may use them: what a function in PL/pgSQL refers to is looked up when it runs. */
+/** Created before the tables, which may use them: references in a PL/pgSQL function are resolved when it runs. */
 async function replaceFunctions(client: PoolClient, folder: URL): Promise<void> {
   const functions = new URL("functions/", folder);
   for (const file of sqlFiles(functions)) await client.query(readFileSync(new URL(file, functions), "utf8"));
 }
 
-/** A text without values may hold several statements. */
+/** A text without parameters may contain several statements. */
 async function patiently(client: PoolClient, text: string, values?: unknown[]): Promise<void> {
   await client.query({ text, ...(values && { values }), query_timeout: MIGRATION_TIMEOUT_MS } as QueryConfig);
 }
@@ -76,7 +76,7 @@ async function readSchema(client: PoolClient): Promise<SchemaRow> {
   return rows[0] ?? { version: 0 };
 }
 
-/** What is thrown here rolls the migration back. */
+/** An error thrown here rolls the migration back. */
 async function refuseWhileOldNodesWork(client: PoolClient, file: string, before: number): Promise<void> {
   const { oldest_program: oldest = before } = await readSchema(client);
   if (oldest === before) return;
@@ -104,7 +104,7 @@ async function refuseServer(client: PoolClient): Promise<void> {
   if (encoding !== "UTF8") throw new StoreRefused(`the database has the encoding ${encoding}: Inlet needs UTF8.`);
 }
 
-/** Before the first release tables had another form, which no migration leads away from. This sequence was part of it throughout. */
+/** Unreleased versions had other tables, which no migration supports. All of them had this sequence. */
 async function refuseDevelopmentTables(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ found: boolean }>("SELECT to_regclass('number_blocks') IS NOT NULL AS found");
   if (!rows[0]?.found) return;

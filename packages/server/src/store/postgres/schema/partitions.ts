@@ -1,6 +1,6 @@
 /**
- * Partitions by time: made ahead, and dropped when everything in them may go. One node does it at a time; the others find
- * nothing left to do. 001-tables.sql explains why tables are partitioned as they are.
+ * Partitions by time: created ahead, and dropped once none of their rows is needed. One node does it at a time; the others find
+ * nothing to do. 001-tables.sql explains how tables are partitioned.
  */
 
 import { setTimeout as pause } from "node:timers/promises";
@@ -13,7 +13,7 @@ import { DAY_MS, dayAt, firstRunNumber } from "../runs/run-number.ts";
 
 export type PartitionKind = "events" | "runs" | "requests";
 
-/** The tables of a kind are divided alike, and their partitions made and dropped together. */
+/** The tables of a kind are partitioned alike, and their partitions are created and dropped together. */
 const TABLES: Record<PartitionKind, readonly string[]> = {
   events: ["events"],
   runs: ["runs", "batched_events", "steps", "failed_attempts", "calls"],
@@ -21,17 +21,17 @@ const TABLES: Record<PartitionKind, readonly string[]> = {
 };
 const KEYS: Record<PartitionKind, string> = { events: "event_id", runs: "run_no", requests: "request_id" };
 const TEND_LOCK = 7_266;
-/** As long as this nobody need come by, and rows still find their partition. */
+/** How far ahead partitions are created: for this long, rows find their partition even if no node runs this code. */
 const AHEAD_DAYS = 3;
-/** Enough that what is kept too long, since partitions go whole, is a small part; few enough that there are never many. */
+/** Many enough that rows kept too long, because partitions are dropped whole, are a small part; few enough to keep their number low. */
 const PARTITIONS_PER_RETENTION = 30;
 const DAYS_MAX = 30;
-/** More than passes between the two looks at what a partition holds. */
+/** Longer than the time between the two checks of a partition. */
 const LOOK_BACK_MS = 60_000;
 /**
- * Whoever wants a table to itself waits for all who use it, and everybody else waits meanwhile: it is given up soon, and tried again.
- * Several tables are locked, and others use them in whatever order: all of it must be over before PostgreSQL looks for deadlocks, which
- * it does after a second, and might find in favour of the wrong one.
+ * A transaction that wants to lock a table exclusively waits for all that use it, and blocks all others meanwhile: it soon gives up and
+ * is retried. It locks several tables, which others use in any order: it must end before PostgreSQL's deadlock detection, which runs
+ * after a second and might abort the wrong transaction.
  */
 const LOCK_TIMEOUT_MS = 100;
 const LOCK_TRIES = 10;
@@ -39,7 +39,7 @@ const LOCK_PAUSE_MS = 200;
 
 type Outcome = "done" | "nothing to do";
 
-/** Somebody uses the tables: the transaction comes to nothing, and is tried again. */
+/** The tables are in use: the transaction is rolled back and retried. */
 class TablesInUse extends Error {}
 
 interface PartitionRow {
@@ -47,7 +47,7 @@ interface PartitionRow {
   to_day: number;
 }
 
-/** Partitions that are past, and those of no particular time: what is old there goes row by row, unless they are dropped whole. */
+/** Past partitions, and those without a time range: old rows there are deleted individually, unless the partition is dropped. */
 export async function tablesUntil(database: Database, kind: PartitionKind, until: number): Promise<string[]> {
   const table = TABLES[kind][0] as string;
   const rows = await database.query<PartitionRow>(
@@ -66,7 +66,7 @@ export async function tendPartitions(database: Database, { now, keptMs }: Retent
   }
 }
 
-/** Tables in use are tried again, for a while: another time, then. Says whether anything was done. */
+/** Retries while tables are in use, for a limited time. Returns whether anything was done. */
 async function whenFree(work: () => Promise<Outcome>): Promise<boolean> {
   for (let tries = 0; tries < LOCK_TRIES; tries++) {
     try {
@@ -89,13 +89,13 @@ function daysPerPartition(keptMs: number | null): number {
   return Math.min(DAYS_MAX, Math.max(1, Math.floor(keptMs / DAY_MS / PARTITIONS_PER_RETENTION)));
 }
 
-/** Days on which nobody was here have no partition: what came then is in the rest. */
+/** Days without a running node have no partition: their rows are in the rest. */
 async function makeNext(client: PoolClient, kind: PartitionKind, today: number, days: number): Promise<Outcome> {
   await client.query("SELECT pg_advisory_xact_lock($1)", [TEND_LOCK]);
   const { rows } = await client.query<{ last: number | null }>("SELECT max(to_day) AS last FROM time_partitions WHERE kind = $1", [kind]);
   const day = Math.max(rows[0]?.last ?? 0, today);
   if (day > today + AHEAD_DAYS) return "nothing to do";
-  // What came before its partition was made is in the rest, which nobody else may look at meanwhile.
+  // Rows that arrived before their partition existed are in the rest, which is locked meanwhile.
   const rest = TABLES[kind].map((table) => `${table}_rest`);
   await lockTables(client, rest);
   await makeOne(client, kind, day, day + days);
@@ -117,7 +117,7 @@ async function makeOne(client: PoolClient, kind: PartitionKind, fromDay: number,
   await client.query("INSERT INTO time_partitions (kind, from_day, to_day) VALUES ($1, $2, $3)", [kind, fromDay, toDay]);
 }
 
-/** As it is written in a statement: bounds of partitions cannot be parameters. */
+/** As a literal: bounds of partitions cannot be parameters. */
 function boundOf(kind: PartitionKind, day: number): string {
   if (kind === "runs") return String(firstRunNumber(day));
   return `'${kind === "requests" ? "req_" : ""}${firstIdAt(day * DAY_MS)}'`;
@@ -134,7 +134,7 @@ async function dropOld(database: Database, kind: PartitionKind, until: number): 
   );
   for (const { from_day } of old) {
     const tables = TABLES[kind].map((table) => partitionName(table, from_day));
-    // Looked through while nobody has to wait; what may have changed since is asked again under the lock.
+    // Checked without a lock first; what may have changed since is checked again under the lock.
     const [needed] = await database.query<{ stays: boolean }>(STAYS[kind](tables[0] as string), [until]);
     if (!needed?.stays) await whenFree(() => dropOne(database, kind, from_day, tables));
   }
@@ -152,7 +152,7 @@ function dropOne(database: Database, kind: PartitionKind, fromDay: number, table
   });
 }
 
-/** Throws TablesInUse when somebody else had one of them for too long. */
+/** Throws TablesInUse if another transaction held one of them for too long. */
 async function lockTables(client: PoolClient, tables: readonly string[]): Promise<void> {
   await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
   try {
@@ -162,7 +162,7 @@ async function lockTables(client: PoolClient, tables: readonly string[]): Promis
   }
 }
 
-/** Whether anything in a partition must stay: it is younger after all, not counted yet, or needed by what goes on. */
+/** Whether a row of a partition must be kept: it is too young, not counted yet, or needed by unfinished work. */
 const STAYS: Record<PartitionKind, (table: string) => string> = {
   events: (table) => `
     SELECT coalesce((SELECT max(sequence) FROM ${table}), 0) > (SELECT sequence FROM event_types_counted)
@@ -179,11 +179,11 @@ const STAYS: Record<PartitionKind, (table: string) => string> = {
       OR EXISTS (SELECT FROM queue JOIN ${table} AS p ON p.environment_id = queue.environment_id AND p.sequence = queue.event_no)
       OR EXISTS (SELECT FROM queue WHERE queue.kind = 'gather' AND queue.event_no <= (SELECT max(sequence) FROM ${table})) AS stays`,
   runs: (table) => `SELECT EXISTS (SELECT FROM ${table} WHERE ended_at IS NULL OR ended_at > $1) AS stays`,
-  // Their ids are made by the service, of the time they were received at.
+  // The service creates their ids from the time of receipt.
   requests: () => "SELECT false AND $1::bigint IS NULL AS stays",
 };
 
-/** What may have begun to matter since: a function was run anew with an old event. */
+/** Rows that may have become needed since: a function was rerun with an old event. */
 const STAYS_SINCE: Record<PartitionKind, (table: string) => string> = {
   events: (table) => `
     SELECT EXISTS (

@@ -1,6 +1,6 @@
 /**
- * The key that secrets are encrypted with, and the secrets under it. Without a setting the key is made once and kept in the database, for
- * all nodes: it then protects copies of single tables, not of the whole database. A key of the setting is not kept anywhere.
+ * The key that encrypts secrets, and the secrets under it. Without a setting, the key is generated once and stored in the database, for
+ * all nodes: it then protects copies of single tables, not of the whole database. A key from the setting is not stored.
  */
 
 import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
@@ -21,7 +21,7 @@ export async function openSecretBox(database: Database, given: readonly string[]
   return box;
 }
 
-/** Another node may change a secret at the same time: only what is still as it was read is written. */
+/** Another node may change a secret at the same time: a row is written only if it is unchanged since it was read. */
 async function reseal(database: Database, box: SecretBox): Promise<void> {
   for (const { table, id, column } of SEALED_COLUMNS) {
     const rows = await database.query<SealedRow>(`SELECT ${id} AS id, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL`);
@@ -44,7 +44,7 @@ interface RequestRow {
   detail: string;
 }
 
-/** While keys are rotated. Every request of an open step has an entry in the queue. */
+/** Used while keys are rotated. Every request of an open step has an entry in the queue. */
 async function resealRequests(database: Database, box: SecretBox): Promise<void> {
   for (const { environment_id, run_no, step_id, detail } of await database.query<RequestRow>(REQUESTS)) {
     const after = resealedDetail(box, { runNo: run_no, stepId: fromStoreText(step_id) as StepId }, fromStoreText(detail));

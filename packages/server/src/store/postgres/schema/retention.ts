@@ -1,6 +1,6 @@
 /**
- * Removes old events and runs row by row, where their partition could not be dropped: because something in it must stay, or
- * because it is of no particular time. In a partition that is not past nothing is removed: it will be dropped, which costs nothing.
+ * Removes old events and runs row by row, where their partition could not be dropped: because a row in it must be kept, or
+ * because it has no time range. In a partition that is not past, nothing is removed: it will be dropped later, which costs nothing.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
@@ -12,18 +12,18 @@ import { tablesUntil, tendPartitions } from "./partitions.ts";
 interface WalkRow {
   looked: number;
   removed: number;
-  /** Of the last one looked at; absent where the walk goes through all environments at once. */
+  /** Of the last row examined; absent if all environments are scanned together. */
   last_environment?: number | null;
   last: number | null;
   last_at: number | null;
-  /** Of the last in the order of receipt. */
+  /** Of the last row in order of receipt. */
   last_no?: number | null;
 }
 
 /** Beyond every number that is in use. */
 const LAST_NUMBER = Number.MAX_SAFE_INTEGER;
 
-/** In the order they were stored. What is not counted yet is kept until it is (event-types.ts). */
+/** In storage order. Events that are not counted yet are kept until they are (event-types.ts). */
 const REMOVE_EVENTS = (table: string, walk = `FROM ${table} WHERE sequence > $1 ORDER BY sequence LIMIT $2`) => `
   WITH walked AS MATERIALIZED (
     SELECT sequence, environment_id, event_id, received_at ${walk}
@@ -47,14 +47,14 @@ const REMOVE_EVENTS = (table: string, walk = `FROM ${table} WHERE sequence > $1 
     (SELECT sequence FROM walked ORDER BY received_at DESC, sequence DESC LIMIT 1) AS last_no
   FROM walked`;
 
-/** In the order of their receipt: of one environment, and of one name of it. */
+/** In order of receipt: of one environment, or of one name in it. */
 const WALK_ENVIRONMENT =
   "FROM events WHERE environment_id = $5 AND (received_at, sequence) > ($4, $1) ORDER BY received_at, sequence LIMIT $2";
 const WALK_NAME = `
   FROM events WHERE environment_id = $5 AND name_id = (SELECT name_id FROM event_names WHERE name = $6) AND (received_at, sequence) > ($4, $1)
   ORDER BY received_at, sequence LIMIT $2`;
 
-/** Environment by environment, in the order of their key. Waits and entries of the queue went when the run ended. */
+/** Environment by environment, in key order. Waits and queue entries were removed when the run ended. */
 const REMOVE_RUNS = (table: string, where = "(environment_id, run_no) > ($4, $1)") => `
   WITH walked AS MATERIALIZED (
     SELECT environment_id, run_no, event_nos, created_at, ended_at FROM ${table}
@@ -81,7 +81,7 @@ const REMOVE_RUNS = (table: string, where = "(environment_id, run_no) > ($4, $1)
 
 interface Walk {
   statement(table: string): string;
-  /** Each environment has an order of its own. */
+  /** Each environment has its own order. */
   isByEnvironment: boolean;
 }
 
@@ -92,8 +92,8 @@ const WALKS: Record<"events" | "runs", Walk> = {
 
 export function retentionStore(database: Database): RetentionStore {
   /**
-   * A cursor is a partition, a number in it, and the environment where each has an order of its own. When the last one looked at is too
-   * young, so are all after it in that order.
+   * A cursor is a partition, a number in it, and the environment if each has its own order. If the last row examined is too
+   * young, so are all rows after it in that order.
    */
   async function remove(kind: keyof typeof WALKS, { until, after, limit }: RemovalParams): Promise<Removal> {
     const { statement, isByEnvironment } = WALKS[kind];
@@ -112,7 +112,7 @@ export function retentionStore(database: Database): RetentionStore {
     return { removed, next: following === undefined ? null : `${following} -1` };
   }
 
-  /** Of one environment: partitions hold events of others too, so what is old goes row by row, wherever it is. */
+  /** Of one environment: partitions also contain events of others, so old rows are deleted individually everywhere. */
   async function removeEventsIn(environmentId: EnvironmentId, { name, until, after, limit }: EventRemovalParams): Promise<Removal> {
     const [at = -1, no = -1] = after?.split(" ").map(Number) ?? [];
     const named = name === undefined ? [] : [toStoreText(name)];
@@ -141,7 +141,7 @@ export function retentionStore(database: Database): RetentionStore {
       const [row] = await database.query<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
       return row?.bytes ?? 0;
     },
-    // Room is freed when a partition is dropped: the oldest is what can go first.
+    // Space is freed when a partition is dropped: the oldest partition can be dropped first.
     async retentionOldestAt() {
       const [row] = await database.query<{ day: number | null }>("SELECT min(to_day) AS day FROM time_partitions WHERE from_day > 0");
       return row?.day == null ? null : (row.day - 1) * DAY_MS;

@@ -1,4 +1,4 @@
-/** The record of webhook requests in PostgreSQL. */
+/** Recorded webhook requests in PostgreSQL. */
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import {
@@ -25,9 +25,9 @@ import { insertInto } from "../json-rows.ts";
 import { boundedSlice, REQUEST_BYTES, rowsWithin } from "../rows-within.ts";
 import { tablesUntil } from "../schema/partitions.ts";
 
-/** Rows looked at in one call, so that another webhook's traffic bounds nobody's wait. */
+/** Rows examined per call, so that other webhooks' traffic does not delay a caller. */
 const WINDOW_ROWS = 2_000;
-/** A transform may hold a request back this long after it was received, while others overtake it. */
+/** A transform may delay a request by this much after its receipt, while others overtake it. */
 const OVERTAKEN_MS = 60_000;
 
 const INSERT = `
@@ -44,7 +44,7 @@ export interface Recorded {
   eventId: EventId | null;
 }
 
-/** A request that is recorded again, because the answer to its commit was lost, is there already. */
+/** A request that is recorded again, because the response to its commit was lost, already exists. */
 export async function recordRequests(writes: GroupWrites, recorded: readonly Recorded[]): Promise<void> {
   if (recorded.length === 0) return;
   const [row] = await writes.rows<{ sequences: number[] }>(
@@ -108,7 +108,7 @@ export function webhookRequestStore(database: Database, writer: GroupCommit<Even
   };
 }
 
-/** Of one environment: its partitions hold those of others, so they go row by row. */
+/** Of one environment: its partitions contain rows of others, so rows are deleted individually. */
 async function expireRequestsIn(
   database: Database,
   environmentId: EnvironmentId,
@@ -125,7 +125,7 @@ async function expireRequestsIn(
   return removed.length;
 }
 
-/** Row by row, where the partition could not be dropped: see retention.ts. Nodes may sweep at the same time: what is gone is gone. */
+/** Row by row, where the partition could not be dropped: see retention.ts. Several nodes may do this at the same time. */
 async function expireRequests(database: Database, { receivedUntil, limit }: { receivedUntil: number; limit: number }): Promise<number> {
   let removed = 0;
   for (const table of await tablesUntil(database, "requests", receivedUntil)) {

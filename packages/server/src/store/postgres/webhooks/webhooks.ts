@@ -61,7 +61,7 @@ export function webhookStore(database: Database, announced: Announced, box: Secr
   };
 }
 
-/** Locks the webhook, so that two nodes change it one after the other. */
+/** Locks the webhook, so that nodes change it one after the other. */
 async function find(box: SecretBox, client: PoolClient, { environmentId, id }: WebhookKey): Promise<Webhook | null> {
   const isThis = "webhooks.environment_id = $1 AND webhooks.webhook_id = $2";
   await client.query(`SELECT 1 FROM webhooks WHERE ${isThis} FOR UPDATE`, [environmentId, id]);
@@ -95,7 +95,7 @@ async function change(box: SecretBox, client: PoolClient, key: WebhookKey, chang
   return find(box, client, key);
 }
 
-/** The version that shall be in force, made first if its text is new; null when an older one is asked for that never was. */
+/** The version to make current, created first if its source is new; null if the requested older version does not exist. */
 async function versionInForce(
   client: PoolClient,
   webhook: Webhook,

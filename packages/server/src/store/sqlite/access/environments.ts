@@ -27,7 +27,7 @@ export function environmentStore(db: DatabaseSync, writer: GroupCommit): Environ
   };
 }
 
-/** Undefined leaves a column as it is; null empties it. */
+/** Undefined leaves a column unchanged; null clears it. */
 function change(value: number | null | undefined): [number, number | null] {
   return value === undefined ? [0, null] : [1, value];
 }

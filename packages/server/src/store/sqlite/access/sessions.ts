@@ -1,4 +1,4 @@
-/** Sessions in SQLite. Few rows; looked up by hash on every call that carries the cookie. */
+/** Sessions in SQLite. Few rows; looked up by hash on every request with the cookie. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Session, SessionStore } from "../../contract/index.ts";

@@ -54,7 +54,7 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
     return new Map(rows.map(({ entry_no, function_no, subject }) => [`${function_no} ${subject}`, entry_no]));
   }
 
-  /** A schedule that stays keeps its entry: a tick that is due already is not lost. It is taken out of `schedules`. */
+  /** A schedule that still exists keeps its entry, so a tick that is already due is not lost. It is removed from `schedules`. */
   function registerFunction(app: App, registered: NewFunction, now: number, schedules: Map<string, number>): void {
     const { environmentId, no } = app;
     const { id, name, config } = registered;

@@ -1,6 +1,6 @@
 /**
- * The format of a backup: a header of 4 KiB with JSON, which names the length and the SHA-256 of what follows, and the database itself.
- * PostgreSQL has no twin of this: its own pg_dump makes consistent backups while nodes run.
+ * The format of a backup: a header of 4 KiB with JSON, which contains the length and the SHA-256 of the rest, then the database itself.
+ * PostgreSQL has no counterpart: pg_dump makes consistent backups while nodes run.
  */
 
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ const FORMAT = 1;
 export interface BackupHeader {
   createdAt: string;
   schema: number;
-  /** The key that secrets are encrypted with, if the folder keeps it; null: it was given by a setting. */
+  /** The key that encrypts secrets, if it is stored in the folder; null: it comes from a setting. */
   encryptionKey: string | null;
   bytes: number;
   sha256: string;
@@ -25,7 +25,7 @@ export function writeHeader(file: number, header: BackupHeader): void {
   writeSync(file, Buffer.from(`${text.padEnd(HEADER_BYTES - 1)}\n`), 0, HEADER_BYTES, 0);
 }
 
-/** Throws StoreRefused when the file is no backup. */
+/** Throws StoreRefused if the file is not a backup. */
 export function readHeader(path: string): BackupHeader {
   const file = openBackup(path);
   try {
@@ -49,7 +49,7 @@ function openBackup(path: string): number {
   }
 }
 
-/** Copies a file from one offset to another of the target; returns the SHA-256 of what was copied. */
+/** Copies a file from one offset to another of the target. Returns the SHA-256 of the copied bytes. */
 export function copyHashed(from: string, skipBytes: number, target: number, offset: number): { sha256: string; bytes: number } {
   const source = openSync(from, "r");
   const hash = createHash("sha256");
@@ -68,7 +68,7 @@ export function copyHashed(from: string, skipBytes: number, target: number, offs
   }
 }
 
-/** Before anything is copied: a file that was cut off is told from its length. */
+/** Called before anything is copied: a truncated file is detected by its length. */
 export function refuseCutOff(path: string, { bytes }: BackupHeader): void {
   const found = statSync(path).size - HEADER_BYTES;
   if (found !== bytes) throw new StoreRefused(`the backup ${path} is damaged: it holds ${found} bytes of data instead of ${bytes}`);

@@ -1,4 +1,4 @@
-/** Verifies a database file: SQLite's own check of every page and index, and that what rows refer to is there. */
+/** Verifies a database file: SQLite's own check of every page and index, and foreign keys. */
 
 import { DatabaseSync } from "node:sqlite";
 import { StoreRefused } from "../../contract/index.ts";
@@ -6,7 +6,7 @@ import { schemaKnown } from "../schema/migrate.ts";
 
 const FAULTS_SHOWN = 5;
 
-/** Returns its schema. Throws StoreRefused when it is damaged, or newer than this program. */
+/** Returns its schema version. Throws StoreRefused if it is damaged, or newer than this program. */
 export function checkDatabase(path: string): number {
   const faults = databaseFaults(path);
   if (faults.length > 0) throw new StoreRefused(`the database is damaged: ${faults.join("; ")}`);
@@ -21,7 +21,7 @@ export function checkDatabase(path: string): number {
   }
 }
 
-/** What is wrong with the file, the first few. */
+/** The first few faults of the file. */
 export function databaseFaults(path: string): string[] {
   let db: DatabaseSync | undefined;
   try {

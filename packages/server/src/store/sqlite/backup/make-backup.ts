@@ -1,6 +1,6 @@
 /**
- * Makes a backup of a data folder, also while a service uses it: SQLite's online backup, in one step, of a snapshot taken when it begins.
- * Everything that was acknowledged before is in it. Under its name the file is there whole, or not at all.
+ * Makes a backup of a data folder, even while a service uses it: SQLite's online backup, in one step, of a snapshot taken at the start.
+ * It contains everything acknowledged before. A file under the final name is always complete.
  */
 
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ import { readMove } from "../folder/moved-folder.ts";
 import { type BackupHeader, copyHashed, HEADER_BYTES, writeHeader } from "./backup-file.ts";
 import { checkDatabase } from "./check-database.ts";
 
-/** All pages in one step: a backup in several begins anew whenever another process has written. */
+/** All pages in one step: a backup in several steps restarts whenever another process writes. */
 const ALL_PAGES = 2 ** 31 - 1;
 
 export interface MakeBackupOptions {
@@ -22,7 +22,7 @@ export interface MakeBackupOptions {
   to: string;
 }
 
-/** Throws StoreRefused when there is nothing to back up, or the file exists already. */
+/** Throws StoreRefused if there is nothing to back up, or the file already exists. */
 export async function makeBackup({ folder, to }: MakeBackupOptions): Promise<BackupHeader> {
   const path = join(folder, DATABASE_FILE);
   if (!existsSync(path)) throw new StoreRefused(`there is no store in ${folder}; see --data-dir`);
@@ -75,7 +75,7 @@ function writeBackup(copy: string, part: string, facts: Pick<BackupHeader, "sche
   }
 }
 
-/** So that the file's name outlives a power failure too. Not every system lets a folder be opened. */
+/** Makes the file's name survive a power failure. Not every system allows a folder to be opened. */
 export function syncFolder(folder: string): void {
   try {
     const opened = openSync(folder, "r");

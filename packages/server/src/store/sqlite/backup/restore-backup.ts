@@ -1,6 +1,6 @@
 /**
- * Restores a backup into an empty folder. What is written is compared with the checksum before it gets its name, so a folder holds the whole
- * database or none; one whose restore was killed can be restored into again.
+ * Restores a backup into an empty folder. The copy is verified against the checksum before it gets its final name, so a folder contains
+ * the whole database or none. A folder whose restore was killed can be used again.
  */
 
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ export interface RestoreBackupOptions {
   folder: string;
 }
 
-/** Throws StoreRefused when the folder is not empty, or the file damaged. */
+/** Throws StoreRefused if the folder is not empty, or the file is damaged. */
 export function restoreBackup({ from, folder }: RestoreBackupOptions): BackupHeader {
   const header = readHeader(from);
   refuseCutOff(from, header);
@@ -45,7 +45,7 @@ function refuseFull(folder: string): void {
   if (found.length > 0) throw new StoreRefused(`the folder ${folder} is not empty (${found[0]}); choose another with --data-dir`);
 }
 
-/** The key is written before the database gets its name: alone it is what a killed restore left behind. */
+/** The key is written before the database gets its final name: a key without a database is left by a killed restore. */
 function isLeftOver(folder: string, name: string): boolean {
   return name === KEY_FILE && existsSync(join(folder, RESTORING_FILE));
 }

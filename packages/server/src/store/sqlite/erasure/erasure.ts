@@ -1,6 +1,6 @@
 /**
- * Erasure in SQLite. The writer overwrites what it frees (`secure_delete`), so the database file keeps no copy; `erasureSettle` empties the
- * write-ahead log, which still holds the pages as they were.
+ * Erasure in SQLite. The writer overwrites freed space (`secure_delete`), so the database file keeps no copy; `erasureSettle` truncates the
+ * write-ahead log, which still contains the old pages.
  */
 
 import type { DatabaseSync } from "node:sqlite";
@@ -34,7 +34,7 @@ const EVENTS_AFTER = `
   SELECT c.event_no FROM steps AS s CROSS JOIN runs AS r USING (run_no) CROSS JOIN runs AS c ON c.environment_id = r.environment_id AND c.run_id = s.detail
   WHERE s.run_no ${AMONG} AND s.kind = 'invoke'`;
 
-/** A duplicate is recorded with the id of the first event, by whichever webhook it came: then every record is looked at. */
+/** A duplicate is recorded with the id of the first event, possibly by another webhook: in that case every record is examined. */
 const REQUESTS = `
   UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', body = NULL, body_base64 = NULL, error = NULL, logs = '[]'
   WHERE sequence IN (

@@ -1,4 +1,4 @@
-/** Writes one batch of events with everything that follows from them, inside the transaction of the group it belongs to. */
+/** Writes one batch of events and everything they cause, inside the transaction of its group. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
@@ -12,7 +12,7 @@ import type { InternedIds } from "./interned-ids.ts";
 
 export interface AppendEvents {
   append(batch: EventBatch): EventAppendResult;
-  /** Inside the transaction of something else, which leases what follows. */
+  /** Appends inside the transaction of another operation, which leases the resulting work. */
   appendInside(allocation: LeaseAllocation, batch: EventBatch): EventAppendResult;
 }
 
@@ -32,7 +32,7 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, interned, startRun
     INSERT INTO dedup_keys (environment_id, dedup_id, event_id, first_seen_at) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET event_id = excluded.event_id, first_seen_at = excluded.first_seen_at`);
 
-  /** The event this one repeats, if any. Earlier events of the same group are seen too: their rows are in the transaction. */
+  /** The event that this one duplicates, if any. Covers earlier events of the same group: their rows are in the transaction. */
   function firstOf(batch: EventBatch, event: NewEvent, dedupId: string | null): EventId | null {
     const { environmentId } = batch;
     if (dedupId !== null) {

@@ -1,4 +1,4 @@
-/** Shapes of events in SQLite. */
+/** Inferred shapes of events in SQLite. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId } from "@inlet/protocol";

@@ -1,6 +1,6 @@
 /**
- * Event types in SQLite. Events are counted from their table, a stretch of sequence numbers at a time on the read thread, and the
- * sums added together with the number they reach to, in one transaction: so counts are exact, also after a crash.
+ * Event types in SQLite. The read thread counts a range of sequence numbers at a time from the events table. The counts are added together
+ * with the number reached, in one transaction, so they are exact even after a crash.
  */
 
 import type { DatabaseSync } from "node:sqlite";
@@ -39,7 +39,7 @@ export function eventTypeStore(db: DatabaseSync, writer: GroupCommit, reader: Re
   const counted = () => (progress.get() as { sequence: number }).sequence;
 
   function add({ sums, reached }: CountedStretch, from: number): void {
-    // Somebody else counted this stretch meanwhile.
+    // This range has been counted already.
     if (counted() !== from || reached === from) return;
     for (const { environment_id, name_id, hour, count, first, last } of sums) {
       addTotal.run(environment_id, name_id, first, last, count);

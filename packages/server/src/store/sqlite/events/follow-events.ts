@@ -1,4 +1,4 @@
-/** Reads events in the order of their commits, for live tails. Single reads of the read thread live here too. */
+/** Reads events in commit order, for live streams. Also contains the single reads of the read thread. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, EventId } from "@inlet/protocol";
@@ -7,7 +7,7 @@ import { PAGE_BYTES_MAX, sliceWithin } from "../../rows/byte-bounds.ts";
 import { bytesOfEvent, type EventRow, toStoredEvent } from "../../rows/event-rows.ts";
 import { selectEvents } from "./select-events.ts";
 
-/** Rows looked at in one call, so that another environment's traffic bounds nobody's wait. */
+/** Rows examined per call, so that other environments' traffic does not delay a caller. */
 const WINDOW_ROWS = 2_000;
 
 export function followEvents(
@@ -28,7 +28,7 @@ export function lastSequence(db: DatabaseSync): number {
   return row.last ?? 0;
 }
 
-/** A transform may hold an event back this long after it was received, while others overtake it. */
+/** A transform may delay an event by this much after its receipt, while others overtake it. */
 const OVERTAKEN_MS = 60_000;
 
 export function sequenceBefore(

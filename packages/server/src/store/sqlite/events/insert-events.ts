@@ -1,6 +1,6 @@
 /**
- * Writes the rows of a batch of events, many with one statement. Rows wait until there are enough of them, until the batch ends, or
- * until somebody has to find them in the table.
+ * Writes the rows of a batch of events, many with one statement. Rows are buffered until there are enough of them, until the batch ends,
+ * or until a query has to find them in the table.
  */
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
@@ -21,7 +21,7 @@ export type EventRowValues = [
   data: string,
 ];
 
-/** Rows that one statement writes, the largest number first. */
+/** Batch sizes of the prepared statements, largest first. */
 const SIZES = [20, 5, 1] as const;
 const VALUES_PER_ROW = 13;
 
@@ -30,7 +30,7 @@ export class InsertEvents {
   readonly #markMatched: StatementSync;
   readonly #statements: readonly { rows: number; insert: StatementSync }[];
   readonly #waiting: SQLInputValue[] = [];
-  /** Null: to be looked up. */
+  /** Null: not looked up yet. */
   #sequence: number | null = null;
 
   constructor(db: DatabaseSync) {
@@ -47,7 +47,7 @@ export class InsertEvents {
     return this.#sequence;
   }
 
-  /** Every event is in the table after this. */
+  /** After this, every event is in the table. */
   flush(): void {
     const values = this.#waiting;
     let written = 0;
@@ -58,13 +58,13 @@ export class InsertEvents {
     values.length = 0;
   }
 
-  /** The event started a function, or resumed a run, after it was stored. */
+  /** Marks an event that started a function, or resumed a run, after it was stored. */
   markMatched(sequence: number): void {
     if (this.#waiting.length > 0) this.flush();
     this.#markMatched.run(sequence);
   }
 
-  /** What a transaction that was rolled back wrote is not there. */
+  /** Discards rows of a transaction that was rolled back. */
   forget(): void {
     this.#waiting.length = 0;
     this.#sequence = null;

@@ -1,17 +1,17 @@
 /**
- * The numbers that stand for event names and sources in the events table, remembered, so that an ordinary event costs no
- * look-up. Forgotten when a transaction is rolled back: what it added is not there any more.
+ * Caches the numbers that represent event names and sources in the events table, so that a typical event needs no
+ * lookup. Cleared when a transaction is rolled back, because the numbers it added do not exist.
  */
 
 import type { DatabaseSync } from "node:sqlite";
 import { type EventSource, type SourceKind, toStoreText } from "../../contract/index.ts";
 
-/** The number of names is up to senders, so the cache is bounded. */
+/** Senders choose the names, so the cache is bounded. */
 const REMEMBERED_MAX = 10_000;
 
 export class InternedIds {
   readonly #nameIds = new Map<string, number>();
-  /** By kind, then by id: a key made of both would have to be put together and hashed for every request. */
+  /** By kind, then by id: a combined key would have to be concatenated and hashed for every request. */
   readonly #sourceNos = new Map<SourceKind, Map<string, number>>();
   readonly #findOrAddName: (name: string) => number;
   readonly #findOrAddSource: (source: EventSource) => number;

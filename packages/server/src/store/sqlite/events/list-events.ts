@@ -1,9 +1,9 @@
 /**
  * Lists events newest first, on the read thread.
  *
- * A list walks one or more index ranges ("streams"): the whole environment by time, one name by time, or one dedup id.
- * Filters that no index answers are applied to slices of a stream, with a pause after each slice so that other reads get
- * their turn, and with a time budget for the whole call: past it the page ends early and says where to go on.
+ * A list reads one or more index ranges ("streams"): the whole environment by time, one name by time, or one dedup id.
+ * Filters that no index supports are applied to slices of a stream, with a pause after each slice so that other reads can
+ * run, and with a time budget for the whole call: beyond it, the page ends early and says where to continue.
  */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
@@ -23,7 +23,7 @@ import {
 import { bytesOfEvent, type EventRow } from "../../rows/event-rows.ts";
 import { selectEvents } from "./select-events.ts";
 
-/** A wildcard that matches more names than this is answered by filtering the whole environment. */
+/** If a wildcard matches more names than this, the whole environment is filtered instead. */
 const MERGED_NAMES_MAX = 50;
 
 interface Stream {
@@ -47,7 +47,7 @@ export async function listEvents(db: DatabaseSync, params: EventListParams, comp
   return mergeStreams(collected, params.limit);
 }
 
-/** Chooses the narrowest streams; what they do not settle becomes a filter. */
+/** Chooses the narrowest streams; conditions that they do not cover become filters. */
 function plan(db: DatabaseSync, params: EventListParams, compileWhere: CompileWhere): { streams: Stream[]; filters: EventFilter[] } {
   const { name, dedupId } = params;
   const filters = payloadFilters(params, compileWhere);
@@ -75,7 +75,7 @@ function namesEqual(db: DatabaseSync, name: string): number[] {
   return rows.map(({ name_id }) => name_id);
 }
 
-/** The names that begin with `prefix`, in any environment; null when there are too many to walk one by one. */
+/** The names that begin with `prefix`, in any environment; null if there are too many to read one by one. */
 function namesWithPrefix(db: DatabaseSync, prefix: string): number[] | null {
   const rows = db
     .prepare("SELECT name_id, name FROM event_names WHERE name >= ? ORDER BY name LIMIT ?")

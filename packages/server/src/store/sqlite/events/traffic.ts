@@ -1,4 +1,4 @@
-/** Traffic in SQLite: the same figures by minute, kept for days, and by hour, kept for long. */
+/** Traffic in SQLite: the same counts by minute, retained for days, and by hour, retained longer. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { TrafficFigures, TrafficListParams, TrafficMinute, TrafficStore } from "../../contract/index.ts";

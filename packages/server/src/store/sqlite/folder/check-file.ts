@@ -1,6 +1,6 @@
 /**
- * Looks a database file over before it is used, cheaply: start-up must not grow with the data.
- * Damage in a page that is read later shows as StoreUnavailable then.
+ * Checks a database file before it is used, at a bounded cost: start-up time must not grow with the data.
+ * Damage in a page that is read later is reported as StoreUnavailable at that time.
  */
 
 import { existsSync, statSync } from "node:fs";
@@ -8,7 +8,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { StoreRefused } from "../../contract/index.ts";
 import { diskFault } from "../failures.ts";
 
-/** Checking every page of a file this size takes some tens of milliseconds. */
+/** Files up to this size are checked completely, which takes some tens of milliseconds. */
 const CHECKED_WHOLE_BYTES_MAX = 32 * 1024 * 1024;
 
 export function checkFile(db: DatabaseSync, path: string): void {
@@ -18,14 +18,14 @@ export function checkFile(db: DatabaseSync, path: string): void {
   if (row.quick_check !== "ok") throw damaged(path, row.quick_check);
 }
 
-/** Turns what opening and reading a bad file throws into a sentence. */
+/** Turns the error of opening or reading a bad file into a sentence. */
 export function refuseBadFile(path: string, error: unknown): unknown {
   if (error instanceof StoreRefused) return error;
   const fault = diskFault(error);
   return fault ? damaged(path, fault, error) : error;
 }
 
-/** A file cut short, by a copy that was broken off for instance. With a write-ahead log beside it the file may well be shorter. */
+/** Detects a truncated file, such as an incomplete copy. With a write-ahead log next to it, the file may legitimately be shorter. */
 function checkLength(db: DatabaseSync, path: string): void {
   const log = `${path}-wal`;
   if (existsSync(log) && statSync(log).size > 0) return;

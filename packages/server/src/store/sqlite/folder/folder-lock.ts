@@ -1,7 +1,7 @@
 /**
- * Makes sure that one process at a time uses a data folder.
+ * Ensures that only one process at a time uses a data folder.
  *
- * The lock is SQLite's own: an exclusive transaction, held open, on a file made for it. The operating system lets go of it
+ * The lock is SQLite's own: an exclusive transaction, held open, on a dedicated file. The operating system releases it
  * when the process ends in any way, so a crash leaves nothing to clean up.
  */
 

@@ -1,4 +1,4 @@
-/** Looks a data folder over without using it: for people who want to know what is wrong before a start, or while it runs. */
+/** Inspects a data folder without using it: for diagnosis before a start, or while the service runs. */
 
 import { accessSync, constants, existsSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -11,18 +11,18 @@ import { readMove } from "./moved-folder.ts";
 
 export interface FolderInspection {
   exists: boolean;
-  /** Null when files can be written there, else why not. */
+  /** Null if files can be written there, otherwise the reason. */
   notWritable: string | null;
   freeBytes: number;
   /** Of the database file and its log. */
   usedBytes: number;
-  /** Others on the machine may read it. */
+  /** Other users of the machine can read it. */
   isOpenToOthers: boolean;
-  /** The process that uses it now. */
+  /** The process that currently uses it. */
   inUseBy: string | null;
-  /** Where its data was moved to; null while it is here. */
+  /** Where its data was moved to; null if it was not moved. */
   movedTo: string | null;
-  /** Null without a database. */
+  /** Null if there is no database. */
   schema: { version: number; known: number } | null;
   /** Why the database cannot be read. */
   databaseFault: string | null;
@@ -46,7 +46,7 @@ export function inspectFolder(folder: string): FolderInspection {
   };
 }
 
-/** The folder would be made here. */
+/** The folder in which a missing data folder would be created. */
 function nearestFolder(folder: string): string {
   const parent = dirname(folder);
   return existsSync(parent) || parent === folder ? parent : nearestFolder(parent);
@@ -56,7 +56,7 @@ function writeFault(path: string, exists: boolean): string | null {
   const trial = join(path, `.inlet-doctor-${process.pid}`);
   try {
     if (!statSync(path).isDirectory()) return "it is not a folder";
-    // A folder that is only to be made in needs no trial, and should not be touched.
+    // Nothing is written to the parent of a missing folder: its permissions are enough.
     if (!exists) accessSync(path, constants.W_OK);
     else {
       writeFileSync(trial, "");
@@ -72,7 +72,7 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Whoever uses the folder holds an exclusive lock, which even a reader feels. */
+/** A process that uses the folder holds an exclusive lock, which blocks even a reader. */
 function userOf(folder: string): string | null {
   const path = join(folder, LOCK_FILE);
   if (!existsSync(path)) return null;

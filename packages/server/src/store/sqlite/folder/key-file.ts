@@ -1,6 +1,6 @@
 /**
- * The key that secrets are encrypted with, when no setting gives one: a file beside the database that only its owner can read. One key
- * per line, the first encrypts. It is made at the first start and never changed by the service.
+ * The key that encrypts secrets if no setting provides one: a file next to the database that only its owner can read. One key
+ * per line; the first encrypts. It is created at the first start and never changed by the service.
  */
 
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
@@ -10,7 +10,7 @@ import { ENCRYPTION_KEY_UNITS_MIN } from "../../rows/secret-box.ts";
 
 export const KEY_FILE = "inlet.key";
 
-/** Empty when there is no such file. */
+/** Empty if there is no such file. */
 export function readKeyFile(folder: string): string[] {
   const path = join(folder, KEY_FILE);
   const keys = lines(path);

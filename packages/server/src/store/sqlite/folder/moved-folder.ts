@@ -1,6 +1,6 @@
 /**
- * A folder whose data is being or was copied to a shared store carries a file that says so, and is not used any more: two services
- * on the same data would run every schedule and every sleeping run twice, and what the one accepts the other would not know.
+ * A folder whose data is being copied, or was copied, to a shared store contains a file that says so, and is no longer used: two services
+ * on the same data would run every schedule and every sleeping run twice, and neither would see what the other accepts.
  */
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { StoreRefused } from "../../contract/index.ts";
 export const MOVED_FILE = "inlet.moved";
 
 export interface Move {
-  /** The database it goes to knows it under the same name. */
+  /** The same name is recorded in the target database. */
   copyId: string;
   /** For people: where the data is now. */
   to: string;
@@ -21,7 +21,7 @@ export function readMove(folder: string): Move | null {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Move) : null;
 }
 
-/** Under its name it is there whole, or not at all: who is killed here begins again. */
+/** A file under the final name is always complete: a killed process starts over. */
 export function writeMove(folder: string, move: Move): void {
   const file = join(folder, MOVED_FILE);
   writeFileSync(`${file}.new`, `${JSON.stringify(move)}\n`, { mode: 0o600, flush: true });

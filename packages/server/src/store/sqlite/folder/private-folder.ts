@@ -1,6 +1,6 @@
 /**
- * Payloads and keys are private: the data folder is its owner's alone (0700), and so is every file of the store in it (0600). Files are made
- * so before SQLite opens them; those it adds get the mode of the database.
+ * Payloads and keys are private: only the owner can access the data folder (0700) and every store file in it (0600). Files are created
+ * with this mode before SQLite opens them; files that SQLite adds get the mode of the database.
  */
 
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
@@ -10,9 +10,9 @@ import { DATABASE_FILE } from "../database.ts";
 import { LOCK_FILE } from "./folder-lock.ts";
 
 const OTHERS = 0o077;
-/** Every file of the store begins so. */
+/** The prefix of every file of the store. */
 const OWN_FILE = /^inlet\./;
-/** Made by file systems, not by people. */
+/** Created by file systems, not by people. */
 const NOBODYS_FILES: ReadonlySet<string> = new Set(["lost+found"]);
 
 export function makePrivateFolder(folder: string): void {
@@ -40,7 +40,7 @@ function listed(folder: string): string[] {
   }
 }
 
-/** A folder that others use too is not ours to close. */
+/** The mode of a folder that is shared with other programs is left unchanged. */
 function mend(folder: string, names: readonly string[]): void {
   const stranger = names.find((name) => !OWN_FILE.test(name) && !NOBODYS_FILES.has(name));
   if (stranger === undefined) return close(folder, 0o700);
@@ -53,7 +53,7 @@ function close(path: string, mode: number): void {
   try {
     chmodSync(path, mode);
   } catch (error) {
-    // A disk that cannot be written is refused where the store is opened, with a better reason.
+    // If the disk is read-only, opening the store fails with a better reason.
     if ((error as NodeJS.ErrnoException).code === "EROFS") return;
     throw new StoreRefused(
       `${path} can be read by other users of this machine, and this user may not change that (${(error as Error).message}). Choose a folder that Inlet can make itself with --data-dir, or run: chmod ${mode.toString(8)} ${path}`,
@@ -62,7 +62,7 @@ function close(path: string, mode: number): void {
   }
 }
 
-/** What cannot be made here is refused where it is opened, with a better reason. */
+/** If a file cannot be created here, opening it fails with a better reason. */
 function makeFile(path: string): void {
   try {
     closeSync(openSync(path, "a", 0o600));

@@ -1,4 +1,4 @@
-/** Realtime messages in a process of its own: there are no other nodes. */
+/** Realtime messages within one process: there are no other nodes. */
 
 import type { RealtimeListener, RealtimeStore } from "../../contract/index.ts";
 

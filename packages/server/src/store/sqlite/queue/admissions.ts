@@ -1,4 +1,4 @@
-/** Admission of runs that wait at gates, in SQLite. */
+/** Admission of runs that wait in gates, in SQLite. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { FunctionNo, RunNo } from "@inlet/protocol";
@@ -30,7 +30,7 @@ export function admissionStore(db: DatabaseSync, { writer, lanes, limits, order,
     SELECT run_no, rank FROM queue INDEXED BY queue_by_lane WHERE lane_no = ? AND due_at <= ? ORDER BY rank LIMIT ?`);
   const dueCall = db.prepare("SELECT lane_no FROM queue WHERE run_no = ? AND step_id = '' AND kind = 'call' AND due_at <= ?");
   const moveRun = db.prepare("UPDATE runs SET lane_no = ? WHERE run_no = ?");
-  // Its timers stay among the timers.
+  // Its timers stay in the lane of timers.
   const moveEntries = db.prepare("UPDATE queue SET lane_no = iif(lane_no = ?2, ?1, lane_no), home_lane_no = ?1 WHERE run_no = ?3");
   const readMark = db.prepare("SELECT value FROM marks WHERE function_no = ? AND kind = 'throttle' AND key = ?");
   const writeMark = db.prepare(`
@@ -39,7 +39,7 @@ export function admissionStore(db: DatabaseSync, { writer, lanes, limits, order,
 
   function admit({ functionNo, limit, throttle, gates, now }: RunAdmitParams): RunAdmitResult {
     const room = Math.min(limit ? limits.free(limit, now) : ADMISSIONS_MAX, ADMISSIONS_MAX);
-    // One more than there is room for shows that somebody is left behind.
+    // Reading one more than can be admitted shows whether others are left waiting.
     const everyone = gates
       .flatMap((gate) => (waiting.all(lanes.no(gate.lane), now, room + 1) as unknown as WaitingRow[]).map((row) => ({ ...row, gate })))
       .sort((a, b) => a.rank - b.rank);
@@ -54,7 +54,7 @@ export function admissionStore(db: DatabaseSync, { writer, lanes, limits, order,
     return { admitted: count, waiting: [...left], more, nextAt: left.size > 0 && count < wanted ? nextAt : null };
   }
 
-  /** The run whose turn it is, once it is due and the throttle admits it. */
+  /** The first run in order, once it is due and the throttle admits it. */
   function admitInOrder({ functionNo, throttle, gates, now }: RunAdmitParams, key: string): RunAdmitResult {
     const next = order.next(functionNo, key);
     const laneNo = next === null ? undefined : dueCall.get(next, now)?.lane_no;

@@ -1,4 +1,4 @@
-/** Calls of paused functions in SQLite: among the timers, due never. */
+/** Calls of paused functions in SQLite: in the lane of timers, never due. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { FunctionNo, RunNo } from "@inlet/protocol";

@@ -1,8 +1,8 @@
-/** The numbers that stand for lanes in the queue, remembered. Forgotten when a transaction is rolled back. */
+/** Caches the numbers that represent lanes in the queue. Cleared when a transaction is rolled back. */
 
 import type { DatabaseSync } from "node:sqlite";
 
-/** Lanes are as many as the values of the users' concurrency keys. */
+/** There are as many lanes as values of the users' concurrency keys. */
 const REMEMBERED_MAX = 10_000;
 
 export class Lanes {

@@ -6,7 +6,7 @@ import type { LimitRule } from "../../contract/index.ts";
 
 type Listener = (ids: readonly string[]) => void;
 
-/** In place of an entry: the run itself holds the slot, until it has ended. */
+/** Used instead of an entry number: the run itself holds the slot until it has ended. */
 const OF_RUN = 0;
 
 export class Limits {
@@ -18,7 +18,7 @@ export class Limits {
   readonly #freed = new Set<string>();
 
   constructor(db: DatabaseSync) {
-    // What is held is due when its lease is over. After that it holds no slot.
+    // A leased entry is due again when its lease expires. From then on it holds no slot.
     this.#count = db.prepare(`
       SELECT count(*) AS used FROM limit_slots AS slot WHERE limit_id = ?1
         AND (entry_no = ${OF_RUN} OR EXISTS (SELECT 1 FROM queue WHERE queue.entry_no = slot.entry_no AND due_at > ?2))`);
@@ -27,7 +27,7 @@ export class Limits {
     this.#freeRun = db.prepare(`DELETE FROM limit_slots WHERE run_no = ? AND entry_no = ${OF_RUN} RETURNING limit_id`);
   }
 
-  /** How many slots are free of a limit. */
+  /** The number of free slots of a limit. */
   free({ id, cap }: LimitRule, now: number): number {
     return Math.max(cap - (this.#count.get(id, now)?.used as number), 0);
   }
@@ -44,12 +44,12 @@ export class Limits {
     this.noteFreed(idsOf(this.#freeEntry.all(runNo, entryNo)));
   }
 
-  /** What the run itself holds. */
+  /** Frees the slots that the run itself holds. */
   freeRun(runNo: RunNo): void {
     this.noteFreed(idsOf(this.#freeRun.all(runNo)));
   }
 
-  /** Who waits for one of these is told. */
+  /** Listeners of these limits are notified. */
   noteFreed(ids: readonly string[]): void {
     for (const id of ids) this.#freed.add(id);
   }
@@ -66,7 +66,7 @@ export class Limits {
     for (const listener of this.#listeners) listener(ids);
   }
 
-  /** What was rolled back did not happen. */
+  /** Discards notifications of a transaction that was rolled back. */
   forget(): void {
     this.#freed.clear();
   }

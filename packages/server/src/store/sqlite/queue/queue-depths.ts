@@ -1,12 +1,12 @@
-/** How much waits in the queue, on the read thread: asked for every few seconds, so it must stay cheap when a million calls wait. */
+/** The length of the queue, on the read thread: queried every few seconds, so it must stay cheap with a million waiting calls. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import type { FunctionQueueDepth, QueueDepth } from "../../contract/index.ts";
 
 /**
- * Lanes are counted from the index alone; of each only the first entry is looked at. What is held has the end of its lease for
- * rank, so if anything waits that nobody has taken, the first entry is one of that kind.
+ * Lanes are counted from the index alone; only the first entry of each is read. The rank of a leased entry is the end of its lease,
+ * so if a lane has any unleased entry, its first entry is unleased.
  */
 const DEPTHS = `
   SELECT first.environment_id, sum(counted.waiting) AS waiting, min(iif(first.leased_by IS NULL, first.due_at, NULL)) AS oldest

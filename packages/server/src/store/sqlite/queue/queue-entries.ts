@@ -1,4 +1,4 @@
-/** Entries of the queue, written inside the transaction of what they belong to, and leased at once where there is room. */
+/** Queue entries, written inside the transaction of the work they belong to, and leased at once if there is capacity. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
@@ -6,7 +6,7 @@ import { NO_TRIALS, type QueueListener, TIMER_LANE, type WaitOutcome } from "../
 import type { EntryPosition, EntryWrite, LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { Lanes } from "./lanes.ts";
 
-/** What a step has waited for. */
+/** What a step waited for. */
 export type Arrival = { eventSequence: number } | { endedRunNo: RunNo } | { outcome: WaitOutcome };
 
 interface MovedRow {
@@ -22,7 +22,7 @@ export class QueueEntries {
   readonly #renew;
   readonly #makeDue;
   readonly #listeners = new Set<QueueListener>();
-  /** SQLite would use the number of an entry that is gone again, while somebody still works with it. */
+  /** SQLite would reuse the number of a removed entry while a node may still work with it. */
   #nextNo: number;
 
   constructor(db: DatabaseSync, lanes: Lanes) {
@@ -47,18 +47,18 @@ export class QueueEntries {
       RETURNING entry_no, environment_id, function_no, attempt`);
   }
 
-  /** Tells those who watch that something of a lane can be claimed at that time. */
+  /** Tells listeners that an entry of a lane can be claimed at that time. */
   announce(lane: string, dueAt: number): void {
     for (const listener of this.#listeners) listener(lane, dueAt);
   }
 
-  /** Listeners are notified before the transaction ends: their own calls of the store come after it. */
+  /** Listeners are notified before the transaction ends: their own store operations run after it. */
   watch(listener: QueueListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** An entry of the same run, step and kind stays as it is; one of the same subject is moved. */
+  /** An existing entry of the same run, step and kind stays as it is; one of the same subject is moved. */
   add(allocation: LeaseAllocation, write: EntryWrite, position = allocation.position(write)): void {
     const { environmentId, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = write;
     const { lease, rank, dueAt } = position;
@@ -69,14 +69,14 @@ export class QueueEntries {
     if (row) this.#noteWritten(allocation, write, row.entry_no, position);
   }
 
-  /** The entry begins anew: another attempt, or one more discovery. */
+  /** Resets the entry: for another attempt, or one more discovery. */
   renew(allocation: LeaseAllocation, no: EntryNo, write: EntryWrite, position: EntryPosition): void {
     const { lease, lane, rank, dueAt } = position;
     this.#renew.run(this.#lanes.no(lane), rank, dueAt, write.attempt, lease ? 1 : 0, lease?.id ?? null, lease?.node ?? null, no);
     this.#noteWritten(allocation, write, no, position);
   }
 
-  /** What a step waited for has come: its entry is due. False when the time was over first, or something else came before. */
+  /** The awaited event, run or signal has arrived: the entry is due. False if it timed out first, or something else arrived before. */
   makeDue(allocation: LeaseAllocation, runNo: RunNo, stepId: StepId, arrival: Arrival): boolean {
     const eventSequence = "eventSequence" in arrival ? arrival.eventSequence : null;
     const endedRunNo = "endedRunNo" in arrival ? arrival.endedRunNo : null;

@@ -1,4 +1,4 @@
-/** Claiming, prolonging and recovering entries of the queue in SQLite. */
+/** Claiming, renewing and recovering queue entries in SQLite. */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EntryNo, EnvironmentId, FunctionNo, LeaseId, RunNo, StepId } from "@inlet/protocol";
@@ -23,12 +23,12 @@ import type { Limits } from "./limits.ts";
 import type { QueueEntries } from "./queue-entries.ts";
 import type { RunOrder } from "./run-order.ts";
 
-/** How far a low priority may put an entry behind those that come after it. */
+/** How far a low priority can move an entry back behind later ones. */
 const RANK_AHEAD_MAX_MS = 43_200_000;
 
-/** Leases that end are shorter than this by far; a clock that was set back further is made up for when they end. */
+/** Leases that expire are much shorter than this. After a larger backward clock change, entries recover when their leases expire. */
 const LEASE_MS_MAX = 3_600_000;
-/** Held entries have the end of their lease for rank: those that sleep for longer are not looked at. */
+/** The rank of a leased entry is the end of its lease: timers further ahead are not examined. */
 const HELD_ENTRIES = [`lane_no = 1 AND rank <= ?2 + ${LEASE_MS_MAX}`, `lane_no = 1 AND rank >= ${LEASE_WITHOUT_END}`, "lane_no > 1"];
 
 interface QueueRow {
@@ -93,7 +93,7 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, or
   const trials = { calling: trial("calling"), concluding: trial("concluding") };
   const remove = db.prepare("DELETE FROM queue WHERE entry_no = ? AND lease_id = ? RETURNING run_no");
   const lanesAfter = db.prepare("SELECT lane_no, key FROM lanes WHERE lane_no > max(?, 1) ORDER BY lane_no LIMIT ?");
-  // The last number stays, so that none is given out again: runs that have ended still have the number of their lane.
+  // The last number is kept, so that none is reused: ended runs still have the number of their lane.
   const forgetLane = db.prepare(`
     DELETE FROM lanes WHERE lane_no = ?1 AND lane_no < (SELECT max(lane_no) FROM lanes)
       AND NOT EXISTS (SELECT 1 FROM queue INDEXED BY queue_by_lane WHERE lane_no = ?1)
@@ -110,7 +110,7 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, or
     return { claimed, more: rows.length === room, fullLimits };
   }
 
-  /** Calls among the timers belong elsewhere: they are leased if their own lane has room, and else wait there. */
+  /** Calls in the lane of timers move to their own lane: they are leased if it has capacity, otherwise they wait there. */
   function take(row: QueueRow, offered: QueueClaimParams["lease"], allocation: LeaseAllocation): ClaimedEntry | null {
     const lane = lanes.key(row.home_lane_no);
     if (row.kind === "call" && row.lane_no !== row.home_lane_no && !allocation.take(lane)) {
@@ -126,13 +126,13 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, or
     return toClaimed(row, lane, leaseId, until);
   }
 
-  /** What is let go of needs no slot. */
+  /** A released entry needs no slot. */
   function freeSlots(no: EntryNo, row: unknown): void {
     const runNo = (row as { run_no: RunNo | null } | undefined)?.run_no ?? null;
     if (runNo !== null) limits.freeEntry(runNo, no);
   }
 
-  /** The last call of a run that has ended may be what the order of its key waits for. */
+  /** The order of a key may wait for the last call of an ended run. */
   function removeEntry(no: EntryNo, leaseId: LeaseId): void {
     const row = remove.get(no, leaseId) as { run_no: RunNo | null } | undefined;
     freeSlots(no, row);
@@ -155,7 +155,7 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, or
     return found;
   }
 
-  /** Runs that have ended no longer say which lane they stood in; all others have an entry that does. */
+  /** Ended runs no longer refer to their lane; all others have an entry that does. */
   function forgetLanes(after: number, limit: number): { forgotten: number; reached: number | null } {
     const rows = lanesAfter.all(after, limit) as { lane_no: number; key: string }[];
     const forgotten = rows.filter(({ lane_no }) => forgetLane.run(lane_no).changes > 0).length;

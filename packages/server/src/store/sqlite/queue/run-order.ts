@@ -1,4 +1,4 @@
-/** Positions of runs whose functions have an order, in SQLite: taken, passed and left inside transactions. */
+/** Positions of runs whose functions have an order, in SQLite: assigned, advanced and freed inside transactions. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, FunctionNo, RunId, RunNo } from "@inlet/protocol";
@@ -49,14 +49,14 @@ export class RunOrder {
       ORDER BY position LIMIT ?4`);
   }
 
-  /** At the end, or in the position of the run it stands in for. */
+  /** At the end, or in the position of the run that it replaces. */
   join(environmentId: EnvironmentId, runNo: RunNo, { functionNo, orderKey, inPlaceOf }: NewRun): void {
     if (orderKey === undefined) return;
     if (inPlaceOf !== undefined && this.#replace.run(runNo, inPlaceOf).changes > 0) return;
     this.#join.run(environmentId, functionNo, orderKey, runNo);
   }
 
-  /** Whose turn it is; null when none waits, or another has to leave first. */
+  /** The next run in order; null if none waits, or another has to leave first. */
   next(functionNo: FunctionNo, key: string): RunNo | null {
     return (this.#next.get(functionNo, key)?.run_no as RunNo | undefined) ?? null;
   }
@@ -75,7 +75,7 @@ export class RunOrder {
     this.leave(runNo);
   }
 
-  /** A run that leaves is gone once no call of it is under way. */
+  /** A leaving run is gone once none of its calls is in progress. */
   leave(runNo: RunNo): void {
     const row = this.#remove.get(runNo);
     if (row) this.#limits.noteFreed([orderId(row.function_no as FunctionNo, row.key as string)]);

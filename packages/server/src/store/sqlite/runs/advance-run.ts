@@ -1,4 +1,4 @@
-/** Changes one run: reads its state, asks what follows, and writes that. Inside one transaction; a run that has ended is never changed. */
+/** Changes one run: reads its state, makes the decision, and writes the result, in one transaction. An ended run is never changed. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { RunNo } from "@inlet/protocol";
@@ -13,7 +13,7 @@ import type { ResumeRuns } from "./resume-runs.ts";
 import type { RunStates } from "./run-state.ts";
 import type { Waits } from "./waits.ts";
 
-/** Events that a change gives rise to are appended by the one who appends events. */
+/** Appends the events that a change emits. */
 export type AppendInside = (allocation: LeaseAllocation, batch: EventBatch) => void;
 
 export interface AdvanceRunParts {
@@ -58,7 +58,7 @@ export class AdvanceRun {
     this.#resetAttempt = db.prepare("UPDATE queue SET attempt = 0 WHERE entry_no = ?");
   }
 
-  /** False when the run has ended, or the entry is not held under this lease any more. */
+  /** False if the run has ended, or the entry is no longer leased under this id. */
   advance(
     allocation: LeaseAllocation,
     runNo: RunNo,

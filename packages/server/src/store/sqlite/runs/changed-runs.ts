@@ -1,4 +1,4 @@
-/** Collects the runs a transaction changed and notifies watchers after the commit. Does nothing without watchers. */
+/** Collects the runs that a transaction changed and notifies watchers after the commit. Does nothing without watchers. */
 
 import type { RunNo } from "@inlet/protocol";
 
@@ -24,7 +24,7 @@ export class ChangedRuns {
     for (const listener of this.#listeners) listener(runNos);
   }
 
-  /** What was rolled back did not happen. */
+  /** Discards changes of a transaction that was rolled back. */
   forget(): void {
     this.#changed.clear();
   }

@@ -1,4 +1,4 @@
-/** Starting functions that have rules about it, in SQLite: marks read and written in the transaction that starts the run. */
+/** Starting functions with rules about their starts, in SQLite: marks are read and written in the transaction that starts the run. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
@@ -89,12 +89,12 @@ export function functionStartStore(db: DatabaseSync, parts: FunctionStartParts):
     });
   }
 
-  /** Whether the run it names is active is what counts about a singleton's mark; it is looked at again later. */
+  /** A singleton's mark is needed as long as the run it names is active, so it is examined again later. */
   function hold(functionNo: FunctionNo, { kind, key }: MarkKey, runNo: RunNo, now: number): void {
     writeMark.run(functionNo, kind, key, String(runNo), now + HELD_MARK_MS);
   }
 
-  /** The mark of a singleton whose run goes on stays. */
+  /** The mark of a singleton with an unfinished run is kept. */
   function expireMarks(until: number, limit: number): number {
     const rows = expiredMarks.all(until, limit) as { function_no: number; kind: string; key: string; value: string }[];
     for (const { function_no, kind, key, value } of rows) {

@@ -1,4 +1,4 @@
-/** Failed runs by function and error, on the read thread. */
+/** Failed runs grouped by function and error, on the read thread. */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";

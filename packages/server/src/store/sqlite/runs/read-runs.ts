@@ -1,6 +1,6 @@
 /**
- * Lists and shows runs, on the read thread. Run ids are ULIDs: their order is the order of creation, and a time is a prefix.
- * A list merges ranges of indexes, one for each function and status asked for, so it costs the same whatever else there is.
+ * Lists and shows runs, on the read thread. Run ids are ULIDs: they sort by creation time, and a time is a prefix.
+ * A list merges index ranges, one for each requested function and status, so its cost does not depend on other runs.
  */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
@@ -46,7 +46,7 @@ interface Stream {
   values: SQLInputValue[];
 }
 
-/** The second conditions are those the partial indexes were made with. */
+/** The second conditions are those of the partial indexes. */
 const OF_FUNCTION = "function_no = ? AND status = ? AND status <> 'completed'";
 const OF_FUNCTION_COMPLETED = "function_no = ? AND status = 'completed'";
 const OF_STATUS = "status = ? AND status <> 'completed'";
@@ -91,7 +91,7 @@ function ofFunction(no: FunctionNo, status: RunStatus): Stream {
   return { index: "runs_by_function_and_status", where: OF_FUNCTION, values: [no, status] };
 }
 
-/** What one event or one job started, or what is named, is little beside the rest: further filters need no index. */
+/** One event, one job or a list of ids selects few runs: further filters need no index. */
 function ofFew({ environmentId, status, functionNos, eventId, jobId, ids }: RunListParams): Stream {
   const where: string[] = [];
   const values: SQLInputValue[] = [];
@@ -112,7 +112,7 @@ const SEQUENCE = "SELECT sequence FROM events WHERE environment_id = ? AND event
 const OF_EVENT = `run_no IN (
   SELECT run_no FROM runs WHERE event_no = (${SEQUENCE}) UNION ALL SELECT run_no FROM batched_events WHERE event_no = (${SEQUENCE}))`;
 
-/** Ids alone are in the index: an environment may have many functions, and most of what their streams give is not shown. */
+/** Reads only ids, from the index: an environment may have many functions, and most rows of their streams are not shown. */
 function idsIn(db: DatabaseSync, params: RunListParams, { index, where, values }: Stream): RunId[] {
   const conditions = ["environment_id = ?", where];
   const bound: SQLInputValue[] = [params.environmentId, ...values];

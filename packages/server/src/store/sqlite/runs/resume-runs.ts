@@ -1,6 +1,6 @@
 /**
- * Events and signals, and the waits they end. The run itself is not changed here: the entry of the step that waits is made due and records which event
- * came, and whoever works on it resumes the run. A run that the event cancels gets an entry for that.
+ * Ends the waits that events and signals match. The run itself is not changed here: the entry of the waiting step becomes due and records the
+ * event, and the node that claims it resumes the run. A run that the event cancels gets an entry for that.
  */
 
 import type { EnvironmentId, StepId } from "@inlet/protocol";
@@ -35,7 +35,7 @@ export class ResumeRuns {
     this.#parts = parts;
   }
 
-  /** The event was just stored. */
+  /** Called when the event has just been stored. */
   resume(allocation: LeaseAllocation, environmentId: EnvironmentId, event: NewEvent, receivedAt: number, sequence: number): void {
     const { waits, rules, rows } = this.#parts;
     const candidates = waits.candidates(environmentId, event.name, (path) => rules.keyAt(event, path));
@@ -46,7 +46,7 @@ export class ResumeRuns {
     for (const wait of open) if (this.#matches(wait, event, sequence)) this.#end(allocation, wait, sequence);
   }
 
-  /** The wait was just stored: an event that came while it was on its way here is not missed. */
+  /** Called when the wait has just been stored, so that events stored shortly before it are not missed. */
   lookBack(allocation: LeaseAllocation, run: RunRecord, wait: NewWait): void {
     if (wait.kind !== "event") return;
     const stored = { ...wait, runNo: run.no };
@@ -57,7 +57,7 @@ export class ResumeRuns {
     }
   }
 
-  /** The run that the signal resumes; null when none waits for it. */
+  /** The run that the signal resumes; null if none waits for it. */
   signal(allocation: LeaseAllocation, environmentId: EnvironmentId, signal: string, value: string): RunRecord | null {
     const { waits, entries, states } = this.#parts;
     const found = waits.findSignal(environmentId, signalEventName(signal), allocation.now);
@@ -89,7 +89,7 @@ export class ResumeRuns {
     this.#parts.rows.markMatched(sequence);
   }
 
-  /** Whoever works on the entry cancels the run. A run has one at most. */
+  /** The node that claims the entry cancels the run. A run has at most one such entry. */
   cancel(allocation: LeaseAllocation, runNo: RunRecord["no"], sequence: number | null): void {
     const run = this.#parts.states.run(runNo);
     if (!run || run.endedAt !== null) return;

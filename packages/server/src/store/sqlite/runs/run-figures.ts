@@ -1,4 +1,4 @@
-/** Figures about a function's runs, on the read thread: when its newest runs were created, started and ended, and what waits. */
+/** Figures about a function's runs, on the read thread: when its newest runs were created, started and ended, and its waits. */
 
 import type { DatabaseSync } from "node:sqlite";
 import { type FunctionNo, firstIdAt } from "@inlet/protocol";
@@ -6,7 +6,7 @@ import { RUN_STATUSES, type RunStore, type RunTiming, type RunTimingsParams, toS
 
 const COLUMNS = "run_id, status, created_at, started_at, ended_at";
 const IN_TIME = "environment_id = ? AND function_no = ? AND run_id >= ? AND run_id < ?";
-/** One for each partial index: completed runs are in one of their own. */
+/** One for each partial index: completed runs have their own. */
 const COMPLETED = `SELECT ${COLUMNS} FROM runs INDEXED BY runs_completed_by_function
   WHERE ${IN_TIME} AND status = 'completed' ORDER BY run_id DESC LIMIT ?`;
 const OTHERS = `SELECT ${COLUMNS} FROM runs INDEXED BY runs_by_function_and_status

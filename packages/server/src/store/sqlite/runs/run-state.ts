@@ -1,4 +1,4 @@
-/** Reads what a decision about a run is made on, and what a call of its function needs. Inside or outside a transaction. */
+/** Reads the input of a decision about a run, and of a call to its function. Inside or outside a transaction. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, EnvironmentId, LeaseId, RunId, RunNo, StepId } from "@inlet/protocol";
@@ -19,7 +19,7 @@ import { type RequestRow, toStepRequest } from "../../rows/sealed-requests.ts";
 import type { SecretBox } from "../../rows/secret-box.ts";
 import { selectEvents } from "../events/select-events.ts";
 
-/** Bounds what a wait looks back over. */
+/** Bounds how many past events a new wait examines. */
 const RECENT_EVENTS_MAX = 10_000;
 
 export class RunStates {
@@ -64,7 +64,7 @@ export class RunStates {
     return row ? toRunRecord(row) : null;
   }
 
-  /** Null when the run has ended. */
+  /** Null if the run has ended. */
   state(runNo: RunNo): RunState | null {
     const run = this.run(runNo);
     if (!run || run.endedAt !== null) return null;
@@ -87,13 +87,13 @@ export class RunStates {
     });
   }
 
-  /** The request that an open step is. */
+  /** The request of an open step. */
   request(runNo: RunNo, stepId: StepId): StepRequest | null {
     const row = this.#request.get(runNo, stepId) as RequestRow | undefined;
     return row ? toStepRequest(this.#box, { runNo, stepId }, row) : null;
   }
 
-  /** Null when it has not ended, or is gone. */
+  /** Null if it has not ended, or no longer exists. */
   end(runNo: RunNo): RunEnd | null {
     const row = this.#end.get(runNo) as
       | { status: RunEnd["status"]; ended_at: number; output: string | null; error: string | null }
@@ -103,7 +103,7 @@ export class RunStates {
     return { status: row.status, endedAt: row.ended_at, output: row.output, error };
   }
 
-  /** Events of this name that were received since, oldest first, read as they are asked for. */
+  /** Events of this name received since then, oldest first, read lazily. */
   *eventsSince(environmentId: EnvironmentId, name: string, since: number): Generator<StoredEvent> {
     const rows = this.#eventsSince.iterate(environmentId, toStoreText(name), since);
     for (const row of rows) yield toStoredEvent(row as unknown as EventRow);

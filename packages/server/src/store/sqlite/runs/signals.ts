@@ -1,4 +1,4 @@
-/** Signals in SQLite: found, and handed to the step that waits, in one transaction. */
+/** Signals in SQLite: the waiting step is found, and the signal delivered to it, in one transaction. */
 
 import type { SignalStore } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";

@@ -77,13 +77,13 @@ export class StartRuns {
     this.#insertStep.run(runNo, id, kind, name, status, position, startedAt, endedAt, attempts, until, detail, value);
   }
 
-  /** For an event that was stored before: from now on it counts as matched. */
+  /** For an event that was stored earlier: from now on it counts as matched. */
   startForStored(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
     for (const sequence of run.eventSequences ?? [eventSequence]) this.#rows.markMatched(sequence);
     return this.start(allocation, environmentId, eventSequence, run);
   }
 
-  /** A function with rules about its starts: what happens is decided when the entry is worked on. */
+  /** A function with rules about its starts: the decision is made when the entry is processed. */
   request(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, { functionNo, dueAt }: NewStart): void {
     this.#entries.add(allocation, {
       ...{ environmentId, functionNo, dueAt, eventSequence, kind: "start", lane: TIMER_LANE, rank: dueAt },

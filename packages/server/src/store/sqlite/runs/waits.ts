@@ -1,4 +1,4 @@
-/** Events and signals that runs wait for: written, found by an event or a signal, and dropped with the step or the run they belong to. */
+/** Events and signals that runs wait for: written, found by event or signal, and removed with their step or run. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, RunNo, StepId } from "@inlet/protocol";
@@ -15,7 +15,7 @@ interface WaitRow {
 }
 
 export class Waits {
-  /** Most installations wait for nothing most of the time: then an event costs no look-up. */
+  /** Usually nothing waits: then an event needs no lookup. */
   #mayExist = true;
   readonly #any;
   readonly #insert;
@@ -53,7 +53,7 @@ export class Waits {
     this.#insert.run(...found, kind, runNo, stepId, expression, since, expiresAt);
   }
 
-  /** False when another run waits for the signal, and is not to be replaced. */
+  /** False if another run waits for the signal and is not to be replaced. */
   claimSignal(environmentId: EnvironmentId, runNo: RunNo, wait: NewWait, now: number): boolean {
     this.#mayExist = true;
     const { eventName, stepId, since, expiresAt, onConflict } = wait;
@@ -67,7 +67,7 @@ export class Waits {
     return row ? { runNo: row.run_no, stepId: row.step_id } : null;
   }
 
-  /** Waits for this event name whose key fits, those without a key among them. */
+  /** Waits for this event name whose key matches, and those without a key. */
   candidates(environmentId: EnvironmentId, eventName: string, keyAt: (path: string) => string | null): StoredWait[] {
     if (!this.#mayExist) return [];
     this.#mayExist = this.#any.get() !== undefined;
@@ -82,7 +82,7 @@ export class Waits {
     return found;
   }
 
-  /** What a transaction that was rolled back saw is not so. */
+  /** After a rollback, waits may exist that the transaction did not see. */
   forget(): void {
     this.#mayExist = true;
   }

@@ -1,5 +1,5 @@
--- All tables: what is needed to accept an event, recognise it when it comes again, find it later, and run functions for it.
--- The environment leads every key, as in PostgreSQL, where a sharded server distributes by it.
+-- All tables: for accepting events, recognising duplicates, finding events later, and running functions.
+-- The environment is the first column of every key, as in PostgreSQL, where a sharded server distributes by it.
 
 CREATE TABLE environments (
   environment_id INTEGER PRIMARY KEY,
@@ -8,13 +8,13 @@ CREATE TABLE environments (
   created_at     INTEGER NOT NULL,
   archived_at    INTEGER,
   body_bytes_max INTEGER,
-  -- How long things are kept; null: as long as those of the installation.
+  -- Retention times; null: as set for the installation.
   event_retention_ms   INTEGER,
   run_retention_ms     INTEGER,
   request_retention_ms INTEGER
 ) STRICT;
 
--- Keys are recognised by their hash. Only signing keys keep their text, encrypted: signing needs it.
+-- Keys are looked up by their hash. Only signing keys store their text, encrypted: signing requires it.
 CREATE TABLE keys (
   key_id         TEXT PRIMARY KEY,
   kind           TEXT NOT NULL CHECK (kind IN ('event', 'api', 'signing')),
@@ -36,8 +36,7 @@ CREATE TABLE keys (
   CHECK ((kind = 'api') = (role IS NOT NULL))
 ) STRICT;
 
--- Names and sources repeat in nearly every event. As numbers they make an event a quarter cheaper to store, because the rows
--- and above all the keys of the indexes are smaller.
+-- Names and sources repeat in nearly every event. As numbers they keep the rows, and above all the index keys, small.
 CREATE TABLE event_names (
   name_id INTEGER PRIMARY KEY,
   name    TEXT NOT NULL UNIQUE
@@ -50,7 +49,7 @@ CREATE TABLE event_sources (
   UNIQUE (source_kind, source_id)
 ) STRICT;
 
--- `sequence` is the rowid: appending to the end of one tree, and an order of commits that live tails can follow.
+-- `sequence` is the rowid: rows are appended to the end of one tree, in commit order, which live streams follow.
 -- `data` and `extras` are the sender's own text. JSON columns would reorder keys and round numbers.
 CREATE TABLE events (
   sequence       INTEGER PRIMARY KEY,
@@ -67,7 +66,7 @@ CREATE TABLE events (
   -- The sender's traceparent.
   trace          TEXT,
   extras         TEXT,
-  -- How it breaks the schema declared for its name, as JSON; null: it does not, or nobody wants to know.
+  -- How it violates the schema declared for its name, as JSON; null: it does not, or it is not marked.
   schema_errors  TEXT,
   data           TEXT NOT NULL
 ) STRICT;
@@ -77,7 +76,7 @@ CREATE INDEX events_by_time ON events (environment_id, received_at);
 CREATE INDEX events_by_name ON events (environment_id, name_id, received_at);
 CREATE INDEX events_by_dedup_id ON events (environment_id, dedup_id, received_at) WHERE dedup_id IS NOT NULL;
 
--- Apart from events, so that the guard expires by its own window and not with the payloads.
+-- Stored apart from events, so that dedup ids expire with their own window and not with the payloads.
 CREATE TABLE dedup_keys (
   environment_id INTEGER NOT NULL,
   dedup_id       TEXT NOT NULL,
@@ -88,14 +87,14 @@ CREATE TABLE dedup_keys (
 
 CREATE INDEX dedup_keys_by_age ON dedup_keys (environment_id, first_seen_at);
 
--- One row, written to find out whether writing works.
+-- One row, written to check whether the store is writable.
 CREATE TABLE probe (
   only_row   INTEGER PRIMARY KEY CHECK (only_row = 1),
   written_at INTEGER NOT NULL
 ) STRICT;
 INSERT INTO probe VALUES (1, 0);
 
--- Webhook consumers. `verify`, `handshake`, `answer` and `mirror` are JSON; `secrets` is JSON too, encrypted.
+-- Webhooks. `verify`, `handshake`, `answer` and `mirror` are JSON; `secrets` is JSON too, encrypted.
 CREATE TABLE webhooks (
   webhook_id     TEXT PRIMARY KEY,
   environment_id INTEGER NOT NULL REFERENCES environments (environment_id),
@@ -114,8 +113,8 @@ CREATE TABLE webhooks (
   deleted_at     INTEGER
 ) STRICT;
 
--- Tokens are never forgotten: one that was rotated away must not pass for an unknown key, nor be given out again.
--- They are kept as they are, because people must be able to read the URL again.
+-- Tokens are never deleted: a rotated token must not be treated as an unknown key, nor be generated again.
+-- They are stored in plain text, because people must be able to read the URL again.
 CREATE TABLE webhook_tokens (
   token      TEXT PRIMARY KEY,
   webhook_id TEXT NOT NULL REFERENCES webhooks (webhook_id),
@@ -131,8 +130,8 @@ CREATE TABLE webhook_versions (
   PRIMARY KEY (webhook_id, version)
 ) STRICT, WITHOUT ROWID;
 
--- `environment_id` is the webhook's own, which leads the key; `delivered_to` is where the event went, the branch for instance.
--- `verified_at` is the time of receipt that a signature's age was judged by, null where nothing was verified.
+-- `environment_id` is the webhook's own, which leads the key; `delivered_to` is the environment of the event, such as a branch.
+-- `verified_at` is the time of receipt against which the age of a signature was checked; null if nothing was verified.
 CREATE TABLE webhook_requests (
   sequence          INTEGER PRIMARY KEY,
   environment_id    INTEGER NOT NULL,
@@ -177,7 +176,7 @@ CREATE TABLE apps (
   UNIQUE (environment_id, name)
 ) STRICT;
 
--- Never deleted: runs of a function that is gone are still shown.
+-- Never deleted: runs of a removed function are still shown.
 CREATE TABLE functions (
   function_no    INTEGER PRIMARY KEY,
   environment_id INTEGER NOT NULL REFERENCES environments (environment_id),
@@ -188,12 +187,12 @@ CREATE TABLE functions (
   created_at     INTEGER NOT NULL,
   updated_at     INTEGER NOT NULL,
   archived_at    INTEGER,
-  -- Set while its runs wait.
+  -- Set while the function is paused.
   paused_at      INTEGER,
   UNIQUE (environment_id, function_id)
 ) STRICT;
 
--- `event_no` is the sequence of the event that started the run, `event_nos` a JSON array where there are several.
+-- `event_no` is the sequence number of the event that started the run, `event_nos` a JSON array if there are several.
 CREATE TABLE runs (
   run_no          INTEGER PRIMARY KEY,
   environment_id  INTEGER NOT NULL,
@@ -221,20 +220,20 @@ CREATE TABLE runs (
 
 CREATE UNIQUE INDEX runs_by_id ON runs (environment_id, run_id);
 CREATE INDEX runs_by_event ON runs (event_no);
--- A run that has completed is in one of these, any other in the other two: lists are merged from them.
+-- Completed runs are in the first of these indexes, all others in the other two. Lists merge them.
 CREATE INDEX runs_completed_by_function ON runs (environment_id, function_no, run_id) WHERE status = 'completed';
 CREATE INDEX runs_by_function_and_status ON runs (environment_id, function_no, status, run_id) WHERE status <> 'completed';
 CREATE INDEX runs_by_status ON runs (environment_id, status, run_id) WHERE status <> 'completed';
 CREATE INDEX runs_by_job ON runs (environment_id, job_id, run_id) WHERE job_id IS NOT NULL;
 
--- The events of a batch beside the first, which the run itself names: so that a run is found by each of its events.
+-- The events of a batch except the first, which the run itself names: finds a run by each of its events.
 CREATE TABLE batched_events (
   event_no INTEGER NOT NULL,
   run_no   INTEGER NOT NULL,
   PRIMARY KEY (event_no, run_no)
 ) STRICT, WITHOUT ROWID;
 
--- `value` is what the SDK is given for a step that is done; `done_position` is its place in the order of completion.
+-- `value` is what the SDK receives for a completed step; `done_position` is its position in the order in which steps ended.
 CREATE TABLE steps (
   run_no        INTEGER NOT NULL,
   step_id       TEXT NOT NULL,
@@ -252,7 +251,7 @@ CREATE TABLE steps (
   PRIMARY KEY (run_no, step_id)
 ) STRICT, WITHOUT ROWID;
 
--- Calls that failed. The others are seen by what they left behind.
+-- Failed calls. Others are visible by their results.
 CREATE TABLE failed_attempts (
   run_no      INTEGER NOT NULL,
   ended_at    INTEGER NOT NULL,
@@ -271,9 +270,9 @@ CREATE TABLE lanes (
 ) STRICT;
 INSERT INTO lanes VALUES (1, 'timers');
 
--- An entry that is held has `lease_id` and `leased_by` set, and is due again when its lease is over. While it waits for its time it
--- stands in lane 1, and `home_lane_no` says where it goes then. `again` asks for one more discovery after the one under way.
--- `event_no`, `ended_run_no` and `outcome` (of a wait for a signal, as JSON) say what a wait has come to, before its time was over.
+-- A leased entry has `lease_id` and `leased_by` set, and is due again when its lease expires. An entry that is due later is
+-- in lane 1; `home_lane_no` is the lane it moves to then. `again` requests one more discovery after the one in progress.
+-- `event_no`, `ended_run_no` and `outcome` (of a wait for a signal, as JSON) contain the result of a wait that ended before its timeout.
 CREATE TABLE queue (
   entry_no       INTEGER PRIMARY KEY,
   environment_id INTEGER NOT NULL,
@@ -299,17 +298,17 @@ CREATE TABLE queue (
 ) STRICT;
 
 CREATE INDEX queue_by_lane ON queue (lane_no, rank);
--- Which lanes are still needed by entries that stand among the timers.
+-- Finds the lanes that entries in the lane of timers still need.
 CREATE INDEX queue_by_home_lane ON queue (home_lane_no) WHERE lane_no <> home_lane_no;
 CREATE UNIQUE INDEX queue_by_run ON queue (run_no, step_id, kind) WHERE run_no IS NOT NULL;
--- Old events are removed, unless something still needs them.
+-- Finds the events that must not be removed, because entries still need them.
 CREATE INDEX queue_by_event ON queue (event_no) WHERE event_no IS NOT NULL;
 -- Calls of paused functions (HELD_UNTIL).
 CREATE INDEX queue_held ON queue (function_no, run_no) WHERE due_at = 8640000000000000;
 CREATE UNIQUE INDEX queue_by_subject ON queue (function_no, kind, subject) WHERE subject IS NOT NULL;
 
--- Events that resume or cancel a run. `match_path` and `match_key` find one of many waits without trying each. Events received
--- before `since` do not count.
+-- Events that resume or cancel a run. `match_path` and `match_key` find one of many waits without testing each. Events received
+-- before `since` do not match.
 CREATE TABLE waits (
   wait_no        INTEGER PRIMARY KEY,
   environment_id INTEGER NOT NULL,
@@ -326,10 +325,10 @@ CREATE TABLE waits (
 
 CREATE INDEX waits_by_event ON waits (environment_id, event_name, match_path, match_key);
 CREATE INDEX waits_by_run ON waits (run_no);
--- One run waits for a signal.
+-- At most one run waits for a signal.
 CREATE UNIQUE INDEX waits_by_signal ON waits (environment_id, event_name) WHERE kind = 'signal';
 
--- What rate limits, throttles, debounces, batches and singletons remember.
+-- The state of rate limits, throttles, debounces, batches and singletons.
 CREATE TABLE marks (
   function_no INTEGER NOT NULL,
   kind        TEXT NOT NULL,
@@ -351,7 +350,7 @@ CREATE TABLE limit_slots (
 
 CREATE INDEX limit_slots_by_run ON limit_slots (run_no, entry_no);
 
--- Runs of functions with an order, by key, until they are over (contract/orders.ts). Positions are never given out again.
+-- Runs of functions with an order, by key, until they are gone (contract/orders.ts). Positions are never reused.
 CREATE TABLE ordered_runs (
   position       INTEGER PRIMARY KEY AUTOINCREMENT,
   environment_id INTEGER NOT NULL,
@@ -367,8 +366,8 @@ CREATE INDEX ordered_runs_in_turn ON ordered_runs (function_no, key) WHERE state
 CREATE INDEX ordered_runs_held ON ordered_runs (environment_id, position) WHERE state = 'held';
 CREATE UNIQUE INDEX ordered_runs_by_run ON ordered_runs (run_no);
 
--- Every call of an app, as people look for it when a run puzzles them. Kept as long as the run; what was sent is not kept again,
--- and of the answer only how it begins. Appended to the end of one tree: half the cost of standing beside the run's steps.
+-- Every call of an app, for the analysis of runs. Retained as long as the run. The request is not stored again, and only the beginning
+-- of the response. Appended to the end of one tree, which is cheaper than storing calls next to the run's steps.
 
 CREATE TABLE calls (
   call_no       INTEGER PRIMARY KEY,
@@ -400,7 +399,7 @@ CREATE TABLE cancellations (
   PRIMARY KEY (environment_id, cancellation_id)
 ) STRICT, WITHOUT ROWID;
 
--- People signed in to the dashboard. The token itself is only in their browser.
+-- People signed in to the dashboard. Only their browser has the token itself.
 CREATE TABLE sessions (
   session_id   TEXT PRIMARY KEY,
   hash         TEXT NOT NULL UNIQUE,
@@ -413,7 +412,7 @@ CREATE TABLE sessions (
   person       TEXT
 ) STRICT;
 
--- Names as they were when it happened, so that an entry still tells its story when key or webhook are gone.
+-- Names as they were at the time, so that an entry is still readable when the key or webhook no longer exists.
 CREATE TABLE audit_log (
   sequence    INTEGER PRIMARY KEY,
   at          INTEGER NOT NULL,
@@ -428,10 +427,10 @@ CREATE TABLE audit_log (
   details     TEXT NOT NULL
 ) STRICT;
 
--- People and pipelines change things a few times a minute at most: filters walk this index, and need none of their own.
+-- People and pipelines make a few changes per minute at most: filters scan this index, and need none of their own.
 CREATE INDEX audit_log_by_time ON audit_log (at);
 
--- Calls that created something, so that a client that lost the answer can ask again.
+-- Requests that created something, so that a client that lost the response can repeat them.
 CREATE TABLE idempotency_keys (
   owner       TEXT NOT NULL,
   key         TEXT NOT NULL,
@@ -444,8 +443,8 @@ CREATE TABLE idempotency_keys (
 
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (started_at);
 
--- What the overview shows. Kept as sums, because counting ten million events takes seconds, and beside the events, so that accepting
--- one costs no more.
+-- The figures of the overview. Stored as sums, because counting millions of events takes seconds, and apart from the events, so that
+-- accepting an event costs nothing extra.
 CREATE TABLE event_types (
   environment_id INTEGER NOT NULL,
   name_id        INTEGER NOT NULL,
@@ -455,7 +454,7 @@ CREATE TABLE event_types (
   PRIMARY KEY (environment_id, name_id)
 ) STRICT, WITHOUT ROWID;
 
--- What people set for a name, whether or not an event of it was seen.
+-- Settings of a name, whether or not such an event was ever seen.
 CREATE TABLE event_type_settings (
   environment_id INTEGER NOT NULL REFERENCES environments (environment_id),
   name           TEXT NOT NULL,
@@ -463,7 +462,7 @@ CREATE TABLE event_type_settings (
   PRIMARY KEY (environment_id, name)
 ) STRICT, WITHOUT ROWID;
 
--- What people declare about events of a name: a JSON Schema of their data, and what happens to those that break it.
+-- Declarations about events of a name: a JSON Schema of their data, and what happens to events that do not match it.
 CREATE TABLE event_schemas (
   environment_id INTEGER NOT NULL REFERENCES environments (environment_id),
   name           TEXT NOT NULL,
@@ -486,7 +485,7 @@ CREATE TABLE event_schema_versions (
   PRIMARY KEY (environment_id, name, version)
 ) STRICT, WITHOUT ROWID;
 
--- Shapes of events as they were seen, as JSON, made behind the events.
+-- Inferred shapes of events, as JSON, computed in the background.
 CREATE TABLE event_shapes (
   environment_id INTEGER NOT NULL,
   name           TEXT NOT NULL,
@@ -494,14 +493,14 @@ CREATE TABLE event_shapes (
   PRIMARY KEY (environment_id, name)
 ) STRICT, WITHOUT ROWID;
 
--- One row: the sequence number up to which events were looked at for their shapes.
+-- One row: the sequence number up to which events were examined for their shapes.
 CREATE TABLE event_shapes_read (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   sequence INTEGER NOT NULL
 ) STRICT;
 INSERT INTO event_shapes_read VALUES (1, 0);
 
--- `hour` is counted from 1970.
+-- `hour` is the number of hours since 1970.
 CREATE TABLE event_type_hours (
   environment_id INTEGER NOT NULL,
   name_id        INTEGER NOT NULL,
@@ -512,7 +511,7 @@ CREATE TABLE event_type_hours (
 
 CREATE INDEX event_type_hours_by_age ON event_type_hours (hour);
 
--- One row: the sequence number up to which events are in these sums.
+-- One row: the sequence number up to which events are included in these sums.
 CREATE TABLE event_types_counted (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   sequence INTEGER NOT NULL

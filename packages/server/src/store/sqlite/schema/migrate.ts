@@ -1,4 +1,4 @@
-/** Brings a database file to the schema of this program: numbered SQL files, forward only, each in a transaction of its own. */
+/** Migrates a database file to the schema of this program: numbered SQL files, forward only, each in its own transaction. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -6,7 +6,7 @@ import { StoreRefused } from "../../contract/index.ts";
 
 const MIGRATIONS = new URL("./", import.meta.url);
 
-/** Schemas up to this number were written by programs that were never released. */
+/** Schemas up to this number were written by unreleased programs. */
 const UNRELEASED = 200;
 
 export function migrate(db: DatabaseSync, path: string): void {
@@ -28,7 +28,7 @@ export function migrate(db: DatabaseSync, path: string): void {
   }
 }
 
-/** The newest schema this program knows. */
+/** The newest schema that this program knows. */
 export function schemaKnown(): number {
   return UNRELEASED + migrationFiles().length;
 }

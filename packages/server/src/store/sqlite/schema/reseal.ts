@@ -1,4 +1,4 @@
-/** The key that secrets are encrypted with, and the secrets under it: see key-file.ts. */
+/** Finds or creates the key that encrypts secrets, and encrypts stored secrets again under the first key: see key-file.ts. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { RunNo, StepId } from "@inlet/protocol";
@@ -7,7 +7,7 @@ import { resealed, SEALED_COLUMNS, type SealedRow } from "../../rows/sealed-rows
 import { createSecretBox, newEncryptionKey, type SecretBox } from "../../rows/secret-box.ts";
 import { readKeyFile, writeKeyFile } from "../folder/key-file.ts";
 
-/** The keys of the setting come before those of the file. A file is made only where nothing is encrypted yet. */
+/** The keys of the setting come before those of the file. A file is created only if nothing is encrypted yet. */
 export function openSecretBox(db: DatabaseSync, folder: string, given: readonly string[]): SecretBox {
   const known = [...given, ...readKeyFile(folder)];
   const keys = known.length > 0 ? known : [newEncryptionKey()];
@@ -25,7 +25,7 @@ export function openSecretBox(db: DatabaseSync, folder: string, given: readonly 
   return box;
 }
 
-/** While keys are rotated. Every request of an open step has an entry in the queue. */
+/** Used while keys are rotated. Every request of an open step has an entry in the queue. */
 function resealRequests(db: DatabaseSync, box: SecretBox): void {
   const rows = db
     .prepare("SELECT run_no, step_id, detail FROM queue JOIN steps USING (run_no, step_id) WHERE steps.kind IN ('fetch', 'infer')")

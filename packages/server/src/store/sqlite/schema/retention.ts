@@ -1,13 +1,13 @@
 /**
- * Removes old events and runs. Numbers grow with time, so what is oldest comes first, and one look behind the last that is old
- * enough ends the walk. The newest row of each table stays: SQLite numbers the next row after it, and no number may come again.
+ * Removes old events and runs. Numbers grow with time, so the oldest rows come first, and the first row that is too young
+ * ends the scan. The newest row of each table is kept: SQLite derives the next number from it, and no number may be reused.
  */
 
 import type { DatabaseSync } from "node:sqlite";
 import { type EventRemovalParams, type Removal, type RemovalParams, type RetentionStore, toStoreText } from "../../contract/index.ts";
 import type { GroupCommit } from "../group-commit.ts";
 
-/** What removing a run weighs in a group: its steps, attempts and calls go too. */
+/** The weight of removing a run in a group: its steps, attempts and calls are removed too. */
 const ROWS_PER_RUN = 8;
 
 interface OldRun {
@@ -28,7 +28,7 @@ export function retentionStore(db: DatabaseSync, writer: GroupCommit): Retention
       UNION ALL SELECT * FROM (SELECT created_at FROM runs ORDER BY run_no LIMIT 1)
       UNION ALL SELECT * FROM (SELECT received_at FROM webhook_requests ORDER BY sequence LIMIT 1))`);
   return {
-    // One file, no pieces.
+    // One file, no partitions.
     retentionTend: async () => {},
     eventExpireMany: (params) => writer.submit(() => expireEvents(params), params.limit),
     runExpireMany: (params) => writer.submit(() => expireRuns(params), params.limit * ROWS_PER_RUN),
@@ -40,7 +40,7 @@ export function retentionStore(db: DatabaseSync, writer: GroupCommit): Retention
   };
 }
 
-/** In the order of receipt where it is about one environment, else in the order they were stored. */
+/** In order of receipt for a single environment, otherwise in storage order. */
 function prepareExpireEvents(db: DatabaseSync): (params: EventRemovalParams) => Removal {
   const everywhere = db.prepare("SELECT sequence, received_at FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?");
   const inOrder = "(received_at, sequence) > (?1, ?2) ORDER BY received_at, sequence LIMIT ?3";
@@ -48,7 +48,7 @@ function prepareExpireEvents(db: DatabaseSync): (params: EventRemovalParams) => 
   const ofName = db.prepare(`
     SELECT sequence, received_at FROM events
     WHERE environment_id = ?4 AND name_id = (SELECT name_id FROM event_names WHERE name = ?5) AND ${inOrder}`);
-  // What is not counted yet is kept until it is (event-types.ts).
+  // Events that are not counted yet are kept until they are (event-types.ts).
   const remove = db.prepare(`
     DELETE FROM events WHERE sequence IN (SELECT value FROM json_each(?))
       AND sequence < (SELECT max(sequence) FROM events) AND sequence <= (SELECT sequence FROM event_types_counted)
@@ -90,13 +90,13 @@ function prepareExpireRuns(db: DatabaseSync): (params: RemovalParams) => Removal
     const old = rows.filter(({ run_no, ended_at }) => ended_at !== null && ended_at <= until && run_no !== newest);
     for (const run of old) removeRun(run);
     const last = rows.at(-1);
-    // What began later cannot have ended before.
+    // A run that began later cannot have ended before.
     if (!last || rows.length < limit || last.created_at > until) return { removed: old.length, next: null };
     return { removed: old.length, next: isEverywhere ? String(last.run_no) : last.run_id };
   };
 }
 
-/** Waits and entries of the queue went when the run ended. */
+/** Waits and queue entries were removed when the run ended. */
 function prepareRemoveRun(db: DatabaseSync): (run: OldRun) => void {
   const parts = ["steps", "failed_attempts", "calls", "runs"].map((table) => db.prepare(`DELETE FROM ${table} WHERE run_no = ?`));
   const forgetEvent = db.prepare("DELETE FROM batched_events WHERE event_no = ? AND run_no = ?");

@@ -1,4 +1,4 @@
-/** Reads the record of webhook requests in the order of their commits, on the read thread. */
+/** Reads recorded webhook requests in commit order, on the read thread. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, WebhookId } from "@inlet/protocol";
@@ -6,9 +6,9 @@ import type { WebhookRequest, WebhookRequestFollowParams } from "../../contract/
 import { PAGE_BYTES_MAX, sliceWithin } from "../../rows/byte-bounds.ts";
 import { bytesOfRequest, type RequestRow, toRequest } from "../../rows/request-rows.ts";
 
-/** Rows looked at in one call, so that another webhook's traffic bounds nobody's wait. */
+/** Rows examined per call, so that other webhooks' traffic does not delay a caller. */
 const WINDOW_ROWS = 2_000;
-/** A transform may hold a request back this long after it was received, while others overtake it. */
+/** A transform may delay a request by this much after its receipt, while others overtake it. */
 const OVERTAKEN_MS = 60_000;
 
 export function followRequests(
@@ -16,7 +16,7 @@ export function followRequests(
   { environmentId, webhookId, after, limit, bytesMax = PAGE_BYTES_MAX }: WebhookRequestFollowParams,
 ): { requests: WebhookRequest[]; reached: number } {
   const last = lastRequestSequence(db);
-  // Records expire; when all of them have, SQLite counts from the beginning again.
+  // Records expire. When all of them have, SQLite numbers from the beginning again.
   const from = after > last ? 0 : after;
   const until = Math.min(from + WINDOW_ROWS, last);
   const found = db

@@ -1,4 +1,4 @@
-/** Reads the record of webhook requests, on the read thread. */
+/** Reads recorded webhook requests, on the read thread. */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** The record of webhook requests in SQLite: written here, read on the read thread (read-webhook-requests.ts). */
+/** Recorded webhook requests in SQLite: written here, read on the read thread (read-webhook-requests.ts). */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EventId } from "@inlet/protocol";
@@ -28,8 +28,8 @@ export function prepareRecordRequest(db: DatabaseSync): RecordRequest {
 
 export function webhookRequestStore(db: DatabaseSync, writer: GroupCommit, reader: Reader): WebhookRequestStore {
   const record = prepareRecordRequest(db);
-  // Records are appended in the order of their receipt, so the oldest come first and nothing else needs to be looked at. The
-  // newest stays, because the next one is numbered after it.
+  // Records are appended in order of receipt, so the oldest come first and no others need to be examined. The newest is
+  // kept, because the next one is numbered after it.
   const expire = db.prepare(`
     DELETE FROM webhook_requests WHERE sequence IN (
       SELECT sequence FROM (SELECT sequence, received_at FROM webhook_requests ORDER BY sequence LIMIT ?) WHERE received_at <= ?)

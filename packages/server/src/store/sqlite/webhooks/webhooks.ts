@@ -38,7 +38,7 @@ export function webhookStore(db: DatabaseSync, writer: GroupCommit, box: SecretB
       ({ version, transform, created_at }) => ({ version, transform, createdAt: created_at }),
     );
 
-  /** The version that shall be in force, made first if its text is new; null when an older one is asked for that never was. */
+  /** The version to make current, created first if its source is new; null if the requested older version does not exist. */
   function versionInForce(webhook: Webhook, { transform, version }: WebhookChanges, now: number): number | null {
     const known = versionsOf(webhook.id);
     if (version !== undefined && !known.some((one) => one.version === version)) return null;

@@ -1,6 +1,6 @@
--- How far a table can be read in the order of its sequence: nothing up to here is still to be committed. Whoever takes numbers of
--- the sequence first takes a shared lock (take_sequences) that says "numbers above this one are being given out", and that
--- goes with the commit. A lock carries the low 31 bits of a number: the number meant is the nearest one to the last.
+-- How far a table can be read in sequence order: no row up to this number is still uncommitted. A transaction that takes numbers of
+-- the sequence first takes a shared lock (take_sequences) that says "numbers above this one are being assigned" and is
+-- released by the commit. A lock stores the low 31 bits of a number: the closest number to the last one is meant.
 CREATE OR REPLACE FUNCTION settled_sequence(p_fence integer, p_sequence regclass) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   last bigint;

@@ -1,5 +1,5 @@
--- The next numbers of a sequence that others follow, in order. Two statements, because the lock must be there before the first number is
--- taken: who reads the last number after that finds the lock. See settled_sequence.
+-- The next numbers of a sequence that is read in order. Two statements, because the lock must be held before the first number is
+-- taken: a reader that then reads the last number finds the lock. See settled_sequence.
 CREATE OR REPLACE FUNCTION take_sequences(p_fence integer, p_sequence regclass, p_count integer) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
   last bigint;
