@@ -1,4 +1,7 @@
-/** The main thread's side of the read thread: one promise per call. If the thread dies, its calls fail and it is replaced. */
+/**
+ * The main thread's side of the read thread: one promise per call. The thread starts with the first read. If it dies, its calls fail and
+ * it is replaced.
+ */
 
 import { Worker } from "node:worker_threads";
 import { StoreUnavailable } from "../contract/index.ts";
@@ -27,14 +30,10 @@ export class Reader {
     this.#whereModule = whereModule;
   }
 
-  start(): void {
-    this.#worker ??= this.#spawn();
-  }
-
   read<Name extends keyof ReadOperations>(operation: Name, params: ReadParams<Name>): Promise<ReadResult<Name>> {
     if (this.#stopped) return Promise.reject(new StoreUnavailable("the store has stopped"));
     if (this.#pending.size >= PENDING_MAX) return Promise.reject(new StoreUnavailable("too many reads are waiting"));
-    this.start();
+    this.#worker ??= this.#spawn();
     const call = ++this.#calls;
     return new Promise((resolve, reject) => {
       this.#pending.set(call, { resolve: resolve as (value: never) => void, reject });

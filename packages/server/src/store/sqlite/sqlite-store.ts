@@ -126,7 +126,6 @@ export function openSqliteStore({
     return kept;
   };
   const runs = new AdvanceRun(db, { states, entries, waits, limits, order, resumeRuns, append, changed });
-  reader.start();
 
   const startedAt = Date.now();
   const probe = db.prepare("UPDATE probe SET written_at = written_at + 1");
