@@ -36,25 +36,15 @@ export function useStore(flagsFor: typeof storeFlags): void {
   storeFlags = flagsFor;
 }
 
-export async function startInlet(dataDir: string, flags: readonly string[] = [], program: string = PROGRAM): Promise<Server> {
-  return start([
-    program,
-    "start",
-    "--port",
-    "0",
-    "--host",
-    "127.0.0.1",
-    "--data-dir",
-    dataDir,
-    "--event-key",
-    "bench",
-    "--api-key",
-    "bench",
-    "--log-level",
-    "warn",
-    ...(await storeFlags(dataDir)),
-    ...flags,
-  ]);
+export async function startInlet(
+  dataDir: string,
+  flags: readonly string[] = [],
+  program: string = PROGRAM,
+  variables: Record<string, string> = {},
+): Promise<Server> {
+  const here = ["--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir];
+  const keys = ["--event-key", "bench", "--api-key", "bench"];
+  return start([program, "start", ...here, ...keys, "--log-level", "warn", ...(await storeFlags(dataDir)), ...flags], variables);
 }
 
 export function startApp(sdk: string, baseUrl: string, signingKey: string): Promise<Server> {
@@ -63,6 +53,10 @@ export function startApp(sdk: string, baseUrl: string, signingKey: string): Prom
 
 export function startBareApp(baseUrl: string, signingKey: string): Promise<Server> {
   return start([here("bare-app.ts"), baseUrl, signingKey]);
+}
+
+export function startCollector(): Promise<Server> {
+  return start([here("otlp-server.ts")]);
 }
 
 export function startFloor(): Promise<Server> {
@@ -152,9 +146,9 @@ export function residentMb({ child }: Server): number | null {
   return kib ? Number(kib) / 1024 : null;
 }
 
-async function start(argv: string[]): Promise<Server> {
+async function start(argv: string[], variables: Record<string, string> = {}): Promise<Server> {
   const begun = performance.now();
-  const child = spawnNode(argv);
+  const child = spawnNode(argv, variables);
   let output = "";
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.on("data", (chunk) => {
@@ -173,8 +167,8 @@ async function start(argv: string[]): Promise<Server> {
   return { url, output, readyMs, child, stop };
 }
 
-function spawnNode(argv: string[]): ChildProcessByStdio<null, Readable, null> {
-  const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
+function spawnNode(argv: string[], variables: Record<string, string> = {}): ChildProcessByStdio<null, Readable, null> {
+  const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, ...variables } });
   children.add(child);
   child.once("exit", () => children.delete(child));
   return child;

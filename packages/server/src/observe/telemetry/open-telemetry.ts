@@ -58,9 +58,10 @@ export function openTelemetry({ traces, metrics, warnings }: TelemetrySettings, 
   for (const warning of warnings) parts.log.warn(warning);
   const resource = resourceOf(parts.version);
   const tracers = traces && createTracers(traces, resource, parts.log);
+  const honoursParent = traces?.sampler.startsWith("parentbased_") ?? false;
   const meters = metrics && createMeters(metrics, resource, parts);
   return {
-    tracing: tracers && createOtlpTracing(tracers.getTracer("inlet", parts.version)),
+    tracing: tracers && createOtlpTracing(tracers.getTracer("inlet", parts.version), { honoursParent }),
     async stop() {
       let cut: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
