@@ -1,7 +1,7 @@
 /**
- * Raises and resolves alerts: measures every rule now and then, on one node of a cluster. A change is an internal event,
- * `inlet/alert.raised` or `inlet/alert.resolved`, which functions subscribe to. Its dedup id counts the rule's changes: after a crash
- * between the event and the note of it, the same change is not told twice.
+ * Raises and resolves alerts: evaluates every rule at intervals, on one node of a cluster. A change is an internal event,
+ * `inlet/alert.raised` or `inlet/alert.resolved`, which functions subscribe to. Its dedup id contains the rule's change counter: after a
+ * crash between storing the event and recording the change, the same change is not reported twice.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
@@ -19,10 +19,10 @@ export interface AlertEvent {
 export interface AlertWatchParts {
   store: AlertStore & Pick<AuditStore, "auditAppend">;
   measure(rule: AlertRule): Promise<number>;
-  /** Stores the event and what it starts. */
+  /** Stores the event and starts its functions. */
   emit(event: AlertEvent): Promise<void>;
   environmentName(id: EnvironmentId): string | null;
-  /** Whether it is this node's turn. */
+  /** Whether this node has the turn. */
   takeTurn(forMs: number): Promise<boolean>;
   log: Logger;
   now(): number;
@@ -89,7 +89,7 @@ export class AlertWatch {
   }
 }
 
-/** Quiet hours may go over midnight. */
+/** Quiet hours may span midnight. */
 export function isQuiet({ quietHours }: Pick<AlertRule, "quietHours">, at: number): boolean {
   if (quietHours === null) return false;
   const time = new Date(at).toISOString().slice(11, 16);

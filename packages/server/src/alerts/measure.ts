@@ -1,4 +1,4 @@
-/** What a rule measures: a pure function of what the store says about the last minutes. */
+/** The measurement of a rule: a pure function of the store's figures for the last minutes. */
 
 import type { FunctionNo } from "@inlet/protocol";
 import type { AlertRule, EventCursor, EventStore, QueueStore, RunStore, Webhook, WebhookRequestStore } from "../store/contract/index.ts";
@@ -15,7 +15,7 @@ export interface MeasureParts {
 
 const RUNS_MAX = 10_000;
 const PAGE = 500;
-/** Pages looked at for one rule, so that none takes long. */
+/** Pages read for one rule, to bound its cost. */
 const PAGES_MAX = 40;
 const NOT_REFUSED: ReadonlySet<string> = new Set(["accepted", "handshake"]);
 

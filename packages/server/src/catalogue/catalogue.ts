@@ -1,6 +1,6 @@
 /**
- * Declared schemas, kept in memory, each compiled once, and held against every event that comes in: through keys, webhooks and steps.
- * A change by another node holds here as soon as it is announced. Faults are counted in memory and added to the store every second.
+ * Declared schemas, cached in memory and compiled once. Every event is checked against them, whether from a key, a webhook or a step.
+ * A change by another node applies here as soon as it is announced. Mismatches are counted in memory and added to the store every second.
  */
 
 import { type EnvironmentId, FAULTS_REPORTED_MAX, type Fault, Refusal, type SentEvent } from "@inlet/protocol";
@@ -17,12 +17,12 @@ export interface CatalogueParts {
   now: () => number;
 }
 
-/** A schema in force. */
+/** A declared schema. */
 interface Declared {
   key: { environmentId: EnvironmentId; name: string };
   text: string;
   mode: SchemaMode;
-  /** Made when the first event comes. */
+  /** Compiled with the first event. */
   check: SchemaCheck | null;
 }
 
@@ -64,7 +64,7 @@ export class Catalogue {
     await this.flush();
   }
 
-  /** Where the schemas of an environment are kept: branch environments share those of `branch`. */
+  /** The environment whose schemas apply: branch environments share those of `branch`. */
   scopeOf(environmentId: EnvironmentId): EnvironmentId {
     const { directory } = this.#parts;
     if (directory.environment(environmentId)?.kind !== "branch") return environmentId;
@@ -77,7 +77,7 @@ export class Catalogue {
     return "fault" in compiled ? compiled.fault : null;
   }
 
-  /** Events with their marks, in order; or a refusal that names every fault. */
+  /** The events with their marks, in order; or a refusal that lists every fault. */
   admit<Event extends SentEvent>(environmentId: EnvironmentId, events: readonly Event[]): readonly (Event & Marked)[] | Refusal {
     if (this.#declared.size === 0) return events;
     const scope = this.scopeOf(environmentId);
@@ -95,12 +95,12 @@ export class Catalogue {
     return new Refusal("event_schema", message, refused.slice(0, FAULTS_REPORTED_MAX));
   }
 
-  /** What an event would meet; null: no schema is declared for its name. Nothing is counted. */
+  /** How an event would be checked; null: no schema is declared for its name. Nothing is counted. */
   verdict(environmentId: EnvironmentId, event: Pick<SentEvent, "name" | "data">): Verdict | null {
     return this.#verdict(this.scopeOf(environmentId), event, false);
   }
 
-  /** Adds to the store what was counted so far. Never throws: what cannot be added now is added later. */
+  /** Adds the counts to the store. Never throws: counts that cannot be added now are added later. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#add());
     return this.#flushing;
@@ -115,7 +115,7 @@ export class Catalogue {
     return { mode: declared.mode, valid: errors.length === 0, errors };
   }
 
-  /** Checked when it was declared: what cannot be compiled now was written by another release, and harms no event. */
+  /** The schema was checked when it was declared: one that cannot be compiled was written by another release, and is ignored. */
   #compile({ key, text }: Declared): SchemaCheck {
     const compiled = compileSchema(JSON.parse(text));
     if ("check" in compiled) return compiled.check;

@@ -1,7 +1,7 @@
 /**
- * Makes a check of a declared JSON Schema (draft 2020-12), or says why that schema cannot be used. What it costs to check an event is
- * bounded: by size, by references that stay inside the document, by schema-graph.ts, by patterns that run on RE2, and by `uniqueItems`
- * that compares texts. `format` asserts nothing.
+ * Compiles a declared JSON Schema (draft 2020-12) to a check, or says why it cannot be used. The cost of checking an event is
+ * bounded: by size, by references that stay inside the document, by schema-graph.ts, by patterns that run on RE2, and by a `uniqueItems`
+ * that compares texts. `format` is not validated.
  */
 
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
@@ -11,10 +11,10 @@ import { schemaGraphFault } from "./schema-graph.ts";
 export const SCHEMA_BYTES_MAX = 65_536;
 const DEPTH_MAX = 40;
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
-/** Would lead outside the document, or depend on where they are met. */
+/** Keywords that could refer outside the document, or whose meaning depends on the dynamic scope. */
 const NOT_SUPPORTED = ["$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary", "$async"];
 const FAULTS_MAX = 100;
-/** What every object has without being given it: only schemas that name such fields have to tell the two apart. */
+/** Properties that every object inherits: schemas that name such fields have to distinguish own from inherited ones. */
 const INHERITED = Object.getOwnPropertyNames(Object.prototype);
 
 export interface SchemaFault {
@@ -23,7 +23,7 @@ export interface SchemaFault {
   message: string;
 }
 
-/** The faults of a value, at most a hundred; none: it fits. */
+/** The faults of a value, at most a hundred; none: it matches. */
 export type SchemaCheck = (data: unknown) => SchemaFault[];
 
 export function compileSchema(schema: unknown): { check: SchemaCheck } | { fault: string } {
@@ -35,7 +35,7 @@ export function compileSchema(schema: unknown): { check: SchemaCheck } | { fault
     if (!ajv.validateSchema(schema as object))
       return { fault: `is not a JSON Schema: ${ajv.errorsText(ajv.errors, { dataVar: "schema" })}` };
     const validate = ajv.compile(schema as object);
-    // Nearly all events match: whether one does is found out faster than all of its faults.
+    // Nearly all events match, and testing for a match is faster than collecting all faults.
     const matches = createAjv({ allErrors: false, ownProperties }).compile(schema as object);
     return { check: (data) => (matches(data) || validate(data) ? [] : faultsOf(validate.errors ?? [])) };
   } catch (error) {
@@ -49,7 +49,7 @@ function schemaFault(schema: unknown): string | null {
   return walkFault(schema, 0) ?? schemaGraphFault(schema as Record<string, unknown>);
 }
 
-/** What stands anywhere in it, also where it is no keyword: simpler than to tell the two apart. */
+/** Searches everywhere in the schema, even where a name is not a keyword: simpler than distinguishing the two. */
 function walkFault(value: unknown, depth: number): string | null {
   if (typeof value !== "object" || value === null) return null;
   if (depth > DEPTH_MAX) return `is nested more than ${DEPTH_MAX} deep`;
@@ -73,11 +73,11 @@ function createAjv(options: { allErrors: boolean; ownProperties: boolean }): Ajv
 
 const UNIQUE = "must not have duplicate items";
 
-/** Linear in the text it is given, whatever the pattern. */
+/** Linear in the length of the text, whatever the pattern. */
 const regExp = Object.assign(
   (pattern: string) => {
     const compiled = RE2JS.compile(pattern);
-    // Ajv tells patterns apart by their text.
+    // Ajv distinguishes patterns by their text.
     return { test: (text: string) => compiled.matcher(text).find(), toString: () => `/${pattern}/` };
   },
   { code: "regExp" },
@@ -87,7 +87,7 @@ function isUnique(isWanted: boolean, items: readonly unknown[]): boolean {
   return !isWanted || new Set(items.map(canonical)).size === items.length;
 }
 
-/** The same text for equal values, whatever the order of their keys. */
+/** Equal values have the same text, whatever the order of their keys. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
@@ -96,7 +96,7 @@ function canonical(value: unknown): string {
   );
 }
 
-/** Where something is missing or too much, the path names it. */
+/** If a property is missing or not allowed, the path includes it. */
 function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
   const faults = errors.slice(0, FAULTS_MAX).map(({ instancePath, params, message = "is not as the schema says", propertyName }) => {
     const { missingProperty, additionalProperty, unevaluatedProperty } = params as Record<string, string | undefined>;

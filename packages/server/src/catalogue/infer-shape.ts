@@ -1,12 +1,12 @@
 /**
- * The shape of the events of one name, inferred from those that were seen: which fields there are, of which types, how often, since when.
+ * The shape of the events of one name, inferred from traffic: which fields exist, with which types, how often, since when.
  * A pure function from a shape and one more event to the next shape. Bounded in depth and in the number of fields.
  */
 
 export const JSON_TYPES = ["string", "integer", "number", "boolean", "null", "object", "array"] as const;
 export type JsonType = (typeof JSON_TYPES)[number];
 
-/** Counts are of events, however often a field occurs in one. */
+/** Counts are numbers of events, however often a field occurs in one. */
 export interface Seen {
   count: number;
   firstSeenAt: number;
@@ -18,7 +18,7 @@ export interface ShapeField extends Seen {
 }
 
 export interface Drift {
-  /** A field that was unknown, or a type that a known field did not have. */
+  /** A new field, or a new type of a known field. */
   kind: "field" | "type";
   path: string;
   type: JsonType;
@@ -27,26 +27,26 @@ export interface Drift {
 }
 
 export interface Shape {
-  /** How many events were looked at. */
+  /** How many events were examined. */
   samples: number;
   firstSeenAt: number;
   lastSeenAt: number;
-  /** By path: `customer.id`, `items[].sku`; `*` stands for keys of a map. */
+  /** By path: `customer.id`, `items[].sku`; `*` stands for the keys of a map. */
   fields: Record<string, ShapeField>;
-  /** There are more fields than are kept. */
+  /** There are more fields than are stored. */
   isTruncated: boolean;
-  /** The last ones, oldest first. */
+  /** The most recent ones, oldest first. */
   drift: Drift[];
 }
 
 const DEPTH_MAX = 8;
 const FIELDS_MAX = 300;
 const ITEMS_MAX = 20;
-/** An object with more keys than this is taken for a map. */
+/** An object with more keys than this is treated as a map. */
 const KEYS_MAX = 60;
 const KEY_LENGTH_MAX = 100;
 const DRIFT_MAX = 50;
-/** Before this many, what is new says nothing. */
+/** Before this many events, a new field is not drift. */
 export const SETTLED_SAMPLES = 10;
 
 export interface SeenEvent {
@@ -55,7 +55,7 @@ export interface SeenEvent {
   at: number;
 }
 
-/** Also what was new about the event, once enough were seen before it. */
+/** Also returns what was new about the event, once enough events were seen before it. */
 export function withEvent(before: Shape | null, { id, data, at }: SeenEvent): { shape: Shape; drift: Drift[] } {
   const found = new Map<string, Set<JsonType>>();
   const isCut = !walk(data, "", 0, found);
@@ -91,7 +91,7 @@ function once(known: Seen | undefined, at: number): Seen {
   return { count: count + 1, firstSeenAt: Math.min(firstSeenAt, at), lastSeenAt: Math.max(lastSeenAt, at) };
 }
 
-/** False when not all of it was looked at. */
+/** False if not all of it was examined. */
 function walk(value: unknown, path: string, depth: number, found: Map<string, Set<JsonType>>): boolean {
   if (path !== "") {
     const types = found.get(path) ?? new Set();
@@ -108,7 +108,7 @@ function walk(value: unknown, path: string, depth: number, found: Map<string, Se
     .every(Boolean);
 }
 
-/** Keys that hold what paths are made of are quoted. */
+/** Keys that contain path characters are quoted. */
 function joined(path: string, key: string): string {
   const part = key === "" || /[.[\]"\s]/.test(key) ? JSON.stringify(key) : key;
   return path === "" ? part : `${path}.${part}`;

@@ -4,7 +4,7 @@ import { JSON_TYPES, type JsonType, type Shape } from "./infer-shape.ts";
 
 export interface OutlineField {
   types: JsonType[];
-  /** Every event has it. */
+  /** Every event has this field. */
   required: boolean;
 }
 
@@ -66,7 +66,7 @@ function walk(root: Node, node: Node, path: string, required: boolean, depth: nu
   }
 }
 
-/** The schema itself and what is applied to the same value. */
+/** The schema itself and the subschemas applied to the same value. */
 function partsOf(root: Node, node: Node, depth = 0): Node[] {
   if (depth > DEPTH_MAX) return [];
   const others = [...listIn(node.allOf), ...listIn(node.anyOf), ...listIn(node.oneOf), ...listIn([resolve(root, node.$ref)])];

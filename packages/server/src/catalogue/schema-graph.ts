@@ -1,19 +1,19 @@
 /**
- * Bounds what checking an event against a schema can cost. A schema is walked as a graph whose edges are its subschemas and references:
+ * Bounds the cost of checking an event against a schema. A schema is a graph whose edges are its subschemas and references:
  *
- * - A reference that leads back to where it came from without going down into the data would never end: refused.
- * - Subschemas that share definitions multiply. Written out, a schema may have at most NODES_MAX of them.
- * - A schema that contains itself is written out once for each level of the data. It may contain itself once for each property or
- *   item: twice, as in `allOf: [{$ref: "#"}, {$ref: "#"}]`, and the cost would double with every level.
+ * - A reference cycle that does not descend into the data would never end: refused.
+ * - Subschemas that share definitions multiply. With its references expanded, a schema may have at most NODES_MAX of them.
+ * - A recursive schema is expanded once for each level of the data. It may refer to itself once for each property or
+ *   item: with two references, as in `allOf: [{$ref: "#"}, {$ref: "#"}]`, the cost would double with every level.
  */
 
 const NODES_MAX = 5_000;
 
-/** Applied to the same value as the schema they stand in. */
+/** Applied to the same value as the schema that contains them. */
 const IN_PLACE_LISTS = ["allOf", "anyOf", "oneOf"];
 const IN_PLACE = ["not", "if", "then", "else"];
 const IN_PLACE_MAPS = ["dependentSchemas"];
-/** Applied to a part of the value; those of one map, or of prefixItems, each to a part of their own. */
+/** Applied to a part of the value; those of one map, or of prefixItems, each to a different part. */
 const PART_LISTS = ["prefixItems"];
 const PARTS = ["additionalProperties", "propertyNames", "items", "contains", "unevaluatedItems", "unevaluatedProperties"];
 const PART_MAPS = ["properties"];
@@ -23,13 +23,13 @@ type Node = Record<string, unknown>;
 
 interface Edge {
   to: Node;
-  /** False: it goes down into the data. */
+  /** False: it descends into the data. */
   isInPlace: boolean;
   /** Edges of one group lead to different parts of the data. */
   group: string;
 }
 
-/** Why a schema may not be used; null: it may. */
+/** Why a schema is refused; null: it is accepted. */
 export function schemaGraphFault(root: Node): string | null {
   try {
     const walk = new Walk(root);
@@ -52,7 +52,7 @@ class Walk {
     this.#root = root;
   }
 
-  /** `open`: the schemas on the way here, with whether the data was gone down into since. Each that is met again is one level more. */
+  /** `open`: the schemas on the current path, and whether the path has descended into the data since each. */
   sizeOf(node: Node, known: Map<Node, number>, open: Map<Node, boolean> = new Map()): number {
     const size = known.get(node);
     if (size !== undefined) return size;
@@ -85,7 +85,7 @@ class Walk {
     if (recursive.size > 1) throw new GraphFault("contains itself more than once for the same part of the data");
   }
 
-  /** Whether one of the schemas on the way here can be reached from it. */
+  /** Whether one of the schemas on the current path is reachable from it. */
   #leadsBack(from: Node, open: ReadonlyMap<Node, boolean>): boolean {
     const seen = new Set<Node>();
     const next = [from];

@@ -1,4 +1,4 @@
-/** Keeps the shapes of events close behind the events. Where more come than are looked at, the newest of them are: shapes are of a sample then. */
+/** Updates the shapes of events shortly after the events are stored. If more arrive than can be examined, it samples the newest. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
@@ -7,15 +7,15 @@ import type { EventShape, EventShapeStore, StoredEvent } from "../store/contract
 import { type Drift, type Shape, withEvent } from "./infer-shape.ts";
 
 const EVENTS_AT_ONCE = 100;
-/** Further behind than this, events are passed over. */
+/** If it is further behind than this, it skips events. */
 const BEHIND_MAX = 2_000;
 const DATA_LENGTH_MAX = 65_536;
-/** Of one environment: names that senders make up must not fill the store. */
+/** Maximum number of shapes per environment: names invented by senders must not fill the store. */
 const NAMES_MAX = 1_000;
 
 export interface ShapeObserverParts {
   store: EventShapeStore & EventFollowerParts["store"];
-  /** Something about an event was new. Called before it is kept, and again for the same after a crash in between. */
+  /** Called when an event shows something new, before that is stored; called again for the same after a crash in between. */
   onDrift(environmentId: EnvironmentId, eventName: string, drift: Drift): Promise<void>;
   log: Logger;
 }
@@ -48,7 +48,7 @@ export class ShapeObserver {
     return kept ? (JSON.parse(kept.shape) as Shape) : null;
   }
 
-  /** True when there is more. */
+  /** Returns true if there is more to do. */
   async #look(): Promise<boolean> {
     const { store } = this.#parts;
     const from = await store.eventShapeProgress();
@@ -83,7 +83,7 @@ export class ShapeObserver {
   }
 }
 
-/** What the service itself sends has no shape of anybody's. */
+/** Internal events have no shape. */
 function isShaped({ source }: StoredEvent): boolean {
   return source.kind !== "internal";
 }

@@ -1,13 +1,13 @@
 /**
- * The rule of the deduplication window: an id counts as seen for `windowMs` from the first event that carried it, and not a
- * millisecond longer. Later duplicates do not extend the window.
+ * The deduplication window: an id counts as seen for exactly `windowMs` from the first event that carried it. Later
+ * duplicates do not extend the window.
  *
- * The verdict itself falls inside the store's transaction, where no concurrent sender can slip between check and write; this
- * module gives it the one number it needs.
+ * The check itself is made inside the store's transaction, so that no concurrent sender can get between check and write; this
+ * module only computes its bound.
  */
 
 export interface DedupWindow {
-  /** An id first seen after the returned instant makes an event received at `receivedAt` a duplicate. */
+  /** An event received at `receivedAt` is a duplicate if its id was first seen after the returned time. */
   duplicateSince(receivedAt: number): number;
 }
 

@@ -1,11 +1,11 @@
-/** Sweeper: removes dedup keys whose window has passed, so that the guard against duplicates does not grow for ever. */
+/** Sweeper: removes dedup keys whose window has passed, so that the table does not grow without bound. */
 
 import type { DedupKeyStore } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
 export interface ExpireDedupKeysParts extends SweeperSettings {
   store: DedupKeyStore;
-  /** Keys first seen at or before the returned instant guard nothing any more. */
+  /** Keys first seen at or before the returned time have expired. */
   seenUntil: () => number;
 }
 

@@ -1,4 +1,4 @@
-/** Sweeper: removes events that are older than they shall be kept, unless something still needs them. */
+/** Sweeper: removes events past their retention time, unless they are still needed. */
 
 import type { RetentionStore } from "../store/contract/index.ts";
 import { type ExpireOldParts, expireOld } from "./expire-old.ts";

@@ -1,4 +1,4 @@
-/** Sweeper: removes figures nobody looks at any more: minutes and types' hours after eight days, hours after four hundred. */
+/** Sweeper: removes old figures: minutes and hourly event type counts after eight days, hours after four hundred. */
 
 import type { EventTypeStore, TrafficStore } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";

@@ -1,11 +1,11 @@
-/** Sweeper: forgets calls that were remembered for their idempotency keys. */
+/** Sweeper: removes expired idempotency keys. */
 
 import type { IdempotencyStore } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
 export interface ExpireIdempotencyKeysParts extends SweeperSettings {
   store: IdempotencyStore;
-  /** Calls started at or before the returned instant are forgotten. */
+  /** Keys of requests started at or before the returned time have expired. */
   startedUntil: () => number;
 }
 

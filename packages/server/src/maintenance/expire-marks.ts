@@ -1,4 +1,4 @@
-/** Sweeper: removes what rate limits, throttles, debounces, batches and singletons remembered, once it can no longer matter. */
+/** Sweeper: removes expired state of rate limits, throttles, debounces, batches and singletons. */
 
 import type { FunctionStartStore } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";

@@ -1,11 +1,11 @@
-/** What sweepers of events, runs and requests have in common: scope by scope, from place to place, past what must stay. */
+/** Shared by the sweepers of events, runs and requests: works scope by scope from cursor to cursor, and skips rows that must be kept. */
 
 import type { EventRemovalParams, Removal } from "../store/contract/index.ts";
 import type { RetentionScope } from "./retention-scopes.ts";
 import { Sweeper, type SweeperParts, type SweeperSettings } from "./sweeper.ts";
 
 export interface ExpireOldParts extends SweeperSettings {
-  /** What is kept for how long, asked at the beginning of every sweep. */
+  /** The retention rules, read at the beginning of every sweep. */
   scopes(): Promise<RetentionScope[]>;
   now(): number;
 }
@@ -21,7 +21,7 @@ export function expireOld({ scopes, now, removeSome, ...parts }: ExpireOldKind):
     ...parts,
     async removeSome(limit) {
       const waiting: RetentionScope[] = left ?? (await scopes());
-      // A sweep that fails begins anew.
+      // A failed sweep starts over.
       left = null;
       const [scope, ...others] = waiting;
       if (!scope) return 0;

@@ -1,4 +1,4 @@
-/** Sweeper: removes audit entries that only say a key worked from an address where others were guessing, after ninety days. */
+/** Sweeper: after ninety days, removes audit entries that only record that a key was valid at an address from which keys were guessed. */
 
 import type { AuditStore } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";

@@ -1,4 +1,4 @@
-/** Sweeper: removes runs that ended longer ago than they shall be kept. */
+/** Sweeper: removes ended runs past their retention time. */
 
 import type { RetentionStore } from "../store/contract/index.ts";
 import { type ExpireOldParts, expireOld } from "./expire-old.ts";

@@ -1,4 +1,4 @@
-/** Sweeper: removes sessions that have expired. They are refused from that instant, swept or not. */
+/** Sweeper: removes expired sessions. They are refused from their expiry on, removed or not. */
 
 import type { SessionStore } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";

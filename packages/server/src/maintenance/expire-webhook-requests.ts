@@ -1,4 +1,4 @@
-/** Sweeper: removes records of webhook requests that are older than they shall be kept. */
+/** Sweeper: removes recorded webhook requests past their retention time. */
 
 import type { WebhookRequestStore } from "../store/contract/index.ts";
 import { type ExpireOldParts, expireOld } from "./expire-old.ts";

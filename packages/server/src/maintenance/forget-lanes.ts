@@ -1,4 +1,4 @@
-/** Sweeper: forgets lanes of the queue that nothing stands in any more. Each value of a concurrency key makes one. */
+/** Sweeper: removes empty lanes of the queue. Each value of a concurrency key creates one. */
 
 import type { QueueStore } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
@@ -7,7 +7,7 @@ export interface ForgetLanesParts extends SweeperSettings {
   store: Pick<QueueStore, "queueLaneForgetMany">;
 }
 
-/** Goes through all lanes in small transactions; those in use are passed over. */
+/** Scans all lanes in small transactions; those in use are skipped. */
 export function forgetLanes({ store, ...parts }: ForgetLanesParts): Sweeper {
   let after = 0;
   return new Sweeper({

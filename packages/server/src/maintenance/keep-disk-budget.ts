@@ -1,9 +1,10 @@
 /**
- * Sweeper: keeps the store within `--disk-budget`. Beyond nine tenths of it, the oldest events, ended runs and webhook requests go, a slice
- * of time after the other, until four fifths are left. State of unfinished runs stays: if that is all there is, the log says so.
+ * Sweeper: keeps the store within `--disk-budget`. Beyond nine tenths of it, the oldest events, ended runs and webhook requests are removed,
+ * one slice of time after the other, until the store is at four fifths. State of unfinished runs is kept: if nothing else is left, the log
+ * says so.
  *
- * Removed rows leave room that SQLite uses again, and PostgreSQL after vacuuming; a PostgreSQL database gets smaller only as whole partitions are
- * dropped, so there only these go.
+ * SQLite reuses the space of removed rows, and PostgreSQL does after vacuuming. A PostgreSQL database shrinks only when whole partitions are
+ * dropped, so there only partitions are removed.
  */
 
 import type { Removal, RemovalParams, Store } from "../store/contract/index.ts";
@@ -73,7 +74,7 @@ async function removeUntil(store: BudgetStore, until: number, now: number): Prom
   const keptMs = now - until;
   await store.retentionTend({ now, keptMs: { events: keptMs, runs: keptMs, requests: keptMs } });
   if (store.storeIsShared) return;
-  // Runs first: an event is needed as long as a run of it is there that has not ended.
+  // Runs first: an event is needed as long as it has an unfinished run.
   await removeAll(store.runExpireMany, until);
   await removeAll(store.eventExpireMany, until);
   while ((await store.webhookRequestExpireMany({ receivedUntil: until, limit: PER_TRANSACTION })) === PER_TRANSACTION);

@@ -1,4 +1,4 @@
-/** What shall be kept for how long, as it is set now: read from the store for every sweep, so that a change on any node holds. */
+/** The current retention rules: read from the store for every sweep, so that a change on any node takes effect. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { EnvironmentStore, EventTypeStore } from "../store/contract/index.ts";

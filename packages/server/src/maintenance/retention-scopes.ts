@@ -1,12 +1,12 @@
 /**
- * How long things are kept: what an event type says goes before its environment, and that before the installation. Where nobody says
- * anything of their own, everything is one scope, which engines can remove in large pieces.
+ * Retention times: the rule of an event type takes precedence over that of its environment, which takes precedence over the installation's.
+ * Without specific rules, everything is one scope, which engines can remove in large pieces.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Environment, EnvironmentRetention, EventTypeSettings } from "../store/contract/index.ts";
 
-/** Of the installation; null: for ever. */
+/** Of the installation; null: forever. */
 export type InstallationRetention = EnvironmentRetention;
 
 export interface RetentionScope {
@@ -23,7 +23,7 @@ export interface RetentionRules {
   types: readonly EventTypeSettings[];
 }
 
-/** What holds for runs and requests: by environment, if any has a rule of its own. */
+/** Scopes of runs and requests: by environment, if any has its own rule. */
 export function environmentScopes({ installation, environments }: RetentionRules, what: keyof EnvironmentRetention): RetentionScope[] {
   const usual = installation[what];
   if (environments.every(({ retention }) => retention[what] === null)) return usual === null ? [] : [{ keptMs: usual }];
@@ -31,8 +31,8 @@ export function environmentScopes({ installation, environments }: RetentionRules
 }
 
 /**
- * What holds for events. `namesOf` lists the names seen in an environment: where one has a rule of its own, each is a scope, so that
- * what is kept longer is not looked at again and again.
+ * Scopes of events. `namesOf` lists the names seen in an environment: if one has its own rule, each name is a scope, so that
+ * events retained longer are not scanned again and again.
  */
 export async function eventScopes(
   rules: RetentionRules,
@@ -52,7 +52,7 @@ export async function eventScopes(
   return scopes;
 }
 
-/** The longest that anything is kept; null: for ever. What is older than that can be dropped whole. */
+/** The longest retention time of all scopes; null: forever. Older data can be dropped as a whole. */
 export function longestKept(rules: RetentionRules, what: keyof EnvironmentRetention): number | null {
   const { installation, environments, types } = rules;
   const kept = environments.map(({ retention }) => retention[what] ?? installation[what]);

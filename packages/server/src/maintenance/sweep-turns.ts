@@ -1,4 +1,4 @@
-/** Turns at sweeping: one node of a cluster does each kind. */
+/** Turns at sweeping: one node of a cluster runs each kind of sweeper. */
 
 import type { Store, TurnStore } from "../store/contract/index.ts";
 import type { SweepTurns } from "./sweeper.ts";

@@ -1,10 +1,10 @@
-/** What all sweepers have in common: small transactions until nothing is left, again after a while. */
+/** The common part of all sweepers: small transactions until nothing is left, repeated at intervals. */
 
 import type { Logger } from "pino";
 
-/** Of the nodes that share a store one does each kind of sweeping, for as long as it keeps coming by; another when it is gone. */
+/** Of the nodes that share a store, one runs each kind of sweeper. Another takes over when that node is gone. */
 export interface SweepTurns {
-  /** Whether it is this node's turn, which it then keeps for so long. */
+  /** Whether this node has the turn, which it then keeps for this long. */
   take(what: string, forMs: number): Promise<boolean>;
   giveUp(what: string): Promise<void>;
 }
@@ -12,25 +12,25 @@ export interface SweepTurns {
 export interface SweeperParts {
   /** For the log: "removing <what> failed". */
   what: string;
-  /** Looks at up to `limit` things and removes those that have expired; says how many it dealt with. Fewer than `limit`: nothing is left. */
+  /** Examines up to `limit` rows and removes expired ones. Returns how many it examined; fewer than `limit` means that nothing is left. */
   removeSome(limit: number): Promise<number>;
   log: Logger;
-  /** Absent: it is always this node's turn. */
+  /** Absent: this node always has the turn. */
   turns?: SweepTurns;
   everyMs?: number;
-  /** Fewer, where one of them is much work. */
+  /** Smaller if a single removal is expensive. */
   perTransaction?: number;
 }
 
-/** What a sweeper is given from outside. */
+/** Dependencies of a sweeper. */
 export type SweeperSettings = Pick<SweeperParts, "log" | "turns" | "everyMs">;
 
 const EVERY_MS = 60_000;
 /** A turn lasts until the next sweep, even if that is late. */
 const TURN_SWEEPS = 1.5;
-/** A service that never runs for long sweeps too, once it has settled. */
+/** The delay of the first sweep, so that a service that never runs for long sweeps too. */
 const FIRST_AFTER_MS = 5_000;
-/** Small enough that one transaction of a sweeper delays an accept by no more than a few milliseconds. */
+/** Small enough that a transaction of a sweeper delays accepting events by a few milliseconds at most. */
 const REMOVED_PER_TRANSACTION = 500;
 
 export class Sweeper {
@@ -59,7 +59,7 @@ export class Sweeper {
     if (!turns || (await turns.take(what, everyMs * TURN_SWEEPS))) await this.sweep();
   }
 
-  /** Removes everything that has expired; says how much that was. */
+  /** Removes everything that has expired. Returns how much that was. */
   async sweep(): Promise<number> {
     const { removeSome, perTransaction = REMOVED_PER_TRANSACTION } = this.#parts;
     let total = 0;

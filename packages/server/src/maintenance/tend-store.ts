@@ -1,10 +1,10 @@
-/** Sweeper: lets the store prepare for what is coming, and drop what is old in large pieces, before others remove the rest. */
+/** Sweeper: lets the store create the partitions needed next and drop expired ones, before other sweepers remove single rows. */
 
 import type { RetentionStore, RetentionTendParams } from "../store/contract/index.ts";
 import { Sweeper, type SweeperSettings } from "./sweeper.ts";
 
 export interface TendStoreParts extends SweeperSettings {
-  /** The longest that anything of a kind is kept. */
+  /** The longest retention time of a kind of data. */
   longestKept(): Promise<RetentionTendParams["keptMs"]>;
   store: Pick<RetentionStore, "retentionTend">;
   now(): number;

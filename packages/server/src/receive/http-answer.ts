@@ -1,4 +1,4 @@
-/** What `/e/…` answers, as HTTP: the same whoever writes it to the connection. */
+/** The responses of `/e/…` as HTTP, independent of the code that writes them to the connection. */
 
 import { ERRORS, errorBody, Refusal } from "@inlet/protocol";
 import type { Logger } from "pino";
@@ -7,7 +7,7 @@ import type { Accepted, Answer, Answered, InboundRequest } from "./inbound-reque
 
 export interface HttpAnswer {
   status: number;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   headers: string[];
   body: string;
 }
@@ -21,7 +21,7 @@ export const METHODS_ALLOWED = "POST, OPTIONS";
 const RETRY_AFTER_S = "1";
 const NO_CONTENT = 204;
 
-/** Null: nobody is there to be answered. */
+/** Null: the client has disconnected. */
 export async function answerTo({ receive, log }: AnswerParts, request: InboundRequest): Promise<HttpAnswer | null> {
   try {
     const answer = await receive(request);
@@ -34,7 +34,7 @@ export async function answerTo({ receive, log }: AnswerParts, request: InboundRe
   }
 }
 
-/** No cookies and no CORS: a page has nothing to ask here. */
+/** No cookies and no CORS headers: pages have no use for this response. */
 function handshakeAnswer({ handshake: { status, contentType, headers, body } }: Answered): HttpAnswer {
   return { status, headers: [...chosenHeaders(contentType, body), ...headers], body };
 }
@@ -51,7 +51,7 @@ function chosenAnswer({ status, contentType, body }: NonNullable<Accepted["answe
   return { status, headers: [...chosenHeaders(contentType, body), "access-control-allow-origin", "*"], body };
 }
 
-/** Whoever chose the text, no browser takes it for something else. */
+/** Keeps browsers from interpreting the text as another type. */
 function chosenHeaders(contentType: string, body: string): string[] {
   const type = `${contentType}; charset=utf-8`;
   return ["content-type", type, "content-length", String(Buffer.byteLength(body)), "x-content-type-options", "nosniff"];

@@ -1,6 +1,6 @@
 /**
- * The HTTP edge of `/e/<key>`: turns a request as Node's HTTP server read it into an InboundRequest, hands it on, writes the answer. Requests
- * come here straight from that server, without the framework that serves the REST API.
+ * The HTTP edge of `/e/<key>`: converts a request of Node's HTTP server to an InboundRequest, passes it on, and writes the response.
+ * Requests come directly from that server, without the framework that serves the REST API.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -17,11 +17,11 @@ import type { InboundRequest } from "./inbound-request.ts";
 export interface HttpEdgeParts extends AnswerParts {
   budget: BodyBudget;
   clientIp: ClientIp;
-  /** Of a dev server: refuses what pages of other sites ask for. Null: keys do that. */
+  /** On a dev server: refuses requests from pages of other sites. Null: keys are required instead. */
   guard: DevGuard | null;
-  /** Whether a webhook with a handshake is at this key: GET and HEAD then reach it. */
+  /** Whether the key belongs to a webhook with a handshake: it then accepts GET and HEAD. */
   hasHandshake: (keyText: string) => boolean;
-  /** True while the service drains: connections are closed after their answer. */
+  /** True while the service drains: connections are closed after their response. */
   isDraining: () => boolean;
 }
 
@@ -55,7 +55,7 @@ async function serve(parts: HttpEdgeParts, request: IncomingMessage, response: S
   if (answer) write(request, response, answer, parts.isDraining() ? CLOSE : []);
 }
 
-/** A class, not an object literal: a literal with a getter gets a hidden class of its own each time, 3 KB that outlive the request. */
+/** A class, not an object literal: each literal with a getter would get its own hidden class, which outlives the request. */
 class EdgeRequest implements InboundRequest {
   readonly method: string;
   readonly target: string;
@@ -102,7 +102,7 @@ function write(request: IncomingMessage, response: ServerResponse, answer: HttpA
   if (leave) closeLingering(request);
 }
 
-/** Any page may send events, with whatever headers it asks for; the key in the path is what counts. */
+/** Pages of any origin may send events, with any headers; only the key in the path matters. */
 function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(204, {
     allow: METHODS_ALLOWED,

@@ -1,4 +1,4 @@
-/** What the stages see of an HTTP request to `/e/…`, and what they answer. */
+/** An HTTP request to `/e/…` as the stages see it, and their responses. */
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { EventId, Refusal } from "@inlet/protocol";
@@ -6,20 +6,20 @@ import type { ABORTED, Body } from "./bodies/read-body.ts";
 
 export interface InboundRequest {
   method: string;
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   target: string;
   /** The text after `/e/`. */
   keyText: string;
   /** The text after the question mark. */
   query: string;
   headers: IncomingHttpHeaders;
-  /** Names and values in turn, as they came, repetitions included. */
+  /** Alternating names and values, as received, including repeated ones. */
   rawHeaders: readonly string[];
   ip: string;
   readBody(bytesMax: number): Promise<Body>;
-  /** For what a body becomes beside itself: its part of what all requests may hold. */
+  /** The request's part of the memory budget, for data derived from the body. */
   memory: { take(bytes: number): boolean; give(bytes: number): void };
-  /** Of a recorded request that is sent through again: when it was received, and what verification found then. */
+  /** For a replayed request: when it was originally received, and the result of verification then. */
   receipt?: { at: number; wasVerified: boolean };
   /** While traces are exported. */
   span?: RequestSpan;
@@ -27,9 +27,9 @@ export interface InboundRequest {
 
 /** The request as a part of a trace. */
 export interface RequestSpan {
-  /** What names it to the events it brings. Where the sender named no trace, that of the run it is part of goes on. */
+  /** The `traceparent` stored with its events. If the sender named no trace, the trace of the run it belongs to continues. */
   traceparent(ofRun?: string | null): string;
-  /** A part of the work for it begins. */
+  /** Starts a span for a part of the work. */
   begin(name: "transform" | "store"): { end(error?: string): void };
   end(attributes: Record<string, string | number>, error?: string): void;
 }
@@ -39,7 +39,7 @@ export type Answer = Accepted | Answered | Refusal | typeof ABORTED;
 export interface Accepted {
   /** One id per event, in order. */
   ids: readonly EventId[];
-  /** What the webhook answers with instead of the ids. */
+  /** The webhook's custom response instead of the ids. */
   answer?: { status: number; contentType: string; body: string };
 }
 

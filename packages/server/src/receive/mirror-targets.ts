@@ -1,13 +1,13 @@
 /**
- * Which branch environments get a copy of a webhook's event. The choice follows from the event, so that a request a provider sends again is
- * mirrored again or not, as the first was. A copy says in its source that it is one, and is not counted as traffic.
+ * Selects the branch environments that get a copy of a webhook's event. The choice is a function of the event, so that a request that a
+ * provider repeats is treated like the first. A copy is marked in its source, and is not counted as traffic.
  */
 
 import { createHash } from "node:crypto";
 import { nameMatches } from "@inlet/protocol";
 import type { Environment, Webhook } from "../store/contract/index.ts";
 
-/** A pattern may match many branches; each costs a write. */
+/** A pattern may match many branches, and each costs a write. */
 const TARGETS_MAX = 20;
 
 export function mirrorTargets(webhook: Webhook, environments: readonly Environment[], eventKey: string): Environment[] {
@@ -18,7 +18,7 @@ export function mirrorTargets(webhook: Webhook, environments: readonly Environme
   return environments.filter(isTarget).slice(0, TARGETS_MAX);
 }
 
-/** From 0 to 1, the same for the same text. */
+/** From 0 to 1; the same text always gives the same number. */
 function share(text: string): number {
   return createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 32;
 }

@@ -1,23 +1,23 @@
-/** Sends a recorded webhook request through the service again, as if it came in now. */
+/** Sends a recorded webhook request through the service again, as if it had just arrived. */
 
 import { EVENT_ID_SEED_HEADER } from "@inlet/protocol";
 import type { WebhookRequest } from "../store/contract/index.ts";
 import { targetOf } from "./connections/target.ts";
 import type { Answer, InboundRequest } from "./inbound-request.ts";
 
-/** Headers that describe how the body travelled. */
+/** Headers that describe the transfer of the body. */
 const OF_THE_JOURNEY: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
-/** A copy that was forwarded here says which event it makes; replayed, it is to make a new one. */
+/** A forwarded copy determines its event id; a replay creates a new event. */
 const OF_THE_COPY = EVENT_ID_SEED_HEADER;
 
-/** A replay is asked for by hand, or by a job that does a few at a time. */
+/** Replays are started by hand, or by a job that does a few at a time. */
 const UNCOUNTED: InboundRequest["memory"] = { take: () => true, give: () => undefined };
 
 export function replayRequest(
   receive: (request: InboundRequest) => Promise<Answer>,
   record: WebhookRequest,
   token: string,
-  /** Fixes the id of the event: a replay that is done again makes the same one. */
+  /** Determines the id of the event: repeating the replay creates the same event. */
   seed?: string,
 ): Promise<Answer> {
   const rawHeaders = withoutHeaders(JSON.parse(record.headers) as string[]);
@@ -35,12 +35,12 @@ export function replayRequest(
   });
 }
 
-/** What verification found when it was received. */
+/** The result of verification at receipt. */
 export function wasVerified({ verifiedAt, outcome }: Pick<WebhookRequest, "verifiedAt" | "outcome">): boolean {
   return verifiedAt !== null && outcome !== "signature_invalid";
 }
 
-/** The bytes of a recorded body, as they came. */
+/** The bytes of a recorded body, as received. */
 export function bodyOf({ body, bodyBase64 }: Pick<WebhookRequest, "body" | "bodyBase64">): Buffer {
   return bodyBase64 === null ? Buffer.from(body ?? "") : Buffer.from(bodyBase64, "base64");
 }
@@ -50,7 +50,7 @@ function withoutHeaders(rawHeaders: readonly string[]): string[] {
   return rawHeaders.filter((_, at) => !isLeftOut(rawHeaders[at - (at % 2)]));
 }
 
-/** What the stages look up by name is named once; of anything else the transform sees the whole list. */
+/** Headers that the stages look up by name appear once; the transform sees the whole list of the others. */
 function firstValues(rawHeaders: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = Object.create(null);
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers[(rawHeaders[at] ?? "").toLowerCase()] ??= rawHeaders[at + 1] ?? "";

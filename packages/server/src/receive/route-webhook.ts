@@ -1,4 +1,4 @@
-/** Into which environment a webhook's event goes. */
+/** The environment of a webhook's event. */
 
 import { ENVIRONMENT_HEADER, ENVIRONMENT_HEADER_ALIAS, environmentNamed, Refusal } from "@inlet/protocol";
 import type { Environment, Webhook } from "../store/contract/index.ts";
@@ -10,8 +10,8 @@ export interface RouteDirectory {
 }
 
 /**
- * A webhook of an ordinary environment delivers there. One of the shared scope delivers to the branch the request names, by
- * header or query; when it names none, or one that is unknown or archived, the event stays in the shared scope, where nothing runs.
+ * A webhook of an ordinary environment delivers there. One of the shared scope delivers to the branch that the request names, by
+ * header or query. If it names none, or one that is unknown or archived, the event is stored in the shared scope, where nothing runs.
  */
 export function routeWebhook(directory: RouteDirectory, webhook: Webhook, request: InboundRequest): Environment | Refusal {
   const home = directory.environment(webhook.environmentId);

@@ -9,7 +9,7 @@ export interface WebhookUrlParts {
   directory: Directory;
 }
 
-/** Without a public URL, what the client connected to, whichever scheme a proxy was asked with. */
+/** Without a public URL, the address that the client connected to, with either scheme, since a proxy may have terminated TLS. */
 export function webhookUrls({ publicUrl, directory }: WebhookUrlParts, request: InboundRequest, { webhook }: WebhookTarget): string[] {
   const { host = "" } = request.headers;
   const bases = publicUrl === null ? [`https://${host}`, `http://${host}`] : [publicUrl];
@@ -17,7 +17,7 @@ export function webhookUrls({ publicUrl, directory }: WebhookUrlParts, request: 
   return bases.flatMap((base) => targets.map((target) => base + target));
 }
 
-/** A recorded request does not say which of the webhook's URLs it came to. */
+/** A recorded request does not say which of the webhook's URLs it was sent to. */
 function everyTarget(directory: Directory, id: string, query: string): string[] {
   return directory.tokensOf(id).map((token) => targetOf(token, query));
 }

@@ -1,6 +1,6 @@
 /**
- * What stands before the transform: the content encoding is undone, a handshake is answered, the signature is verified. Nothing of the
- * body is parsed here but what a handshake itself looks for, and no code of the user runs before verification but the handshake.
+ * The checks before the transform: content decoding, handshake, signature verification. Of the body, only what a handshake itself
+ * needs is parsed here, and the handshake is the only user code that runs before verification.
  */
 
 import { parseQuery, Refusal } from "@inlet/protocol";
@@ -14,7 +14,7 @@ import type { TransformOwner } from "./transform-outcome.ts";
 import type { TransformRunner } from "./transform-runner.ts";
 import { headersRead, type VerifyFault, verifyRequest } from "./verify/verify-request.ts";
 
-/** What a webhook asks of a request before its transform. */
+/** What a webhook requires of a request before its transform. */
 export type AdmissionRules = Pick<Webhook, "verify" | "handshake" | "secrets">;
 
 export interface AdmitParams {
@@ -29,35 +29,35 @@ export interface AdmitParams {
   /** By canonical name. */
   headers: Readonly<Record<string, string>>;
   query: string;
-  /** The URL as the provider knows it, or what it may be. */
+  /** The URL as the provider knows it, or the candidates for it. */
   urls: readonly string[];
-  /** When it was received, and what was found then: for a request that is sent through again. */
+  /** For a replayed request: when it was received, and the result of verification then. */
   receipt: Receipt;
-  /** For a person who tries it out. */
+  /** For tests by a person. */
   explains?: boolean;
 }
 
 export interface Receipt {
   at: number;
-  /** What verification found at receipt; null when it did not take place, or takes place now. */
+  /** The result of verification at receipt; null if there was none, or if it is verified now. */
   wasVerified: boolean | null;
 }
 
 export interface Admission {
-  /** After content decoding; absent when that failed. */
+  /** After content decoding; absent if that failed. */
   bytes?: Buffer;
   refused?: Refusal;
   answer?: HandshakeAnswer;
-  /** A secret that has to be kept before the answer is sent. */
+  /** A secret to store before the response is sent. */
   handedOver?: string;
-  /** True when the request has a signature that was found right. */
+  /** True if the request has a valid signature. */
   isVerified: boolean;
   fault?: VerifyFault;
   logs: string[];
   durationMs: number;
 }
 
-/** What a masked header holds. */
+/** The value of a masked header. */
 export const MASK = "***";
 
 const UNCOUNTED: DecodeMemory = { take: () => true, give: () => undefined };
@@ -102,7 +102,7 @@ function verification(params: AdmitParams, bytes: Buffer): VerifyFault | null {
   return verdict.ok ? null : verdict;
 }
 
-/** Only a request that was recorded can be: where the headers that verification needs hold the mask. */
+/** Whether the headers that verification needs are masked. Only possible for recorded requests. */
 function isMasked({ rules: { verify }, headers, receipt }: AdmitParams): boolean {
   return verify !== null && receipt.wasVerified !== null && headersRead(verify).some((name) => headers[name] === MASK);
 }

@@ -1,12 +1,12 @@
-/** Who used how much CPU time lately: what was used counts half after ten seconds, a quarter after twenty. */
+/** Recent CPU time per key, with exponential decay: usage counts half after ten seconds, a quarter after twenty. */
 
 const HALF_LIFE_MS = 10_000;
-/** A forgotten one has used nothing. */
+/** An unknown key has used nothing. */
 const REMEMBERED_MAX = 5_000;
 
 interface Use {
   ms: number;
-  /** When it was last brought up to date. */
+  /** When it was last decayed. */
   at: number;
 }
 

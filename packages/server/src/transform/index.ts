@@ -1,4 +1,4 @@
-/** Webhook requests become events: reading the request, and running the user's transform in a sandbox. */
+/** Turns webhook requests into events: reads the request, and runs the user's transform in a sandbox. */
 
 export * from "./admit-request.ts";
 export * from "./body/request-body.ts";

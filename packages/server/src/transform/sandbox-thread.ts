@@ -1,9 +1,10 @@
 /**
- * The main thread's end of one sandbox thread: hands it work, returns its answers, and ends it when it is stuck.
+ * The main thread's side of one sandbox thread: sends it work, returns its results, and terminates it when it is stuck.
  *
- * Inside the sandbox code is stopped by the engine itself, but some native work never asks whether to go on, such as joining an array
- * of four billion holes. The thread says in shared memory which job it is at; one that stays at the same job for `hardMs` is ended.
- * Reading shared memory instead of counting from the time of sending means a busy main thread never ends a healthy thread.
+ * Code in the sandbox is stopped by the engine itself, but some native work never reaches the interrupt check, such as joining an array
+ * of four billion holes. The thread stores the id of its current job in shared memory; if it stays at one job for `hardMs`, it is
+ * terminated. Because shared memory is read instead of measuring from the time of sending, a busy main thread never terminates a healthy
+ * thread.
  */
 
 import assert from "node:assert/strict";
@@ -18,25 +19,25 @@ export interface SandboxThreadOptions {
   limits: SandboxLimits;
   niceness: number;
   hardMs: number;
-  /** The engine, if a thread has compiled it already; otherwise this one will, and hand it over. */
+  /** The compiled engine, if a thread has already compiled it; otherwise this one compiles and shares it. */
   module: WebAssembly.Module | null;
   onModule(module: WebAssembly.Module): void;
   onAnswer(work: Work, answer: ThreadAnswer): void;
-  /** Called after an answer came in: the thread can take more. */
+  /** Called after a result arrived: the thread can take more work. */
   onRoom(): void;
-  /** It has had nothing to do for `idleMs`. */
+  /** It has been idle for `idleMs`. */
   idleMs: number;
   onIdle(): void;
-  /** The thread is gone. `culprit` is the work it was at, with the lines it wrote, `untouched` what it had not begun. */
+  /** The thread has ended. `culprit` is its current job with its log lines, `untouched` are the jobs it had not begun. */
   onLost(lost: { culprit: Work | null; logs: string[]; untouched: Work[]; reason: LossReason }): void;
 }
 
 export type LossReason = "stuck" | "memory" | "crashed";
 
-/** The thread's own JavaScript holds little more than the texts of a few requests; user code lives in the engine's memory. */
+/** The thread's own JavaScript needs little more than the texts of a few requests; user code lives in the engine's memory. */
 const HEAP_MB_MAX = 128;
 
-/** What a job is thought to take before one was seen, and over how many the mean goes. */
+/** The assumed duration of a job before one was measured, and the number of jobs in the moving average. */
 const FIRST_GUESS_MS = 1;
 const USUAL_OF_LAST = 16;
 
@@ -45,10 +46,10 @@ export class SandboxThread {
   readonly #worker: Worker;
   readonly #current = new Int32Array(new SharedArrayBuffer(4));
   readonly #logMemory: SharedArrayBuffer;
-  /** Work sent and not answered. The thread answers in the order in which it was sent. */
+  /** Jobs sent and not answered. The thread answers in order. */
   readonly #sent: Work[] = [];
   #watch: NodeJS.Timeout | null = null;
-  /** The job it was at when last looked at, and since when. */
+  /** The current job at the last check, and since when. */
   #seen = 0;
   #seenAt = 0;
   #idleSince = 0;
@@ -79,18 +80,18 @@ export class SandboxThread {
     this.#worker.unref();
   }
 
-  /** How much was sent and not answered. */
+  /** The number of jobs sent and not answered. */
   get load(): number {
     return this.#sent.length;
   }
 
-  /** About how long what was sent and not answered will take, by what the last jobs took. */
+  /** The estimated duration of the jobs sent and not answered, based on recent jobs. */
   get backlogMs(): number {
     return this.#sent.length * this.#usualMs;
   }
 
   send(work: Work): void {
-    // While something runs the process must stay alive to see the answer; an idle thread must not keep it.
+    // While a job runs, the process must stay alive to receive the result; an idle thread must not keep it alive.
     if (this.#sent.length === 0) this.#worker.ref();
     this.#sent.push(work);
     this.#worker.postMessage(work.job);
@@ -104,7 +105,7 @@ export class SandboxThread {
   }
 
   #settle(answer: ThreadAnswer): void {
-    // A thread that is being ended may still have answered.
+    // A thread that is being terminated may still have answered.
     if (this.#lost) return;
     const work = this.#sent.shift();
     assert.equal(work?.job.id, answer.id, "a sandbox thread answers its jobs in order");
@@ -116,7 +117,7 @@ export class SandboxThread {
     this.#options.onAnswer(work, answer);
   }
 
-  /** Runs at intervals from the first job until the thread has been idle for long: timers for each job would cost more than that. */
+  /** Runs at intervals from the first job until the thread has been idle for long: a timer per job would cost more. */
   #look(): void {
     const now = performance.now();
     const current = this.#sent.length === 0 ? 0 : Atomics.load(this.#current, 0);
@@ -152,7 +153,7 @@ export class SandboxThread {
   }
 }
 
-/** Nothing of the process's own environment, but for where compiled code is kept: with it a thread starts in half the time. */
+/** None of the process's environment variables, except for the compile cache, which makes threads start faster. */
 function threadEnvironment(): Record<string, string> {
   const cache = getCompileCacheDir();
   return cache ? { NODE_COMPILE_CACHE: cache } : {};

@@ -1,23 +1,23 @@
-/** What goes into a transform and what comes out of it. Every end a run can have is one of these values, never an exception. */
+/** The input and output of a transform. Every way a run can end is one of these values, never an exception. */
 
-/** Whose time a run takes. */
+/** The environment and webhook to which the time of a run is charged. */
 export interface TransformOwner {
   webhook: string;
   environment: string;
 }
 
-/** The functions of a user that run in the sandbox. */
+/** The user functions that run in the sandbox. */
 export type EntryName = "transform" | "handshake";
 
 export interface TransformRequest {
-  /** Names this text of the transform: compiled once under this key, and its behaviour is remembered under it. */
+  /** Identifies this source of the transform: it is compiled once and its behaviour is tracked under this key. */
   versionKey: string;
-  /** Absent: it belongs to nobody else. */
+  /** Absent: it shares its time with no other. */
   owner?: TransformOwner | undefined;
   source: string;
-  /** Which function of it is called: `transform` unless given. A handshake gets `evtJson` as its one argument. */
+  /** The function to call; default `transform`. A handshake gets `evtJson` as its one argument. */
   entry?: EntryName;
-  /** The text of `evt`. Parsed inside the sandbox and nowhere else. When it is the same text as `raw`, it is sent there once. */
+  /** The text of `evt`. Parsed only inside the sandbox. If it is the same text as `raw`, it is sent once. */
   evtJson: string;
   headers: Readonly<Record<string, string>>;
   queryParams: Readonly<Record<string, readonly string[]>>;
@@ -29,7 +29,7 @@ export interface TransformRequest {
  * - `transform_invalid_event`: it returned something that is not one object, cannot be written as JSON, or is too large
  * - `transform_timeout`, `transform_memory`: it reached the limit
  * - `body_invalid`: `evtJson` is not JSON; the transform was not called
- * - `overloaded`: it was not run, because too many wait already or the runner is stopping
+ * - `overloaded`: it was not run, because too many already wait or the runner is stopping
  */
 export type TransformFailureCode =
   | "transform_failed"
@@ -48,7 +48,7 @@ export interface TransformFault {
 }
 
 interface TransformTrace {
-  /** What the code wrote to `console`, one text per call, bounded. */
+  /** The `console` output of the code, one text per call, bounded. */
   logs: string[];
   /** Time spent inside the sandbox. */
   durationMs: number;
@@ -71,6 +71,6 @@ export interface SandboxLimits {
   resultBytesMax: number;
   logLinesMax: number;
   logBytesMax: number;
-  /** Compiled versions one worker keeps. */
+  /** Compiled versions that one worker caches. */
   versionsMax: number;
 }

@@ -1,4 +1,4 @@
-/** The stage itself: a webhook request becomes an event, or a refusal that says why not. */
+/** The transform stage: a webhook request becomes an event, or a refusal with a reason. */
 
 import { jsonMembers, Refusal, readEvent, type SentEvent } from "@inlet/protocol";
 import { type RequestBody, type RequestBodyParams, readRequestBody } from "./body/request-body.ts";
@@ -6,7 +6,7 @@ import type { TransformFault, TransformOutcome, TransformOwner, TransformSuccess
 import type { TransformRunner } from "./transform-runner.ts";
 
 export interface TransformRequestParams extends RequestBodyParams {
-  /** Names the text of the transform, so that it is compiled once. */
+  /** Identifies the source of the transform, so that it is compiled once. */
   versionKey: string;
   owner?: TransformOwner;
   transform: string;
@@ -16,11 +16,11 @@ export interface TransformRequestParams extends RequestBodyParams {
 
 export interface TransformedRequest {
   result: SentEvent | Refusal;
-  /** Null when it could not be read at all. */
+  /** Null if it could not be read at all. */
   body: RequestBody | null;
   logs: string[];
   durationMs: number;
-  /** Where in the transform it went wrong. */
+  /** The position of the error in the transform. */
   fault?: TransformFault | undefined;
   /** What the transform returned, as JSON text. */
   eventJson?: string | undefined;
@@ -37,7 +37,7 @@ export async function transformRequest(runner: TransformRunner, params: Transfor
   return { result, fault, body: read.body, logs, durationMs, eventJson: outcome.ok ? outcome.eventJson : undefined };
 }
 
-/** Also used where a transform is only tried out. */
+/** Also used for tests of a transform. */
 export function judge(outcome: TransformOutcome): Pick<TransformedRequest, "result" | "fault"> {
   if (outcome.ok) return { result: readTransformedEvent(outcome) };
   const { code, message, line, column } = outcome;
@@ -46,7 +46,7 @@ export function judge(outcome: TransformOutcome): Pick<TransformedRequest, "resu
   return { result: new Refusal(code, `${message}${place}`), fault };
 }
 
-/** What a transform returns keeps the same rules as what a client sends. */
+/** The result of a transform is validated by the same rules as a client's events. */
 function readTransformedEvent({ eventJson: json }: TransformSuccess): SentEvent | Refusal {
   const faults: { field: string; message: string }[] = [];
   const event = readEvent(json, jsonMembers(json), (field, message) => faults.push({ field, message }));

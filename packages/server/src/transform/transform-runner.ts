@@ -1,12 +1,13 @@
 /**
- * Runs webhook transforms in sandbox threads. Threads are started by the first use, not before.
+ * Runs webhook transforms in sandbox threads. Threads are started on first use.
  *
  * Guarantees: every run ends in an outcome, within the limits; a version that loops or is slow delays others of its kind, not the
- * quick ones (see version-lanes.ts); what waits takes turns by webhook and environment (see waiting-work.ts) and is bounded, and over the
- * bound the outcome is `overloaded` at once; a thread that is stuck or dies is replaced, and jobs it had not begun are run by another.
+ * quick ones (see version-lanes.ts); waiting runs are scheduled fairly by webhook and environment (see waiting-work.ts) and bounded, and
+ * beyond the bound the outcome is `overloaded` at once; a thread that is stuck or dies is replaced, and another runs the jobs it had not
+ * begun.
  *
- * A quick thread ends a run as soon as it is slow. The run then begins anew on the other thread, with all the time it may have: a run has
- * a world of its own and leaves nothing behind, so nobody can tell. So a webhook that was quick until now takes little of the quick
+ * A quick thread stops a run as soon as it is slow. The run then starts over on the other thread, with its full time limit: a run is
+ * isolated and leaves nothing behind, so this is invisible. A webhook that was quick until now therefore takes little of the quick
  * threads' time when it loops.
  */
 
@@ -30,11 +31,11 @@ export interface TransformRunnerOptions {
   limits?: Partial<SandboxLimits>;
   /** Threads for versions known to be quick. One more serves new and slow versions. */
   quickThreads?: number;
-  /** Runs that may wait for a thread; of slow versions, far fewer, since each takes its full time. */
+  /** Maximum number of waiting runs; far fewer for slow versions, since each takes its full time. */
   waitingMax?: number;
   waitingSlowMax?: number;
   slowMs?: number;
-  /** Threads without work for so long are ended, all but one for quick versions. */
+  /** Threads that are idle for this long are ended, except for one for quick versions. */
   idleMs?: number;
   penaltyMs?: number;
   now?: () => number;
@@ -42,10 +43,10 @@ export interface TransformRunnerOptions {
 
 export interface TransformRunner {
   start(): void;
-  /** Lets what runs finish, ends what waits with `overloaded`, and ends the threads. Safe to call twice, or before start. */
+  /** Waits for running jobs, ends waiting ones with `overloaded`, and ends the threads. Safe to call twice, or before start. */
   stop(): Promise<void>;
   run(request: TransformRequest): Promise<TransformOutcome>;
-  /** Says whether the source parses and defines the function, without calling it. */
+  /** Checks that the source parses and defines the function, without calling it. */
   check(source: string, entry?: EntryName): Promise<CheckOutcome>;
   /** For metrics. */
   readonly load: { running: number; waiting: number; threads: number };
@@ -71,23 +72,23 @@ const DEFAULTS = {
   waitingSlowMax: 32,
   slowMs: 50,
   penaltyMs: 10_000,
-  // A thread holds memory, and starting one delays the first request for it.
+  // A thread takes memory, and starting one delays its first request.
   idleMs: 60_000,
   now: Date.now,
 };
 
-/** A thread is given so much before another one is woken: where all cores are busy, two threads do no more than one. */
+/** A thread gets this much work before another one is used: if all cores are busy, two threads do no more than one. */
 const LITTLE_TO_DO_MS = 3;
-/** Jobs a quick thread holds at once, so that it need not wait for the main thread between two. */
+/** Jobs that a quick thread holds at once, so that it need not wait for the main thread between two. */
 const QUICK_JOBS_AT_ONCE = 8;
-/** What a thread was given cannot be taken back, and others may be in more of a hurry: it is given no more than takes about so long. */
+/** Jobs sent to a thread cannot be taken back, and others may be more urgent: it gets no more than about this much work. */
 const QUICK_BACKLOG_MS = 10;
-/** The thread for new and slow versions gets about a tenth of a core when others want it. */
+/** The thread for new and slow versions gets about a tenth of a core when others compete for it. */
 const SLOW_THREAD_NICENESS = 10;
-/** A job is tried again when its thread died before beginning it, but not for ever. */
+/** A job is retried if its thread died before beginning it, up to this number of times. */
 const ATTEMPTS_MAX = 3;
 
-/** Whoever wants to know whether a source parses. */
+/** Callers of checks whether a source parses. */
 const CHECK_OWNER: TransformOwner = { webhook: "check", environment: "check" };
 
 const STOPPING: TransformFault = { code: "overloaded", message: "the service is stopping" };
@@ -114,7 +115,7 @@ class Runner implements TransformRunner {
   }
 
   start(): void {
-    // Threads start with the first job: a server without webhooks pays nothing.
+    // Threads start with the first job: a server without webhooks needs none.
   }
 
   stop(): Promise<void> {
@@ -175,7 +176,7 @@ class Runner implements TransformRunner {
     return versionKey === null ? "new" : this.#lanes.laneOf(versionKey);
   }
 
-  /** Gives waiting work to threads that have room. */
+  /** Sends waiting work to threads with capacity. */
   #dispatch(): void {
     while (this.#waiting.has("quick")) {
       const thread = this.#quickThread();
@@ -187,7 +188,7 @@ class Runner implements TransformRunner {
     if (this.#slowThread.load === 0) this.#send(this.#slowThread, this.#waiting.take("new", "slow"));
   }
 
-  /** The first quick thread with little to do. When there is none, a further one if there may be more, or the one with the least. */
+  /** The first quick thread with little to do. If there is none, a new one if allowed, otherwise the least busy. */
   #quickThread(): SandboxThread | null {
     let best: SandboxThread | null = null;
     for (const thread of this.#quickThreads) {
@@ -243,13 +244,13 @@ class Runner implements TransformRunner {
         forget();
         void thread.stop();
       },
-      // Far beyond the limit on CPU time, because a busy machine may not give the thread its share.
+      // Far beyond the CPU time limit, because a busy machine may give the thread little time.
       hardMs: 4 * limits.timeoutMs + 500,
       onAnswer: (work, answer) => {
         const hadLess = limits.timeoutMs < this.#options.limits.timeoutMs;
         if (hadLess && hasTimedOut(answer)) this.#beginAnew(work, answer.cpuMs);
         else this.#settle(work, answer, answer.cpuMs);
-        // A version that has just proved quick will want one.
+        // A version that has just proved quick will need one.
         if (this.#quickThreads.size === 0 && !this.#stopping) this.#addQuickThread();
       },
       onRoom: () => this.#dispatch(),
@@ -279,7 +280,7 @@ class Runner implements TransformRunner {
     if (before !== after) this.#waiting.move(versionKey, owner, before, after);
   }
 
-  /** It was slow on a quick thread, where it may not be. */
+  /** It was too slow for a quick thread. */
   #beginAnew(work: Work, cpuMs: number): void {
     this.#running--;
     this.#judge(work, Math.max(cpuMs, this.#options.slowMs + 1));

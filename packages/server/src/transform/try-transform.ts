@@ -1,6 +1,6 @@
 /**
- * Runs a transform to see what it would do: nothing is stored. The same sandbox, the same rules as for a real request, with handshake and
- * verification before it where a webhook's are given; what is wrong with a signature is explained as far as that can be found out.
+ * Tests a transform without storing anything. Same sandbox and rules as for a real request, with the handshake and verification of a
+ * webhook if given; a wrong signature is explained as far as possible.
  */
 
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ import { credentialHeader, type VerifyFault } from "./verify/verify-request.ts";
 
 export interface TrialRequest {
   transform: string;
-  /** The parsed body as JSON text; without it `bytes` are read by their content type. */
+  /** The parsed body as JSON text; without it, `bytes` are parsed by their content type. */
   bodyJson?: string;
   /** The body as it would arrive. */
   bytes: Buffer;
@@ -23,7 +23,7 @@ export interface TrialRequest {
   contentEncoding?: string;
   headers: Readonly<Record<string, string>>;
   queryParams: Readonly<Record<string, readonly string[]>>;
-  /** What stands before the transform; absent: nothing does. */
+  /** The checks before the transform; absent: none. */
   admission?: TrialAdmission;
 }
 
@@ -44,12 +44,12 @@ export interface TrialFault {
   column?: number;
 }
 
-/** The event as JSON text, the answer of the handshake, or the fault. */
+/** The event as JSON text, the response of the handshake, or the fault. */
 export interface Trial {
   eventJson?: string;
   handshake?: HandshakeAnswer;
   error?: TrialFault;
-  /** What verification found, where there is one. */
+  /** The result of verification, if any. */
   verification?: { ok: boolean } & Partial<VerifyFault>;
   logs: string[];
   durationMs: number;
@@ -83,7 +83,7 @@ function signatureOf({ rules, urls, receipt }: TrialAdmission, bytes: Buffer, he
   return signRequest({ verify: rules.verify, secret, bytes, headers, urls, contentType: headers["Content-Type"], at: receipt.at });
 }
 
-/** A secret that was put into a header here is not for the transform to see, which could hand it out. */
+/** A secret that was added to a header here must not be visible to the transform, which could expose it. */
 function maskOf({ rules: { verify }, signs }: TrialAdmission): Record<string, string> {
   const name = signs && verify ? credentialHeader(verify) : null;
   return name === null ? {} : { [canonicalName(name)]: MASK };
@@ -118,7 +118,7 @@ function canonical(headers: Readonly<Record<string, string>>): Record<string, st
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [canonicalName(name), value]));
 }
 
-/** A body without a type is taken for JSON, which nearly all of them are. */
+/** A body without a type is treated as JSON, which nearly all of them are. */
 function withContentType(headers: Record<string, string>, contentType: string | undefined): Record<string, string> {
   return { "Content-Type": "application/json", ...headers, ...(contentType !== undefined && { "Content-Type": contentType }) };
 }

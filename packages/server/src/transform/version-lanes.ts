@@ -1,13 +1,13 @@
 /**
- * Decides which transforms may delay which: a version is judged by how its last runs went.
+ * Decides which transforms may delay which: a version is classified by its recent runs.
  *
  *   new ──quick run──▶ quick ──slow run──▶ slow ──quick run after the penalty──▶ quick
  *    └───slow run────────────────────────▶ slow
  *
  * `quick` versions share the fast threads. `new` and `slow` ones share one other thread, new ones first: an endless loop
- * never reaches the fast threads before it has been caught once, and a new version waits for one slow run at most.
+ * never reaches the fast threads before it has been caught once, and a new version waits for at most one slow run.
  *
- * The penalty is four times as long each time a webhook that had been quick is slow again, up to an hour.
+ * The penalty quadruples each time a webhook that was quick again becomes slow, up to an hour.
  */
 
 export type Lane = "quick" | "new" | "slow";
@@ -19,11 +19,11 @@ export interface LaneOptions {
   now: () => number;
 }
 
-/** Versions remembered. A forgotten one is new again, which costs it one run on the other thread. */
+/** Number of versions tracked. One that was dropped is new again, which costs it one run on the other thread. */
 const REMEMBERED_MAX = 5_000;
 const PENALTY_GROWTH = 4;
 const PENALTY_MAX_MS = 3_600_000;
-/** Without a slow run for so long, earlier ones are forgiven. */
+/** After this much time without a slow run, earlier ones are ignored. */
 const FORGIVEN_AFTER_MS = 6 * 3_600_000;
 
 interface Offences {
@@ -35,7 +35,7 @@ export class VersionLanes {
   readonly #options: LaneOptions;
   /** Until when a version is slow; 0 for a quick one. In the order of the last change. */
   readonly #slowUntil = new Map<string, number>();
-  /** By webhook: a new version does not make up for the one before. */
+  /** By webhook: a new version does not reset the penalty. */
   readonly #offences = new Map<string, Offences>();
 
   constructor(options: LaneOptions) {
@@ -57,7 +57,7 @@ export class VersionLanes {
     } else if (slowUntil === undefined || (slowUntil !== 0 && slowUntil <= now)) remember(this.#slowUntil, versionKey, 0);
   }
 
-  /** Slow runs while a penalty lasts prolong it; a slow run after it makes the next one longer. */
+  /** Slow runs during a penalty extend it; a slow run after it makes the next one longer. */
   #penaltyMs(webhook: string, now: number, isServing: boolean): number {
     const known = this.#offences.get(webhook);
     const before = known && now - known.lastAt < FORGIVEN_AFTER_MS ? known.count : 0;

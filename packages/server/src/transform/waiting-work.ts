@@ -1,6 +1,6 @@
 /**
- * Work that waits for a sandbox thread, one queue per lane, bounded. Of what waits in a lane, that of the environment which used the least
- * CPU time lately goes first, and within it that of the webhook which used the least: nobody's requests wait behind all requests
+ * Work that waits for a sandbox thread, one bounded queue per lane. Within a lane, the environment that recently used the least
+ * CPU time goes first, and within it the webhook that used the least: no webhook waits behind all requests
  * of another.
  */
 
@@ -9,7 +9,7 @@ import type { ThreadAnswer, ThreadJob } from "./sandbox/thread.ts";
 import type { TransformFault, TransformOwner } from "./transform-outcome.ts";
 import type { Lane } from "./version-lanes.ts";
 
-/** Why there is no answer, and what was written to the console before. */
+/** Why there is no result, and the console output so far. */
 export type Unanswered = TransformFault & { logs?: string[] };
 
 export interface Work {
@@ -17,9 +17,9 @@ export interface Work {
   /** Null for a check, which belongs to no version. */
   versionKey: string | null;
   owner: TransformOwner;
-  /** How often a thread died that held it. */
+  /** How many threads died while they held it. */
   attempts: number;
-  /** Ends the work with the thread's answer, or without one. */
+  /** Completes the work with the thread's result, or without one. */
   settle(answer: ThreadAnswer | Unanswered): void;
 }
 
@@ -29,7 +29,7 @@ export interface WaitingBounds {
   now: () => number;
 }
 
-/** When half of the room is taken, a webhook has at most this part of it. */
+/** When half of the capacity is used, a webhook has at most this fraction of it. */
 const PART_OF_ONE = 1 / 4;
 
 /** Waiting work of one webhook, oldest first. */
@@ -63,7 +63,7 @@ export class WaitingWork {
     return this.size >= waitingMax / 2 && own >= waitingMax * PART_OF_ONE;
   }
 
-  /** What a run took counts against its webhook and its environment. */
+  /** The time of a run is charged to its webhook and its environment. */
   charge({ webhook, environment }: TransformOwner, cpuMs: number): void {
     this.#ofWebhooks.add(webhook, cpuMs);
     this.#ofEnvironments.add(environment, cpuMs);
@@ -74,7 +74,7 @@ export class WaitingWork {
     this.#counts[lane]++;
   }
 
-  /** Puts back what a thread had been given and not begun. */
+  /** Puts back work that a thread received and did not begin. */
   addFirst(lane: Lane, work: Work): void {
     this.#queueOf(lane, work.owner).works.unshift(work);
     this.#counts[lane]++;
@@ -95,7 +95,7 @@ export class WaitingWork {
     return work;
   }
 
-  /** A version was judged anew: what waits of it moves along. */
+  /** A version was reclassified: its waiting work moves along. */
   move(versionKey: string, { webhook }: TransformOwner, from: Lane, to: Lane): void {
     const queue = this.#lanes[from].get(webhook);
     const moving = queue?.works.filter((work) => work.versionKey === versionKey) ?? [];
@@ -114,7 +114,7 @@ export class WaitingWork {
     return queue;
   }
 
-  /** The queue whose turn it is; of equals, the one that has waited longest. */
+  /** The next queue; of equals, the one that has waited longest. */
   #next(lane: Lane): Queue | undefined {
     const queues = this.#lanes[lane];
     if (queues.size <= 1) return queues.values().next().value;

@@ -1,6 +1,6 @@
-/** Bounds the bodies held in memory at once, all requests together: past it the answer is 503, at once. */
+/** Bounds the total size of bodies in memory: beyond it, requests get 503 at once. */
 
-/** What a request costs beside its body, so that very many tiny ones are bounded as well. */
+/** The cost of a request in addition to its body, so that very many tiny requests are bounded too. */
 const OVERHEAD_BYTES = 1_024;
 
 export class BodyBudget {
@@ -11,7 +11,7 @@ export class BodyBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** A request enters; null when there is no room. The only request is always let in, however large. */
+  /** Reserves space for a request; null if there is none. A request that is alone is always admitted, however large. */
   enter(): BodyShare | null {
     const share = new BodyShare(this);
     return this.take(share, OVERHEAD_BYTES) ? share : null;
@@ -30,7 +30,7 @@ export class BodyBudget {
   }
 }
 
-/** One request's part of the budget. */
+/** The part of the budget that one request holds. */
 export class BodyShare {
   readonly #budget: BodyBudget;
   bytes = 0;
@@ -43,7 +43,7 @@ export class BodyShare {
     return this.#budget.take(this, bytes);
   }
 
-  /** Gives back a part of what was taken. */
+  /** Returns part of the reserved space. */
   give(bytes: number): void {
     this.#budget.take(this, -bytes);
   }

@@ -1,4 +1,4 @@
-/** Which content types the Event API reads: JSON in any guise, and no content type at all. */
+/** The content types that the Event API accepts: any kind of JSON, text, or none. */
 
 import { Refusal } from "@inlet/protocol";
 
@@ -6,7 +6,7 @@ const JSON_TYPE = "application/json";
 const FORM = "application/x-www-form-urlencoded";
 const OBJECT_OR_ARRAY = /^\s*[{[]/;
 
-/** Null when the body may be parsed. A form is JSON all the same when it looks like it: `curl -d` without a header sends that. */
+/** Null if the body may be parsed. A form that looks like JSON is parsed as JSON: `curl -d` without a header sends that. */
 export function contentTypeRefusal(header: string | undefined, body: Buffer): Refusal | null {
   const [type = ""] = (header ?? "")
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** From the bytes of a body to events that keep every rule, or a refusal that names each fault. */
+/** Parses the bytes of a body to valid events, or to a refusal that lists every fault. */
 
 import { isUtf8 } from "node:buffer";
 import {
@@ -16,7 +16,7 @@ import {
 export function parseEvents(body: Buffer, options: ReadEventOptions = { dataOptional: false }): SentEvent[] | Refusal {
   if (!isUtf8(body)) return new Refusal("body_invalid", "The body is not valid UTF-8.");
   const text = withoutByteOrderMark(body.toString());
-  // As many characters as bytes: every character is one byte, and the bytes can be scanned in its place.
+  // As many characters as bytes: every character is one byte, so the bytes can be scanned instead.
   const scanned = text.length === body.length ? scanJson(text, body) : scanJson(text);
   if (!scanned) return whyNot(text);
   if ("object" in scanned) return readEvents(text, [scanned.object], options);
@@ -28,7 +28,7 @@ export function parseEvents(body: Buffer, options: ReadEventOptions = { dataOpti
   return readEvents(text, scanned.elements, options);
 }
 
-/** `events` are the members of each event; null stands for something that is no object. */
+/** `events` are the members of each event; null stands for a value that is not an object. */
 function readEvents(text: string, events: readonly (JsonMember[] | null)[], options: ReadEventOptions): SentEvent[] | Refusal {
   const read: SentEvent[] = [];
   const faults: Fault[] = [];
@@ -43,7 +43,7 @@ function readEvents(text: string, events: readonly (JsonMember[] | null)[], opti
   return new Refusal("event_invalid", message, faults.slice(0, FAULTS_REPORTED_MAX));
 }
 
-/** Why a text that the scanner did not take is not what was wanted, in JSON.parse's own words. */
+/** Why the scanner refused a text, as reported by JSON.parse. */
 function whyNot(text: string): Refusal {
   try {
     JSON.parse(text);

@@ -1,5 +1,5 @@
 /**
- * Reads a request body into memory, within a limit and a budget. A body that is too large is refused at its declared length,
+ * Reads a request body into memory, within a limit and a budget. A body that is too large is refused by its declared length,
  * or at the first chunk beyond the limit: it is never read to its end.
  */
 
@@ -7,7 +7,7 @@ import type { IncomingMessage } from "node:http";
 import { Refusal } from "@inlet/protocol";
 import type { BodyShare } from "./body-budget.ts";
 
-/** The client went away before its body was complete: there is nobody to answer. */
+/** The client disconnected before its body was complete: there is no response. */
 export const ABORTED = Symbol("aborted");
 
 export type Body = Buffer | Refusal | typeof ABORTED;

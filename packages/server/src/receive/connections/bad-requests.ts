@@ -1,6 +1,6 @@
 /**
- * Answers what the HTTP parser itself refuses. There is no request to answer then, so a bare status line has to do. Requests that came
- * before on the same connection get their own answers first.
+ * Responds to input that the HTTP parser refuses. There is no request object, so the response is a bare status line. Earlier requests
+ * on the same connection get their responses first.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -17,7 +17,7 @@ const STATUS_LINES: Readonly<Record<string, string>> = {
 };
 
 export class BadRequests {
-  /** What is under way on a connection, oldest first. */
+  /** The requests in progress on a connection, oldest first. */
   readonly #underWay = new WeakMap<Socket, Set<Exchange>>();
   readonly #refused = new WeakSet<Socket>();
 
@@ -30,14 +30,14 @@ export class BadRequests {
     response.once("close", () => known.delete(exchange));
   }
 
-  /** Called when the parser fails, again with everything that follows. */
+  /** Called when the parser fails, and again for all data that follows. */
   answer(error: { code?: string }, socket: Socket): void {
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
     if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
     const refuse = () =>
       void socket.end(`HTTP/1.1 ${STATUS_LINES[error.code ?? ""] ?? "400 Bad Request"}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
-    // A request that is not complete is the one the parser failed at: it has no answer.
+    // The incomplete request is the one that the parser failed at: it gets no other response.
     const last = [...(this.#underWay.get(socket) ?? [])].findLast(({ request }) => request.complete);
     if (last) last.response.once("close", refuse);
     else refuse();

@@ -1,11 +1,11 @@
-/** The client's address: the socket's, or what trusted proxies say in X-Forwarded-For. */
+/** The client's address: that of the socket, or the one that trusted proxies report in X-Forwarded-For. */
 
 import type { IncomingMessage } from "node:http";
 import proxyAddr from "@fastify/proxy-addr";
 
 export type ClientIp = (request: Pick<IncomingMessage, "socket" | "headers">) => string;
 
-/** `trusted` is true for any proxy, or the addresses and ranges of the proxies to believe. */
+/** `trusted` is true for any proxy, or the addresses and ranges of trusted proxies. */
 export function createClientIp(trusted: boolean | string[]): ClientIp {
   if (trusted === false) return (request) => request.socket.remoteAddress ?? "";
   const isTrusted = createProxyCheck(trusted);

@@ -1,8 +1,8 @@
 /**
  * Ends a connection whose request was answered before its body was read.
  *
- * Closing at once would reset the connection, and most clients, still writing, would see the reset and never the answer. So a
- * little more is read and thrown away, for a moment and up to a bound; then the connection is cut.
+ * Closing at once would reset the connection, and most clients, still writing, would see the reset instead of the response. Therefore
+ * a bounded amount is read and discarded for a short time; then the connection is destroyed.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -25,7 +25,7 @@ export function closeLingering(request: IncomingMessage): void {
   request.resume();
 }
 
-/** What is left of a small body costs less to read than a new connection: Node throws it away by itself. */
+/** The rest of a small body is cheaper to read than a new connection: Node discards it by itself. */
 export function hasLargeRest(request: IncomingMessage): boolean {
   if (request.complete) return false;
   const declared = request.headers["content-length"];

@@ -1,9 +1,9 @@
 /**
- * Keeps pages of other sites away from a dev server, which asks nobody for a key. It stands in front of every route.
+ * Protects a dev server, which requires no keys, from pages of other sites. It runs before every route.
  *
- * Two things give such a page away. `Origin` and `Sec-Fetch-Site` name the page that caused a request; browsers set them and pages cannot.
- * `Host` is the name the server was called by: a site can have its own name lead to 127.0.0.1 (DNS rebinding), but not change that name.
- * SDKs, curl and other programs send neither of the first two and are let through.
+ * Such requests are recognised by two things. `Origin` and `Sec-Fetch-Site` name the page that caused a request; browsers set them and
+ * pages cannot. `Host` is the name used to reach the server: a site can make its own name resolve to 127.0.0.1 (DNS rebinding), but
+ * cannot change that name. SDKs, curl and other programs send neither of the first two and are allowed.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -11,10 +11,10 @@ import { isIP } from "node:net";
 import { Refusal } from "@inlet/protocol";
 
 export interface DevGuardRules {
-  /** It listens on this machine only: nobody calls it by another name than localhost. */
+  /** It listens on the loopback interface only: no legitimate client uses a name other than localhost. */
   loopbackOnly: boolean;
   publicUrl: string | null;
-  /** Origins of pages that may call it, as browsers write them. */
+  /** Origins of allowed pages, as browsers write them. */
   allowedOrigins: readonly string[];
 }
 
@@ -36,13 +36,13 @@ export function createDevGuard({ loopbackOnly, publicUrl, allowedOrigins }: DevG
       const isOwn = from !== undefined && (from === host || from === publicHost);
       return isOwn || allowed.has(origin) ? null : foreignPage(origin);
     }
-    // Following a link to the dashboard is no call: the browser shows the page, and the site it came from sees nothing of it.
+    // Following a link to the dashboard is not a call: the browser shows the page, and the linking site cannot read it.
     const isLink = mode === "navigate" && (method === "GET" || method === "HEAD");
     return SITES_ADMITTED.has(site) || isLink ? null : foreignPage(null);
   };
 }
 
-/** An address is no name that a site could have lead elsewhere. */
+/** An IP address is not a name that a site could make resolve elsewhere. */
 function isAddress(host: string): boolean {
   const hostname = URL.parse(`http://${host}`)?.hostname ?? "";
   return isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;

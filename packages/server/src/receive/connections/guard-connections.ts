@@ -1,6 +1,6 @@
 /**
- * Bounds what connections cost before and beside their requests: how many one address may open, how long a new one may be silent, and how
- * long a client may leave an answer unread. Clients that never read would keep their answers in memory for ever.
+ * Bounds the cost of connections outside their requests: how many one address may open, how long a new one may be silent, and how
+ * long a client may leave a response unread. Clients that never read would otherwise keep their responses in memory.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -11,9 +11,9 @@ import type { Logger } from "pino";
 export interface ConnectionRules {
   firstByteMs: number;
   stallMs: number;
-  /** Of one address; 0: no limit. */
+  /** Per address; 0: no limit. */
   connectionsMax: number;
-  /** Whether many clients may stand behind an address. */
+  /** Whether an address may represent many clients. */
   isProxy(address: string): boolean;
   log: Logger;
 }
@@ -38,13 +38,13 @@ export function guardConnections(server: Server, rules: ConnectionRules): void {
       if (left > 0) open.set(address, left);
       else open.delete(address);
     });
-    // Node closes a connection without a request on which nothing has happened for this long.
+    // Node closes a connection without a request after this much inactivity.
     socket.setTimeout(rules.firstByteMs);
   });
 
   server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     request.socket.setTimeout(rules.stallMs);
-    // Nothing was read or written for this long. Whoever waits for an answer that is not there yet is no reason to close.
+    // Nothing was read or written for this long. A client that waits for a response is not a reason to close.
     response.on("timeout", (socket: Socket) => {
       if (socket.writableLength === 0) return;
       warn(
@@ -57,7 +57,7 @@ export function guardConnections(server: Server, rules: ConnectionRules): void {
   });
 }
 
-/** A message about one address is logged once in this time. */
+/** A message about one address is logged at most once in this time. */
 const LOGGED_EVERY_MS = 60_000;
 const LOGGED_MAX = 1_000;
 

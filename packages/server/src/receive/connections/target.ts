@@ -1,8 +1,8 @@
-/** `/e/<key>?<query>`, the target of a request. */
+/** The target of a request: `/e/<key>?<query>`. */
 
 export const TARGET_START = "/e/";
 
-/** The text after `/e/`. What cannot be decoded is no key of ours, and is looked up as it is. */
+/** The text after `/e/`. Text that cannot be decoded is no valid key, and is looked up unchanged. */
 export function keyTextOf(target: string): string {
   const [path = ""] = target.split("?", 1);
   const text = path.slice(TARGET_START.length);
@@ -18,7 +18,7 @@ export function queryOf(target: string): string {
   return target.includes("?") ? target.slice(target.indexOf("?") + 1) : "";
 }
 
-/** The target that leads to a key or token. */
+/** The target of a key or token. */
 export function targetOf(keyText: string, query: string): string {
   return `${TARGET_START}${keyText}${query === "" ? "" : `?${query}`}`;
 }

@@ -1,4 +1,4 @@
-/** Holds the event names of a request against the list of its key. */
+/** Checks the event names of a request against the list of its key. */
 
 import { type AcceptList, FAULTS_REPORTED_MAX, nameAdmitted, Refusal, type SentEvent } from "@inlet/protocol";
 

@@ -1,6 +1,6 @@
 /**
- * Environments, keys and webhooks in memory, so that recognising a sender costs no query.
- * Refreshed from the store at start and after every change, before the change is answered: a revoked key stops working at once.
+ * Environments, keys and webhooks in memory, so that identifying a sender needs no query.
+ * Refreshed from the store at start and after every change, before the change is acknowledged: a revoked key stops working at once.
  */
 
 import { createHash } from "node:crypto";
@@ -16,15 +16,15 @@ import type {
   WebhookStore,
 } from "../../store/contract/index.ts";
 
-/** Stands for whatever text a sender put where a dev server asks for no key. */
+/** Represents any key on a dev server, which requires none. */
 export const PLACEHOLDER_KEY_ID = "placeholder";
 
-/** A webhook as its URL leads to it. */
+/** A webhook as found by its URL. */
 export interface WebhookTarget {
   webhook: Webhook;
-  /** False when the webhook is disabled or deleted, or the URL was rotated away. */
+  /** False if the webhook is disabled or deleted, or the URL was rotated. */
   isOpen: boolean;
-  /** Names this text of its transform. Kept here, because one made for each request would be hashed anew for each. */
+  /** Identifies this source of its transform. Cached, because a new string per request would be hashed again each time. */
   versionKey: string;
 }
 
@@ -47,7 +47,7 @@ export class Directory {
     this.#store = store;
   }
 
-  /** What was read before a change must not undo it: a look that is overtaken by a later one is forgotten. */
+  /** Data read before a change must not undo it: a read that is overtaken by a later one is discarded. */
   async refresh(): Promise<void> {
     const look = ++this.#looks;
     const [environments, keys, webhooks, retired] = await Promise.all([
@@ -88,29 +88,29 @@ export class Directory {
     return this.#environments.get(id);
   }
 
-  /** Keys that work, oldest first. */
+  /** Valid keys, oldest first. */
   keys(): Key[] {
     return this.#keys.filter((key) => key.revokedAt === null);
   }
 
-  /** The texts of those that calls to apps may be signed with, oldest first. Asked for by every call. */
+  /** The texts of the keys that may sign calls to apps, oldest first. Used by every call. */
   signingKeys(): readonly string[] {
     return this.#signingKeys;
   }
 
-  /** The signing key that this bearer text belongs to, or null. */
+  /** The signing key of this bearer token, or null. */
   signingKeyOf(bearer: string): Key | null {
     return this.keys().find(({ kind, secret }) => kind === "signing" && secret !== null && isBearerOf(secret, bearer)) ?? null;
   }
 
-  /** The key with this id, unless it was revoked. */
+  /** The key with this id, unless it is revoked. */
   workingKey(id: Key["id"]): Key | null {
     return this.#keys.find((key) => key.id === id && key.revokedAt === null) ?? null;
   }
 
   /**
-   * The event key with this text, or null. Called for every request: a key that was used before costs one look-up. Unknown texts are not
-   * remembered, or whoever sends many of them would fill the memory.
+   * The event key with this text, or null. Called for every request: a key that was used before costs one lookup. Unknown texts are not
+   * cached: a client that sends many of them would fill the memory.
    */
   eventKey(text: string): Key | null {
     const known = this.#eventKeysByText.get(text);
@@ -120,27 +120,27 @@ export class Directory {
     return key;
   }
 
-  /** The text is hashed before it is looked up, so that timing tells nothing about keys. */
+  /** The text is hashed before it is looked up, so that timing reveals nothing about keys. */
   key(kind: KeyKind, text: string): Key | null {
     return this.#keysByHash.get(`${kind} ${hashKey(text)}`) ?? null;
   }
 
-  /** The webhook whose URL ends in this token, now or in the past. */
+  /** The webhook of this token, current or retired. */
   webhookWithToken(token: string): WebhookTarget | null {
     return this.#webhooksByToken.get(token) ?? null;
   }
 
-  /** The tokens this webhook's URLs end or ended in. */
+  /** The current and retired tokens of this webhook. */
   tokensOf(id: string): string[] {
     return [...this.#webhooksByToken].filter(([, { webhook }]) => webhook.id === id).map(([token]) => token);
   }
 
-  /** Webhooks that were not deleted, oldest first. */
+  /** Webhooks that are not deleted, oldest first. */
   webhooks(): Webhook[] {
     return this.#webhooks.filter(({ deletedAt }) => deletedAt === null);
   }
 
-  /** The name people gave the source of an event. */
+  /** The display name of the source of an event. */
   sourceName(source: EventSource): string {
     if (source.id === PLACEHOLDER_KEY_ID) return "any key (dev)";
     const sources: readonly { id: string; name: string }[] = source.kind === "webhook" ? this.#webhooks : this.#keys;

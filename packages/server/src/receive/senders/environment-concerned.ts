@@ -1,10 +1,10 @@
-/** Which environment a refused request was meant for, as far as its path and header tell: for the figures, not for access. */
+/** The environment that a refused request was meant for, derived from path and header. Used for figures, not for access. */
 
 import { type EnvironmentId, environmentNamed } from "@inlet/protocol";
 import type { InboundRequest } from "../inbound-request.ts";
 import type { Directory } from "./directory.ts";
 
-/** What nobody's key opens concerns the default environment: there an operator looks first. */
+/** An unknown key is attributed to the default environment, where an operator looks first. */
 export function environmentConcerned(directory: Directory, request: InboundRequest, defaultEnvironment: string): EnvironmentId | null {
   const { keyText, headers } = request;
   const home = directory.webhookWithToken(keyText)?.webhook.environmentId ?? directory.eventKey(keyText)?.environmentId;

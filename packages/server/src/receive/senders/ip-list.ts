@@ -1,6 +1,6 @@
 /**
- * Lists of addresses: single ones and CIDR ranges, IPv4 and IPv6. `BlockList` refuses what is neither, and knows that a socket that
- * listens on both families shows 10.0.0.1 as ::ffff:10.0.0.1.
+ * Lists of addresses: single ones and CIDR ranges, IPv4 and IPv6. `BlockList` refuses anything else, and handles the form in which a
+ * dual-stack socket shows 10.0.0.1: ::ffff:10.0.0.1.
  */
 
 import { BlockList, isIP } from "node:net";

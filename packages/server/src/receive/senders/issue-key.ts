@@ -1,4 +1,4 @@
-/** Makes keys. Only the hash of a key is kept (signing keys excepted), so the text returned here is the only copy. */
+/** Generates keys. Only the hash of a key is stored (except for signing keys), so the text returned here is the only copy. */
 
 import { randomBytes } from "node:crypto";
 import { createEventIdGenerator, type KeyId } from "@inlet/protocol";
@@ -10,10 +10,10 @@ export interface IssuedKey {
   key: Pick<Key, "id" | "hash" | "prefix" | "secret">;
 }
 
-/** What a key starts with: people see at a glance what they hold, and secret scanners recognise it. Real SDKs expect the last form. */
+/** The prefix of a key shows its kind to people and secret scanners. Published SDKs expect that of signing keys. */
 const BEGINNINGS: Readonly<Record<KeyKind, string>> = { event: "evk_", api: "ak_", signing: "signkey-prod-" };
 const SECRET_BYTES = 24;
-/** Signing keys are read as hexadecimal by SDKs, and are as long as the hash they feed. */
+/** SDKs read signing keys as hexadecimal; they are as long as the hash they are used with. */
 const SIGNING_SECRET_BYTES = 32;
 const SHOWN_CHARACTERS = 4;
 
@@ -24,12 +24,12 @@ export function issueKey(kind: KeyKind): IssuedKey {
   return describeKey(kind, BEGINNINGS[kind] + secret, BEGINNINGS[kind].length + SHOWN_CHARACTERS);
 }
 
-/** Whether a key was made here: its random bits cannot be guessed. */
+/** Whether a key was generated here: its random bits cannot be guessed. */
 export function isIssuedEventKey(text: string): boolean {
   return /^evk_[0-9a-f]{48}$/.test(text);
 }
 
-/** A key whose text was chosen by a person: of a short one, hardly anything may be shown. */
+/** A key whose text was chosen by a person: of a short one, almost nothing may be shown. */
 export function adoptKey(kind: KeyKind, text: string): IssuedKey {
   return describeKey(kind, text, Math.min(SHOWN_CHARACTERS, Math.floor(text.length / 4)));
 }
@@ -39,7 +39,7 @@ function describeKey(kind: KeyKind, text: string, shownCharacters: number): Issu
   return { text, key: { id, hash: hashKey(text), prefix: text.slice(0, shownCharacters), secret: kind === "signing" ? text : null } };
 }
 
-/** The secret end of a webhook's URL: 192 random bits. */
+/** The secret part of a webhook's URL: 192 random bits. */
 export function issueWebhookToken(): string {
   return `whk_${randomBytes(SECRET_BYTES).toString("hex")}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The text of a body, as exact as a text can be: nothing is trimmed or normalised, and a byte order mark stays. A signature that a
- * provider computed over the bytes can be verified over this text; where that is not so, the bytes come along as base64.
+ * The exact text of a body: nothing is trimmed or normalised, and a byte order mark is kept. A signature over the bytes can be verified
+ * over this text; if the text cannot represent the bytes, they are included as base64.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -8,7 +8,7 @@ import { TextDecoder } from "node:util";
 
 export interface BodyText {
   text: string;
-  /** Present when the UTF-8 form of the text is not what was sent. */
+  /** Present if the UTF-8 form of the text differs from the bytes sent. */
   base64?: string;
 }
 
@@ -20,7 +20,7 @@ export function bodyText(bytes: Buffer, charset: string | null): BodyText {
   return Buffer.from(text).equals(bytes) ? { text } : { text, base64: bytes.toString("base64") };
 }
 
-/** A decoder for a known charset other than UTF-8. What nobody knows is read as UTF-8. */
+/** A decoder for a known charset other than UTF-8. Unknown charsets are read as UTF-8. */
 function otherDecoder(charset: string | null): TextDecoder | null {
   if (!charset) return null;
   try {

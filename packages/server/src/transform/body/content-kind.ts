@@ -1,4 +1,4 @@
-/** What a request says its body is: the kinds a transform can be given, and the parameters that matter for reading it. */
+/** The declared type of a body: the kinds that transforms support, and the parameters needed to read it. */
 
 import { MIMEType } from "node:util";
 
@@ -9,7 +9,7 @@ export interface ContentKind {
 
 const PLAIN_JSON: ContentKind = { kind: "json", charset: null };
 
-/** An absent or unreadable content type is `other`: its text is in `raw`, and nothing is guessed. */
+/** An absent or invalid content type is `other`: its text is in `raw`, and nothing is guessed. */
 export function contentKind(contentType: string | undefined): ContentKind {
   if (contentType === "application/json") return PLAIN_JSON;
   const type = parse(contentType);

@@ -1,6 +1,6 @@
 /**
- * Undoes the content encoding of a body. The limit counts decoded bytes and is applied while decoding: a zip bomb stops early. What decoding
- * may take is reserved before, since a few bytes may stand for very many.
+ * Decodes the content encoding of a body. The limit applies to decoded bytes during decoding: a zip bomb stops early. The maximum size is
+ * reserved before decoding, since a few bytes may expand to very many.
  */
 
 import { promisify } from "node:util";
@@ -18,18 +18,18 @@ const decoders = {
 const inflateAsync = promisify(inflate);
 const inflateRawAsync = promisify(inflateRaw);
 
-/** More layers than any client uses; each one multiplies what a small body can expand to. */
+/** More layers than any client uses; each multiplies the possible expansion. */
 const LAYERS_MAX = 2;
 
 type Decoded = Buffer | Refusal;
 
 export interface DecodeMemory {
-  /** False when there is no room. */
+  /** False if there is no space. */
   take(bytes: number): boolean;
   give(bytes: number): void;
 }
 
-/** Most bodies are not encoded; nobody need wait for those. */
+/** Most bodies are not encoded and need no asynchronous work. */
 export function decodeContent(
   bytes: Buffer,
   encoding: string | undefined,
@@ -79,7 +79,7 @@ function tooLarge(bytesMax: number): Refusal {
   return new Refusal("body_too_large", `The body is larger than the limit of ${bytesMax} bytes.`);
 }
 
-/** "deflate" means a zlib stream, but some clients send the bare one. */
+/** "deflate" means a zlib stream, but some clients send a raw deflate stream. */
 function hasZlibHeader(bytes: Uint8Array): boolean {
   const [first = 0, second = 0] = bytes;
   return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;

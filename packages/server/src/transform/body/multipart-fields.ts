@@ -1,8 +1,7 @@
 /**
- * Reads a multipart/form-data body: text fields with their values, and for a file its name in place of its content.
+ * Reads a multipart/form-data body: text fields with their values, and for a file its name instead of its content.
  *
- * @fastify/busboy, not busboy: it has no dependency, is released by the people behind our HTTP server, and its last release is weeks
- * old, where busboy's is years old.
+ * @fastify/busboy, not busboy: it has no dependencies and is maintained together with our HTTP framework.
  */
 
 import { Busboy } from "@fastify/busboy";
@@ -25,7 +24,7 @@ async function parse(bytes: Buffer, contentType: string): Promise<FieldLists> {
   const fields = newFieldLists();
   const busboy = new Busboy({
     headers: { "content-type": contentType },
-    // The body is bounded already: no field can be longer than it.
+    // The body is already bounded: no field can be longer than it.
     limits: { fieldNameSize: bytes.length, fieldSize: bytes.length, parts: PARTS_MAX },
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
   });

@@ -1,8 +1,8 @@
 /**
- * From the bytes of a webhook request to what its transform receives: `evt` as JSON text, and `raw`.
+ * Converts the bytes of a webhook request to the input of its transform: `evt` as JSON text, and `raw`.
  *
- * JSON is not parsed here: its text goes to the sandbox, which parses it once and answers `body_invalid` when it cannot. Forms become
- * objects whose values are always arrays of strings. Everything else, and an empty body, gives `{}`; the text is in `raw`.
+ * JSON is not parsed here: its text is sent to the sandbox, which parses it once and returns `body_invalid` if it cannot. Forms become
+ * objects whose values are always arrays of strings. For everything else, and for an empty body, `evt` is `{}`; the text is in `raw`.
  */
 
 import { parseForm, type Refusal } from "@inlet/protocol";
@@ -15,9 +15,9 @@ export interface RequestBodyParams {
   bytes: Buffer;
   contentType: string | undefined;
   contentEncoding?: string | undefined;
-  /** Counts the bytes after decoding. */
+  /** Applies to the bytes after decoding. */
   bytesMax: number;
-  /** What decoding may take; absent: it is not counted. */
+  /** Memory reservation for decoding; absent: it is not counted. */
   memory?: DecodeMemory;
 }
 
@@ -26,7 +26,7 @@ const UNCOUNTED: DecodeMemory = { take: () => true, give: () => undefined };
 export interface RequestBody {
   evtJson: string;
   raw: string;
-  /** The bytes, after decoding, when `raw` is not exactly their text. */
+  /** The bytes after decoding, if `raw` does not represent them exactly. */
   rawBase64?: string;
 }
 

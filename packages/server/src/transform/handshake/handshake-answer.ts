@@ -1,23 +1,23 @@
 /**
- * What a handshake may be answered with. The answer is the user's or a provider's text on our own origin, so it is text that no browser
- * takes for a page: plain or JSON, bounded, without cookies, without CORS.
+ * Allowed handshake responses. The text comes from the user or a provider and is served from our own origin, so browsers must not
+ * render it as a page: plain text or JSON, bounded, without cookies or CORS headers.
  */
 
 export interface HandshakeAnswer {
   status: number;
   contentType: "text/plain" | "application/json";
-  /** Names and values in turn, beside the content type. */
+  /** Alternating names and values, in addition to the content type. */
   headers: string[];
   body: string;
 }
 
 export const ANSWER_BYTES_MAX = 8_192;
 const HEADERS_MAX = 20;
-/** Headers that providers ask for; all others could change what a browser or a proxy does with the answer. */
+/** Headers that providers require; any other could change how a browser or proxy handles the response. */
 const PASSED_HEADER = /^(?:x-|webhook-)[!#$%&'*+.^_`|~0-9a-z-]*$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** A text says what is wrong with it. */
+/** Returns a text if the value is invalid. */
 export function readHandshakeAnswer(given: unknown): HandshakeAnswer | string {
   if (typeof given !== "object" || given === null || Array.isArray(given)) return "it must return { status, headers, body } or nothing";
   const { status = 200, headers = {}, body = "" } = given as Record<string, unknown>;

@@ -1,6 +1,6 @@
 /**
- * The handshakes of well-known providers, after their public documentation. Each either answers the provider's question, refuses it,
- * or is null when the request is none: it then goes on as any other.
+ * The handshakes of well-known providers, according to their public documentation. Each answers or refuses the provider's check, or
+ * returns null if the request is not a check and is processed as usual.
  */
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
@@ -18,37 +18,37 @@ export interface HandshakeRequest {
 
 export interface PresetOutcome {
   answer?: HandshakeAnswer;
-  /** The credentials it brought are wrong. */
+  /** The request has wrong credentials. */
   refused?: string;
-  /** A secret to be kept before the answer is sent. */
+  /** A secret to store before the response is sent. */
   handedOver?: string;
 }
 
 type Preset = (request: HandshakeRequest) => PresetOutcome | null;
 
-/** Longer ones are no secrets of Asana's. */
+/** Longer values are not Asana secrets. */
 const HANDED_OVER_UNITS_MAX = 256;
 
 export const PRESETS: Readonly<Record<HandshakePreset, Preset>> = {
-  /** Events API: a JSON body of the type url_verification whose challenge is to be sent back. */
+  /** Events API: a JSON body of the type url_verification whose challenge is returned. */
   slack(request) {
     const body = postedJson(request);
     const challenge = body?.type === "url_verification" ? body.challenge : undefined;
     return typeof challenge === "string" ? { answer: plainAnswer(challenge) } : null;
   },
-  /** Facebook, Instagram, WhatsApp: the verify token is compared, the challenge sent back. */
+  /** Facebook, Instagram, WhatsApp: the verify token is compared, the challenge returned. */
   meta(request) {
     const challenge = asked(request, "hub.challenge");
     if (request.method === "POST" || challenge === null || asked(request, "hub.mode") !== "subscribe") return null;
     const token = asked(request, "hub.verify_token") ?? "";
     return isOneOf(token, request.secrets) ? { answer: plainAnswer(challenge) } : { refused: "The verify token is wrong." };
   },
-  /** A POST without notifications; the token comes decoded out of the query. */
+  /** A POST without notifications; the token is decoded from the query. */
   "microsoft-graph"({ queryParams }) {
     const token = queryParams.validationToken?.[0];
     return token === undefined ? null : { answer: plainAnswer(token) };
   },
-  /** The challenge-response check: a GET, at first and every hour. */
+  /** The challenge-response check: a GET, initially and every hour. */
   x(request) {
     const token = request.method === "POST" ? null : asked(request, "crc_token");
     return token === null
@@ -71,7 +71,7 @@ export const PRESETS: Readonly<Record<HandshakePreset, Preset>> = {
     const challenge = headers["X-Okta-Verification-Challenge"];
     return method === "POST" || challenge === undefined ? null : { answer: jsonAnswer({ verification: challenge }) };
   },
-  /** A POST that brings the secret its successors are signed with; it is sent back to accept it. */
+  /** A POST with the secret that signs later requests; returning it accepts it. */
   asana({ method, headers }) {
     const secret = headers["X-Hook-Secret"];
     if (method !== "POST" || secret === undefined) return null;
@@ -93,7 +93,7 @@ function asked({ queryParams }: HandshakeRequest, name: string): string | null {
   return queryParams[name]?.[0] ?? null;
 }
 
-/** With the first secret: an answer can be signed with one only. */
+/** With the first secret: a response can be signed with only one. */
 function withSecret({ secrets }: HandshakeRequest, answer: (secret: string) => HandshakeAnswer): PresetOutcome {
   const [secret] = secrets;
   return secret === undefined ? { refused: "The webhook has no secret to answer this handshake with." } : { answer: answer(secret) };

@@ -1,4 +1,4 @@
-/** The handshake of a webhook: a preset, or the user's own function in the sandbox of transforms. */
+/** The handshake of a webhook: a preset, or the user's own function in the transform sandbox. */
 
 import { createHash } from "node:crypto";
 import { Refusal } from "@inlet/protocol";
@@ -13,7 +13,7 @@ export interface HandshakeParams extends HandshakeRequest {
   owner?: TransformOwner | undefined;
 }
 
-/** `answer` ends the request; without it, and without a refusal, the request goes on. */
+/** `answer` ends the request; without it, and without a refusal, processing continues. */
 export interface HandshakeOutcome {
   answer?: HandshakeAnswer;
   refused?: Refusal;

@@ -1,6 +1,6 @@
 /**
- * The catalogue of providers: what each sends, how it is verified and where its URL goes (catalogue/), with a transform to start from. Each
- * folder has `transform.js`, a file to copy and change, and `fixtures.json`, requests written after the provider's public documentation
+ * The catalogue of providers: what each sends, how it is verified and where its URL is entered (catalogue/), with a starter transform. Each
+ * folder has `transform.js`, a file to copy and change, and `fixtures.json`, requests based on the provider's public documentation
  * with the event each becomes. A test signs them all, verifies them and runs them in the real sandbox.
  */
 
@@ -52,13 +52,13 @@ export const PROVIDERS: readonly Provider[] = [
   GENERIC,
 ];
 
-/** A request, and the event it becomes. In the event, the text `{{raw}}` stands for the request's body. */
+/** A request, and the event it becomes. In the event, `{{raw}}` stands for the request's body. */
 export interface ProviderFixture {
   title: string;
   request: {
     headers: Record<string, string>;
     query?: string;
-    /** A JSON value, sent as JSON writes it, or else a text. */
+    /** A JSON value, sent as JSON.stringify writes it, or a text. */
     json?: unknown;
     text?: string;
   };
@@ -73,7 +73,7 @@ export async function readProviderFixtures(id: string): Promise<ProviderFixture[
   return JSON.parse(await readFile(fileOf(id, "fixtures.json"), "utf8"));
 }
 
-/** Every provider with its transform and its requests as they would come in, for whoever starts from one. */
+/** Every provider with its transform and its complete sample requests. */
 export function readProviderTemplates() {
   return Promise.all(
     PROVIDERS.map(async (provider) => {
@@ -89,7 +89,7 @@ export function readProviderTemplates() {
   );
 }
 
-/** Only names in the list lead to a file. */
+/** Only listed names can select a file. */
 function fileOf(id: string, name: string): URL {
   if (!PROVIDERS.some((provider) => provider.id === id)) throw new Error(`there is no provider "${id}"`);
   return new URL(`./${id}/${name}`, import.meta.url);

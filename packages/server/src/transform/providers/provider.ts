@@ -1,4 +1,4 @@
-/** What the catalogue says of a provider. */
+/** The catalogue entry of a provider. */
 
 import type { WebhookHandshake, WebhookVerify } from "../../store/contract/index.ts";
 
@@ -7,7 +7,7 @@ export const CATEGORIES = [
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
 
-/** What a public page can confirm of a provider. */
+/** Facts about a provider that a public page can confirm. */
 export const FACTS = ["verify", "handshake", "setUp", "retries", "timeout"] as const;
 export type Fact = (typeof FACTS)[number];
 
@@ -15,24 +15,24 @@ export interface Provider {
   id: string;
   title: string;
   category: Category;
-  /** What it sends, for a person choosing. */
+  /** What it sends, to help people choose. */
   sends: string;
   /** Where to enter the webhook's URL at the provider. */
   setUp: string;
-  /** The header with the signature or the credentials, in canonical form; null when there is none. */
+  /** The header with the signature or the credentials, in canonical form; null if there is none. */
   signatureHeader: string | null;
-  /** How its requests are verified; null: by no scheme. Then a secret, where there is one, is for the handshake to check. */
+  /** How its requests are verified; null: by no scheme. A secret, if any, is then checked by the handshake. */
   verify: Omit<WebhookVerify, "toleranceSeconds"> | null;
-  /** Where the secret comes from; null: there is none, or the provider hands it over. */
+  /** Where to find the secret; null: there is none, or the provider sends it. */
   secretFrom: string | null;
   handshake: WebhookHandshake | null;
-  /** What else to know. */
+  /** Further notes. */
   note: string | null;
-  /** When a request that failed is sent again; null: not documented. */
+  /** When a failed request is retried; null: not documented. */
   retries: string | null;
-  /** How long it waits for an answer; null: not documented. */
+  /** How long it waits for a response; null: not documented. */
   timeout: string | null;
   documentation: string | null;
-  /** The public page that each fact was checked against. A fact without one was not checked; `retries` and `timeout` always have one. */
+  /** The public page that confirms each fact. A fact without one was not checked; `retries` and `timeout` always have one. */
   source: Readonly<Partial<Record<Fact, string>>>;
 }

@@ -1,8 +1,8 @@
 /**
  * One call of a transform: the arguments go in as text, the event comes out as text.
  *
- * A returned promise is awaited by running the engine's promise jobs. Without timers or network nothing but those jobs
- * can settle it, so one that is still pending when they are done never will be, and that is said at once.
+ * A returned promise is awaited by running the engine's promise jobs. Without timers or network, only those jobs can settle it: a
+ * promise that is still pending after them never settles, which is reported at once.
  */
 
 import type { EntryName, TransformFault, TransformSuccess } from "../transform-outcome.ts";
@@ -11,9 +11,9 @@ import { type Guest, GuestTrap } from "./guest.ts";
 import type { Handle } from "./quickjs.ts";
 
 export interface TransformCall {
-  /** `transform` unless given. A handshake gets `evtJson` as its one argument, and may return nothing. */
+  /** Default `transform`. A handshake gets `evtJson` as its one argument, and may return nothing. */
   entry?: EntryName | undefined;
-  /** Null when it is the same text as `raw`. */
+  /** Null if it is the same text as `raw`. */
   evtJson: string | null;
   headersJson: string;
   queryParamsJson: string;
@@ -23,7 +23,7 @@ export interface TransformCall {
 export interface CallOptions extends DescribeOptions {
   request: TransformCall;
   handle: Handle;
-  /** The text that faults of the body name as its file. */
+  /** The file name of the body in error messages. */
   bodyFileAt: number;
   resultBytesMax: number;
 }
@@ -67,7 +67,7 @@ function evtText(guest: Guest, raw: { at: number; bytes: number }, { evtJson, ra
   return { at: raw.at + markBytes, bytes: raw.bytes - markBytes };
 }
 
-/** The engine usually notices that the stack runs out; depending on how V8 compiled it, the native stack may end first. */
+/** The engine usually detects stack overflow; depending on how V8 compiled it, the native stack may overflow first. */
 function orTooDeep(fault: TransformFault, work: () => Handle): Handle {
   try {
     return work();
@@ -104,7 +104,7 @@ function eventText(guest: Guest, event: Handle, options: CallOptions): Called | 
     return invalid(`the returned event has ${bytes.length} bytes as JSON, more than the limit of ${options.resultBytesMax}`);
   }
   const eventJson = decoder.decode(bytes);
-  // A toJSON method may have put something else in its place.
+  // A toJSON method may have replaced it.
   return eventJson.startsWith("{") ? { eventJson } : invalid("the returned object is not an object once written as JSON");
 }
 

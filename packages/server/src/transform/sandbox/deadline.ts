@@ -1,6 +1,6 @@
 /**
- * The time a run may take, in CPU time of this thread: a transform is not punished for a busy machine.
- * Once it has passed it stays passed until the next run, however often the code is asked to stop.
+ * The time limit of a run, in CPU time of this thread, so that a busy machine does not cause timeouts.
+ * Once exceeded, it stays exceeded until the next run, however often the code is asked to stop.
  */
 
 export class Deadline {
@@ -17,7 +17,7 @@ export class Deadline {
   }
 
   get passed(): boolean {
-    // CPU time never exceeds the time on the wall, which is cheaper to read.
+    // CPU time never exceeds wall-clock time, which is cheaper to read.
     if (!this.#passed && this.wallMs > this.#limitMs) this.#passed = this.cpuMs > this.#limitMs;
     return this.#passed;
   }
@@ -31,7 +31,7 @@ export class Deadline {
   }
 }
 
-/** Node 22 cannot read the time of one thread; there the time on the wall counts. */
+/** Node 22 cannot read the CPU time of one thread; wall-clock time is used there. */
 const threadCpuMs: () => number =
   typeof process.threadCpuUsage === "function"
     ? () => {

@@ -1,15 +1,15 @@
 /**
- * Turns what the user's code threw into a message with its place in the user's source.
+ * Turns an exception of the user's code into a message with its position in the user's source.
  *
- * Anything can be thrown, objects with hostile getters among them. Reading it runs user code, still inside the sandbox and its
- * time limit; when that fails too, a plain sentence stands in.
+ * Anything can be thrown, including objects with hostile getters. Reading it runs user code, still inside the sandbox and its
+ * time limit; if that fails too, a generic message is used.
  */
 
 import type { TransformFault } from "../transform-outcome.ts";
 import type { Guest } from "./guest.ts";
 import type { Handle } from "./quickjs.ts";
 
-/** The name the user's source goes by in stack traces. */
+/** The file name of the user's source in stack traces. */
 export const SOURCE_FILE = "transform.js";
 
 const MESSAGE_BYTES_MAX = 2_048;
@@ -17,16 +17,16 @@ const STACK_BYTES_MAX = 16_384;
 const POSITION = /\btransform\.js:(\d+):(\d+)/;
 const ENGINE_OUT_OF_MEMORY = "InternalError: out of memory";
 
-/** Room to make an error readable after memory ran out. */
+/** Memory reserved for describing an error after memory ran out. */
 const SPARE_MEMORY_BYTES = 1_048_576;
 
 export interface DescribeOptions {
   memoryBytes: number;
-  /** Lines put in front of the user's source. */
+  /** Number of lines inserted before the user's source. */
   linesBefore: number;
 }
 
-/** Takes the exception that is waiting and describes it. */
+/** Takes the pending exception and describes it. */
 export function describeException(guest: Guest, options: DescribeOptions): TransformFault {
   guest.setMemoryLimit(options.memoryBytes + SPARE_MEMORY_BYTES);
   return describeThrown(guest, guest.takeException(), options);
@@ -39,7 +39,7 @@ export function describeThrown(guest: Guest, thrown: Handle, { memoryBytes, line
   if (message === ENGINE_OUT_OF_MEMORY) return memoryFault(memoryBytes);
   const fault: TransformFault = { code: "transform_failed", message };
   const position = POSITION.exec(stackOf(guest, thrown));
-  // In front of the first line there is only what we put there.
+  // Only our own code precedes the first line.
   const line = Number(position?.[1]) - linesBefore;
   return position && line >= 1 ? { ...fault, line, column: Number(position[2]) } : fault;
 }

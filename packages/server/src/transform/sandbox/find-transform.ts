@@ -6,7 +6,7 @@
  * 3. a lone function expression, which only parses in parentheses: `function (evt) { … }`, or one with another name
  * 4. a module: `export default`, else an export of its name
  *
- * When none parses, the syntax error that lies furthest into the source is reported, with its place in the source as written.
+ * If none parses, the syntax error furthest into the source is reported, with its position in the original source.
  */
 
 import type { EntryName, TransformFault } from "../transform-outcome.ts";
@@ -16,7 +16,7 @@ import type { Handle } from "./quickjs.ts";
 
 export interface FoundTransform {
   handle: Handle;
-  /** Lines we put in front of the user's source, to be taken off positions in stack traces. */
+  /** Lines inserted before the user's source, subtracted from positions in stack traces. */
   linesBefore: number;
 }
 
@@ -26,7 +26,7 @@ const OWN_FILE = "inlet";
 const LOOKS_LIKE_MODULE = /\b(?:export|import)\b/;
 
 export interface FindOptions {
-  /** The name of the function that is looked for. */
+  /** The name of the function to find. */
   entry: EntryName;
   memoryBytes: number;
 }
@@ -60,7 +60,7 @@ function fromScript(guest: Guest, source: string, { entry, memoryBytes }: FindOp
   return { fault: noFunction(entry) };
 }
 
-/** Null when its value is not a function. */
+/** Null if its value is not a function. */
 function fromExpression(guest: Guest, expression: string, memoryBytes: number): FindResult | null {
   const value = guest.evaluate(expression, SOURCE_FILE, READ_AS.script);
   if (guest.isException(value)) return { fault: describeException(guest, { memoryBytes, linesBefore: 1 }) };
@@ -84,7 +84,7 @@ function fromModule(guest: Guest, source: string, { entry, memoryBytes }: FindOp
   return { fault: noFunction(entry, "export a function as default") };
 }
 
-/** Leaves the syntax error waiting when it does not. */
+/** Leaves the syntax error pending if it does not. */
 function parses(guest: Guest, source: string): boolean {
   return !guest.isException(guest.evaluate(source, SOURCE_FILE, READ_AS.scriptWithoutRunning));
 }
@@ -93,7 +93,7 @@ function inParentheses(source: string): string {
   return `(\n${source.replace(/[;\s]+$/, "")}\n)`;
 }
 
-/** The form that was read furthest is the one that was meant. A place behind the last line is where our own parenthesis is. */
+/** The form that parsed furthest is assumed to be the intended one. A position after the last line is in our own parenthesis. */
 function furthest(faults: TransformFault[], lines: number): TransformFault {
   const reach = ({ line = 0, column = 0 }: TransformFault) => (line > lines ? 0 : line * 100_000 + column);
   return faults.reduce((best, fault) => (reach(fault) > reach(best) ? fault : best));

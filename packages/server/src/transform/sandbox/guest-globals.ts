@@ -1,10 +1,11 @@
 /**
  * JavaScript that runs inside the sandbox before any user code: it adds `console`, `hmac` and `sha256`, and makes `Math.random` differ
- * from request to request, which a restored memory would otherwise make it repeat. `SharedArrayBuffer` goes, since nothing here shares
- * memory.
+ * from request to request, because restored memory would otherwise repeat it. `SharedArrayBuffer` is removed, since nothing shares
+ * memory here.
  *
- * It keeps its own references to what it uses, so user code that patches built-ins cannot break it. The host functions it is given stay
- * in its closure. Hashes are computed by the host: texts go there as they are, bytes as hexadecimal text. It returns a function that forgets the seed, called once the top level of a transform has run.
+ * It keeps its own references to the built-ins it uses, so user code that patches them cannot break it. The host functions stay
+ * in its closure. The host computes hashes: texts are passed unchanged, bytes as hexadecimal text. It returns a function that resets the
+ * seed, called once the top level of a transform has run.
  */
 
 export const GUEST_GLOBALS_SOURCE = `(function (log, seed, hash) {
@@ -37,7 +38,7 @@ export const GUEST_GLOBALS_SOURCE = `(function (log, seed, hash) {
   }
   defineProperty(globalThis, "console", { value: console, writable: true, configurable: true, enumerable: false });
 
-  // xoshiro128**, seeded by the host on the first use in each request.
+  // xoshiro128**, seeded by the host on first use in each request.
   let a, b, c, d, seeded = false;
   const next = () => {
     if (!seeded) {

@@ -1,11 +1,11 @@
 /**
  * One instance of the engine, with operations in our terms: evaluate, call, parse, read. Values are addresses in its memory.
  *
- * Nothing is ever freed one by one: after each run the whole memory is restored. That is also why an address taken before an
- * image of the memory stays good after restoring it, even in another instance.
+ * Nothing is freed individually: after each run the whole memory is restored. For the same reason, an address taken before an
+ * image of the memory stays valid after restoring it, even in another instance.
  *
- * Any operation may throw a `RuntimeError` or `RangeError` of the host: the engine trapped, or the native stack ran out.
- * The instance is then unusable. `GuestMemoryFull` means an allocation for our own arguments failed.
+ * Any operation may throw a `RuntimeError` or `RangeError` of the host: the engine trapped, or the native stack overflowed.
+ * The instance is then unusable. `GuestMemoryFull` means that an allocation for our own arguments failed.
  */
 
 import { randomInt } from "node:crypto";
@@ -15,13 +15,13 @@ import { hashInHost } from "./hash-in-host.ts";
 import type { LogLines } from "./log-lines.ts";
 import { type Handle, instantiateQuickJs, type QuickJsExports } from "./quickjs.ts";
 
-/** How source text is to be read. The numbers are the engine's. */
+/** How source text is evaluated. The numbers are the engine's. */
 export const READ_AS = { script: 0, module: 1, scriptWithoutRunning: 1 << 5 } as const;
 
 export type PromiseState = "pending" | "fulfilled" | "rejected";
 
 const PROMISE_STATES: readonly PromiseState[] = ["pending", "fulfilled", "rejected"];
-/** All of JavaScript but `performance`, whose clock would start over with each request. */
+/** All of JavaScript except `performance`, whose clock would restart with each request. */
 const INTRINSICS = 0xffff_ffff & ~(1 << 10);
 /** Seeds are 32-bit numbers. */
 const SEED_END = 2 ** 32;
@@ -32,7 +32,7 @@ const decoder = new TextDecoder();
 
 export class GuestMemoryFull extends Error {}
 
-/** The instance is unusable, and why is known. */
+/** The instance is unusable, for a known reason. */
 export class GuestTrap extends Error {
   readonly fault: TransformFault;
 
@@ -45,7 +45,7 @@ export class GuestTrap extends Error {
 export interface GuestContext {
   deadline: Deadline;
   logs: LogLines;
-  /** A run that has made memory larger than this is stopped. */
+  /** A run that grows memory beyond this is stopped. */
   memoryBytesMax: number;
 }
 
@@ -63,18 +63,18 @@ export class Guest {
     this.#views = viewsOf(this.#engine.memory.buffer);
   }
 
-  /** Creates the JavaScript runtime. Not called on an instance whose memory is going to be restored from an image. */
+  /** Creates the JavaScript runtime. Not called if the instance's memory will be restored from an image. */
   initialize(limits: { memoryBytes: number; stackBytes: number }): void {
     this.#engine._initialize();
     if (this.#engine.qjs_init2(INTRINSICS) !== 0) throw new Error("the sandbox engine did not start");
     this.#engine.qjs_set_max_stack_size(limits.stackBytes);
     this.#engine.qjs_set_memory_limit(limits.memoryBytes);
-    // A run ends before cyclic garbage matters; collecting it is worth the time only when memory becomes scarce.
+    // A run ends before cyclic garbage matters; collecting it pays off only when memory becomes scarce.
     this.#engine.qjs_set_gc_threshold(limits.memoryBytes / 2);
     this.#engine.qjs_set_interrupt_handler(1);
   }
 
-  /** The whole memory. A view of it, empty as soon as memory grows. */
+  /** The whole memory, as a view that is detached when memory grows. */
   get memory(): Uint8Array {
     return this.#memory.bytes;
   }
@@ -83,7 +83,7 @@ export class Guest {
     return this.#engine.memory.buffer.byteLength;
   }
 
-  /** The engine counts what it allocates, but not what fragmentation wastes. */
+  /** The engine counts its allocations, but not the loss from fragmentation. */
   get isTooLarge(): boolean {
     return this.memoryBytes > this.#context.memoryBytesMax;
   }
@@ -116,7 +116,7 @@ export class Guest {
 
   /** Writes text as zero-terminated UTF-8. */
   write(text: string): { at: number; bytes: number } {
-    // Three bytes for each UTF-16 unit are always enough; long text is measured first instead of reserving that much.
+    // Three bytes for each UTF-16 unit are always enough; long text is measured first instead.
     const room = text.length < 1_024 ? text.length * 3 : Buffer.byteLength(text);
     const at = this.allocate(room + 1);
     const { bytes } = this.#memory;
@@ -146,7 +146,7 @@ export class Guest {
     return this.#engine.qjs_new_host_function(at, bytes, 0);
   }
 
-  /** What `JSON.parse` gives, without the detour over a string, and out of reach of user code that replaced it. */
+  /** The result of `JSON.parse`, without creating a string, and unaffected by user code that replaced it. */
   parseJson({ at, bytes }: { at: number; bytes: number }, fileAt: number): Handle {
     return this.#box(this.#engine.JS_ParseJSON(this.#engine.qjs_get_context_ptr(), at, bytes, fileAt));
   }
@@ -160,7 +160,7 @@ export class Guest {
     return this.#engine.qjs_get_prop_string(object, this.write(name).at);
   }
 
-  /** The UTF-8 bytes of `String(value)`: a view of memory. Null when that failed, with an exception waiting to be taken. */
+  /** The UTF-8 bytes of `String(value)`: a view of memory. Null if that failed, with a pending exception. */
   textBytes(value: Handle): Uint8Array | null {
     const lengthAt = this.allocate(4);
     const at = this.#engine.qjs_get_string_len(value, lengthAt);
@@ -194,7 +194,7 @@ export class Guest {
     return this.#engine.qjs_is_promise(value) !== 0;
   }
 
-  /** What a value is, in a word for a message. */
+  /** The type of a value, for a message. */
   kind(value: Handle): "undefined" | "null" | "array" | "function" | "object" | "primitive" {
     if (this.#engine.qjs_is_undefined(value)) return "undefined";
     if (this.#engine.qjs_is_null(value)) return "null";
@@ -214,7 +214,7 @@ export class Guest {
   /** Runs promise jobs until none is left or the run has to stop. */
   runJobs(): void {
     while (this.#engine.qjs_is_job_pending() !== 0 && !this.#context.deadline.passed && !this.isTooLarge) {
-      // A job that throws has nobody to tell; what matters is how the returned promise settles.
+      // An error thrown by a job is ignored; what matters is how the returned promise settles.
       if (this.#engine.qjs_execute_pending_job() < 0) this.#engine.qjs_get_exception();
     }
   }
@@ -229,12 +229,12 @@ export class Guest {
     return this.#engine.qjs_get_undefined();
   }
 
-  /** Four texts: the algorithm, the secret (empty: no HMAC), what is hashed, the encoding of the answer. Checked inside the sandbox. */
+  /** Four texts: the algorithm, the secret (empty: no HMAC), the input, the output encoding. Checked inside the sandbox. */
   #hash(argumentsAt: number): Handle {
     const texts = [0, 1, 2, 3].map((n) => {
       const bytes = this.textBytes(this.#memory.view.getUint32(argumentsAt + n * 4, true));
       if (!bytes) throw new GuestMemoryFull();
-      // A copy: reading the next one may make memory grow, which empties views of it.
+      // A copy: reading the next one may grow memory, which detaches views of it.
       return Buffer.from(bytes);
     });
     return this.string(this.write(hashInHost(texts as [Buffer, Buffer, Buffer, Buffer])));
@@ -250,7 +250,7 @@ export class Guest {
     return this.#memory.view.getBigInt64(value, true);
   }
 
-  /** When memory grows, views of it become empty. */
+  /** When memory grows, existing views of it are detached. */
   get #memory(): Views {
     if (this.#views.bytes.length === 0) this.#views = viewsOf(this.#engine.memory.buffer);
     return this.#views;

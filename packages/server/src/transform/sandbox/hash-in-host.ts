@@ -1,11 +1,11 @@
-/** The hashes that code in the sandbox asks for, computed by Node. Takes and returns text only: see guest-globals.ts. */
+/** Computes hashes for code in the sandbox, with Node. Takes and returns text only: see guest-globals.ts. */
 
 import { createHash, createHmac } from "node:crypto";
 
 const ALGORITHMS: ReadonlySet<string> = new Set(["sha1", "sha256", "sha512"]);
 const HEX_FORM = "x".charCodeAt(0);
 
-/** Algorithm, secret, what is hashed, encoding. The first letter of the two in the middle says what form they have. */
+/** Algorithm, secret, input, encoding. The first letter of secret and input says which form they have. */
 export function hashInHost([algorithm, secret, text, encoding]: readonly [Buffer, Buffer, Buffer, Buffer]): string {
   const name = algorithm.toString();
   if (!ALGORITHMS.has(name)) throw new Error("the sandbox asked for an unknown hash");

@@ -1,7 +1,7 @@
 /**
- * What a transform wrote to its console: one text per call, bounded in number and in bytes. The rest is cut, and a last line says so.
+ * The console output of a transform: one text per call, bounded in number and in bytes. The rest is truncated, and a last line says so.
  *
- * Lines are written to memory that the main thread shares: what a run wrote that never ends is kept when its thread is ended.
+ * Lines are written to memory that is shared with the main thread: the output of a run that never ends is kept when its thread is terminated.
  */
 
 export interface LogLimits {
@@ -9,7 +9,7 @@ export interface LogLimits {
   logBytesMax: number;
 }
 
-/** Before the ends of the lines: how many there are, and whether something was cut. */
+/** Stored before the ends of the lines: their number, and whether something was truncated. */
 const COUNT = 0;
 const CUT = 1;
 const FIRST_END = 2;
@@ -35,12 +35,12 @@ export class LogLines {
     this.#text = new Uint8Array(memory, this.#numbers.byteLength);
   }
 
-  /** Nothing more is kept, so a line need not even be read. */
+  /** No more is stored, so a line need not even be read. */
   get full(): boolean {
     return this.#numbers[CUT] !== NOTHING;
   }
 
-  /** Takes the UTF-8 bytes of one line; they are read only as far as there is room. */
+  /** Takes the UTF-8 bytes of one line; they are read only as far as there is space. */
   add(text: Uint8Array): void {
     if (this.full) return;
     const count = this.#numbers[COUNT] as number;
@@ -57,12 +57,12 @@ export class LogLines {
     this.#numbers[COUNT] = count + 1;
   }
 
-  /** Hands over the lines and begins anew. */
+  /** Returns the lines and resets. */
   take(): string[] {
     if (this.#numbers[COUNT] === 0 && !this.full) return [];
     const { logLinesMax, logBytesMax } = this.#limits;
     const lines = Array.from({ length: this.#numbers[COUNT] as number }, (_, n) => this.#line(n));
-    // A character cut in half decodes to a replacement character.
+    // A truncated character decodes to a replacement character.
     if (this.#numbers[CUT] === WITHIN_A_LINE) lines.push((lines.pop() ?? "").replace(/\uFFFD$/, ""));
     if (this.full) {
       lines.push(`[the rest was cut: at most ${logLinesMax} lines and ${logBytesMax} bytes are kept]`);
@@ -71,7 +71,7 @@ export class LogLines {
     return lines;
   }
 
-  /** Decoders take no shared memory: the bytes are copied first. */
+  /** Decoders do not accept shared memory: the bytes are copied first. */
   #line(n: number): string {
     return decoder.decode(this.#text.slice(this.#endOf(n - 1), this.#endOf(n)));
   }

@@ -1,12 +1,12 @@
 /**
- * Remembers what the engine's memory looks like before a request, and puts it back.
+ * Stores the contents of the engine's memory before a request, and restores it.
  *
  * All state of the engine is in its linear memory and one stack pointer, so restoring those restores everything JavaScript can
- * reach: globals, prototypes, closures, pending promises. `restore` clears the whole memory and writes the image's pages into it.
- * Every byte is then what it was, whatever a request wrote and wherever: nothing has to be known about the request.
+ * reach: globals, prototypes, closures, pending promises. `restore` clears the whole memory and writes the pages of the image into it.
+ * Every byte is then as before, whatever a request wrote and wherever: nothing has to be known about the request.
  */
 
-/** Most of memory is empty. Only pages with something in them are kept. */
+/** Most of memory is empty. Only pages with content are stored. */
 const PAGE_BYTES = 4_096;
 const EMPTY_PAGE = new Uint8Array(PAGE_BYTES);
 

@@ -1,11 +1,11 @@
 /**
- * The engine as we use it: which functions of its WebAssembly module we call, and the few it may call back.
+ * The interface to the engine: the functions of its WebAssembly module that we call, and the few that it may call.
  *
- * The list of imports is the whole surface between user code and the host. Behind it are a clock, hashes, random bytes for the
- * seed, one question ("may I go on?") and one function that takes a log line. There is no file, no socket, no object of the host.
+ * The list of imports is the whole surface between user code and the host. It consists of a clock, hashes, random bytes for the
+ * seed, the interrupt check and a function that takes a log line. There are no files, sockets or host objects.
  *
  * quickjs-wasi is pinned to one exact version, because its raw exports are not part of its documented interface. We call them
- * directly, because only that allows restoring memory in place; its own `restore` makes a new instance every time.
+ * directly, because only that allows restoring memory in place; its own `restore` creates a new instance every time.
  */
 
 import { readFileSync } from "node:fs";
@@ -53,17 +53,17 @@ export interface QuickJsExports {
   JS_JSONStringify(context: number, value: bigint, replacer: bigint, space: bigint): bigint;
 }
 
-/** What the engine may ask of the host while it runs. */
+/** What the engine may request from the host while it runs. */
 export interface QuickJsHost {
-  /** Asked every few thousand steps; true stops the run with an error that code cannot catch. */
+  /** Called every few thousand steps; true stops the run with an error that code cannot catch. */
   shouldStop(): boolean;
-  /** A host function, known by the first letter of its name, was called from inside. Returns a value the engine then owns. */
+  /** A host function, identified by the first letter of its name, was called. Returns a value that the engine then owns. */
   call(letter: number, argumentCount: number, argumentsAt: number): Handle;
 }
 
 export const WASM_PAGE_BYTES = 65_536;
 
-/** Compiled once; other threads are given the module. */
+/** Compiled once; other threads receive the module. */
 export function compileQuickJs(): WebAssembly.Module {
   return new WebAssembly.Module(readFileSync(fileURLToPath(import.meta.resolve("quickjs-wasi/quickjs.wasm"))));
 }
@@ -77,7 +77,7 @@ export function instantiateQuickJs(module: WebAssembly.Module, host: QuickJsHost
       host_interrupt: () => (host.shouldStop() ? 1 : 0),
       host_call: (nameAt = 0, _nameBytes, _self, count = 0, argumentsAt = 0) =>
         host.call(new Uint8Array(exports.memory.buffer)[nameAt] ?? 0, count, argumentsAt),
-      // Local time is UTC: a transform must not depend on where the server stands.
+      // Local time is UTC: a transform must not depend on the location of the server.
       host_get_timezone_offset: () => 0,
       host_promise_rejection: () => undefined,
       host_module_normalize: () => 0,

@@ -1,12 +1,12 @@
 /**
- * Runs transforms, each request in a world of its own.
+ * Runs transforms, each request in isolation.
  *
- * A version is evaluated once; what memory looks like then is kept. Before each run that image is put back, so a run finds exactly
- * what the version's top level left behind and nothing that any request did. An instance whose memory grew, that reached
- * a limit or trapped is thrown away, and the image is put into a new one.
+ * A version is evaluated once, and an image of the memory is kept. Before each run that image is restored, so a run finds exactly
+ * what the version's top level left behind and nothing from any request. An instance that grew its memory, reached
+ * a limit or trapped is discarded, and the image is restored into a new one.
  *
- * Everything user code can do ends in an outcome, with one exception: native work inside the engine that never asks whether to
- * go on. The thread it runs in is then ended from outside.
+ * Everything user code can do ends in an outcome, with one exception: native work inside the engine that never reaches the interrupt
+ * check. Its thread is then terminated from outside.
  */
 
 import type { CheckOutcome, EntryName, SandboxLimits, TransformFault, TransformOutcome } from "../transform-outcome.ts";
@@ -20,19 +20,19 @@ import { LogLines } from "./log-lines.ts";
 import { MemoryImage } from "./memory-image.ts";
 import { type Handle, WASM_PAGE_BYTES } from "./quickjs.ts";
 
-/** The engine was linked with a stack of 1 MiB; half of it is left for frames that do not check. */
+/** The engine was linked with a stack of 1 MiB; half of it is reserved for frames that do not check. */
 const STACK_BYTES_MAX = 524_288;
 
-/** Room for the engine's own stack (1 MiB) and data, and for what its allocator wastes, on top of what user code may allocate. */
+/** Space for the engine's own stack (1 MiB) and data, and for its allocator's overhead, in addition to what user code may allocate. */
 export const MEMORY_OVERHEAD_BYTES = 8 * 1_048_576;
 
 /**
- * Free memory in an image. A run that needs more makes memory grow, which costs a new instance, so a run at 10 KB has to fit in. More
- * room would cost every run, since all of memory is cleared before it.
+ * Free memory in an image. A run that needs more grows memory, which costs a new instance, so a run with a payload of 10 KB has to fit.
+ * A larger reserve would slow every run, since all of memory is cleared before it.
  */
 const HEAP_RESERVE_BYTES = 524_288;
 
-/** By how much the top level of a transform may make memory grow. */
+/** By how much the top level of a transform may grow memory. */
 const TOP_LEVEL_BYTES_MAX = 2 * 1_048_576;
 
 type Failed = { fault: TransformFault };
@@ -52,7 +52,7 @@ export interface SandboxRun extends TransformCall {
 
 export interface SandboxOptions {
   limits: SandboxLimits;
-  /** Where the lines of the run under way are kept. */
+  /** Holds the lines of the current run. */
   logMemory: SharedArrayBuffer;
   module: WebAssembly.Module;
 }
@@ -62,12 +62,12 @@ export class Sandbox {
   readonly #module: WebAssembly.Module;
   readonly #deadline = new Deadline();
   readonly #logs: LogLines;
-  /** The memory of an instance that can take a transform. */
+  /** The memory of an instance that is ready for a transform. */
   readonly #image: MemoryImage;
   readonly #bodyFileAt: number;
   readonly #stackTopAt: number;
   readonly #forgetSeed: Handle;
-  /** In the order of use: the first is the one to drop. */
+  /** In order of use: the first is dropped first. */
   readonly #versions = new Map<string, Version>();
   #guest: Guest | null = null;
 
@@ -103,7 +103,7 @@ export class Sandbox {
     return { ok: true, eventJson: result.eventJson, logs, durationMs };
   }
 
-  /** Does everything but calling the function. */
+  /** Does everything except calling the function. */
   check(source: string, entry: EntryName = "transform"): CheckOutcome {
     this.#deadline.start(this.#limits.timeoutMs);
     const result = this.#inside(this.#image, (guest) => this.#evaluate(guest, source, entry));
@@ -111,7 +111,7 @@ export class Sandbox {
     return "fault" in result ? { ok: false, ...result.fault } : { ok: true };
   }
 
-  /** The version's image, made now if it is not known. Its time counts against the first run. */
+  /** The version's image, created now if it is not cached. Creating it counts against the time limit of the first run. */
   #load({ versionKey, source, entry = "transform" }: SandboxRun): Version | Failed {
     const known = this.#versions.get(versionKey);
     this.#versions.delete(versionKey);
@@ -125,7 +125,7 @@ export class Sandbox {
       const found = this.#evaluate(guest, source, entry);
       if ("fault" in found) return found;
       guest.call(this.#forgetSeed, []);
-      // Describing a syntax error of a form that was tried and did not fit has raised it.
+      // Describing the syntax error of a form that did not match has raised it.
       guest.setMemoryLimit(this.#limits.memoryBytes);
       if (guest.memoryBytes > this.#image.sizeBytes) makeRoom(guest);
       return { ...found, key, source, image: new MemoryImage(guest.memory, this.#stackTopAt) };
@@ -150,7 +150,7 @@ export class Sandbox {
     if (this.#versions.size > this.#limits.versionsMax && oldest !== undefined) this.#versions.delete(oldest);
   }
 
-  /** Runs work in the world of an image, and decides whether the instance can be used again. */
+  /** Runs work on an image, and decides whether the instance can be reused. */
   #inside<Result extends object>(image: MemoryImage, work: (guest: Guest) => Result | Failed): Result | Failed {
     const guest = this.#restore(image);
     try {
@@ -174,7 +174,7 @@ export class Sandbox {
     return { code: "transform_failed", message: `the sandbox gave up: ${error instanceof Error ? error.message : String(error)}` };
   }
 
-  /** An instance that is what it was when the image was taken: the one before, or a new one if that is gone or of another size. */
+  /** An instance in the state of the image: the previous one, or a new one if that was discarded or has another size. */
   #restore(image: MemoryImage): Guest {
     if (this.#guest?.memoryBytes !== image.sizeBytes) this.#guest = null;
     const guest = this.#guest ?? this.#instantiate();
@@ -196,7 +196,7 @@ const TOP_LEVEL_TOO_LARGE: TransformFault = {
   message: `the top level of the transform needs more than ${TOP_LEVEL_BYTES_MAX} bytes; move the work into the function`,
 };
 
-/** What is allocated here is free again at once, but memory has grown to hold it. */
+/** The allocation is freed at once, but memory has grown to hold it. */
 function makeRoom(guest: Guest): void {
   guest.free(guest.allocate(HEAP_RESERVE_BYTES));
 }

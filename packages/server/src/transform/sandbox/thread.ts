@@ -1,4 +1,4 @@
-/** The thread transforms run in: takes one request after the other, and says in shared memory which one it is at. */
+/** The thread that runs transforms: processes one request after the other, and stores the current one in shared memory. */
 
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
@@ -8,13 +8,13 @@ import { Sandbox, type SandboxRun } from "./sandbox.ts";
 
 export interface ThreadData {
   limits: SandboxLimits;
-  /** One number: the id of the job being worked on, 0 for none. The watchdog reads it while this thread is deaf. */
+  /** One number: the id of the current job, 0 for none. The watchdog reads it while this thread is blocked. */
   current: Int32Array;
-  /** The lines of the run under way. */
+  /** The lines of the current run. */
   logMemory: SharedArrayBuffer;
-  /** The engine, if another thread has compiled it already. */
+  /** The compiled engine, if another thread has already compiled it. */
   module: WebAssembly.Module | null;
-  /** Added to the thread's nice value, so that it gives way to the others. */
+  /** Added to the thread's nice value, so that it yields to the others. */
   niceness: number;
 }
 
@@ -23,7 +23,7 @@ export type ThreadJob = { id: number } & ({ run: SandboxRun } | { check: string;
 export type ThreadAnswer = { id: number; cpuMs: number } & ({ outcome: TransformOutcome } | { checked: CheckOutcome });
 
 const { limits, current, logMemory, module: compiled, niceness } = workerData as ThreadData;
-// On Linux the call concerns the calling thread alone; elsewhere it would slow the whole process.
+// On Linux the call affects only the calling thread; elsewhere it would slow the whole process.
 if (niceness > 0 && process.platform === "linux") setPriority(niceness);
 const module = compiled ?? compileQuickJs();
 if (!compiled) post({ module });

@@ -1,4 +1,4 @@
-/** The part of WebAssembly the sandbox uses. Its usual types live in TypeScript's DOM library, which has no place in a server. */
+/** The part of WebAssembly that the sandbox uses. Its usual types are in TypeScript's DOM library, which a server does not use. */
 
 declare namespace WebAssembly {
   class Module {

@@ -1,4 +1,4 @@
-/** Whether the settings of a verification can be used, with its defaults filled in: what a JSON schema cannot say. */
+/** Validates the settings of a verification and fills in defaults: the rules that a JSON schema cannot express. */
 
 import type { VerifyScheme, WebhookVerify } from "../../store/contract/index.ts";
 import { templateFault } from "./signed-template.ts";
@@ -15,7 +15,7 @@ const TOLERANCE_SECONDS_DEFAULT = 300;
 
 type OwnField = Exclude<keyof WebhookVerify, "scheme" | "toleranceSeconds">;
 
-/** The fields of each scheme beside those all have; `true` where one is needed. */
+/** The fields of each scheme in addition to the common ones; `true` if required. */
 const FIELDS: Readonly<Partial<Record<VerifyScheme, Partial<Record<OwnField, boolean>>>>> = {
   hmac: { header: true, algorithm: false, prefix: false, encoding: false, signed: false, timestampHeader: false },
   basic: { user: true },
@@ -28,7 +28,7 @@ export function completeVerify({ scheme, toleranceSeconds = TOLERANCE_SECONDS_DE
   return { scheme, toleranceSeconds, ...(scheme === "hmac" && HMAC_DEFAULTS), ...given };
 }
 
-/** Null when they can be used. No secret is repeated in a message. */
+/** Null if they are valid. Messages never contain a secret. */
 export function verifySettingFault(verify: WebhookVerify, secrets: readonly string[]): VerifySettingFault | null {
   const own = FIELDS[verify.scheme] ?? {};
   const { scheme: _, toleranceSeconds: __, ...given } = verify;

@@ -1,11 +1,11 @@
 /**
- * Why a signature does not fit a body. A signature says nothing about where a body differs, but what usually goes wrong can be tried:
- * a body that was parsed and written again, an editor's line feed at the end, line ends that were changed on the way.
+ * Explains why a signature does not match a body. A signature does not reveal where a body differs, but the usual causes can be tried:
+ * a body that was parsed and serialised again, an editor's trailing line feed, changed line endings.
  */
 
 export interface MismatchFound {
   reason: string;
-  /** Of the body as it is here, counted from 1. */
+  /** In the body as received, counted from 1. */
   byte: number;
 }
 

@@ -1,4 +1,4 @@
-/** Signatures as they stand in a header: what is not exactly hexadecimal or base64 is a fault that names the character. */
+/** Parses signatures from a header: anything that is not exactly hexadecimal or base64 is a fault that names the character. */
 
 import { canonicalName } from "@inlet/protocol";
 import type { Algorithm, ClaimFault } from "./signed-request.ts";
@@ -17,7 +17,7 @@ export interface SignatureForm {
   algorithm: Algorithm;
 }
 
-/** Several signatures are separated by commas; those with another prefix are of another version. */
+/** Several signatures are separated by commas; those with another prefix belong to another version. */
 export function readSignatures(value: string, { header, prefix, encoding, algorithm }: SignatureForm): Buffer[] | ClaimFault {
   const name = canonicalName(header);
   const given = prefix.includes(",") ? [value] : value.split(",").map((part) => part.trim());

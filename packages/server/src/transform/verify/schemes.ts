@@ -1,6 +1,6 @@
 /**
- * What each scheme reads from a request, after the public documentation of the providers. All of them are HMACs over the raw bytes; they
- * differ in what stands before and after these bytes, and in where signature and time are sent.
+ * What each scheme reads from a request, according to the providers' public documentation. All are HMACs over the raw bytes; they
+ * differ in what precedes and follows these bytes, and in where signature and time are sent.
  */
 
 import type { VerifyScheme, WebhookVerify } from "../../store/contract/index.ts";
@@ -38,7 +38,7 @@ function simple(request: SignedRequest, header: string, prefix: string, encoding
   return readHmac(request, { scheme: "hmac", toleranceSeconds: 0, algorithm: "sha256", header, prefix, encoding, signed: "{raw}" });
 }
 
-/** `webhook-signature: v1,<base64> v1,<base64>`; Svix sends the same under names of its own. */
+/** `webhook-signature: v1,<base64> v1,<base64>`; Svix sends the same under its own names. */
 function readStandardWebhooks(request: SignedRequest): Claim | ClaimFault {
   const family =
     headerOf(request, "webhook-signature") === undefined && headerOf(request, "svix-signature") !== undefined ? "Svix" : "Webhook";
@@ -47,7 +47,7 @@ function readStandardWebhooks(request: SignedRequest): Claim | ClaimFault {
   if (absent >= 0) return missing(`${family}-${["Id", "Timestamp", "Signature"][absent]}`);
   const [id, timestamp, signature] = values as [string, string, string];
   const header = `${family}-Signature`;
-  // A comma stands between version and signature, a space between signatures: turned into the form all others have.
+  // A comma separates version and signature, a space separates signatures: converted to the common form.
   const listed = signature
     .split(" ")
     .map((part) => part.replace(/^(v\d+a?),/, "$1="))
@@ -83,7 +83,7 @@ function readSlack(request: SignedRequest): Claim | ClaimFault {
   });
 }
 
-/** The time stands in the signed body, in milliseconds. */
+/** The time is in the signed body, in milliseconds. */
 function readLinear(request: SignedRequest): Claim | ClaimFault {
   const claim = simple(request, "Linear-Signature", "", "hex");
   if (isFault(claim)) return claim;

@@ -1,9 +1,9 @@
-/** The times that providers put beside their signatures: seconds, milliseconds or ISO 8601. */
+/** The timestamps that providers send with their signatures: seconds, milliseconds or ISO 8601. */
 
 import { canonicalName } from "@inlet/protocol";
 import type { ClaimFault, SentAt } from "./signed-request.ts";
 
-/** Beyond it a number counts milliseconds: as seconds it would lie in the year 5138. */
+/** A larger number is in milliseconds: as seconds it would be in the year 5138. */
 const SECONDS_MAX = 100_000_000_000;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
@@ -20,7 +20,7 @@ export function timeInHeader(header: string, value: string): () => SentAt {
   return () => ({ where: `the header ${canonicalName(header)}`, ms: readTime(value.trim()) });
 }
 
-/** Too old and too far ahead are refused alike: a time ahead would stay valid for longer than the tolerance. */
+/** Times too old and too far ahead are both refused: a future time would stay valid for longer than the tolerance. */
 export function timeFault({ where, ms }: SentAt, at: number, toleranceSeconds: number): ClaimFault | null {
   if (ms === null) return { reason: `The time in ${where} cannot be read.` };
   const ageSeconds = (at - ms) / 1_000;

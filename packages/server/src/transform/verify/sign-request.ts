@@ -1,4 +1,4 @@
-/** Signs a request as its provider would: for trying a webhook out, and for the sample requests of providers. */
+/** Signs a request as its provider would: for tests of a webhook, and for the sample requests of providers. */
 
 import { createHmac, randomUUID } from "node:crypto";
 import { canonicalName } from "@inlet/protocol";
@@ -14,17 +14,17 @@ export interface SignParams extends SignedRequest {
   at: number;
 }
 
-/** Where a scheme's signature goes, and what stands around it. */
+/** Where a scheme's signature is placed, and the text around it. */
 interface SignatureForm {
   header: string;
   algorithm: Algorithm;
   encoding: Encoding;
   before: string;
-  /** Headers that are sent with it, and signed. */
+  /** Headers that are sent with it and signed. */
   beside: Record<string, string>;
 }
 
-/** The headers to send with the request, by canonical name. Headers that a template names must be there already. */
+/** The headers to send with the request, by canonical name. Headers that a template names must already be present. */
 export function signRequest(params: SignParams): Record<string, string> {
   const { verify, secret } = params;
   if (verify.scheme === "basic") return { Authorization: `Basic ${Buffer.from(`${verify.user ?? ""}:${secret}`).toString("base64")}` };
@@ -32,7 +32,7 @@ export function signRequest(params: SignParams): Record<string, string> {
   const { header, algorithm, encoding, before, beside } = formOf(params);
   const name = canonicalName(header);
   const blank = before + Buffer.alloc(DIGEST_BYTES[algorithm]).toString(encoding);
-  // What is to be signed is what verification would look at.
+  // The input to sign is the one that verification would check.
   const claim = CLAIMS[verify.scheme]({ ...params, headers: { ...params.headers, ...beside, [name]: blank } }, verify);
   if (isFault(claim)) throw new Error(`the request cannot be signed: ${claim.reason}`);
   const hmac = createHmac(algorithm, keysOf(verify, secret)[0] as Buffer);
@@ -66,7 +66,7 @@ function formOf({ verify, at, headers }: SignParams): SignatureForm {
   }
 }
 
-/** A time that the sample brings is kept when it is lately enough; what form the provider gives it cannot be known. */
+/** A time in the sample is kept if it is recent enough; the provider's format cannot be known. */
 function hmacForm(verify: WebhookVerify, headers: SignParams["headers"], seconds: string): SignatureForm {
   const { header = "", prefix = "", encoding = "hex", algorithm = "sha256", timestampHeader } = verify;
   const sent = timestampHeader === undefined ? undefined : headerOf({ headers }, timestampHeader);

@@ -1,4 +1,4 @@
-/** A request as verification sees it, and what a scheme reads from it: the signatures it brings and the bytes they are of. */
+/** A request as verification sees it, and what a scheme reads from it: its signatures and the bytes they cover. */
 
 import { canonicalName } from "@inlet/protocol";
 
@@ -8,38 +8,38 @@ export interface SignedRequest {
   /** By canonical name. */
   headers: Readonly<Record<string, string>>;
   contentType: string | undefined;
-  /** The URL as the provider knows it; several where that is not certain. */
+  /** The URL as the provider knows it; several if that is uncertain. */
   urls: readonly string[];
 }
 
 export type Algorithm = "sha1" | "sha256" | "sha512";
-/** Texts stand for their UTF-8 bytes. */
+/** Texts represent their UTF-8 bytes. */
 export type SignedParts = readonly (string | Buffer)[];
 
-/** What a request claims: one of these signatures is that of one of these texts. */
+/** The claim of a request: one of these signatures covers one of these texts. */
 export interface Claim {
   header: string;
   signatures: readonly Buffer[];
   algorithm: Algorithm;
   signed: readonly SignedParts[];
-  /** When it was sent, for schemes that say so. Read only after the signature was found right. */
+  /** When it was sent, for schemes that include a time. Read only after the signature has been verified. */
   sentAt(): SentAt | null;
 }
 
 export interface SentAt {
-  /** Where it stands, for a message. */
+  /** Where it is, for a message. */
   where: string;
-  /** Null when it is no time. */
+  /** Null if it is not a valid time. */
   ms: number | null;
 }
 
 export const UNTIMED = () => null;
 
-/** What is wrong with a request before any signature is computed. */
+/** A fault of a request that is found before any signature is computed. */
 export interface ClaimFault {
   reason: string;
   header?: string;
-  /** Of the header's value, counted from 1. */
+  /** In the header's value, counted from 1. */
   character?: number;
 }
 
@@ -47,7 +47,7 @@ export function headerOf({ headers }: Pick<SignedRequest, "headers">, name: stri
   return headers[canonicalName(name)];
 }
 
-/** Headers are bytes: Node shows each as one character. */
+/** Headers are bytes: Node represents each as one character. */
 export function headerBytes(value: string): Buffer {
   return Buffer.from(value, "latin1");
 }

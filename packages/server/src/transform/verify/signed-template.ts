@@ -1,4 +1,4 @@
-/** The template of what a provider signs: `{raw}`, `{timestamp}`, `{url}` and `{header:Name}` between literal text. */
+/** The template of the signed text: `{raw}`, `{timestamp}`, `{url}` and `{header:Name}` between literal text. */
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 const KNOWN = /^(?:raw|timestamp|url|header:[!#$%&'*+.^_`|~0-9A-Za-z-]+)$/;
@@ -17,7 +17,7 @@ export function parseTemplate(template: string): TemplatePart[] {
   return parts;
 }
 
-/** What is wrong with a template; null when it can be used. */
+/** The fault of a template; null if it is valid. */
 export function templateFault(template: string, hasTimestampHeader: boolean): string | null {
   const names = [...template.matchAll(PLACEHOLDER)].map((match) => match[1] as string);
   const unknown = names.find((name) => !KNOWN.test(name));

@@ -1,6 +1,6 @@
 /**
- * Twilio signs the URL with, for forms, the fields sorted by name behind it; for any other body the URL holds the body's hash in
- * `bodySHA256`. Twilio may or may not name the port in the URL it signs.
+ * Twilio signs the URL followed, for forms, by the fields sorted by name; for any other body, the URL contains the body's hash in
+ * `bodySHA256`. Twilio may or may not include the port in the URL that it signs.
  */
 
 import { createHash } from "node:crypto";
@@ -29,7 +29,7 @@ export function readTwilio(request: SignedRequest): Claim | ClaimFault {
   };
 }
 
-/** Names and values without anything between them; a value that is repeated counts once. */
+/** Names and values without separators; a repeated value counts once. */
 function sortedFields(bytes: Buffer): string {
   const fields = parseForm(bytes.toString());
   const names = Object.keys(fields).sort();

@@ -1,6 +1,6 @@
 /**
- * Verification: whether a request was signed with one of the webhook's secrets, and lately. Every comparison takes the same time wherever
- * the texts differ. Nothing of the body is parsed before its signature was found right.
+ * Verifies that a request was signed with one of the webhook's secrets, and recently. Every comparison takes constant time. Nothing of
+ * the body is parsed before its signature has been verified.
  */
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
@@ -18,14 +18,14 @@ export interface VerifyParams extends SignedRequest {
   secrets: readonly string[];
   /** When it was received. */
   at: number;
-  /** For a person who tries it out: say which byte is wrong, where that can be found out. */
+  /** For tests by a person: report which byte is wrong, if that can be determined. */
   explains?: boolean;
 }
 
 export type Verdict = { ok: true } | ({ ok: false } & VerifyFault);
 
 export interface VerifyFault extends ClaimFault {
-  /** Of the body, counted from 1. */
+  /** In the body, counted from 1. */
   byte?: number;
 }
 
@@ -37,13 +37,13 @@ export function verifyRequest(params: VerifyParams): Verdict {
   return fault ? { ok: false, ...fault } : { ok: true };
 }
 
-/** The headers that are the secret itself, or carry it. */
+/** The headers that are or contain the secret itself. */
 export function credentialHeader({ scheme, header }: WebhookVerify): string | null {
   if (scheme === "basic") return "Authorization";
   return scheme === "header" ? (header ?? null) : null;
 }
 
-/** The headers that verification reads, by canonical name: where one was masked, a recorded request cannot be verified again. */
+/** The headers that verification reads, by canonical name: if one is masked, a recorded request cannot be verified again. */
 export function headersRead(verify: WebhookVerify): string[] {
   const { scheme, header = "", timestampHeader, signed = "" } = verify;
   if (scheme === "hmac") {
@@ -62,7 +62,7 @@ const FIXED_HEADERS: Partial<Record<VerifyScheme, readonly string[]>> = {
   linear: ["Linear-Signature"],
 };
 
-/** What is wrong with a secret for a scheme; null when it can be used. */
+/** Why a secret is invalid for a scheme; null if it is valid. */
 export function secretFault({ scheme }: Pick<WebhookVerify, "scheme">, secret: string): string | null {
   if (scheme !== "standard-webhooks" || !secret.startsWith(SECRET_PREFIX)) return null;
   return isBase64(secret.slice(SECRET_PREFIX.length)) ? null : `begins with ${SECRET_PREFIX} but is not base64 after it`;
@@ -89,7 +89,7 @@ function withBody(claim: Claim, bytes: Buffer, body: Buffer): Claim {
   return { ...claim, signed: claim.signed.map((parts) => parts.map((part) => (part === bytes ? body : part))) };
 }
 
-/** Every signature is compared with every secret, whether one was found or not. */
+/** Every signature is compared with every secret, even after a match. */
 function matches({ signatures, algorithm, signed }: Claim, keys: readonly Buffer[]): boolean {
   let isFound = false;
   for (const key of keys) {
@@ -103,7 +103,7 @@ function matches({ signatures, algorithm, signed }: Claim, keys: readonly Buffer
   return isFound;
 }
 
-/** Secrets of Standard Webhooks are base64, with a prefix or without; one without may also be meant as it stands. */
+/** Secrets of Standard Webhooks are base64, with or without a prefix; one without may also be used literally. */
 export function keysOf({ scheme }: Pick<WebhookVerify, "scheme">, secret: string): Buffer[] {
   if (scheme !== "standard-webhooks") return [Buffer.from(secret)];
   if (secret.startsWith(SECRET_PREFIX)) return [Buffer.from(secret.slice(SECRET_PREFIX.length), "base64")];
@@ -128,7 +128,7 @@ function basicCredentials(value: string): Buffer | null {
   return text === undefined ? null : Buffer.from(text, "base64");
 }
 
-/** Hashed first, so that the time says nothing of the length either. */
+/** Hashed first, so that timing does not reveal the length either. */
 function equalTexts(given: Buffer, expected: Buffer): boolean {
   const [one, other] = [given, expected].map((bytes) => createHash("sha256").update(bytes).digest()) as [Buffer, Buffer];
   return timingSafeEqual(one, other);

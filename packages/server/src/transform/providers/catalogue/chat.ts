@@ -1,4 +1,4 @@
-/** Providers of messages and meetings. */
+/** Providers of messaging and meetings. */
 
 import type { Provider } from "../provider.ts";
 

@@ -1,4 +1,4 @@
-/** Providers around code: repositories, deployments, errors, alerts. */
+/** Providers of developer tools: repositories, deployments, errors, alerts. */
 
 import type { Provider } from "../provider.ts";
 

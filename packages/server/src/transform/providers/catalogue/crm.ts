@@ -1,4 +1,4 @@
-/** Providers around customers. */
+/** Providers of customer relationship management. */
 
 import type { Provider } from "../provider.ts";
 

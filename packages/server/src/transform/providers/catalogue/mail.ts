@@ -2,7 +2,7 @@
 
 import type { Provider } from "../provider.ts";
 
-/** The signature stands in the body. Digests are compared, so that the time says nothing of where texts differ. */
+/** The signature is in the body. Digests are compared, so that timing does not reveal where texts differ. */
 const MAILGUN = `function handshake({ method, raw, secrets }) {
   if (method !== "POST" || secrets.length === 0) return;
   const { timestamp, token, signature } = JSON.parse(raw).signature;
