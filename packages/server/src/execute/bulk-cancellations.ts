@@ -1,9 +1,9 @@
 /**
  * Bulk cancellations: cancels the runs of a function that were created in a time range and whose event matches an expression.
  *
- * A cancellation is stored before it is answered, and worked on until every run it names was dealt with: by this node, and after its
- * death by another one. A run that has ended stays as it is, so working on one twice does no harm. It names runs that exist: its
- * range ends at most a few seconds after it was made, and is looked at once more when that time is over.
+ * A cancellation is stored before the response is sent, and processed until every run it covers has been handled: by this node, or by
+ * another one if this node dies. An ended run is not changed, so processing a run twice has no effect. It covers existing runs only: its
+ * range ends at most a few seconds after its creation, and is scanned once more after that time.
  */
 
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
@@ -16,7 +16,7 @@ export interface BulkCancellationsParts {
   functionNos(environmentId: EnvironmentId, functionId: string): readonly FunctionNo[];
   /** Whether the event that started the run matches. */
   matches(expression: string, run: RunSummary): Promise<boolean>;
-  /** False when the run has ended already. */
+  /** False if the run has already ended. */
   cancel(run: RunSummary, cancellation: Cancellation): Promise<boolean>;
   clock: Clock;
   log: Logger;
@@ -24,19 +24,19 @@ export interface BulkCancellationsParts {
 
 const OPEN_STATUSES: readonly RunStatus[] = ["queued", "running", "sleeping", "waiting"];
 const PAGE_RUNS = 100;
-/** What another node left undone is found by this. */
+/** The interval at which unfinished work of other nodes is found. */
 const LOOK_EVERY_MS = 5_000;
 const TURN = "bulk cancellations";
 const TURN_MS = 30_000;
-/** Runs are created a moment before they are stored: a range is over for good so long after its end. */
+/** Runs are created a moment before they are stored: this long after its end, a range is complete. */
 const SETTLE_MS = 2_000;
-/** A run that changes its status while the statuses are walked is met in a further pass. */
+/** A run that changes its status during the scan is found in a further pass. */
 const PASSES_MAX = 10;
 
 export class BulkCancellations {
   readonly #parts: BulkCancellationsParts;
   #cancelTimer: (() => void) | null = null;
-  /** One was created since the last look began. */
+  /** One was created since the last scan began. */
   #isNew = false;
   #working: Promise<void> = Promise.resolve();
   #isStopped = false;
@@ -49,7 +49,7 @@ export class BulkCancellations {
     this.#lookAfter(0);
   }
 
-  /** Kept first, then worked on in the background. */
+  /** Stored first, then processed in the background. */
   async create(cancellation: Cancellation): Promise<void> {
     await this.#parts.store.cancellationInsert(cancellation);
     this.#isNew = true;
@@ -71,7 +71,7 @@ export class BulkCancellations {
     });
   }
 
-  /** Works on what is open; says after how many milliseconds to look again. Null: not before one is created. */
+  /** Processes open cancellations. Returns after how many milliseconds to continue; null: not before one is created. */
   async #look(): Promise<number | null> {
     const { store, clock, log } = this.#parts;
     this.#isNew = false;
@@ -101,7 +101,7 @@ export class BulkCancellations {
     if (isSettled) await store.cancellationEnd({ ...cancellation, endedAt: clock.now() });
   }
 
-  /** How many runs it cancelled. */
+  /** Returns how many runs it cancelled. */
   async #pass(cancellation: Cancellation): Promise<number> {
     let cancelled = 0;
     for (const status of OPEN_STATUSES) cancelled += await this.#passOf(cancellation, status);
@@ -129,7 +129,7 @@ export class BulkCancellations {
     return cancel(run, cancellation);
   }
 
-  /** Keeps the turn during long work; false once the cancellation was deleted. */
+  /** Renews the turn during long work; false once the cancellation has been deleted. */
   async #goesOn({ environmentId, id }: Cancellation): Promise<boolean> {
     const { store, clock } = this.#parts;
     const now = clock.now();

@@ -1,11 +1,11 @@
-/** What the executor tells of its work while traces are exported. */
+/** Callbacks of the executor while traces are exported. */
 
 import type { ClaimedEntry, RunContext, RunRecord, StepWrite } from "../store/contract/index.ts";
 
 export interface RunTracing {
   /** A call is about to be made. */
   call(entry: ClaimedEntry, context: RunContext): CallSpan;
-  /** Steps have ended, below the span that `parent` names. */
+  /** Steps have ended; their spans are children of `parent`. */
   steps(run: RunRecord, steps: readonly StepWrite[], parent: string | undefined): void;
 }
 

@@ -1,13 +1,13 @@
-/** Time, as everything that waits is given it: so that a test can decide when it passes. */
+/** The clock of everything that waits, so that a test can control the time. */
 
 export interface Clock {
   /** In milliseconds since 1970. */
   now(): number;
-  /** Calls `work` once the time has passed. Returns how to take that back. */
+  /** Calls `work` once the time has passed. Returns a function that cancels it. */
   after(delayMs: number, work: () => void): () => void;
 }
 
-/** Timers of the process. `now` is the store's: the same for every node that shares it. */
+/** Timers of the process. `now` is the store's time: the same for every node that shares it. */
 export function systemClock(now: () => number): Clock {
   return {
     now,

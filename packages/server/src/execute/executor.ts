@@ -1,9 +1,9 @@
 /**
- * Runs functions: takes entries of the queue, calls the apps, and writes what follows. Everything that must not be lost is in
- * the store before it counts; what is in memory only makes it fast.
+ * Runs functions: claims entries of the queue, calls the apps, and writes the results. Everything that must not be lost is stored
+ * before it takes effect; memory is only a cache.
  *
- * On a store that nodes share, a lease ends unless it is renewed. A node that could not renew one in time, because it was stopped or
- * cut off, drops the entry and its call: another node may have both.
+ * On a store that nodes share, a lease expires unless it is renewed. A node that could not renew one in time, because it was paused or
+ * disconnected, drops the entry and aborts its call: another node may have both.
  */
 
 import type { EnvironmentId, EventIdGenerator, FunctionNo, LeaseId, RunNo } from "@inlet/protocol";
@@ -44,18 +44,18 @@ export interface ExecutorParts extends FunctionCallsParts {
   store: Store;
   functionOf(no: FunctionNo): ExecutedFunction | undefined;
   rulesOf(lane: string): LaneRules;
-  /** Null for a lane that is no gate. */
+  /** Null for a lane that is not a gate. */
   gateOf(lane: string): GateRule | null;
-  /** How many entries of a lane are held ahead. */
+  /** How many entries of a lane are claimed ahead. */
   prefetch: number;
   leaseIds: EventIdGenerator;
-  /** Entries that start functions rather than go on with runs. */
+  /** Processes entries that start functions instead of continuing runs. */
   starts: { work(entry: ClaimedEntry): Promise<ClaimedEntry[]> };
-  /** A run has ended, and it is written. */
+  /** Called when a run has ended and this is stored. */
   onEnd(run: RunRecord, end: RunEnd): void;
-  /** The first call of a run is made. */
+  /** Called when the first call of a run is made. */
   onStart(entry: ClaimedEntry): void;
-  /** A call was made, and what follows is written. */
+  /** Called when a call was made and its result is stored. */
   onCall(entry: ClaimedEntry, result: CallResult): void;
   /** Null: traces are not exported. */
   tracing: RunTracing | null;
@@ -64,7 +64,7 @@ export interface ExecutorParts extends FunctionCallsParts {
 
 const LEASE_MS = 30_000;
 const RENEW_INTERVAL_MS = 8_000;
-/** How long an entry rests that could not be worked on; twice as long each time. */
+/** Delay of an entry that could not be processed; doubled each time. */
 const FAULT_REST_MS = 1_000;
 const FAULT_RESTS_MAX = 12;
 const STORE_RETRY_MS = [50, 200, 1_000, 5_000];
@@ -86,7 +86,7 @@ export class Executor {
   readonly #gateway: GatewayCalls;
   readonly #suspects: Suspects;
   readonly #gates: Gates;
-  /** Timers being worked on. Their leases are renewed like those of calls. */
+  /** Timers in progress. Their leases are renewed like those of calls. */
   readonly #timersInWork = new Map<ClaimedEntry, Promise<void>>();
   #stopRenewing: (() => void) | null = null;
   #stopWatching: (() => void)[] = [];
@@ -113,7 +113,7 @@ export class Executor {
     this.#timers = new Timers({ store, clock, lease: () => this.lease(), work: (entries) => this.#workTimers(entries) });
   }
 
-  /** What is leased by this is to be given to `take` once it is committed. */
+  /** Entries leased with this are passed to `take` once they are committed. */
   lease(): Lease {
     const { store, clock, leaseIds } = this.#parts;
     return {
@@ -129,12 +129,12 @@ export class Executor {
   }
 
   #roomIn(lane: string): number {
-    // What calls no app is worked on as it comes.
+    // Entries that call no app are processed as they arrive.
     if (lane === TIMER_LANE) return this.#isStopping ? 0 : Number.POSITIVE_INFINITY;
     return this.#gates.isGate(lane) ? 0 : this.#scheduler.roomIn(lane);
   }
 
-  /** What was leased just before a stop, and is committed after it, is let go of again. */
+  /** Entries leased just before a stop and committed after it are released again. */
   take(entries: readonly ClaimedEntry[]): void {
     if (this.#isStopping) return void this.#letGo(entries);
     this.#scheduler.take(entries.filter(({ kind }) => kind === "call"));
@@ -142,7 +142,7 @@ export class Executor {
     if (timers.length > 0) void this.#workTimers(timers);
   }
 
-  /** By environment, since when calls wait here for their turn. */
+  /** By environment, since when calls wait on this node. */
   waitingSince(): ReadonlyMap<EnvironmentId, number> {
     return this.#scheduler.waitingSince();
   }
@@ -152,7 +152,7 @@ export class Executor {
     return this.#scheduler.functionsWaitingSince();
   }
 
-  /** What this node held when it died is due again. Before this, nothing may be leased. */
+  /** Entries that this node held when it died are due again. Nothing may be leased before this. */
   async recover(): Promise<void> {
     await this.#parts.store.queueRecover({ node: this.#parts.store.storeNode, now: this.#parts.clock.now() });
   }
@@ -174,20 +174,20 @@ export class Executor {
     if (store.storeIsShared) this.#renewLater();
   }
 
-  /** The store holds calls of this lane that nobody has taken. */
+  /** The store has unleased calls of this lane. */
   #noteBacklog(lane: string): void {
     if (this.#isStopping) return;
     if (this.#gates.isGate(lane)) this.#gates.note(lane);
     else this.#scheduler.noteBacklog(lane);
   }
 
-  /** Functions were registered: their limits may be others now. */
+  /** Functions were registered: their limits may have changed. */
   refresh(): void {
     this.#gates.refresh();
     this.#scheduler.refreshRules();
   }
 
-  /** Takes up nothing more; calls under way may end within `timeoutMs`, and are else repeated after the next start. */
+  /** Claims nothing more. Calls in progress may end within `timeoutMs`; otherwise they are repeated after the next start. */
   async stop(timeoutMs: number): Promise<void> {
     const { caller, clock } = this.#parts;
     this.#isStopping = true;
@@ -202,14 +202,14 @@ export class Executor {
     await caller.stop();
   }
 
-  /** Stopping is no crash: what was not worked on to its end can be taken up at once, here or elsewhere. */
+  /** A stop is not a crash: unfinished entries can be claimed at once, by any node. */
   async #letGo(entries: readonly ClaimedEntry[]): Promise<void> {
     const { store, clock } = this.#parts;
-    // If it cannot be written, the entries are due when their leases end.
+    // If this cannot be written, the entries are due when their leases expire.
     if (entries.length > 0) await store.queueRelease({ entries, now: clock.now() }).catch(() => undefined);
   }
 
-  /** A change of a run that comes from elsewhere: a cancellation, results handed in early. */
+  /** A change of a run that is not caused by an entry: a cancellation, or a checkpoint. */
   change({ environmentId, no }: Pick<RunRecord, "environmentId" | "no">, decide: (state: RunState) => RunChange): Promise<boolean> {
     return this.#advance({ environmentId, runNo: no, entry: null, decide });
   }
@@ -220,7 +220,7 @@ export class Executor {
     });
   }
 
-  /** Drops what could not be renewed, and what might end before it is renewed the next time. */
+  /** Drops leases that could not be renewed, or might expire before the next renewal. */
   async #renew(): Promise<void> {
     const { store, clock } = this.#parts;
     const held = [...this.#scheduler.held(), ...this.#timersInWork.keys()];
@@ -279,7 +279,7 @@ export class Executor {
     const ended = endedRunNo === null ? null : await store.runEnd({ environmentId, runNo: endedRunNo });
     const decide = (state: RunState) => timerChange(entry, state, { event, ended, now: clock.now(), endEvents });
     const isApplied = await this.#advance({ environmentId, runNo, entry, decide });
-    // The run has ended at the moment the entry was added.
+    // The run ended at the moment the entry was added.
     if (!isApplied) await this.#untilWritten(() => store.queueRemove(entry));
   }
 
@@ -306,7 +306,7 @@ export class Executor {
     await this.#suspects.watch(entry, "concluding", () => this.#conclude(entry, runNo, call));
   }
 
-  /** Calls the app; or makes the request that a step is, for which no app is needed. */
+  /** Calls the app, or makes the request of a step, which needs no app. */
   async #ask(call: FunctionCall, request: StepRequest | null, signal: AbortSignal): Promise<AskedCall> {
     const span = this.#parts.tracing?.call(call.entry, call.context);
     if (request) {
@@ -325,7 +325,7 @@ export class Executor {
     const isApplied = await this.#advance({ environmentId, runNo, entry, decide: outcome.decide }, call.span?.traceparent);
     this.#parts.onCall(entry, outcome.result);
     if (isApplied) return;
-    // The run has ended while the app worked: nothing follows, but the call is there to be seen, and its slots are free now.
+    // The run ended during the call: nothing changes, but the call is recorded, and its slots are free now.
     await this.#untilWritten(() => this.#parts.store.runNoteCall({ environmentId, runNo, ...outcome.late() }));
     await this.#untilWritten(() => this.#parts.store.queueRemove(entry));
   }
@@ -336,7 +336,7 @@ export class Executor {
     await this.#advance({ environmentId: entry.environmentId, runNo, entry, decide });
   }
 
-  /** Where a function limits when its runs start or how long they take, that it began must be known while the first call goes on. */
+  /** If a function limits when its runs start or how long they take, the start must be stored while the first call is in progress. */
   async #begin(entry: ClaimedEntry, runNo: RunNo, { timeouts: { startMs, finishMs } }: ExecutedFunction): Promise<void> {
     if (startMs === null && finishMs === null) return;
     const startedAt = this.#parts.clock.now();
@@ -345,7 +345,7 @@ export class Executor {
     await this.#advance({ environmentId: entry.environmentId, runNo, entry, decide });
   }
 
-  /** An answer that cannot be written now is kept until it can: only a crash makes a step run again. Says whether it was applied. */
+  /** A response that cannot be stored now is kept until it can: only a crash makes a step run again. Returns whether it was applied. */
   async #advance({ decide, ...params }: Omit<RunAdvanceParams, "now" | "lease">, callTrace?: string): Promise<boolean> {
     const { store, clock, functionOf, onEnd, tracing } = this.#parts;
     let ended: { run: RunRecord; end: RunEnd } | null = null;

@@ -1,4 +1,4 @@
-/** One call of a function: asks the app, and says what follows from its answer. */
+/** One call of a function: calls the app, and decides what follows from its response. */
 
 import { secretsOf, withoutSecrets } from "@inlet/protocol";
 import type { App, CallRecord, ClaimedEntry, LateCall, RunChange, RunContext, RunError, RunState } from "../store/contract/index.ts";
@@ -20,16 +20,16 @@ import type { EndEvents } from "./steps/run-changes.ts";
 export interface ExecutedFunction extends CallTarget {
   app: App;
   retries: number;
-  /** Its calls wait. */
+  /** Its calls are held. */
   isPaused: boolean;
   timeouts: { startMs: number | null; finishMs: number | null };
-  /** After a run that failed, later runs of its order key wait. */
+  /** After a failed run, later runs of its order key wait. */
   holdsOrder: boolean;
 }
 
 export interface FunctionCallsParts {
   caller: Pick<AppCaller, "call" | "fetch" | "stop">;
-  /** Newest first. None: calls are not signed. */
+  /** Newest first. Empty: calls are not signed. */
   signingKeys(): readonly SigningKey[];
   backoff: Backoff;
   endEvents: EndEvents;
@@ -46,28 +46,28 @@ export interface FunctionCall {
   entry: ClaimedEntry;
   context: RunContext;
   target: ExecutedFunction;
-  /** What the app is told of the trace, while traces are exported. */
+  /** The trace context sent to the app, while traces are exported. */
   traceparent?: string | undefined;
 }
 
-/** A call that was made, and what came back. */
+/** A call that was made, and its response. */
 export interface MadeCall extends FunctionCall {
   request: FunctionRequest;
   received: AppAnswer | NoAnswer;
   startedAt: number;
   endedAt: number;
-  /** False when the app could not be reached, or did not answer. */
+  /** False if the app could not be reached, or did not respond. */
   hasAnswer: boolean;
 }
 
-/** `unreachable`: the app gave no answer. */
+/** `unreachable`: the app did not respond. */
 export type CallResult = "ok" | "error" | "unreachable";
 
 export interface FunctionCallOutcome {
   result: CallResult;
-  /** What the answer means for the run as it is by now. */
+  /** What the response changes in the current state of the run. */
   decide(state: RunState): RunChange;
-  /** What is recorded when the run has ended meanwhile. */
+  /** What is recorded if the run has ended in the meantime. */
   late(): Pick<LateCall, "call" | "failure">;
 }
 
@@ -78,13 +78,13 @@ export class FunctionCalls {
     this.#parts = parts;
   }
 
-  /** Calls the app. `signal` ends the call. */
+  /** Calls the app. `signal` aborts the call. */
   async ask(call: FunctionCall, signal: AbortSignal): Promise<MadeCall> {
     const { clock, signingKeys } = this.#parts;
     const startedAt = clock.now();
     const [newest = null, ...older] = signingKeys();
     let sent = await this.#send(call, newest, signal);
-    // An app that does not have the newest key yet refuses before it runs anything: while keys are rotated, the older ones are tried.
+    // An app that does not have the newest key yet refuses before it runs anything: during rotation, the older keys are tried.
     for (const key of older) {
       if (!isUnauthorized(call.target, sent.received)) break;
       sent = await this.#send(call, key, signal);
@@ -102,7 +102,7 @@ export class FunctionCalls {
     return { request, received };
   }
 
-  /** Makes sense of what came back. */
+  /** Interprets the response. */
   read(call: MadeCall): FunctionCallOutcome {
     const { target, received, endedAt } = call;
     const read: ReadAnswer =
@@ -154,14 +154,14 @@ function isUnauthorized({ app }: ExecutedFunction, received: AppAnswer | NoAnswe
   return !(received instanceof NoAnswer) && statusOf(app.headers, received) === 401;
 }
 
-/** What went wrong in the app, if anything did. */
+/** The error in the app, if any. */
 function errorIn(answer: Answer): RunError | null {
   if (answer.kind === "failed") return answer.error;
   const failing = answer.kind === "operations" ? answer.operations.find(({ error }) => error !== null) : undefined;
   return failing ? readError(failing.error, "The step failed.") : null;
 }
 
-/** What a step's request is authenticated by must not be recorded with the answer that asks for it. */
+/** The credentials of a step's request must not be recorded with the response that contains it. */
 function secretsInOperation(operation: Operation): string[] {
   if (!["gateway", "aigateway"].includes(operation.op)) return [];
   const request = readGateway(operation);
@@ -169,7 +169,7 @@ function secretsInOperation(operation: Operation): string[] {
   return [...(typeof request === "string" ? [] : secretsOf(request)), ...(typeof key === "string" && key !== "" ? [key] : [])];
 }
 
-/** How much of an answer is kept to be looked at. */
+/** How much of a response is stored. */
 const ANSWER_UNITS_KEPT = 4_000;
 
 function callRecord(call: MadeCall, read: Answer): Omit<CallRecord, "outcome"> {
@@ -179,7 +179,7 @@ function callRecord(call: MadeCall, read: Answer): Omit<CallRecord, "outcome"> {
   if (received instanceof NoAnswer) return { ...asked, startedAt, endedAt, httpStatus: null, answer: null, answerLength: 0 };
   const { status, body, headers } = received;
   const isSdk = headers[HEADER_NAMES[target.app.headers].sdk] !== undefined;
-  // Cutting a pair of surrogates in two leaves half a character.
+  // Cutting a surrogate pair leaves half a character.
   const kept = body.length > ANSWER_UNITS_KEPT ? body.slice(0, ANSWER_UNITS_KEPT).toWellFormed() : body;
   const secrets = read.kind === "operations" ? read.operations.flatMap(secretsInOperation) : [];
   const answer = isSdk ? withoutSecrets(kept, secrets) : shownAnswer(body);

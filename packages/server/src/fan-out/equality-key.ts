@@ -8,21 +8,21 @@ import type { ASTNode } from "@marcbachmann/cel-js";
 import { parseExpression } from "./cel/parse.ts";
 import { compileExpression, type EventValue, isFault } from "./expressions.ts";
 
-/** The arriving event's value at `asyncPath` must equal what is expected, else the expression cannot be true. */
+/** The arriving event's value at `asyncPath` must equal the expected one, otherwise the expression cannot be true. */
 export interface EqualityKey {
   asyncPath: string;
-  /** Of the event that started the run, or a value. */
+  /** A path of the event that started the run, or a value. */
   expected: { path: string } | { literal: string | number | boolean };
 }
 
-/** Null when there is none, or the expression does not compile. */
+/** Null if there is none, or the expression does not compile. */
 export function equalityKey(text: string): EqualityKey | null {
   return isFault(compileExpression(text)) ? null : keyIn(parseExpression(text));
 }
 
 /**
- * Equal for two values exactly when expressions take them for equal; null for what is not a string, a number or a boolean, and must
- * be found without a key.
+ * Two values have equal keys exactly if expressions treat them as equal. Null for a value that is not a string, a number or a boolean,
+ * which must be found without a key.
  */
 export function keyOfValue(value: unknown): string | null {
   if (typeof value === "string") return `s:${value}`;
@@ -30,7 +30,7 @@ export function keyOfValue(value: unknown): string | null {
   return typeof value === "number" && Number.isFinite(value) ? `n:${value}` : null;
 }
 
-/** Undefined when it is not there. */
+/** Undefined if it does not exist. */
 export function valueAt(event: EventValue, path: string): unknown {
   let value: unknown = event;
   for (const field of path.split(".")) {

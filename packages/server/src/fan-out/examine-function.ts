@@ -1,12 +1,12 @@
 /**
- * What a function that an app registers would do here, in sentences, for people who move from Inngest: what starts it, its settings, and
- * what is not supported or differs. Pure: nothing is registered.
+ * Describes in sentences how a function that an app registers would behave here, for people who move from Inngest: its triggers, its
+ * settings, and what is not supported or differs. Pure: nothing is registered.
  */
 
 import { type FunctionConfig, readFunctionConfig } from "./function-config.ts";
 
 export interface Difference {
-  /** `unsupported`: the app could not be synced, or its runs would fail. `differs`: it runs, but not quite as there. */
+  /** `unsupported`: the app could not be synced, or its runs would fail. `differs`: it runs, but not exactly as on Inngest. */
   kind: "unsupported" | "differs";
   sentence: string;
   advice: string;
@@ -19,7 +19,7 @@ export interface ExaminedFunction {
   differences: Difference[];
 }
 
-/** Fields of a registration that mean something here. */
+/** Fields of a registration that are supported here. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...["id", "name", "triggers", "steps", "retries", "concurrency", "throttle", "rateLimit", "idempotency", "debounce", "batchEvents"],
   ...["priority", "singleton", "Singleton", "cancel", "timeouts"],

@@ -1,7 +1,8 @@
 /**
  * Expressions of triggers, waits, cancellations and flow control: CEL over `event` and, where an event is awaited, `async`.
- * Compiling and evaluating never throw: what is wrong comes back as a sentence. An expression that has no value for an event, for
- * want of a field or because types do not fit, does not match it; only == and != take a missing field, for null. The work of one evaluation is bounded, regular expressions too.
+ * Compiling and evaluating never throw: errors are returned as sentences. An expression that has no value for an event, because a
+ * field is missing or types do not match, does not match it; only == and != accept a missing field, as null. The work of one
+ * evaluation is bounded, including regular expressions.
  */
 
 import type { Compilation, Evaluate } from "./cel/compilation.ts";
@@ -16,9 +17,9 @@ export type EventValue = Readonly<Record<string, unknown>>;
 
 export interface ExpressionVariables {
   event: EventValue;
-  /** The event that arrived, where one is waited for. */
+  /** The event that arrived, for waits. */
   async?: EventValue;
-  /** What `now()` is. */
+  /** The result of `now()`. */
   nowMs?: number;
 }
 
@@ -28,18 +29,18 @@ export interface ExpressionFault {
 
 export interface Expression {
   readonly text: string;
-  /** Only waits and cancellations know `async`. */
+  /** Only waits and cancellations have `async`. */
   readonly usesAsync: boolean;
   /** A JSON value: whole numbers are numbers, timestamps their ISO text, durations milliseconds. */
   evaluate(variables: ExpressionVariables): { value: unknown } | ExpressionFault;
-  /** A fault too when the value is neither true nor false. */
+  /** Also a fault if the value is neither true nor false. */
   matches(variables: ExpressionVariables): boolean | ExpressionFault;
 }
 
 /**
- * Compiled expressions by text, faults too: a registration is checked, stored and read again. What is used moves to `recent`; when
- * that is full, it becomes `older`, and what was there is forgotten. Two maps, because taking an entry out and putting it back at
- * the end of one costs microseconds.
+ * A cache of compiled expressions by text, including faults: a registration is checked, stored and read again. Used entries move to
+ * `recent`; when that is full, it becomes `older`, and the previous `older` is dropped. Two maps, because moving an entry to the end
+ * of one map is slower.
  */
 let recent = new Map<string, Expression | ExpressionFault>();
 let older: typeof recent = new Map();
@@ -93,7 +94,7 @@ function expressionOf(text: string, compute: Evaluate, usesAsync: boolean): Expr
   };
 }
 
-/** Only a Fault and the parser's errors say something to a user; what the engine throws besides is a text or a stack too large. */
+/** Only a Fault and the parser's errors are meaningful to users; other errors mean that the text is too long or too deep. */
 function messageOf(error: unknown): string {
   if (error instanceof Fault) return error.message;
   const { summary, range, message } = error as { summary?: string; range?: { start: number }; message: string };

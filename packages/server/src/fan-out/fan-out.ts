@@ -1,4 +1,4 @@
-/** What an event starts: a run of every function subscribed to it, or, where a function has rules about its starts, a request for one. */
+/** What an event starts: a run of every subscribed function, or a start request if the function has rules about its starts. */
 
 import type { EnvironmentId, EventIdGenerator, RunId } from "@inlet/protocol";
 import { HELD_UNTIL, type NewEvent, type NewRun, type NewStart, type NewWait } from "../store/contract/index.ts";
@@ -8,7 +8,7 @@ import type { RegisteredFunction, Registry } from "./registry.ts";
 import { firingTrigger } from "./triggers.ts";
 import { eventValue, newWait } from "./waits.ts";
 
-/** An event dated further ahead than this delays nothing. */
+/** An event dated further ahead than this is not delayed. */
 const START_DELAY_MAX_MS = 366 * 86_400_000;
 const PRIORITY_MAX_S = 43_200;
 const CANCEL_LIFE_MS = 366 * 86_400_000;
@@ -16,7 +16,7 @@ const CANCEL_LIFE_MS = 366 * 86_400_000;
 export interface FanOutParts {
   registry: Registry;
   runIds: EventIdGenerator;
-  /** A trigger's expression that has no value for an event. */
+  /** The fault of a trigger's expression that has no value for an event. */
   onFault(functionId: string, fault: string): void;
 }
 
@@ -41,7 +41,7 @@ export class FanOut {
     };
   }
 
-  /** Runs of the functions subscribed now, whatever their rules about starts, for an event that is stored: each once. */
+  /** Runs of the currently subscribed functions for a stored event, ignoring their rules about starts. Each function once. */
   replay(environmentId: EnvironmentId, event: NewEvent, functionId: string | null, now: number): NewRun[] {
     const value = once(() => eventValue(event));
     const started = this.#startedBy(environmentId, event, value) ?? [];
@@ -50,7 +50,7 @@ export class FanOut {
       .map((registered) => this.newRun(registered, value, now, now));
   }
 
-  /** Null: nobody subscribes to its name. */
+  /** Null: no function subscribes to its name. */
   #startedBy(environmentId: EnvironmentId, event: NewEvent, value: () => EventValue): RegisteredFunction[] | null {
     const candidates = this.#parts.registry.candidates(environmentId, event.name);
     if (candidates.length === 0) return null;
@@ -60,7 +60,7 @@ export class FanOut {
     });
   }
 
-  /** Where a function has rules about its starts, a request is kept instead of a run, and decided on by itself (starts/). */
+  /** If a function has rules about its starts, a request is stored instead of a run, and decided separately (starts/). */
   begin(registered: RegisteredFunction, event: NewEvent, dueAt: number, now: number): { run: NewRun } | { start: NewStart } {
     if (hasStartRules(registered)) return { start: { functionNo: registered.no, dueAt } };
     const value = once(() => eventValue(event));
@@ -109,7 +109,7 @@ function cancelsOf({ config }: RegisteredFunction, value: () => EventValue, now:
   });
 }
 
-/** How many milliseconds a run stands ahead of others that came at the same time. */
+/** How many milliseconds a run is ahead of others created at the same time. */
 function priorityMs(expression: string | undefined, value: () => EventValue): number {
   if (expression === undefined) return 0;
   const compiled = compileExpression(expression);
@@ -118,7 +118,7 @@ function priorityMs(expression: string | undefined, value: () => EventValue): nu
   return Math.trunc(Math.min(Math.max(outcome.value, -PRIORITY_MAX_S), PRIORITY_MAX_S)) * 1_000;
 }
 
-/** Payloads are parsed only if an expression asks for them, and then once. */
+/** Payloads are parsed only if an expression needs them, and then once. */
 export function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | null = null;
   return () => {

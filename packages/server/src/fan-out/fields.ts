@@ -1,6 +1,6 @@
 /**
  * Reads the fields of a registered object one by one, and reports each fault under the field's full path, such as
- * `throttle.period`. What is absent or null reads as null; what is wrong is reported and reads as null too, so that one reading
+ * `throttle.period`. An absent or null field reads as null; an invalid one is reported and reads as null too, so that one pass
  * finds every fault.
  */
 
@@ -14,7 +14,7 @@ export class Fields {
   readonly #path: string;
   readonly #report: Report;
 
-  /** `path` is what stands before the names of these fields: "" or "throttle.". */
+  /** `path` is the prefix of the names of these fields: "" or "throttle.". */
   constructor(values: Readonly<Record<string, unknown>>, path: string, report: Report) {
     this.#values = values;
     this.#path = path;
@@ -36,7 +36,7 @@ export class Fields {
     return value === null || typeof value === "string" ? value : this.fault(name, "must be a string");
   }
 
-  /** An empty text when it is missing, and that was reported. */
+  /** An empty text if it is missing, which is reported. */
   requiredText(name: string, lengthMax = Number.POSITIVE_INFINITY): string {
     const text = this.text(name);
     if (text !== null && text.length > lengthMax) this.fault(name, `is longer than ${lengthMax} characters`);

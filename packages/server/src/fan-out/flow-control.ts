@@ -1,4 +1,4 @@
-/** The settings by which a function says how many of its runs start, when, and how many of its steps run at a time. */
+/** The flow control settings of a function: how many of its runs start, when, and how many of its steps run at a time. */
 
 import type { Fields } from "./fields.ts";
 
@@ -14,11 +14,11 @@ export interface ConcurrencyLimit {
   limit: number;
   key: string | null;
   scope: "fn" | "env" | "account";
-  /** Steps that are executing now, or runs from their first call to their end. */
+  /** Steps in progress, or runs from their first call to their end. */
   counts: "steps" | "runs";
 }
 
-/** Run starts beyond it wait. */
+/** Runs beyond it wait. */
 export interface ThrottleConfig {
   limit: number;
   periodMs: number;
@@ -45,24 +45,24 @@ export interface BatchConfig {
   maxSize: number;
   timeoutMs: number;
   key: string | null;
-  /** Events for which it is false run alone. */
+  /** Events for which it is false start a run of their own. */
   if: string | null;
 }
 
 export interface SingletonConfig {
   key: string | null;
-  /** What gives way when a run of the same key is there: the new run, or the one there. */
+  /** What is dropped if a run of the same key is active: the new run, or the active one. */
   mode: "skip" | "cancel";
 }
 
 /** Runs of one key start in the order in which they were accepted, one at a time. */
 export interface OrderingConfig {
   key: string;
-  /** Whether later runs of the key go on after a run that failed, or wait until it is rerun or released. */
+  /** Whether later runs of the key continue after a failed run, or wait until it is rerun or released. */
   onFailure: "continue" | "hold";
 }
 
-/** A number, an object, a list of at most two, or `{fn: […], step: […]}` for a limit of runs and limits of steps. 0 is none. */
+/** A number, an object, a list of at most two, or `{fn: […], step: […]}` for a limit on runs and limits on steps. 0 means none. */
 export function readConcurrency(fields: Fields): ConcurrencyLimit[] {
   const value = fields.value("concurrency");
   if (value === null) return [];
@@ -110,7 +110,7 @@ export function readThrottle(fields: Fields): ThrottleConfig | null {
   };
 }
 
-/** `idempotency`, an expression, is one run for each of its values in 24 hours; it stands in for any rate limit. */
+/** `idempotency`, an expression, allows one run for each of its values in 24 hours; it replaces any rate limit. */
 export function readRateLimit(fields: Fields): RateLimitConfig | null {
   const idempotencyKey = fields.expression("idempotency");
   const given = fields.object("rateLimit");

@@ -1,7 +1,7 @@
 /**
- * What an app registers for one function, read into the form the service works with: durations in milliseconds, one form for what
- * SDKs write in several, expressions that compile. Takes what the published Inngest SDKs (JavaScript, Python, Go) and ours send;
- * fields it does not know are kept in `raw`. What cannot be honoured is refused, with a sentence for each fault.
+ * Reads an app's registration of one function into the form that the service uses: durations in milliseconds, one form for what
+ * SDKs write in several, expressions that compile. Accepts what the published Inngest SDKs (JavaScript, Python, Go) and ours send;
+ * unknown fields are kept in `raw`. Settings that cannot be honoured are refused, with a sentence for each fault.
  */
 
 import { Fields } from "./fields.ts";
@@ -31,13 +31,13 @@ const CANCELLATIONS_MAX = 5;
 const YEAR_MS = 366 * 86_400_000;
 
 export interface FunctionConfig {
-  /** `<app>-<function>`: what SDKs call its id on the wire. */
+  /** `<app>-<function>`: its id in the wire protocol. */
   id: string;
   name: string;
   triggers: Trigger[];
-  /** Where the app takes calls of this function. */
+  /** The URL of this function in the app. */
   url: string;
-  /** Of each step, after its first attempt. */
+  /** Retries of each step, after its first attempt. */
   retries: number;
   concurrency: ConcurrencyLimit[];
   throttle: ThrottleConfig | null;
@@ -53,11 +53,11 @@ export interface FunctionConfig {
   raw: Readonly<Record<string, unknown>>;
 }
 
-/** An arriving event that ends a run: of that name, for which the expression, if any, holds. */
+/** An event that cancels a run: one of that name for which the expression, if any, is true. */
 export interface Cancellation {
   event: string;
   expression: string | null;
-  /** How long after the run's creation it may do so; null: always. */
+  /** How long after the run's creation it applies; null: always. */
   timeoutMs: number | null;
 }
 
@@ -98,14 +98,14 @@ function readConfig(fields: Fields, raw: Record<string, unknown>): FunctionConfi
   return config;
 }
 
-/** SDKs register one step, the function itself; its retries are every step's. */
+/** SDKs register one step, the function itself; its retries apply to every step. */
 function readStep(fields: Fields): { url: string; retries: number } {
   const step = Object.values(fields.object("steps")?.objects() ?? {})[0];
   const runtime = step?.object("runtime");
   const url = runtime?.text("url") ?? "";
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     fields.fault("steps.step.runtime.url", "must be the address of the function, starting with http:// or https://");
-  // Go registers the retries beside the step too.
+  // Go registers the retries next to the step too.
   const retries = step?.object("retries")?.wholeNumber("attempts", 0) ?? fields.wholeNumber("retries", 0) ?? RETRIES_DEFAULT;
   return { url, retries: Math.min(retries, RETRIES_MAX) };
 }
@@ -135,7 +135,7 @@ function readTimeouts(fields: Fields): FunctionConfig["timeouts"] {
   return { startMs: timeouts?.duration("start", 1, YEAR_MS) ?? null, finishMs: timeouts?.duration("finish", 1, YEAR_MS) ?? null };
 }
 
-/** Many events make one run, so what looks at one event or one run of a key has no meaning. */
+/** Many events become one run, so settings about single events, or about one run per key, have no meaning. */
 function refuseBesideBatch({ cancelOn, debounce, singleton, priority }: FunctionConfig, fields: Fields): void {
   const others: [string, boolean][] = [
     ["cancel", cancelOn.length > 0],
@@ -146,7 +146,7 @@ function refuseBesideBatch({ cancelOn, debounce, singleton, priority }: Function
   for (const [name, isSet] of others) if (isSet) fields.fault("batchEvents", `cannot be combined with ${name}`);
 }
 
-/** What drops, joins or overtakes runs breaks their order; runs of a key are limited to one already. */
+/** Settings that drop, merge or reorder runs break their order; runs of a key are already limited to one. */
 function refuseBesideOrdering({ batch, debounce, rateLimit, singleton, priority, concurrency }: FunctionConfig, fields: Fields): void {
   const others: [string, boolean][] = [
     ["batchEvents", batch !== null],

@@ -1,24 +1,24 @@
 /**
- * The generic cell rate algorithm: one start each period / limit, and some at once after a pause. All it remembers of a key is one
- * instant, `tat` (theoretical arrival time): when the next start would be due if starts came evenly. Pure: the caller keeps `tat`
- * and has the clock.
+ * The generic cell rate algorithm: one start per period / limit, and a burst after a pause. Its only state per key is one
+ * time, `tat` (theoretical arrival time): when the next start would be due if starts were evenly spaced. Pure: the caller stores `tat`
+ * and provides the clock.
  */
 
 export interface Rate {
   limit: number;
   periodMs: number;
-  /** How many starts beyond one may come at once. */
+  /** How many starts beyond one may happen at once. */
   burst: number;
 }
 
-/** `tat` is null for a key not seen before, or not for so long that it was forgotten. */
+/** `tat` is null for a key that was never seen, or has expired. */
 export interface RateState {
   tat: number | null;
 }
 
 export type RateOutcome =
   | { allowed: true; tat: number }
-  /** Nothing is used up: `tat` is as before. */
+  /** Nothing is consumed: `tat` is unchanged. */
   | { allowed: false; tat: number; delayUntil: number };
 
 /** Whether one more may start now; if not, when the next may. */
@@ -32,14 +32,14 @@ export function rateCheck({ tat }: RateState, now: number, { limit, periodMs, bu
 
 export interface ThrottleOutcome {
   count: number;
-  /** As text, for the next time; null of a key not seen before. */
+  /** As text, for the next call; null for an unknown key. */
   remember: string;
   expiresAt: number;
   /** When the next may start. */
   nextAt: number;
 }
 
-/** How many of those that wait may start now: what throttling does, where nothing is dropped. */
+/** How many of the waiting ones may start now: for throttles, which drop nothing. */
 export function throttleAdmit(remembered: string | null, now: number, rate: Rate, wanted: number): ThrottleOutcome {
   let tat = remembered === null ? null : Number(remembered);
   for (let count = 0; ; count++) {
@@ -52,12 +52,12 @@ export function throttleAdmit(remembered: string | null, now: number, rate: Rate
   }
 }
 
-/** Once this instant has passed, a key may be forgotten: a new state would say the same. */
+/** After this time a key may be deleted: a new state would be equal. */
 export function rateForgetAt(tat: number): number {
   return Math.ceil(tat);
 }
 
-/** Of a rate limit that names no burst, a tenth of it may come at once: 10 a minute are two now and then one every 6 s. */
+/** Without a configured burst, a tenth of a rate limit may start at once: with 10 a minute, two now and then one every 6 s. */
 export function rateLimitRate({ limit, periodMs, burst }: Omit<Rate, "burst"> & { burst: number | null }): Rate {
   return { limit, periodMs, burst: burst ?? Math.floor(limit / 10) };
 }

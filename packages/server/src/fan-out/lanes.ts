@@ -1,10 +1,10 @@
 /**
- * Which lane a run's calls stand in, and which rules hold for a lane. A lane's key says everything, so that it can be read again
+ * The lane of a run's calls, and the rules of each lane. A lane's key contains all information, so that it can be parsed
  * after a restart:
  *
- * - `app:<no>`: calls of an app that are limited by nothing else;
- * - `fn:<no>:<values of its concurrency keys>`: those of a function with limits of its own;
- * - `gate:<no>:<values, and that of its throttle's key>`: runs that may not begin before they are admitted. Then they move on to the
+ * - `app:<no>`: calls of an app without other limits;
+ * - `fn:<no>:<values of its concurrency keys>`: calls of a function with its own limits;
+ * - `gate:<no>:<values, and that of its throttle's key>`: runs that wait to be admitted. They then move to the
  *   lane of the same function without the gate;
  * - `order:<no>:<its order key, then as for a gate>`: a gate that admits runs of one key in order, one at a time.
  */
@@ -17,17 +17,17 @@ import type { FunctionConfig } from "./function-config.ts";
 import { throttleAdmit } from "./gcra.ts";
 import type { RegisteredFunction, Registry } from "./registry.ts";
 
-/** A longer one is kept as its hash. */
+/** A longer key is replaced by its hash. */
 const ORDER_KEY_LENGTH_MAX = 200;
 
-/** Where the runs of a gate go on, and how many of them are admitted. */
+/** The lane in which the runs of a gate continue, and how many of them are admitted. */
 export interface Gate {
   name: string;
   functionNo: FunctionNo;
   limit: LimitRule | null;
   /** Runs of this key are admitted in order; null: by rank. */
   orderKey: string | null;
-  /** Announced when it may admit more; null: nothing but time lets it. */
+  /** Announced when it may admit more; null: only time does. */
   freedBy: string | null;
   throttle: { key: string; admit(now: number): RunThrottle["admit"] } | null;
   home: string;
@@ -36,18 +36,18 @@ export interface Gate {
 export interface LaneRules {
   /** Counted in the store, across nodes. */
   limits: LimitRule[];
-  /** How many calls one node sends to the app at once. */
+  /** How many concurrent calls one node sends to the app. */
   app: LimitRule;
 }
 
-/** By which a run has a position in the order of its function's runs. */
+/** The key of a run's position in the order of its function's runs. */
 export function orderKeyOf({ config: { ordering } }: RegisteredFunction, event: () => EventValue): string | null {
   if (!ordering) return null;
   const text = keyText(ordering.key, event());
   return text.length <= ORDER_KEY_LENGTH_MAX ? text : `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** Where a new run of this function stands. */
+/** The lane of a new run of this function. */
 export function laneOf(registered: RegisteredFunction, event: () => EventValue, orderKey = orderKeyOf(registered, event)): string {
   const { no, app, config } = registered;
   const { concurrency, throttle } = config;
@@ -59,7 +59,7 @@ export function laneOf(registered: RegisteredFunction, event: () => EventValue, 
   return concurrency.length > 0 ? `fn:${no}:${JSON.stringify(values)}` : `app:${app.no}`;
 }
 
-/** Null for a lane that is no gate. A function that limits its starts no more admits everyone. */
+/** Null for a lane that is not a gate. A function that no longer limits its starts admits all runs. */
 export function gateOfLane(registry: Registry, lane: string): Gate | null {
   if (!lane.startsWith("gate:") && !lane.startsWith("order:")) return null;
   const { kind, no, values: all } = readLane(lane);
@@ -69,7 +69,7 @@ export function gateOfLane(registry: Registry, lane: string): Gate | null {
   const { concurrency = [], throttle = null, ordering = null } = registered?.config ?? {};
   const orderKey = kind === "order" && ordering ? (all[0] ?? "") : null;
   const limit = runLimit(no, concurrency, values);
-  // It stands behind the values of the limits there were when the run was created.
+  // It follows the values of the limits that applied when the run was created.
   const throttleValue = values.at(-1) ?? "";
   const isThrottled = throttle !== null && !limitsNothing(throttle.key, throttleValue);
   const key = isThrottled ? `${throttle.key ?? ""}:${throttleValue}` : null;
@@ -98,7 +98,7 @@ export function rulesOfLane(registry: Registry, lane: string, callsPerApp: numbe
   const { kind, no, values } = readLane(lane);
   if (kind === "app") return { limits: [], app: appLimit(no as AppNo, callsPerApp) };
   const registered = registry.function(no as FunctionNo);
-  // A function that is gone: its runs are ended one by one.
+  // A removed function: its runs are ended one by one.
   if (!registered) return { limits: [], app: { id: `gone:${no}`, cap: callsPerApp } };
   const limits = registered.config.concurrency.flatMap(({ limit, key, scope, counts }, index) => {
     if (counts === "runs" || limitsNothing(key, values[index])) return [];
@@ -109,7 +109,7 @@ export function rulesOfLane(registry: Registry, lane: string, callsPerApp: numbe
   return { limits: lowestOfEach(limits), app: appLimit(registered.app.no, callsPerApp) };
 }
 
-/** A function may limit the same thing twice: the lower limit holds. */
+/** A function may limit the same thing twice: the lower limit applies. */
 function lowestOfEach(limits: readonly LimitRule[]): LimitRule[] {
   const lowest = new Map<string, LimitRule>();
   for (const limit of limits) if (limit.cap < (lowest.get(limit.id)?.cap ?? Number.POSITIVE_INFINITY)) lowest.set(limit.id, limit);
@@ -136,7 +136,7 @@ export function keyText(expression: string, event: EventValue): string {
   return JSON.stringify(outcome.value) ?? NO_KEY;
 }
 
-/** Whether a rule leaves an event alone: it has a key, which is null, false or without a value for this event. */
+/** Whether a rule does not apply to an event: its key is null, false or without a value for this event. */
 export function limitsNothing(key: string | null, text: string | null | undefined): boolean {
   return key !== null && text === NO_KEY;
 }

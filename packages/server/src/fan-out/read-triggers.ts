@@ -1,4 +1,4 @@
-/** What starts a function, as registered: event names with a condition, and times. */
+/** The registered triggers of a function: event names with a condition, and schedules. */
 
 import type { Fields } from "./fields.ts";
 import { cronFault } from "./starts/crons.ts";
@@ -20,13 +20,13 @@ export interface CronTrigger {
   schedule: string;
   /** Null: UTC. */
   timezone: string | null;
-  /** Each start is put off by a random time up to this. */
+  /** Each start is delayed by a random time up to this. */
   jitterMs: number | null;
 }
 
 export type Trigger = RegisteredEventTrigger | CronTrigger;
 
-/** None is allowed: such a function can only be invoked. */
+/** An empty list is allowed: such a function can only be invoked. */
 export function readTriggers(fields: Fields): Trigger[] {
   const triggers = fields.list("triggers", TRIGGERS_MAX).flatMap((given) => readTrigger(given) ?? []);
   const texts = triggers.map((trigger) => JSON.stringify(trigger));

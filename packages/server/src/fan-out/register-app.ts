@@ -1,4 +1,4 @@
-/** Takes an app's registration: reads every function, refuses all of it with a reason for each fault, or keeps it whole. */
+/** Processes an app's registration: reads every function, and either refuses the whole with a reason for each fault, or stores it. */
 
 import { createHash } from "node:crypto";
 import { type AppId, type EnvironmentId, type Fault, Refusal } from "@inlet/protocol";
@@ -44,7 +44,7 @@ export async function registerApp(parts: RegisterAppParts, registration: Registr
   return synced;
 }
 
-/** SDKs take the id of the sync into every address they report; kept, it would make each sync look like a change. */
+/** SDKs add the id of the sync to every URL they report; if it were stored, each sync would look like a change. */
 function withoutDeployId(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body), (key, value: unknown) => {
     if (key !== "url" || typeof value !== "string" || !value.includes("deployId=") || !URL.canParse(value)) return value;
@@ -55,7 +55,7 @@ function withoutDeployId(body: unknown): unknown {
 }
 
 function readBody(body: unknown): { appName: string; url: string; functions: unknown[] } | Refusal {
-  // SDKs write the name of a field in their own case: the one for Python says `appname`.
+  // SDKs write field names in different cases: the Python SDK writes `appname`.
   const fields = new Map(
     Object.entries(typeof body === "object" && body !== null ? body : {}).map(([key, value]) => [key.toLowerCase(), value]),
   );

@@ -1,4 +1,4 @@
-/** Every function of every environment in memory, so that finding what an event starts costs no query. Refreshed after every sync. */
+/** Every function of every environment in memory, so that finding what an event starts needs no query. Refreshed after every sync. */
 
 import { type AppNo, type EnvironmentId, type FunctionNo, stableUuid } from "@inlet/protocol";
 import type { App, AppStore, StoredFunction } from "../store/contract/index.ts";
@@ -9,7 +9,7 @@ export interface RegisteredFunction {
   no: FunctionNo;
   /** `<app>-<function>`. */
   id: string;
-  /** The id SDKs are given: some insist on a UUID. */
+  /** The id that SDKs receive: some require a UUID. */
   uuid: string;
   name: string;
   environmentId: EnvironmentId;
@@ -32,7 +32,7 @@ export class Registry {
     this.#store = store;
   }
 
-  /** What was read before a change must not undo it: a look that is overtaken by a later one is forgotten. */
+  /** Data read before a change must not undo it: a read that is overtaken by a later one is discarded. */
   async refresh(): Promise<void> {
     const look = ++this.#looks;
     const [apps, functions] = await Promise.all([this.#store.appList(), this.#store.functionList()]);
@@ -68,17 +68,17 @@ export class Registry {
     return this.#functions.values().find((registered) => registered.id === id)?.name;
   }
 
-  /** Those that can be started. */
+  /** Functions that can be started. */
   functions(environmentId: EnvironmentId): RegisteredFunction[] {
     return this.everyFunction(environmentId).filter(({ isArchived }) => !isArchived);
   }
 
-  /** Archived ones too: their runs are still shown. */
+  /** Includes archived ones: their runs are still shown. */
   everyFunction(environmentId: EnvironmentId): RegisteredFunction[] {
     return [...this.#functions.values()].filter((registered) => registered.environmentId === environmentId);
   }
 
-  /** Those that were not removed. */
+  /** Apps that were not removed. */
   apps(environmentId?: EnvironmentId): App[] {
     return [...this.#apps.values()].filter(
       (app) => app.removedAt === null && (environmentId === undefined || app.environmentId === environmentId),
@@ -88,7 +88,7 @@ export class Registry {
   #register(stored: StoredFunction): [FunctionNo, RegisteredFunction][] {
     const app = this.#apps.get(stored.appNo);
     const read = readFunctionConfig(JSON.parse(stored.config));
-    // Checked when it was registered: only a store from another version could hold what is not understood here.
+    // Checked when it was registered: only a store of another version could contain an invalid one.
     if (!app || "faults" in read) return [];
     const { config } = read;
     const { no, id, name, environmentId, archivedAt } = stored;

@@ -1,6 +1,6 @@
 /**
- * Which functions of an environment an event's name starts. Exact names and patterns are looked up, never searched: the time does
- * not grow with the number of functions, and a name nobody subscribes to costs a look-up or two.
+ * Finds the functions of an environment that an event's name starts. Exact names and patterns are looked up by key, so the time does
+ * not grow with the number of functions, and a name without subscribers costs one or two lookups.
  */
 
 import { RESERVED_NAME_PREFIXES } from "@inlet/protocol";
@@ -22,7 +22,7 @@ export interface EventTrigger {
   readonly condition: Expression | ExpressionFault | null;
 }
 
-/** A function, and those of its triggers that fit the name: it starts if the condition of any of them holds. */
+/** A function, and its triggers that match the name: it starts if the condition of any of them is true. */
 export interface Candidate {
   readonly functionNo: number;
   readonly triggers: readonly EventTrigger[];
@@ -32,9 +32,9 @@ const NOBODY: readonly Candidate[] = [];
 
 export class TriggerIndex {
   readonly #byName: ReadonlyMap<string, readonly Candidate[]>;
-  /** By what stands before the `*`. */
+  /** By the text before the `*`. */
   readonly #byPrefix: ReadonlyMap<string, readonly Candidate[]>;
-  /** The lengths that prefixes have, so that only those are looked up. */
+  /** The lengths of prefixes, so that only those are looked up. */
   readonly #prefixLengths: readonly number[];
 
   constructor(functions: Iterable<TriggeredFunction>) {
@@ -66,8 +66,8 @@ export class TriggerIndex {
 }
 
 /**
- * The first trigger whose condition holds for the event, or null; and what kept conditions from having a value, which is for the
- * function's owner to know.
+ * The first trigger whose condition is true for the event, or null; and why conditions had no value, which the
+ * function's owner should know.
  */
 export function firingTrigger({ triggers }: Candidate, event: EventValue): { trigger: EventTrigger | null; faults: readonly string[] } {
   const faults: string[] = [];
@@ -81,7 +81,7 @@ export function firingTrigger({ triggers }: Candidate, event: EventValue): { tri
   return { trigger: null, faults };
 }
 
-/** Completes "the event name …"; null when the name can trigger a function. */
+/** Completes "the event name …"; null if the name can trigger a function. */
 export function triggerNameFault(name: string): string | null {
   if (name === "") return "must not be empty";
   if (name.length > TRIGGER_NAME_LENGTH_MAX) return `is longer than ${TRIGGER_NAME_LENGTH_MAX} characters`;
@@ -91,7 +91,7 @@ export function triggerNameFault(name: string): string | null {
   return star === name.length - 1 && isAfterSeparator ? null : "may have a * only at its end, after / or . (or be just *)";
 }
 
-/** A lone `*` means the events that apps send; who wants the service's own says so: `inngest/*`. */
+/** A lone `*` matches the events that apps send; internal events need an explicit prefix: `inngest/*`. */
 function isInternal(eventName: string): boolean {
   return RESERVED_NAME_PREFIXES.some((prefix) => eventName.startsWith(prefix));
 }
@@ -103,7 +103,7 @@ function eventTrigger(event: string, expression: string | null | undefined): Eve
 function addTrigger(index: Map<string, Candidate[]>, key: string, functionNo: number, trigger: EventTrigger): void {
   const candidates = index.get(key) ?? [];
   index.set(key, candidates);
-  // Functions come one after the other: if this one is here already, it is the last.
+  // Functions are added one after the other: if this one is already present, it is the last.
   const last = candidates.at(-1);
   if (last?.functionNo === functionNo) candidates[candidates.length - 1] = { functionNo, triggers: [...last.triggers, trigger] };
   else candidates.push({ functionNo, triggers: [trigger] });

@@ -1,4 +1,4 @@
-/** Waits for an event, and whether an event is the one waited for. */
+/** Waits for an event, and whether an event matches one. */
 
 import { eventJson, type StepId } from "@inlet/protocol";
 import type { NewEvent, NewWait, StoredWait, WaitRules } from "../store/contract/index.ts";
@@ -14,7 +14,7 @@ export interface WaitParams {
   expiresAt: number;
 }
 
-/** A sentence when the expression cannot be used. `runEvent` is the event that started the run. */
+/** A sentence if the expression is invalid. `runEvent` is the event that started the run. */
 export function newWait({ expression, ...wait }: WaitParams, runEvent: () => EventValue): NewWait | string {
   if (expression === null) return { ...wait, expression, match: null };
   const compiled = compileExpression(expression);
@@ -22,7 +22,7 @@ export function newWait({ expression, ...wait }: WaitParams, runEvent: () => Eve
   return { ...wait, expression, match: matchOf(expression, runEvent) };
 }
 
-/** By this value, one of many waits for the same event name is found without trying each. */
+/** Finds one of many waits for the same event name without testing each. */
 function matchOf(expression: string, runEvent: () => EventValue): NewWait["match"] {
   const equality = equalityKey(expression);
   if (!equality) return null;

@@ -1,8 +1,8 @@
 /**
- * Expressions that choose stored events by their payload: the language of triggers, with `data`, `user`, `name`, `ts` and `v` for
- * `event.data` and so on. Unlike in a trigger, a comparison with a field that is missing, or of another type, is false.
+ * Expressions that select stored events by their payload: the language of triggers, with `data`, `user`, `name`, `ts` and `v` for
+ * `event.data` and so on. Unlike in a trigger, a comparison with a missing field, or one of another type, is false.
  *
- * The store is given this module rather than a function: the embedded one reads on a thread of its own.
+ * The store receives this module instead of a function, because the embedded store reads on a separate thread.
  */
 
 import type { CompileWhere } from "../store/contract/index.ts";
@@ -17,11 +17,11 @@ const ROOTS: ReadonlySet<string> = new Set(["data", "user", "name", "ts", "v"]);
 
 export interface WhereFault {
   message: string;
-  /** Where in the text, counted from 1. */
+  /** The position in the text, counted from 1. */
   position: number;
 }
 
-/** What is wrong with an expression, or null. */
+/** The fault of an expression, or null. */
 export function checkWhere(text: string): WhereFault | null {
   if (text.length > EXPRESSION_LENGTH_MAX) {
     return { message: `is longer than ${EXPRESSION_LENGTH_MAX} characters`, position: EXPRESSION_LENGTH_MAX + 1 };
@@ -36,7 +36,7 @@ export function checkWhere(text: string): WhereFault | null {
   }
 }
 
-/** Throws what `checkWhere` tells. An event for which the expression has no value, or one that is neither true nor false, does not match. */
+/** Throws the fault that `checkWhere` returns. An event does not match if the expression has no value for it, or one that is not a boolean. */
 export const compileWhere: CompileWhere = (text) => {
   const compute = compileText(text);
   return (event) => {
@@ -55,7 +55,7 @@ function compileText(text: string): ReturnType<typeof compileNode> {
   return compileNode(parseExpression(text), compilation);
 }
 
-/** What has no meaning, such as an unknown variable, is named at the end of the first part of its message. */
+/** An invalid name, such as an unknown variable, is quoted at the end of the first part of the message. */
 function positionOf(text: string, { message }: Fault): number {
   const name = /^unknown (?:variable|function) (\w+)/.exec(message)?.[1];
   return name === undefined ? 1 : Math.max(text.search(new RegExp(`\\b${name}\\b`)), 0) + 1;

@@ -1,4 +1,4 @@
-/** Syncs apps: asks one to register, and recognises the registration that follows from it. */
+/** Syncs apps: asks an app to register, and matches the registration that follows to the request. */
 
 import type { App, Environment } from "../../store/contract/index.ts";
 import type { AppCaller } from "../call/call-app.ts";
@@ -6,11 +6,11 @@ import { askToRegister, type InBandAnswer } from "./ask-to-register.ts";
 
 export interface AppSyncParts {
   caller: Pick<AppCaller, "call">;
-  /** Newest first. None: nothing is signed. */
+  /** Newest first. Empty: nothing is signed. */
   signingKeys(): readonly string[];
   /** Every app there is. */
   apps(): readonly App[];
-  /** Keeps the functions an app answered with; else a sentence that says why not. `environment` is where it was asked to register. */
+  /** Stores the functions in an app's response; otherwise returns a sentence that says why not. `environment` is where it was asked to register. */
   register(environment: Environment, answer: InBandAnswer): Promise<App | string>;
   newId(): string;
   now(): number;
@@ -29,7 +29,7 @@ export class AppSync {
     this.#parts = parts;
   }
 
-  /** The app as it registered, or a sentence that says why it did not. */
+  /** The registered app, or a sentence that says why it did not register. */
   async ask(environment: Environment, url: string): Promise<App | string> {
     const { caller, signingKeys, newId, now } = this.#parts;
     const begunAt = now();
@@ -46,13 +46,13 @@ export class AppSync {
     }
   }
 
-  /** Not every SDK hands the id of the sync on: then the address, and that it has just registered, have to do. */
+  /** Not every SDK returns the id of the sync: then a match by URL, and the recent registration, have to suffice. */
   #registeredSince(begunAt: number, url: string): App | undefined {
     const recent = this.#parts.apps().filter(({ syncedAt, removedAt }) => syncedAt >= begunAt && removedAt === null);
     return recent.find((app) => endpointOf(app.url) === endpointOf(url));
   }
 
-  /** The sync a registration belongs to, if it was asked for here. */
+  /** The sync that a registration belongs to, if it was requested here. */
   pending(deployId: string): { environment: Environment } | undefined {
     return this.#pending.get(deployId);
   }
@@ -63,7 +63,7 @@ export class AppSync {
   }
 }
 
-/** Two addresses of one endpoint may differ in their query, and in how they name this machine. */
+/** Two URLs of one endpoint may differ in their query, and in the name of this machine. */
 export function endpointOf(url: string): string {
   const { protocol, hostname, port, pathname } = new URL(url);
   const host = ["localhost", "[::1]", "127.0.0.1"].includes(hostname) ? "localhost" : hostname;

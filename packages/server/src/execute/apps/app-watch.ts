@@ -1,6 +1,6 @@
 /**
- * Keeps apps in sync without being asked. A dev server looks for apps on this machine and asks those it knows again and again, so
- * that a change of their code takes effect; elsewhere the apps named in the settings are asked until each has answered once.
+ * Keeps apps in sync automatically. A dev server discovers apps on this machine and syncs known ones repeatedly, so that code changes
+ * take effect; otherwise the apps named in the settings are asked until each has responded once.
  */
 
 import { type App, StoreUnavailable } from "../../store/contract/index.ts";
@@ -8,19 +8,19 @@ import { endpointOf } from "./app-sync.ts";
 import { findLocalApps } from "./local-apps.ts";
 
 const INTERVAL_MS = 5_000;
-/** While a first app is awaited, somebody is looking at the screen. */
+/** Shorter until the first app is found, because a developer is waiting. */
 const FIRST_INTERVAL_MS = 1_000;
 
 export interface AppWatchParts {
   /** Named in the settings. */
   urls: readonly string[];
-  /** Look for apps on this machine. */
+  /** Discover apps on this machine. */
   looksAround: boolean;
-  /** Ask apps again that have registered. */
+  /** Sync registered apps again. */
   asksAgain: boolean;
   ownPort(): number;
   known(): readonly App[];
-  /** Asks one app to register; a sentence when it does not. */
+  /** Asks one app to register. Returns a sentence if it does not. */
   sync(url: string): Promise<App | string>;
   onFault(url: string, fault: string): void;
 }
@@ -71,7 +71,7 @@ export class AppWatch {
   /** A repeated fault is logged once. */
   async #sync(url: string): Promise<void> {
     const outcome = await this.#parts.sync(url).catch((error) => {
-      // The next round tries again; nobody else waits for this one.
+      // The next round tries again.
       if (error instanceof StoreUnavailable) return error.message;
       throw error;
     });

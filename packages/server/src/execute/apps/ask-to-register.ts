@@ -1,6 +1,6 @@
 /**
- * Asks an app to register itself: a PUT to its address. Its SDK then calls back with its functions (out of band), or, where the request is
- * signed and the SDK can, answers with them (in band). Such an answer counts only with a signature by the key the request was signed with.
+ * Asks an app to register: a PUT to its URL. Its SDK then calls back with its functions (out of band), or, if the request is
+ * signed and the SDK supports it, responds with them (in band). Such a response is accepted only if it is signed with the request's key.
  */
 
 import { isSignatureOf, signBody } from "@inlet/protocol";
@@ -18,31 +18,31 @@ const ELSEWHERE =
 
 export interface SyncRequest {
   url: string;
-  /** Comes back with the registration, so that the two are known to belong together. */
+  /** Returned with the registration, so that the two can be matched. */
   deployId: string;
-  /** Newest first: an app that does not have the newest yet is asked with an older one. None: nothing is signed. */
+  /** Newest first: an app that does not have the newest key yet is asked with an older one. Empty: nothing is signed. */
   signingKeys: readonly string[];
   now: number;
 }
 
-/** What an SDK answers with that is synced in band. */
+/** The response of an SDK that is synced in band. */
 export interface InBandAnswer {
   headers: HeaderSet;
   sdk: string;
-  /** The environment the app says it belongs to. */
+  /** The environment that the app names. */
   environment: string | null;
   framework: string | null;
   /** In the form of a registration. */
   registration: { appName: unknown; url: unknown; functions: unknown };
 }
 
-/** The app says that it has registered by itself. */
+/** The app reports that it has registered by itself. */
 export interface OutOfBand {
-  /** What went wrong if it has not. */
+  /** The error if it has not. */
   otherwise: string;
 }
 
-/** The functions, where the app answered with them; or that it has registered; or a sentence that says what went wrong. */
+/** The functions, if the app responded with them; or that it has registered; or a sentence that says what failed. */
 export async function askToRegister(
   caller: Pick<AppCaller, "call">,
   { url, deployId, signingKeys, now }: SyncRequest,
@@ -72,7 +72,7 @@ function put(
 ): Promise<AppAnswer> {
   const body = JSON.stringify({ url });
   const headers: Record<string, string> = { "content-type": "application/json", "user-agent": "Inlet" };
-  // Which set of headers the app speaks is only known once it has registered.
+  // The set of headers that the app uses is known only once it has registered.
   for (const names of Object.values(HEADER_NAMES)) {
     headers[names.serverKind] = signingKey === null ? "dev" : "cloud";
     if (signingKey !== null) headers[names.signature] = signBody(body, signingKey, Math.floor(now / 1_000));
@@ -90,18 +90,18 @@ function readSync(target: URL, answer: AppAnswer, signingKey: string | null): In
   return `The app answered with status ${answer.status}: ${messageIn(answer.body)}`;
 }
 
-/** SDKs name themselves in every answer, errors included. */
+/** SDKs identify themselves in every response, including errors. */
 function isFromSdk({ headers }: AppAnswer): boolean {
   return Object.values(HEADER_NAMES).some(({ sdk }) => headers[sdk] !== undefined);
 }
 
-/** Something else listens there, or the app serves its functions at another path. */
+/** Another program listens there, or the app serves its functions at another path. */
 function notAnApp({ origin, pathname }: URL, { status, body }: AppAnswer): string {
   const shown = status >= 200 && status < 300 ? "" : ` (${messageIn(body)})`;
   return `${origin} answered with status ${status}${shown}, but no SDK serves functions at ${pathname}. Check the port and the path.`;
 }
 
-/** Null when the app registered by itself. */
+/** Null if the app registered by itself. */
 function readInBand({ headers, body }: AppAnswer, signingKey: string): InBandAnswer | string | null {
   const names = HEADER_NAMES.inngest;
   if (headers[names.syncKind] !== IN_BAND) return null;
@@ -136,7 +136,7 @@ function messageIn(body: string): string {
     const found = [message, error].find((text) => typeof text === "string" && text !== "");
     if (found !== undefined) return shownAnswer(found as string);
   } catch {
-    // Not JSON: shown as it is.
+    // Not JSON: shown unchanged.
   }
   return shownAnswer(body);
 }

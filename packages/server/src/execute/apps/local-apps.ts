@@ -1,15 +1,15 @@
-/** Looks for apps on this machine, at the ports and paths where frameworks serve them: a developer starts both and has nothing to tell. */
+/** Discovers apps on this machine, at the usual ports and paths of frameworks, so that a developer need not configure anything. */
 
 import { connect } from "node:net";
 
-/** The setting `--discover` names both lists. */
+/** The description of `--discover` lists both. */
 export const PORTS = [...range(3000, 3010), 4000, 4321, 5000, 5173, 8000, 8080, 8081, 8787, 8888, ...range(8910, 8915)];
 export const PATHS = ["/api/inlet", "/api/inngest", "/x/inngest", "/.netlify/functions/inngest", "/.redwood/functions/inngest"];
 const CONNECT_TIMEOUT_MS = 200;
 const ASK_TIMEOUT_MS = 1_000;
 const SDK_HEADERS = ["x-service-sdk", "x-inngest-sdk"];
 
-/** The addresses of apps found, leaving out what is known and the service itself. */
+/** The URLs of apps found, except for known ones and the service itself. */
 export async function findLocalApps(
   isKnown: (url: string) => boolean,
   ownPort: number,
@@ -20,7 +20,7 @@ export async function findLocalApps(
   return found.flat();
 }
 
-/** The first path at which an SDK answers. */
+/** The first path at which an SDK responds. */
 async function findAt(port: number, isKnown: (url: string) => boolean): Promise<string[]> {
   for (const path of PATHS) {
     const url = `http://localhost:${port}${path}`;

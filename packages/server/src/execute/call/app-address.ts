@@ -1,4 +1,4 @@
-/** The parts of an app's address, as requests need them. */
+/** The parts of an app's URL that requests need. */
 
 export interface AppAddress {
   origin: string;
@@ -6,7 +6,7 @@ export interface AppAddress {
   path: string;
 }
 
-/** Null for what is no address. */
+/** Null if it is not a valid URL. */
 export function appAddress(url: string): AppAddress | null {
   const parsed = URL.parse(url);
   return parsed && { origin: parsed.origin, path: parsed.pathname + parsed.search };

@@ -1,9 +1,9 @@
 /**
- * Which addresses apps may have. A person with an API key names an app's address, and an app may redirect: neither may lead the service to
- * what only it can reach and nobody meant.
+ * Which addresses apps may have. A person with an API key chooses an app's URL, and an app may redirect: neither may make the service
+ * connect to hosts that only it can reach and that were not meant to be called.
  *
- * Addresses are looked at after names were resolved, and on the connection itself, so that a name that leads elsewhere the second time it is
- * asked for (DNS rebinding) gains nothing. Redirects make connections of their own and are looked at like any other.
+ * Addresses are checked after name resolution, and on the connection itself, so that a name that resolves differently the second time
+ * (DNS rebinding) gains nothing. Redirects open their own connections and are checked in the same way.
  */
 
 import { type LookupAddress, lookup as resolve } from "node:dns";
@@ -15,7 +15,7 @@ export interface AddressRules {
   ranges: readonly string[];
 }
 
-/** Link-local addresses, among them the metadata services of most clouds, and the others that clouds use for that. No app lives there. */
+/** Link-local addresses, which include the metadata services of most clouds, and the other metadata addresses. No app has them. */
 const NEVER = [
   "169.254.0.0/16",
   "fe80::/10",
@@ -37,12 +37,12 @@ export class AppAddresses {
   readonly #never = blockList(NEVER);
   readonly #rules: { mode: AddressRules["mode"]; ranges: BlockList } | null;
 
-  /** Null: every address but those that no app has. */
+  /** Null: every address except the ones that are always refused. */
   constructor(rules: AddressRules | null) {
     this.#rules = rules && { mode: rules.mode, ranges: blockList(rules.ranges) };
   }
 
-  /** Why a connection to this address may not be made; null when it may. */
+  /** Why a connection to this address is refused; null if it is allowed. */
   refusal(address: string): AddressRefused | null {
     const plain = address.split("%", 1)[0] ?? "";
     if (contains(this.#never, plain)) return new AddressRefused(`${address} is a link-local or metadata address, where no app is called`);
@@ -52,7 +52,7 @@ export class AppAddresses {
     return new AddressRefused(`--app-addresses does not let apps have the address ${address}`);
   }
 
-  /** Resolves a name as Node does, and leaves out what is refused. */
+  /** Resolves a name as Node does, and leaves out refused addresses. */
   readonly lookup: LookupFunction = (hostname, options, done) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error) return done(error, []);
@@ -75,7 +75,7 @@ function blockList(ranges: readonly string[]): BlockList {
   return list;
 }
 
-/** An IPv4 address in the form of IPv6 (`::ffff:a9fe:a9fe`) counts as what it is. */
+/** An IPv4-mapped IPv6 address (`::ffff:a9fe:a9fe`) is checked as the IPv4 address. */
 function contains(list: BlockList, address: string): boolean {
   return isIP(address) !== 0 && list.check(address, family(address));
 }

@@ -1,4 +1,4 @@
-/** Requests to apps over connections that are kept. An app that hangs, is gone or answers without end fails its own calls only. */
+/** Requests to apps over pooled connections. An app that hangs, disappears or responds without end fails only its own calls. */
 
 import { isIP } from "node:net";
 import { isSecretHeader } from "@inlet/protocol";
@@ -10,14 +10,14 @@ import type { AppAnswer } from "./read-answer.ts";
 import { ResponseCollector } from "./response-collector.ts";
 
 export interface CallAppOptions {
-  /** How long an app may take to answer. */
+  /** How long an app may take to respond. */
   timeoutMs: number;
   /** Connections to one app. */
   connectionsMax: number;
   addresses: AppAddresses;
 }
 
-/** A request of a step, which may go anywhere the address rules allow. */
+/** A request of a step, to any address that the rules allow. */
 export interface WebRequest {
   method: string;
   url: string;
@@ -32,7 +32,7 @@ export interface AppRequest {
   headers: Record<string, string>;
   body: string;
   timeoutMs?: number;
-  /** Ends the call: nobody waits for the answer any more. */
+  /** Aborts the call: its response is no longer needed. */
   signal?: AbortSignal;
 }
 
@@ -64,7 +64,7 @@ export class AppCaller {
     }
   }
 
-  /** As `fetch` does: redirects are followed, without credentials to another origin. Throws NoAnswer. */
+  /** Like `fetch`: redirects are followed, without credentials to another origin. Throws NoAnswer. */
   async fetch(request: WebRequest): Promise<AppAnswer & { url: string }> {
     try {
       return await this.#browse(request, WEB_REDIRECTS_MAX);
@@ -84,12 +84,12 @@ export class AppCaller {
     return this.#browse(redirected(request, new URL(location, url), received.status), redirectsLeft - 1);
   }
 
-  /** Calls under way are ended: their steps are taken again after the next start. */
+  /** Aborts calls in progress: their steps are repeated after the next start. */
   async stop(): Promise<void> {
     await (await this.#agent)?.destroy();
   }
 
-  /** Undici is loaded with the first call: a service that calls no app need not hold it in memory. */
+  /** Undici is loaded with the first call: a service that calls no app does not need it in memory. */
   async #connect(): Promise<Agent> {
     const { Agent, buildConnector } = await import("undici");
     const addresses = this.#addresses;
@@ -99,7 +99,7 @@ export class AppCaller {
       headersTimeout: this.#timeoutMs,
       bodyTimeout: this.#timeoutMs,
       connect(options, done) {
-        // Names are looked at when they have been resolved.
+        // Names are checked once they have been resolved.
         const address = options.hostname.replace(/^\[|\]$/g, "");
         const refused = isIP(address) === 0 ? null : addresses.refusal(address);
         if (refused) return done(refused, null);
@@ -143,7 +143,7 @@ function redirected({ method, url, headers, body, ...rest }: WebRequest, target:
   return { ...rest, ...next, url: target.href, headers: Object.fromEntries(kept) };
 }
 
-/** Some programs begin what they write in UTF-8 by saying so. */
+/** Some programs write a byte order mark. */
 function withoutMark(answer: AppAnswer): AppAnswer {
   return answer.body.charCodeAt(0) === 0xfeff ? { ...answer, body: answer.body.slice(1) } : answer;
 }

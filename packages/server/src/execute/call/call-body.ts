@@ -1,7 +1,7 @@
 /**
- * The body of a call, as canonical JSON: published SDKs check its signature over the body they parsed and wrote anew, which only
- * works if there is one way to write it. Keys are written here in their order; payloads are put in order by canonicalJson.
- * Our own SDK checks the bytes it received, so for it numbers beyond double precision keep their digits.
+ * The body of a call, as canonical JSON: published SDKs verify its signature over the body they parsed and serialised again, which
+ * requires a unique form. Keys are written here in sorted order; payloads are sorted by canonicalJson.
+ * Our own SDK verifies the bytes it received, so for it numbers beyond double precision keep their digits.
  */
 
 import { canonicalJson, eventJson } from "@inlet/protocol";
@@ -13,17 +13,17 @@ export interface CallParameters {
   stepId: string;
   attempt: number;
   maxAttempts: number;
-  /** Names this call, and no other of the run, to an SDK that hands in results while its call goes on. */
+  /** Identifies this call of the run to an SDK that sends checkpoints. */
   callId: string;
   exactNumbers: boolean;
 }
 
-/** Beyond this an SDK is told to fetch events and steps itself. */
+/** Beyond this size, the SDK is told to fetch events and steps itself. */
 const BODY_UNITS_MAX = 4 * 1024 * 1024;
 
 export interface CallBody {
   text: string;
-  /** The run's state does not fit: the SDK has to fetch it. */
+  /** The run's state is too large for the body: the SDK has to fetch it. */
   fetchesState: boolean;
 }
 
@@ -57,14 +57,14 @@ function contextText({ context, functionUuid, stepId, attempt, maxAttempts, call
   });
 }
 
-/** Results by step, in the order of their keys. */
+/** Results by step, in key order. */
 export function stepsText({ steps }: RunContext, exactNumbers: boolean): string {
   if (steps.length === 0) return "{}";
   const sorted = [...steps].sort((a, b) => (a.id < b.id ? -1 : 1));
   return `{${sorted.map(({ id, value }) => `${JSON.stringify(id)}:${canonicalJson(value, { exactNumbers })}`).join(",")}}`;
 }
 
-/** An event as functions receive it: as it was sent, with the id the sender gave it or else the Event ID. */
+/** An event as functions receive it: as sent, with the sender's id or, without one, the Event ID. */
 export function eventText(event: Omit<StoredEvent, "sequence">, exactNumbers: boolean): string {
   return canonicalJson(eventJson(event), { exactNumbers });
 }

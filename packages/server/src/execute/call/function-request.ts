@@ -1,4 +1,4 @@
-/** The request that calls a function: its address, its headers in the words of the app's SDK, its body, its signature. */
+/** The request that calls a function: URL, headers in the set of the app's SDK, body, signature. */
 
 import { signBody, TRACEPARENT_HEADER } from "@inlet/protocol";
 import type { ClaimedEntry, HeaderSet, RunContext } from "../../store/contract/index.ts";
@@ -7,7 +7,7 @@ import { callBody } from "./call-body.ts";
 import { HEADER_NAMES } from "./header-names.ts";
 
 export interface CallTarget {
-  /** Where the app takes calls of the function. */
+  /** The URL of the function in the app. */
   url: string;
   uuid: string;
   retries: number;
@@ -20,7 +20,7 @@ export interface FunctionCall {
   entry: ClaimedEntry;
   context: RunContext;
   target: CallTarget;
-  /** Of the call itself, while traces are exported. Absent: the app gets the event's. */
+  /** The `traceparent` of the call itself, while traces are exported. Absent: the app gets that of the event. */
   traceparent?: string | undefined;
   /** Null: the app is told that a dev server calls, and nothing is signed. */
   signingKey: SigningKey | null;
@@ -28,7 +28,7 @@ export interface FunctionCall {
 }
 
 export interface FunctionRequest extends AppRequest {
-  /** The run's state does not fit into it: the SDK has to fetch it. */
+  /** The run's state is too large for the body: the SDK has to fetch it. */
   fetchesState: boolean;
 }
 
@@ -41,9 +41,9 @@ export function functionRequest({ entry, context, target, traceparent, signingKe
     functionUuid: target.uuid,
     attempt: entry.attempt,
     maxAttempts: target.retries + 1,
-    // A lease id is used once: results of a call that was given up differ from those of its successor.
+    // A lease id is never reused: results of an abandoned call are distinguishable from those of its successor.
     callId: entry.leaseId,
-    // Published SDKs write numbers anew before they check the signature; without one they, too, get them as they were sent.
+    // Published SDKs serialise numbers again before they verify the signature; without a signature, they also get numbers as sent.
     exactNumbers: set === "service" || signingKey === null,
   });
   const names = HEADER_NAMES[set];

@@ -1,4 +1,4 @@
-/** The headers of the wire protocol, in the two sets SDKs speak: our own and the one of the published Inngest SDKs. */
+/** The headers of the wire protocol, in the two sets that SDKs use: our own and that of the published Inngest SDKs. */
 
 import type { HeaderSet } from "../../store/contract/index.ts";
 

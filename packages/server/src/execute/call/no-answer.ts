@@ -1,4 +1,4 @@
-/** Why there is no answer of an app, as a sentence. */
+/** Why an app gave no response, as a sentence. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }

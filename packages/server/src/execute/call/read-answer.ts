@@ -1,4 +1,4 @@
-/** Makes sense of what an app answered. Whatever it is, the outcome is a value: finished, operations, or failed and why. */
+/** Interprets an app's response. The outcome is always a value: finished, operations, or failed with a reason. */
 
 import type { HeaderSet, RunError } from "../../store/contract/index.ts";
 import type { Answer } from "../steps/answers.ts";
@@ -14,11 +14,11 @@ export interface AppAnswer {
 
 export interface ReadAnswer {
   answer: Answer;
-  /** The protocol version the SDK speaks; null when it does not say. */
+  /** The protocol version of the SDK; null if it does not say. */
   requestVersion: number | null;
 }
 
-/** The status of an answer that says its real one at the end. */
+/** The HTTP status of a streamed response, whose actual status is at the end of the body. */
 const STREAMED = 201;
 const RETRY_AFTER_MIN_MS = 1_000;
 const RETRY_AFTER_MAX_MS = 86_400_000;
@@ -26,7 +26,7 @@ const RETRY_AFTER_MAX_MS = 86_400_000;
 export function readAnswer(set: HeaderSet, received: AppAnswer, now: number): ReadAnswer {
   const names = HEADER_NAMES[set];
   const answered = received.status === STREAMED ? unwrapped(received, names) : received;
-  // An answer that no SDK gave is reported as such.
+  // A response that does not come from an SDK is reported as such.
   if (!answered && received.headers[names.sdk] !== undefined) {
     return { answer: failed("BadAnswer", notUnwrapped(received.body), STREAMED, true), requestVersion: null };
   }
@@ -36,7 +36,7 @@ export function readAnswer(set: HeaderSet, received: AppAnswer, now: number): Re
   return { answer: interpret(answered ?? received, names, now), requestVersion };
 }
 
-/** That of the answer itself, streamed or not. */
+/** The status of the response itself, streamed or not. */
 export function statusOf(set: HeaderSet, received: AppAnswer): number {
   const answered = received.status === STREAMED ? unwrapped(received, HEADER_NAMES[set]) : received;
   return (answered ?? received).status;
@@ -54,7 +54,7 @@ function interpret({ status, headers, body }: AppAnswer, names: HeaderNames, now
   }
   if (isOk) return readOutput(body, status);
   const fallback = `The app answered with status ${status}: ${shownAnswer(body)}`;
-  // Only an SDK's own words about an error are taken whole.
+  // Only error messages of an SDK are shown in full.
   if (!isSdk) return { kind: "failed", error: shownError(readError(body, fallback)), httpStatus: status, body: null, ...retry };
   const error = readError(body, fallback);
   return { kind: "failed", error, httpStatus: status, body: isJson(body) ? body : null, ...retry };
@@ -74,12 +74,12 @@ interface StreamEnvelope {
   status?: unknown;
   headers?: AppAnswer["headers"] | null;
   body?: unknown;
-  /** The Go SDK says these two beside the headers, which it leaves null. */
+  /** The Go SDK sends these two in the body, and leaves the headers null. */
   noRetry?: unknown;
   retryAt?: unknown;
 }
 
-/** A streamed answer: white space while the function ran, then what it would have answered at once. Null when it is not that. */
+/** A streamed response: white space while the function ran, then the actual response. Null if it is not one. */
 function unwrapped(received: AppAnswer, names: HeaderNames): AppAnswer | null {
   const value: unknown = isJson(received.body) ? JSON.parse(received.body) : null;
   if (typeof value !== "object" || value === null) return null;

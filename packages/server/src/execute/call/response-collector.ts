@@ -1,6 +1,6 @@
 /**
- * Collects one response of an app: its status, headers and body, within a limit of bytes and time. Undici calls it for every part as it
- * arrives, so no stream is made for a body that is wanted whole.
+ * Collects one response of an app: status, headers and body, within a limit of bytes and time. Undici calls it for every chunk as it
+ * arrives, so no stream is created for a body that is needed as a whole.
  */
 
 import type { Dispatcher } from "undici";
@@ -30,7 +30,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#signal = signal;
   }
 
-  /** A call that was waiting for a connection may have been given up meanwhile. */
+  /** A call that was waiting for a connection may have been abandoned. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     const signal = this.#signal;
     if (!signal) return;
@@ -41,11 +41,11 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: AppAnswer["headers"]): void {
-    // Informational: the response itself follows.
+    // Informational: the actual response follows.
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    // Undici limits the time between two chunks only. A body that arrives slowly without end is late as well.
+    // Undici limits only the time between two chunks. A body that arrives slowly without end must time out too.
     this.#deadline = setTimeout(() => controller.abort(tooLate(this.#timeoutMs)), this.#timeoutMs);
   }
 

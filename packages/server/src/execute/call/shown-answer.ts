@@ -1,4 +1,4 @@
-/** How much is shown of what another server answered: enough to recognise it, not enough to read data from it. */
+/** How much of another server's response is shown: enough to recognise it, not enough to read data from it. */
 
 const SHOWN_UNITS_MAX = 300;
 

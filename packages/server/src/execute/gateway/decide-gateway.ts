@@ -1,4 +1,4 @@
-/** What follows from the response to a request that the service made for a step: a pure function of the run's state and of what came back. */
+/** Decides what follows from the response to a step's request: a pure function of the run's state and the response. */
 
 import { type GatewayRequest, shownRequest } from "@inlet/protocol";
 import type { EntryRecord, RunChange, RunError, RunState, StepRecord } from "../../store/contract/index.ts";
@@ -34,7 +34,7 @@ export function decideGateway(state: RunState, entry: EntryRecord, outcome: Gate
   return { ...end, attempts: [failure] };
 }
 
-/** The secrets of the request go with the end of the step. */
+/** The secrets of the request are removed with the end of the step. */
 function finish(state: RunState, step: StepRecord, end: { status: "completed" | "failed"; value: string }, facts: GatewayFacts): RunChange {
   const { now, startedAt, endEvents, request } = facts;
   const steps = [{ ...step, ...end, startedAt, endedAt: now, detail: JSON.stringify(shownRequest(JSON.stringify(request))) }];

@@ -1,6 +1,6 @@
 /**
- * Makes the requests of `step.fetch` and `step.ai.infer`: under the address rules of apps, within limits of time and size, tried again like
- * any step. Of a fetch every response counts, whatever its status; of an inference only 2xx.
+ * Makes the requests of `step.fetch` and `step.ai.infer`: under the address rules of apps, within limits of time and size, retried like
+ * any step. A fetch succeeds with any status; an inference only with 2xx.
  */
 
 import { type GatewayRequest, secretsOf, shownRequest, withoutSecrets } from "@inlet/protocol";
@@ -40,7 +40,7 @@ export class GatewayCalls {
     this.#parts = parts;
   }
 
-  /** `signal` ends the request. */
+  /** `signal` aborts the request. */
   async ask(call: GatewayCall, signal: AbortSignal): Promise<{ hasAnswer: boolean; outcome: FunctionCallOutcome }> {
     const { caller, clock } = this.#parts;
     const startedAt = clock.now();
@@ -88,7 +88,7 @@ function outcomeOf({ kind, request }: GatewayCall, received: Received, now: numb
   return { error: { name, message }, httpStatus: status, retryAfterMs, mayRetry: true };
 }
 
-/** What is recorded names the origin, and no value of the query. */
+/** The record contains the origin, and no values of the query. */
 function recordOf({ entry, context, request }: GatewayCall, received: Received): Omit<CallRecord, "startedAt" | "endedAt" | "outcome"> {
   const { url } = shownRequest(JSON.stringify(request));
   const asked = { stepId: entry.stepId, attempt: entry.attempt, path: url, stepsGiven: context.steps.length };

@@ -1,18 +1,18 @@
-/** Reads the request that a `Gateway` or `AIGateway` operation asks for. Providers of AI take their key in different headers. */
+/** Reads the request of a `Gateway` or `AIGateway` operation. AI providers take their key in different headers. */
 
 import type { GatewayRequest } from "@inlet/protocol";
 import type { Operation } from "../steps/operations.ts";
 
-/** Headers that belong to the connection, which is the service's own. */
+/** Headers of the connection, which the service sets itself. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   ...["host", "connection", "content-length", "transfer-encoding", "keep-alive", "upgrade", "expect", "te", "trailer"],
-  // The answer is kept as text.
+  // The response is stored as text.
   "accept-encoding",
 ]);
 const METHOD = /^[A-Za-z]{1,20}$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** A sentence when there is nothing to ask for. */
+/** A sentence if there is no valid request. */
 export function readGateway(operation: Operation): GatewayRequest | string {
   const { opts } = operation;
   const url = typeof opts.url === "string" ? URL.parse(opts.url) : null;

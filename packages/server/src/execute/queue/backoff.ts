@@ -1,18 +1,18 @@
-/** When a call that failed is tried again. */
+/** When a failed call is retried. */
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** After the first failure, the second, and so on; after that, always the last. */
+/** After the first failure, the second, and so on; then always the last. */
 const DELAYS_MS = [15 * SECOND_MS, 30 * SECOND_MS, ...[1, 2, 5, 10, 20, 40, 60, 120].map((minutes) => minutes * MINUTE_MS)];
-/** Calls that failed together are not repeated together. */
+/** Jitter: calls that failed together are not retried together. */
 const JITTER_MAX_MS = 30 * SECOND_MS;
 
 export interface Backoff {
-  /** `attempt` is the one that failed, counted from 0. What the app asked for wins. */
+  /** `attempt` is the failed one, counted from 0. A delay requested by the app takes precedence. */
   retryAt(now: number, attempt: number, retryAfterMs: number | null): number;
 }
 
-/** With `intervalMs`, every delay is that long. */
+/** With `intervalMs`, every delay has this length. */
 export function createBackoff(intervalMs: number | null, random: () => number = Math.random): Backoff {
   return {
     retryAt(now, attempt, retryAfterMs) {

@@ -1,7 +1,7 @@
 /**
- * Gates: lanes in which runs wait to be admitted, because their function limits how many runs there are or how many start in a
- * period, or because they start in order. Whenever a run comes to a gate, a slot is freed or a throttle's time has come, the store is asked to admit whom it can.
- * All that is remembered here is which gates to ask for.
+ * Gates: lanes in which runs wait to be admitted, because their function limits how many runs are active or how many start in a
+ * period, or because they start in order. When a run enters a gate, a slot is freed or a throttle's time has come, the store is asked to
+ * admit runs. Only the list of gates to ask for is kept here.
  */
 
 import type { FunctionNo } from "@inlet/protocol";
@@ -16,35 +16,35 @@ export interface GateRule {
   limit: LimitRule | null;
   /** Runs of this key are admitted in order; null: by rank. */
   orderKey: string | null;
-  /** Announced when it may admit more; null: nothing but time lets it. */
+  /** Announced when it may admit more; null: only time does. */
   freedBy: string | null;
   /** Null: any number may start. */
   throttle: { key: string; admit(now: number): RunThrottle["admit"] } | null;
-  /** The lane in which admitted runs go on. */
+  /** The lane in which admitted runs continue. */
   home: string;
 }
 
 export interface GatesParts {
   store: AdmissionStore;
-  /** Null for a lane that is no gate. */
+  /** Null for a lane that is not a gate. */
   gateOf(lane: string): GateRule | null;
   clock: Clock;
 }
 
-/** How long the store is left alone when it could not be asked. */
+/** Delay after a failed call of the store. */
 const RETRY_MS = 1_000;
-/** Another node may have died holding slots: who waits is looked after again. */
+/** Another node may have died while it held slots: waiting runs are checked again. */
 const LOOK_MS = 5_000;
-/** Keys may be many and on hold for days; a position is never lost with a node. */
+/** There may be many keys, on hold for days. Positions are stored, so none is lost with a node. */
 const ORDER_LOOK_MS = 30_000;
 
-/** Known while runs wait. */
+/** Kept while runs wait. */
 interface Gate {
   rule: GateRule;
-  /** Where runs wait, and where they go on. */
+  /** The gates in which runs wait, and the lanes in which they continue. */
   lanes: Map<string, string>;
   isAsking: boolean;
-  /** Somebody came, or a slot was freed, since the store was asked. */
+  /** A run arrived, or a slot was freed, since the store was asked. */
   wasNoted: boolean;
   stopLooking: (() => void) | null;
 }
@@ -78,7 +78,7 @@ export class Gates {
     for (const gate of this.#gates.values()) if (gate.rule.freedBy !== null && limitIds.includes(gate.rule.freedBy)) this.#ask(gate);
   }
 
-  /** Functions were registered: limits may be others now. */
+  /** Functions were registered: limits may have changed. */
   refresh(): void {
     const lanes = [...this.#gates.values()].flatMap((gate) => [...gate.lanes.keys()]);
     for (const gate of this.#gates.values()) gate.stopLooking?.();
@@ -113,7 +113,7 @@ export class Gates {
     } else if (!this.#isStopped) this.#lookBy(gate, nextAt);
   }
 
-  /** Returns when to ask again, if it is known. */
+  /** Returns when to ask again, if known. */
   async #admit(gate: Gate): Promise<number | null> {
     gate.wasNoted = false;
     const { store, clock } = this.#parts;

@@ -1,7 +1,7 @@
 /**
- * Which entry is worked on next. Entries that this node holds stand in lanes in memory; a lane moves on while its app takes more
- * calls. What does not fit in memory stays in the store's queue and is claimed when the lane has run low, so an app that does not
- * move holds up its own lanes and nothing else. Concurrency limits are the store's: a lane whose limits are full claims again when
+ * Selects the next entry to process. Entries that this node holds are in lanes in memory; a lane advances while its app accepts more
+ * calls. Entries that do not fit in memory stay in the store's queue and are claimed when the lane runs low, so an app that does not
+ * respond blocks only its own lanes. Concurrency limits are in the store: a lane whose limits are full claims again when
  * a slot is free, the lane that has waited longest first.
  */
 
@@ -9,14 +9,14 @@ import type { EnvironmentId, FunctionNo, LeaseId } from "@inlet/protocol";
 import type { ClaimedEntry, LimitRule, QueueClaimResult } from "../../store/contract/index.ts";
 import type { Clock } from "../clock.ts";
 
-/** A lane that has less left than this share of what it may hold claims more. */
+/** A lane with less than this fraction of its capacity left claims more. */
 const LOW_SHARE = 0.25;
 const CLAIM_MAX = 1_000;
-/** A node that held slots may have died: full lanes look again by themselves. */
+/** A node that held slots may have died: full lanes claim again after this time. */
 const FULL_LOOK_MS = 5_000;
 const RETRY_MS = 1_000;
 
-/** What holds for a lane. */
+/** The rules of a lane. */
 export interface LaneRules {
   /** Counted across nodes, in the store. */
   limits: readonly LimitRule[];
@@ -25,11 +25,11 @@ export interface LaneRules {
 }
 
 export interface SchedulerParts {
-  /** Works on an entry to its end; must not throw. `signal` says that the lease is lost. */
+  /** Processes an entry; must not throw. `signal` is aborted if the lease is lost. */
   work(entry: ClaimedEntry, signal: AbortSignal): Promise<void>;
   claim(lane: string, limit: number, limits: readonly LimitRule[]): Promise<QueueClaimResult>;
   rulesOf(lane: string): LaneRules;
-  /** How many entries of a lane this node holds at most before it works on them. */
+  /** Maximum number of waiting entries of a lane that this node holds. */
   prefetch: number;
   clock: Clock;
 }
@@ -40,12 +40,12 @@ interface Lane {
   app: AppCalls;
   waiting: ClaimedEntry[];
   working: number;
-  /** There is more in the store. New entries must not overtake it. */
+  /** There are more in the store. New entries must not overtake them. */
   hasBacklog: boolean;
   isClaiming: boolean;
   /** Entries were added to the store's queue since the last claim began. */
   wasNoted: boolean;
-  /** Limits had no free slot when it claimed last; takes back the look that is planned. */
+  /** Limits had no free slot at the last claim; cancels the planned retry. */
   stopLooking: (() => void) | null;
 }
 
@@ -53,7 +53,7 @@ interface AppCalls {
   id: string;
   cap: number;
   inUse: number;
-  /** Lanes that could not move because of it. */
+  /** Lanes blocked by it. */
   blocked: Set<Lane>;
   /** How many lanes call it. */
   lanes: number;
@@ -63,9 +63,9 @@ export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #lanes = new Map<string, Lane>();
   readonly #apps = new Map<string, AppCalls>();
-  /** By limit, the lanes that wait for a slot of it, the one that has waited longest first. */
+  /** For each limit, the lanes that wait for a slot, longest waiting first. */
   readonly #full = new Map<string, Set<Lane>>();
-  /** Limits whose lanes are being given turns, and whether more slots were freed meanwhile. */
+  /** Limits whose lanes are claiming in turn, and whether more slots were freed in the meantime. */
   readonly #turns = new Map<string, boolean>();
   readonly #working = new Set<Promise<void>>();
   readonly #claiming = new Set<Promise<void>>();
@@ -76,7 +76,7 @@ export class Scheduler {
     this.#parts = parts;
   }
 
-  /** How many entries of a lane may be leased to this node at their birth. Where slots are needed, they are claimed. */
+  /** How many new entries of a lane may be leased to this node when they are written. Entries that need slots are claimed instead. */
   roomIn(key: string): number {
     if (this.#stopped) return 0;
     const lane = this.#lanes.get(key);
@@ -84,7 +84,7 @@ export class Scheduler {
     return lane.hasBacklog || lane.limits.length > 0 ? 0 : Math.max(this.#parts.prefetch - lane.waiting.length, 0);
   }
 
-  /** By environment, since when the oldest waits of those that are next in their lanes. */
+  /** By environment, since when the oldest of the next entries in each lane waits. */
   waitingSince(): Map<EnvironmentId, number> {
     const oldest = new Map<EnvironmentId, number>();
     for (const { waiting } of this.#lanes.values()) {
@@ -94,7 +94,7 @@ export class Scheduler {
     return oldest;
   }
 
-  /** By function, since when the oldest waits here. */
+  /** By function, since when the oldest entry waits here. */
   functionsWaitingSince(): Map<FunctionNo, number> {
     const oldest = new Map<FunctionNo, number>();
     for (const { waiting } of this.#lanes.values()) {
@@ -103,7 +103,7 @@ export class Scheduler {
     return oldest;
   }
 
-  /** Entries that are held by this node. */
+  /** Adds entries that this node holds. */
   take(entries: readonly ClaimedEntry[]): void {
     const lanes = new Set<Lane>();
     for (const entry of entries) {
@@ -114,7 +114,7 @@ export class Scheduler {
     for (const lane of lanes) this.#move(lane);
   }
 
-  /** The store holds entries of this lane that nobody has taken. */
+  /** The store has unleased entries of this lane. */
   noteBacklog(key: string): void {
     const lane = this.#lane(key);
     lane.hasBacklog = true;
@@ -127,7 +127,7 @@ export class Scheduler {
     for (const id of limitIds) if (this.#full.has(id)) void this.#giveTurns(id);
   }
 
-  /** Limits may have changed: functions were registered anew. */
+  /** Limits may have changed: functions were registered again. */
   refreshRules(): void {
     for (const lane of this.#lanes.values()) {
       const { app } = lane;
@@ -138,12 +138,12 @@ export class Scheduler {
     }
   }
 
-  /** Everything held here, worked on or waiting: its lease is to be renewed. */
+  /** All entries held here, in progress or waiting: their leases are renewed. */
   held(): ClaimedEntry[] {
     return [...[...this.#inWork.values()].map(({ entry }) => entry), ...[...this.#lanes.values()].flatMap(({ waiting }) => waiting)];
   }
 
-  /** Leases that are lost: entries that wait are dropped, calls under way are aborted. */
+  /** Leases that were lost: waiting entries are dropped, calls in progress are aborted. */
   drop(lost: ReadonlySet<LeaseId>): void {
     for (const id of lost) this.#inWork.get(id)?.lease.abort();
     for (const lane of this.#lanes.values()) {
@@ -152,7 +152,7 @@ export class Scheduler {
     }
   }
 
-  /** Takes up nothing more, and waits for what is under way: claims too, so that `held` is complete after it. */
+  /** Claims nothing more, and waits for work in progress, including claims, so that `held` is complete afterwards. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const lane of this.#lanes.values()) this.#unblock(lane);
@@ -184,7 +184,7 @@ export class Scheduler {
         return;
       }
       const entry = lane.waiting.shift() as ClaimedEntry;
-      // Somebody else may have it by now.
+      // Another node may hold it now.
       if (entry.leasedUntil > this.#parts.clock.now()) this.#begin(lane, entry);
     }
     void this.#refill(lane);
@@ -207,7 +207,7 @@ export class Scheduler {
     this.#working.add(working);
   }
 
-  /** One more call is possible: the lanes that wait for that get their turn, the longest blocked first. */
+  /** One more call is possible: blocked lanes continue, the longest blocked first. */
   #release(app: AppCalls): void {
     app.inUse--;
     for (let turns = app.blocked.size; turns > 0 && app.inUse < app.cap; turns--) {
@@ -238,7 +238,7 @@ export class Scheduler {
       lane.waiting.sort((a, b) => a.rank - b.rank);
       if (lane.hasBacklog && fullLimits.length > 0) this.#block(lane, fullLimits);
     } catch {
-      // The store will be back; until then the lane keeps its backlog.
+      // The store will recover; until then the lane keeps its backlog.
       this.#parts.clock.after(RETRY_MS, () => {
         lane.isClaiming = false;
         void this.#refill(lane);
@@ -264,7 +264,7 @@ export class Scheduler {
     for (const [id, lanes] of this.#full) if (lanes.delete(lane) && lanes.size === 0) this.#full.delete(id);
   }
 
-  /** One lane after the other, until the limit is full again: claims of all of them at once would be in each other's way. */
+  /** One lane after the other, until the limit is full again: concurrent claims would conflict with each other. */
   async #giveTurns(id: string): Promise<void> {
     if (this.#turns.has(id)) return void this.#turns.set(id, true);
     do {
@@ -289,7 +289,7 @@ export class Scheduler {
   }
 }
 
-/** Behind all of the same rank or a lower one: nearly always at the end. */
+/** After all entries of the same or a lower rank: nearly always at the end. */
 function insertByRank(waiting: ClaimedEntry[], entry: ClaimedEntry): void {
   let index = waiting.length;
   while (index > 0 && (waiting[index - 1] as ClaimedEntry).rank > entry.rank) index--;

@@ -1,26 +1,26 @@
 /**
- * Finds the entry that its node dies of, without blaming those that were held beside it.
+ * Finds the entry that crashes its node, without blaming others that the node held.
  *
- * When a node dies, everything it held is claimed again, and nobody knows what it was working on. An entry that was claimed several
- * times without an outcome is a suspect. Suspects are tried one at a time, and only while the node works on them itself: when a
- * call begins, and when its answer is dealt with, not while the app takes its time. A trial is written down before it begins; once
- * the node has outlived it, all trials of that phase are forgotten. The one with most trials goes first. So an entry is given up only
+ * When a node dies, everything it held is claimed again, and nobody knows which entry it was processing. An entry that was claimed
+ * several times without an outcome is a suspect. Suspects are tried one at a time, and only while the node itself works on them: when a
+ * call begins, and when its response is processed, not while the app works. A trial is stored before it begins; once the node has
+ * survived it, all trials of that phase are reset. The suspect with most trials goes first. An entry is therefore given up only
  * if node after node died doing the same thing for it, each time with this entry alone on trial.
  */
 
 import type { ClaimedEntry, TrialPhase } from "../../store/contract/index.ts";
 import type { Clock } from "../clock.ts";
 
-/** Deaths of a node that an entry may see before it is tried. */
+/** How many times a node may die with an entry before the entry is tried. */
 const CLAIMS_MAX = 3;
 const TRIALS_MAX = 5;
-/** What a node dies of when a call begins shows within this time. */
+/** A crash caused by beginning a call happens within this time. */
 const TRIAL_MS = 1_000;
 
 export interface SuspectsParts {
-  /** Notes a trial. */
+  /** Stores a trial. */
   begin(entry: ClaimedEntry, phase: TrialPhase): Promise<void>;
-  /** Forgets the trials of this phase. */
+  /** Resets the trials of this phase. */
   acquit(entry: ClaimedEntry, phase: TrialPhase): Promise<void>;
   clock: Clock;
 }
@@ -43,7 +43,7 @@ export class Suspects {
     return Math.max(trials.calling, trials.concluding) >= TRIALS_MAX;
   }
 
-  /** Does work that the node might die of. A suspect waits for its turn; its trial ends with the work, or after a while. */
+  /** Does work that might crash the node. A suspect waits until no other is on trial; its trial ends with the work, or after a while. */
   async watch<Result>(entry: ClaimedEntry, phase: TrialPhase, work: () => Promise<Result>): Promise<Result> {
     if (entry.claims <= CLAIMS_MAX) return work();
     await this.#turn(entry);
@@ -58,7 +58,7 @@ export class Suspects {
       return await work();
     } finally {
       stopWaiting();
-      // Where it cannot be written, the trial counts: that is one of several.
+      // If this cannot be stored, the trial counts: it is one of several.
       await acquit().catch(() => undefined);
     }
   }
@@ -66,7 +66,7 @@ export class Suspects {
   #turn({ trials }: ClaimedEntry): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push({ trials: trials.calling + trials.concluding, begin: resolve });
-      // Suspects come together, after a start: all of them are there before one is chosen.
+      // Suspects arrive together, after a start: all of them are known before one is chosen.
       setImmediate(() => this.#next());
     });
   }

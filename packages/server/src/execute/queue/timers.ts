@@ -1,17 +1,17 @@
-/** Work that is due later: looks when the next of it is, and works on it then. One clock for sleeps, timeouts, retries and crons. */
+/** Work that is due later: finds when the next entry is due, and processes it then. For sleeps, timeouts, retries and crons. */
 
 import { type ClaimedEntry, type Lease, type QueueStore, TIMER_LANE } from "../../store/contract/index.ts";
 import type { Clock } from "../clock.ts";
 
 const BATCH_ENTRIES = 200;
-/** However late the next timer is, the store is asked again within this time: another node may have died holding work. */
+/** The store is asked at least this often, even if no timer is due: another node may have died while it held work. */
 const LOOK_INTERVAL_MS = 30_000;
 const RETRY_MS = 1_000;
 
 export interface TimersParts {
   store: QueueStore;
   lease(): Lease;
-  /** Called for every batch that is due; settles when the batch is dealt with. */
+  /** Called for every due batch; resolves when the batch is processed. */
   work(entries: readonly ClaimedEntry[]): Promise<void>;
   clock: Clock;
 }
@@ -31,7 +31,7 @@ export class Timers {
     this.wakeBy(this.#parts.clock.now());
   }
 
-  /** Something is due at this time. */
+  /** An entry is due at this time. */
   wakeBy(dueAt: number): void {
     if (this.#stopped || dueAt >= this.#wakeAt) return;
     this.#wakeAt = dueAt;
@@ -58,7 +58,7 @@ export class Timers {
       });
   }
 
-  /** Returns when to look again. What becomes due meanwhile is noted in `#wakeAt`. */
+  /** Returns when to continue. Entries added in the meantime are noted in `#wakeAt`. */
   async #claimDue(): Promise<number> {
     const { store, clock, lease, work } = this.#parts;
     this.#wakeAt = Number.POSITIVE_INFINITY;

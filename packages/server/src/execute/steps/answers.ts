@@ -1,4 +1,4 @@
-/** What an app may answer to a call, and what is known beside it when its consequences are decided. */
+/** The possible responses of an app to a call, and the other inputs of the decision. */
 
 import type { StepId } from "@inlet/protocol";
 import type { EntryRecord, FailedAttempt, NewWait, RunChange, RunError, RunState } from "../../store/contract/index.ts";
@@ -16,29 +16,29 @@ export interface CallFacts {
   entry: Pick<EntryRecord, "no">;
   startedAt: number;
   now: number;
-  /** How many results of steps the call was given. */
+  /** How many step results the call included. */
   stepsGiven: number;
-  /** They did not fit into the call: the SDK had to fetch them. */
+  /** They were too large for the call: the SDK had to fetch them. */
   fetchesState: boolean;
   requestVersion: number;
-  /** How often a step, or the function, is tried again. */
+  /** How often a step, or the function, is retried. */
   retries: number;
   retryAt(attempt: number, retryAfterMs: number | null): number;
   endEvents: EndEvents;
-  /** These read a step's parameters; a sentence when they make no sense. */
+  /** These parse a step's parameters; they return a sentence if these are invalid. */
   sleepUntil(operation: Operation): number | string;
   wait(operation: Operation, state: RunState, since: number): NewWait | string;
   invoke(operation: Operation, state: RunState): Invocation | string;
 }
 
 export interface Invocation {
-  /** Null when the function's own rules decide whether and when it is started. */
+  /** Null if the function's own rules decide whether and when it is started. */
   childRunId: string | null;
   expiresAt: number;
   events: NonNullable<RunChange["events"]>;
 }
 
-/** The entry of the queue that the call was made for. */
+/** The queue entry that the call was made for. */
 export function entryOf(state: RunState, { entry }: CallFacts): EntryRecord {
   const found = state.entries.find(({ no }) => no === entry.no);
   if (!found) throw new Error("an answer was decided on without its entry");

@@ -1,4 +1,4 @@
-/** Events that a run gives rise to continue the trace of the event that started it. */
+/** Events that a run emits continue the trace of the event that started it. */
 
 import type { NewEvent, RunState } from "../../store/contract/index.ts";
 

@@ -1,4 +1,4 @@
-/** What follows from an app's answer: a pure function of the run's state and of what came back. */
+/** Decides what follows from an app's response: a pure function of the run's state and the response. */
 
 import type { RunChange, RunState } from "../../store/contract/index.ts";
 import { type Answer, type AnswerOf, type CallFacts, entryOf, failedAttempt } from "./answers.ts";

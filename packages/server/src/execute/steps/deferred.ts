@@ -1,4 +1,4 @@
-/** Functions that a run defers: noted as steps while it goes on, started by an event of the service when it has ended. */
+/** Functions that a run defers: stored as steps while it runs, and started by an internal event when it has ended. */
 
 import { type EventIdGenerator, joinMembers, jsonMembers, type StepId, settleSessions } from "@inlet/protocol";
 import type { NewEvent, RunState, StepRecord, StepWrite } from "../../store/contract/index.ts";
@@ -10,7 +10,7 @@ const DEFERRED_EVENT = "inngest/deferred.schedule";
 
 type Known = Pick<StepRecord, "id" | "kind">;
 
-/** What is written for these operations: additions once, and what is dropped again. A sentence when there are too many. */
+/** The writes for these operations: new deferrals once, and aborted ones. A sentence if there are too many. */
 export function deferredSteps(
   known: readonly (Known & Partial<StepRecord>)[],
   operations: readonly Operation[],
@@ -29,7 +29,7 @@ export function deferredSteps(
   return [...added, ...again].map((step) => (dropped.has(step.id) ? { ...step, detail: null } : step));
 }
 
-/** The events that start what a run deferred. */
+/** The events that start the functions that a run deferred. */
 export function deferredEvents(state: RunState, parentId: string, eventIds: EventIdGenerator, now: number): NewEvent[] {
   const { run, steps } = state;
   return steps.flatMap((step): NewEvent[] => {

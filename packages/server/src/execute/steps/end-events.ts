@@ -1,4 +1,4 @@
-/** The internal events that report a run's end: failures and cancellations always, other ends when a function asks for them. */
+/** The internal events that report a run's end: failures and cancellations always, completions if a function subscribes to them. */
 
 import { type EnvironmentId, type EventIdGenerator, eventJson, type FunctionNo } from "@inlet/protocol";
 import type { EventBatch, NewEvent, RunEnd, RunError, RunState } from "../../store/contract/index.ts";
@@ -50,7 +50,7 @@ export function internalBatch(environmentId: EnvironmentId, receivedAt: number, 
 
 function endData(functionId: string, { run, events }: RunState, end: RunEnd): string {
   const texts = events().map(eventJson);
-  // The result of a run that failed is what its SDK said of the failure.
+  // The result of a failed run is the error reported by its SDK.
   const error = end.error && errorText(end.error);
   const outcome = error ? `"error":${error},"result":${end.output ?? error}` : `"result":${end.output}`;
   return [
@@ -61,7 +61,7 @@ function endData(functionId: string, { run, events }: RunState, end: RunEnd): st
   ].join(",");
 }
 
-/** SDKs look for the message under both names. */
+/** SDKs read the message under both names. */
 function errorText({ name, message, stack }: RunError): string {
   return JSON.stringify({ error: message, name, message, stack: stack ?? "" });
 }

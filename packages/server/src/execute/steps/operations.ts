@@ -1,4 +1,4 @@
-/** Step operations as SDKs answer with them: small fields as values, results in the SDK's own text. */
+/** Step operations as SDKs return them: small fields as values, results in the SDK's own text. */
 
 import { type JsonMember, type StepId, scanJson } from "@inlet/protocol";
 import type { RunError } from "../../store/contract/index.ts";
@@ -9,20 +9,20 @@ export interface Operation {
   id: StepId;
   /** For sleeps and waits of some SDKs, a parameter: the duration, the event. */
   name: string;
-  /** What people call the step. */
+  /** The display name of the step. */
   displayName: string;
   opts: Readonly<Record<string, unknown>>;
-  /** JSON text of `opts`, for what must be handed on as written. */
+  /** JSON text of `opts`, for values that must be passed on unchanged. */
   optsText: string | null;
   /** JSON text. */
   data: string;
   /** JSON text. */
   error: string | null;
-  /** When the step's code ran, by the app's clock; null when the SDK does not say. */
+  /** When the step's code ran, by the app's clock; null if the SDK does not say. */
   ran: { from: number; to: number } | null;
 }
 
-/** Null when the text is no operation or array of operations. */
+/** Null if the text is not an operation or array of operations. */
 export function readOperations(text: string): Operation[] | null {
   const scanned = scanJson(text);
   if (!scanned) return null;
@@ -60,23 +60,23 @@ function readOperation(text: string, members: readonly JsonMember[]): Operation 
 
 const NANOSECONDS_PER_MS = 1e6;
 
-/** A beginning and a duration, in nanoseconds. */
+/** A start and a duration, in nanoseconds. */
 function readTiming(timing: unknown): Operation["ran"] {
   const { a, b } = (typeof timing === "object" && timing !== null ? timing : {}) as { a?: unknown; b?: unknown };
   if (typeof a !== "number" || typeof b !== "number") return null;
   return { from: Math.floor(a / NANOSECONDS_PER_MS), to: Math.floor((a + b) / NANOSECONDS_PER_MS) };
 }
 
-/** When a step began and ended: what its SDK says, unless the app's clock is plainly wrong. `from` and `to` hold it for sure. */
+/** When a step began and ended: as its SDK says, unless the app's clock is obviously wrong. It must be between `from` and `to`. */
 export function stepTimes({ ran }: Operation, { from, to }: { from: number; to: number }): { startedAt: number; endedAt: number } {
   if (!ran || ran.from < from || ran.to < ran.from || ran.to > to) return { startedAt: from, endedAt: to };
   return { startedAt: ran.from, endedAt: ran.to };
 }
 
-/** Under which id an SDK reports the end of the function itself, where its answer brings deferred functions too. */
+/** The id under which an SDK reports the end of the function itself, if its response also contains deferred functions. */
 export const FUNCTION_STEP_ID = "0737c22d3bfae812339732d14d8c7dbd6dc4e09c" as StepId;
 
-/** Whether it is one that the function does not wait for. */
+/** Whether the function does not wait for it. */
 export function isDeferred({ op }: Operation): boolean {
   return op === "deferadd" || op === "deferabort";
 }
@@ -86,7 +86,7 @@ export function isFunctionError({ op, id }: Operation): boolean {
   return id === FUNCTION_STEP_ID && (op === "steperror" || op === "stepfailed");
 }
 
-/** Whether it brings the end of a step. */
+/** Whether it reports the end of a step. */
 export function isResult({ op }: Operation): boolean {
   return op === "step" || op === "steprun" || op === "stepfailed";
 }
@@ -102,17 +102,17 @@ export function runKind(operation: Operation): "run" | "send" | "wrap" {
   return operation.opts.type === "step.ai.wrap" ? "wrap" : "run";
 }
 
-/** A step of `group.parallel`: whichever is first, the function wants to know at once. */
+/** A step of `group.parallel`: the function must be called as soon as the first one ends. */
 export function isRacing({ opts }: Operation): boolean {
   return opts.parallelMode === "race";
 }
 
-/** What a function is given for a step that failed for good. */
+/** What a function receives for a step that failed permanently. */
 export function errorValue({ error }: Operation): string {
   return `{"error":${error ?? '{"name":"Error","message":"The step failed."}'}}`;
 }
 
-/** What an SDK says went wrong, made fit for people. */
+/** The error reported by an SDK, formatted for people. */
 export function readError(text: string | null, fallback: string): RunError {
   const value: unknown = text === null ? null : parsed(text);
   if (typeof value === "string") return { name: "Error", message: value };

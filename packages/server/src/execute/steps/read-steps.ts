@@ -1,4 +1,4 @@
-/** Goes through the step operations of one answer and gathers what they change. */
+/** Processes the step operations of one response and collects the changes. */
 
 import type { StepId } from "@inlet/protocol";
 import {
@@ -31,7 +31,7 @@ import { overLimit } from "./run-limits.ts";
 import { readSignal } from "./step-parameters.ts";
 import { waitSince } from "./wait-since.ts";
 
-/** Entries that move a run on, sooner or later. */
+/** Entries that advance the run, now or later. */
 const MOVING: ReadonlySet<string> = new Set(["call", "wake", "timeout"]);
 
 const NOTHING_TO_DO: RunError = {
@@ -54,7 +54,7 @@ export class OperationsReader {
   readonly #attempts: FailedAttempt[] = [];
   readonly #events: NonNullable<RunChange["events"]>[number][] = [];
   readonly #done = new Set<StepId>();
-  /** The function is to be called again even if steps it planned are under way. */
+  /** The function is to be called again even if steps it planned are in progress. */
   #asksAtOnce = false;
   #retry: { retryAt: number; attempt: number } | null = null;
   #fault: RunError | null = null;
@@ -124,14 +124,14 @@ export class OperationsReader {
     else this.#steps.push(...deferred);
   }
 
-  /** The state as the end of the run finds it. */
+  /** The state at the end of the run. */
   #withOwnSteps(): RunState {
     const own = this.#steps.map((step): StepRecord => ({ ...step, position: 0, donePosition: null }));
     const others = this.#state.steps.filter(({ id }) => !own.some((step) => step.id === id));
     return { ...this.#state, steps: [...others, ...own] };
   }
 
-  /** The function itself failed, and said so beside what it defers. */
+  /** The function itself failed, and its response also contains deferred functions. */
   #failFunction(operation: Operation): RunChange {
     const { attempt, stepId } = entryOf(this.#state, this.#facts);
     const { retries, retryAt, now, endEvents } = this.#facts;
@@ -143,11 +143,11 @@ export class OperationsReader {
     return { attempts, ...failRun(this.#withOwnSteps(), error, now, endEvents, operation.error) };
   }
 
-  /** Steps under way are reported again whenever the function is called; only a result is news. */
+  /** Steps in progress are reported again on every call of the function; only a result is new. */
   #isUnderWay({ id, endedAt, status }: StepRecord, operation: Operation): boolean {
     if (endedAt !== null) return true;
     if (isResult(operation) || operation.op === "steperror") return false;
-    // One that failed where it was found, and is now to be run by itself.
+    // A step that failed where it was found, and is now to be run in its own call.
     const isToBePlanned = status === "running" && operation.op === "stepplanned";
     return !isToBePlanned || this.#state.entries.some(({ kind, stepId }) => kind === "call" && stepId === id);
   }
@@ -212,7 +212,7 @@ export class OperationsReader {
     this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: expiresAt });
   }
 
-  /** The service makes the request, as it calls apps for steps. */
+  /** The service makes the request, in the same way as it calls apps for steps. */
   #request(operation: Operation): void {
     const request = readGateway(operation);
     if (typeof request === "string") return this.#refuse(operation, request);
@@ -255,7 +255,7 @@ export class OperationsReader {
     this.#steps.push({ id, name: displayName, ...fresh, ...change });
   }
 
-  /** After a step is done the function is asked again; after operations that only begin something it is left alone. */
+  /** After a step has ended, the function is called again; after operations that only start something it is not. */
   #next(): RunChange {
     const plannedNow = this.#steps.filter(({ status }) => status === "planned").length;
     const isProgress = this.#done.size > 0 || this.#entries.length > 0 || this.#isOutdated();
@@ -276,24 +276,24 @@ export class OperationsReader {
     return this.#state.entries.some(({ kind, no }) => kind === "call" && no !== this.#facts.entry.no);
   }
 
-  /** Everything that moves the run on has an entry. */
+  /** Everything that advances the run has an entry. */
   #othersAreUnderWay(): boolean {
     return this.#state.entries.some(({ kind, no }) => no !== this.#facts.entry.no && MOVING.has(kind));
   }
 
-  /** The call was for one planned step, and brought neither its end nor its error. */
+  /** The call was for one planned step, and returned neither its end nor its error. */
   #leavesItsStepOpen(): boolean {
     const { stepId } = entryOf(this.#state, this.#facts);
     if (stepId === null || this.#retry || this.#done.has(stepId)) return false;
     return this.#state.steps.some(({ id, endedAt }) => id === stepId && endedAt === null);
   }
 
-  /** Steps ended while the app worked on its answer: it could not know of them, and is asked again. */
+  /** Steps ended during the call, without the app knowing: it is called again. */
   #isOutdated(): boolean {
     return this.#state.steps.filter(({ endedAt }) => endedAt !== null).length > this.#facts.stepsGiven;
   }
 
-  /** The function neither ended nor asked for anything new: it is called again, as often as one that failed. */
+  /** The function neither ended nor requested anything new: it is called again, as often as after a failure. */
   #stuck(): RunChange {
     const { attempt, stepId } = entryOf(this.#state, this.#facts);
     const { fetchesState, retries, retryAt, now, endEvents } = this.#facts;

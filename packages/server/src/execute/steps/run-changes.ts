@@ -1,20 +1,20 @@
 /**
- * How a run changes: pure functions from its state to what is written.
+ * How a run changes: pure functions from its state to the writes.
  *
  *   queued ──▶ running ──▶ completed | failed          cancelled from every state that is not an end
  *                │  ▲
  *                ▼  │
  *         sleeping | waiting
  *
- * A run is running while a call is under way or due, waiting while every branch of it waits for an event or another run,
- * sleeping while all it has left are timers. Its steps go from open (planned, running, sleeping, waiting) to completed or
+ * A run is running while a call is in progress or due, waiting while every branch of it waits for an event or another run,
+ * and sleeping while only timers are left. Its steps go from open (planned, running, sleeping, waiting) to completed or
  * failed, once.
  */
 
 import type { StepId } from "@inlet/protocol";
 import type { EventBatch, NewEntry, RunChange, RunEnd, RunError, RunState, RunStatus, StepRecord } from "../../store/contract/index.ts";
 
-/** The events that report a run's end, with the runs these start in turn. */
+/** The events that report a run's end, with the runs they start. */
 export type EndEvents = (state: RunState, end: RunEnd) => EventBatch[];
 
 export const DISCOVERY: NewEntry = { kind: "call", stepId: null };
@@ -29,27 +29,27 @@ export interface StepResult {
   value: string;
 }
 
-/** A step that waited is done: for its time, its event or the run it invoked. Done already: nothing changes. */
+/** A waiting step has ended: by timeout, or because its event or invoked run has arrived. No change if it had already ended. */
 export function resolveStep(state: RunState, { id, status, value }: StepResult, now: number): RunChange {
   const step = state.steps.find((candidate) => candidate.id === id);
   if (!step || !isOpen(step)) return {};
   const done = { ...step, status, value, endedAt: now };
-  // Waits are what functions race their steps against: a timeout must not have to wait for the step it limits.
+  // Functions race waits against their steps: a timeout must not have to wait for the step it limits.
   return { steps: [done], settled: [id], ...goOn(state, { done: new Set([id]), added: [], plannedNow: 0, asksAtOnce: true }) };
 }
 
 export interface GoOnParams {
   done: ReadonlySet<StepId>;
-  /** Entries for what was found beside. */
+  /** Entries for operations found in the same response. */
   added: readonly NewEntry[];
-  /** How many steps were planned beside. */
+  /** How many steps were planned in the same response. */
   plannedNow: number;
   asksAtOnce: boolean;
 }
 
 /**
- * What comes next after some steps are done: the function is called again to find out, unless steps it planned are still under
- * way and its SDK wants to be called once for all of them.
+ * What follows after steps have ended: the function is called again, unless steps it planned are still in progress
+ * and its SDK wants to be called once for all of them.
  */
 export function goOn(state: RunState, { done, added, plannedNow, asksAtOnce }: GoOnParams): RunChange {
   const isSettled = plannedNow === 0 && !state.steps.some(({ id, status }) => status === "planned" && !done.has(id));
@@ -61,7 +61,7 @@ export function goOn(state: RunState, { done, added, plannedNow, asksAtOnce }: G
   };
 }
 
-/** What a run is, seen from outside, when nothing of it is being called. */
+/** The status of a run while none of its calls is in progress. */
 export function restingStatus(steps: readonly Pick<StepRecord, "status" | "endedAt">[]): RunStatus {
   const open = steps.filter(({ endedAt }) => endedAt === null);
   if (open.some(({ status }) => status === "waiting")) return "waiting";
@@ -72,7 +72,7 @@ export function completeRun(state: RunState, output: string, now: number, endEve
   return endRun(state, { status: "completed", endedAt: now, output, error: null }, endEvents);
 }
 
-/** `output` is what the SDK answered with, if it did. */
+/** `output` is the SDK's response, if any. */
 export function failRun(state: RunState, error: RunError, now: number, endEvents: EndEvents, output: string | null = null): RunChange {
   return endRun(state, { status: "failed", endedAt: now, output, error }, endEvents);
 }

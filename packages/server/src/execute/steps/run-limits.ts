@@ -1,11 +1,11 @@
-/** How large a run may become. */
+/** The maximum size of a run. */
 
 import type { RunError, RunState, StepWrite } from "../../store/contract/index.ts";
 
 export const STEPS_MAX = 1_000;
 export const STATE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Why the run may not be given these steps; null when it may. */
+/** Why these steps cannot be added to the run; null if they can. */
 export function overLimit({ run, steps }: RunState, added: readonly StepWrite[]): RunError | null {
   const count = steps.length + added.filter(({ id }) => !steps.some((step) => step.id === id)).length;
   if (count > STEPS_MAX) return limitError(`it has more than ${STEPS_MAX} steps`);

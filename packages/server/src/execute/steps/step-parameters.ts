@@ -1,4 +1,4 @@
-/** Reads what sleeps, waits and invocations ask for. SDKs put it in different places. */
+/** Reads the parameters of sleeps, waits and invocations, which SDKs put in different fields. */
 
 import {
   type EnvironmentId,
@@ -19,7 +19,7 @@ const LONGEST_MS = 366 * 86_400_000;
 const INVOKE_TIMEOUT_MS = 365 * 86_400_000;
 const CARRIED_FIELDS: readonly string[] = ["user", "v", "meta"];
 
-/** A duration, or an instant, from now; a sentence when it is neither. */
+/** A duration from now, or a time; a sentence if it is neither. */
 export function readSleep({ name, opts }: Operation, now: number): number | string {
   const given = typeof opts.duration === "string" ? opts.duration : name;
   const until = readEnd(given, now);
@@ -55,7 +55,7 @@ export function readSignal({ name, opts }: Operation, now: number): SignalFields
   return { signal, expiresAt, onConflict: opts.conflict === "replace" ? "replace" : "fail" };
 }
 
-/** The published SDKs write what is shorter than a second as nothing at all. */
+/** The published SDKs write durations shorter than a second as an empty text. */
 function readEnd(text: string, now: number): number | null {
   if (text === "") return now;
   const duration = parseDuration(text);
@@ -65,12 +65,12 @@ function readEnd(text: string, now: number): number | null {
 
 export interface InvokeParts {
   eventIds: EventIdGenerator;
-  /** The run, or the request for one, that the event starts. Null when there is no such function in the environment. */
+  /** The run, or the start request, that the event causes. Null if there is no such function in the environment. */
   start(environmentId: EnvironmentId, functionId: string, event: NewEvent, now: number): { run: NewRun } | { start: NewStart } | null;
   functionId(no: FunctionNo): string;
 }
 
-/** Starts the other function with an event of its own, in the transaction that notes that this step waits for it. */
+/** Starts the other function with an event, in the transaction that stores the wait of this step. */
 export function readInvocation(parts: InvokeParts, operation: Operation, state: RunState, now: number): Invocation | string {
   const { run } = state;
   const { opts } = operation;
@@ -94,7 +94,7 @@ export function readInvocation(parts: InvokeParts, operation: Operation, state: 
   return { childRunId, expiresAt: timeout, events: [internalBatch(run.environmentId, now, [started])] };
 }
 
-/** The caller's data as it was written, and where it came from; `user`, `v` and `meta` go with it. */
+/** The caller's data as written, and where it came from, with `user`, `v` and `meta`. */
 function invokedEvent({ optsText }: Operation, origin: string): Pick<NewEvent, "data" | "extras"> {
   const payload = optsText === null ? null : memberText(optsText, "payload");
   if (payload === null || !payload.startsWith("{")) return { data: invokedData(null, origin), extras: null };
@@ -117,7 +117,7 @@ function memberText(text: string, key: string): string | null {
   return member ? text.slice(member.start, member.end).trim() : null;
 }
 
-/** What a step is given whose time ran out: nothing for a wait, an error for an invocation. */
+/** The result of a step that timed out: null for a wait, an error for an invocation. */
 export function timeoutValue(kind: string): { status: "completed" | "failed"; value: string } {
   if (kind !== "invoke") return { status: "completed", value: "null" };
   const error = { name: "InvocationTimeout", message: "The function invoked did not end in time." };

@@ -1,4 +1,4 @@
-/** What follows when an entry is due that calls no app: a sleep or a wait is over, or a run has taken too long. A pure function. */
+/** Decides what follows when an entry that calls no app is due: a sleep or wait is over, or a run exceeded a timeout. A pure function. */
 
 import { eventJson } from "@inlet/protocol";
 import type { ClaimedEntry, RunChange, RunEnd, RunState, StepRecord, StoredEvent } from "../../store/contract/index.ts";
@@ -29,7 +29,7 @@ export function timerChange(entry: ClaimedEntry, state: RunState, facts: TimerFa
       return step ? resolveStep(state, { id: step.id, ...timeoutValue("sleep") }, now) : {};
     default:
       if (entry.outcome && "fault" in entry.outcome) return failRun(state, entry.outcome.fault, now, endEvents);
-      // An event ends a wait after it was received, so that the next wait does not take the same event.
+      // An event ends a wait after its receipt, so that the next wait does not match the same event.
       return step ? resolveStep(state, waitResult(entry, step, facts), Math.max(now, (facts.event?.receivedAt ?? 0) + 1)) : {};
   }
 }
@@ -45,7 +45,7 @@ function waitResult(
   return { id, ...timeoutValue(kind) };
 }
 
-/** What a step is given that invoked a run. */
+/** The result of a step that invoked a run. */
 function invokedValue(end: RunEnd | null): Pick<StepResult, "status" | "value"> {
   if (end?.status === "completed") return { status: "completed", value: `{"data":${end.output}}` };
   const error = end?.error ?? { name: "InvocationLost", message: "The run that was invoked was removed before its result was read." };

@@ -1,9 +1,9 @@
 /**
- * Since when events count for a wait: since the step before it ended. Which step that was follows from what the call could know: the
- * results it was given, those it handed in itself, and those its answer brings. A step that ended while the app worked, by its time,
- * by an event or in another call, is not the one before.
+ * From which time on a wait sees events: from the end of the step before it. Which step that was is determined by what the call could
+ * know: the results it included, its own checkpoints, and the results in its response. A step that ended during the call, by
+ * timeout, by an event or in another call, is not the one before.
  *
- * A step that sends events may be answered before its own end is known here, so after one of these events count since it began,
+ * A step that sends events may receive a reply before its own end is stored, so after such a step, events count from its start,
  * which is when the step before it ended.
  */
 
@@ -13,11 +13,11 @@ type Step = Pick<StepRecord, "kind" | "endedAt">;
 
 export interface WaitingCall {
   run: Pick<RunRecord, "startedAt" | "isParallel">;
-  /** Of the run, when the answer is decided on. */
+  /** Of the run, when the response is processed. */
   steps: readonly (Step & Pick<StepRecord, "donePosition">)[];
-  /** That the same answer brought. */
+  /** Steps in the same response. */
   ownSteps: readonly Step[];
-  /** How many results the call was given. */
+  /** How many results the call included. */
   stepsGiven: number;
   /** When the call began. */
   startedAt: number;

@@ -3,7 +3,7 @@
 import type { Scope, Value } from "./values.ts";
 
 export interface CelFunction {
-  /** With how many arguments it can be called: as `f(a, b)`, and as `a.f(b)`, whose `a` counts. Absent: cannot be called so. */
+  /** The number of arguments: as `f(a, b)`, and as `a.f(b)`, where `a` counts. Absent: it cannot be called that way. */
   readonly plain?: readonly number[];
   readonly method?: readonly number[];
   readonly call: (args: readonly Value[], scope: Scope) => Value;

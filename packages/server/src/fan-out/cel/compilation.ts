@@ -5,17 +5,17 @@ import { fault, kindOf, type Scope, type Value } from "./values.ts";
 
 export type Evaluate = (scope: Scope) => Value;
 
-/** What is known while compiling. `nodes` counts those compiled so far. */
+/** The state of the compiler. `nodes` counts the nodes compiled so far. */
 export interface Compilation {
   readonly text: string;
   readonly locals: ReadonlyMap<string, number>;
   readonly counts: { nodes: number; locals: number };
   usesAsync: boolean;
-  /** Fields of the event that are variables too; then a comparison that has no value is false. Absent: neither. */
+  /** Fields of the event that are also variables; a comparison without a value is then false. Absent: neither. */
   readonly roots?: ReadonlySet<string>;
 }
 
-/** Compiles a node and all below it. */
+/** Compiles a node and its children. */
 export type CompileNode = (node: ASTNode, compilation: Compilation) => Evaluate;
 
 export function truthOf(value: Value): boolean {

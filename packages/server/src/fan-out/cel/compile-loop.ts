@@ -1,4 +1,4 @@
-/** The macros of CEL that loop over a list, or over the keys of an object. Each round is charged for what it computes. */
+/** The macros of CEL that loop over a list, or over the keys of an object. Each iteration is charged for its work. */
 
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { type Compilation, type CompileNode, type Evaluate, truthOf } from "./compilation.ts";
@@ -44,7 +44,7 @@ export function compileLoop(name: string, args: readonly ASTNode[], compilation:
   };
 }
 
-/** As with || and &&, a decisive element makes up for others that have no value. */
+/** As with || and &&, a decisive element outweighs others that have no value. */
 function finds(decisive: boolean, elements: readonly Value[], isTrue: (element: Value) => boolean, scope: Scope): boolean {
   let failure: Fault | null = null;
   for (const element of elements) {

@@ -1,9 +1,9 @@
 /**
- * Turns the tree of a parsed expression into functions that compute it.
+ * Compiles the syntax tree of an expression to functions that evaluate it.
  *
- * Parsing is the library's; evaluation is ours. The library's evaluator keeps every type of nested
- * list and map it meets for ever, so events could fill the memory; it does not bound the work of loops; it knows a list by its
- * first element, so that `1 in ["a", 1]` fails; and it refuses `event.data.amount * 2`.
+ * The library parses; our own code evaluates. The library's evaluator keeps every type of nested
+ * list and map it meets forever, so events could fill the memory; it does not bound the work of loops; it infers the type of a list from
+ * its first element, so that `1 in ["a", 1]` fails; and it refuses `event.data.amount * 2`.
  */
 
 import type { ASTNode } from "@marcbachmann/cel-js";
@@ -14,7 +14,7 @@ import { compilePattern, FUNCTIONS, matches, textOf } from "./functions.ts";
 import { BINARY_OPERATORS, isEqual, negate } from "./operators.ts";
 import { absorbed, type Fault, fault, isList, isMap, kindOf, MissingField, type Scope, type Value, type ValueMap } from "./values.ts";
 
-/** Throws a Fault for what has no meaning: an unknown variable or function, a regular expression that is none. */
+/** Throws a Fault for an invalid expression: an unknown variable or function, or an invalid regular expression. */
 export function compileNode(node: ASTNode, compilation: Compilation): Evaluate {
   compilation.counts.nodes++;
   switch (node.op) {
@@ -57,7 +57,7 @@ export function compileNode(node: ASTNode, compilation: Compilation): Evaluate {
 
 function compileLiteral(value: unknown): Evaluate {
   if (value instanceof Uint8Array) fault("bytes have no counterpart in JSON");
-  // An unsigned int is an object that has its value.
+  // An unsigned int is an object that contains its value.
   const literal = (typeof value === "object" && value !== null ? value.valueOf() : value) as Value;
   return () => literal;
 }
@@ -104,7 +104,7 @@ function compileIndex(of: ASTNode, at: ASTNode, compilation: Compilation): Evalu
   };
 }
 
-/** `decisive` is the truth that decides without the other side: even when that other side is a fault. */
+/** `decisive` is the value that decides without the other side, even if the other side is a fault. */
 function compileLogical([left, right]: readonly ASTNode[], decisive: boolean, compilation: Compilation): Evaluate {
   const first = compileNode(left as ASTNode, compilation);
   const second = compileNode(right as ASTNode, compilation);
@@ -130,7 +130,7 @@ function compileChoice([condition, yes, no]: readonly ASTNode[], compilation: Co
 
 function compileMap(entries: readonly (readonly [ASTNode, ASTNode])[], compilation: Compilation): Evaluate {
   const compiled = entries.map(([key, value]) => [compileNode(key, compilation), compileNode(value, compilation)] as const);
-  // Made from entries: a key may be __proto__.
+  // Built from entries: a key may be __proto__.
   return (scope) => Object.fromEntries(compiled.map(([key, value]) => [textOf(key(scope)), value(scope)])) as ValueMap;
 }
 
@@ -149,7 +149,7 @@ function compileBinary(node: ASTNode, compilation: Compilation): Evaluate {
   };
 }
 
-/** A field that is not there is a fault, also for == and !=. */
+/** A missing field is a fault, also for == and !=. */
 function compileComparison(node: ASTNode, compilation: Compilation): Evaluate {
   if (node.op !== "==" && node.op !== "!=") return compileOperator(node, compilation);
   const [left, right] = node.args.map((operand) => compileNode(operand, compilation)) as [Evaluate, Evaluate];
@@ -164,7 +164,7 @@ function compileOperator(node: ASTNode, compilation: Compilation): Evaluate {
   return (scope) => operator(left(scope), right(scope), scope);
 }
 
-/** A field that is not there equals null and nothing else: not another one that is not there. Inngest's apps count on that. */
+/** A missing field equals null and nothing else, not even another missing field. Apps written for Inngest rely on that. */
 function compileEquality(operands: readonly ASTNode[], expected: boolean, compilation: Compilation): Evaluate {
   const [left, right] = operands.map((operand) => orMissing(operand, compileNode(operand, compilation))) as [OrMissing, OrMissing];
   return (scope) => {
@@ -204,13 +204,13 @@ function compileCall(name: string, args: readonly ASTNode[], form: "plain" | "me
     );
 }
 
-/** A pattern that stands in the expression is compiled with it: once, and refused early when it is wrong. */
+/** A literal pattern is compiled with the expression: once, and refused early if it is invalid. */
 function compileMatches(subject: Evaluate, written: unknown): Evaluate {
   const pattern = compilePattern(textOf(written as Value));
   return (scope) => matches(textOf(subject(scope)), pattern, scope);
 }
 
-/** Whether the last field is there; a fault when one before it is not. */
+/** Whether the last field exists; a fault if one before it does not. */
 function compileHas(args: readonly ASTNode[], compilation: Compilation): Evaluate {
   const field = args[0];
   if (args.length !== 1 || field?.op !== ".") return fault("has needs a field, such as has(event.data.user)");

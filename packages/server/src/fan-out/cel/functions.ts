@@ -1,6 +1,6 @@
 /**
- * The functions an expression may call: those of CEL's standard library that mean something for JSON, and the string functions of
- * its usual extension. `matches` runs on RE2, as CEL wants it: its time grows with the text, never explodes.
+ * The functions that expressions can call: those of CEL's standard library that make sense for JSON, and the string functions of
+ * its usual extension. `matches` runs on RE2, as CEL requires: its time is linear in the text.
  */
 
 import { RE2JS } from "re2js";
@@ -25,7 +25,7 @@ export const FUNCTIONS: ReadonlyMap<string, CelFunction> = new Map<string, CelFu
       method: [1],
       call: ([text], scope) => scanned(text, scope).replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
     },
-    // What Inngest adds to CEL; apps written for it use these.
+    // Inngest's additions to CEL, used by apps written for it.
     lowercase: { plain: [1], call: ([text], scope) => scanned(text, scope).toLowerCase() },
     uppercase: { plain: [1], call: ([text], scope) => scanned(text, scope).toUpperCase() },
     trim: { method: [1], call: ([text], scope) => scanned(text, scope).trim() },
@@ -45,7 +45,7 @@ export const FUNCTIONS: ReadonlyMap<string, CelFunction> = new Map<string, CelFu
   } satisfies Record<string, CelFunction>),
 );
 
-/** Throws a Fault when RE2 does not take it. */
+/** Throws a Fault if RE2 does not accept it. */
 export function compilePattern(pattern: string): RE2JS {
   if (pattern.length > PATTERN_LENGTH_MAX) fault(`a regular expression is at most ${PATTERN_LENGTH_MAX} characters long`);
   try {
@@ -64,14 +64,14 @@ export function textOf(value: Value | undefined): string {
   return typeof value === "string" ? value : fault(`a string is needed, not ${kindOf(value ?? null)}`);
 }
 
-/** A text that a function goes through from end to end. */
+/** A text that a function reads completely. */
 function scanned(value: Value | undefined, scope: Scope): string {
   const text = textOf(value);
   charge(scope, text.length >> 6);
   return text;
 }
 
-/** Strings are measured in code points, as CEL says. */
+/** Strings are measured in code points, as CEL specifies. */
 function sizeOf(value: Value, scope: Scope): bigint {
   if (typeof value === "string") {
     charge(scope, value.length >> 4);
@@ -98,7 +98,7 @@ function substring(text: string, from: Value | undefined, to: Value | undefined)
 }
 
 function replaceAll(text: string, from: string, to: string, scope: Scope): string {
-  // An empty `from` is found before every character.
+  // An empty `from` matches before every character.
   charge(scope, text.length * (to.length + 1));
   return text.replaceAll(from, () => to);
 }

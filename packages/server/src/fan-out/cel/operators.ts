@@ -1,6 +1,6 @@
 /**
- * Operators of expressions. Numbers of JSON are doubles and whole numbers in an expression are ints; CEL refuses to calculate with
- * one of each, which would make `event.data.amount * 2` a fault. Here a mixed calculation is one of doubles.
+ * Operators of expressions. JSON numbers are doubles, and whole numbers in an expression are ints. CEL refuses to mix
+ * them, which would make `event.data.amount * 2` a fault. Here, mixed arithmetic uses doubles.
  */
 
 import { charge, fault, isList, isMap, isNumber, kindOf, type Scope, Span, type Value } from "./values.ts";

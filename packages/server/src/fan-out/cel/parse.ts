@@ -1,8 +1,8 @@
-/** The syntax of expressions: CEL, as the library reads it. */
+/** The syntax of expressions: CEL, as parsed by the library. */
 
 import { type ASTNode, Environment } from "@marcbachmann/cel-js";
 
-// Its limits on depth and number of nodes are generous for the few characters an expression may have.
+// The library's limits on depth and number of nodes are generous for the length that an expression may have.
 const parser = new Environment({ homogeneousAggregateLiterals: false });
 
 /** Throws the library's ParseError, which has a `summary` and a `range`. */

@@ -1,17 +1,17 @@
-/** Points in time and lengths of time in expressions. Calendar fields are in UTC. */
+/** Timestamps and durations in expressions. Calendar fields are in UTC. */
 
 import { parseDuration } from "@inlet/protocol";
 import type { CelFunction } from "./cel-function.ts";
 import { fault, kindOf, Span, type Value } from "./values.ts";
 
-/** RFC 3339, as CEL wants it; Date takes more, and takes a time without zone for a local one. */
+/** RFC 3339, as CEL specifies; Date accepts more, and treats a time without zone as local. */
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 const DAY_MS = 86_400_000;
 
 export const TIME_FUNCTIONS: Readonly<Record<string, CelFunction>> = {
   timestamp: { plain: [1], call: ([value = null]) => toTimestamp(value) },
   duration: { plain: [1], call: ([value = null]) => toSpan(value) },
-  // What Inngest adds to CEL.
+  // Inngest's additions to CEL.
   date: { plain: [1], call: ([value = null]) => toTimestamp(value) },
   now: { plain: [0], call: (_args, scope) => new Date(scope.nowMs) },
   now_plus: { plain: [1], call: ([length = null], scope) => new Date(scope.nowMs + toSpan(length).ms) },
@@ -32,7 +32,7 @@ function calendarField(read: (date: Date) => number): CelFunction {
   return { method: [1], call: ([value = null]) => (value instanceof Date ? BigInt(read(value)) : notATime(value)) };
 }
 
-/** Of a length of time: all of it, in that unit. */
+/** The whole duration in that unit. */
 function clockField(read: (date: Date) => number, unitMs: number): CelFunction {
   return {
     method: [1],
@@ -47,7 +47,7 @@ function notATime(value: Value): never {
   return fault(`a timestamp is needed, not ${kindOf(value)}`);
 }
 
-/** A number is taken as the event's `ts` is given: milliseconds. */
+/** A number is in milliseconds, like the event's `ts`. */
 function toTimestamp(value: Value): Date {
   if (value instanceof Date) return value;
   const date = typeof value === "string" && RFC_3339.test(value) ? new Date(value) : typeof value === "number" ? new Date(value) : null;

@@ -1,6 +1,6 @@
 /**
- * What an expression computes with: JSON values as JSON.parse makes them, whole numbers written in the expression (bigint, which
- * CEL calls int), points in time and lengths of time.
+ * The values of expressions: JSON values as JSON.parse creates them, whole numbers written in the expression (bigint, which
+ * CEL calls int), timestamps and durations.
  */
 
 export type Value = null | boolean | string | number | bigint | Date | Span | readonly Value[] | ValueMap;
@@ -9,7 +9,7 @@ export interface ValueMap {
   readonly [key: string]: Value;
 }
 
-/** A length of time. */
+/** A duration. */
 export class Span {
   readonly ms: number;
 
@@ -19,8 +19,8 @@ export class Span {
 }
 
 /**
- * Thrown where an expression has no value: a field is missing, types do not fit. Not an Error, because that is what happens to most
- * events that do not match, and an Error costs microseconds for a stack trace nobody reads.
+ * Thrown if an expression has no value: a field is missing, or types do not match. Not an Error, because this happens for most
+ * events that do not match, and creating a stack trace is expensive.
  */
 export class Fault {
   readonly message: string;
@@ -30,14 +30,14 @@ export class Fault {
   }
 }
 
-/** The fault of a field that is not there. */
+/** The fault of a missing field. */
 export class MissingField extends Fault {}
 
 export function fault(message: string): never {
   throw new Fault(message);
 }
 
-/** What one evaluation works on. `locals` are the variables of exists, map and the like, by their number in the expression. */
+/** The input of one evaluation. `locals` are the variables of exists, map and the like, by their number in the expression. */
 export interface Scope {
   readonly event: Value;
   readonly async: Value | undefined;
@@ -48,7 +48,7 @@ export interface Scope {
 
 /**
  * One unit is about the work of one node, 64 characters of plain text or one character of a regular expression.
- * Loops over what an event carries must not hold up the service, whatever the event carries.
+ * Loops over event data must not block the service, whatever the event contains.
  */
 export const COST_MAX = 1_000_000;
 
@@ -57,7 +57,7 @@ export function charge(scope: Scope, cost: number): void {
   if (scope.costLeft < 0) fault("the expression takes too much work on an event of this size");
 }
 
-/** A fault that another operand may make up for; what else was thrown, or the end of the budget, goes on. */
+/** Returns a fault that another operand may outweigh; any other error, or the end of the budget, is rethrown. */
 export function absorbed(error: unknown, scope: Scope): Fault {
   if (error instanceof Fault && scope.costLeft >= 0) return error;
   throw error;

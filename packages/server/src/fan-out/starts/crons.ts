@@ -2,14 +2,14 @@
 
 import { Cron } from "croner";
 
-/** Null when the schedule is over, or is none. */
+/** Null if the schedule has ended or is invalid. */
 export function nextTick(cron: string, now: number): number | null {
   return scheduleOf(cron)?.nextRun(new Date(now))?.getTime() ?? null;
 }
 
-/** The tick that is due at this time, or was last: however late a tick is worked on, and however often, it is the same one. */
+/** The tick that is due at this time, or the last one: however late and however often a tick is processed, it is the same one. */
 export function tickAt(cron: string, now: number): number {
-  // croner looks at whole seconds, and for what lies before the one it is given.
+  // croner works with whole seconds, and looks strictly before the given one.
   return (
     scheduleOf(cron)
       ?.previousRuns(1, new Date(now + 1_000))[0]
@@ -17,7 +17,7 @@ export function tickAt(cron: string, now: number): number {
   );
 }
 
-/** What is wrong with a schedule, or null. */
+/** The fault of a schedule, or null. */
 export function cronFault(cron: string): string | null {
   try {
     parse(cron);

@@ -1,16 +1,17 @@
 /**
- * Whether and when a function with rules about its starts is started for an event: a pure function of what the rules remember.
+ * Whether and when a function with rules about its starts is started for an event: a pure function of the stored state of the rules.
  *
- *   rate limit ── too many ──▶ dropped          debounce, batch ──▶ gathered, started when due or full
+ *   rate limit ── too many ──▶ dropped          debounce, batch ──▶ collected, started when due or full
  *        │                                            │
  *        └──────────▶ singleton ── one is active ──▶ dropped, or the other is cancelled
  *                         │
- *                      started: where it is throttled, the run waits at its gate (lanes.ts)
+ *                      started: if it is throttled, the run waits in its gate (lanes.ts)
  *
- * A key that is null, false or without a value for an event limits nothing: neither rate limit, debounce nor singleton then hold. A batch
- * limits nothing anyway: events without a key are gathered together.
+ * A key that is null, false or without a value for an event limits nothing: rate limit, debounce and singleton then do not apply. A batch
+ * limits nothing anyway: events without a key are collected together.
  *
- * A function that another one invokes is started for that one alone: it is not gathered, and if it is not started the other learns why.
+ * A function that another one invokes is started for that one alone: the event is not collected, and if no run is started, the invoker is
+ * told why.
  */
 
 import type { RunNo } from "@inlet/protocol";
@@ -28,13 +29,13 @@ import type { FunctionConfig } from "../function-config.ts";
 import { rateCheck, rateForgetAt, rateLimitRate } from "../gcra.ts";
 import { keyText, limitsNothing } from "../lanes.ts";
 
-/** What is gathered for one key: events by their sequence in the store. */
+/** What is collected for one key: events by sequence number. */
 interface Gathering {
   sequences: number[];
   bytes: number;
   ts: number;
   dueAt: number;
-  /** A debounce is over by then, whatever comes. */
+  /** A debounce ends by then, whatever arrives. */
   deadline: number | null;
 }
 
@@ -51,7 +52,7 @@ export interface StartFacts {
   newRun(event: StoredEvent, dueAt: number): NewRun;
 }
 
-/** The marks whose values decideStart and decideGathered are given, in this order. */
+/** The marks whose values decideStart and decideGathered receive, in this order. */
 export function marksOf({ rateLimit, debounce, batch, singleton }: FunctionConfig, value: EventValue): MarkKey[] {
   const text = (key: string | null) => (key === null ? "" : keyText(key, value));
   return [
@@ -64,11 +65,11 @@ export function marksOf({ rateLimit, debounce, batch, singleton }: FunctionConfi
 
 const [RATE, DEBOUNCE, BATCH, SINGLETON] = [0, 1, 2, 3] as const;
 
-/** An event asks for a start. */
+/** An event requests a start. */
 export function decideStart(keys: readonly MarkKey[], state: FunctionStartState, facts: StartFacts): FunctionStartChange {
   const { config, value, now } = facts;
   const marks: MarkWrite[] = [];
-  // Many events of a batch are one run: they are not counted against the rate of runs.
+  // Many events of a batch are one run: they do not count against the rate limit of runs.
   if (config.rateLimit && !config.batch && !limitsNothing(config.rateLimit.key, keys[RATE]?.key)) {
     const outcome = rateCheck({ tat: numberIn(state.marks[RATE]) }, now, rateLimitRate(config.rateLimit));
     if (!outcome.allowed) return notStarted(facts, "it has been started as often as its rate limit allows");
@@ -85,8 +86,8 @@ export type GatheringKind = "debounce" | "batch";
 const INDEX_OF: Readonly<Record<GatheringKind, number>> = { debounce: DEBOUNCE, batch: BATCH };
 
 /**
- * What was gathered under a key is due. `facts.event` is the first of it, looked up a moment ago: if that is not so any more, or
- * the time was moved, the entry comes again.
+ * A batch or debounce is due. `facts.event` is its first event, which was looked up before the transaction: if that has changed, or
+ * the time was moved, the entry is due again.
  */
 export function decideGathered(
   kind: GatheringKind,
@@ -102,7 +103,7 @@ export function decideGathered(
   return withMarks([forgotten(key)], begin(keys, state, facts, state.events(gathering.sequences)));
 }
 
-/** The gathering was gone, or its events, when it was looked up; unless a new one has begun meanwhile, nothing is left to do. */
+/** The batch or debounce, or its events, no longer existed when it was looked up. Unless a new one has begun, nothing is left to do. */
 export function decideLostGathering(key: MarkKey, state: FunctionStartState): FunctionStartChange {
   const gathering = gatheringIn(state.marks[0]);
   if (!gathering) return {};
@@ -114,7 +115,7 @@ function gatherAgain(key: MarkKey, { sequences, dueAt }: Gathering): FunctionSta
   return { gather: { key: subjectOf(key), dueAt, since: sequences[0] as number } };
 }
 
-/** The first of the events gathered, as a mark's value says. */
+/** The first of the collected events, from a mark's value. */
 export function firstGathered(markValue: string | null): number | null {
   return gatheringIn(markValue)?.sequences[0] ?? null;
 }
@@ -147,7 +148,7 @@ function batched(keys: readonly MarkKey[], state: FunctionStartState, facts: Sta
   return before ? { marks } : { marks, gather: { key: subjectOf(key), dueAt, since: event.sequence } };
 }
 
-/** The batch once the event is in it. */
+/** The batch including the event. */
 function batchWith(marks: FunctionStartState["marks"], { config, event }: StartFacts) {
   const before = gatheringIn(marks[BATCH]);
   const sequences = [...(before?.sequences ?? []), event.sequence];
@@ -156,19 +157,19 @@ function batchWith(marks: FunctionStartState["marks"], { config, event }: StartF
   return { before, sequences, bytes, isFull };
 }
 
-/** The events that decideStart asks for: those of a batch that the event makes full. */
+/** The events that decideStart needs: those of a batch that the event completes. */
 export function eventsToStart(marks: FunctionStartState["marks"], facts: StartFacts): readonly number[] {
   if (!facts.config.batch) return [];
   const { isFull, sequences } = batchWith(marks, facts);
   return isFull ? sequences : [];
 }
 
-/** The events that decideGathered asks for; decideLostGathering the first of them. */
+/** The events that decideGathered needs; decideLostGathering needs the first of them. */
 export function eventsGathered(markValue: string | null | undefined): readonly number[] {
   return gatheringIn(markValue)?.sequences ?? [];
 }
 
-/** A run is started, unless another one of its key is active, now or when its turn comes. */
+/** Starts a run, unless another one of its key is active, now or when it is admitted. */
 function begin(
   keys: readonly MarkKey[],
   state: FunctionStartState,
@@ -189,7 +190,7 @@ function begin(
   };
 }
 
-/** Nobody misses it, unless somebody waits for it. */
+/** Dropped silently, unless an invoker waits for it. */
 export function notStarted({ invoker }: Pick<StartFacts, "invoker">, why: string): FunctionStartChange {
   if (!invoker) return {};
   const error = { name: "InvocationRefused", message: `The function was not started: ${why}.` };
@@ -216,7 +217,7 @@ function numberIn(text: string | null | undefined): number | null {
   return text ? Number(text) : null;
 }
 
-/** The entry that ends a gathering is found by this. */
+/** Identifies the entry that ends a batch or debounce. */
 export function subjectOf({ kind, key }: MarkKey): string {
   return `${kind}:${key}`;
 }
@@ -226,7 +227,7 @@ export function gatheringNamed(subject: string): MarkKey & { kind: GatheringKind
   return { kind: subject.slice(0, colon) as GatheringKind, key: subject.slice(colon + 1) };
 }
 
-/** An event for which the condition does not hold runs alone. */
+/** An event for which the condition is false starts a run of its own. */
 function mayBatch(expression: string | null, event: EventValue): boolean {
   if (expression === null) return true;
   const compiled = compileExpression(expression);

@@ -1,4 +1,4 @@
-/** Works on entries that start functions: events of functions with rules about it, gatherings that are due, and schedules. */
+/** Processes entries that start functions: events of functions with rules about their starts, due batches and debounces, and schedules. */
 
 import type { EnvironmentId, EventIdGenerator, RunId, StepId } from "@inlet/protocol";
 import type {
@@ -40,9 +40,9 @@ export interface FunctionStartsParts {
   fanOut: FanOut;
   eventIds: EventIdGenerator;
   lease(): Lease;
-  /** Fails the step that invoked a function which is not started. */
+  /** Fails the step that invoked a function that is not started. */
   refuse(environmentId: EnvironmentId, invoker: Invoker, value: string): Promise<void>;
-  /** Begins a trace with an event that continues none, while traces are exported. */
+  /** Starts a trace for an event that has none, while traces are exported. */
   traced(event: NewEvent): NewEvent;
   now(): number;
 }
@@ -54,7 +54,7 @@ export class FunctionStarts {
     this.#parts = parts;
   }
 
-  /** Returns the work that follows, held by this node. */
+  /** Returns the resulting work, leased to this node. */
   async work(entry: ClaimedEntry): Promise<ClaimedEntry[]> {
     const registered = this.#parts.registry.function(entry.functionNo);
     if (!registered || registered.isArchived) return this.#drop(entry);
@@ -62,7 +62,7 @@ export class FunctionStarts {
     return entry.kind === "gather" ? this.#gathered(entry, registered) : this.#requested(entry, registered);
   }
 
-  /** The function is gone. */
+  /** The function no longer exists. */
   async #drop(entry: ClaimedEntry): Promise<ClaimedEntry[]> {
     const event = await this.#eventOf(entry);
     const invoker = event && (await this.#invokerOf(event));
@@ -86,14 +86,14 @@ export class FunctionStarts {
     });
   }
 
-  /** The step that an invocation came from; its event says which. */
+  /** The step of an invocation, as named by its event. */
   async #invokerOf(event: StoredEvent): Promise<Invoker | null> {
     const origin = invocationOrigin(event);
     const run = origin && (await this.#parts.store.runFind({ id: origin.runId }));
     return run ? { runNo: run.no, stepId: origin.stepId } : null;
   }
 
-  /** The entry knows only the key. The other rules look at the first event gathered under it. */
+  /** The entry contains only the key. The other rules use the first event collected under it. */
   async #gathered(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
     const { store } = this.#parts;
     const { environmentId, functionNo } = entry;
@@ -121,7 +121,7 @@ export class FunctionStarts {
     const { environmentId, functionNo } = entry;
     const { leased, refused } = await store.functionStart({ environmentId, entry, functionNo, ...start, now: now(), lease: lease() });
     if (refused) {
-      // The entry stays until the step knows: after a crash in between it is notified again, which changes nothing.
+      // The entry is kept until the step is notified: after a crash in between it is notified again, which changes nothing.
       await refuse(environmentId, refused.invoker, refused.value);
       await store.queueRemove(entry);
     }
@@ -140,7 +140,7 @@ export class FunctionStarts {
     return event.name === CRON_EVENT ? { ...run, cron: String((value().data as { cron?: unknown }).cron) } : run;
   }
 
-  /** One run for the tick that is due, however late it is; ticks missed in between are not made up for. */
+  /** One run for the due tick, however late it is; missed ticks are skipped. */
   async #tick(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
     const cron = entry.subject ?? "";
     const receivedAt = this.#parts.now();
@@ -148,7 +148,7 @@ export class FunctionStarts {
     const batch = { environmentId, receivedAt, source: CRON_SOURCE, duplicateSince: 0, idsFromSender: false };
     const events = [{ ...batch, events: [this.#tickEvent(cron, registered, receivedAt)] }];
     const next = nextTick(cron, receivedAt);
-    // In one transaction with the entry's next time: a crash in between would make one tick two.
+    // In one transaction with the entry's next time: otherwise a crash in between would duplicate a tick.
     return this.#start(entry, { marks: [], decide: () => ({ events, ...(next !== null && { againAt: next }) }) });
   }
 
@@ -158,7 +158,7 @@ export class FunctionStarts {
       id: this.#parts.eventIds.next(now),
       name: CRON_EVENT,
       ts: now,
-      // The same tick twice, after a crash for instance, is one event.
+      // The same tick twice, for instance after a crash, is one event.
       dedupId: `${registered.id} ${cron} ${scheduledAt}`,
       data: JSON.stringify({ cron, scheduledAt }),
       extras: null,
