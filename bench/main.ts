@@ -32,7 +32,7 @@ runs only:
   --long <n>         runs over which memory is watched (200000; 0 leaves it out, as --quick does)
 
 jobs only: what a job that reruns many runs costs live traffic
-  --runs <n>         runs the job starts again (100000; 5000 with --quick)
+  --runs <n>         runs that are started again, in all rounds together (100000; 5000 with --quick)
   --rate <n>         items a second it may do (500)
 
 lists only:
@@ -94,6 +94,7 @@ const BENCHMARKS: Readonly<Record<string, (postgres: BenchPostgres | null) => Pr
     benchJobs({
       runs: Number(values.runs ?? (values.quick ? 5_000 : 100_000)),
       rate: Number(values.rate),
+      rounds,
       seconds: seconds * LIVE_TAKES,
     }),
   lists: () => benchLists({ events: Number(values.events ?? (values.quick ? 200_000 : 10_000_000)), folder: values["data-dir"] }),

@@ -89,7 +89,7 @@ test("runs are listed, shown, watched to their end, cancelled and run again", as
   assert.equal(rerun.originalRunId, good);
   assert.equal((await place.inlet(["runs", "watch", rerun.id])).code, 0);
   const unsure = await place.inlet(["runs", "rerun", "--function", "small-good"]);
-  assert.deepEqual([unsure.code, /^Rerun 2 runs\?.*--yes/.test(unsure.stderr)], [2, true], unsure.stderr);
+  assert.deepEqual([unsure.code, /^error: Rerun 2 runs\?.*--yes/.test(unsure.stderr)], [2, true], unsure.stderr);
   const bulk = await place.inlet(["runs", "rerun", "--function", "small-good", "--yes", "--json"]);
   assert.equal(bulk.code, 0, bulk.stderr);
   const job = JSON.parse(bulk.stdout);

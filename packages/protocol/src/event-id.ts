@@ -27,7 +27,7 @@ const POOL_BYTES = 4_000;
 const ENTROPY_BYTES = 10;
 
 export function createEventIdGenerator(
-  random: (bytes: Uint8Array) => unknown = (bytes) => crypto.getRandomValues(bytes),
+  random: (bytes: Uint8Array<ArrayBuffer>) => unknown = (bytes) => crypto.getRandomValues(bytes),
 ): EventIdGenerator {
   const pool = new Uint8Array(POOL_BYTES);
   let used = POOL_BYTES;

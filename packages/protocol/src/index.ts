@@ -12,6 +12,7 @@ export * from "./field-lists.ts";
 export * from "./gateway-request.ts";
 export * from "./headers.ts";
 export * from "./ids.ts";
+export * from "./job-view.ts";
 export * from "./json-scan.ts";
 export * from "./key-texts.ts";
 export * from "./parse-duration.ts";

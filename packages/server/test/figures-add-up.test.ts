@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runsOf, startApp } from "./support/app.ts";
+import { clockBeforeMinute } from "./support/held-clock.ts";
 import { type Answer, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 import { makeWebhook, post } from "./support/webhooks.ts";
 
@@ -94,7 +95,8 @@ test("event types name the functions they start, and runs are counted", async (t
 });
 
 test("figures agree with the lists, whatever started a run", async (t) => {
-  const service = await startTestService(t);
+  const clock = clockBeforeMinute();
+  const service = await startTestService(t, { now: clock.now });
   await startApp(t, service, (inlet) => {
     const child = inlet.createFunction({ id: "child" }, { event: "shop/never" }, () => "done");
     const parent = inlet.createFunction({ id: "parent" }, { event: "shop/order.created" }, async ({ step }) => {
@@ -109,16 +111,18 @@ test("figures agree with the lists, whatever started a run", async (t) => {
       { event: "shop/order.told" },
       () => 1,
     );
-    return [child, parent, told, batched];
+    const scheduled = inlet.createFunction({ id: "scheduled" }, { cron: "* * * * *" }, () => "ticked");
+    return [child, parent, told, batched, scheduled];
   });
+  clock.go();
   const { body } = await service.send([event("shop/order.created"), event("shop/order.created")]);
   const [run] = await runsOf(service, body.ids[0]);
   const list = async (path: string) => (await service.rest("GET", `${path}limit=100`)).body.data;
-  // Two parents, two children, two that fail, one for the batch, and one started by hand.
+  // Two parents, two children, two that fail, one for the batch, one started by hand with what it starts, and one by the schedule.
   await service.rest("POST", `/runs/${run.id}/rerun`);
   const ended = async () => (await list("/runs?")).filter(({ endedAt }: { endedAt: string | null }) => endedAt !== null);
   const deadline = Date.now() + 20_000;
-  while ((await ended()).length < 10 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
+  while ((await ended()).length < 11 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
   const minutes: Record<string, number>[] = await points(service);
   const total = (figure: string) => minutes.reduce((sum, minute) => sum + (minute[figure] ?? 0), 0);
   const lists = [
@@ -131,9 +135,17 @@ test("figures agree with the lists, whatever started a run", async (t) => {
     ["accepted", "runsStarted", "runsCompleted", "runsFailed"].map(total),
     lists.map((items) => items.length),
   );
-  assert.ok((lists[1]?.length ?? 0) >= 10, "every kind of start is among them");
+  assert.ok((lists[1]?.length ?? 0) >= 11, "every kind of start is among them");
+  assert.ok(
+    lists[1]?.some(
+      (started: { function: { id: string }; cron: string | null }) => started.function.id === "shop-scheduled" && started.cron !== null,
+    ),
+    "one was started by its schedule",
+  );
   const perFunction = await Promise.all(
-    ["parent", "child", "told", "batched"].map(async (id) => (await service.rest("GET", `/functions/shop-${id}/stats`)).body.data),
+    ["parent", "child", "told", "batched", "scheduled"].map(
+      async (id) => (await service.rest("GET", `/functions/shop-${id}/stats`)).body.data,
+    ),
   );
   const created = perFunction.flatMap((stats) => stats.points).reduce((sum: number, point: { created: number }) => sum + point.created, 0);
   assert.equal(created, lists[1]?.length, "the figures of functions add up to the list of runs");

@@ -1,5 +1,6 @@
 /** `inlet jobs list|get|cancel`. */
 
+import type { JobView } from "@inlet/protocol";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call } from "../command-line/command-row.ts";
 import type { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
@@ -7,44 +8,28 @@ import { listResult } from "../rest/list-result.ts";
 import { createRestClient } from "../rest/rest-client.ts";
 import type { JOB_LIST_FLAGS } from "./jobs-flags.ts";
 
-export interface Job {
-  id: string;
-  kind: string;
-  filter: Record<string, unknown>;
-  function: string | null;
-  status: "queued" | "running" | "completed" | "cancelled" | "failed";
-  total: number;
-  done: number;
-  failed: number;
-  rate: number;
-  errors: { item: string | null; message: string }[];
-  createdAt: string;
-  startedAt: string | null;
-  endedAt: string | null;
-}
-
 type JobCall = Call<typeof CONNECTION_FLAGS>;
 
 export async function listJobs({ options, io }: Call<typeof JOB_LIST_FLAGS>): Promise<CommandResult> {
   const { status, cursor, limit } = options;
-  const { items, next } = await createRestClient(options).list<Job>({ path: "/jobs", query: { status, cursor } }, Number(limit));
+  const { items, next } = await createRestClient(options).list<JobView>({ path: "/jobs", query: { status, cursor } }, Number(limit));
   const rows = items.map((job) => [job.createdAt, job.id, job.kind, job.status, `${job.done}/${job.total}`, String(job.failed)]);
   const headings = ["CREATED", "ID", "KIND", "STATUS", "DONE", "FAILED"];
   return listResult({ headings, rows, empty: "No jobs." }, items, next, io);
 }
 
 export async function getJob({ options, names }: JobCall): Promise<CommandResult> {
-  const job = await createRestClient(options).data<Job>({ path: `/jobs/${encodeURIComponent(names[0] ?? "")}` });
+  const job = await createRestClient(options).data<JobView>({ path: `/jobs/${encodeURIComponent(names[0] ?? "")}` });
   return { exitCode: EXIT.ok, text: jobText(job), json: job };
 }
 
 export async function cancelJob({ options, names }: JobCall): Promise<CommandResult> {
   const path = `/jobs/${encodeURIComponent(names[0] ?? "")}/cancel`;
-  const job = await createRestClient(options).data<Job>({ method: "POST", path });
+  const job = await createRestClient(options).data<JobView>({ method: "POST", path });
   return { exitCode: EXIT.ok, text: `Cancelled ${job.id} after ${job.done} of ${job.total} items.`, json: job };
 }
 
-export function jobText(job: Job): string {
+export function jobText(job: JobView): string {
   const { id, kind, status, total, done, failed, rate, errors, createdAt, endedAt } = job;
   return [
     `${id}  ${kind}  ${status}`,

@@ -1,11 +1,12 @@
 /** The flags of `inlet jobs …`, and of commands that start jobs. */
 
+import { JOB_STATUSES } from "@inlet/protocol";
 import type { Flags } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { PAGE_FLAGS } from "../command-line/list-flags.ts";
 
 export const JOB_LIST_FLAGS = {
-  status: { type: "string", choices: ["queued", "running", "completed", "cancelled", "failed"], sentence: "Only jobs with this status." },
+  status: { type: "string", choices: JOB_STATUSES, sentence: "Only jobs with this status." },
   ...PAGE_FLAGS,
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;

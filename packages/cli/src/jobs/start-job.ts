@@ -1,11 +1,12 @@
 /** Starts a job the careful way: counts what it would work on, asks, and shows its progress. */
 
 import { createInterface } from "node:readline/promises";
+import type { JobView } from "@inlet/protocol";
 import { CommandFault } from "../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Io } from "../command-line/command-row.ts";
 import { type Connection, createRestClient } from "../rest/rest-client.ts";
-import { type Job, jobText } from "./jobs-commands.ts";
+import { jobText } from "./jobs-commands.ts";
 import { followJob } from "./watch-job.ts";
 
 export interface StartedJob {
@@ -25,7 +26,7 @@ export async function startJob(connection: Connection, job: StartedJob, io: Io):
   if (!job.yes && !(await confirmed(job.question(total), io))) {
     return { exitCode: EXIT.failed, text: "Nothing was done.", json: { total } };
   }
-  const started = await client.data<Job>({ method: "POST", path: "/jobs", body });
+  const started = await client.data<JobView>({ method: "POST", path: "/jobs", body });
   const ended = await followJob(connection, started.id, io);
   const isGood = ended.endedAt === null || ended.status === "completed";
   return { exitCode: isGood ? EXIT.ok : EXIT.failed, text: jobText(ended), json: ended };

@@ -1,12 +1,13 @@
 /** `inlet jobs watch`: a bar until the job has ended. */
 
 import { setTimeout as pause } from "node:timers/promises";
+import type { JobView } from "@inlet/protocol";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Call, Io } from "../command-line/command-row.ts";
 import type { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { barText, createProgressBar } from "../command-line/progress-bar.ts";
 import { type Connection, createRestClient } from "../rest/rest-client.ts";
-import { type Job, jobText } from "./jobs-commands.ts";
+import { jobText } from "./jobs-commands.ts";
 
 const LOOK_EVERY_MS = 250;
 
@@ -17,12 +18,12 @@ export async function watchJob({ options, names, io }: Call<typeof CONNECTION_FL
 }
 
 /** The job as it ended, or as it was when the user interrupted. */
-export async function followJob(connection: Connection, id: string, io: Io): Promise<Job> {
+export async function followJob(connection: Connection, id: string, io: Io): Promise<JobView> {
   const client = createRestClient(connection);
   const bar = createProgressBar(io.err);
   const signal = io.interrupted();
   for (;;) {
-    const job = await client.data<Job>({ path: `/jobs/${encodeURIComponent(id)}` });
+    const job = await client.data<JobView>({ path: `/jobs/${encodeURIComponent(id)}` });
     if (job.endedAt !== null || signal.aborted) {
       bar.clear();
       return job;

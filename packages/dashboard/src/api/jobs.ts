@@ -1,30 +1,12 @@
 /** Jobs: bulk work on the entries of a list, counted by a dry run before it begins. */
 
+import type { JobKindName, JobView } from "@inlet/protocol";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call, callForPage, parsed } from "./client.ts";
 import type { Filters } from "./queries.ts";
 
-export const JOB_KINDS = ["events.replay", "runs.rerun", "runs.cancel", "requests.replay", "events.erase"] as const;
-export type JobKind = (typeof JOB_KINDS)[number];
-
-export interface Job {
-  id: string;
-  kind: JobKind;
-  filter: Record<string, unknown>;
-  function: string | null;
-  status: "queued" | "running" | "completed" | "cancelled" | "failed";
-  total: number;
-  done: number;
-  failed: number;
-  rate: number;
-  errors: { item: string | null; message: string }[];
-  createdAt: string;
-  startedAt: string | null;
-  endedAt: string | null;
-}
-
 export interface JobRequest {
-  kind: JobKind;
+  kind: JobKindName;
   filter: Filters;
   function?: string;
 }
@@ -41,7 +23,7 @@ const REFRESH_MS = 5_000;
 export const jobsQuery = (env: string) =>
   infiniteQueryOptions({
     queryKey: ["jobs", env],
-    queryFn: ({ pageParam }) => callForPage<Job>("/jobs", parsed, { env, query: { limit: 50, cursor: pageParam } }),
+    queryFn: ({ pageParam }) => callForPage<JobView>("/jobs", parsed, { env, query: { limit: 50, cursor: pageParam } }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
     refetchInterval: REFRESH_MS,
@@ -50,7 +32,7 @@ export const jobsQuery = (env: string) =>
 export const jobQuery = (env: string, id: string) =>
   queryOptions({
     queryKey: ["jobs", env, id],
-    queryFn: () => call<Job>(`/jobs/${encodeURIComponent(id)}`, { env }),
+    queryFn: () => call<JobView>(`/jobs/${encodeURIComponent(id)}`, { env }),
     refetchInterval: ({ state }) => (state.data?.endedAt ? false : WATCH_MS),
   });
 
@@ -63,12 +45,12 @@ export const jobPreviewQuery = (env: string, request: JobRequest) =>
     staleTime: 0,
   });
 
-export function createJob(env: string, request: JobRequest): Promise<Job> {
-  return call<Job>("/jobs", { method: "POST", env, body: bodyOf(request) });
+export function createJob(env: string, request: JobRequest): Promise<JobView> {
+  return call<JobView>("/jobs", { method: "POST", env, body: bodyOf(request) });
 }
 
-export function cancelJob(env: string, id: string): Promise<Job> {
-  return call<Job>(`/jobs/${encodeURIComponent(id)}/cancel`, { method: "POST", env });
+export function cancelJob(env: string, id: string): Promise<JobView> {
+  return call<JobView>(`/jobs/${encodeURIComponent(id)}/cancel`, { method: "POST", env });
 }
 
 /** Parameters of a list are text. An empty filter means every entry, which has to be said. */

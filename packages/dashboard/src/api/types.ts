@@ -150,6 +150,16 @@ export interface FunctionItem {
   held: number;
 }
 
+/** A key of a function with an order whose later runs wait, because one of its runs failed. */
+export interface Hold {
+  /** The value of the ordering key, as JSON text. */
+  key: string;
+  /** The run that failed; null if it has been removed. */
+  runId: string | null;
+  heldAt: string;
+  waiting: number;
+}
+
 export interface EventType {
   name: string;
   firstSeenAt: string | null;

@@ -14,6 +14,7 @@ import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Time, useNow } from "../ui/time.tsx";
 import { FunctionActions } from "./function-actions.tsx";
 import { FunctionCharts } from "./function-charts.tsx";
+import { FunctionHolds } from "./function-holds.tsx";
 import { PauseButton, PausedNotice } from "./pause-function.tsx";
 import { Triggers } from "./triggers.tsx";
 
@@ -45,6 +46,7 @@ export function FunctionPage() {
         </div>
       </div>
       <PausedNotice fn={fn} />
+      <FunctionHolds env={env} fn={fn} />
       <FunctionCharts env={env} id={fn.id} span={span} />
       <div className="cards">
         <Facts env={env} fn={fn} />

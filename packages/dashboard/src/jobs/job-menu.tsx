@@ -1,7 +1,8 @@
 /** What can be done with every entry of a list that is filtered, beyond what is loaded of it. */
 
+import type { JobKindName } from "@inlet/protocol";
 import { useState } from "react";
-import type { JobKind, JobRequest } from "../api/jobs.ts";
+import type { JobRequest } from "../api/jobs.ts";
 import type { Filters } from "../api/queries.ts";
 import { useMayRepair } from "../api/session.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
@@ -9,7 +10,7 @@ import { Menu, MenuItem } from "../ui/menu.tsx";
 import { JobDialog } from "./job-dialog.tsx";
 
 export interface JobChoice {
-  kind: JobKind;
+  kind: JobKindName;
   label: string;
   icon: IconName;
 }

@@ -1,8 +1,9 @@
 /** One job: progress while it runs, what failed, and the runs it started. */
 
+import type { JobView } from "@inlet/protocol";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { cancelJob, type Job, jobQuery } from "../api/jobs.ts";
+import { cancelJob, jobQuery } from "../api/jobs.ts";
 import { useMayRepair } from "../api/session.ts";
 import { CopyButton } from "../ui/copy.tsx";
 import { Crumbs } from "../ui/crumbs.tsx";
@@ -42,7 +43,7 @@ export function JobPage() {
   );
 }
 
-function JobActions({ env, job }: { env: string; job: Job }) {
+function JobActions({ env, job }: { env: string; job: JobView }) {
   const queries = useQueryClient();
   const mayRepair = useMayRepair();
   async function cancel() {
@@ -65,7 +66,7 @@ function JobActions({ env, job }: { env: string; job: Job }) {
   );
 }
 
-function Pace({ job: { total, done, rate, startedAt, endedAt } }: { job: Job }) {
+function Pace({ job: { total, done, rate, startedAt, endedAt } }: { job: JobView }) {
   const now = useNow(1_000);
   if (startedAt === null)
     return (
@@ -83,7 +84,7 @@ function Pace({ job: { total, done, rate, startedAt, endedAt } }: { job: Job }) 
   );
 }
 
-function JobFacts({ job }: { job: Job }) {
+function JobFacts({ job }: { job: JobView }) {
   return (
     <dl className="fact-strip">
       <div>
@@ -126,7 +127,7 @@ function JobFacts({ job }: { job: Job }) {
   );
 }
 
-function JobErrors({ job: { errors, failed } }: { job: Job }) {
+function JobErrors({ job: { errors, failed } }: { job: JobView }) {
   return (
     <section className="stack" aria-label="Errors">
       <h2>{plural(failed, "item")} failed</h2>

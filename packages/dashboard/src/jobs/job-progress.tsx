@@ -1,9 +1,9 @@
 /** How far a job has come. */
 
-import type { Job } from "../api/jobs.ts";
+import type { JobView } from "@inlet/protocol";
 import { count } from "../ui/numbers.ts";
 
-export function JobProgress({ job: { done, total } }: { job: Job }) {
+export function JobProgress({ job: { done, total } }: { job: JobView }) {
   const text = `${count(done)} of ${count(total)}`;
   return (
     <span className="job-progress">

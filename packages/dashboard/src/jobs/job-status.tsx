@@ -1,9 +1,9 @@
 /** The status of a job: colour, icon and label. */
 
-import type { Job } from "../api/jobs.ts";
+import type { JobView } from "@inlet/protocol";
 import { Icon, type IconName } from "../ui/icon.tsx";
 
-const LOOKS: Record<Job["status"], { kind: string; icon: IconName; label: string }> = {
+const LOOKS: Record<JobView["status"], { kind: string; icon: IconName; label: string }> = {
   queued: { kind: "", icon: "circleDashed", label: "Queued" },
   running: { kind: "info", icon: "spinner", label: "Running" },
   completed: { kind: "ok", icon: "checkCircle", label: "Completed" },
@@ -11,7 +11,7 @@ const LOOKS: Record<Job["status"], { kind: string; icon: IconName; label: string
   failed: { kind: "bad", icon: "xCircle", label: "Failed" },
 };
 
-export function JobStatusBadge({ status }: { status: Job["status"] }) {
+export function JobStatusBadge({ status }: { status: JobView["status"] }) {
   const { kind, icon, label } = LOOKS[status];
   return (
     <span className={`badge ${kind}`}>

@@ -1,6 +1,6 @@
 /** What jobs are called. */
 
-import type { Job, JobKind } from "../api/jobs.ts";
+import type { JobKindName, JobView } from "@inlet/protocol";
 
 interface JobWords {
   title: string;
@@ -9,7 +9,7 @@ interface JobWords {
   item: string;
 }
 
-const WORDS: Readonly<Record<JobKind, JobWords>> = {
+const WORDS: Readonly<Record<JobKindName, JobWords>> = {
   "events.replay": { title: "Replay events", action: "Replay", item: "event" },
   "runs.rerun": { title: "Rerun runs", action: "Rerun", item: "run" },
   "runs.cancel": { title: "Cancel runs", action: "Cancel", item: "run" },
@@ -17,12 +17,12 @@ const WORDS: Readonly<Record<JobKind, JobWords>> = {
   "events.erase": { title: "Erase events", action: "Erase", item: "event" },
 };
 
-export function wordsOf(kind: JobKind): JobWords {
+export function wordsOf(kind: JobKindName): JobWords {
   return WORDS[kind] ?? { title: kind, action: "Start", item: "item" };
 }
 
 /** The filter in words, such as `status failed, function shop-charge`. */
-export function filterText({ filter, function: fn }: Pick<Job, "filter" | "function">): string {
+export function filterText({ filter, function: fn }: Pick<JobView, "filter" | "function">): string {
   const parts = Object.entries(filter).map(([name, value]) =>
     name === "run" ? chosenText(String(value)) : `${name} ${filterValue(name, value)}`,
   );

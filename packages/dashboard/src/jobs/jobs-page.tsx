@@ -1,8 +1,9 @@
 /** Jobs: bulk work under way and done, newest first. */
 
+import type { JobView } from "@inlet/protocol";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { type Job, jobsQuery } from "../api/jobs.ts";
+import { jobsQuery } from "../api/jobs.ts";
 import { count } from "../ui/numbers.ts";
 import { EmptyState, ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { Table } from "../ui/table.tsx";
@@ -54,7 +55,7 @@ function NoJobs({ env }: { env: string }) {
   );
 }
 
-function JobTable({ env, jobs }: { env: string; jobs: readonly Job[] }) {
+function JobTable({ env, jobs }: { env: string; jobs: readonly JobView[] }) {
   return (
     <Table columns={["Job", "Status", "Progress", "Failed", "Created"]} isStacked>
       {jobs.map((job) => (

@@ -118,7 +118,7 @@ export function repairCases(browser: () => Browser): void {
     await page.getByRole("listitem").getByText("nobody/cares").waitFor();
   });
 
-  test("a paused function shows how much waits, and goes on when it is resumed", async (t) => {
+  test("a paused function shows how much waits, and goes on when it is resumed; a key on hold is shown and released", async (t) => {
     const service = await startFailures(t);
     const page = await openPage(t, browser(), `${service.url}/env/dev/functions/shop-charge`);
     await page.getByRole("button", { name: "Pause" }).click();
@@ -133,6 +133,22 @@ export function repairCases(browser: () => Browser): void {
     await page.getByText("Charge card resumed.").waitFor();
     await untilFailed(service, FAILURES + 2);
     await page.getByRole("button", { name: "Pause" }).waitFor();
+    assert.equal(await page.getByRole("region", { name: "Keys on hold" }).count(), 0, "this function has no order");
+
+    await page.goto(`${service.url}/env/dev/functions/shop-deliver`);
+    const holds = page.getByRole("region", { name: "Keys on hold" });
+    await holds.getByText("None. When a run fails").waitFor();
+    const deliveries = [{ customer: "ada" }, { customer: "ada", address: "Baker Street" }, { customer: "grace", address: "Elm Street" }];
+    await service.send(deliveries.map((data) => ({ name: "shop/delivery.due", data })));
+    await untilFailed(service, FAILURES + 3);
+    const row = holds.getByRole("row").filter({ hasText: '"ada"' });
+    await row.getByText("1 run waits").waitFor();
+    assert.equal(await holds.getByRole("row").count(), 2, "a heading, and no other key");
+    await row.getByRole("button", { name: 'Release "ada"' }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Release" }).click();
+    await holds.getByText("None. When a run fails").waitFor();
+    const completed = async () => (await service.rest("GET", "/runs?function=shop-deliver&status=completed")).body.data.length;
+    await until("the run that waited", async () => (await completed()) === 2);
   });
 
   test("a run is rerun from one of its steps, keeping what came before", async (t) => {

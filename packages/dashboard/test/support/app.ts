@@ -40,6 +40,13 @@ export async function startShopApp(serviceUrl: string): Promise<ShopApp> {
     inlet.createFunction({ id: "remind", name: "Remind of the cart" }, { event: "shop/cart.left" }, async ({ step }) => {
       await step.waitForEvent("Until they pay", { event: "shop/order.created", timeout: "2h" });
     }),
+    inlet.createFunction(
+      { id: "deliver", name: "Deliver in order", ordering: { key: "event.data.customer", onFailure: "hold" } },
+      { event: "shop/delivery.due" },
+      async ({ event }) => {
+        if (!event.data.address) throw new NonRetriableError("The address is missing");
+      },
+    ),
     inlet.createFunction({ id: "invoice", name: "Write invoices" }, { event: "shop/month.ended" }, async ({ step, attempt }) => {
       await step.run("Ask the ledger", () => {
         if (attempt < 2) throw new Error("The ledger is locked");

@@ -1,6 +1,6 @@
 /** Jobs as the OpenAPI document describes them. */
 
-import { JOB_STATUSES } from "../../store/contract/index.ts";
+import { JOB_KINDS, JOB_STATUSES } from "@inlet/protocol";
 import { closed } from "../rest-schemas.ts";
 import { INSTANT, INSTANT_OR_NULL, INTEGER, listOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 
@@ -39,7 +39,7 @@ export const JOB_PREVIEW = shape(
 
 export const CREATE_BODY = closed(
   {
-    kind: { type: "string", description: "`events.replay`, `runs.rerun`, `runs.cancel` or `requests.replay`." },
+    kind: { type: "string", description: `One of ${JOB_KINDS.map((kind) => `\`${kind}\``).join(", ")}.` },
     filter: {
       type: "object",
       additionalProperties: true,

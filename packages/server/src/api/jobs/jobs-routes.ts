@@ -1,9 +1,9 @@
 /** REST: jobs, which work on many events, runs or requests in the background. */
 
-import { isEventId, type JobId } from "@inlet/protocol";
+import { isEventId, JOB_STATUSES, type JobId, type JobKindName, type JobStatus, type JobView } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import { iso } from "../../observe/run-view.ts";
-import { type Environment, JOB_STATUSES, type Job, type JobStatus, type JobStore } from "../../store/contract/index.ts";
+import type { Environment, Job, JobStore } from "../../store/contract/index.ts";
 import type { AuditTrail } from "../access/audit-trail.ts";
 import { type AccessRules, environmentOf } from "../access/rest-access.ts";
 import { faultsOf, invalid, invalidRequest, RestRefusal } from "../rest-errors.ts";
@@ -171,10 +171,16 @@ function checkFilter({ kind, filters, filtersRequired, takesAll }: JobRules, fil
   throw invalid("filter", takesAll ? 'is empty; say "all": true to work on every entry' : "must not be empty");
 }
 
-export function jobView(job: Job) {
+export function jobView(job: Job): JobView {
   return {
-    ...{ id: job.id, kind: job.kind, filter: JSON.parse(job.filter) as unknown, function: job.functionId, status: job.status },
+    ...{
+      id: job.id,
+      kind: job.kind as JobKindName,
+      filter: JSON.parse(job.filter) as JobView["filter"],
+      function: job.functionId,
+      status: job.status,
+    },
     ...{ total: job.total, done: job.done, failed: job.failed, rate: job.rate, errors: job.errors },
-    ...{ createdAt: iso(job.createdAt), startedAt: iso(job.startedAt), endedAt: iso(job.endedAt) },
+    ...{ createdAt: new Date(job.createdAt).toISOString(), startedAt: iso(job.startedAt), endedAt: iso(job.endedAt) },
   };
 }

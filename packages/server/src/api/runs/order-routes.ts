@@ -67,7 +67,7 @@ export function registerOrderRoutes(app: FastifyInstance, { access, audit, store
     return { data: holds.map(view), page: { next: next === null ? null : String(next) } };
   });
 
-  app.post<{ Params: { id: string } }>("/runs/:id/release", { schema: RELEASE }, async (request) => {
+  app.post<{ Params: { id: string } }>("/runs/:id/release", { config: { repair: true }, schema: RELEASE }, async (request) => {
     const environment = environmentOf(access, request);
     const id = request.params.id.toUpperCase();
     const run = isEventId(id) ? await store.runGet({ environmentId: environment.id, id: id as string as RunId }) : null;

@@ -5,20 +5,13 @@
  * A job is worked on by the node that has its lease; when the lease is over, another node goes on.
  */
 
-import type { EnvironmentId, JobId } from "@inlet/protocol";
+import type { EnvironmentId, JobError, JobId, JobStatus } from "@inlet/protocol";
 import type { NewRun } from "./new-runs.ts";
 
-export const JOB_STATUSES = ["queued", "running", "completed", "cancelled", "failed"] as const;
-export type JobStatus = (typeof JOB_STATUSES)[number];
+export type { JobError } from "@inlet/protocol";
 
 /** What a job is about: the number of a run, the sequence of an event, or the id of a request. */
 export type JobItem = number | string;
-
-export interface JobError {
-  /** The id of the item as people know it; null: the whole job. */
-  item: string | null;
-  message: string;
-}
 
 interface JobFacts {
   id: JobId;

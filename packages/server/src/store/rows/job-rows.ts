@@ -1,7 +1,7 @@
 /** Converts a row of the jobs table, as both engines read it, to the contract's Job. */
 
-import type { EnvironmentId, JobId } from "@inlet/protocol";
-import type { Job, JobError, JobStatus } from "../contract/index.ts";
+import type { EnvironmentId, JobError, JobId, JobStatus } from "@inlet/protocol";
+import type { Job } from "../contract/index.ts";
 
 export interface JobRow {
   job_id: string;
