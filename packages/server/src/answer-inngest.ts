@@ -1,4 +1,4 @@
-/** What Inngest's REST API asks of functions and runs: to find them, to cancel many, to invoke one. */
+/** The functions behind Inngest's REST API: finding functions and runs, cancelling many, invoking one. */
 
 import { type EnvironmentId, type EventId, type EventIdGenerator, joinMembers, jsonMembers, stableUuid } from "@inlet/protocol";
 import type { Logger } from "pino";
@@ -135,7 +135,7 @@ function startRule({ config }: RegisteredFunction): string {
   return Object.entries(rules).find(([, rule]) => rule !== null)?.[0] ?? "function";
 }
 
-/** The caller's data as it was written, and where it came from. */
+/** The caller's data as written, and where it came from. */
 function invokedData(data: string, origin: string): string {
   const members = jsonMembers(data).filter(({ key }) => key !== "_inngest");
   return members.length === 0 ? `{"_inngest":${origin}}` : `${joinMembers(data, members).slice(0, -1)},"_inngest":${origin}}`;

@@ -1,4 +1,4 @@
-/** What apps and their SDKs ask of the service: to register, to fetch what a call could not carry, to hand results in early. */
+/** The requests of apps and their SDKs: to register, to fetch what a call could not include, to send checkpoints. */
 
 import { type EventIdGenerator, jsonMembers, Refusal, type RunId } from "@inlet/protocol";
 import type { Logger } from "pino";
@@ -30,11 +30,11 @@ export interface SdkAnswersParts {
 
 const ENVIRONMENT_NAME = /^[A-Za-z0-9._/-]{1,128}$/;
 const RESERVED_ENVIRONMENTS: readonly string[] = ["production", "dev", "branch"];
-/** What may be handed in while a call goes on: everything else the service would have to act on. */
+/** Operations allowed in a checkpoint: the service would have to act on any other. */
 const EARLY_OPERATIONS: readonly string[] = ["step", "steprun", "stepfailed", "stepplanned", "none", "deferadd", "deferabort"];
 
 export interface SdkAnswers extends RoutesAnswers {
-  /** An app answered with its functions when it was asked to register; a sentence when they are not taken. */
+  /** Registers the functions that an app returned when it was asked to register; a sentence if they are refused. */
   registerInBand(home: Environment, answer: InBandAnswer): Promise<App | string>;
 }
 
@@ -77,7 +77,7 @@ export function createSdkAnswers(parts: SdkAnswersParts): SdkAnswers {
   };
 }
 
-/** The environment an app registers in; a branch environment of that name is made if there is none. */
+/** The environment in which an app registers; a missing branch environment is created. */
 async function environmentFor(
   { store, directory, sync, defaultEnvironment, now }: SdkAnswersParts,
   name: string | null,
@@ -123,13 +123,13 @@ async function checkpoint({ store, executor, directory, now }: SdkAnswersParts, 
   return directory.environment(run.environmentId) as Environment;
 }
 
-/** The operations in what an SDK hands in, and which call they come from. */
+/** The operations of a checkpoint, and the call they come from. */
 function checkpointIn(body: string): { steps: ReturnType<typeof readOperations>; callId: string | null } {
   try {
     const members = new Map(jsonMembers(body).map(({ key, start, end }) => [key, body.slice(start, end)]));
     const callId: unknown = JSON.parse(members.get("qi_id") ?? "null");
     return {
-      // Results stay in the SDK's own words: numbers keep their digits.
+      // Results stay in the SDK's own text: numbers keep their digits.
       steps: members.get("steps")?.startsWith("[") ? readOperations(members.get("steps") as string) : null,
       callId: typeof callId === "string" && callId !== "" ? callId : null,
     };

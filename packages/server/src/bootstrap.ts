@@ -1,6 +1,6 @@
 /**
- * What must exist before the service serves: the default environment, the shared scope of branch environments and, for a
- * service that checks keys, at least one key of each kind. Runs at every start and changes nothing that is there.
+ * Creates what must exist before the service starts: the default environment, the shared scope of branch environments and, if
+ * keys are required, at least one key of each kind. Runs at every start and changes nothing that exists.
  */
 
 import { isSigningKey } from "@inlet/protocol";
@@ -11,7 +11,7 @@ import type { Environment, EnvironmentKind, Key, KeyKind, Store } from "./store/
 
 export const SHARED_SCOPE = "branch";
 
-/** A key that was generated now; its text is shown once. */
+/** A key that was just generated; its text is shown once. */
 export interface NewKey {
   kind: KeyKind;
   /** Null for keys of the installation. */
@@ -39,7 +39,7 @@ export async function bootstrap(store: Store, config: Config, log: Logger, now: 
   ]);
   if (config.mode === "dev") return [];
 
-  // Revoked keys count: whoever revoked the last key did not ask for a new one. A key that was retired here does not.
+  // Revoked keys count: an operator who revoked the last key did not ask for a new one. Keys that were retired here do not count.
   const missing = (kind: KeyKind, home: Environment | null, configured: readonly string[] = []) =>
     configured.length === 0 && !keys.some((key) => key.kind === kind && key.environmentId === (home?.id ?? null));
   const wanted: [KeyKind, Environment | null, boolean][] = [
@@ -57,7 +57,7 @@ export async function bootstrap(store: Store, config: Config, log: Logger, now: 
   return created;
 }
 
-/** Signing keys from a time when any text was taken for one: whoever knows that can pass for an app. Returns the other keys. */
+/** Revokes signing keys that are not hexadecimal: anyone who knows their hash could impersonate an app. Returns the other keys. */
 async function retireUnusable(store: Store, log: Logger, now: () => number): Promise<Key[]> {
   const keys = await store.keyList();
   const unusable = keys.filter(({ kind, secret }) => kind === "signing" && !isSigningKey(secret ?? ""));
@@ -76,7 +76,7 @@ async function ensureEnvironment(store: Store, name: string, kind: EnvironmentKi
   return found;
 }
 
-/** A key with the same text that exists already, revoked or not, stays as it is. */
+/** An existing key with the same text, revoked or not, is not changed. */
 function insertKey(
   store: Store,
   kind: KeyKind,

@@ -1,4 +1,4 @@
-/** How two versions of an event type differ: declared schemas, or what traffic shows. */
+/** The differences between two versions of an event type: declared schemas, or the inferred shape. */
 
 import type { Shape } from "./catalogue/infer-shape.ts";
 import { compareOutlines, type Outline, type OutlineChange, outlineOfSchema, outlineOfShape } from "./catalogue/outline.ts";

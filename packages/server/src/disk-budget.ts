@@ -1,4 +1,4 @@
-/** How much room the store may take, and the sentence that says at the start what is kept for how long. */
+/** The maximum size of the store, and the sentence about retention that each start prints. */
 
 import { statfs } from "node:fs/promises";
 import { formatDuration } from "@inlet/protocol";
@@ -8,7 +8,7 @@ import type { Store } from "./store/contract/index.ts";
 const AUTO_SHARE = 0.8;
 const BYTES_MIN = 64 * 1024 * 1024;
 
-/** Null: no limit. By default four fifths of what the disk has for the embedded store; how large a database server's disk is, is not known here. */
+/** Null: no limit. By default four fifths of the disk for the embedded store; the disk size of a database server is unknown. */
 export async function diskBudgetBytes(
   { diskBudget, dataDir }: Config,
   store: Pick<Store, "storeBytes" | "storeIsShared">,

@@ -4,7 +4,7 @@
  *
  *   receive  →  transform (webhooks)  →  catalogue (schemas)  →  deduplicate  →  fan out  →  store  →  execute, observe
  *
- * webhook-life.ts is the same for requests to webhooks. Only these two and service.ts know all stages.
+ * webhook-life.ts is the same for requests to webhooks. Only these two and service.ts import all stages.
  */
 
 import {
@@ -55,18 +55,18 @@ export interface EventLifeParts extends Omit<WebhookLifeParts, "keep" | "identif
   refusals: RefusalLog;
   traffic: Traffic;
   defaultEnvironment: string;
-  /** Null: nobody watches. */
+  /** Null: there are no watchers. */
   liveLog: LiveLog | null;
   /** Null: traces are not exported. */
   tracing: Tracing | null;
 }
 
-/** What an event starts, and who takes it up once it is on disk. */
+/** What an event starts, and which node takes the work once it is on disk. */
 export interface FunctionsPart {
   plan(environmentId: EnvironmentId, event: NewEvent, now: number): NewEvent;
   lease(): Lease;
   take(entries: readonly ClaimedEntry[]): void;
-  /** The run of this environment that sends an event; null when there is no such run. */
+  /** The run of this environment that sends an event; null if there is no such run. */
   sendingRun(environmentId: EnvironmentId, runId: string): Promise<SendingRun | null>;
 }
 
@@ -100,7 +100,7 @@ export function createEventLife(parts: EventLifeParts): EventLife {
   };
 }
 
-/** Refused before any work: no key and no token is as long. */
+/** Refused before any work: no key or token is this long. */
 function keyTooLong({ refusals, metrics }: EventLifeParts): Refusal {
   const refused = new Refusal("event_key_invalid", `An event key has at most ${KEY_UNITS_MAX} characters.`);
   refusals.note(refused.code);
@@ -108,7 +108,7 @@ function keyTooLong({ refusals, metrics }: EventLifeParts): Refusal {
   return refused;
 }
 
-/** The Event API: the body holds the events themselves. */
+/** The Event API: the body contains the events themselves. */
 async function fromClient(parts: EventLifeParts, request: InboundRequest): Promise<Answer> {
   const sender = identifySender(parts.senders, request);
   if (sender instanceof Refusal) return sender;
@@ -142,12 +142,12 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
   return await keep(parts, batch, { span: request.span });
 }
 
-/** Published SDKs and ours name themselves. */
+/** Published SDKs and ours identify themselves. */
 function isFromSdk({ headers }: InboundRequest): boolean {
   return SDK_HEADERS.some((name) => headers[name] !== undefined);
 }
 
-/** What the events start, the duplicate check and the events themselves are one transaction: see the store's contract. */
+/** Duplicate check, events and what they start are one transaction: see the store's contract. */
 async function keep(
   parts: EventLifeParts,
   batch: Omit<EventBatch, "duplicateSince" | "lease">,
@@ -184,7 +184,7 @@ function noteRefusal(
   metrics?.refused(environmentId, code);
 }
 
-/** A sender that may send again fixes the ids of its events with a seed. */
+/** A sender that may retry determines the ids of its events with a seed. */
 function seedOf({ headers }: InboundRequest): EventIdSeed | null {
   const seed = headers[EVENT_ID_SEED_HEADER];
   return typeof seed === "string" ? parseEventIdSeed(seed) : null;
@@ -196,7 +196,7 @@ interface RequestMarks {
   trace: string | null;
 }
 
-/** `ofRun` is the trace of the run that sends the events, which goes on where the request names none. */
+/** `ofRun` is the trace of the run that sends the events, which continues if the request names none. */
 function marksOf(request: InboundRequest, ofRun: string | null = null): RequestMarks {
   return { seed: seedOf(request), trace: request.span?.traceparent(ofRun) ?? sentTrace(request) ?? ofRun };
 }
@@ -205,7 +205,7 @@ function sentTrace({ headers }: InboundRequest): string | null {
   return readTraceparent(headers[TRACEPARENT_HEADER]);
 }
 
-/** A request that was refused rightly is no failure of the service. */
+/** A correctly refused request is not a failure of the service. */
 function endSpan(span: RequestSpan, outcome: Answer): void {
   if (outcome === ABORTED) return span.end({ "inlet.outcome": "aborted" });
   if (outcome instanceof Refusal) return span.end({ "inlet.outcome": outcome.code }, outcome.status >= 500 ? outcome.message : undefined);

@@ -1,8 +1,8 @@
 /**
- * Bodies of requests that go to the framework, bounded together with those of `/e/…`: what has arrived counts against the one budget until
- * the request is answered. Credentials are checked before, in `onRequest`, when nothing of a body has been read.
+ * Bounds bodies of requests to the framework together with those of `/e/…`: received bytes count against the one budget until
+ * the request is answered. Credentials are checked before, in `onRequest`, when none of the body has been read.
  *
- * Answers have a budget of their own: one counts until the client has read it.
+ * Responses have a separate budget: a response counts until the client has read it.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -19,7 +19,7 @@ export function registerBodyBudget(app: FastifyInstance, budget: BodyBudget): vo
     if (!share) throw overloaded();
     reply.raw.once("close", () => share.release());
     const counted = new CountedBody(share);
-    // Where no route reads the body, nobody else listens.
+    // If no route reads the body, no other code listens.
     counted.on("error", () => undefined);
     payload.once("error", (error) => counted.destroy(error));
     return payload.pipe(counted);
@@ -37,9 +37,9 @@ export function registerBodyBudget(app: FastifyInstance, budget: BodyBudget): vo
   });
 }
 
-/** Thirty pages of the largest kind. */
+/** Thirty pages of the maximum size. */
 const ANSWERS_BYTES_MAX = 128 * 1024 * 1024;
-/** Smaller answers are not worth counting: a connection costs more. */
+/** Smaller responses are not counted: a connection costs more. */
 const SMALL_ANSWER_BYTES = 64 * 1024;
 
 export function registerAnswerBudget(app: FastifyInstance, budget = new BodyBudget(ANSWERS_BYTES_MAX)): void {

@@ -1,4 +1,4 @@
-/** Fan-out and execution, connected: what event-life.ts, the routes and service.ts need of functions. */
+/** Connects fan-out and execution: what event-life.ts, the routes and service.ts need of functions. */
 
 import { createEventIdGenerator, type EventIdGenerator, type FunctionNo, isEventId, type RunId, type RunNo } from "@inlet/protocol";
 import type { Logger } from "pino";
@@ -53,18 +53,18 @@ export interface Functions {
   take(entries: readonly ClaimedEntry[]): void;
   /** The run of this environment that sends an event. */
   sendingRun(environmentId: Environment["id"], runId: string): Promise<SendingRun | null>;
-  /** Who is started by events of this name. */
+  /** The functions that events of this name start. */
   subscribersOf(environmentId: Environment["id"], eventName: string): { id: string; name: string }[];
-  /** What people call the function with this id, in whatever environment. */
+  /** The display name of the function with this id, in any environment. */
   functionName(id: string): string;
   sdk: SdkRoutesParts["sdk"];
   inngest: Omit<InngestAnswers, "start" | "stop">;
   runs: RunsRoutesParts["runs"];
-  /** False when the run has ended already. */
+  /** False if the run has already ended. */
   cancelRun(run: { environmentId: Environment["id"]; no: RunNo }): Promise<boolean>;
-  /** Functions of an environment, archived ones too, with this id; null: all. */
+  /** Functions of an environment with this id, including archived ones; null: all. */
   functionNos(environmentId: Environment["id"], functionId: string | null): FunctionNo[];
-  /** Stores an event that the service itself makes, with what it starts. */
+  /** Stores an internal event, with what it starts. */
   emit(event: { environmentId: Environment["id"]; name: string; dedupId: string; data: string }): Promise<void>;
   /** What jobs start. */
   jobStarts: {
@@ -73,14 +73,14 @@ export interface Functions {
   };
   signals: SignalsRoutesParts["signals"];
   registry: FunctionsRoutesParts["registry"];
-  /** By environment, since when calls wait in this process for their turn. */
+  /** By environment, since when calls wait in this process. */
   waitingSince(): ReadonlyMap<Environment["id"], number>;
   /** The same by function. */
   functionsWaitingSince(): ReadonlyMap<FunctionNo, number>;
   functionId(no: FunctionNo): string;
-  /** Before events are accepted. */
+  /** Called before events are accepted. */
   open(): Promise<void>;
-  /** Takes up what is in the queue, and looks for apps. */
+  /** Starts processing the queue, and discovers apps. */
   start(port: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -92,7 +92,7 @@ export interface FunctionsParts {
   dedupWindow: DedupWindow;
   eventIds: EventIdGenerator;
   defaultEnvironment: string;
-  /** Newest first. None on a dev server: nothing is signed. */
+  /** Newest first. Empty on a dev server: nothing is signed. */
   signingKeys(): readonly string[];
   liveLog: LiveLog | null;
   traffic: Traffic;
@@ -205,7 +205,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     onFault: (url, fault) => log.warn({ url, fault }, "an app could not be synced"),
   });
 
-  /** Why it failed is shown with the app, if it is known. */
+  /** The reason of a failure is shown with the app, if the app is known. */
   async function syncIn(home: Environment, url: string): Promise<App | string> {
     const outcome = await sync.ask(home, url);
     if (typeof outcome !== "string") return outcome;

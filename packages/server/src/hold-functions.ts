@@ -1,7 +1,7 @@
 /**
- * Pausing functions: while one is paused its runs are created and wait, and runs under way stop before their next call. Nodes learn of
- * a change within a moment; one that does not know yet may hold a call after the function goes on, so what is held is looked at again
- * a little later.
+ * Pausing functions: while one is paused, its runs are created and wait, and unfinished runs stop before their next call. Nodes learn of
+ * a change shortly after it; one that does not know it yet may hold a call after the function has resumed, so held calls are checked
+ * again a little later.
  */
 
 import type { Executor } from "./execute/executor.ts";
@@ -29,7 +29,7 @@ export class HoldFunctions {
     this.#parts = parts;
   }
 
-  /** Functions may have been paused or resumed, here or elsewhere. */
+  /** Functions may have been paused or resumed, on any node. */
   refresh(): void {
     this.#look();
     this.#again ??= setTimeout(() => {
@@ -43,7 +43,7 @@ export class HoldFunctions {
     await this.#looking;
   }
 
-  /** False: there is no such function. */
+  /** False if there is no such function. */
   async pause(environment: Environment, id: string): Promise<boolean> {
     const { store, registry, now } = this.#parts;
     const known = registry.functionWithId(environment.id, id);
@@ -66,7 +66,7 @@ export class HoldFunctions {
     return true;
   }
 
-  /** A run that is cancelled has no call any more. */
+  /** A cancelled run has no call. */
   async #cancelHeld(environmentId: Environment["id"], functionNo: Parameters<Store["queueHeldRuns"]>[0]["functionNo"]): Promise<void> {
     const { store, executor, cancel } = this.#parts;
     for (;;) {

@@ -1,4 +1,4 @@
-/** The HTTP server: hands requests to `/e/…` to the edge and everything else to the framework; holds the limits both share. */
+/** The HTTP server: passes requests to `/e/…` to the edge and all others to the framework, and sets the limits that both share. */
 
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -15,7 +15,7 @@ import { createHttpEdge, type HttpEdgeParts, isForEdge, writeRefusal } from "./r
 
 /** A client must deliver its whole request within this time. */
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Longer than the idle time of usual load balancers, so that it is they who close. */
+/** Longer than the idle timeout of common load balancers, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const REST_BODY_BYTES_MAX = 1024 * 1024;
 const PATH_PART_UNITS_MAX = 2_048;
@@ -43,17 +43,17 @@ export function createHttpServer(parts: HttpServerParts, trustProxy: boolean | s
       };
       const server = createServer(limits, (request, response) => handle(request, response, framework));
       guardConnections(server, parts.connections);
-      // A client may end its side once its request is written: it still gets its answer.
+      // A client may half-close once its request is written: it still gets its response.
       return Object.assign(server, { httpAllowHalfOpen: true });
     },
-    // One log line per request would cost more than accepting it, and paths hold event keys.
+    // One log line per request would cost more than accepting it, and paths contain event keys.
     logger: false,
     trustProxy,
     bodyLimit: REST_BODY_BYTES_MAX,
     forceCloseConnections: "idle",
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => badRequests.answer(error, socket as Socket),
-    // Requests are checked by compilers of the REST API's own, and answers by none: the usual ones need not be loaded.
+    // The REST API has its own validators, and no serialisers: the default ones need not be loaded.
     schemaController: { compilersFactory: { buildValidator: () => noCompiler, buildSerializer: () => noCompiler } },
     routerOptions: { maxParamLength: PATH_PART_UNITS_MAX },
     frameworkErrors: (error, _request, reply) => void sendRefusal(reply, new Refusal("request_invalid", error.message)),

@@ -1,5 +1,5 @@
 /**
- * Keeps across restarts which credentials worked from addresses at which others were guessing: as entries of the audit log, where people
+ * Stores across restarts which credentials were valid from addresses with failed attempts: as entries of the audit log, where people
  * can see them too.
  */
 
@@ -33,7 +33,7 @@ export async function readProofs(store: AuditStore): Promise<Proof[]> {
   return proofs;
 }
 
-/** Login links work once: there is nothing to keep about them. */
+/** Login links work once: there is nothing to store about them. */
 export function createProofKeeper({ store, workingKey, log, now }: KeptProofsParts): (proof: Proof) => void {
   return ({ address, credential }) => {
     const key = workingKey(credential as Key["id"]);

@@ -1,4 +1,4 @@
-/** Runs the service as a process: settings in, signals handled, exit code out. */
+/** Runs the service as a process: reads settings, handles signals, returns the exit code. */
 
 import { flushCompileCache } from "node:module";
 import { type Logger, pino } from "pino";
@@ -28,7 +28,7 @@ const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-/** Why the service did not start or ended: sentences for whoever started it. */
+/** Why the service did not start or ended: sentences for the operator. */
 export class ServiceFailed extends Error {
   readonly messages: readonly string[];
   readonly exitCode: number;
@@ -52,7 +52,7 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
     if (mode === "dev") announceDev(service);
     else announceStart(service, config.publicUrl);
     console.log(`listening on ${service.url}`);
-    // Node writes compiled code at a proper end only; a process that is killed should start quickly the next time as well.
+    // Node writes its compile cache only on a normal exit; a process that is later killed should also start quickly the next time.
     flushCompileCache();
     await untilAsked();
     log.info("stopping: waiting for requests in flight");
@@ -83,8 +83,8 @@ function announceDev({ url }: Service): void {
 }
 
 /**
- * A login link is printed by the first start, and later whenever a person is looking: whoever lost every API key starts the
- * service once on a terminal. Output that goes to a file or a log collector gets none, since others read that.
+ * A login link is printed by the first start, and later whenever the output is a terminal: after losing every API key, start the
+ * service once in a terminal. Output to a file or a log collector gets none, since others may read it.
  */
 function announceStart({ url, newKeys, retentionNotice, issueLoginToken }: Service, publicUrl: string | null): void {
   console.log(welcome(newKeys, url));

@@ -1,4 +1,4 @@
-/** Schema drift as an internal event, so that functions and people learn of it: once for each field and type in 24 hours. */
+/** Reports schema drift as an internal event, for functions and people: once for each field and type in 24 hours. */
 
 import type { EnvironmentId, EventIdGenerator } from "@inlet/protocol";
 import type { Drift } from "./catalogue/infer-shape.ts";

@@ -1,4 +1,4 @@
-/** Runs a function anew, with the events one of its runs was started by. */
+/** Reruns a run: starts its function again with the same events. */
 
 import type { RunId, StepId } from "@inlet/protocol";
 import type { Executor } from "./execute/executor.ts";
@@ -15,7 +15,7 @@ export interface RerunParts {
   now(): number;
 }
 
-/** Null when the function or the event is gone. */
+/** Null if the function or the event no longer exists. */
 export async function rerunRun(
   { store, registry, fanOut, executor, now }: RerunParts,
   run: RunDetails,
@@ -31,7 +31,7 @@ export async function rerunRun(
   return fresh.id;
 }
 
-/** What was done when a step began, in the order it was done. */
+/** The steps that had ended when a step began, in the order in which they ended. */
 function stepsBefore({ steps }: RunDetails, from: StepId): KeptStep[] {
   const first = steps.find(({ id }) => id === from);
   if (!first) return [];
@@ -41,7 +41,7 @@ function stepsBefore({ steps }: RunDetails, from: StepId): KeptStep[] {
     .sort((a, b) => Number(a.donePosition) - Number(b.donePosition));
 }
 
-/** The run that repeats this one; null when its function is gone. */
+/** The run that repeats this one; null if its function no longer exists. */
 export function repeatedRun(
   { registry, fanOut, now }: Pick<RerunParts, "registry" | "fanOut" | "now">,
   run: RunSummary,
@@ -58,7 +58,7 @@ export function repeatedRun(
   );
   return {
     ...planned,
-    // A run that holds up its key is taken up again where it stands.
+    // A rerun of a run that blocks its key takes its position.
     ...(planned.orderKey !== undefined && planned.orderKey === run.orderKey && { inPlaceOf: run.no }),
     originalRunId: run.originalRunId ?? run.id,
     ...(run.cron !== null && { cron: run.cron }),

@@ -1,4 +1,4 @@
-/** A trial as REST asks for it, as the transform stage takes it: with the URLs that a provider may have signed. */
+/** Converts a test request of REST to the input of the transform stage, with the URLs that a provider may have signed. */
 
 import type { TrialParams } from "./api/webhooks/transforms-routes.ts";
 import { targetOf } from "./receive/connections/target.ts";

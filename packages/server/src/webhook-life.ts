@@ -3,7 +3,7 @@
  *
  *   closed? address?  →  handshake  →  verify  →  transform  →  names, environment  →  store  →  answer
  *
- * Every request is recorded, refused ones and handshakes too. Before `verify` no code of the user runs but the handshake.
+ * Every request is recorded, including refused ones and handshakes. The handshake is the only user code that runs before `verify`.
  */
 
 import {
@@ -42,7 +42,7 @@ export interface WebhookLifeParts {
   bodyBytesMax: number;
   transforms: TransformRunner;
   maskedHeaders: ReadonlySet<string>;
-  /** Of the service, for signatures over the URL; null: what the client connected to. */
+  /** Of the service, for signatures over the URL; null: the address that the client connected to. */
   publicUrl: string | null;
   store: WebhookRequestStore & WebhookStore;
   catalogue: CataloguePart;
@@ -55,19 +55,19 @@ export interface WebhookLifeParts {
 }
 
 export interface KeepOptions {
-  /** A mirrored event is stored and runs functions, but is not counted: it came in once. */
+  /** A mirrored event is stored and runs functions, but is not counted: it arrived once. */
   isMirrored?: boolean;
   span?: RequestSpan | undefined;
 }
 
-/** Holds events against the schemas declared for their names: they come back, marked where that is wanted, or are refused. */
+/** Checks events against the schemas declared for their names: returns them, marked if so configured, or refuses them. */
 export interface CataloguePart {
   admit(environmentId: EnvironmentId, events: readonly SentEvent[]): readonly CheckedEvent[] | Refusal;
 }
 
 export type CheckedEvent = SentEvent & Pick<NewEvent, "schemaErrors">;
 
-/** A request under way: what was seen of it, and whether it was verified. */
+/** A request in progress: its data, and whether it was verified. */
 interface Received {
   request: InboundRequest;
   target: WebhookTarget;
@@ -96,7 +96,7 @@ export async function fromWebhook(parts: WebhookLifeParts, request: InboundReque
   return toEvent(parts, received, admission, verifiedAt);
 }
 
-/** The body goes on to the transform, what that makes of it into an environment. */
+/** Passes the body to the transform, and its result to an environment. */
 async function toEvent(parts: WebhookLifeParts, received: Received, admission: Admission, verifiedAt: number | null): Promise<Answer> {
   const { request, seen } = received;
   const { webhook } = seen;
@@ -125,7 +125,7 @@ async function toEvent(parts: WebhookLifeParts, received: Received, admission: A
   return kept instanceof Refusal || !answer ? kept : { ...kept, answer };
 }
 
-/** Copies for branches, after the event itself is stored. Whatever becomes of them, the provider has its answer. */
+/** Copies for branches, made after the event itself is stored. Their outcome does not affect the response to the provider. */
 async function mirror(parts: WebhookLifeParts, { request, seen }: Received, event: SentEvent): Promise<void> {
   const { webhook, receivedAt, id } = seen;
   const source = mirroredSource(webhook.id);
@@ -165,7 +165,7 @@ async function transform(
   };
 }
 
-/** A handshake makes no event. A secret that was handed over is kept before it is accepted. */
+/** A handshake creates no event. A secret that the provider sent is stored before it is accepted. */
 async function shake(parts: WebhookLifeParts, received: Received, admission: Admission): Promise<Answer> {
   const { seen } = received;
   const { answer, handedOver } = admission;
@@ -243,7 +243,7 @@ function admitParams(parts: WebhookLifeParts, { request, target, seen, bytes, by
   };
 }
 
-/** What a closed webhook or a refused address was sent is recorded in full, but no code is run for it. */
+/** A request to a closed webhook, or from a denied address, is recorded in full, but no user code runs for it. */
 function unread({ bytes, request }: Received): SeenTransform {
   return { body: seenBody(bytes, null, request.headers["content-encoding"]), logs: [], durationMs: 0 };
 }

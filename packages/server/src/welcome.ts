@@ -1,4 +1,4 @@
-/** What a first start prints: the new keys, once, commands that work when pasted, and a link to sign in by. */
+/** The output of a first start: the new keys, once, commands to paste, and a login link. */
 
 import type { NewKey } from "./bootstrap.ts";
 
@@ -18,7 +18,7 @@ export function welcome(newKeys: readonly NewKey[], url: string): string {
   ].join("\n");
 }
 
-/** The token stands after the #, which browsers send to nobody and servers do not log. */
+/** The token is after the #, which browsers do not send to servers. */
 export function loginLink(url: string, token: string): string {
   return ["Sign in to the dashboard, once, within 15 minutes:", "", `  ${reachable(url)}/login#token=${token}`, ""].join("\n");
 }
@@ -32,7 +32,7 @@ function labelOf({ kind, environment }: NewKey): string {
   return kind === "api" ? "API key (admin)" : "signing key";
 }
 
-/** An address that means "every interface" is not one to connect to. */
+/** An address that means "every interface" cannot be connected to. */
 function reachable(url: string): string {
   return url.replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:");
 }

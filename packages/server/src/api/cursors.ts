@@ -1,4 +1,4 @@
-/** Cursors of lists ordered by the time received, as clients carry them. */
+/** Cursors of lists ordered by the time received, in the form that clients receive. */
 
 import type { EventCursor } from "../store/contract/index.ts";
 import { invalid } from "./rest-errors.ts";

@@ -1,8 +1,8 @@
 /**
- * The dashboard's files at `/`, read from its build when they are asked for: nothing is loaded at start, nothing is kept in
- * memory. Names of assets carry a hash of their content, so browsers may keep them for ever; every other path that asks for
- * HTML gets the page itself, which finds its own way. Own code rather than @fastify/static: two kinds of files, and a nonce to
- * put into the page.
+ * The dashboard's files at `/`, read from its build on demand: nothing is loaded at start or kept in memory. Names of assets
+ * contain a hash of their content, so browsers may cache them forever; every other path that requests HTML gets the page itself, which
+ * does its own routing. Our own code instead of @fastify/static, because there are only two kinds of files, and the page needs a
+ * nonce.
  */
 
 import { randomBytes } from "node:crypto";
@@ -10,7 +10,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-/** First parts of paths that belong to machines: what is not found there is told in JSON. */
+/** First path segments of machine interfaces: errors there are JSON. */
 const MACHINE_PATHS: ReadonlySet<string> = new Set(["v1", "v0", "e", "fn", "dev", "health", "ready", "metrics", "api"]);
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ const ENCODINGS = [
 const FOR_EVER = "public, max-age=31536000, immutable";
 const ASK_AGAIN = "no-cache";
 
-/** Assets and the few files beside the page. No name can lead out of the folder. */
+/** Assets and the few other files. No name can escape the folder. */
 const FILE_PATH = /^\/(?:assets\/)?[A-Za-z0-9_][A-Za-z0-9_.-]*\.(js|css|svg|woff2)$/;
 
 export function registerDashboardFiles(app: FastifyInstance, folder: string): void {
@@ -41,7 +41,7 @@ export function registerDashboardFiles(app: FastifyInstance, folder: string): vo
   });
 }
 
-/** The front door is open to everyone, also to a curl; elsewhere only a browser asks for a page. */
+/** The root serves the page to every client; elsewhere only a browser requests a page. */
 function wantsPage({ url, headers: { accept = "" } }: FastifyRequest): boolean {
   return url.split("?", 1)[0] === "/" || accept.includes("text/html");
 }
@@ -77,19 +77,19 @@ async function sendPage(reply: FastifyReply, folder: string) {
 }
 
 const PAGE_HEADERS = {
-  // The page names the hashed files of one build, and holds a nonce of its own.
+  // The page names the hashed files of one build, and contains its own nonce.
   "cache-control": "no-store",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
-  // Addresses hold ids and search words: they are nobody else's business.
+  // URLs contain ids and search terms, which must not leak to other sites.
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 };
 
 /**
- * Only files of this server run or style the page; the nonce is for the style element CodeMirror makes. Connections may go to this
- * server and, for Send to Dev Server, to the reader's own machine.
+ * Only files of this server can run scripts or style the page; the nonce is for the style element of CodeMirror. Connections may go to
+ * this server and, for Send to Dev Server, to the user's own machine.
  */
 function contentPolicy(nonce: string): string {
   return [
@@ -114,7 +114,7 @@ const NOT_BUILT = `<!doctype html>
 </html>
 `;
 
-/** Null when there is no such file. */
+/** Null if there is no such file. */
 async function read(file: string): Promise<Buffer | null> {
   try {
     return await readFile(file);

@@ -1,4 +1,4 @@
-/** REST: what an id names, whatever it is of. */
+/** REST: finds the object with an id, whatever its kind. */
 
 import { type EventId, isEventId, type JobId, type RunId, type WebhookRequestId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";

@@ -1,11 +1,11 @@
-/** `/health`: the process serves. `/ready`: it can also keep what it accepts; and who else shares the store. */
+/** `/health`: the process responds. `/ready`: the store is also writable; lists the nodes that share the store. */
 
 import { Refusal } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
 import type { Store } from "../store/contract/index.ts";
 import { sendRefusal } from "./rest-errors.ts";
 
-/** A probe writes to the disk, so strangers asking often must not make it write often. */
+/** A probe writes to the disk, so frequent public requests must not cause frequent writes. */
 const PROBE_EVERY_MS = 1_000;
 
 export interface HealthParts {
@@ -14,12 +14,12 @@ export interface HealthParts {
   now: () => number;
 }
 
-/** What `/ready` tells beside that it is. */
+/** What `/ready` returns in addition to the status. */
 interface Cluster {
   store: { engine: string; schema: number; schemaKnown: number; answerMs: number };
-  /** How long the oldest call that is due has waited for a node. */
+  /** How long the oldest due call has waited for a node. */
   lagMs: number;
-  /** Which of the nodes answers. */
+  /** The node that responds. */
   node: string;
   nodes: { name: string; version: string; since: string; lastSeen: string; state: "alive" | "gone" }[];
 }
@@ -42,7 +42,7 @@ export function registerHealthRoutes(app: FastifyInstance, { store, isDraining, 
     };
   }
 
-  /** Null when the store cannot be written. */
+  /** Null if the store is not writable. */
   function looked(): Promise<Cluster | null> {
     if (!last || now() - last.at >= PROBE_EVERY_MS) last = { at: now(), outcome: look().catch(() => null) };
     return last.outcome;

@@ -1,4 +1,4 @@
-/** Instants in query parameters: milliseconds since 1970, or ISO 8601. */
+/** Times in query parameters: milliseconds since 1970, or ISO 8601. */
 
 import { invalid } from "./rest-errors.ts";
 
@@ -12,7 +12,7 @@ export function readInstant(field: string, text: string): number {
   return instant;
 }
 
-/** A time without a zone is UTC: what a query means must not depend on where the server stands. */
+/** A time without a zone is UTC: a query must not depend on the server's time zone. */
 function withZone(text: string): string {
   return text.includes("T") && !/(?:Z|[+-]\d{2}:?\d{2})$/.test(text) ? `${text}Z` : text;
 }

@@ -1,7 +1,7 @@
 /**
  * One page of a list that is in memory, such as apps or keys, newest first.
  *
- * A cursor names the last item of its page by its position in the order, not by its index: items that are added or removed between two
+ * A cursor identifies the last item of its page by its sort position, not by its index: items that are added or removed between two
  * pages neither repeat nor hide others.
  */
 
@@ -12,7 +12,7 @@ export interface PageQuery {
   cursor?: string;
 }
 
-/** Where an item stands: a higher number comes first; ids decide between equal numbers. */
+/** The sort position of an item: a higher number comes first; ids break ties. */
 export interface Position {
   rank: number;
   id?: string;

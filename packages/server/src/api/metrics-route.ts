@@ -1,4 +1,4 @@
-/** `GET /metrics`: for API keys with the role metrics, or any that may read, and open on an address of its own if one is set. */
+/** `GET /metrics`: for API keys with the role metrics, or any role that may read, and public on a separate address if one is set. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,7 +10,7 @@ export interface MetricsSource {
   text(): Promise<{ contentType: string; body: string }>;
 }
 
-/** What is counted concerns every environment, so a key that is limited to some is refused. */
+/** Metrics cover every environment, so a restricted key is refused. */
 export function registerMetricsRoute(app: FastifyInstance, { metrics, access }: { metrics: MetricsSource; access: AccessRules }): void {
   app.register(async (scope) => {
     registerNoStore(scope);
@@ -27,7 +27,7 @@ export interface MetricsListener {
   stop(): Promise<void>;
 }
 
-/** Serves metrics and nothing else, to anyone who reaches the address. Rejects when the address cannot be listened on. */
+/** Serves only metrics, to any client that can reach the address. Rejects if it cannot listen on the address. */
 export async function listenForMetrics({ host, port }: { host: string; port: number }, metrics: MetricsSource): Promise<MetricsListener> {
   const server = createServer((request, response) => {
     const isWanted = request.method === "GET" && request.url?.split("?", 1)[0] === "/metrics";

@@ -1,4 +1,4 @@
-/** REST: the description of the REST API itself, open to all. */
+/** REST: the OpenAPI document, public. */
 
 import type { FastifyInstance } from "fastify";
 import { type DocumentedRoute, openApiDocument } from "./open-api.ts";
@@ -22,7 +22,7 @@ export function registerOpenApiRoute(app: FastifyInstance, routes: readonly Docu
       },
     },
     async (_request, reply) => {
-      // Made when first asked for: by then every route is registered.
+      // Generated on first request: by then every route is registered.
       text ??= JSON.stringify(openApiDocument(routes, version));
       reply.type("application/json");
       return text;

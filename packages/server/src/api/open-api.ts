@@ -1,8 +1,8 @@
 /**
- * Makes the OpenAPI document from the schemas of the routes themselves, so that it cannot differ from what is checked.
+ * Generates the OpenAPI document from the schemas of the routes themselves, so that it cannot differ from what is checked.
  * A schema with a `title` becomes a named one under `components`.
  *
- * Ours rather than a plug-in's: the routes already hold everything, and the document needs only to be put together.
+ * Our own code instead of a plug-in: the routes already contain everything, and the document only has to be assembled.
  */
 
 import { ENVIRONMENT_HEADER, ERRORS, type ErrorCode } from "@inlet/protocol";
@@ -48,12 +48,12 @@ const ERROR_SCHEMA = {
   },
 };
 
-/** Remembers every route that is registered after this call, in the order of their registration. */
+/** Records every route that is registered after this call, in the order of their registration. */
 export function rememberRoutes(app: FastifyInstance): DocumentedRoute[] {
   const routes: DocumentedRoute[] = [];
   app.addHook("onRoute", ({ method, url, schema = {}, config }) => {
     for (const one of [method].flat()) {
-      // Fastify answers HEAD wherever it answers GET.
+      // Fastify adds HEAD to every GET route.
       if (one === "HEAD") continue;
       routes.push({ method: one.toLowerCase(), url, schema, about: config?.about ?? "environment", idempotent: config?.idempotent });
     }
@@ -155,7 +155,7 @@ function bodyOf(schema: Json, named: Named): Json {
   return { required, content: { "application/json": { schema: hoisted(schema, named) } } };
 }
 
-/** A response is the schema of a JSON body, or has `content` where it is of another kind. */
+/** A response is the schema of a JSON body, or has `content` if it is of another type. */
 function answersOf(response: Record<string, Json>, named: Named): Json {
   const entries = Object.entries(response).map(([status, { description, ...schema }]) => {
     const content = schema.content ?? { "application/json": { schema: hoisted(schema, named) } };
@@ -194,7 +194,7 @@ function hoisted(schema: unknown, named: Named): unknown {
   if (Array.isArray(schema)) return schema.map((part) => hoisted(part, named));
   if (typeof schema !== "object" || schema === null) return schema;
   const parts = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, hoisted(part, named)]));
-  // A property may be called "title" as well; only a text is a name.
+  // A property may also be called "title"; only a string is a name.
   if (typeof parts.title !== "string") return parts;
   const { title, ...rest } = parts;
   const known = named.get(title as string);

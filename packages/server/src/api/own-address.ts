@@ -1,7 +1,7 @@
 /**
- * The address under which a caller reaches the service, for URLs that are handed out. Anybody can write anything into `Host`, and a URL with
- * a secret in it must not lead to whoever did: the header is believed when a trusted proxy passed it on, or when it names the very
- * address the connection was made to, or the reader's own machine.
+ * The URL at which a client reaches the service, for generated URLs. A client can send any `Host`, and a URL that contains a secret must
+ * not point to a host of an attacker: the header is used only if a trusted proxy passed it on, or if it names the actual
+ * address of the connection, or the client's own machine.
  */
 
 import { isIP, type Socket } from "node:net";
@@ -22,7 +22,7 @@ export function ownAddress({ publicUrl, isProxy }: OwnAddressRules, { socket, pr
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** A loopback name leads to the machine of whoever reads the URL, and to nobody else. */
+/** A loopback name refers to the reader's own machine, and to no other. */
 function isHarmless(hostname: string, socket: Socket): boolean {
   return LOOPBACK.test(hostname) || hostname.replace(/^\[|\]$/g, "") === localAddress(socket);
 }
@@ -32,7 +32,7 @@ function addressOf(socket: Socket): string {
   return `http://${isIP(local) === 6 ? `[${local}]` : local}:${socket.localPort}`;
 }
 
-/** A socket that listens on both families shows 10.0.0.1 as ::ffff:10.0.0.1. */
+/** A dual-stack socket shows 10.0.0.1 as ::ffff:10.0.0.1. */
 function localAddress({ localAddress = "" }: Socket): string {
   return localAddress.replace(/^::ffff:(?=\d+\.)/i, "");
 }

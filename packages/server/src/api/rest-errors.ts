@@ -1,14 +1,14 @@
-/** Every error of the REST API in the one shape all errors of the service have. */
+/** Formats every error of the REST API in the common shape of the service's errors. */
 
 import { ERRORS, type ErrorCode, errorBody, type Fault, Refusal } from "@inlet/protocol";
 import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 import type { Logger } from "pino";
 import { StoreUnavailable } from "../store/contract/index.ts";
 
-/** Thrown by handlers to answer with a refusal. */
+/** Thrown by handlers to respond with a refusal. */
 export class RestRefusal extends Error {
   readonly refusal: Refusal;
-  /** Seconds after which it may be tried again, where that is known. */
+  /** Seconds after which a retry may succeed, if known. */
   readonly retryAfterS: number | undefined;
 
   constructor(code: ErrorCode, message: string, details?: readonly Fault[], retryAfterS?: number) {
@@ -18,7 +18,7 @@ export class RestRefusal extends Error {
   }
 }
 
-/** A request that breaks a rule, at one field. */
+/** A request with an invalid field. */
 export function invalid(field: string, message: string): RestRefusal {
   return new RestRefusal("request_invalid", `${field} ${message}.`, [{ field, message }]);
 }
@@ -36,7 +36,7 @@ export function registerRestErrors(app: FastifyInstance, log: Logger): void {
   });
 }
 
-/** What an error of a handler or of the framework is answered with. */
+/** The response to an error of a handler or of the framework. */
 export function refusalFor(error: FastifyError): Refusal {
   if (error instanceof RestRefusal) return error.refusal;
   if (error instanceof StoreUnavailable)
@@ -45,7 +45,7 @@ export function refusalFor(error: FastifyError): Refusal {
   switch (error.statusCode) {
     case 400:
       return new Refusal("body_invalid", error.message);
-    // Where a method is so unusual that no route could have it.
+    // For a method so unusual that no route could have it.
     case 404:
       return new Refusal("route_not_found", "The path does not exist.");
     case 413:

@@ -1,6 +1,6 @@
 /**
- * How requests are checked: unknown fields and parameters are errors, never ignored. In bodies types are taken at their word;
- * query parameters are text, so there a number may be written in digits.
+ * How requests are validated: unknown fields and parameters are errors, never ignored. Body types are strict;
+ * query parameters are text, so numbers are parsed from digits.
  */
 
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
@@ -11,15 +11,15 @@ const strict = new Ajv({ ...OPTIONS, coerceTypes: false });
 const fromText = new Ajv({ ...OPTIONS, coerceTypes: true });
 
 export function registerRequestChecks(app: FastifyInstance): void {
-  // A key such as __proto__ in a payload is data like any other; it is never merged into an object of ours.
+  // A key such as __proto__ in a payload is ordinary data; it is never merged into an object of ours.
   const parseJson = app.getDefaultJsonParser("ignore", "ignore");
   app.removeContentTypeParser("application/json");
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
-    // Many clients send the header always, also where there is no body to send.
+    // Many clients always send the header, even without a body.
     if (body === "") done(null, undefined);
     else parseJson(request, body as string, done);
   });
-  // Schemas of answers describe and are tested; serialising by them would drop what they do not name, and much is text already.
+  // Response schemas describe and are tested. Serialising with them would drop fields they do not name, and much is already text.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setValidatorCompiler(({ schema, httpPart }) => {
     let validate: ValidateFunction | undefined;
@@ -54,7 +54,7 @@ export const ACCEPT_LIST = {
   ],
 } as const;
 
-/** Checks values as if they came in a query: what is wrong with them, or null. Makes texts of numbers in place where texts are wanted. */
+/** Validates values as if they were a query: returns the faults, or null. Converts numbers to strings in place where strings are expected. */
 export function queryFaults(schema: object, values: Record<string, unknown>): ErrorObject[] | null {
   const validate = fromText.compile(schema);
   return validate(values) ? null : (validate.errors ?? []);

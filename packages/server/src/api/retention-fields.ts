@@ -12,7 +12,7 @@ export const RETENTION = {
   description: "A duration from `1m` to `3660d`, such as `30d`; null: the next wider rule.",
 };
 
-/** Undefined stays undefined: what is not given does not change. */
+/** Undefined stays undefined: absent fields do not change. */
 export function readRetention(field: string, text: string | null | undefined): number | null | undefined {
   if (text === undefined || text === null) return text;
   const ms = parseDuration(text);

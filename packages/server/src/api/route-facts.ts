@@ -1,6 +1,6 @@
 /**
- * What a route says about itself beside its handler: the words and shapes that make the OpenAPI document, and what a call is
- * about, which decides who may make it (rest-access.ts).
+ * The metadata of a route: descriptions and schemas for the OpenAPI document, and the scope of a request, which
+ * decides who may make it (rest-access.ts).
  */
 
 import type { ErrorCode } from "@inlet/protocol";
@@ -11,25 +11,25 @@ declare module "fastify" {
     summary?: string;
     description?: string;
     tags?: readonly string[];
-    /** Refusals particular to this route; those every route shares are added to the document by themselves. */
+    /** Refusals specific to this route; common ones are added to the document automatically. */
     errors?: readonly ErrorCode[];
   }
 
   interface FastifyContextConfig {
     /**
-     * `environment` (unless said otherwise): what x-service-env names. `item`: what the path names, in whichever environment;
-     * the handler checks with `checkMayUse`. `installation`: all of it. `self`: whoever calls, in whichever role. `anyone`: needs no key.
+     * `environment` (default): the environment of x-service-env. `item`: the object in the path, in any environment;
+     * the handler checks with `checkMayUse`. `installation`: the whole installation. `self`: the caller, in any role. `anyone`: no key needed.
      */
     about?: "environment" | "item" | "installation" | "self" | "anyone";
-    /** The role ingest-admin may call it as well. */
+    /** Also allowed for the role ingest-admin. */
     ingest?: boolean;
-    /** The role operator may call it as well: it repairs what went wrong. */
+    /** Also allowed for the role operator: it repairs failures. */
     repair?: boolean;
-    /** The role metrics may call it as well. */
+    /** Also allowed for the role metrics. */
     metrics?: boolean;
-    /** The signing key of an app may call it as well, whatever roles may. */
+    /** Also allowed for the signing key of an app. */
     signingKey?: boolean;
-    /** Needs a key without environment limits; so does what is about the installation, unless said otherwise. */
+    /** Requires an unrestricted key; so do routes about the installation, unless stated otherwise. */
     unlimited?: boolean;
   }
 }
@@ -46,7 +46,7 @@ export const BOOLEAN = { type: "boolean" } as const;
 /** Any JSON value. */
 export const JSON_VALUE = {} as const;
 
-/** An object of an answer: every property is always there, save the optional ones. A `title` makes it a named schema of the document. */
+/** An object in a response: every property is always present, except for optional ones. A `title` makes it a named schema of the document. */
 export function shape(properties: Readonly<Record<string, Schema>>, more: { optional?: readonly string[]; title?: string } = {}) {
   const { optional = [], title } = more;
   const required = Object.keys(properties).filter((name) => !optional.includes(name));

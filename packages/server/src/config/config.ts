@@ -1,4 +1,4 @@
-/** Reads the settings from flags and variables. The only reader of the environment of the process. */
+/** Reads the settings from flags and variables. The only code that reads the process environment. */
 
 import { SettingFault } from "./readings.ts";
 import { defaultOf, flagOf, type Mode, SETTINGS, type Setting, type SettingName, variableOf } from "./settings.ts";
@@ -9,7 +9,7 @@ type ValueOf<Name extends SettingName> = ReturnType<(typeof SETTINGS)[Name]["rea
 
 export type Config = { readonly mode: Mode } & { readonly [Name in SettingName]: ValueOf<Name> };
 
-/** A mistake in flags or variables: every message says which one and what would be right. */
+/** An error in flags or variables: every message says which one and what is expected. */
 export class ConfigInvalid extends Error {
   readonly messages: string[];
 
@@ -41,13 +41,13 @@ function parse(setting: Setting<unknown>, origin: string, given: string, faults:
     return setting.reading.parse(given);
   } catch (error) {
     if (!(error instanceof SettingFault)) throw error;
-    // A secret is not repeated: the message may end up in a log.
+    // Secrets are not included: the message may end up in a log.
     faults.push(setting.secret ? `${origin} ${error.message}` : `${origin} ${error.message}, not "${given}"`);
     return undefined;
   }
 }
 
-/** `--port 80`, `--port=80`; a flag given twice is joined by a comma, as lists are. */
+/** `--port 80`, `--port=80`; repeated flags are joined with commas, like lists. */
 function readFlags(argv: readonly string[], faults: string[]): Map<SettingName, string> {
   const flags = new Map<SettingName, string>();
   for (let i = 0; i < argv.length; i++) {

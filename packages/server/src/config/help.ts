@@ -15,7 +15,7 @@ export function settingsHelp(mode: Mode): string {
     .join("\n");
 }
 
-/** Every setting as a flag and a variable, for completion and for finding unknown names. */
+/** Every setting as a flag and a variable, for completion and for detecting unknown names. */
 export function settingsNames(): { flag: string; variable: string; placeholder: string; sentence: string }[] {
   return rows.map(([name, { reading, sentence }]) => ({
     flag: flagOf(name),

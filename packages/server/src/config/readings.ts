@@ -1,10 +1,10 @@
-/** How the text of a setting becomes its value. A reading throws a SettingFault whose message completes "--flag …". */
+/** Parsers of setting values. A reading throws a SettingFault whose message completes "--flag …". */
 
 import { BlockList, isIP } from "node:net";
 import { isPlaceholderKey, isSigningKey, KEY_UNITS_MAX, PLACEHOLDER_RULE, parseDuration, SIGNING_KEY_RULE } from "@inlet/protocol";
 
 export interface Reading<Value> {
-  /** What `--help` shows in the value's place. */
+  /** The placeholder of the value in `--help`. */
   placeholder: string;
   parse(text: string): Value;
 }
@@ -28,7 +28,7 @@ export function text(placeholder: string): Reading<string> {
   };
 }
 
-/** The text of a key that a person chose. */
+/** The text of a key chosen by a person. */
 export function key(): Reading<string> {
   return {
     placeholder: "key",
@@ -98,7 +98,7 @@ export function size(minBytes: number, maxBytes: number): Reading<number> {
   return bounded("size", toBytes, SIZE_UNITS_BYTES, minBytes, maxBytes, 'such as "512kb" or "4mb"');
 }
 
-/** "none" stands for no limit. */
+/** "none" means no limit. */
 export function orNone<Value>(reading: Reading<Value>): Reading<Value | null> {
   return { placeholder: `${reading.placeholder}|none`, parse: (given) => (given.trim() === "none" ? null : reading.parse(given)) };
 }
@@ -122,7 +122,7 @@ export function list<Value>(item: Reading<Value>): Reading<Value[]> {
   };
 }
 
-/** The address of a PostgreSQL database, or "off" where one may be done without. */
+/** The URL of a PostgreSQL database, or "off" if it is optional. */
 export function postgresUrl({ orOff = false } = {}): Reading<string> {
   return {
     placeholder: orOff ? "postgres://…|off" : "postgres://…",
@@ -135,7 +135,7 @@ export function postgresUrl({ orOff = false } = {}): Reading<string> {
   };
 }
 
-/** An address of the web, kept without a slash at its end. */
+/** An HTTP URL, stored without a trailing slash. */
 export function url(): Reading<string> {
   return {
     placeholder: "url",
@@ -147,7 +147,7 @@ export function url(): Reading<string> {
   };
 }
 
-/** An address of the web in which a text stands for something else. */
+/** An HTTP URL that contains a placeholder. */
 export function urlWith(part: string): Reading<string> {
   return {
     placeholder: "url",
@@ -200,7 +200,7 @@ export function listenAddress(): Reading<ListenAddress> {
   };
 }
 
-/** What a browser sends in `Origin` for pages of this address. */
+/** The value that a browser sends in `Origin` for pages of this URL. */
 export function origin(): Reading<string> {
   return {
     placeholder: "origin",
@@ -265,7 +265,7 @@ function bounded(
 }
 
 function toMilliseconds(given: string): number | null {
-  // A bare 0 would be the only number that needs no unit.
+  // A bare 0 would be the only number without a unit.
   return given === "0" ? null : parseDuration(given.replaceAll(" ", ""));
 }
 
@@ -275,7 +275,7 @@ function toBytes(given: string): number | null {
   return match && unit ? Math.round(Number(match[1]) * unit) : null;
 }
 
-/** In the largest unit that leaves a whole number. */
+/** In the largest unit that gives a whole number. */
 function written(value: number, units: Readonly<Record<string, number>>): string {
   const [name, factor] = Object.entries(units).findLast(([, unit]) => value >= unit && value % unit === 0) ?? ["", 1];
   return `${value / factor}${name}`;

@@ -1,6 +1,6 @@
 /**
- * Keeps something close behind the events: at intervals while some come in, on one node of a cluster, and wherever somebody asks. One look
- * at a time. Accepting an event costs nothing for it.
+ * Keeps derived data up to date with new events: at intervals while events arrive, on one node of a cluster, and on request on any node.
+ * One pass at a time. Accepting an event costs nothing extra.
  */
 
 import type { Logger } from "pino";
@@ -8,26 +8,26 @@ import type { EventStore, Store, TurnStore } from "../store/contract/index.ts";
 
 export interface EventFollowerParts {
   store: Pick<EventStore, "eventWatch"> & Pick<TurnStore, "turnTake"> & Pick<Store, "storeNode" | "storeNow">;
-  /** What is kept, for its turn and the log. */
+  /** What is derived, for its turn and the log. */
   what: string;
-  /** Looks at some events that it has not seen yet; true when that did not reach the last one. */
+  /** Processes some events that it has not seen yet. Returns true if more are left. */
   look(): Promise<boolean>;
   everyMs: number;
-  /** Looks of one interval at most. */
+  /** Maximum number of passes per interval. */
   looksMax: number;
-  /** How long somebody who asks waits at most, beside one look. */
+  /** How long a caller waits at most, in addition to one pass. */
   askedMs: number;
   log: Logger;
 }
 
-/** A node that has gone leaves its turn to another one after this many intervals. */
+/** If a node dies, another takes over its turn after this many intervals. */
 const TURN_INTERVALS = 5;
 
 export class EventFollower {
   readonly #parts: EventFollowerParts;
   #timer: NodeJS.Timeout | null = null;
   #unwatch: (() => void) | null = null;
-  /** At start too: what was committed before the last end may not have been seen. */
+  /** Also at start: events committed before the last stop may not have been seen. */
   #isBehind = true;
   #looking: Promise<unknown> = Promise.resolve();
   #isFollowing = false;
@@ -54,7 +54,7 @@ export class EventFollower {
     await this.#looking.catch(() => undefined);
   }
 
-  /** Looks at what came in, as far as that goes in a moment: all of it, unless the service has just started. */
+  /** Processes new events for a bounded time: all of them, unless the service has just started. */
   async catchUp(): Promise<void> {
     const deadline = Date.now() + this.#parts.askedMs;
     while ((await this.#look()) && Date.now() < deadline);
@@ -76,7 +76,7 @@ export class EventFollower {
     return store.turnTake({ work: `follow:${what}`, node: store.storeNode, now, until: now + everyMs * TURN_INTERVALS });
   }
 
-  /** Who asks during a look waits for another. */
+  /** A caller that arrives during a pass waits for the next one. */
   #look(): Promise<boolean> {
     const looked = this.#looking.catch(() => undefined).then(() => this.#lookOnce());
     this.#looking = looked;
@@ -85,7 +85,7 @@ export class EventFollower {
 
   async #lookOnce(): Promise<boolean> {
     if (!this.#isBehind || this.#stopped) return false;
-    // What comes meanwhile is seen the next time: one that waited for it would never be done.
+    // Events that arrive in the meantime are left for the next pass: otherwise this might never end.
     this.#isBehind = false;
     let hasMore = true;
     try {

@@ -1,9 +1,9 @@
-/** Counts events by their names, close behind them. */
+/** Counts events by name, shortly after they are stored. */
 
 import type { EventTypeStore } from "../store/contract/index.ts";
 import { EventFollower, type EventFollowerParts } from "./event-follower.ts";
 
-/** After a start there may be many to count: lists may have to wait while the read thread counts one stretch. */
+/** After a start there may be many to count: lists may have to wait while the read thread counts one batch. */
 const STRETCH_EVENTS = 5_000;
 
 export interface EventTypeCounterParts extends Pick<EventFollowerParts, "log"> {

@@ -1,6 +1,6 @@
 /**
- * An event as the REST API and live tails show it, as JSON text. The sender's own text of `data` and of unknown fields goes in
- * unchanged; where such a field has the name of one of the service's own, the service's wins.
+ * An event as the REST API and live streams show it, as JSON text. The sender's own text of `data` and of unknown fields is included
+ * unchanged; if such a field has the name of one of the service's own, the service's takes precedence.
  */
 
 import { jsonMembers } from "@inlet/protocol";
@@ -11,7 +11,7 @@ export interface EventNames {
   source(source: EventSource): string;
 }
 
-/** `runs` is what it started, where that is asked for. */
+/** `runs` are the runs it started, if requested. */
 export function eventView(event: StoredEvent, names: EventNames, runs?: readonly object[]): string {
   const own: [string, string][] = [
     ["id", quote(event.id)],
@@ -34,7 +34,7 @@ function sourceView(stored: EventSource, names: EventNames) {
   return { ...source, name: names.source(source), ...(isMirrored && { mirrored: true }) };
 }
 
-/** Names the service uses for itself, whether or not this event has them. */
+/** Names that the service uses, whether or not this event has them. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   ...["id", "name", "data", "ts", "receivedAt", "dedupId", "environment", "source", "duplicates", "runs"],
 ]);

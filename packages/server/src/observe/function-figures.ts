@@ -1,4 +1,4 @@
-/** How a function did over time: starts, ends, and how long runs waited and took, by interval. A pure function over its runs. */
+/** Figures of a function over time: starts, ends, and how long runs waited and took, by interval. A pure function of its runs. */
 
 import type { RunTiming } from "../store/contract/index.ts";
 
@@ -14,9 +14,9 @@ export interface FunctionPoint {
   completed: number;
   failed: number;
   cancelled: number;
-  /** From the first call to the end; null when no run ended. */
+  /** From the first call to the end; null if no run ended. */
   durationMs: Percentiles | null;
-  /** From the creation to the first call; null when none was called. */
+  /** From the creation to the first call; null if none was called. */
   queueDelayMs: Percentiles | null;
 }
 
@@ -26,7 +26,7 @@ export interface FigureSpan {
   intervalMs: number;
 }
 
-/** One point for every interval, oldest first, also where nothing happened. */
+/** One point for every interval, oldest first, including empty ones. */
 export function functionFigures(runs: readonly RunTiming[], { from, to, intervalMs }: FigureSpan): FunctionPoint[] {
   const byInterval = Map.groupBy(runs, ({ createdAt }) => Math.floor((createdAt - from) / intervalMs));
   return Array.from({ length: Math.max(0, Math.ceil((to - from) / intervalMs)) }, (_, index) =>
@@ -45,7 +45,7 @@ function pointOf(at: number, runs: readonly RunTiming[]): FunctionPoint {
   };
 }
 
-/** By the nearest rank: each is a value that occurred. */
+/** Nearest-rank percentiles: each is a value that occurred. */
 export function percentiles(values: readonly number[]): Percentiles | null {
   if (values.length === 0) return null;
   const sorted = values.toSorted((a, b) => a - b);

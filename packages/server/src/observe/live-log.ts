@@ -1,4 +1,4 @@
-/** What a dev server shows in the terminal: a line for each app that registers, each event, each refused request and each run that ends. */
+/** The terminal output of a dev server: a line for each app that registers, each event, each refused request and each run that ends. */
 
 import { styleText } from "node:util";
 import type { EnvironmentId, Refusal, RunId } from "@inlet/protocol";
@@ -9,12 +9,12 @@ export interface LiveLog {
   refused(refusal: Refusal): void;
   /** An app is new, or its functions have changed. */
   registered(name: string, url: string): void;
-  /** Told when the end is decided; that it is stored as well follows at once. */
+  /** Called when the end is decided; it is stored immediately after. */
   ended(functionId: string, runId: RunId, end: RunEnd): void;
 }
 
 export interface LiveLogParts {
-  /** The name of an environment to show beside its events; null for the one that goes without saying. */
+  /** The name of an environment to show with its events; null for the default one. */
   environmentShown(id: EnvironmentId): string | null;
   write(line: string): void;
   now(): number;
@@ -34,7 +34,7 @@ export function createLiveLog({ environmentShown, write, now }: LiveLogParts): L
       const environment = environmentShown(environmentId);
       const where = environment === null ? "" : `  (${environment})`;
       for (const [i, { id, name }] of events.slice(0, EVENTS_SHOWN_MAX).entries()) {
-        // Who is given another's id is its duplicate.
+        // An event that gets the id of another is its duplicate.
         if (ids[i] === id) line("event", "green", `${id}  ${name}${where}`);
         else line("duplicate", "yellow", `${ids[i]}  ${name}${where}`);
       }
@@ -50,7 +50,7 @@ export function createLiveLog({ environmentShown, write, now }: LiveLogParts): L
   };
 }
 
-/** A name with an escape in it must not draw on the terminal. */
+/** A name with an escape sequence must not control the terminal. */
 function visible(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);

@@ -1,4 +1,4 @@
-/** Log records as lines a person reads in a terminal: time, level, message, and what it is about. Stacks are left to `--log json`. */
+/** Formats log records as readable lines: time, level, message, and details. Stack traces are only in `--log json`. */
 
 import { styleText } from "node:util";
 
@@ -7,7 +7,7 @@ const LABEL_UNITS = 9;
 const [WARN, ERROR] = [40, 50];
 const OWN_FIELDS = new Set(["level", "time", "msg", "err", "pid", "hostname"]);
 
-/** `record` is one line of pino's. */
+/** `record` is one line of pino's output. */
 export function logLine(record: string): string {
   const fields = JSON.parse(record) as { level: number; time: number; msg?: string; err?: { message?: string } } & Record<string, unknown>;
   const { level, time, msg = "", err } = fields;
@@ -23,7 +23,7 @@ function shown(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** What an app or a sender wrote must not draw on the terminal. */
+/** Text from an app or a sender must not control the terminal. */
 function visible(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);

@@ -1,6 +1,6 @@
 /**
- * Credentials do not get into records: headers that carry one are masked by name, and so is every header, query parameter and log line
- * that holds one of the webhook's secrets. What is signed with a secret is no credential, and stays.
+ * Keeps credentials out of records: headers that contain one are masked by name, and so is every header, query parameter and log line
+ * that contains one of the webhook's secrets. Signatures are not credentials, and are kept.
  */
 
 import type { Webhook } from "../store/contract/index.ts";
@@ -8,12 +8,12 @@ import type { Webhook } from "../store/contract/index.ts";
 export const MASK = "***";
 /** A shorter text occurs by chance. */
 const REPLACED_UNITS_MIN = 6;
-/** The query parameters that hold a credential, by preset. */
+/** The query parameters that contain a credential, by preset. */
 const VERIFY_TOKEN = "hub.verify_token";
 const HANDED_OVER_HEADER = "x-hook-secret";
 
 export interface Masking {
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   headers(rawHeaders: readonly string[]): readonly string[];
   query(query: string): string;
   text(text: string): string;

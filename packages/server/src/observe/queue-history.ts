@@ -1,6 +1,6 @@
 /**
- * How long the queue was, and how old its oldest call, over the last hours: looked at every few seconds and kept in memory, half a
- * minute a slot. A restart begins anew; these are curves for people, not books.
+ * The length of the queue and the age of its oldest call over the last hours: sampled every few seconds and kept in memory, in slots of
+ * half a minute. Lost on restart; these are curves for people, not exact records.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
@@ -8,12 +8,12 @@ import type { Logger } from "pino";
 import type { QueueDepth, QueueStore } from "../store/contract/index.ts";
 
 const SAMPLE_EVERY_MS = 10_000;
-/** A look that takes long, because a million calls wait, makes the next one later: reads are never kept from their thread. */
+/** A query that takes long, because a million calls wait, delays the next one, so that other reads are not blocked. */
 const REST_PER_LOOK = 100;
 const SLOT_MS = 30_000;
 /** Six hours. */
 const SLOTS_MAX = 720;
-/** As many as a chart can show; of slots that share a point the highest counts. */
+/** As many as a chart can show; if slots share a point, the highest value is used. */
 const POINTS_MAX = 180;
 
 export interface QueueFigures {
@@ -25,7 +25,7 @@ export interface QueuePoint extends QueueFigures {
   at: number;
 }
 
-/** Environments in which nothing waited are not in it. */
+/** Environments with an empty queue are not included. */
 interface Slot {
   at: number;
   figures: Map<EnvironmentId, QueueFigures>;
@@ -33,7 +33,7 @@ interface Slot {
 
 export interface QueueHistoryParts {
   store: Pick<QueueStore, "queueDepths">;
-  /** What this node has taken from the queue and not begun yet: to the store it looks like work under way. */
+  /** Entries that this node has claimed and not begun: to the store they look in progress. */
   waitingSince(): ReadonlyMap<EnvironmentId, number>;
   log: Logger;
   now: () => number;
@@ -62,12 +62,12 @@ export class QueueHistory {
     await this.#looking;
   }
 
-  /** Who asks looks as well: the curve ends with what they are told. */
+  /** A request samples too, so that the curve ends with the value it returns. */
   async current(environmentId: EnvironmentId): Promise<QueueFigures> {
     return (await this.sample()).get(environmentId) ?? NOTHING;
   }
 
-  /** Oldest first. Times at which nobody looked, before the last start for instance, have no point. */
+  /** Oldest first. Times without samples, such as before the last start, have no point. */
   points(environmentId: EnvironmentId, from: number, to: number): QueuePoint[] {
     const within = this.#slots.filter(({ at }) => at > from - SLOT_MS && at < to);
     const size = Math.ceil(within.length / POINTS_MAX);
@@ -90,7 +90,7 @@ export class QueueHistory {
 
   #slotAt(at: number): Slot {
     const last = this.#slots.at(-1);
-    // A clock that was set back stays in the slot it had reached.
+    // If the clock is set back, the current slot is kept.
     if (last && at < last.at + SLOT_MS) return last;
     const slot = { at: at - (at % SLOT_MS), figures: new Map() };
     this.#slots.push(slot);

@@ -1,4 +1,4 @@
-/** Puts refusals in the log without letting a flood of bad requests become a flood of lines: each code at once, then as a count. */
+/** Logs refusals without flooding the log: the first of each code at once, then a count. */
 
 import type { ErrorCode } from "@inlet/protocol";
 import type { Logger } from "pino";

@@ -1,4 +1,4 @@
-/** Runs as people read them. Outputs and results go in as the SDK wrote them, so the view is JSON text. */
+/** Runs as shown to people. Outputs and results are included as the SDK wrote them, so the view is JSON text. */
 
 import { type FunctionNo, shownRequest, traceIdOf } from "@inlet/protocol";
 import type { RunDetails, RunSummary, StepRecord } from "../store/contract/index.ts";
@@ -31,7 +31,7 @@ export function runView(run: RunSummary, names: RunNames): Record<string, unknow
   };
 }
 
-/** Of an error's message, in lists. */
+/** Maximum length of an error message in lists. */
 const MESSAGE_UNITS_MAX = 500;
 
 /** JSON text. `traceUrl` is the template of the pages that show traces. */
@@ -71,7 +71,7 @@ function stepView({ value, ...step }: StepRecord & { value: string | null }): st
   return `${fields.slice(0, -1)},"output":${output},"error":${error}}`;
 }
 
-/** Steps are kept as the SDK is given them: `{"data":…}`, `{"error":…}`, or the event itself. */
+/** Step results are stored as the SDK receives them: `{"data":…}`, `{"error":…}`, or the event itself. */
 function resultOf(value: string | null, kind: string): { output: string; error: string } {
   if (value === null) return { output: "null", error: "null" };
   if (value.startsWith('{"error":')) return { output: "null", error: value.slice('{"error":'.length, -1) };

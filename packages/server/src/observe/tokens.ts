@@ -1,4 +1,4 @@
-/** How many tokens a provider of AI says an answer took. Each has its own names for it. */
+/** Reads the token usage from the response of an AI provider. Each provider has its own field names. */
 
 export interface Tokens {
   input: number | null;
@@ -6,10 +6,10 @@ export interface Tokens {
   total: number | null;
 }
 
-/** Larger answers are not looked through: this is done whenever a run is shown. */
+/** Larger responses are not parsed: this is done whenever a run is shown. */
 const ANSWER_UNITS_MAX = 1_000_000;
 
-/** `answer` is JSON text. Null when it tells of no tokens. */
+/** `answer` is JSON text. Null if it contains no token usage. */
 export function tokensIn(answer: string): Tokens | null {
   if (answer.length > ANSWER_UNITS_MAX || !/usage/i.test(answer)) return null;
   const value: unknown = JSON.parse(answer);

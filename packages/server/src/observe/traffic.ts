@@ -1,6 +1,6 @@
 /**
- * Counts what happens, by environment and minute, in memory, and adds it to the store every few seconds: noting an event costs a
- * look-up and an addition. What was counted since the last time is lost when the process is killed; these are figures for people.
+ * Counts activity by environment and minute, in memory, and adds it to the store every few seconds: recording an event costs a
+ * lookup and an addition. Counts since the last write are lost if the process is killed; these are figures for people.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
@@ -46,7 +46,7 @@ export class Traffic {
     this.#minute(environmentId).figures[figure] += count;
   }
 
-  /** Adds to the store what was counted so far. Never throws: what cannot be added now is added later. */
+  /** Adds the counts to the store. Never throws: counts that cannot be added now are added later. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#add());
     return this.#flushing;
@@ -76,7 +76,7 @@ export class Traffic {
   }
 }
 
-/** Bounds what is kept while the store cannot be written. */
+/** Bounds the memory used while the store is not writable. */
 const FULL_MAX = 10_000;
 
 function nothing(): TrafficFigures {

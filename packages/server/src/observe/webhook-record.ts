@@ -1,4 +1,4 @@
-/** The record of a webhook request: what came in, and what became of it. Headers that carry credentials are masked first. */
+/** The record of a webhook request: the request and its outcome. Headers with credentials are masked first. */
 
 import { isUtf8 } from "node:buffer";
 import type { EnvironmentId, Refusal, WebhookRequestId } from "@inlet/protocol";
@@ -18,11 +18,11 @@ export interface SeenRequest {
 
 export interface SeenBody {
   raw: string;
-  /** The bytes, when `raw` is not exactly their text. */
+  /** The bytes, if `raw` does not represent them exactly. */
   rawBase64?: string;
 }
 
-/** What the transform stage made of it; null when the request did not get that far. */
+/** The result of the transform stage; null if the request did not get that far. */
 export interface SeenTransform {
   body: SeenBody | null;
   logs: string[];
@@ -30,9 +30,9 @@ export interface SeenTransform {
 }
 
 export interface Ending {
-  /** Null when the event was accepted, or a handshake answered. */
+  /** Null if the event was accepted, or a handshake answered. */
   refused: Refusal | null;
-  /** Of a request that is not refused: 200 and `accepted` unless given. */
+  /** For a request that is not refused; default 200 and `accepted`. */
   status?: number;
   outcome?: string;
   deliveredTo: EnvironmentId;
@@ -70,7 +70,7 @@ export function webhookRecord(
   };
 }
 
-/** The body as it came: the text that was read from it, if it could be, and the bytes wherever that text is not them. */
+/** The body as received: its text, if it could be decoded, and the bytes if the text does not represent them. */
 export function seenBody(bytes: Buffer, read: SeenBody | null, contentEncoding: string | undefined): SeenBody {
   const isText = !contentEncoding && (read !== null || isUtf8(bytes));
   return isText ? (read ?? { raw: bytes.toString() }) : { raw: read?.raw ?? bytes.toString(), rawBase64: bytes.toString("base64") };

@@ -1,4 +1,4 @@
-/** Finds the OpenID Connect provider at start. Settings that cannot work, or an issuer that is away, are a clear end of the start. */
+/** Discovers the OpenID Connect provider at start. Invalid settings or an unreachable issuer end the start with a clear message. */
 
 import { type OidcRoutesParts, openOidc } from "../api/access/oidc.ts";
 import type { Config } from "../config/config.ts";

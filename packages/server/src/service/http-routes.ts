@@ -1,4 +1,4 @@
-/** Everything that is answered over HTTP beside the entrances of events: health, metrics, SDKs, REST, realtime and the dashboard. */
+/** All HTTP routes except those that accept events: health, metrics, SDKs, REST, realtime and the dashboard. */
 
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
@@ -51,14 +51,14 @@ export interface HttpRoutesParts
   attempts: AttemptBudget;
   loginTokens: LoginTokens;
   oidc: OidcRoutesParts["oidc"];
-  /** Of requests that name none. */
+  /** The environment of requests that name none. */
   defaultEnvironment: string;
   ids: EventIdGenerator;
   log: Logger;
   now: () => number;
 }
 
-/** What several groups of routes share. */
+/** Dependencies that several groups of routes share. */
 interface Shared extends HttpRoutesParts {
   isDev: boolean;
   isProxy: (ip: string) => boolean;
@@ -97,7 +97,7 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
   registerDashboardFiles(app, DASHBOARD_FOLDER);
 }
 
-/** What SDKs call: our own protocol, realtime, and the REST API that the published SDKs know. */
+/** Routes for SDKs: our own protocol, realtime, and the REST API that the published SDKs use. */
 function registerForSdks(app: FastifyInstance, shared: Shared): void {
   const { functions, directory, isDev, now } = shared;
   registerSdkRoutes(app, { ...shared, version: packageFile.version, sdk: functions.sdk });

@@ -21,7 +21,7 @@ export async function openStore(config: Config, log: Logger, onCommitted: (figur
   };
   const url = config.databaseUrl;
   if (!url) return openSqliteStore({ ...options, whereModule: WHERE_MODULE, folder: config.dataDir });
-  // Whoever keeps to the embedded store does not wait for the client of PostgreSQL to load.
+  // The PostgreSQL client is loaded only if it is used.
   const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
   const listenUrl = config.databaseListenUrl ?? url;
   return openPostgresStore({ ...options, compileWhere, url, listenUrl, connectionsMax: config.databaseConnections });

@@ -1,4 +1,4 @@
-/** Jobs and alerts: what finds that something failed for many, and what repairs it for all of them. */
+/** Jobs and alerts: detecting that something failed for many, and repairing it for all of them. */
 
 import type { EventIdGenerator, JobId } from "@inlet/protocol";
 import type { Logger } from "pino";
@@ -23,7 +23,7 @@ export interface RepairParts {
   functions: Functions;
   replay: ReplayRequestsParts["replay"];
   sourceName: (source: EventSource) => string;
-  /** Items a second, unless a job says otherwise. */
+  /** Items per second, unless a job has its own rate. */
   jobRate: number;
   ids: EventIdGenerator;
   log: Logger;

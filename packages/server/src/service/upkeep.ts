@@ -1,4 +1,4 @@
-/** Everything that is removed or put in order after its time: what each sweep covers, and until when things are kept. */
+/** Maintenance: what each sweeper covers, and the retention times. */
 
 import type { Logger } from "pino";
 import { REMEMBERED_MS } from "../api/access/idempotency.ts";

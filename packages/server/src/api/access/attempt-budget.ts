@@ -1,10 +1,10 @@
 /**
- * Slows down guessing: each address may fail a number of times, and once more every few seconds. An address that has spent this is
- * refused whatever it brings, right or wrong, so guessing tells nothing; only credentials that worked from there before still do,
- * so that those who share an address with a guesser go on working.
+ * Slows down guessing: each address may fail a number of times, and regains one attempt every few seconds. An address without attempts is
+ * refused whatever it sends, right or wrong, so guessing reveals nothing. Only credentials that were valid from there before are still
+ * accepted, so that other users of the address can continue to work.
  *
- * That a credential worked while its address was failing is handed on to be kept, so that a restart does not lock it out.
- * Bounded: what is remembered about addresses is forgotten oldest first.
+ * Credentials that were valid from an address with failures are reported, to be stored, so that a restart does not lock them out.
+ * Bounded: the oldest addresses are dropped first.
  */
 
 import { addressGroup } from "@inlet/protocol";
@@ -15,17 +15,17 @@ export interface AttemptLimits {
   forgivenEveryMs: number;
 }
 
-/** Which credential worked from where. */
+/** Which credential was valid from which address. */
 export interface Proof {
   address: string;
-  /** Names the credential, and is none itself. */
+  /** Identifies the credential, and is not secret. */
   credential: string;
 }
 
 export interface AttemptBudgetOptions {
   now: () => number;
   limits?: AttemptLimits;
-  /** Keeps a proof for the next start. */
+  /** Stores a proof for the next start. */
   keep?: (proof: Proof) => void;
 }
 
@@ -34,7 +34,7 @@ const REMEMBERED_MAX = 10_000;
 
 interface Failures {
   count: number;
-  /** When the count was last brought up to date. */
+  /** When the count was last updated. */
   at: number;
 }
 
@@ -44,7 +44,7 @@ export class AttemptBudget {
   readonly #keep: (proof: Proof) => void;
   readonly #failures = new Map<string, Failures>();
   readonly #proven = new Set<string>();
-  /** Proofs that were handed on. */
+  /** Proofs that were reported. */
   readonly #kept = new Set<string>();
 
   constructor({ now, limits = LIMITS, keep = () => undefined }: AttemptBudgetOptions) {
@@ -53,7 +53,7 @@ export class AttemptBudget {
     this.#keep = keep;
   }
 
-  /** What was kept before the last restart. */
+  /** Proofs stored before the last restart. */
   restore(proofs: readonly Proof[]): void {
     for (const { address, credential } of proofs) {
       remember(this.#proven, `${address} ${credential}`);
@@ -61,7 +61,7 @@ export class AttemptBudget {
     }
   }
 
-  /** Throws when the address has failed too often. `credential` names the one that was recognised, null when none was. */
+  /** Throws if the address has failed too often. `credential` identifies the recognised one; null if there was none. */
   judge(ip: string, credential: string | null): void {
     const waitS = this.waitS(ip, credential);
     if (waitS === null) return;
@@ -69,7 +69,7 @@ export class AttemptBudget {
     throw new RestRefusal("too_many_attempts", message, undefined, waitS);
   }
 
-  /** The same as a value: how many seconds the address has to wait, null when it has not. */
+  /** The same as a value: how many seconds the address must wait; null if it need not. */
   waitS(ip: string, credential: string | null): number | null {
     const address = addressGroup(ip);
     if (credential !== null && this.#proven.has(`${address} ${credential}`)) {

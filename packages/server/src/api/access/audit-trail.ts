@@ -1,9 +1,9 @@
 /**
- * Notes in the audit log what was changed through REST, and by whom.
+ * Records in the audit log what was changed through REST, and who changed it.
  *
- * An entry is written right after the change it tells of, and before the answer: not in the same transaction, since changes are
- * many kinds of work and the log is one. Were the service to die in between, a change would stand without its entry. When the
- * entry cannot be written, the change has happened all the same and is answered so; the entry goes to the service's log.
+ * An entry is written right after its change and before the response, but not in the same transaction, because changes are
+ * many kinds of writes. If the service dies in between, the change has no entry. If the entry cannot be written, the change has
+ * still happened, and the response says so; the entry is written to the service's log instead.
  */
 
 import type { FastifyRequest } from "fastify";
@@ -15,9 +15,9 @@ export interface AuditNote {
   /** `<noun>.<what happened to it>`, such as `webhook.updated`. */
   action: string;
   target: { kind: string; id: string; name: string };
-  /** Where it happened; absent: the installation. */
+  /** The environment; absent: the installation. */
   environment?: string | null;
-  /** What else is worth knowing. Never a secret: everyone with the role read sees it. */
+  /** Further details. Never a secret: every key with the role read can see it. */
   details?: Readonly<Record<string, unknown>>;
 }
 

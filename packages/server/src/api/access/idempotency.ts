@@ -1,10 +1,10 @@
 /**
- * `Idempotency-Key` on calls that create something: the same key with the same call, within 24 hours, creates nothing more and
- * gets the first answer again. Keys belong to whoever sends them: the API key, or the session.
+ * `Idempotency-Key` on requests that create something: the same key with the same request, within 24 hours, creates nothing more and
+ * returns the first response again. Keys belong to their sender: the API key, or the session.
  *
- * An answer that shows a secret is not kept: a repeated call is told what it created and where to go from there.
- * A call that was refused frees its key. A claim without an answer for a minute belonged to a process that died: it is free too,
- * so in that one moment a repeated call may create a second thing.
+ * A response that contains a secret is not stored: a repeated request is told what it created.
+ * A refused request frees its key. A claim without a response after a minute belonged to a process that died, and is freed too:
+ * in that case a repeated request may create a second object.
  */
 
 import { createHash } from "node:crypto";
@@ -17,12 +17,12 @@ import { principalOf } from "./principal.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route takes an Idempotency-Key. `secret`: its answer must not be kept. */
+    /** The route accepts an Idempotency-Key. `secret`: its response must not be stored. */
     idempotent?: "replayed" | "secret";
   }
 
   interface FastifyRequest {
-    /** The key this call has claimed. */
+    /** The key that this request has claimed. */
     idempotencyKey: IdempotencyKeyRef | null;
   }
 }
@@ -65,7 +65,7 @@ export function registerIdempotency(app: FastifyInstance, { store, log, now }: I
     request.idempotencyKey = null;
     const isKept = reply.statusCode < 400 && typeof payload === "string";
     const kept = isKept && request.routeOptions.config.idempotent === "secret" ? withoutSecrets(payload) : String(payload);
-    // What was created stands, whether or not it can be remembered.
+    // The object was created, whether or not this can be recorded.
     await (isKept ? store.idempotencyAnswer({ ...ref, status: reply.statusCode, body: kept }) : store.idempotencyRelease(ref)).catch(
       (error) => log.warn({ err: error }, "the outcome of a call with an idempotency key could not be kept"),
     );
@@ -90,7 +90,7 @@ function withoutSecrets(payload: string): string {
   return JSON.stringify({ id: JSON.parse(payload).data.id });
 }
 
-/** What makes two calls the same: what is called, where, and with which body. */
+/** What makes two requests equal: route, environment and body. */
 function fingerprintOf(request: FastifyRequest): string {
   const call = [request.method, request.url, environmentNamed(request.headers), request.body];
   return createHash("sha256").update(JSON.stringify(call)).digest("hex");

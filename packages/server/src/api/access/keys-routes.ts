@@ -1,4 +1,4 @@
-/** REST: event keys of an environment, API and signing keys of the installation. The text of a key is shown once, when it is made. */
+/** REST: event keys of an environment, API and signing keys of the installation. The text of a key is shown once, when it is created. */
 
 import type { AcceptList, KeyId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -166,13 +166,13 @@ function checkFields({ kind, role, environments, eventNames, ips }: CreateBody, 
   checkLists({ ...(eventNames && { eventNames }), ...(ips && { ips }) }, isIpRange);
 }
 
-/** The first owner is made by an admin; from then on owners are made and removed by owners. */
+/** An admin creates the first owner key; from then on only owners create and revoke owner keys. */
 function checkOwner(request: FastifyRequest, keys: Key[]): void {
   if (principalOf(request).role === "owner" || !keys.some(({ role }) => role === "owner")) return;
   throw new RestRefusal("role_forbidden", "Only an owner may create or revoke an API key with the role owner.");
 }
 
-/** Without an admin key nobody could make another one; without a signing key calls could not be signed. */
+/** Without an admin key no other key could be created; without a signing key calls could not be signed. */
 function isLastOfItsUse(keys: Key[], id: KeyId): boolean {
   const key = keys.find((candidate) => candidate.id === id);
   if (!key || key.kind === "event" || (key.kind === "api" && !isFullAdmin(key))) return false;

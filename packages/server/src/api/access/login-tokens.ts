@@ -1,4 +1,4 @@
-/** Login links: a token that opens one session, within a quarter of an hour. In memory only: it ends with the process. */
+/** Login links: a token that opens one session, within 15 minutes. Kept in memory only: it ends with the process. */
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
@@ -24,7 +24,7 @@ export class LoginTokens {
     return this.#open.some((token) => timingSafeEqual(token.hash, hash));
   }
 
-  /** True once for each token. */
+  /** Returns true once for each token. */
   redeem(text: string): boolean {
     if (!this.isOpen(text)) return false;
     const hash = sha256(text);

@@ -1,4 +1,4 @@
-/** Who a person is, and which role the claims of their provider give them. */
+/** Identifies a person, and maps the claims of their provider to a role. */
 
 import { API_ROLES, type ApiRole, type SessionPerson } from "../../store/contract/index.ts";
 
@@ -14,7 +14,7 @@ export type Claims = Readonly<Record<string, unknown>> & { sub: string };
 const RANKED: readonly ApiRole[] = ["owner", "admin", "operator", "ingest-admin", "viewer", "read", "metrics"];
 const NAME_UNITS_MAX = 200;
 
-/** Null when no claim gives a role. */
+/** Null if no claim gives a role. */
 export function personOf(issuer: string, claims: Claims, rules: readonly OidcRoleRule[]): SessionPerson | null {
   const roles = new Set(rules.flatMap(({ claim, given }) => rolesIn(valuesOf(claims[claim]), given)));
   const role = RANKED.find((candidate) => roles.has(candidate));

@@ -1,6 +1,6 @@
 /**
- * Sign-in by OpenID Connect: the authorization code flow with PKCE, by `openid-client`, which checks issuer, audience, signature, state and
- * nonce. What one sign-in needs to remember is in a cookie that lives for ten minutes, so any node may answer the callback.
+ * Sign-in with OpenID Connect: the authorization code flow with PKCE, by `openid-client`, which checks issuer, audience, signature, state
+ * and nonce. The state of a sign-in is in a cookie that lives for ten minutes, so any node can handle the callback.
  */
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -19,9 +19,9 @@ export interface OidcSettings {
 }
 
 export interface OidcProvider {
-  /** Where to send the browser, and what to remember until it comes back. */
+  /** The URL to redirect the browser to, and the state to keep until the callback. */
   begin(redirectUri: string): Promise<{ url: string; secrets: SignInSecrets }>;
-  /** The claims of whoever came back. Throws when anything is not as it should be. */
+  /** The claims of the person. Throws if any check fails. */
   finish(callbackUrl: URL, secrets: SignInSecrets): Promise<Claims>;
 }
 
@@ -36,7 +36,7 @@ const COOKIE_AGE_S = 600;
 const SCOPE = "openid profile email";
 const DISCOVERY_TIMEOUT_S = 10;
 
-/** Throws when the issuer cannot be reached, or does not describe itself. */
+/** Throws if the issuer cannot be reached, or has no valid metadata. */
 export async function openOidc({ issuer, clientId, clientSecret }: OidcSettings): Promise<OidcProvider> {
   const client = await import("openid-client");
   const server = new URL(issuer);
@@ -84,7 +84,7 @@ export function registerOidcRoutes(app: FastifyInstance, { oidc, access, audit, 
   const redirectUri = (request: FastifyRequest) => `${ownAddress(address, request)}/oidc/callback`;
   const cookie = (request: FastifyRequest, value: string, ageS: number) => {
     const secure = redirectUri(request).startsWith("https:") ? "; Secure" : "";
-    // Lax: the provider's redirect brings it back.
+    // Lax: the provider's redirect must include it.
     return `${COOKIE}=${value}; Path=/oidc; HttpOnly; SameSite=Lax; Max-Age=${ageS}${secure}`;
   };
 
@@ -112,7 +112,7 @@ export function registerOidcRoutes(app: FastifyInstance, { oidc, access, audit, 
     const target = { kind: "session", id: principal.id, name: principal.name };
     await audit.note(request, { action: "session.created", target, details: { ip: request.ip } });
     reply.header("set-cookie", [sessionCookie(access, request, token, cookieAgeS), cookie(request, "", 0)]);
-    // A page instead of a redirect: a browser sends a Strict cookie only when our own page leads on.
+    // A page instead of a redirect: a browser sends a Strict cookie only on navigation from our own page.
     return reply.type("text/html").send('<!doctype html><meta http-equiv="refresh" content="0;url=/"><a href="/">Continue</a>');
   });
 }

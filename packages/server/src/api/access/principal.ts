@@ -1,4 +1,4 @@
-/** Who makes a call, and what that lets them do. */
+/** The caller of a request, and its permissions. */
 
 import type { FastifyRequest } from "fastify";
 import type { ApiRole, Environment, Key } from "../../store/contract/index.ts";
@@ -9,23 +9,23 @@ export interface Principal {
   /** Of the key or the session. */
   id: string;
   name: string;
-  /** What limits count by: the key, also for sessions opened with it. */
+  /** The key that limits are counted by, also for sessions opened with it. */
   keyId: string;
   role: ApiRole;
-  /** The environments it is limited to; `branch` stands for every branch environment too. Null: all. */
+  /** The environments it is restricted to; `branch` includes every branch environment. Null: all. */
   environments: readonly string[] | null;
-  /** False as soon as the key is revoked or the session has ended. Asked again while a stream is open. */
+  /** False as soon as the key is revoked or the session has ended. Checked again while a stream is open. */
   isValid(): boolean | Promise<boolean>;
 }
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Null on routes that are open to anyone. */
+    /** Null on public routes. */
     principal: Principal | null;
   }
 }
 
-/** A dev server asks nobody who they are. */
+/** The caller on a dev server, which requires no credentials. */
 export const DEV_PRINCIPAL: Principal = {
   kind: "dev",
   id: "dev",
@@ -36,7 +36,7 @@ export const DEV_PRINCIPAL: Principal = {
   isValid: () => true,
 };
 
-/** An app that holds a signing key. */
+/** An app with a signing key. */
 export function signingPrincipal({ id, name }: Pick<Key, "id" | "name">): Principal {
   return { kind: "signing-key", id, keyId: id, name, role: "read", environments: null, isValid: () => true };
 }
@@ -50,7 +50,7 @@ export function mayUse({ environments }: Principal, { name, kind }: Pick<Environ
   return environments === null || environments.includes(name) || (kind === "branch" && environments.includes("branch"));
 }
 
-/** Refuses a call that concerns an environment outside the limits of whoever makes it. */
+/** Refuses a request for an environment that the caller may not access. */
 export function checkMayUse(request: FastifyRequest, environment: Pick<Environment, "name" | "kind">): void {
   const principal = principalOf(request);
   if (mayUse(principal, environment)) return;

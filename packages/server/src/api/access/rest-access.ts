@@ -1,9 +1,9 @@
 /**
- * Who may call the REST API, and which environment a call is about.
+ * Who may call the REST API, and the environment of each request.
  *
- * A call brings an API key, or the cookie of a session. Keys and tokens are looked up by their hash, so that timing tells nothing
- * about them; failures with keys are counted per address. Cookies are not: a dashboard left open asks again and again with one that
- * has expired, and nobody guesses 256 random bits.
+ * A request has an API key, or the cookie of a session. Keys and tokens are looked up by their hash, so that timing reveals nothing
+ * about them. Failures with keys are counted per address. Cookies are not: an open dashboard may retry with one that
+ * has expired, and 256 random bits cannot be guessed.
  */
 
 import { environmentNamed } from "@inlet/protocol";
@@ -21,15 +21,15 @@ export interface ApiDirectory {
   environments(): Environment[];
   environmentNamed(name: string): Environment | undefined;
   key(kind: "api", text: string): Key | null;
-  /** The signing key that this bearer text belongs to, or null. */
+  /** The signing key of this bearer token, or null. */
   signingKeyOf(bearer: string): Key | null;
-  /** The key with this id, unless it was revoked. */
+  /** The key with this id, unless it is revoked. */
   workingKey(id: Key["id"]): Key | null;
 }
 
 export interface AccessRules {
   directory: ApiDirectory;
-  /** A dev server asks nobody for a key; pages of other sites are kept out in front of every route. */
+  /** A dev server requires no key; pages of other sites are refused before every route. */
   open: boolean;
   publicUrl: string | null;
   attempts: AttemptBudget;
@@ -100,7 +100,7 @@ function checkRole({ kind, role }: Principal, method: string, config: FastifyCon
   throw new RestRefusal("role_forbidden", `${who} has the role ${role}, which allows ${allowed}.`);
 }
 
-/** What concerns the whole installation is not for keys that are limited to some of it. */
+/** Routes about the whole installation are not available to keys that are restricted to environments. */
 function checkLimits(rules: AccessRules, request: FastifyRequest, { about = "environment", unlimited }: FastifyContextConfig): void {
   const { environments } = principalOf(request);
   if (environments === null) return;

@@ -1,6 +1,6 @@
 /**
- * What each role may call. `owner` and `admin` may call everything; once an installation has an owner, only owners create and revoke
- * keys of owners. `operator` reads, and repairs what went wrong. `viewer` reads. `metrics` reads /metrics only.
+ * The permissions of each role. `owner` and `admin` may call everything; once an installation has an owner, only owners create and revoke
+ * owner keys. `operator` reads, and repairs failures. `viewer` reads. `metrics` reads /metrics only.
  */
 
 import type { FastifyContextConfig } from "fastify";
@@ -33,13 +33,13 @@ export function isReading(method: string): boolean {
   return READING_METHODS.has(method);
 }
 
-/** Null when the role may make the call; otherwise what it allows instead. */
+/** Null if the role allows the request; otherwise what it allows instead. */
 export function roleRefusal(role: ApiRole, method: string, config: FastifyContextConfig): string | null {
   const rule = RULES[role];
   return rule.mayCall({ ...config, isReading: isReading(method) }) ? null : rule.allowed;
 }
 
-/** Whether the role may see what would let its holder send or change something, such as the URL of a webhook. */
+/** Whether the role may see values that would allow sending or changing something, such as the URL of a webhook. */
 export function seesSecrets(role: ApiRole): boolean {
   return role === "owner" || role === "admin" || role === "ingest-admin";
 }

@@ -1,11 +1,11 @@
 /**
- * Whether a browser sent a request from our own pages. Cookies travel with every request a browser makes, whichever page caused
- * it. What changes something must come from ourselves.
+ * Whether a browser sent a request from our own pages. Browsers send cookies with every request, whichever page caused
+ * it. A request that changes something must come from our own origin.
  */
 
 import type { FastifyRequest } from "fastify";
 
-/** `unknown`: no browser that says where it comes from, or none at all. */
+/** `unknown`: the client is not a browser, or does not say where the request comes from. */
 export type Origin = "same" | "cross" | "unknown";
 
 export function originOf({ headers, host }: FastifyRequest, publicUrl: string | null): Origin {
@@ -14,7 +14,7 @@ export function originOf({ headers, host }: FastifyRequest, publicUrl: string | 
   const { origin } = headers;
   if (origin === undefined) return "unknown";
   const from = URL.canParse(origin) ? new URL(origin).host : null;
-  // The scheme is left out: behind a proxy that ends TLS we may not know it, and the host decides whose page it is.
+  // The scheme is ignored: behind a TLS proxy we may not know it, and the host determines the owner of the page.
   return from !== null && (from === host || from === hostOf(publicUrl)) ? "same" : "cross";
 }
 

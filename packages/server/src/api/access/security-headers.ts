@@ -1,6 +1,6 @@
 /**
- * Headers that keep a browser from doing with an answer what it was not meant for. They are what everything gets unless a route
- * says otherwise, as the pages of a dashboard do about scripts and styles.
+ * Headers that keep a browser from misusing a response. They are the default for all responses; a route
+ * can override them, as the dashboard's pages do for scripts and styles.
  */
 
 import type { FastifyInstance } from "fastify";
@@ -13,14 +13,14 @@ const HEADERS: Readonly<Record<string, string>> = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** On the raw answer, so that streams, which bypass the framework, carry them too. */
+/** Set on the raw response, so that streams, which bypass the framework, have them too. */
 export function registerSecurityHeaders(app: FastifyInstance): void {
   app.addHook("onRequest", async (_request, { raw }) => {
     for (const [name, value] of Object.entries(HEADERS)) raw.setHeader(name, value);
   });
 }
 
-/** Answers about payloads and keys are nobody's to keep. */
+/** Responses with payloads and keys must not be cached. */
 export function registerNoStore(app: FastifyInstance): void {
   app.addHook("onRequest", async (_request, { raw }) => void raw.setHeader("cache-control", "no-store"));
 }

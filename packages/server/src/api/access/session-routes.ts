@@ -1,4 +1,4 @@
-/** REST: signing in to the dashboard and out of it, and the sessions that are open. */
+/** REST: signing in to the dashboard, signing out, and open sessions. */
 
 import type { SessionId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -51,7 +51,7 @@ const SESSION = shape(
   { title: "Session" },
 );
 const NONE = closed({});
-/** The credential is in the body, so the body is no larger than one. */
+/** The credential is in the body, so the body can be small. */
 const SIGN_IN_BYTES_MAX = 2_048;
 
 export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutesParts): void {
@@ -153,7 +153,7 @@ export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutes
   });
 }
 
-/** A cookie marked Secure is not kept by a browser that came without TLS. */
+/** A browser without TLS does not keep a cookie marked Secure. */
 export function sessionCookie(
   { publicUrl }: Pick<AccessRules, "publicUrl">,
   { protocol }: FastifyRequest,
@@ -169,7 +169,7 @@ interface Credentials {
   loginToken?: string;
 }
 
-/** The key to sign in with, or null for a login link. Throws when neither is right. */
+/** The key to sign in with, or null for a login link. Throws if neither is valid. */
 function credentialOf({ access, loginTokens }: SessionRoutesParts, ip: string, { apiKey, loginToken }: Credentials): Key | null {
   if ((apiKey === undefined) === (loginToken === undefined)) throw invalid("body", "must have either apiKey or loginToken");
   if (apiKey !== undefined) {

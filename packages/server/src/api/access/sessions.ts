@@ -1,6 +1,6 @@
 /**
- * Sessions of people in the dashboard: a random token in a cookie, its hash in the store. A session has the role and the limits of
- * the API key it was opened with, and ends with it. It expires twelve hours after it was last used, seven days after it began.
+ * Dashboard sessions: a random token in a cookie, its hash in the store. A session has the role and the restrictions of
+ * its API key, and ends with it. It expires twelve hours after its last use, and seven days after sign-in.
  */
 
 import { createHash, randomBytes } from "node:crypto";
@@ -11,7 +11,7 @@ import type { Principal } from "./principal.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set when the call was made with the session cookie. */
+    /** Set if the request was made with the session cookie. */
     session: Session | null;
   }
 }
@@ -20,13 +20,13 @@ export const SESSION_COOKIE = "inlet_session";
 
 const IDLE_MS = 12 * 3_600_000;
 const LIFETIME_MS = 7 * 86_400_000;
-/** Using a session is noted no more often than this, so that reading does not write. */
+/** The use of a session is recorded at most this often, so that reading does not write. */
 const TOUCH_EVERY_MS = 60_000;
 const USER_AGENT_UNITS_MAX = 200;
 
 export interface SessionsParts {
   store: SessionStore;
-  /** The key with this id, unless it was revoked. */
+  /** The key with this id, unless it is revoked. */
   workingKey(id: Key["id"]): Key | null;
   newId(): string;
   log: Logger;
@@ -67,18 +67,18 @@ export class Sessions {
       ...(person && { person }),
     };
     await store.sessionInsert(session);
-    // The store knows when it ends; the cookie only has to last as long as it might.
+    // The store determines the expiry; the cookie only has to last long enough.
     return { session, principal: this.#principal(session, key), token, cookieAgeS: LIFETIME_MS / 1_000 };
   }
 
-  /** The session a token stands for, as long as it lives. Using it prolongs it. */
+  /** The session of a token, unless it has expired. Using it extends it. */
   async use(token: string): Promise<LivingSession | null> {
     const { store, log, now } = this.#parts;
     const living = await this.#find(hashToken(token));
     if (!living || now() - living.session.lastSeenAt < TOUCH_EVERY_MS) return living;
     const { session } = living;
     const touched = { ...session, lastSeenAt: now(), expiresAt: Math.min(now() + IDLE_MS, session.createdAt + LIFETIME_MS) };
-    // A store that cannot be written must not keep people from reading.
+    // A store that is not writable must not keep people from reading.
     await store.sessionTouch(touched).catch((error) => log.warn({ err: error }, "a session could not be prolonged"));
     return { ...living, session: touched };
   }
@@ -112,7 +112,7 @@ export class Sessions {
   }
 }
 
-/** The token among the cookies of a request. */
+/** The token in the cookies of a request. */
 export function sessionToken(cookies: string | undefined): string | null {
   return /(?:^|;\s*)inlet_session=([\w-]{1,128})(?:;|$)/.exec(cookies ?? "")?.[1] ?? null;
 }

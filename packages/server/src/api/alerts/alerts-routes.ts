@@ -141,7 +141,7 @@ const NEW_RULE: AlertRuleFields = {
   ...{ name: "", kind: "failure_count", functionId: null, threshold: 1, windowMs: 300_000, quietHours: null, isEnabled: true },
 };
 
-/** What the body gives; the rest stays. */
+/** The fields in the body; the others stay unchanged. */
 function fieldsOf(known: AlertRuleFields, body: RuleBody): AlertRuleFields {
   const { name = known.name, kind = known.kind, threshold = known.threshold, enabled = known.isEnabled } = body;
   return {

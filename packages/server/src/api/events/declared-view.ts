@@ -1,4 +1,4 @@
-/** What is declared and what was seen of an event type, as its page shows it. */
+/** The declared schema and the inferred shape of an event type, as its page shows them. */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import { type EventSchema, type EventSchemaStore, SCHEMA_MODES } from "../../store/contract/index.ts";
@@ -10,7 +10,7 @@ interface Seen {
   lastSeenAt: number;
 }
 
-/** As the catalogue infers it. */
+/** As inferred by the catalogue. */
 export interface InferredShape {
   samples: number;
   fields: Readonly<Record<string, Seen & { types: Readonly<Record<string, Seen | undefined>> }>>;

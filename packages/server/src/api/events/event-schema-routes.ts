@@ -1,4 +1,4 @@
-/** REST: what people declare about event types, its versions, and how these and the inferred shape differ. */
+/** REST: declared schemas of event types, their versions, and differences between these and the inferred shape. */
 
 import { type EnvironmentId, eventNameFault } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";

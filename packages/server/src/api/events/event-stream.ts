@@ -1,4 +1,4 @@
-/** REST: the live tail of events, as server-sent events in the order of their commits. */
+/** REST: the live stream of events, as server-sent events in commit order. */
 
 import { nameMatches } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";

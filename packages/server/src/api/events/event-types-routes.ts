@@ -14,7 +14,7 @@ export interface EventTypesRoutesParts extends DeclaredParts {
   access: AccessRules;
   store: EventTypeStore & EventSchemaStore;
   eventTypeCounter: { catchUp(): Promise<void> };
-  /** The functions an event of this name starts. */
+  /** The functions that an event of this name starts. */
   subscribersOf(environmentId: EnvironmentId, name: string): { id: string; name: string }[];
   now: () => number;
 }
@@ -114,14 +114,14 @@ export function registerEventTypesRoutes(app: FastifyInstance, parts: EventTypes
   }
 }
 
-/** It is declared, and no event of it was accepted. */
+/** For a declared type of which no event has been accepted. */
 function unseen(functions: { id: string; name: string }[], name: string, at: number) {
   const none: EventType = { name, firstSeenAt: 0, lastSeenAt: 0, count: 0, countSince: 0, hours: [] };
   const volume = everyHour(none, at, ONE_HOURS).map((hour) => ({ at: iso(hour.at), count: 0 }));
   return { name, firstSeenAt: null, lastSeenAt: null, count24h: 0, count: 0, functions, volume };
 }
 
-/** One for the hour under way and each of those before it, oldest first. */
+/** One for the current hour and each hour before it, oldest first. */
 function everyHour({ hours }: EventType, now: number, before: number): { at: number; count: number }[] {
   const counts = new Map(hours.map(({ at, count }) => [at, count]));
   const current = now - (now % HOUR_MS);

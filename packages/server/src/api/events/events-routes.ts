@@ -47,7 +47,7 @@ interface ListQuery extends EventFilterQuery {
   cursor?: string;
 }
 
-/** What events can be chosen by: in the list, and in jobs. */
+/** The filters of events: in the list, and in jobs. */
 export const EVENT_FILTERS = {
   name: { type: "string", minLength: 1, description: "Event name; may end in `*`." },
   from: { type: "string", description: "Received at or after: ISO 8601 or milliseconds." },

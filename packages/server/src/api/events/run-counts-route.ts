@@ -1,4 +1,4 @@
-/** REST: what came of events, for lists of them: how many runs each started, by status. */
+/** REST: for lists of events, how many runs each started, by status. */
 
 import { type EventId, isEventId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";

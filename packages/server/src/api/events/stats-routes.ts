@@ -1,4 +1,4 @@
-/** REST: how much happened when, for the overview. */
+/** REST: traffic over time, for the overview. */
 
 import type { FastifyInstance } from "fastify";
 import type { QueueHistory } from "../../observe/queue-history.ts";
@@ -13,14 +13,14 @@ export interface StatsRoutesParts {
   access: AccessRules;
   store: TrafficStore;
   traffic: { flush(): Promise<void> };
-  /** What waits to be executed, for how long the oldest of it has, and how that was before. */
+  /** The length of the queue and the age of its oldest call, now and over time. */
   queueHistory: Pick<QueueHistory, "current" | "points">;
   now: () => number;
 }
 
 const INTERVALS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 type Interval = keyof typeof INTERVALS;
-/** How far back an answer goes unless `from` says otherwise. */
+/** The default time range, without `from`. */
 const DEFAULT_POINTS: Readonly<Record<Interval, number>> = { minute: 60, hour: 24, day: 30 };
 const POINTS_MAX = 1_500;
 

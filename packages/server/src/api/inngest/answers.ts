@@ -1,7 +1,7 @@
 /**
- * How Inngest's API answers: `{"data": …, "metadata": {…}}`, and errors as `{"error", "data": null, "status"}`; its second version has
+ * The response formats of Inngest's API: `{"data": …, "metadata": {…}}`, and errors as `{"error", "data": null, "status"}`; version 2 has
  * `{"errors": [{"code", "message"}]}`. Its server writes names in snake case and its document in camel case: where they differ,
- * both are given.
+ * both are included.
  */
 
 import { type EnvironmentId, ERRORS, type Refusal, stableUuid } from "@inlet/protocol";
@@ -16,7 +16,7 @@ export function environmentUuid(id: EnvironmentId): string {
   return stableUuid(`environment/${id}`);
 }
 
-/** `data` is JSON text: payloads go in as they were sent. */
+/** `data` is JSON text: payloads are included as sent. */
 export function sendData(reply: FastifyReply, now: number, data: string, page?: object): FastifyReply {
   const at = JSON.stringify(new Date(now).toISOString());
   const pageText = page === undefined ? "" : `,"page":${JSON.stringify(page)}`;

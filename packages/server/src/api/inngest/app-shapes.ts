@@ -1,4 +1,4 @@
-/** Apps and functions as the second version of Inngest's REST API shows them. */
+/** Apps and functions as version 2 of Inngest's REST API shows them. */
 
 import type { App, StoredFunction } from "../../store/contract/index.ts";
 
@@ -12,7 +12,7 @@ export interface PeerAppFunction {
   app: App;
   uuid: string;
   appUuid: string;
-  /** As it was registered. */
+  /** As registered. */
   config: Readonly<Record<string, unknown>>;
 }
 

@@ -1,4 +1,4 @@
-/** Inngest's REST API: apps and functions, and invoking one. Its first version lists functions only; the rest is of its second. */
+/** Inngest's REST API: apps and functions, and invoking one. Version 1 lists functions only; the rest is version 2. */
 
 import { jsonMembers, type RunId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -23,7 +23,7 @@ export interface PeerAppsParts {
   now(): number;
 }
 
-/** `repeated`: the key was used before, and this run is what it started. `held`: the function's rules about starts keep it from starting now. */
+/** `repeated`: the key was used before, and started this run. `held`: the function's rules about starts prevent a start now. */
 export type Invoked = { kind: "started" | "repeated"; runId: RunId } | { kind: "held"; rule: string };
 
 type InApp = { Params: { app: string } };
@@ -42,7 +42,7 @@ export function registerPeerApps(app: FastifyInstance, parts: PeerAppsParts): vo
   });
 
   for (const prefix of ["/v1", ...SECOND]) {
-    // A person who asks our API for apps brings an API key: this path is the peer's only with a signing key.
+    // Clients of our own API use an API key: this path has the peer's shape only with a signing key.
     app.get<{ Querystring: Query }>(`${prefix}/apps`, { constraints: FOR_PEER }, async (request, reply) => {
       const known = parts.apps(environmentOf(request));
       return sendPage(reply, now(), known, ({ app: { no } }) => no, request.query, secondApp);

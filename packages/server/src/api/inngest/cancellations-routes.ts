@@ -1,6 +1,6 @@
 /**
  * Inngest's REST API: bulk cancellations. One cancels the runs of a function that were created in a time range, with an optional
- * expression over the event that started them. The range ends in the past, so runs of later events are not concerned.
+ * expression over the event that started them. The range ends in the past, so runs of later events are not affected.
  */
 
 import { type CancellationId, isEventId } from "@inlet/protocol";
@@ -25,18 +25,18 @@ export interface PeerCancellationsParts {
   store: CancellationStore;
   audit: AuditTrail;
   environmentOf(request: FastifyRequest): Environment;
-  /** By the app's id and the function's, with or without the app's in front. */
+  /** By the app's id and the function's, with or without the app id as a prefix. */
   functionNamed(environment: Environment, app: string, id: string): PeerFunction | null;
   functionWithId(environment: Environment, id: string): PeerFunction | null;
-  /** What is wrong with an expression, or null. */
+  /** The fault of an expression, or null. */
   expressionFault(text: string): string | null;
-  /** Keeps it, and works on it until every run was dealt with. */
+  /** Stores it, and processes it until every run has been handled. */
   cancelMany(cancellation: Cancellation): Promise<void>;
   newId(): string;
   now(): number;
 }
 
-/** Clocks of clients may be ahead by so much. */
+/** Tolerance for clients whose clock is ahead. */
 const CLOCK_MS = 5_000;
 
 export function registerPeerCancellations(app: FastifyInstance, parts: PeerCancellationsParts): void {

@@ -16,11 +16,11 @@ export interface PeerEventsParts {
 
 /** Without `received_after`, events of the last hour are listed. */
 const LISTED_MS = 3_600_000;
-/** Internal events are listed only if their name is asked for. */
+/** Internal events are listed only if their name is requested. */
 const INTERNAL_NAME = /^(?:inngest|inlet)\//i;
-/** A page is filled over so many reads; after them it may be short. */
+/** The maximum number of reads to fill a page; after them it may be short. */
 const READS_MAX = 20;
-/** A page that holds so much ends, and the next one goes on. */
+/** A page of this size ends, and the next one continues. */
 const PAGE_UNITS_MAX = 4 * 1024 * 1024;
 
 export function registerPeerEvents(app: FastifyInstance, { store, environmentOf, now }: PeerEventsParts): void {
@@ -63,14 +63,14 @@ async function listEvents(store: EventStore, limit: number, params: Omit<EventLi
   return events;
 }
 
-/** Their cursor is the id of the last event of the page before. */
+/** The cursor is the id of the last event of the previous page. */
 async function after(store: EventStore, environment: Environment, cursor: string | null): Promise<{ after?: EventCursor }> {
   if (cursor === null) return {};
   const { receivedAt, sequence } = await findEvent(store, environment, readEventId(cursor));
   return { after: { receivedAt, sequence } };
 }
 
-/** JSON text: `data`, `user` and `v` as they were sent. */
+/** JSON text: `data`, `user` and `v` as sent. */
 function eventText(event: StoredEvent): string {
   const receivedAt = new Date(event.receivedAt).toISOString();
   const [environmentId, sourceId] = [environmentUuid(event.environmentId), stableUuid(event.source.id)];

@@ -1,7 +1,7 @@
 /**
- * Inngest's REST API, for requests that bring a signing key (peer-requests.ts): the same paths under `/v1` as ours with the shapes its
- * users know, and what its second version has of apps and functions. Credentials are checked before a body is read, wrong ones are
- * counted per address, and changes go to the audit log, as everywhere.
+ * Inngest's REST API, for requests with a signing key (peer-requests.ts): the same paths under `/v1` as ours with the shapes that its
+ * clients expect, and version 2 for apps and functions. Credentials are checked before a body is read, wrong ones are
+ * counted per address, and changes are recorded in the audit log, as everywhere.
  */
 
 import { environmentNamed } from "@inlet/protocol";
@@ -30,7 +30,7 @@ export function registerPeerApi(app: FastifyInstance, parts: PeerApiParts): void
   registerPeerConstraint(app, parts);
   app.register(async (routes) => {
     routes.decorateRequest("principal", null);
-    // Before anything of a body is read.
+    // Before any of the body is read.
     routes.addHook("onRequest", async (request) => {
       request.principal = principalOfSdk(parts, request);
     });

@@ -1,6 +1,6 @@
 /**
- * Which requests get Inngest's REST shapes instead of ours: those that bring a signing key, as Inngest's own API wants it, and on a
- * dev server also those with the headers of Inngest's SDKs. The router chooses by this, so the same path has two handlers.
+ * Selects the requests that get Inngest's REST shapes instead of ours: those with a signing key, as Inngest's own API requires it, and on
+ * a dev server also those with the headers of Inngest's SDKs. The router uses this, so the same path has two handlers.
  */
 
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
@@ -9,12 +9,12 @@ import type { Key } from "../../store/contract/index.ts";
 
 export interface PeerCheck {
   isDev: boolean;
-  /** Whether the text is an API key of ours: it may look like anything, since people choose their own. */
+  /** Whether the text is one of our API keys, which can have any form, since people choose their own. */
   isApiKey(text: string): boolean;
   signingKeyOf(bearer: string): Key | null;
 }
 
-/** A route with these constraints is found by the peer's requests only; all others fall to the route without. */
+/** A route with these constraints serves the peer's requests only; all others go to the route without. */
 export const FOR_PEER = { client: "inngest" } as const;
 
 const BARE_KEY = /^[0-9a-fA-F]{32,}$/;

@@ -1,4 +1,4 @@
-/** Reads what the peer's clients ask for. Unknown parameters and fields are ignored here, as theirs are. */
+/** Parses requests of the peer's clients. Unknown parameters and fields are ignored here, as in the peer's API. */
 
 import { type EventId, isEventId, type RunId } from "@inlet/protocol";
 import { readInstant } from "../instant.ts";
@@ -15,7 +15,7 @@ export function queryText(query: Query, name: string): string | null {
   return first === undefined || first === "" ? null : first;
 }
 
-/** Out of bounds is brought within them, as theirs does. */
+/** Values out of bounds are clamped, as in the peer's API. */
 export function readLimit(query: Query): number {
   const given = Number(queryText(query, "limit") ?? LIMIT_USUAL);
   return Number.isInteger(given) ? Math.min(Math.max(given, 1), LIMIT_MAX) : LIMIT_USUAL;

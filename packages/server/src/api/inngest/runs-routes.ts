@@ -15,14 +15,14 @@ export interface PeerRunsParts {
   audit: AuditTrail;
   environmentOf(request: FastifyRequest): Environment;
   functionOf(no: FunctionNo): { id: string; uuid: string };
-  /** False when the run has ended already. */
+  /** False if the run has already ended. */
   cancel(run: RunDetails): Promise<boolean>;
   now(): number;
 }
 
-/** An event starts each function once, so there are hardly ever more. */
+/** An event starts each function once, so there are rarely more. */
 const RUNS_MAX = 1_000;
-/** Of a list. Beyond it runs are listed without their outputs, which `/v1/runs/{id}` has. */
+/** Of a list. Beyond it, runs are listed without their outputs, which `/v1/runs/{id}` returns. */
 const OUTPUT_UNITS_MAX = 16 * 1024 * 1024;
 const PAGE_RUNS = 100;
 const STATUSES: Readonly<Partial<Record<RunStatus, string>>> = { completed: "Completed", failed: "Failed", cancelled: "Cancelled" };
@@ -86,7 +86,7 @@ async function runsOfEvent(store: RunStore, { id: environmentId }: Environment, 
 
 type StoredEventId = NonNullable<RunSummary["event"]>["id"];
 
-/** JSON text: the output is the function's own. A failed or cancelled run has its error there. */
+/** JSON text: the output is the function's own. For a failed or cancelled run, it is the error. */
 export function runText(
   { functionOf }: Pick<PeerRunsParts, "functionOf">,
   run: RunSummary,
@@ -102,7 +102,7 @@ export function runText(
   return `${JSON.stringify(fields).slice(0, -1)},"output":${output}}`;
 }
 
-/** What is still to be done for a run, the earliest first: a call for each step that is open, or for the function itself. */
+/** The outstanding work of a run, earliest first: a call for each open step, or for the function itself. */
 function jobsOf(run: RunDetails): object[] {
   if (run.endedAt !== null) return [];
   const open = run.steps.filter(({ endedAt }) => endedAt === null);

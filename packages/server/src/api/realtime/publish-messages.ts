@@ -1,4 +1,4 @@
-/** What is published: messages as subscribers read them, one for each topic. */
+/** Published messages as subscribers receive them, one for each topic. */
 
 import { randomBytes } from "node:crypto";
 import type { Environment, RealtimeStore } from "../../store/contract/index.ts";
@@ -40,8 +40,8 @@ async function send(
 }
 
 /**
- * A body that is published as it comes: a message that it begins, one for each chunk, and one that it has ended. The end is published
- * too when the sender breaks off or sends too much.
+ * Publishes a body while it arrives: a message for its start, one for each chunk, and one for its end. The end is also published
+ * if the sender disconnects or sends too much.
  */
 export async function publishStream(parts: PublishParts, target: PublishTarget, body: AsyncIterable<Buffer>): Promise<void> {
   const streamId = randomBytes(8).toString("hex");

@@ -1,9 +1,9 @@
-/** The topics a token is asked for: a JSON array of `{channel, name}`. */
+/** Reads the requested topics of a token: a JSON array of `{channel, name}`. */
 
 import { invalid, RestRefusal } from "../rest-errors.ts";
 import type { RealtimeTopic } from "./tokens.ts";
 
-/** Of a channel, and of a topic. */
+/** Maximum length of a channel and of a topic. */
 export const TOPIC_UNITS_MAX = 512;
 const TOPICS_MAX = 100;
 

@@ -1,6 +1,6 @@
 /**
- * Realtime: messages from functions to whoever watches, in a browser for instance. `token` and `publish` are for those who hold a signing
- * key, `sse` and `connect` (web-sockets.ts) for those who hold a token. Nothing is kept: a message reaches the subscribers there are.
+ * Realtime: messages from functions to subscribers, for example in a browser. `token` and `publish` require a signing
+ * key, `sse` and `connect` (web-sockets.ts) require a token. Nothing is stored: a message reaches the current subscribers.
  */
 
 import { environmentNamed, isEventId, Refusal } from "@inlet/protocol";
@@ -33,7 +33,7 @@ export function registerRealtimeRoutes(app: FastifyInstance, parts: RealtimePart
 
   app.register(async (routes) => {
     routes.decorateRequest("principal", null);
-    // Before anything of a body is read.
+    // Before any of the body is read.
     routes.addHook("onRequest", async (request) => {
       request.principal = principalOfSdk(parts, request);
     });
@@ -69,7 +69,7 @@ export function registerRealtimeRoutes(app: FastifyInstance, parts: RealtimePart
   });
 }
 
-/** Text that is no JSON is published as a text. */
+/** Text that is not JSON is published as a string. */
 function asJson(body: string): string {
   try {
     JSON.parse(body);

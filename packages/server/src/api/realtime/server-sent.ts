@@ -1,4 +1,4 @@
-/** Subscribing by server-sent events: `GET /v1/realtime/sse?token=…`, each message as `data: <JSON>`. For pages of any site that hold a token. */
+/** Subscribing with server-sent events: `GET /v1/realtime/sse?token=…`, each message as `data: <JSON>`. For pages of any origin with a token. */
 
 import { Refusal } from "@inlet/protocol";
 import type { FastifyReply } from "fastify";
@@ -11,12 +11,12 @@ const HEADERS = {
   "content-type": STREAM_TYPE,
   "cache-control": "no-cache",
   "access-control-allow-origin": "*",
-  // Proxies such as nginx would collect the stream before they pass it on.
+  // Proxies such as nginx would otherwise buffer the stream.
   "x-accel-buffering": "no",
   connection: "close",
 };
 const HEARTBEAT_MS = 15_000;
-/** How long a subscriber that is cut may take to read why. */
+/** How long a disconnected subscriber may take to read the reason. */
 const CUT_AFTER_MS = 1_000;
 
 export function followAsStream(reply: FastifyReply, subscribers: Subscribers, claims: TokenClaims): unknown {

@@ -1,6 +1,6 @@
 /**
- * Who is subscribed to what on this node. Bounded: so many subscribers, topics of one and bytes that wait for one. A subscriber that reads
- * more slowly than messages come is cut with a message: it can connect again, and misses what was published meanwhile.
+ * The subscribers of this node and their topics. Bounded in subscribers, topics per subscriber, and unread bytes. A subscriber that reads
+ * more slowly than messages arrive is disconnected with a message: it can connect again, and misses messages published in between.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
@@ -9,7 +9,7 @@ import type { RealtimeTopic, TokenClaims } from "./tokens.ts";
 
 export interface Connection {
   send(text: string): void;
-  /** How many bytes wait to be read by the other side. */
+  /** How many bytes are not read yet. */
   waitingBytes(): number;
   /** Ends it with a reason. */
   cut(reason: string): void;
@@ -30,21 +30,21 @@ export class Subscribers {
   readonly #stopWatching: () => void;
   #isStopped = false;
 
-  /** Watches from the beginning: what is published once a subscriber has connected reaches it, from whichever node. */
+  /** Watches from the start, so that a connected subscriber receives every message, from any node. */
   constructor(store: RealtimeStore) {
     this.#stopWatching = store.realtimeWatch(({ environmentId, channel, topic, text }) =>
       this.#deliver(keyOf(environmentId, { channel, name: topic }), text),
     );
   }
 
-  /** False when there is no room for it. Messages are sent from this moment on. */
+  /** False if there is no capacity. Messages are sent from this moment on. */
   add(connection: Connection, claims: TokenClaims): boolean {
     if (this.#isStopped || this.#topics.size >= SUBSCRIBERS_MAX) return false;
     this.#topics.set(connection, new Set());
     return this.subscribe(connection, claims);
   }
 
-  /** False when it would have too many topics. */
+  /** False if it would have too many topics. */
   subscribe(connection: Connection, { environmentId, topics }: TokenClaims): boolean {
     const keys = this.#topics.get(connection);
     if (!keys) return false;
@@ -58,13 +58,13 @@ export class Subscribers {
     for (const topic of topics) this.#leave(connection, keyOf(environmentId, topic));
   }
 
-  /** Nothing happens to one that is gone already. */
+  /** No effect if it is already gone. */
   remove(connection: Connection): void {
     for (const key of this.#topics.get(connection) ?? []) this.#leave(connection, key);
     this.#topics.delete(connection);
   }
 
-  /** The service stops: no others are taken. */
+  /** The service stops: no others are accepted. */
   cutAll(): void {
     this.#isStopped = true;
     this.#stopWatching();
@@ -78,7 +78,7 @@ export class Subscribers {
     }
   }
 
-  /** Who reads as messages come waits for nothing, however much the others have in memory. */
+  /** A subscriber that keeps up is never limited by what others have in memory. */
   #isTooSlow(waitingBytes: number): boolean {
     if (waitingBytes === 0) return false;
     if (waitingBytes > WAITING_BYTES_MAX) return true;

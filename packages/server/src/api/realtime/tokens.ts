@@ -1,8 +1,8 @@
 /**
- * Tokens by which a browser subscribes: JSON Web Tokens (HS256) that name the environment and the topics. They hold for a minute, in
- * which the connection has to be opened; the connection then lasts as long as it likes.
+ * Subscription tokens for browsers: JSON Web Tokens (HS256) that name the environment and the topics. They are valid for a minute, in
+ * which the connection has to be opened; the connection itself has no time limit.
  *
- * They are signed with a secret made of a signing key: every node knows it, and revoking the key ends its tokens.
+ * They are signed with a secret derived from a signing key: every node knows it, and revoking the key invalidates its tokens.
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -19,7 +19,7 @@ export interface TokenClaims {
 }
 
 export interface RealtimeTokensParts {
-  /** Signing keys in force, the newest last. */
+  /** Valid signing keys, newest last. */
   secrets(): readonly string[];
   now(): number;
 }
@@ -44,7 +44,7 @@ export class RealtimeTokens {
     return `${HEADER}.${claims}.${sign(`${HEADER}.${claims}`, secret).toString("base64url")}`;
   }
 
-  /** Null when it was not issued here, has expired, or its key was revoked. */
+  /** Null if it was not issued here, has expired, or its key was revoked. */
   read(token: string): TokenClaims | null {
     const [header = "", claims = "", signature = ""] = token.length > TOKEN_UNITS_MAX ? [] : token.split(".");
     if (header !== HEADER) return null;

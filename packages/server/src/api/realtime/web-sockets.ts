@@ -1,6 +1,6 @@
 /**
- * Subscribing over WebSocket: `GET /v1/realtime/connect?token=…`. The token is the credential, so a page of any site may connect with one.
- * A connection that answers no ping is ended.
+ * Subscribing over WebSocket: `GET /v1/realtime/connect?token=…`. The token is the credential, so pages of any origin may connect with one.
+ * A connection that answers no ping is closed.
  */
 
 import type { IncomingMessage, Server } from "node:http";
@@ -20,18 +20,18 @@ export interface WebSocketsParts {
 const PATH = "/v1/realtime/connect";
 const STREAM_PATH = "/v1/realtime/sse";
 const PING_EVERY_MS = 30_000;
-/** What is sent to subscribe to more topics: a token. */
+/** The message that subscribes to more topics: a token. */
 const RECEIVED_BYTES_MAX = 64 * 1024;
-/** How long a subscriber that is cut may take to read why. */
+/** How long a disconnected subscriber may take to read the reason. */
 const CUT_AFTER_MS = 1_000;
 const TRY_AGAIN_LATER = 1013;
 
-/** Other requests that ask for an upgrade, such as those of HTTP/2 clients, are answered as if they did not. */
+/** Other upgrade requests, such as those of HTTP/2 clients, are handled as ordinary requests. */
 export function isRealtimeConnect({ url = "", headers }: Pick<IncomingMessage, "url" | "headers">): boolean {
   return url.split("?", 1)[0] === PATH && headers.upgrade?.toLowerCase() === "websocket";
 }
 
-/** Subscribers bring a token: pages of other sites may do that, also to a dev server. */
+/** Subscribers have a token: pages of other sites may connect, also to a dev server. */
 export function holdsRealtimeToken({ url = "", method }: Pick<IncomingMessage, "url" | "method">): boolean {
   return method === "GET" && url.split("?", 1)[0] === STREAM_PATH;
 }
@@ -83,7 +83,7 @@ function follow({ tokens, subscribers }: WebSocketsParts, socket: WebSocket, cla
     socket.ping();
   }, PING_EVERY_MS).unref();
   socket.on("pong", () => (isAlive = true));
-  // What goes wrong on the connection ends it, and ending it is dealt with below.
+  // An error closes the connection, and closing is handled below.
   socket.on("error", () => socket.terminate());
   socket.on("close", () => {
     clearInterval(ping);
@@ -95,7 +95,7 @@ function follow({ tokens, subscribers }: WebSocketsParts, socket: WebSocket, cla
   if (!subscribers.add(connection, claims)) connection.cut("There is no room for this subscription: too many subscribers, or topics.");
 }
 
-/** A subscriber asks for more topics with a token for them, and gives up others by naming them. Anything else is ignored. */
+/** A subscriber adds topics with a token for them, and removes others by name. Anything else is ignored. */
 function change(
   text: string,
   connection: Connection,

@@ -1,4 +1,4 @@
-/** REST: how one function did over time, and which functions have runs that wait for an event. */
+/** REST: figures of one function over time, and which functions have runs that wait for an event. */
 
 import type { FunctionNo } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";

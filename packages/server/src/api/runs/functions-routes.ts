@@ -25,12 +25,12 @@ export interface FunctionsRoutesParts {
   registry: {
     apps(environment: Environment): App[];
     functions(environment: Environment): ShownFunction[];
-    /** Asks the app to register; a sentence when it does not. */
+    /** Asks the app to register. Returns a sentence if it does not. */
     sync(environment: Environment, url: string): Promise<App | string>;
     refresh(): Promise<void>;
-    /** By function, how many runs wait because it is paused. */
+    /** For each function, how many runs wait because it is paused. */
     held(environment: Environment): Promise<ReadonlyMap<FunctionNo, number>>;
-    /** False: there is no such function. */
+    /** False if there is no such function. */
     pause(environment: Environment, id: string): Promise<boolean>;
     resume(environment: Environment, id: string, held: "keep" | "cancel"): Promise<boolean>;
   };
@@ -80,7 +80,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
   const note = (request: FastifyRequest, action: string, { id, name, url }: App, environment: Environment) =>
     audit.note(request, { action: `app.${action}`, target: { kind: "app", id, name }, environment: environment.name, details: { url } });
 
-  /** An app that names an environment itself is registered there, whoever asked it to. */
+  /** An app that names an environment itself is registered there, whatever the request says. */
   function view(shown: App) {
     const { id, name, url, sdk, framework, syncedAt, createdAt, error } = shown;
     const environment = access.directory.environments().find((candidate) => candidate.id === shown.environmentId) as Environment;
@@ -194,7 +194,7 @@ function functionNotFound(id: string, { name }: Environment): RestRefusal {
   return new RestRefusal("function_not_found", `There is no function ${id} in the environment "${name}".`);
 }
 
-/** What was registered beside these is the function's configuration. */
+/** All other registered fields are the function's configuration. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(["id", "name", "triggers", "steps"]);
 
 function functionView({ stored, app, url, config }: ShownFunction, environment: Environment, held: ReadonlyMap<FunctionNo, number>) {

@@ -1,4 +1,4 @@
-/** REST: keys of functions with an order that a failed run holds up. */
+/** REST: keys of ordered functions that are blocked by a failed run. */
 
 import { type FunctionNo, isEventId, type RunId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";

@@ -4,7 +4,7 @@ import { RUN_STATUSES, STEP_KINDS } from "../../store/contract/index.ts";
 import { INSTANT, INSTANT_OR_NULL, INTEGER, JSON_VALUE, listOf, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 
 const ERROR = { anyOf: [shape({ name: TEXT, message: TEXT, stack: TEXT }, { optional: ["stack"] }), { type: "null" }] } as const;
-/** What an SDK says of a step's error is handed on as it is. */
+/** The SDK's description of a step's error is passed on unchanged. */
 const STEP_ERROR = { anyOf: [{ type: "object", additionalProperties: true }, { type: "null" }] } as const;
 
 const SUMMARY = {

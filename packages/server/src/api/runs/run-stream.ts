@@ -1,6 +1,6 @@
 /**
- * REST: runs as they change, as server-sent events. Each message is a run as it is now; a run that changes often is sent less often
- * than it changes. Who connects again reads the list anew: a stream does not go back.
+ * REST: changes of runs, as server-sent events. Each message is the current state of a run; a run that changes often is sent less often
+ * than it changes. A client that reconnects reads the list again: a stream does not resume.
  */
 
 import type { RunNo } from "@inlet/protocol";
@@ -11,9 +11,9 @@ import { closed } from "../rest-schemas.ts";
 import { answerStream, readOn, type Stream, type StreamSurroundings } from "../streams/server-sent.ts";
 import type { RunsRoutesParts } from "./runs-routes.ts";
 
-/** Changes are gathered for this long. */
+/** Changes are collected for this long. */
 const GATHER_MS = 100;
-/** Of more changes than this at once, the newest are shown. */
+/** If more runs change at once, the newest are sent. */
 const RUNS_AT_ONCE_MAX = 100;
 
 export type RunStreamParts = RunsRoutesParts & StreamSurroundings;

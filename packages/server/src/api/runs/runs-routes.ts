@@ -1,4 +1,4 @@
-/** REST: runs, their steps, and what can be done with them. */
+/** REST: runs, their steps, and operations on them. */
 
 import { type EventId, type FunctionNo, isEventId, type JobId, type RunId, type StepId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -29,9 +29,9 @@ export interface RunsRoutesParts {
   runs: {
     functionName(no: FunctionNo): { id: string; name: string; app: string };
     functionNos(environment: Environment, functionId: string): readonly FunctionNo[];
-    /** False when the run has ended already. */
+    /** False if the run has already ended. */
     cancel(run: RunSummary): Promise<boolean>;
-    /** The id of the new run; null when its function or event is gone. */
+    /** The id of the new run; null if its function or event no longer exists. */
     rerun(run: RunDetails, from?: StepId): Promise<RunId | null>;
   };
   /** Template of the pages that show traces, with `{traceId}`; null: there are none. */
@@ -57,7 +57,7 @@ interface ListQuery extends RunFilterQuery {
 
 const RUN_IDS_MAX = 500;
 
-/** What runs can be chosen by: in the list, and in jobs. */
+/** The filters of runs: in the list, and in jobs. */
 export const RUN_FILTERS = {
   status: { type: "string", enum: RUN_STATUSES, description: "Runs with this status." },
   function: { type: "string", minLength: 1, description: "Runs of the function with this id." },

@@ -1,6 +1,6 @@
 /**
- * REST: sends a signal to the run that waits for it. Called with API keys, and by published SDKs with their app's signing key. Apps send signals
- * as they send events: they read the shape of their SDK, and leave nothing in the audit log.
+ * REST: sends a signal to the run that waits for it. Called with API keys, and by published SDKs with their app's signing key. Apps send
+ * signals like events: the response has the shape of their SDK, and the audit log gets no entry.
  */
 
 import type { RunId } from "@inlet/protocol";
@@ -17,7 +17,7 @@ export interface SignalsRoutesParts {
   access: AccessRules;
   audit: AuditTrail;
   signals: {
-    /** The run that waited for the signal, and goes on; null when none did. `data` is JSON text. */
+    /** The run that waited for the signal and now continues; null if none did. `data` is JSON text. */
     send(environment: Environment, signal: string, data: string): Promise<RunId | null>;
   };
 }
@@ -51,7 +51,7 @@ export function registerSignalsRoutes(app: FastifyInstance, { access, audit, sig
     const { kind } = principalOf(request);
     if (kind === "signing-key") return { data: { run_id: runId } };
     await audit.note(request, { action: "signal.sent", target: { kind: "run", id: runId, name: runId }, environment: environment.name });
-    // A dev server cannot always tell a published SDK from others: not every version names itself here.
+    // A dev server cannot always recognise a published SDK: not every version identifies itself here.
     return { data: kind === "dev" ? { runId, run_id: runId } : { runId } };
   });
 }

@@ -1,14 +1,14 @@
 /**
- * Notes in the audit log what apps do with a signing key: which app registered, which run was handed results, by which key, from which
- * address. An app that does the same again adds nothing: one entry stands for each app or run, key and address. A registration that
- * changed something is always noted.
+ * Records in the audit log what apps do with a signing key: which app registered, which run received results, with which key, from which
+ * address. Repetitions add nothing: there is one entry for each app or run, key and address. A registration that
+ * changed something is always recorded.
  */
 
 import type { FastifyRequest } from "fastify";
 import type { AuditNote, AuditTrail } from "../access/audit-trail.ts";
 import { principalOf } from "../access/principal.ts";
 
-/** What is forgotten is noted once more. */
+/** Entries dropped from memory are recorded once more. */
 const NOTED_MAX = 10_000;
 
 export class SdkAudit {

@@ -1,4 +1,4 @@
-/** What SDKs call: registration, the look for a dev server, large state, results handed in while a call goes on. */
+/** The routes for SDKs: registration, detection of a dev server, large state, checkpoints. */
 
 import { environmentNamed, errorBody, isEventId, Refusal, type RunId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -12,12 +12,12 @@ import { SdkAudit } from "./sdk-audit.ts";
 export interface SdkRoutesParts {
   isDev: boolean;
   version: string;
-  /** The signing key that this bearer text belongs to, or null. */
+  /** The signing key of this bearer token, or null. */
   signingKeyOf(bearer: string): Key | null;
   attempts: AttemptBudget;
   audit: AuditTrail;
   sdk: {
-    /** The environment of that name; a branch environment is made if there is none. Null: the default one. */
+    /** The environment of that name; a missing branch environment is created. Null: the default one. */
     environment(name: string | null, deployId: string | null): Promise<Environment | Refusal>;
     register(registration: {
       environment: Environment;
@@ -27,10 +27,10 @@ export interface SdkRoutesParts {
       framework: string | null;
       deployId: string | null;
     }): Promise<{ app: App; modified: boolean } | Refusal>;
-    /** JSON text; null when there is no such run, or it has ended. */
+    /** JSON text; null if there is no such run, or it has ended. */
     runEvents(id: RunId): Promise<string | null>;
     runSteps(id: RunId): Promise<string | null>;
-    /** Keeps results; else why not. */
+    /** Stores results; otherwise says why not. */
     checkpoint(id: RunId, body: string): Promise<Environment | Refusal>;
   };
 }
@@ -42,7 +42,7 @@ export function registerSdkRoutes(app: FastifyInstance, parts: SdkRoutesParts): 
   const audit = new SdkAudit(parts.audit);
   app.register(async (routes) => {
     routes.decorateRequest("principal", null);
-    // Before anything of a body is read.
+    // Before any of the body is read.
     routes.addHook("onRequest", async (request) => {
       request.principal = principalOfSdk(parts, request);
     });
@@ -107,13 +107,13 @@ async function sendState(request: FastifyRequest, reply: FastifyReply, read: (id
   return reply.type("application/json").send(state);
 }
 
-/** A service that checks keys takes registrations, results and calls of the peer's API from those who hold a signing key. */
+/** Outside dev, registrations, results and requests of the peer's API require a signing key. */
 export function principalOfSdk(parts: Pick<SdkRoutesParts, "isDev" | "signingKeyOf" | "attempts">, request: FastifyRequest): Principal {
   const { isDev, signingKeyOf } = parts;
   if (isDev) return DEV_PRINCIPAL;
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
   const key = bearer === undefined ? null : signingKeyOf(bearer);
-  // Nobody guesses 128 bits: a right key is never made to wait for the wrong ones of others.
+  // 128 bits cannot be guessed: a valid key is never delayed by wrong ones from the same address.
   if (bearer !== undefined && !key) parts.attempts.judge(request.ip, null);
   if (key) return signingPrincipal(key);
   throw new RestRefusal(

@@ -13,7 +13,7 @@ export const STREAM_TYPE = "text/event-stream";
 const STREAM_HEADERS = {
   "content-type": STREAM_TYPE,
   "cache-control": "no-cache",
-  // Proxies such as nginx would collect the stream before they pass it on.
+  // Proxies such as nginx would otherwise buffer the stream.
   "x-accel-buffering": "no",
   connection: "close",
 };
@@ -21,7 +21,7 @@ const HEARTBEAT_MS = 15_000;
 
 export interface Alarm {
   ring(): void;
-  /** Resolves at the next ring, or at once if there was one since the last time. */
+  /** Resolves at the next ring, or at once if there was one since the last call. */
   rung(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export interface Stream {
   follow(alarm: Alarm, ended: () => boolean): Promise<void>;
 }
 
-/** Answers a request with a stream; settles when that has ended. */
+/** Responds to a request with a stream; resolves when that has ended. */
 export async function answerStream(around: StreamSurroundings, reply: FastifyReply, open: () => Promise<Stream>): Promise<unknown> {
   const giveBack = around.slots.take(principalOf(reply.request).keyId);
   if (giveBack instanceof Refusal) return sendRefusal(reply, giveBack);
@@ -83,7 +83,7 @@ async function send(response: ServerResponse, drained: AbortSignal, { opening = 
   }
 }
 
-/** Waits until the client has read what was written, or is gone: one that does not read is cut off by the server's connections. */
+/** Waits until the client has read what was written, or has disconnected: one that does not read is disconnected by the server. */
 export function readOn(response: ServerResponse): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
@@ -95,7 +95,7 @@ export function readOn(response: ServerResponse): Promise<void> {
   });
 }
 
-/** Remembers a ring nobody waited for, so that what happens during a read is not slept through. */
+/** Remembers a ring that occurs while no code waits for it, so that it is not missed. */
 function createAlarm(): Alarm {
   let rung = false;
   let wake: (() => void) | null = null;

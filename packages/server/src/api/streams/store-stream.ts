@@ -1,8 +1,8 @@
 /**
- * Server-sent events driven by the store: each wake-up reads what was committed since the last message. So nothing is missed or
- * sent twice, a slow reader costs no memory, and `Last-Event-ID` resumes exactly, also after a restart.
+ * Server-sent events driven by the store: each wake-up reads what was committed since the last message. Nothing is missed or
+ * sent twice, a slow reader costs no memory, and `Last-Event-ID` resumes exactly, even after a restart.
  *
- * The stream opens with the cursor it begins at: a client that is cut off before the first message can still go on from there.
+ * The stream opens with its first cursor: a client that is disconnected before the first message can still resume from there.
  */
 
 import type { FastifyReply } from "fastify";
@@ -13,11 +13,11 @@ export interface StoreStreamParts extends StreamSurroundings {
   store: { eventWatch(listener: () => void): () => void };
 }
 
-/** What a stream reads at a time. Many streams may wait for clients that read slowly, each with so much in memory. */
+/** The size of one read. Many streams may wait for slow clients, each with this much in memory. */
 export const STREAM_READ_BYTES = 256 * 1024;
 
 export interface StreamMessage {
-  /** Where a reader goes on after this message. */
+  /** The cursor after this message. */
   cursor: number;
   event: string;
   json: string;
@@ -53,7 +53,7 @@ export function readCursor(given: string | string[] | undefined): number | null 
   return Number(given);
 }
 
-/** A payload may hold line breaks between its tokens, which would end a `data:` line. */
+/** A payload may contain line breaks between its tokens, which would end a `data:` line. */
 function messageText({ cursor, event, json }: StreamMessage): string {
   return `id: ${cursor}\nevent: ${event}\ndata: ${json.replace(/\r\n?|\n/g, "\ndata: ")}\n\n`;
 }

@@ -1,4 +1,4 @@
-/** How many streams may be open: in all, and by one key, so that no key takes the streams of others. A session counts for its key. */
+/** Limits open streams, in total and per key, so that no key uses the streams of others. A session counts for its key. */
 
 import { Refusal } from "@inlet/protocol";
 
@@ -9,7 +9,7 @@ export class StreamSlots {
   readonly #byKey = new Map<string, number>();
   #open = 0;
 
-  /** Takes a slot and returns how to give it back; a refusal when there is none. */
+  /** Takes a slot and returns a function that frees it; a refusal if there is none. */
   take(key: string): (() => void) | Refusal {
     const held = this.#byKey.get(key) ?? 0;
     if (this.#open >= STREAMS_MAX) return new Refusal("overloaded", `${STREAMS_MAX} streams are open already.`);

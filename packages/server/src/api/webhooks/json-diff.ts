@@ -1,13 +1,13 @@
-/** What differs between two JSON values, path by path, in the words of a person: `data.items[2].price`. */
+/** The differences between two JSON values, by readable path: `data.items[2].price`. */
 
 export interface JsonDifference {
   path: string;
-  /** Absent on the side that has nothing there. */
+  /** Absent on the side without a value. */
   before?: unknown;
   after?: unknown;
 }
 
-/** A change of everything is one no person reads to the end. */
+/** More differences than a person would read. */
 const DIFFERENCES_MAX = 100;
 
 export function jsonDiff(before: unknown, after: unknown): JsonDifference[] {
@@ -27,7 +27,7 @@ function compare(path: string, before: unknown, after: unknown, found: JsonDiffe
   for (const key of keys) compare(join(path, key, Array.isArray(before)), own(left, key), own(right, key), found);
 }
 
-/** Null when the two are not containers of one kind. */
+/** Null if the two are not containers of the same kind. */
 function keysOfBoth(before: unknown, after: unknown): string[] | null {
   if (typeof before !== "object" || typeof after !== "object" || before === null || after === null) return null;
   if (Array.isArray(before) !== Array.isArray(after)) return null;

@@ -1,4 +1,4 @@
-/** REST: trying out transforms, on a payload, on a recorded request, or on many of them. Nothing is stored. */
+/** REST: tests of transforms, on a payload, on a recorded request, or on many of them. Nothing is stored. */
 
 import { canonicalHeaders, parseQuery } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
@@ -14,12 +14,12 @@ import { findWebhook, type WebhookDirectory } from "./webhooks-routes.ts";
 
 export interface TrialParams {
   transform: string;
-  /** The webhook whose handshake and verification come first; absent: neither. */
+  /** The webhook whose handshake and verification run first; absent: neither. */
   webhook?: Webhook;
   method?: string;
   query?: string;
   sign?: boolean;
-  /** Of a recorded request: when it was received, and what was found then. */
+  /** For a recorded request: when it was received, and the result of verification then. */
   receipt?: { at: number; wasVerified: boolean };
   bodyJson?: string;
   bytes: Buffer;
@@ -224,7 +224,7 @@ function asked(body: WebhookTrialBody, webhook: Webhook, transform: string): Tri
   return { ...given(body, transform), webhook, method, sign };
 }
 
-/** The event goes in as the text it is, so that nothing is written twice. */
+/** The event is included as text, so that it is not serialised twice. */
 function trialView({ eventJson, handshake, verification, error, logs, durationMs }: TrialResult): string {
   const made = handshake ? `"handshake":${JSON.stringify(handshake)}` : `"event":${eventJson}`;
   const outcome = error ? `"ok":false,"error":${JSON.stringify(error)}` : `"ok":true,${made}`;

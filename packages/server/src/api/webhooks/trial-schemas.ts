@@ -1,4 +1,4 @@
-/** The shapes of answers about transforms that were tried out. */
+/** The response schemas of transform tests. */
 
 import { BOOLEAN, INSTANT, INTEGER, JSON_VALUE, listOf, NUMBER, shape, TEXT, TEXT_OR_NULL } from "../route-facts.ts";
 

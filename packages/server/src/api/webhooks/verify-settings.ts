@@ -1,6 +1,6 @@
 /**
- * `verify`, `handshake`, `answer` and `mirror` of a webhook as REST takes and shows them. Secrets are taken and never shown: what is kept
- * of them in an answer are the last four characters of those long enough not to be guessed from them.
+ * `verify`, `handshake`, `answer` and `mirror` of a webhook as REST accepts and shows them. Secrets are accepted and never shown: a
+ * response contains only the last four characters of secrets that are long enough.
  */
 
 import {
@@ -32,16 +32,16 @@ export interface GivenSettings {
 
 export interface SettingsParts {
   completeVerify(given: GivenVerify): WebhookVerify;
-  /** Says what is wrong with them, or null. */
+  /** Returns their fault, or null. */
   verifySettingFault(verify: WebhookVerify, secrets: readonly string[]): { field: string; message: string } | null;
-  /** Says what is wrong with the text of a transform or a handshake, or null. */
+  /** Returns the fault of the source of a transform or a handshake, or null. */
   checkTransform(source: string, entry?: "transform" | "handshake"): Promise<{ message: string; line?: number; column?: number } | null>;
 }
 
 type Settings = Pick<WebhookChanges, "verify" | "handshake" | "answer" | "mirror" | "secrets">;
 
 const LAST_SHOWN = 4;
-/** Of a shorter secret the last four characters would be too much. */
+/** The last four characters of a shorter secret would reveal too much. */
 const SHOWN_UNITS_MIN = 12;
 const TOLERANCE_SECONDS_MAX = 604_800;
 const SECRET_UNITS_MAX = 1_024;
@@ -49,7 +49,7 @@ const BODY_UNITS_MAX = 8_192;
 const SOURCE_UNITS_MAX = 65_536;
 const HEADER_NAME = { type: "string", pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$" } as const;
 const NO_CONTENT = 204;
-/** Presets that answer with a secret, or compare one. */
+/** Presets that return or compare a secret. */
 const NEEDS_SECRET: ReadonlySet<string> = new Set(["meta", "x", "zoom"]);
 
 const SECRETS = {
@@ -141,7 +141,7 @@ export function settingsView({ verify, handshake, answer, mirror, secrets }: Web
   };
 }
 
-/** What the given fields change. Throws a RestRefusal that names what is wrong. */
+/** The changes of the given fields. Throws a RestRefusal that names the fault. */
 export async function readSettings(
   parts: SettingsParts,
   given: GivenSettings,
@@ -193,7 +193,7 @@ function readMirror(given: GivenSettings["mirror"]): WebhookMirror | null {
   return { to: given.to, sample: given.sample ?? 1 };
 }
 
-/** The secrets as they will be fit the scheme, and are there where they are needed. */
+/** Checks that the resulting secrets are valid for the scheme, and present if required. */
 function checkSecrets(
   parts: SettingsParts,
   given: GivenSettings,
@@ -207,7 +207,7 @@ function checkSecrets(
   if (verify && given.verify) {
     const fault = parts.verifySettingFault(verify, known);
     if (fault) throw invalid(`verify.${fault.field}`, fault.message);
-    // Asana hands its secret over.
+    // Asana sends its secret.
     if (known.length === 0 && preset !== "asana") throw invalid("verify.secrets", "is required");
   }
   const forHandshake = settings.secrets?.handshake ?? current.secrets.handshake ?? known;

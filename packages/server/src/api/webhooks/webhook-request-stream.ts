@@ -1,4 +1,4 @@
-/** REST: the requests of a webhook as they come in, as server-sent events in the order of their commits; refused ones too. */
+/** REST: the requests of a webhook as they arrive, including refused ones, as server-sent events in commit order. */
 
 import type { FastifyInstance } from "fastify";
 import type { Environment, Webhook, WebhookRequestStore } from "../../store/contract/index.ts";

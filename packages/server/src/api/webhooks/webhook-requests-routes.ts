@@ -1,4 +1,4 @@
-/** REST: the record of a webhook's requests, and replaying one. */
+/** REST: recorded requests of a webhook, and replaying one. */
 
 import { canonicalHeaders, type ErrorCode, parseQuery, type Refusal, type WebhookRequestId } from "@inlet/protocol";
 import type { FastifyInstance } from "fastify";
@@ -30,7 +30,7 @@ interface ListQuery extends RequestFilterQuery {
   cursor?: string;
 }
 
-/** What requests can be chosen by: in the list, and in jobs. */
+/** The filters of requests: in the list, and in jobs. */
 export const REQUEST_FILTERS = {
   outcome: { type: "string", minLength: 1, description: "`accepted`, `handshake`, or the code of an error." },
   from: { type: "string", description: "Received at or after: ISO 8601 or milliseconds." },
@@ -130,7 +130,7 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
       const record = await findRequest(store, webhook, request.params.requestId);
       const answer = await parts.replay(withBody(record), webhook);
       if ("code" in answer) throw new RestRefusal(answer.code, answer.message, answer.details);
-      // A handshake is answered again, and makes no event again.
+      // A handshake is answered again, and creates no event again.
       const ids = "ids" in answer ? answer.ids : [];
       await parts.audit.note(request, {
         action: "webhook.request_replayed",

@@ -70,7 +70,7 @@ export const WEBHOOK_TRIAL_FIELDS = {
   sign: { type: "boolean", description: "Sign the request first, as the provider would, with the webhook's first secret." },
 } as const;
 
-/** Checks what a schema cannot say about lists. Event keys have the same ones. */
+/** Checks lists for what a schema cannot express. Event keys have the same lists. */
 export function checkLists(lists: { eventNames?: AcceptList | null; ips?: AcceptList | null }, isIpRange: (text: string) => boolean): void {
   const { eventNames, ips } = lists;
   const badName = eventNames?.list.find((name) => name !== "*" && eventNameFault(name.replace(/\*$/, "")) !== null);

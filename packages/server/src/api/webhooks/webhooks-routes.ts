@@ -59,7 +59,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
   const view = (request: FastifyRequest, webhook: Webhook) => {
     const environment = directory.environment(webhook.environmentId)?.name ?? "";
     const baseUrl = ownAddress(parts, request);
-    // Whoever knows the URL can send: a key that may only read must not.
+    // Anyone who knows the URL can send: a read-only key must not see it.
     const url = `${baseUrl}/e/${seesSecrets(principalOf(request).role) ? webhook.token : `${webhook.token.slice(0, SHOWN_CHARACTERS)}…`}`;
     return webhookView(webhook, environment, url);
   };
@@ -200,7 +200,7 @@ export function registerWebhooksRoutes(app: FastifyInstance, parts: WebhooksRout
   });
 }
 
-/** What comes in for all branches goes to the one it names already. */
+/** A webhook of all branches delivers to the branch that each request names. */
 function refuseMirrorOfBranch(environment: Environment | undefined, mirror: WebhookChanges["mirror"]): void {
   if (mirror && environment?.kind === "shared") throw invalid("mirror", "is for webhooks of one environment, not of branch");
 }
@@ -218,7 +218,7 @@ function webhookNotFound(id: string): RestRefusal {
   return new RestRefusal("webhook_not_found", `There is no webhook ${id}.`);
 }
 
-/** The field of the body wins over the header. A branch environment has no webhooks of its own. */
+/** The field of the body takes precedence over the header. A branch environment has no webhooks of its own. */
 function chosenEnvironment({ access, directory }: WebhooksRoutesParts, request: FastifyRequest, name: string | undefined): Environment {
   const environment = name === undefined ? environmentOf(access, request) : directory.environmentNamed(name);
   if (!environment) throw new RestRefusal("environment_not_found", `There is no environment "${name}".`);

@@ -1,4 +1,4 @@
-/** How late timers are: the time for which something else kept the event loop. */
+/** How late timers fire: the time for which other work blocked the event loop. */
 
 import type { Histogram } from "prom-client";
 

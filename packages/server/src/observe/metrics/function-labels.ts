@@ -1,4 +1,4 @@
-/** Functions as labels of metrics: the first 200 by their id, all others together as `other`, so that the number of series is bounded. */
+/** Functions as metric labels: the first 200 by their id, all others together as `other`, so that the number of series is bounded. */
 
 import type { FunctionNo } from "@inlet/protocol";
 

@@ -1,8 +1,8 @@
 /**
- * What a monitoring system reads from `/metrics`. Counters are of this process and begin with it; the length of the queue and the
- * size of the store are the whole installation's, looked up when asked for, at most every few seconds.
+ * The metrics of `/metrics`. Counters belong to this process and begin at zero; the length of the queue and the size of the store
+ * describe the whole installation, and are queried on request, at most every few seconds.
  *
- * Noting something costs a look-up and an addition: the series of an environment are kept at hand.
+ * Recording a value costs a lookup and an addition: the series of an environment are cached.
  */
 
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
@@ -13,17 +13,17 @@ import { FunctionLabels } from "./function-labels.ts";
 import { createInstruments } from "./instruments.ts";
 
 const LOOK_EVERY_MS = 5_000;
-/** A look that takes long, because a million calls wait, makes the next one later. */
+/** A query that takes long, because a million calls wait, delays the next one. */
 const REST_PER_LOOK = 100;
 
-/** `unreachable`: the app gave no answer. */
+/** `unreachable`: the app did not respond. */
 export type CallOutcome = "ok" | "error" | "unreachable";
 
 export interface MetricsParts {
   store: Pick<Store, "queueFunctionDepths" | "storeBytes">;
   environmentName(id: EnvironmentId): string;
   functionId(no: FunctionNo): string;
-  /** Since when calls wait in this process that to the store look like work under way. */
+  /** Since when calls wait in this process that are leased, and therefore look in progress to the store. */
   waitingSince(): ReadonlyMap<FunctionNo, number>;
   now(): number;
 }
@@ -80,7 +80,7 @@ export class Metrics {
     this.#one(`r ${environmentId} ${code}`, () => this.#instruments.refused.labels(environment, code)).inc();
   }
 
-  /** `transformMs` is null when no transform ran. */
+  /** `transformMs` is null if no transform ran. */
   webhookRequest(environmentId: EnvironmentId, outcome: string, transformMs: number | null): void {
     const { webhookRequests, transformDuration } = this.#instruments;
     this.#one(`w ${environmentId} ${outcome}`, () => webhookRequests.labels(this.#name(environmentId), outcome)).inc();
@@ -113,7 +113,7 @@ export class Metrics {
     this.#instruments.runDuration.observe(Math.max(0, endedAt - createdAt) / 1_000);
   }
 
-  /** In the text format of Prometheus. A store that cannot be read leaves its figures as they were. */
+  /** In the Prometheus text format. If the store cannot be read, its figures keep their last values. */
   async text(): Promise<{ contentType: string; body: string }> {
     await this.#look();
     return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
