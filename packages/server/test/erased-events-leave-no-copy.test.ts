@@ -8,8 +8,17 @@ import { NonRetriableError } from "@inlet/sdk";
 import { makeBackup } from "../src/store/sqlite/backup/make-backup.ts";
 import { startApp } from "./support/app.ts";
 import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { startInlet } from "./support/process.ts";
 import { endedRun, runsOfEvent, until } from "./support/runs.ts";
-import { startTestService, type TestService, type TestServiceOptions, temporaryFolder } from "./support/service.ts";
+import {
+  API_KEY,
+  call,
+  EVENT_KEY,
+  startTestService,
+  type TestService,
+  type TestServiceOptions,
+  temporaryFolder,
+} from "./support/service.ts";
 import { ECHO, makeWebhook, post, requestsOf } from "./support/webhooks.ts";
 
 const NEEDLE = "correct-horse-battery-staple";
@@ -40,10 +49,14 @@ async function filled(t: TestContext, options: TestServiceOptions) {
       await step.run("before", () => event.data.who);
       await step.sleep("long", "30d");
     }),
+    client.createFunction({ id: "gathers", batchEvents: { maxSize: 3, timeout: "1h" } }, { event: "app/gathers" }, async ({ events }) =>
+      events.map(({ data }) => data.who),
+    ),
   ]);
   const send = async (name: string, who: string, size = 1) =>
     (await service.send({ name, data: { who, more: who.repeat(size) }, user: { mail: who } })).body.ids[0] as string;
   const ids = { steps: await send("app/steps", NEEDLE), fails: await send("app/fails", NEEDLE), waits: await send("app/waits", NEEDLE) };
+  await Promise.all([send("app/gathers", NEEDLE), send("app/gathers", KEPT)]);
   const [large, other] = [await send("app/large", NEEDLE, 2_000), await send("app/steps", KEPT)];
   const webhook = await makeWebhook(service, ECHO);
   const hook = async (id: string) => (await post(webhook.url, { name: "hook/came", id, data: { who: NEEDLE } })).status;
@@ -90,20 +103,59 @@ for (const [store, options] of Object.entries(STORES)) {
     assert.equal((await service.rest("GET", `/events/${other}`)).body.data.data.who, KEPT);
     assert.equal((await endedRun(service, other)).output.who, KEPT);
     assert.equal((await requestsOf(service, webhook)).length, 2);
-    if (store === "sqlite") await searchFiles(t, service);
+    await batchGoesOn(service);
+    if (store === "sqlite") await searchFiles(t, service.dataDir);
   });
 }
 
-async function searchFiles(t: TestContext, service: TestService): Promise<void> {
-  const file = join(service.dataDir, "inlet.db");
+/** A batch goes on without the events that were erased. */
+async function batchGoesOn(service: TestService): Promise<void> {
+  await service.send([1, 2].map(() => ({ name: "app/gathers", data: { who: KEPT } })));
+  const { id } = await until("the batch to run", async () => {
+    const [run] = (await service.rest("GET", "/runs?function=shop-gathers")).body.data;
+    return run?.status === "completed" ? run : undefined;
+  });
+  assert.deepEqual((await service.rest("GET", `/runs/${id}`)).body.data.output, [KEPT, KEPT, KEPT]);
+}
+
+async function searchFiles(t: TestContext, folder: string): Promise<void> {
+  const file = join(folder, "inlet.db");
   const backup = join(temporaryFolder(t), "later.backup");
-  await makeBackup({ folder: service.dataDir, to: backup });
+  await makeBackup({ folder, to: backup });
   for (const path of [file, `${file}-wal`, backup]) {
     const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
     assert.equal(bytes.indexOf(NEEDLE), -1, `${path} still holds it`);
   }
   assert.notEqual(readFileSync(file).indexOf(KEPT), -1, "the search finds what is there");
 }
+
+test("an erasure that was killed in the middle goes on after the restart, and leaves nothing behind", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const keys = ["--event-key", EVENT_KEY, "--api-key", API_KEY];
+  const flags = ["start", "--port", "0", "--host", "127.0.0.1", "--data-dir", dataDir, "--log-level", "error", ...keys];
+  const headers = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" };
+  const first = await startInlet(t, flags);
+  const events = Array.from({ length: 80 }, () => ({ name: "app/steps", data: { who: NEEDLE } }));
+  const all = JSON.stringify([...events, { name: "app/steps", data: { who: KEPT } }]);
+  assert.equal((await call(`${first.url}/e/${EVENT_KEY}`, { method: "POST", body: all })).status, 200);
+  const body = JSON.stringify({ kind: "events.erase", filter: { q: NEEDLE }, rate: 40 });
+  const made = await call(`${first.url}/v1/jobs`, { method: "POST", headers, body });
+  assert.equal(made.status, 202, made.text);
+  const read = async (url: string) => (await call(`${url}/v1/jobs/${made.body.data.id}`, { headers })).body.data;
+  const begun = await until("some events are erased", async () => {
+    const job = await read(first.url);
+    return job.done > 0 ? job : undefined;
+  });
+  await first.end("SIGKILL");
+  assert.ok(begun.done < events.length, "it was killed in the middle");
+  const second = await startInlet(t, flags);
+  const job = await until("the job to end", async () => {
+    const now = await read(second.url);
+    return now.endedAt === null ? undefined : now;
+  });
+  assert.deepEqual([job.status, job.total, job.done, job.failed], ["completed", events.length, events.length, 0]);
+  await searchFiles(t, dataDir);
+});
 
 test("an erasure needs a filter, and only roles that may repair make one", async (t) => {
   const service = await startTestService(t);

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { AlertWatch } from "../alerts/alert-watch.ts";
 import { measure } from "../alerts/measure.ts";
 import type { JobsRoutesParts } from "../api/jobs/jobs-routes.ts";
+import { gatheringWithout } from "../fan-out/starts/decide-start.ts";
 import type { Functions } from "../functions.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
 import { createJobs } from "../jobs/jobs.ts";
@@ -42,7 +43,7 @@ export function createRepair({ store, directory, functions, replay, sourceName, 
   const kinds = [
     replayEvents({ store, sourceName, ...jobStarts }),
     rerunRuns({ store, runs, ...jobStarts }),
-    eraseEvents({ store, sourceName, cancel: functions.cancelRun }),
+    eraseEvents({ store, sourceName, cancel: functions.cancelRun, gatheringWithout }),
     cancelRuns({ store, runs, cancel: runs.cancel }),
     replayRequests({ store, replay, webhooks, environmentName: (id) => environmentName(id) ?? "" }),
   ];

@@ -120,6 +120,13 @@ export function firstGathered(markValue: string | null): number | null {
   return gatheringIn(markValue)?.sequences[0] ?? null;
 }
 
+/** What is left of a gathering without these events, as a mark's value; null: nothing. */
+export function gatheringWithout(markValue: string, sequences: ReadonlySet<number>): string | null {
+  const gathering = JSON.parse(markValue) as Gathering;
+  const left = gathering.sequences.filter((sequence) => !sequences.has(sequence));
+  return left.length === 0 ? null : JSON.stringify({ ...gathering, sequences: left });
+}
+
 function debounced(keys: readonly MarkKey[], state: FunctionStartState, { config, event, now }: StartFacts): FunctionStartChange {
   const { periodMs, timeoutMs } = config.debounce as NonNullable<FunctionConfig["debounce"]>;
   const before = gatheringIn(state.marks[DEBOUNCE]);

@@ -10,11 +10,23 @@ export interface ErasureOutcome {
   unfinished: RunNo[];
   /** Ended runs with a call still in progress, whose response is pending. If there are any, nothing was erased. */
   calling: RunNo[];
+  /** Invocations with these events whose start has not been decided yet. If there are any, nothing was erased. */
+  deciding: number;
+}
+
+export interface EventEraseParams {
+  environmentId: EnvironmentId;
+  sequences: readonly number[];
+  /** What is left of a debounce's or a batch's mark without these events; null: nothing. */
+  gatheringWithout(markValue: string, sequences: ReadonlySet<number>): string | null;
 }
 
 export interface ErasureStore {
-  /** Overwrites the content of these events and everything derived from it, in one transaction. Idempotent. */
-  eventErase(params: { environmentId: EnvironmentId; sequences: readonly number[] }): Promise<ErasureOutcome>;
+  /**
+   * Overwrites the content of these events and everything derived from it, in one transaction. Starts that these events request and that have
+   * not been decided are cancelled, whatever the outcome. Idempotent.
+   */
+  eventErase(params: EventEraseParams): Promise<ErasureOutcome>;
   /** Removes the overwritten bytes from the store's files as far as the engine can: from the write-ahead log and dead row versions. */
   erasureSettle(): Promise<void>;
 }

@@ -3,6 +3,9 @@
 /** Internal events that contain the events of the run they report on. */
 export const REPEATING_EVENT_NAMES = ["inngest/function.failed", "inngest/function.cancelled", "inngest/function.finished"] as const;
 
+/** A run waits for what becomes of it, so the start is decided before the event is erased. */
+export const INVOCATION_EVENT_NAME = "inngest/function.invoked";
+
 export const ERASED_DATA = "{}";
 export const ERASED_ERROR = JSON.stringify({ name: "Erased", message: "Erased on request." });
 

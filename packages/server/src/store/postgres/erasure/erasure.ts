@@ -5,8 +5,16 @@
 
 import type { RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
-import type { ErasureOutcome, ErasureStore } from "../../contract/index.ts";
-import { ERASED_DATA, ERASED_ERROR, type ErasedRun, erasureScope, REPEATING_EVENT_NAMES } from "../../policy/erasure.ts";
+import type { ErasureOutcome, ErasureStore, EventEraseParams } from "../../contract/index.ts";
+import {
+  ERASED_DATA,
+  ERASED_ERROR,
+  type ErasedRun,
+  type ErasureScope,
+  erasureScope,
+  INVOCATION_EVENT_NAME,
+  REPEATING_EVENT_NAMES,
+} from "../../policy/erasure.ts";
 import type { Database } from "../database.ts";
 
 const RUNS = `
@@ -20,6 +28,18 @@ const EVENTS_AFTER = `
   UNION
   SELECT c.event_no FROM steps AS s JOIN runs AS c ON c.environment_id = $1 AND c.run_id = s.detail
   WHERE s.environment_id = $1 AND s.run_no = ANY($2) AND s.kind = 'invoke'`;
+
+const CANCEL_STARTS = `
+  DELETE FROM queue WHERE environment_id = $1 AND kind = 'start' AND event_no = ANY($2) AND event_no NOT IN (
+    SELECT sequence FROM events JOIN event_names USING (name_id)
+    WHERE environment_id = $1 AND sequence = ANY($2) AND name = '${INVOCATION_EVENT_NAME}')`;
+const DECIDING = "SELECT count(*)::integer AS deciding FROM queue WHERE environment_id = $1 AND kind = 'start' AND event_no = ANY($2)";
+/** Marks that may name one of the events: the caller knows their form. */
+const GATHERINGS = `
+  SELECT function_no, kind, key, value FROM marks
+  WHERE environment_id = $1 AND kind IN ('debounce', 'batch') AND EXISTS (SELECT FROM unnest($2::bigint[]) AS s WHERE strpos(marks.value, s::text) > 0)
+  FOR UPDATE`;
+const OF_MARK = "environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
 
 /** A duplicate is recorded with the id of the first event, possibly by another webhook: in that case every record is examined. */
 const REQUESTS = `
@@ -42,29 +62,57 @@ const ERASE_RUNS = [
 ];
 const VACUUM = "VACUUM events, runs, steps, failed_attempts, calls, webhook_requests, idempotency_keys";
 
+interface MarkRow {
+  function_no: number;
+  kind: string;
+  key: string;
+  value: string;
+}
+
 export function erasureStore(database: Database): ErasureStore {
-  async function erase(client: PoolClient, environmentId: number, given: readonly number[]): Promise<ErasureOutcome> {
-    const { sequences, runs } = await erasureScope(
-      {
-        runsOf: async (of) => (await client.query<ErasedRun>(RUNS, [environmentId, of])).rows,
-        eventsAfter: async (of) => {
-          const { rows } = await client.query<{ sequence: number }>(EVENTS_AFTER, [environmentId, of, REPEATING_EVENT_NAMES]);
-          return rows.map(({ sequence }) => sequence);
-        },
+  function scopeOf(client: PoolClient, { environmentId, sequences }: EventEraseParams): Promise<ErasureScope> {
+    const reads = {
+      runsOf: async (of: readonly number[]) => (await client.query<ErasedRun>(RUNS, [environmentId, of])).rows,
+      eventsAfter: async (of: readonly number[]) => {
+        const { rows } = await client.query<{ sequence: number }>(EVENTS_AFTER, [environmentId, of, REPEATING_EVENT_NAMES]);
+        return rows.map(({ sequence }) => sequence);
       },
-      given,
-    );
+    };
+    return erasureScope(reads, sequences);
+  }
+
+  async function cancelStarts(client: PoolClient, params: EventEraseParams): Promise<number> {
+    const { environmentId, gatheringWithout } = params;
+    const { sequences } = await scopeOf(client, params);
+    const given = [environmentId, sequences];
+    await client.query(CANCEL_STARTS, given);
+    for (const { function_no, kind, key, value } of (await client.query<MarkRow>(GATHERINGS, given)).rows) {
+      const mark = [environmentId, function_no, kind, key];
+      const left = gatheringWithout(value, new Set(sequences));
+      if (left === null) await client.query(`DELETE FROM marks WHERE ${OF_MARK}`, mark);
+      else await client.query(`UPDATE marks SET value = $5 WHERE ${OF_MARK}`, [...mark, left]);
+    }
+    const { rows } = await client.query<{ deciding: number }>(DECIDING, given);
+    return rows[0]?.deciding ?? 0;
+  }
+
+  /** A start that was being decided is a run, or cancelled, once its entry could be locked: runs are looked up after that. */
+  async function erase(client: PoolClient, params: EventEraseParams): Promise<ErasureOutcome> {
+    const { environmentId } = params;
+    const left = await cancelStarts(client, params);
+    const { sequences, runs } = await scopeOf(client, params);
     const numbers = (wanted: (run: ErasedRun) => boolean) => runs.filter(wanted).map(({ run_no }) => run_no as RunNo);
     const unfinished = numbers(({ ended_at }) => ended_at === null);
     const calling = numbers(({ ended_at, is_calling }) => ended_at !== null && Boolean(is_calling));
-    if (unfinished.length + calling.length > 0) return { unfinished, calling };
+    const outcome = { unfinished, calling, deciding: left };
+    if (unfinished.length + calling.length + left > 0) return outcome;
     for (const statement of ERASE_EVENTS) await client.query(statement, [environmentId, sequences]);
     for (const statement of ERASE_RUNS) await client.query(statement, [environmentId, runs.map(({ run_no }) => run_no)]);
-    return { unfinished, calling };
+    return outcome;
   }
 
   return {
-    eventErase: ({ environmentId, sequences }) => database.transaction((client) => erase(client, environmentId, sequences)),
+    eventErase: (params) => database.transaction((client) => erase(client, params)),
     async erasureSettle() {
       await database.query(VACUUM);
     },

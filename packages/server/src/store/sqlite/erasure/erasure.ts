@@ -5,14 +5,14 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import type { EnvironmentId, RunNo } from "@inlet/protocol";
-import { type ErasureOutcome, type ErasureStore, StoreUnavailable } from "../../contract/index.ts";
+import type { RunNo } from "@inlet/protocol";
+import { type ErasureOutcome, type ErasureStore, type EventEraseParams, StoreUnavailable } from "../../contract/index.ts";
 import {
   ERASED_DATA,
   ERASED_ERROR,
   type ErasedRun,
-  type ErasureScope,
   erasureScopeNow,
+  INVOCATION_EVENT_NAME,
   REPEATING_EVENT_NAMES,
 } from "../../policy/erasure.ts";
 import type { GroupCommit } from "../group-commit.ts";
@@ -33,6 +33,15 @@ const EVENTS_AFTER = `
   UNION
   SELECT c.event_no FROM steps AS s CROSS JOIN runs AS r USING (run_no) CROSS JOIN runs AS c ON c.environment_id = r.environment_id AND c.run_id = s.detail
   WHERE s.run_no ${AMONG} AND s.kind = 'invoke'`;
+
+const CANCEL_STARTS = `
+  DELETE FROM queue WHERE kind = 'start' AND event_no ${AMONG} AND event_no NOT IN (
+    SELECT sequence FROM events JOIN event_names USING (name_id) WHERE sequence ${AMONG} AND name = '${INVOCATION_EVENT_NAME}')`;
+const DECIDING = `SELECT count(*) AS deciding FROM queue WHERE kind = 'start' AND event_no ${AMONG}`;
+/** Marks that may name one of the events: the caller knows their form. */
+const GATHERINGS = `
+  SELECT function_no, kind, key, value FROM marks
+  WHERE kind IN ('debounce', 'batch') AND EXISTS (SELECT 1 FROM json_each(?1) AS s WHERE instr(marks.value, s.value) > 0)`;
 
 /** A duplicate is recorded with the id of the first event, possibly by another webhook: in that case every record is examined. */
 const REQUESTS = `
@@ -57,9 +66,21 @@ const ERASE_RUNS = [
   `UPDATE runs SET output = iif(output IS NULL, NULL, 'null'), error = iif(error IS NULL, NULL, '${ERASED_ERROR}') WHERE run_no ${AMONG}`,
 ];
 
+interface MarkRow {
+  function_no: number;
+  kind: string;
+  key: string;
+  value: string;
+}
+
 export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStore {
   const runsOf = db.prepare(RUNS);
   const eventsAfter = db.prepare(EVENTS_AFTER);
+  const dropStarts = db.prepare(CANCEL_STARTS);
+  const deciding = db.prepare(DECIDING);
+  const gatherings = db.prepare(GATHERINGS);
+  const dropMark = db.prepare("DELETE FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
+  const writeMark = db.prepare("UPDATE marks SET value = ? WHERE function_no = ? AND kind = ? AND key = ?");
   const eraseEvents = ERASE_EVENTS.map((text) => db.prepare(text));
   const eraseRuns = ERASE_RUNS.map((text) => db.prepare(text));
   const reads = {
@@ -68,20 +89,32 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
       (eventsAfter.all(JSON.stringify(runNos)) as { sequence: number }[]).map((row) => row.sequence),
   };
 
-  function erase(given: readonly number[]): ErasureOutcome {
-    const { sequences, runs }: ErasureScope = erasureScopeNow(reads, given);
+  function cancelStarts(sequences: readonly number[], gatheringWithout: EventEraseParams["gatheringWithout"]): number {
+    const given = JSON.stringify(sequences);
+    dropStarts.run(given);
+    for (const { function_no, kind, key, value } of gatherings.all(given) as unknown as MarkRow[]) {
+      const left = gatheringWithout(value, new Set(sequences));
+      if (left === null) dropMark.run(function_no, kind, key);
+      else writeMark.run(left, function_no, kind, key);
+    }
+    return (deciding.get(given) as { deciding: number }).deciding;
+  }
+
+  function erase({ sequences: given, gatheringWithout }: EventEraseParams): ErasureOutcome {
+    const left = cancelStarts(erasureScopeNow(reads, given).sequences, gatheringWithout);
+    const { sequences, runs } = erasureScopeNow(reads, given);
     const numbers = (wanted: (run: ErasedRun) => boolean) => runs.filter(wanted).map(({ run_no }) => run_no as RunNo);
     const unfinished = numbers(({ ended_at }) => ended_at === null);
     const calling = numbers(({ ended_at, is_calling }) => ended_at !== null && Boolean(is_calling));
-    if (unfinished.length + calling.length > 0) return { unfinished, calling };
+    const outcome = { unfinished, calling, deciding: left };
+    if (unfinished.length + calling.length + left > 0) return outcome;
     for (const statement of eraseEvents) statement.run(JSON.stringify(sequences));
     for (const statement of eraseRuns) statement.run(JSON.stringify(runs.map(({ run_no }) => run_no)));
-    return { unfinished, calling };
+    return outcome;
   }
 
   return {
-    eventErase: ({ sequences }: { environmentId: EnvironmentId; sequences: readonly number[] }) =>
-      writer.submit(() => erase(sequences), sequences.length * 4),
+    eventErase: (params) => writer.submit(() => erase(params), params.sequences.length * 4),
     async erasureSettle() {
       for (let tries = 0; tries < SETTLE_TRIES; tries++) {
         const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
