@@ -22,7 +22,7 @@ export type { EventMeta, Sessions } from "./events/sessions.ts";
 export type { InferInput, InferOutput, StandardSchemaV1 } from "./events/standard-schema.ts";
 export type { AiModel, AiTools, FetchOptions, InferOptions } from "./functions/ai-tools.ts";
 export type { FailureContext, FunctionContext } from "./functions/context.ts";
-export type { DeferOptions, DeferParent, Deferred, DeferredFunction } from "./functions/defer.ts";
+export type { Defer, DeferOptions, DeferParent, Deferred, DeferredFunction } from "./functions/defer.ts";
 export { createDefer, type DeferConfig, type DeferContext } from "./functions/deferred-function.ts";
 export type { CancelOn, ConcurrencyLimit, Duration, Expression, RunConcurrency } from "./functions/function-config.ts";
 export type { FailureEvent, InletFunction } from "./functions/inlet-function.ts";

@@ -4,6 +4,7 @@ import { generateFlow } from "./generate-flow.ts";
 import { Random } from "./random.ts";
 import {
   type Code,
+  FETCH_ID,
   type NetworkFaults,
   type Outage,
   QUIET_NETWORK,
@@ -11,11 +12,14 @@ import {
   SDKS,
   type SimEvent,
   type SimFunction,
+  type SimSignal,
 } from "./scenario.ts";
 
 const DEPTH_MAX = 3;
 const WAITED = ["w/a", "w/b"] as const;
 const CANCELLING = ["c/a", "c/b"] as const;
+/** One, so that runs meet over it. */
+const SIGNAL = "s/a";
 const KEYS = 4;
 const SPAN_MS = 60_000;
 
@@ -33,6 +37,7 @@ export function generateScenario(seed: number, { starts, functions: count }: Gen
     seed,
     functions,
     events: generateEvents(new Random(seed, "events"), functions, starts),
+    signals: generateSignals(new Random(seed, "signals"), starts),
     outages: isQuiet ? [] : generateOutages(random),
     refusals: isQuiet || random.chance(0.6) ? [] : [{ atMs: random.int(1, SPAN_MS), forMs: random.int(10, 4_000) }],
     network: isQuiet ? { ...QUIET_NETWORK, latencyMs: random.int(0, 30) } : generateNetwork(random),
@@ -66,11 +71,21 @@ function generateEvents(random: Random, functions: readonly SimFunction[], start
   return events.sort((a, b) => a.atMs - b.atMs).map((event, n) => ({ ...event, n }));
 }
 
+function generateSignals(random: Random, starts: number): SimSignal[] {
+  return Array.from({ length: Math.ceil(starts / 2) }, (_, n) => ({
+    atMs: random.int(1, SPAN_MS * 1.5),
+    signal: SIGNAL,
+    key: random.int(0, KEYS - 1),
+    n,
+  }));
+}
+
 function generateFunction(random: Random, index: number, count: number): SimFunction {
   const sdk = random.pick(SDKS);
   const later = Array.from({ length: count - index - 1 }, (_, offset) => index + 1 + offset);
   const writer = new CodeWriter(random, later);
   const parts = Array.from({ length: random.int(1, random.pick([2, 3])) }, () => writer.code(0));
+  if (random.chance(0.15)) parts.splice(random.int(0, parts.length), 0, { kind: "defer", id: "later", isDropped: random.chance(0.3) });
   if (random.chance(0.1)) parts.push({ kind: "throw", fails: random.pick([1, 2, 99]), final: random.chance(0.3) });
   const flow = random.chance(0.45) ? generateFlow(random) : {};
   return {
@@ -111,6 +126,9 @@ class CodeWriter {
       wait: 2,
       invoke: this.#later.length > 0 ? 1.2 : 0,
       send: 1.5,
+      signal: 1,
+      tell: 1,
+      fetch: 1.5,
       sequence: 1.5 * deep,
       all: 2 * deep,
       race: 1 * deep,
@@ -142,13 +160,22 @@ class CodeWriter {
     return Array.from({ length: count }, () => ({ ...this.#run(), fails: 0 }));
   }
 
-  #step(kind: "run" | "sleep" | "wait" | "invoke" | "send"): Code {
+  #step(kind: "run" | "sleep" | "wait" | "invoke" | "send" | "signal" | "tell" | "fetch"): Code {
     const random = this.#random;
+    if (kind === "fetch") {
+      const fails = random.chance(0.7) ? 0 : random.pick([1, 2, 99]);
+      return { kind, id: FETCH_ID, fails, status: random.pick([200, 200, 404, 500]), tookMs: random.pick([0, 5, 50, 3_000]) };
+    }
     // Some ids are used twice in a function, as in a loop.
     const id = this.#ids > 0 && random.chance(0.05) ? `${kind}${this.#ids - 1}` : `${kind}${this.#ids++}`;
     if (kind === "run") return { ...this.#run(), id };
     if (kind === "sleep") return { kind, id, ms: random.pick([1_000, 5_000, 60_000]) };
     if (kind === "send") return { kind, id, event: this.#sent() };
+    if (kind === "tell") return { kind, id, signal: SIGNAL };
+    if (kind === "signal") {
+      const onConflict = random.pick(["fail", "replace"] as const);
+      return { kind, id, signal: SIGNAL, onConflict, timeoutMs: random.pick([2_000, 20_000, 300_000]) };
+    }
     if (kind === "invoke") {
       return { kind, id, fn: `f${random.pick(this.#later)}`, timeoutMs: random.chance(0.2) ? random.pick([2_000, 60_000]) : null };
     }

@@ -3,7 +3,7 @@
  * it returns tells the path it took, so that two runs of one function that went differently never look the same.
  */
 
-import type { Code, RunCode } from "./scenario.ts";
+import type { Code, FetchCode, RunCode } from "./scenario.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -17,6 +17,13 @@ export interface Tools {
   invoke(code: Extract<Code, { kind: "invoke" }>): Promise<Json>;
   /** How many events were sent. */
   send(code: Extract<Code, { kind: "send" }>): Promise<number>;
+  /** The number that was sent with the signal, or null. */
+  signal(code: Extract<Code, { kind: "signal" }>): Promise<number | null>;
+  /** Whether anybody waited for it. */
+  tell(code: Extract<Code, { kind: "tell" }>): Promise<boolean>;
+  /** The status of the response. */
+  fetch(code: FetchCode): Promise<number>;
+  defer(code: Extract<Code, { kind: "defer" }>): void;
   /** Which attempt this call is. */
   attempt: number;
   finalError(message: string): Error;
@@ -29,14 +36,22 @@ export async function interpret(code: Code, tools: Tools): Promise<Json> {
     case "sleep":
       await tools.sleep(code);
       return code.id;
-    case "wait": {
-      const n = await tools.wait(code);
+    case "wait":
+    case "signal": {
+      const n = await (code.kind === "wait" ? tools.wait(code) : tools.signal(code));
       return n === null ? `${code.id} timed out` : `${code.id} got ${n}`;
     }
     case "invoke":
       return { [code.id]: await tools.invoke(code) };
     case "send":
       return `${code.id} sent ${await tools.send(code)}`;
+    case "tell":
+      return `${code.id} reached ${(await tools.tell(code)) ? "one" : "nobody"}`;
+    case "fetch":
+      return `${code.id} answered ${await tools.fetch(code)}`;
+    case "defer":
+      tools.defer(code);
+      return code.id;
     case "sequence": {
       const values: Json[] = [];
       for (const part of code.parts) values.push(await interpret(part, tools));

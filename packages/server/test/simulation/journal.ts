@@ -41,6 +41,21 @@ export interface BodyNote {
   failed: boolean;
 }
 
+/** A request that the service made for a step. `refused`: nobody answered it. */
+export interface RequestNote {
+  process: number;
+  fate: "under-way" | "answered" | "refused" | "killed" | "stopped";
+  endedAt: number | null;
+}
+
+/** A signal that the service took. */
+export interface SignalNote {
+  signal: string;
+  runId: string;
+  /** Tells it apart from all others. */
+  no: number;
+}
+
 export class Journal {
   readonly calls: CallNote[] = [];
   readonly bodies = new Map<string, BodyNote[]>();
@@ -50,6 +65,10 @@ export class Journal {
   readonly storedAt = new Map<string, number>();
   /** By `<run>/<step>`: when the transaction that ended the step was asked for. */
   readonly stepEndAskedAt = new Map<string, number>();
+  /** By `<run>/<step>`. */
+  readonly requests = new Map<string, RequestNote[]>();
+  readonly signals: SignalNote[] = [];
+  signalsSent = 0;
   readonly faults: string[] = [];
   /** When a run that had failed was told to hold up its key no longer. */
   readonly releases = new Map<string, number>();
@@ -67,6 +86,19 @@ export class Journal {
     return note;
   }
 
+  noteRequest(key: string, process: number): RequestNote {
+    const note: RequestNote = { process, fate: "under-way", endedAt: null };
+    const notes = this.requests.get(key);
+    if (notes) notes.push(note);
+    else this.requests.set(key, [note]);
+    return note;
+  }
+
+  endRequest(note: RequestNote, fate: Exclude<RequestNote["fate"], "under-way">): void {
+    note.fate = fate;
+    note.endedAt = now();
+  }
+
   noteBody(body: Omit<BodyNote, "startedAt" | "keptAt" | "failed">): BodyNote {
     const note: BodyNote = { ...body, startedAt: now(), keptAt: null, failed: false };
     const key = `${body.runId}/${body.step}`;
@@ -80,6 +112,9 @@ export class Journal {
   loseSince(at: number, fate: "killed" | "stopped", process: number): void {
     for (const call of this.calls) {
       if (call.process === process && call.fate === "answered" && (call.endedAt ?? 0) >= at) call.fate = fate;
+    }
+    for (const note of [...this.requests.values()].flat()) {
+      if (note.process === process && note.fate === "answered" && (note.endedAt ?? 0) >= at) note.fate = fate;
     }
     for (const note of [...this.bodies.values()].flat()) {
       if (note.call.process === process && note.keptAt !== null && note.keptAt >= at) note.keptAt = null;

@@ -12,6 +12,7 @@ import type { CallNote, Journal } from "./journal.ts";
 import type { Limits } from "./limits.ts";
 import { Random } from "./random.ts";
 import type { NetworkFaults, Scenario, SdkName } from "./scenario.ts";
+import { StepRequests } from "./step-requests.ts";
 import { after, now, pass } from "./virtual-time.ts";
 
 export interface NetworkParts {
@@ -38,32 +39,34 @@ interface CallBody {
 /** What one process of the service calls apps with. */
 export interface SimCaller {
   call(request: AppRequest): Promise<AppAnswer>;
-  fetch(): Promise<never>;
+  fetch(request: { url: string; signal?: AbortSignal }): Promise<AppAnswer & { url: string }>;
   stop(): Promise<void>;
 }
 
 export class Network {
   readonly #parts: NetworkParts;
   readonly #pending = new Set<Pending>();
+  readonly #requests: StepRequests;
   readonly #asked = new Map<string, number>();
   /** Processes that may be unable to write what they are answered, and until when. */
   readonly #distrusted = new Map<number, number>();
 
   constructor(parts: NetworkParts) {
     this.#parts = parts;
+    this.#requests = new StepRequests(parts.journal);
   }
 
   callerOf(process: number): SimCaller {
     return {
       call: (request) => this.#call(request, process),
-      // The functions here make no requests of their own.
-      fetch: () => Promise.reject(new Error("nothing else can be reached")),
+      fetch: (request) => this.#requests.make(request, process),
       stop: async () => this.#stop(process),
     };
   }
 
   /** The process is gone, and with it its connections. The apps do not notice. */
   kill(process: number): void {
+    this.#requests.kill(process);
     for (const pending of this.#pending) {
       if (pending.process !== process) continue;
       this.#pending.delete(pending);
@@ -78,6 +81,7 @@ export class Network {
   }
 
   #stop(process: number): void {
+    this.#requests.stop(process);
     for (const pending of this.#pending) if (pending.process === process) this.#giveUp(pending);
   }
 

@@ -13,7 +13,7 @@ import { createFunctions, type Functions } from "../../src/functions.ts";
 import { RefusalLog } from "../../src/observe/refusal-log.ts";
 import { Traffic } from "../../src/observe/traffic.ts";
 import { Directory } from "../../src/receive/senders/directory.ts";
-import type { Store } from "../../src/store/contract/index.ts";
+import { type Store, StoreUnavailable } from "../../src/store/contract/index.ts";
 import type { EdgeAnswer } from "./apps/own-app.ts";
 import { CALLS_PER_APP } from "./limits.ts";
 import type { SimCaller } from "./network.ts";
@@ -133,6 +133,7 @@ export class SimProcess {
       const outcome = await this.functions.sdk.checkpoint(checkpoint[1] as RunId, body);
       return said(outcome instanceof Refusal ? outcome : null, "{}");
     }
+    if (path === "/v1/signals") return this.#signal(JSON.parse(body) as { signal: string; data: unknown });
     const state = /^\/v0\/runs\/([^/]+)\/(batch|actions)$/.exec(path);
     if (state) return this.#state(state[1] as RunId, state[2] as "batch" | "actions");
     if (path.startsWith("/fn/register")) return this.#register(body, headers["x-simulated-sdk"] ?? "service");
@@ -153,6 +154,17 @@ export class SimProcess {
     if (typeof outcome === "symbol") throw new Error("a send was aborted");
     if ("handshake" in outcome) throw new Error("a send was taken for a handshake");
     return outcome instanceof Refusal ? said(outcome, "") : said(null, JSON.stringify({ ids: outcome.ids, status: 200 }));
+  }
+
+  async #signal({ signal, data }: { signal: string; data: unknown }): Promise<EdgeAnswer> {
+    try {
+      const runId = await this.functions.signals.send(this.#environmentNow(), signal, JSON.stringify(data));
+      if (runId === null) return said(new Refusal("signal_not_found", "No run waits for it."), "");
+      return said(null, JSON.stringify({ data: { run_id: runId } }));
+    } catch (error) {
+      if (error instanceof StoreUnavailable) return said(new Refusal("store_unavailable", error.message), "");
+      throw error;
+    }
   }
 
   /** What a call could not carry. */

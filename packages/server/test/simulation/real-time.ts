@@ -12,6 +12,7 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
     ...scenario,
     functions: scenario.functions.map((fn) => ({ ...fn, code: quicker(fn.code) })),
     events: scenario.events.map((event) => ({ ...event, atMs: Math.ceil(event.atMs / SPEED) })),
+    signals: (scenario.signals ?? []).map((signal) => ({ ...signal, atMs: Math.ceil(signal.atMs / SPEED) })),
     outages: scenario.outages.map((outage, index) => ({
       ...outage,
       atMs: Math.ceil(outage.atMs / SPEED),
@@ -39,9 +40,12 @@ function quicker(code: Code): Code {
     case "sleep":
       return { ...code, ms: quick(code.ms) };
     case "wait":
+    case "signal":
       return { ...code, timeoutMs: quick(code.timeoutMs) };
     case "invoke":
       return { ...code, timeoutMs: code.timeoutMs === null ? null : quick(code.timeoutMs) };
+    case "fetch":
+      return { ...code, tookMs: quick(code.tookMs) };
     case "sequence":
     case "all":
     case "race":

@@ -11,6 +11,12 @@ export type Code =
   | { kind: "wait"; id: string; event: string; by: "match" | "if" | "any"; timeoutMs: number }
   | { kind: "invoke"; id: string; fn: string; timeoutMs: number | null }
   | { kind: "send"; id: string; event: string }
+  | { kind: "signal"; id: string; signal: string; onConflict: "fail" | "replace"; timeoutMs: number }
+  /** Sends a signal to whoever waits for it. */
+  | { kind: "tell"; id: string; signal: string }
+  | FetchCode
+  /** Starts a function that does one step when the run has ended, unless it is dropped again. */
+  | { kind: "defer"; id: string; isDropped: boolean }
   | { kind: "sequence"; parts: readonly Code[] }
   | { kind: "all" | "race"; parts: readonly Code[] }
   | { kind: "loop"; times: number; part: Code }
@@ -30,6 +36,18 @@ export interface RunCode {
   /** How large its result is made. */
   bytes?: number;
 }
+
+/** A request that the service makes. Its id is the SDK's. */
+export interface FetchCode {
+  kind: "fetch";
+  id: typeof FETCH_ID;
+  /** So many requests get no answer; 99: none does. */
+  fails: number;
+  status: number;
+  tookMs: number;
+}
+
+export const FETCH_ID = "step.fetch: api";
 
 export interface Flow {
   concurrency?: SimLimit | [SimLimit, SimLimit] | { fn: [{ limit: number; key?: string }]; step?: SimLimit[] };
@@ -69,6 +87,14 @@ export interface SimEvent {
   n: number;
 }
 
+/** Sent by somebody who is no function. */
+export interface SimSignal {
+  atMs: number;
+  signal: string;
+  key: number;
+  n: number;
+}
+
 export interface Outage {
   atMs: number;
   /** Which node; the first one if absent. */
@@ -97,6 +123,8 @@ export interface Scenario {
   seed: number;
   functions: readonly SimFunction[];
   events: readonly SimEvent[];
+  /** None if absent. */
+  signals?: readonly SimSignal[];
   outages: readonly Outage[];
   /** Spans in which the store refuses. */
   refusals: readonly { atMs: number; forMs: number }[];
@@ -121,6 +149,16 @@ export const QUIET_NETWORK: NetworkFaults = { lost: 0, cut: 0, hang: 0, twice: 0
 /** What the wire calls a function. */
 export function fullId({ sdk, id }: Pick<SimFunction, "sdk" | "id">): string {
   return `${sdk}-${id}`;
+}
+
+/** Signals have keys, as events do. */
+export function signalName(signal: string, key: number): string {
+  return `${signal} ${key}`;
+}
+
+/** What the service asks for. */
+export function fetchUrl({ fails, status, tookMs }: FetchCode, runId: string, step: string): string {
+  return `http://api/${fails}/${status}/${tookMs}/${runId}/${encodeURIComponent(step)}`;
 }
 
 /** Every node of the code, outermost first. */

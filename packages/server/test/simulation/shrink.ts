@@ -35,6 +35,11 @@ export async function shrink(scenario: Scenario, kind: string, { kindsOf, triesM
       attempt,
     );
     await dropMany(
+      (signals) => ({ ...best, signals }),
+      () => best.signals ?? [],
+      attempt,
+    );
+    await dropMany(
       (functions) => ({ ...best, functions }),
       () => best.functions,
       attempt,
@@ -114,6 +119,8 @@ function simplerThan(code: Code): Code[] {
       return [code.part];
     case "try":
       return [code.part, code.otherwise];
+    case "fetch":
+      return code.fails > 0 || code.tookMs > 0 ? [{ ...code, fails: 0, tookMs: 0 }] : [];
     case "run":
       return [
         ...(code.fails > 0 ? [{ ...code, fails: 0, error: "plain" } as const] : []),

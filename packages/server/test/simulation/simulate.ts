@@ -5,6 +5,7 @@ import { checkBodies } from "./model/check-bodies.ts";
 import { checkCancels } from "./model/check-cancels.ts";
 import { checkOrder } from "./model/check-order.ts";
 import { checkRuns } from "./model/check-runs.ts";
+import { checkSignals } from "./model/check-signals.ts";
 import { checkStarts } from "./model/check-starts.ts";
 import { Evidence } from "./model/evidence.ts";
 import { readInline, readOnThreads } from "./read-inline.ts";
@@ -52,5 +53,6 @@ async function check(played: Played): Promise<string[]> {
   checkStarts(evidence, fault);
   checkCancels(evidence, fault);
   checkOrder(evidence, fault);
+  checkSignals(evidence, fault);
   return faults;
 }

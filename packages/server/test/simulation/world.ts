@@ -9,7 +9,7 @@ import { Limits } from "./limits.ts";
 import { Network } from "./network.ts";
 import { SimNode } from "./node.ts";
 import { Random } from "./random.ts";
-import { fullId, type Scenario, SDKS, type SdkName, type SimEvent } from "./scenario.ts";
+import { fullId, type Scenario, SDKS, type SdkName, type SimEvent, type SimSignal, signalName } from "./scenario.ts";
 import { CommittedSteps } from "./store-tap.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
 
@@ -71,6 +71,7 @@ export class World {
     for (const [sdk, app] of this.#apps) await this.#register(sdk, app);
     for (const node of others) await node.start();
     for (const event of this.scenario.events) after(event.atMs, () => void this.#send(event));
+    for (const signal of this.scenario.signals ?? []) after(signal.atMs, () => void this.#signal(signal));
     for (const outage of this.scenario.outages) after(outage.atMs, () => (this.#nodes[outage.node ?? 0] as SimNode).plan(outage));
     await (this.scenario.isRealTime ? this.#watch() : this.#drive());
     return this.#end();
@@ -164,16 +165,32 @@ export class World {
   }
 
   /** Of the nodes that are up, one after the other. */
-  #ask(sdk: string, url: string, { headers, body = "" }: { headers: Record<string, string>; body?: string }): Promise<EdgeAnswer> {
+  async #ask(sdk: string, url: string, { headers, body = "" }: { headers: Record<string, string>; body?: string }): Promise<EdgeAnswer> {
     const up = this.#nodes.filter(({ process }) => process !== null);
     const node = up[this.#asked++ % Math.max(up.length, 1)] ?? (this.#nodes[0] as SimNode);
-    return node.ask(new URL(url).pathname, { ...headers, "x-simulated-sdk": sdk === "own" ? "service" : "inngest" }, body);
+    const { pathname } = new URL(url);
+    const answer = await node.ask(pathname, { ...headers, "x-simulated-sdk": sdk === "own" ? "service" : "inngest" }, body);
+    if (pathname === "/v1/signals" && answer.status === 200) this.#noteSignal(body, await answer.text());
+    return answer;
+  }
+
+  #noteSignal(body: string, answer: string): void {
+    const { signal, data } = JSON.parse(body) as { signal: string; data: { no: number } };
+    const { run_id: runId } = (JSON.parse(answer) as { data: { run_id: string } }).data;
+    this.journal.signals.push({ signal, runId, no: data.no });
   }
 
   async #register(sdk: SdkName, app: SimApp): Promise<void> {
     const request = { method: "PUT", url: `http://${sdk}/api`, headers: {}, body: "{}" } as const;
     const answer = await app.handle(request, undefined as never);
     if (answer.status !== 200) throw new Error(`app ${sdk} could not register: ${answer.body}`);
+  }
+
+  /** Once: whether it was taken is not known where the service goes away. */
+  async #signal({ signal, key, n }: SimSignal): Promise<void> {
+    const body = JSON.stringify({ signal: signalName(signal, key), data: { n, no: this.journal.signalsSent++ } });
+    const answer = await this.#ask("own", "http://service/v1/signals", { headers: {}, body }).catch(() => null);
+    if (answer && ![200, 404, 503].includes(answer.status)) this.journal.fault(`a signal was refused: ${await answer.text()}`);
   }
 
   /** Sends until it is known to be accepted, always under the same seed. */

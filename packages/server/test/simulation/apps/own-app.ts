@@ -1,11 +1,11 @@
 /** The functions of one app, served by our SDK in this process. What its code does is written down in the journal. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { Inlet, type InletFunction, NonRetriableError, RetryAfterError } from "@inlet/sdk";
+import { createDefer, type Defer, type DeferredFunction, Inlet, type InletFunction, NonRetriableError, RetryAfterError } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/fetch";
 import { bodyError, bodyValue, interpret, type Json, type Tools } from "../interpret.ts";
 import type { BodyNote, CallNote, Journal } from "../journal.ts";
-import { fullId, type RunCode, type SdkName, type SimFunction } from "../scenario.ts";
+import { codeNodes, fetchUrl, fullId, type RunCode, type SdkName, type SimFunction, signalName } from "../scenario.ts";
 import { pass } from "../virtual-time.ts";
 
 /** The call whose code is running: the SDK hands on only the run. */
@@ -46,18 +46,22 @@ interface Context {
     waitForEvent(id: string, options: object): Promise<{ data: { n: number } } | null>;
     invoke(id: string, options: object): Promise<Json>;
     sendEvent(id: string, events: object): Promise<{ ids: string[] }>;
+    waitForSignal(id: string, options: object): Promise<{ data: { n: number } } | null>;
+    sendSignal(id: string, signal: object): Promise<{ runId: string | null }>;
+    fetch(url: string): Promise<Response>;
   };
+  defer: Defer;
 }
 
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export function createOwnApp(parts: AppParts): (request: Request) => Promise<Response> {
   const client = new Inlet({ id: parts.sdk, isDev: true, baseUrl: "http://service", fetch: parts.edge, logger: SILENT });
-  const functions = parts.functions.map((fn) => createFunction(client, fn, parts));
+  const functions = parts.functions.flatMap((fn) => createFunctions(client, fn, parts));
   return serve({ client, functions });
 }
 
-function createFunction(client: Inlet, fn: SimFunction, parts: AppParts): InletFunction {
+function createFunctions(client: Inlet, fn: SimFunction, parts: AppParts): InletFunction[] {
   const { id, retries, trigger, cancelOn, flow, code } = fn;
   const { event: cancelEvent, by, timeout } = cancelOn ?? {};
   const config = {
@@ -68,7 +72,22 @@ function createFunction(client: Inlet, fn: SimFunction, parts: AppParts): InletF
     ...(fn.onFailure && { onFailure: (context: unknown) => failureCode(context as Context, parts) }),
   };
   const started = { event: trigger?.event ?? `never/${id}`, ...(trigger?.onlyOdd && { if: "event.data.n % 2 == 1" }) };
-  return client.createFunction(config, started, (context) => interpret(code, toolsFor(context as unknown as Context, fn, parts)));
+  const later = codeNodes(code).some(({ kind }) => kind === "defer") ? laterOf(client, fn, parts) : null;
+  const handler = (context: unknown): unknown => interpret(code, toolsFor(context as Context, fn, parts, later));
+  const own: InletFunction = client.createFunction(config, started, handler);
+  return later ? [own, later] : [own];
+}
+
+/** What the function defers: one step. */
+export const LATER_CODE: RunCode = { kind: "run", id: "later", fails: 0, error: "plain", tookMs: 1 };
+export const LATER_SUFFIX = "-later";
+
+function laterOf(client: Inlet, { id }: SimFunction, { journal }: AppParts): DeferredFunction {
+  return createDefer(client, { id: `${id}${LATER_SUFFIX}`, retries: 1 }, (given): unknown => {
+    const context = given as unknown as Context;
+    const n = context.event.data.n as number;
+    return context.step.run(LATER_CODE.id, () => runBody(LATER_CODE, LATER_CODE.id, n, context, journal));
+  });
 }
 
 /** What an onFailure does: one step. */
@@ -78,7 +97,7 @@ async function failureCode(context: Context, { journal }: AppParts): Promise<Jso
   return context.step.run(FAILURE_CODE.id, () => runBody(FAILURE_CODE, FAILURE_CODE.id, 0, context, journal));
 }
 
-function toolsFor(context: Context, fn: SimFunction, { journal, idOf }: AppParts): Tools {
+function toolsFor(context: Context, fn: SimFunction, { journal, idOf }: AppParts, later: DeferredFunction | null): Tools {
   const { step, event, attempt } = context;
   const { k, n } = event.data as { k: number; n: number };
   const names = new StepNames();
@@ -107,6 +126,22 @@ function toolsFor(context: Context, fn: SimFunction, { journal, idOf }: AppParts
       const name = names.next(id);
       const { ids } = await step.sendEvent(id, { name: sent, data: { k, n, by: `${fullId(fn)} ${context.runId} ${name}` } });
       return ids.length;
+    },
+    signal: async ({ id, signal, onConflict, timeoutMs }) => {
+      names.next(id);
+      const found = await step.waitForSignal(id, { signal: signalName(signal, k), onConflict, timeout: timeoutMs });
+      return found === null ? null : found.data.n;
+    },
+    tell: async ({ id, signal }) => {
+      names.next(id);
+      const sent = { signal: signalName(signal, k), data: { n, no: journal.signalsSent++ } };
+      return (await step.sendSignal(id, sent)).runId !== null;
+    },
+    fetch: async (code) => (await step.fetch(fetchUrl(code, context.runId, names.next(code.id)))).status,
+    defer: ({ id, isDropped }) => {
+      names.next(id);
+      const deferred = context.defer(id, { function: later as DeferredFunction, data: { k, n } });
+      if (isDropped) deferred.abort();
     },
   };
 }

@@ -3,8 +3,10 @@
  * one that the code asks for, with the only result it could have.
  */
 
-import type { RunDetails } from "../../../src/store/contract/index.ts";
+import { type RunDetails, SIGNAL_TAKEN } from "../../../src/store/contract/index.ts";
 import { bodyError, bodyValue } from "../interpret.ts";
+import { checkRequest } from "./check-requests.ts";
+import { checkConflict, checkSignal } from "./check-signals.ts";
 import { checkWait } from "./check-waits.ts";
 import { type Evidence, FAILURE_SUFFIX, hashOf } from "./evidence.ts";
 import { type Demand, type KeptStep, type Replay, replay } from "./replay.ts";
@@ -29,6 +31,7 @@ async function checkRun(evidence: Evidence, run: RunDetails, fault: Fault): Prom
   const ending = evidence.callsOf(run).findLast(({ fate }) => fate === "answered");
   const replayed = await replay(code, kept, ending?.attempt ?? 0);
   checkEnd(evidence, run, replayed, fault);
+  checkDeferred(evidence, run, replayed, fault);
   const byHash = new Map([...replayed.demands.values()].map((demand) => [hashOf(demand.name), demand]));
   for (const step of run.steps) {
     const demand = byHash.get(step.id);
@@ -68,11 +71,23 @@ function checkEnd(evidence: Evidence, run: RunDetails, { end }: Replay, fault: F
     return output === expected ? undefined : fault(`returned ${output}, but its steps lead to ${expected}`);
   }
   if (end.kind === "threw" && end.message === error?.message) return;
+  if (error?.name === SIGNAL_TAKEN.name) return checkConflict(evidence, run, fault);
   const lost = evidence
     .callsOf(run)
     .some(({ fate, attempt }) => ["lost", "cut", "hung"].includes(fate) && attempt >= evidence.retriesOf(run));
   if (error?.name === "NoAnswer" && lost) return;
   fault(`failed with ${error?.name}: ${error?.message}, but its steps lead to: ${JSON.stringify(end)}`);
+}
+
+/** What a run defers starts once, when it has ended. What a call deferred whose answer was lost may never be known of. */
+function checkDeferred(evidence: Evidence, run: RunDetails, { deferred }: Replay, fault: Fault): void {
+  const started = evidence.deferredBy(run);
+  const isSure = run.status === "completed";
+  if (started.length > deferred || (isSure && started.length < deferred))
+    fault(`deferred ${deferred} functions, and ${started.length} were started`);
+  for (const later of started)
+    if (later.createdAt + evidence.jumbleMs < (run.endedAt ?? 0))
+      fault(`had not ended when what it deferred was started, ${(run.endedAt ?? 0) - later.createdAt} ms before`);
 }
 
 /** Something must have cancelled it. */
@@ -107,7 +122,9 @@ function checkStep(
     if (step.endedAt < step.startedAt + code.ms) told(`woke ${step.startedAt + code.ms - step.endedAt} ms too early`);
   } else if (code.kind === "wait") checkWait(evidence, run, step, { ...demand, code }, demands, told);
   else if (code.kind === "invoke") checkInvocation(evidence, run, step, told);
-  else if (step.status === "completed") checkSent(evidence, run, demand.name, code.event, told);
+  else if (code.kind === "signal") checkSignal(evidence, run, step, code, told);
+  else if (code.kind === "fetch") checkRequest(evidence, run, step, { ...demand, code }, told);
+  else if (code.kind === "send" && step.status === "completed") checkSent(evidence, run, demand.name, code.event, told);
 }
 
 function checkRunStep(

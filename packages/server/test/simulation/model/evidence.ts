@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { RunDetails, StoredEvent } from "../../../src/store/contract/index.ts";
-import { FAILURE_CODE } from "../apps/own-app.ts";
+import { FAILURE_CODE, LATER_CODE, LATER_SUFFIX } from "../apps/own-app.ts";
 import type { CallNote } from "../journal.ts";
 import { type Code, fullId, type SimFunction } from "../scenario.ts";
 import type { Played } from "../world.ts";
@@ -17,6 +17,10 @@ const OUTAGE_MS = 60_000;
 export interface EventData {
   k: number;
   n: number;
+}
+
+interface Deferred {
+  _inngest?: { parent_run_id?: string };
 }
 
 export class Evidence {
@@ -38,13 +42,13 @@ export class Evidence {
     return this.#functionOf(run);
   }
 
-  /** Undefined for an onFailure. */
+  /** Undefined for an onFailure, and for what a function defers. */
   functionOf(run: RunDetails): SimFunction | undefined {
     return this.#functions.get(this.#functionOf(run));
   }
 
   codeOf(run: RunDetails): Code {
-    return this.functionOf(run)?.code ?? FAILURE_CODE;
+    return this.functionOf(run)?.code ?? (this.functionId(run).endsWith(LATER_SUFFIX) ? LATER_CODE : FAILURE_CODE);
   }
 
   retriesOf(run: RunDetails): number {
@@ -57,6 +61,12 @@ export class Evidence {
 
   runsOf(functionId: string): RunDetails[] {
     return this.played.runs.filter((run) => this.#functionOf(run) === functionId);
+  }
+
+  /** What the run deferred. */
+  deferredBy({ id }: RunDetails): RunDetails[] {
+    const isOf = (run: RunDetails) => (JSON.parse(this.eventOf(run)?.data ?? "{}") as Deferred)._inngest?.parent_run_id === id;
+    return this.played.runs.filter((run) => this.functionId(run).endsWith(LATER_SUFFIX) && isOf(run));
   }
 
   eventWithId(id: string): StoredEvent | undefined {

@@ -29,6 +29,8 @@ export type ReplayEnd = { kind: "returned"; value: Json } | { kind: "threw"; mes
 export interface Replay {
   end: ReplayEnd;
   demands: ReadonlyMap<string, Demand>;
+  /** How many functions were deferred, and not dropped again. */
+  deferred: number;
 }
 
 interface Asked {
@@ -43,6 +45,7 @@ export async function replay(code: Code, kept: readonly KeptStep[], attempt: num
   const demands = new Map<string, Demand>();
   const asked: Asked[] = [];
   let last: KeptStep | null = null;
+  let deferred = 0;
   const ask = <Value>(step: StepCode): Promise<Value> => {
     const name = names.next(step.id);
     demands.set(name, { name, code: step, after: last });
@@ -58,6 +61,14 @@ export async function replay(code: Code, kept: readonly KeptStep[], attempt: num
     invoke: (step) => ask<Json>(step),
     wait: async (step) => (await ask<{ data: { n: number } } | null>(step))?.data.n ?? null,
     send: async (step) => (await ask<{ ids: string[] }>(step)).ids.length,
+    signal: async (step) => (await ask<{ data: { n: number } } | null>(step))?.data.n ?? null,
+    tell: async (step) => (await ask<{ runId: string | null }>(step)).runId !== null,
+    fetch: async (step) => (await ask<{ status_code: number }>(step)).status_code,
+    defer: (step) => {
+      const name = names.next(step.id);
+      demands.set(name, { name, code: step, after: last });
+      if (!step.isDropped) deferred++;
+    },
   };
   let end: ReplayEnd = { kind: "waiting" };
   interpret(code, tools).then(
@@ -74,7 +85,7 @@ export async function replay(code: Code, kept: readonly KeptStep[], attempt: num
     last = kept[order(positions, ready)] as KeptStep;
     handOver(ready, last);
   }
-  return { end, demands };
+  return { end, demands, deferred };
 }
 
 function order(positions: ReadonlyMap<string, number>, { name }: Asked): number {

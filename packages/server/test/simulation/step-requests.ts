@@ -1,0 +1,56 @@
+/** Requests that the service makes for steps. Their address says what becomes of them: see fetchUrl. */
+
+import { type NoAnswer, unreachable } from "../../src/execute/call/no-answer.ts";
+import type { AppAnswer } from "../../src/execute/call/read-answer.ts";
+import type { Journal, RequestNote } from "./journal.ts";
+import { after } from "./virtual-time.ts";
+
+export type RequestAnswer = AppAnswer & { url: string };
+
+export class StepRequests {
+  readonly #journal: Journal;
+  readonly #pending = new Map<RequestNote, (error: NoAnswer) => void>();
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  make({ url, signal }: { url: string; signal?: AbortSignal }, process: number): Promise<RequestAnswer> {
+    const [, fails, status, tookMs, runId, step = ""] = new URL(url).pathname.split("/");
+    const key = `${runId}/${decodeURIComponent(step)}`;
+    const note = this.#journal.noteRequest(key, process);
+    const isRefused = (this.#journal.requests.get(key)?.length ?? 0) <= Number(fails);
+    return new Promise((resolve, reject) => {
+      this.#pending.set(note, reject);
+      signal?.addEventListener("abort", () => this.#giveUp(note));
+      after(Number(tookMs), () => {
+        if (!this.#pending.delete(note)) return;
+        this.#journal.endRequest(note, isRefused ? "refused" : "answered");
+        if (isRefused) reject(unreachable("nothing listens at its address"));
+        else resolve({ status: Number(status), headers: {}, body: key, url });
+      });
+    });
+  }
+
+  kill(process: number): void {
+    for (const note of this.#of(process)) {
+      this.#pending.delete(note);
+      this.#journal.endRequest(note, "killed");
+    }
+  }
+
+  stop(process: number): void {
+    for (const note of this.#of(process)) this.#giveUp(note);
+  }
+
+  #of(process: number): RequestNote[] {
+    return [...this.#pending.keys()].filter((note) => note.process === process);
+  }
+
+  #giveUp(note: RequestNote): void {
+    const reject = this.#pending.get(note);
+    if (!this.#pending.delete(note)) return;
+    this.#journal.endRequest(note, "stopped");
+    reject?.(unreachable("the service stops"));
+  }
+}
