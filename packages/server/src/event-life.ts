@@ -45,7 +45,7 @@ import {
   type NewEvent,
   StoreUnavailable,
 } from "./store/contract/index.ts";
-import { type CheckedEvent, fromWebhook, ipDenied, type KeepOptions, storeUnavailable, type WebhookLifeParts } from "./webhook-life.ts";
+import { type CheckedEvent, fromWebhook, ipDenied, storeUnavailable, type WebhookLifeParts } from "./webhook-life.ts";
 
 export interface EventLifeParts extends Omit<WebhookLifeParts, "keep" | "identified" | "isSeeded"> {
   senders: SenderRules;
@@ -82,7 +82,7 @@ export type EventLife = (request: InboundRequest) => Promise<Answer>;
 export function createEventLife(parts: EventLifeParts): EventLife {
   const webhooks: WebhookLifeParts = {
     ...parts,
-    keep: (batch, how) => keep(parts, batch, how),
+    keep: (batch, span) => keep(parts, batch, span),
     identified: (event, request, receivedAt) => identified(parts, event, marksOf(request), 0, receivedAt),
     isSeeded: (request) => seedOf(request) !== null,
   };
@@ -139,7 +139,7 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
       return isSdk ? { ...found, extras: settleSessions(found.extras) } : found;
     }),
   };
-  return await keep(parts, batch, { span: request.span });
+  return await keep(parts, batch, request.span);
 }
 
 /** Published SDKs and ours identify themselves. */
@@ -151,7 +151,7 @@ function isFromSdk({ headers }: InboundRequest): boolean {
 async function keep(
   parts: EventLifeParts,
   batch: Omit<EventBatch, "duplicateSince" | "lease">,
-  { isMirrored = false, span }: KeepOptions = {},
+  span: RequestSpan | undefined,
 ): Promise<EventAppendResult | Refusal> {
   const { store, functions, dedupWindow } = parts;
   const { environmentId, receivedAt } = batch;
@@ -162,7 +162,6 @@ async function keep(
     const kept = await store.eventAppend({ ...batch, events, duplicateSince, lease: functions.lease() });
     storing?.end();
     if (kept.leased.length > 0) functions.take(kept.leased);
-    if (isMirrored) return kept;
     parts.traffic.stored(environmentId, kept.ids.length - kept.duplicates, kept.duplicates);
     parts.metrics?.stored(environmentId, batch.source.kind, kept.ids.length - kept.duplicates, kept.duplicates);
     parts.liveLog?.kept(batch, kept);

@@ -22,6 +22,7 @@ import { systemClock } from "./execute/clock.ts";
 import { createFunctions } from "./functions.ts";
 import { createHttpServer } from "./http-server.ts";
 import { createProofKeeper, readProofs } from "./kept-proofs.ts";
+import { EventMirror } from "./mirror-events.ts";
 import { createEventTypeCounter } from "./observe/event-type-counter.ts";
 import { createLiveLog } from "./observe/live-log.ts";
 import { Metrics } from "./observe/metrics/metrics.ts";
@@ -139,8 +140,24 @@ async function serve(
   const attempts = new AttemptBudget({ now, keep });
   const senderAttempts = new AttemptBudget({ now, keep, limits: SENDER_LIMITS });
   for (const budget of [attempts, senderAttempts]) budget.restore(proofs);
+  const isMirroring = () => directory.webhooks().some(({ mirror, deletedAt }) => mirror !== null && deletedAt === null);
+  const mirror = new EventMirror({ ...{ store, functions, catalogue, dedupWindow, log, now }, isMirroring });
   const receive = createEventLife({
-    ...{ directory, functions, transforms, catalogue, dedupWindow, store, refusals, traffic, metrics, defaultEnvironment, liveLog, now },
+    ...{
+      directory,
+      functions,
+      transforms,
+      catalogue,
+      mirror,
+      dedupWindow,
+      store,
+      refusals,
+      traffic,
+      metrics,
+      defaultEnvironment,
+      liveLog,
+      now,
+    },
     publicUrl: config.publicUrl,
     maskedHeaders: new Set(config.maskHeaders.map((name) => name.toLowerCase())),
     senders: { directory, placeholderEnvironment: config.mode === "dev" ? defaultEnvironment : null, attempts: senderAttempts },
@@ -172,12 +189,13 @@ async function serve(
   const metricsListener = config.metricsListen && (await openMetrics(config.metricsListen, metrics, app));
   if (metricsListener) log.info(`metrics on ${metricsListener.url}`);
   await functions.start((app.server.address() as AddressInfo).port);
-  for (const part of [...upkeep, ...repair.work]) part.start();
+  const work = [...repair.work, mirror];
+  for (const part of [...upkeep, ...work]) part.start();
 
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     draining.abort();
-    await Promise.all(repair.work.map((part) => part.stop()));
+    await Promise.all(work.map((part) => part.stop()));
     // Apps that are being called still send events and checkpoints: HTTP is closed when their calls have ended.
     await functions.stop();
     stopFollowing();

@@ -29,7 +29,6 @@ import { webhookUrls } from "./receive/webhook-urls.ts";
 import {
   type EventAppendResult,
   type EventBatch,
-  mirroredSource,
   type NewEvent,
   StoreUnavailable,
   type WebhookRequestStore,
@@ -49,15 +48,11 @@ export interface WebhookLifeParts {
   eventIds: EventIdGenerator;
   metrics: Metrics | null;
   now: () => number;
-  keep(batch: Omit<EventBatch, "duplicateSince" | "lease">, how?: KeepOptions): Promise<EventAppendResult | Refusal>;
+  /** Copies what was noted to be mirrored. */
+  mirror: { wake(): void };
+  keep(batch: Omit<EventBatch, "duplicateSince" | "lease">, span: RequestSpan | undefined): Promise<EventAppendResult | Refusal>;
   identified(event: CheckedEvent, request: InboundRequest, receivedAt: number): NewEvent;
   isSeeded(request: InboundRequest): boolean;
-}
-
-export interface KeepOptions {
-  /** A mirrored event is stored and runs functions, but is not counted: it arrived once. */
-  isMirrored?: boolean;
-  span?: RequestSpan | undefined;
 }
 
 /** Checks events against the schemas declared for their names: returns them, marked if so configured, or refuses them. */
@@ -111,6 +106,7 @@ async function toEvent(parts: WebhookLifeParts, received: Received, admission: A
 
   const { answer } = webhook;
   const ending: Ending = { refused: null, deliveredTo: environment.id, verifiedAt, ...(answer && { status: answer.status }) };
+  const targets = request.receipt ? [] : mirrorTargets(webhook, parts.directory.environments(), event.dedupId ?? seen.id);
   const batch = {
     environmentId: environment.id,
     receivedAt: seen.receivedAt,
@@ -118,24 +114,12 @@ async function toEvent(parts: WebhookLifeParts, received: Received, admission: A
     idsFromSender: parts.isSeeded(request),
     events: admitted.map((one) => parts.identified(one, request, seen.receivedAt)),
     webhookRequest: webhookRecord(seen, transformed, ending, parts.maskedHeaders),
+    ...(targets.length > 0 && { mirror: { webhookId: webhook.id, targets: targets.map(({ id }) => id) } }),
   };
-  const kept = await parts.keep(batch, { span: request.span });
+  const kept = await parts.keep(batch, request.span);
   parts.metrics?.webhookRequest(environment.id, kept instanceof Refusal ? kept.code : "accepted", transformed.durationMs);
-  if (webhook.mirror && !(kept instanceof Refusal) && kept.duplicates === 0 && !request.receipt) void mirror(parts, received, event);
+  if (targets.length > 0) parts.mirror.wake();
   return kept instanceof Refusal || !answer ? kept : { ...kept, answer };
-}
-
-/** Copies for branches, made after the event itself is stored. Their outcome does not affect the response to the provider. */
-async function mirror(parts: WebhookLifeParts, { request, seen }: Received, event: SentEvent): Promise<void> {
-  const { webhook, receivedAt, id } = seen;
-  const source = mirroredSource(webhook.id);
-  for (const environment of mirrorTargets(webhook, parts.directory.environments(), event.dedupId ?? id)) {
-    const admitted = parts.catalogue.admit(environment.id, [event]);
-    if (admitted instanceof Refusal) continue;
-    const events = admitted.map((one) => ({ ...parts.identified(one, request, receivedAt), id: parts.eventIds.next(receivedAt) }));
-    const batch = { environmentId: environment.id, receivedAt, source, idsFromSender: false, events };
-    await parts.keep(batch, { isMirrored: true }).catch(() => undefined);
-  }
 }
 
 async function transform(

@@ -335,6 +335,8 @@ const JOB = {
   ...{ rate: 1, createdAt: 5, items: [999_999_999], listCursor: "c\\1", lease: null },
 } as never as NewJob;
 
+const MIRROR = { environmentId: 1, eventId: "01ARYZ6S41TSV4RRFFQ69G5FAV", webhookId: "whk_1", targets: [2] };
+
 const ALERT_RULE = {
   ...{ id: "alr_1", environmentId: 1, name: "back\\slash", kind: "queue_age", functionId: null, threshold: 9_999_999, windowMs: 60_000 },
   ...{ quietHours: null, isEnabled: false, createdAt: 1, updatedAt: 2, raisedAt: null, lastRaisedAt: null, value: null, changes: 0 },
@@ -350,11 +352,17 @@ async function addRest(folder: string): Promise<void> {
   await store.jobInsert(JOB);
   await store.alertRuleInsert(ALERT_RULE);
   await store.stop();
+  const db = new DatabaseSync(join(folder, "inlet.db"));
+  db.prepare("INSERT INTO pending_mirrors (environment_id, event_id, webhook_id, targets) VALUES (?, ?, ?, ?)").run(
+    ...[MIRROR.environmentId, MIRROR.eventId, MIRROR.webhookId, JSON.stringify(MIRROR.targets)],
+  );
+  db.close();
 }
 
 async function checkRest(url: string): Promise<void> {
   const store = await openPostgresStore({ url, ...hooks });
   assert.deepEqual(await store.alertRuleList(), [ALERT_RULE]);
+  assert.deepEqual(await store.mirrorList({ limit: 5 }), [MIRROR]);
   const job = await store.jobGet(JOB);
   const { items, lease: _lease, ...facts } = JOB;
   assert.deepEqual({ ...job, ...facts, total: 1 }, job);

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startTestService, type TestService } from "./support/service.ts";
+import { startInlet } from "./support/process.ts";
+import { API_KEY, call, EVENT_KEY, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 import { makeWebhook, post, requestsOf } from "./support/webhooks.ts";
 
 const NAMED = "(evt) => ({ name: 'shop/order', data: evt, id: evt.id })";
@@ -50,4 +51,42 @@ test("a share of the events is mirrored; a webhook of all branches cannot mirror
   }
   assert.equal((await create({ mirror: { to: ["a"] }, environment: "branch" })).status, 400);
   assert.equal(((await makeWebhook(service, NAMED)) as { mirror?: unknown }).mirror, null, "off by default");
+});
+
+test("a crash loses no copy and makes none twice", async (t) => {
+  const flags = ["--port", "0", "--host", "127.0.0.1", "--data-dir", temporaryFolder(t), "--event-key", EVENT_KEY, "--api-key", API_KEY];
+  const start = () => startInlet(t, ["start", ...flags, "--log-level", "error"]);
+  let doomed = await start();
+  const rest = async (method: string, path: string, { body, environment = "production" }: { body?: object; environment?: string } = {}) => {
+    const headers = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json", "x-service-env": environment };
+    return (await call(`${doomed.url}/v1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })).body.data;
+  };
+  for (const name of ["feature/a", "feature/b"]) await rest("POST", "/environments", { body: { name, kind: "branch" } });
+  const { url } = await rest("POST", "/webhooks", { body: { name: "w", transform: NAMED, mirror: { to: ["feature/*"] } } });
+  let accepted = 0;
+  for (let round = 0; round < 2; round++) {
+    const answers = Array.from({ length: 25 }, (_, n) =>
+      call(`${doomed.url}${new URL(url).pathname}`, { method: "POST", body: JSON.stringify({ id: `o-${round}-${n}` }) }).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
+    // Killed right after the first answer, while copies of those that were accepted are still to be made.
+    await Promise.any(answers.map((one) => one.then((isAccepted) => isAccepted || Promise.reject())));
+    await doomed.end("SIGKILL");
+    accepted += (await Promise.all(answers)).filter(Boolean).length;
+    doomed = await start();
+  }
+  const ids = async (environment: string) =>
+    (await rest("GET", "/events?limit=100", { environment })).map((event: { data: { id: string }; duplicates: number }) => {
+      assert.equal(event.duplicates, 0);
+      return event.data.id;
+    });
+  const originals = (await ids("production")).sort();
+  assert.ok(accepted > 0 && originals.length >= accepted, `${originals.length} of ${accepted}`);
+  for (const environment of ["feature/a", "feature/b"]) {
+    const deadline = Date.now() + 10_000;
+    while ((await ids(environment)).length < originals.length && Date.now() < deadline);
+    assert.deepEqual((await ids(environment)).sort(), originals);
+  }
 });

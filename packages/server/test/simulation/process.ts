@@ -92,6 +92,7 @@ export class SimProcess {
     this.#directory = directory;
     this.#environment = defaultEnvironment;
     this.#eventLife = createEventLife({
+      mirror: { wake: () => undefined },
       ...{ directory, functions, traffic, defaultEnvironment, eventIds, now, store: tapped, metrics: null, tracing: null, liveLog: null },
       senders: { directory, placeholderEnvironment: defaultEnvironment, attempts: { waitS: () => null } },
       bodyBytesMax: config.bodyLimit,

@@ -19,6 +19,7 @@ import { idempotencyConformance } from "./idempotency-keys.ts";
 import { jobConformance } from "./jobs.ts";
 import { keyConformance } from "./keys.ts";
 import { limitConformance } from "./limits.ts";
+import { mirrorConformance } from "./mirrors.ts";
 import { orderConformance } from "./orders.ts";
 import { pageBytesConformance } from "./page-bytes.ts";
 import { queueConformance } from "./queue.ts";
@@ -48,6 +49,7 @@ export function storeConformance(engine: Engine): void {
   eventSchemaConformance(engine);
   trafficConformance(engine);
   webhookConformance(engine);
+  mirrorConformance(engine);
   appConformance(engine);
   queueConformance(engine);
   limitConformance(engine);

@@ -2,6 +2,7 @@
 
 import type { EnvironmentId, EventId } from "@inlet/protocol";
 import type { EventCursor } from "./event-cursor.ts";
+import type { PendingMirror } from "./mirrors.ts";
 import type { NewRun, NewStart } from "./new-runs.ts";
 import type { ClaimedEntry, Lease } from "./queue.ts";
 import type { NewWebhookRequest } from "./webhook-requests.ts";
@@ -45,6 +46,8 @@ export interface EventBatch {
   events: readonly NewEvent[];
   /** The webhook request the one event came from, recorded in the same transaction. */
   webhookRequest?: NewWebhookRequest;
+  /** The environments to copy the one event to, unless it is a duplicate; recorded in the same transaction. */
+  mirror?: Pick<PendingMirror, "webhookId" | "targets">;
   /** The node that leases the work the events start. Absent: the work waits in the queue. */
   lease?: Lease;
 }

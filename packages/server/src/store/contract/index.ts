@@ -16,6 +16,7 @@ export type * from "./idempotency-keys.ts";
 export * from "./jobs.ts";
 export * from "./keys.ts";
 export * from "./mirrored-source.ts";
+export * from "./mirrors.ts";
 export * from "./new-runs.ts";
 export * from "./orders.ts";
 export * from "./queue.ts";

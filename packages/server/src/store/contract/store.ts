@@ -21,6 +21,7 @@ import type { FunctionStartStore } from "./function-starts.ts";
 import type { IdempotencyStore } from "./idempotency-keys.ts";
 import type { JobStore } from "./jobs.ts";
 import type { KeyStore } from "./keys.ts";
+import type { MirrorStore } from "./mirrors.ts";
 import type { OrderStore } from "./orders.ts";
 import type { QueueStore } from "./queue.ts";
 import type { RealtimeStore } from "./realtime.ts";
@@ -56,6 +57,7 @@ export interface Store
     IdempotencyStore,
     JobStore,
     AlertStore,
+    MirrorStore,
     EventTypeStore,
     EventSchemaStore,
     EventShapeStore,

@@ -305,6 +305,11 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     ),
     convert: escaped("name", "function_id"),
   },
+  {
+    name: "pending_mirrors",
+    key: ["environment_id", "event_id"],
+    columns: same("environment_id", "event_id", "webhook_id", "targets"),
+  },
   { name: "job_items", key: ["job_id", "position"], columns: same("job_id", "position", "environment_id", "items") },
   { name: "event_types_counted", key: ["only_row"], columns: same("only_row", "sequence") },
   traffic("traffic_minutes"),

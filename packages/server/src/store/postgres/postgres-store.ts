@@ -55,6 +55,7 @@ import { analyzeYoungTables } from "./schema/analyze-young-tables.ts";
 import { migrate, SCHEMA_FOLDER, schemaKnown } from "./schema/migrate.ts";
 import { openSecretBox } from "./schema/reseal.ts";
 import { retentionStore } from "./schema/retention.ts";
+import { mirrorStore } from "./webhooks/mirrors.ts";
 import { webhookRequestStore } from "./webhooks/webhook-requests.ts";
 import { webhookStore } from "./webhooks/webhooks.ts";
 
@@ -164,6 +165,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...signalStore({ database, notify }),
     ...runStore({ database, writer: decisions, notify, compileWhere, box, watch: (listener) => signals.runs.add(listener) }),
     ...alertStore(database),
+    ...mirrorStore(database),
     ...jobStore({ database, notify }),
     ...retentionStore(database),
     ...erasureStore(database),

@@ -50,6 +50,7 @@ import { Waits } from "./runs/waits.ts";
 import { migrate, schemaKnown } from "./schema/migrate.ts";
 import { openSecretBox } from "./schema/reseal.ts";
 import { retentionStore } from "./schema/retention.ts";
+import { mirrorStore } from "./webhooks/mirrors.ts";
 import { webhookRequestStore } from "./webhooks/webhook-requests.ts";
 import { webhookStore } from "./webhooks/webhooks.ts";
 
@@ -161,6 +162,7 @@ export function openSqliteStore({
     ...orderStore(writer, order),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed, box }),
     ...alertStore(db, writer),
+    ...mirrorStore(db, writer),
     ...jobStore(db, { writer, startRuns }),
     ...signalStore({ writer, resumeRuns }),
     ...retentionStore(db, writer),

@@ -9,6 +9,7 @@ import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { boundedKey } from "../bounded-key.ts";
 import type { GroupWrites } from "../group-writes.ts";
 import { requestStart, startRun } from "../runs/start-runs.ts";
+import { noteMirrors } from "../webhooks/mirrors.ts";
 import { recordRequests } from "../webhooks/webhook-requests.ts";
 import { claimKeys } from "./dedup-keys.ts";
 import { countDuplicates, insertEvents, type StoredNow } from "./insert-events.ts";
@@ -57,6 +58,12 @@ export async function appendEvents(writes: GroupWrites, interned: InternedNumber
       const request = batch.webhookRequest;
       return request ? [{ request, eventId: results[index]?.ids[0] ?? null }] : [];
     }),
+  );
+  noteMirrors(
+    writes,
+    all.flatMap(({ batch: { environmentId, mirror }, event, verdict }) =>
+      mirror && verdict.kind === "stored" ? [{ environmentId, eventId: event.id, ...mirror }] : [],
+    ),
   );
   return { results, stored };
 }

@@ -650,6 +650,15 @@ CREATE TABLE job_items (
   PRIMARY KEY (environment_id, job_id, position)
 );
 
+-- Events of webhooks that are still to be copied into branches: noted in the transaction of the event, removed once the copies are there.
+CREATE TABLE pending_mirrors (
+  environment_id integer NOT NULL,
+  event_id       text COLLATE "C" NOT NULL,
+  webhook_id     text COLLATE "C" NOT NULL,
+  targets        text NOT NULL,
+  PRIMARY KEY (environment_id, event_id)
+);
+
 -- Rules of alerts, and whether each is raised. `changes` counts how often it was raised or resolved.
 CREATE TABLE alert_rules (
   environment_id integer NOT NULL,

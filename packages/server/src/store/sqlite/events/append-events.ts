@@ -6,6 +6,7 @@ import { type EventAppendResult, type EventBatch, type NewEvent, toStoreText } f
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { ResumeRuns } from "../runs/resume-runs.ts";
 import type { StartRuns } from "../runs/start-runs.ts";
+import { prepareNoteMirror } from "../webhooks/mirrors.ts";
 import { prepareRecordRequest } from "../webhooks/webhook-requests.ts";
 import type { InsertEvents } from "./insert-events.ts";
 import type { InternedIds } from "./interned-ids.ts";
@@ -25,6 +26,7 @@ export interface AppendParts {
 
 export function prepareAppendEvents(db: DatabaseSync, { rows, interned, startRuns, resumeRuns }: AppendParts): AppendEvents {
   const recordRequest = prepareRecordRequest(db);
+  const noteMirror = prepareNoteMirror(db);
   const findEvent = db.prepare("SELECT 1 FROM events WHERE environment_id = ? AND event_id = ?");
   const countDuplicate = db.prepare("UPDATE events SET duplicates = duplicates + 1 WHERE environment_id = ? AND event_id = ?");
   const findKey = db.prepare("SELECT event_id FROM dedup_keys WHERE environment_id = ? AND dedup_id = ? AND first_seen_at > ?");
@@ -70,6 +72,7 @@ export function prepareAppendEvents(db: DatabaseSync, { rows, interned, startRun
     }
     rows.flush();
     if (batch.webhookRequest) recordRequest(batch.webhookRequest, ids[0] ?? null);
+    if (batch.mirror && duplicates === 0) noteMirror({ environmentId: batch.environmentId, eventId: ids[0] as EventId, ...batch.mirror });
     return { ids, duplicates, leased: allocation.leased };
   }
 

@@ -576,6 +576,15 @@ CREATE TABLE job_items (
   PRIMARY KEY (job_id, position)
 ) STRICT, WITHOUT ROWID;
 
+-- Events of webhooks that are still to be copied into branches: noted in the transaction of the event, removed once the copies are there.
+CREATE TABLE pending_mirrors (
+  environment_id INTEGER NOT NULL,
+  event_id       TEXT NOT NULL,
+  webhook_id     TEXT NOT NULL,
+  targets        TEXT NOT NULL,
+  PRIMARY KEY (environment_id, event_id)
+) STRICT, WITHOUT ROWID;
+
 -- Rules of alerts, and whether each is raised. `changes` counts how often it was raised or resolved.
 CREATE TABLE alert_rules (
   environment_id INTEGER NOT NULL,

@@ -1,0 +1,119 @@
+/**
+ * Copies events of webhooks into the branches they are mirrored to. What is to be copied was noted in the transaction of the event, so that
+ * a crash loses no copy. The id of a copy follows from the event and the branch, so that none is made twice. One node of a cluster copies
+ * at a time. Whatever becomes of a copy, the provider has its answer.
+ */
+
+import { createHash } from "node:crypto";
+import { type EnvironmentId, type EventId, Refusal, seededEventId, type WebhookId } from "@inlet/protocol";
+import type { Logger } from "pino";
+import type { DedupWindow } from "./deduplicate/dedup-window.ts";
+import type { Functions } from "./functions.ts";
+import { mirroredSource, type PendingMirror, type Store, type StoredEvent } from "./store/contract/index.ts";
+import type { CataloguePart } from "./webhook-life.ts";
+
+/** How often a node looks for what others noted, and tries again what failed. */
+const LOOK_EVERY_MS = 2_000;
+const TURN_MS = 10_000;
+const AT_ONCE = 50;
+const ENTROPY_BYTES = 10;
+
+export interface EventMirrorParts {
+  store: Pick<Store, "eventAppend" | "eventGet" | "mirrorList" | "mirrorRemove" | "turnTake" | "storeNode">;
+  functions: Pick<Functions, "plan" | "lease" | "take">;
+  catalogue: CataloguePart;
+  dedupWindow: DedupWindow;
+  /** Whether some webhook mirrors: then other nodes may note something. */
+  isMirroring(): boolean;
+  log: Logger;
+  now(): number;
+}
+
+export class EventMirror {
+  readonly #parts: EventMirrorParts;
+  #timer: NodeJS.Timeout | null = null;
+  #looking: Promise<void> | null = null;
+  /** There may be something to copy: at first what a crash left. */
+  #isBehind = true;
+  #isStopped = false;
+
+  constructor(parts: EventMirrorParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.wake();
+    this.#timer ??= setInterval(() => {
+      if (this.#isBehind || this.#parts.isMirroring()) this.wake();
+    }, LOOK_EVERY_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#timer) clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  /** Something was noted. */
+  wake(): void {
+    this.#isBehind = true;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+    });
+  }
+
+  async #look(): Promise<void> {
+    try {
+      while (this.#isBehind && !this.#isStopped) {
+        this.#isBehind = false;
+        if (!(await this.#copyPending())) {
+          this.#isBehind = true;
+          return;
+        }
+      }
+    } catch (error) {
+      this.#isBehind = true;
+      this.#parts.log.warn({ err: error }, "events could not be mirrored; this is tried again");
+    }
+  }
+
+  /** False: it is another node's turn. */
+  async #copyPending(): Promise<boolean> {
+    const { store, now } = this.#parts;
+    for (;;) {
+      const pending = await store.mirrorList({ limit: AT_ONCE });
+      if (pending.length === 0 || this.#isStopped) return true;
+      const turn = { work: "mirrors", node: store.storeNode, now: now(), until: now() + TURN_MS };
+      if (!(await store.turnTake(turn))) return false;
+      for (const one of pending) await this.#copy(one);
+    }
+  }
+
+  async #copy({ environmentId, eventId, webhookId, targets }: PendingMirror): Promise<void> {
+    const { store } = this.#parts;
+    const event = await store.eventGet({ environmentId, id: eventId });
+    if (event) for (const target of targets) await this.#copyTo(target, webhookId, event);
+    await store.mirrorRemove({ environmentId, eventId });
+  }
+
+  async #copyTo(environmentId: EnvironmentId, webhookId: WebhookId, event: StoredEvent): Promise<void> {
+    const { store, functions, catalogue, dedupWindow } = this.#parts;
+    const { receivedAt, name, ts, dedupId, data, extras, trace } = event;
+    const id = copyId(event, environmentId);
+    if (await store.eventGet({ environmentId, id })) return;
+    const admitted = catalogue.admit(environmentId, [{ name, ts, dedupId, data, extras }]);
+    if (admitted instanceof Refusal) return;
+    const copies = admitted.map((one) => ({ ...one, id, ts, ...(trace !== undefined && { trace }) }));
+    const { leased } = await store.eventAppend({
+      ...{ environmentId, receivedAt, source: mirroredSource(webhookId), idsFromSender: true, lease: functions.lease() },
+      duplicateSince: dedupWindow.duplicateSince(receivedAt),
+      events: copies.map((copy) => functions.plan(environmentId, copy, receivedAt)),
+    });
+    functions.take(leased);
+  }
+}
+
+function copyId({ id, receivedAt }: StoredEvent, environmentId: EnvironmentId): EventId {
+  const entropy = createHash("sha256").update(`${id} ${environmentId}`).digest().subarray(0, ENTROPY_BYTES);
+  return seededEventId({ timeMs: receivedAt, entropy: Uint8Array.from(entropy) }, 0);
+}
