@@ -40,6 +40,8 @@ export async function startDemo(service: TestService): Promise<Demo> {
   await service.send({ name: "shop/month.ended", data: { month: "2026-10" } });
   const jobId = await rerunFailures(service);
   await makeAlertRules(service);
+  const deliveries = [{ customer: "ada" }, { customer: "ada", address: "12 St James's Square" }];
+  await service.send(deliveries.map((data) => ({ name: "shop/delivery.due", data })));
   return { pages: pagesOf({ eventId, runId: run.id, jobId, stripe, shared }), stop: () => app.stop() };
 }
 
@@ -54,9 +56,9 @@ async function rerunFailures(service: TestService): Promise<string> {
 /** Rules whose alerts are not raised: a banner would come up while pages are looked at. */
 async function makeAlertRules(service: TestService): Promise<void> {
   const quietHours = { from: "22:00", to: "06:00" };
-  const payments = { name: "Payments fail", kind: "failure_rate", function: "shop-charge", threshold: 101, quietHours: null };
+  const orders = { name: "Orders fail", kind: "failure_rate", function: "shop-fulfil", threshold: 20 };
   const queue = { name: "Queue stands still", kind: "queue_age", threshold: 600, quietHours };
-  for (const body of [payments, queue]) await service.rest("POST", "/alert-rules", { body });
+  for (const body of [orders, queue]) await service.rest("POST", "/alert-rules", { body });
 }
 
 async function makeWebhooks(service: TestService) {
@@ -128,9 +130,10 @@ function pagesOf({
     { name: "failures", path: "/env/dev/failures", ready: "The card was declined" },
     { name: "jobs", path: "/env/dev/jobs", ready: "Rerun runs" },
     { name: "job", path: `/env/dev/jobs/${jobId}`, ready: /Took/ },
-    { name: "alerts", path: "/env/dev/alerts", ready: "Payments fail" },
+    { name: "alerts", path: "/env/dev/alerts", ready: "Orders fail" },
     { name: "functions", path: "/env/dev/functions", ready: "Fulfil order" },
     { name: "function", path: "/env/dev/functions/shop-charge", ready: "Recent runs" },
+    { name: "function-on-hold", path: "/env/dev/functions/shop-deliver", ready: '"ada"' },
     { name: "apps", path: "/env/dev/apps", ready: "Sync again" },
     { name: "webhooks", path: "/env/dev/webhooks", ready: "GitHub" },
     { name: "webhooks-of-branches", path: "/env/branch/webhooks", ready: "Preview deployments" },
