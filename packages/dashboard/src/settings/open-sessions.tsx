@@ -1,9 +1,11 @@
-/** Open sessions, with a button to end each. Hidden on a dev server, which has no sign-in. */
+/** Open sessions, with a button to end each and one to end all of one's own. Hidden on a dev server, which has no sign-in. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { call, callForAll } from "../api/client.ts";
 import { sessionQuery, useMayChange } from "../api/session.ts";
 import type { OpenSession } from "../api/types.ts";
+import { useSignOut } from "../shell/use-sign-out.ts";
+import { Icon } from "../ui/icon.tsx";
 import { ErrorState, SkeletonRows } from "../ui/states.tsx";
 import { ACTIONS, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
@@ -15,10 +17,23 @@ export function OpenSessions() {
 }
 
 function SessionTable() {
+  const signOut = useSignOut();
   const { data, error, refetch } = useQuery({ queryKey: ["sessions"], queryFn: () => callForAll<OpenSession>("/sessions") });
   return (
     <section className="stack" aria-label="Open sessions">
-      <h2>Open sessions</h2>
+      <div className="page-head">
+        <h2>Open sessions</h2>
+        <div className="actions">
+          <button
+            type="button"
+            className="button small danger"
+            title="Ends every session of the same person or API key, this one too"
+            onClick={() => void signOut("everywhere")}
+          >
+            <Icon name="logOut" /> Sign out everywhere
+          </button>
+        </div>
+      </div>
       {error ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : !data ? (

@@ -1,25 +1,16 @@
 /** The signed-in user and the sign-out button. Hidden on a dev server, which has no sign-in. */
 
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import { call } from "../api/client.ts";
+import { useQuery } from "@tanstack/react-query";
 import { sessionQuery } from "../api/session.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { exactTime, plainTime } from "../ui/time.tsx";
+import { useSignOut } from "./use-sign-out.ts";
 
 export function UserMenu() {
   const { data: session } = useQuery(sessionQuery);
-  const queries = useQueryClient();
-  const navigate = useNavigate();
+  const signOut = useSignOut();
   if (!session?.required) return null;
-
-  async function signOut() {
-    await call("/session", { method: "DELETE" }).catch(() => {});
-    queries.clear();
-    await navigate({ to: "/login" });
-  }
-
   return (
     <Menu label="Your session" className="button bare icon" align="right" button={<Icon name="shield" />}>
       {() => (

@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Browser } from "playwright-core";
+import { freePort, startProvider } from "../../../server/test/support/oidc.ts";
 import { API_KEY, EVENT_KEY, startTestService } from "../../../server/test/support/service.ts";
 import { openPage } from "../support/browser.ts";
+import { until } from "../support/until.ts";
 
 const REFUSED = { allow: /40[13]/ };
 const LONGER_THAN_A_SESSION_MS = 13 * 3_600_000;
@@ -36,6 +38,36 @@ export function signInCases(browser: () => Browser): void {
     await page.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
     await page.goto(`${service.url}/env/production/events`);
     await page.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
+  });
+
+  test("a person signs in with their provider, on another site, and signs out everywhere", async (t) => {
+    const port = await freePort();
+    const home = `http://127.0.0.1:${port}`;
+    const issuer = await startProvider(t, `${home}/oidc/callback`, { jane: ["ops"] }, "localhost");
+    const flags = ["--oidc-issuer", issuer, "--oidc-client-id", "inlet", "--oidc-client-secret", "a-secret-of-inlet"];
+    const service = await startTestService(t, { port, flags: [...flags, "--oidc-roles", "groups:ops=operator"] });
+    const signIn = async () => {
+      // The settings look for a dev server, and there is none.
+      const page = await openPage(t, browser(), `${home}/login`, { allow: /401|ERR_CONNECTION_REFUSED/ });
+      // The provider's own pages ask for fonts from elsewhere.
+      await page.route(/^https:/, (route) => route.fulfill({ body: "" }));
+      await page.getByRole("link", { name: "Sign in with your provider" }).click();
+      await page.getByPlaceholder("Enter any login").fill("jane");
+      await page.getByPlaceholder("and password").fill("any");
+      await page.getByRole("button", { name: "Sign-in" }).click();
+      await page.getByRole("button", { name: "Continue" }).click();
+      await page.getByRole("heading", { name: "production" }).waitFor();
+      return page;
+    };
+    const [first, second] = [await signIn(), await signIn()];
+    await first.getByRole("link", { name: "Settings" }).click();
+    const open = first.getByRole("region", { name: "Open sessions" });
+    await until("both sessions", async () => (await open.getByRole("cell", { name: /^jane@example\.com/ }).count()) === 2);
+    await open.getByRole("button", { name: "Sign out everywhere" }).click();
+    await first.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
+    await second.goto(`${home}/env/production/events`);
+    await second.getByRole("heading", { name: "Sign in to Inlet" }).waitFor();
+    assert.equal((await service.rest("GET", "/sessions")).body.data.length, 0);
   });
 
   test("an expired session asks to sign in again and returns to the page", async (t) => {

@@ -15,13 +15,18 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** `groups` by login name. Returns the issuer. */
-export async function startProvider(t: TestContext, redirectUri: string, groups: Record<string, string[]>): Promise<string> {
+/** `groups` by login name. Returns the issuer; to a browser, `localhost` is another site than 127.0.0.1. */
+export async function startProvider(
+  t: TestContext,
+  redirectUri: string,
+  groups: Record<string, string[]>,
+  host = "127.0.0.1",
+): Promise<string> {
   let handle: RequestListener = () => undefined;
   const server = createServer((request, response) => handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onEnd(t, () => void server.close().closeAllConnections());
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = `http://${host}:${(server.address() as AddressInfo).port}`;
   const provider = new Provider(issuer, {
     clients: [
       {
