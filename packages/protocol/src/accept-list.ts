@@ -1,6 +1,6 @@
 /**
- * Allow and deny lists, as event keys and webhooks carry them.
- * An allow list lets through only what it names; a deny list refuses what it names; no list lets everything through.
+ * Allow and deny lists of event keys and webhooks.
+ * An allow list accepts only what it names; a deny list refuses what it names; without a list, everything is accepted.
  */
 
 export interface AcceptList {
@@ -8,7 +8,7 @@ export interface AcceptList {
   list: string[];
 }
 
-/** Whether a list lets something through, given whether the list names it. */
+/** Whether a list accepts a value, given whether the list names it. */
 export function listAdmits(list: AcceptList, named: boolean): boolean {
   return (list.mode === "allow") === named;
 }

@@ -1,8 +1,8 @@
-/** Which addresses count as one where clients are limited by address. */
+/** Groups addresses for limits per address. */
 
 import { isIPv6 } from "node:net";
 
-/** One customer has 2^64 addresses of IPv6 at least: they count as one. */
+/** A customer has at least 2^64 IPv6 addresses: they count as one. */
 export function addressGroup(ip: string): string {
   if (!isIPv6(ip) || ip.toLowerCase().startsWith("::ffff:")) return ip.replace(/^::ffff:/i, "");
   const [head = "", tail] = ip.split("%", 1)[0]?.split("::") ?? [];

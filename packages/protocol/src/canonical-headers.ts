@@ -1,11 +1,11 @@
 /**
  * Headers as a transform sees them: names in canonical form, one text per name.
- * Taken from the raw list, since Node's own object drops repetitions of some headers. Any name is just a name, `__proto__` too.
+ * Built from the raw list, because Node's own object drops repetitions of some headers. Any name is allowed, including `__proto__`.
  */
 
 export type CanonicalHeaders = Record<string, string>;
 
-/** Takes names and values in turn, as in `request.rawHeaders`. A repeated header's values are joined with a comma and a space. */
+/** Takes alternating names and values, as in `request.rawHeaders`. The values of a repeated header are joined with a comma and a space. */
 export function canonicalHeaders(rawHeaders: readonly string[]): CanonicalHeaders {
   const headers: CanonicalHeaders = Object.create(null);
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {

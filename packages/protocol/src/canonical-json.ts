@@ -1,9 +1,9 @@
 /**
- * JSON text in canonical form (RFC 8785): no space, members sorted by key, numbers as ECMAScript writes them, the fewest escapes.
- * Calls to functions are signed over it, because an SDK whose framework has parsed the body writes it anew before it checks.
+ * JSON text in canonical form (RFC 8785): no white space, members sorted by key, numbers as ECMAScript writes them, the fewest escapes.
+ * Calls to functions are signed over it, because an SDK whose framework has parsed the body serialises it again before verification.
  *
- * Works from text to text. A value that is canonical already is copied as a whole, and no object is ever made of it: V8 13.6 can
- * mistake escaped keys for others there. Nesting costs no stack. That is also faster than to parse, sort and write.
+ * Converts text to text. A value that is already canonical is copied as a whole, and no object is created: V8 13.6 can
+ * confuse escaped keys there. Nesting costs no stack.
  */
 
 import { canonicalNumber } from "./canonical-number.ts";
@@ -25,8 +25,8 @@ import {
 
 export interface CanonicalOptions {
   /**
-   * Whether a number that a double cannot hold, such as 12345678901234567890, keeps its digits; else it is rounded, as every
-   * JavaScript reader would. One beyond all doubles, such as 1e400, is kept as written in any case.
+   * Whether a number that a double cannot represent, such as 12345678901234567890, keeps its digits; otherwise it is rounded, as any
+   * JavaScript reader would. A number beyond all doubles, such as 1e400, is always kept as written.
    */
   exactNumbers: boolean;
 }
@@ -35,7 +35,7 @@ export interface CanonicalOptions {
 interface Frame {
   isObject: boolean;
   start: number;
-  /** So far it is canonical as it stands in the text. */
+  /** So far it is canonical as written in the text. */
   isAsWritten: boolean;
   isSorted: boolean;
   /** Its elements or members in canonical form, `1` or `"a":1`; null: as it stands between the two marks of that number. */
@@ -47,11 +47,11 @@ interface Frame {
   keyText: string | null;
 }
 
-/** The text's code units, then a 0, which ends any token. One array serves all calls, for making one costs more than the rest. */
+/** The text's code units, then a 0, which ends any token. One array is reused for all calls. */
 let scratch = new Uint16Array(16_384);
 const SCRATCH_UNITS_MAX = 1_048_576;
 
-/** Throws a TypeError when the text is not JSON. */
+/** Throws a TypeError if the text is not JSON. */
 export function canonicalJson(text: string, { exactNumbers }: CanonicalOptions): string {
   const units = unitsOf(text);
   const open: Frame[] = [];
@@ -59,7 +59,7 @@ export function canonicalJson(text: string, { exactNumbers }: CanonicalOptions):
   let at = skipSpace(units, 0);
   for (;;) {
     let start = at;
-    // Null: as it stands between start and at.
+    // Null: as written between start and at.
     let value: string | null = null;
     const c = units[at] as number;
     if (c === BRACE_OPEN || c === BRACKET_OPEN) {
@@ -81,7 +81,7 @@ export function canonicalJson(text: string, { exactNumbers }: CanonicalOptions):
         value = canonicalScalar(text.slice(start, at), c, exactNumbers);
       }
     }
-    // Behind a value: close what ends here, up to the comma before the next value.
+    // After a value: close what ends here, up to the comma before the next value.
     for (;;) {
       if (!around) {
         if (skipSpace(units, at) !== text.length) throw notJson(at);
@@ -134,7 +134,7 @@ function closing({ isObject }: Frame): number {
   return isObject ? BRACE_CLOSE : BRACKET_CLOSE;
 }
 
-/** Past space, which is not canonical. */
+/** Skips white space, which is not canonical. */
 function inside(units: CodeUnits, from: number, frame: Frame): number {
   if ((units[from] as number) > 0x20) return from;
   const at = skipSpace(units, from);
@@ -142,7 +142,7 @@ function inside(units: CodeUnits, from: number, frame: Frame): number {
   return at;
 }
 
-/** Past a key and its colon, to the value. */
+/** Skips a key and its colon, to the value. */
 function readKey(text: string, units: CodeUnits, start: number, frame: Frame): number {
   let end = plainStringEnd(units, start);
   const isPlain = end > 0;
@@ -150,7 +150,7 @@ function readKey(text: string, units: CodeUnits, start: number, frame: Frame): n
   if (end < 0) throw notJson(start);
   const key = isPlain ? text.slice(start + 1, end - 1) : (JSON.parse(text.slice(start, end)) as string);
   const { keys } = frame;
-  // Not greater than the one before: to be sorted, or given twice.
+  // Not greater than the previous one: needs sorting, or is a duplicate.
   if (keys.length > 0 && key <= (keys[keys.length - 1] as string)) frame.isSorted = frame.isAsWritten = false;
   keys.push(key);
   const colon = inside(units, end, frame);
@@ -173,7 +173,7 @@ function addPart(text: string, frame: Frame, start: number, end: number, value: 
 
 function canonicalScalar(token: string, first: number, exactNumbers: boolean): string | null {
   const isNumber = first === 0x2d /* - */ || (first >= 0x30 && first <= 0x39);
-  // A string without escapes is canonical, but for half of a surrogate pair, which has no UTF-8 form and stays an escape.
+  // A string without escapes is canonical, except for a lone surrogate, which has no UTF-8 form and stays an escape.
   const canonical = first === QUOTE ? JSON.stringify(JSON.parse(token)) : isNumber ? canonicalNumber(token, exactNumbers) : token;
   return canonical === token ? null : canonical;
 }
@@ -182,13 +182,13 @@ function written(text: string, { isObject, isSorted, keys, parts, marks }: Frame
   const all = parts.map((part, i) => part ?? text.slice(marks[2 * i], marks[2 * i + 1]));
   if (!isObject) return `[${all.join(",")}]`;
   const members = isSorted ? all : sorted(keys, all);
-  // Concatenation does not copy what is nested, which `join` would do at every level.
+  // Concatenation does not copy nested text, which `join` would do at every level.
   let joined = `{${members[0]}`;
   for (let i = 1; i < members.length; i++) joined += `,${members[i]}`;
   return `${joined}}`;
 }
 
-/** Of members given twice the last counts. */
+/** Of duplicate members, the last is used. */
 function sorted(keys: readonly string[], parts: readonly string[]): string[] {
   const last = new Map(keys.map((key, i) => [key, parts[i] as string]));
   return [...last].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, part]) => part);

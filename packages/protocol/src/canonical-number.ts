@@ -1,9 +1,9 @@
-/** Numbers of JSON as ECMAScript writes them, which is their form in canonical JSON. */
+/** JSON numbers as ECMAScript writes them, which is their form in canonical JSON. */
 
-/** A double holds every number of up to 15 digits. */
+/** A double represents every number of up to 15 digits. */
 const SURELY_EXACT_LENGTH_MAX = 15;
 
-/** The token as written when no double is near it; with `exact` also when the nearest double is another number. */
+/** The token as written if no double is near it; with `exact` also if the nearest double is a different number. */
 export function canonicalNumber(token: string, exact: boolean): string {
   const value = Number(token);
   if (!Number.isFinite(value)) return token;

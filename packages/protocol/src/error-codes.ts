@@ -102,7 +102,7 @@ export interface Fault {
   index?: number;
   field: string;
   message: string;
-  /** Where in the event's `data`, as a JSON Pointer: for events that do not match their schema. */
+  /** The position in the event's `data`, as a JSON Pointer: for events that do not match their schema. */
   path?: string;
   /** The position in a text such as a transform, counted from 1. */
   line?: number;

@@ -1,6 +1,6 @@
 /**
  * Event IDs: ULIDs, 48 bits of time then 80 bits of randomness, written in Crockford base 32.
- * Ids made by one generator only ever grow, also within a millisecond and when the clock steps back.
+ * The ids of one generator always increase, even within a millisecond and when the clock is set back.
  */
 
 import type { EventId } from "./ids.ts";
@@ -11,7 +11,7 @@ const TWO_POW_40 = 2 ** 40;
 const TWO_POW_20 = 2 ** 20;
 const TIME_MS_MAX = 2 ** 48 - 1;
 
-/** Two characters for each value of 10 bits: an id is made of thirteen look-ups. */
+/** Two characters for each 10-bit value: an id consists of thirteen lookups. */
 const PAIRS = Array.from({ length: 1024 }, (_, value) => `${ALPHABET[value >> 5]}${ALPHABET[value & 31]}`);
 
 export interface EventIdGenerator {
@@ -22,7 +22,7 @@ export function isEventId(text: string): text is EventId {
   return EVENT_ID.test(text);
 }
 
-/** Entropy is fetched for many ids at once: asking for ten bytes costs as much as asking for thousands. */
+/** Random bytes are generated for many ids at once, which is cheaper. */
 const POOL_BYTES = 4_000;
 const ENTROPY_BYTES = 10;
 
@@ -61,12 +61,12 @@ export function createEventIdGenerator(
   };
 }
 
-/** The lowest id of this millisecond: ids made before it are lower, those made at it or later are not. */
+/** The lowest id of this millisecond: earlier ids are lower, ids generated at this time or later are not. */
 export function firstIdAt(ms: number): string {
   return encodeTime(Math.min(Math.max(ms, 0), TIME_MS_MAX)).padEnd(26, "0");
 }
 
-/** What the sender fixed with a seed header, so that a retried send yields the ids of the first try. */
+/** A seed that the sender set with a header, so that a retried send yields the ids of the first attempt. */
 export interface EventIdSeed {
   timeMs: number;
   entropy: Uint8Array;
@@ -90,7 +90,7 @@ export function seededEventId(seed: EventIdSeed, position: number): EventId {
   return (encodeTime(seed.timeMs) + encode40(readUint40(entropy, 0)) + encode40(readUint40(entropy, 5))) as EventId;
 }
 
-/** 48 bits in ten characters: the first carries three bits of nothing. */
+/** 48 bits in ten characters: the top two bits of the first character are unused. */
 function encodeTime(ms: number): string {
   const high = Math.floor(ms / TWO_POW_40);
   return (PAIRS[high] as string) + encode40(ms % TWO_POW_40);

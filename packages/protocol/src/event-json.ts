@@ -1,4 +1,4 @@
-/** An event as functions receive it: as it was sent, with the id the sender gave it or else the Event ID. */
+/** An event as functions receive it: as sent, with the sender's id or, without one, the Event ID. */
 
 export interface DeliveredEvent {
   id: string;
@@ -11,9 +11,9 @@ export interface DeliveredEvent {
   extras: string | null;
 }
 
-/** JSON text. Payloads go in as they were written. */
+/** JSON text. Payloads are included as written. */
 export function eventJson({ id, name, data, ts, dedupId, extras }: DeliveredEvent): string {
   const own = `"data":${data},"id":${JSON.stringify(dedupId ?? id)},"name":${JSON.stringify(name)},"ts":${ts}`;
-  // The last of two members with one name counts: the service's own win.
+  // Of two members with the same name, the last is used: the service's own take precedence.
   return extras === null || extras === "{}" ? `{${own}}` : `${extras.slice(0, extras.lastIndexOf("}"))},${own}}`;
 }

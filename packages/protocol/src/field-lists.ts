@@ -1,4 +1,4 @@
-/** Names with every value they were given, in order: form fields and query parameters. Any name is just a name, `__proto__` too. */
+/** Names with all their values, in order: form fields and query parameters. Any name is allowed, including `__proto__`. */
 
 export type FieldLists = Record<string, string[]>;
 
@@ -15,7 +15,7 @@ export function addField(fields: FieldLists, name: string, value: string): void 
 /** Reads a form body: `a=1&a=2&b=`. */
 export function parseForm(text: string): FieldLists {
   const fields = newFieldLists();
-  // URLSearchParams takes a leading question mark for that of a query; here it belongs to the first name.
+  // URLSearchParams strips a leading question mark; here it belongs to the first name.
   for (const [name, value] of new URLSearchParams(`&${text}`)) addField(fields, name, value);
   return fields;
 }

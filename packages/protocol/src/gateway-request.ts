@@ -1,6 +1,6 @@
 /**
- * Requests that the service makes for a function (`step.fetch`, `step.ai.infer`): as they are stored while the step is open, and as they are
- * shown, without secrets. What is shown is all that is stored once the step has ended.
+ * Requests that the service makes for a function (`step.fetch`, `step.ai.infer`): as stored while the step is open, and as
+ * shown, without secrets. Once the step has ended, only the shown form is stored.
  */
 
 export interface GatewayRequest {
@@ -8,7 +8,7 @@ export interface GatewayRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string | null;
-  /** Its step races others: when it has ended, the function is asked at once. */
+  /** Its step races others: when it has ended, the function is called at once. */
   races?: boolean;
 }
 
@@ -26,7 +26,7 @@ export function isSecretHeader(name: string): boolean {
   return SECRET_HEADER.test(name);
 }
 
-/** `detail` is JSON text of a request, whole or shown already. */
+/** `detail` is JSON text of a request, complete or in its shown form. */
 export function shownRequest(detail: string): ShownRequest {
   const { method, url, headers } = JSON.parse(detail) as GatewayRequest;
   const shown = Object.entries(headers).map(([name, value]) => [name, isSecretHeader(name) ? MASKED : value]);
@@ -49,7 +49,7 @@ export function secretsOf({ url, headers }: Pick<GatewayRequest, "url" | "header
   return [...inHeaders, ...searchParams.values(), password].filter((text) => text !== "");
 }
 
-/** `text` is JSON, or any other text, in which these appear as they are or escaped. */
+/** `text` is JSON, or any other text, that may contain these, escaped or not. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const written = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
   return written.reduce((shown, secret) => shown.replaceAll(secret, MASKED), text);

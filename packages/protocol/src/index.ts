@@ -1,4 +1,4 @@
-/** The words Inlet's server, SDK and CLI share. No I/O, no dependencies. */
+/** The definitions that Inlet's server, SDK and CLI share. No I/O, no dependencies. */
 
 export * from "./accept-list.ts";
 export * from "./address-group.ts";

@@ -1,10 +1,9 @@
 /**
- * Checks that a text is JSON and finds the members of its objects, in one pass and without making values, so that what a client
- * sent can be stored and handed on as it was written: numbers beyond double precision, key order, duplicate keys, escapes.
+ * Checks that a text is JSON and finds the members of its objects, in one pass and without creating values, so that what a client
+ * sent can be stored and passed on as written: numbers beyond double precision, key order, duplicate keys, escapes.
  *
- * JSON.parse makes every object, array and string of a text, whose fields then have to be found; this does both in less time, and
- * leaves no garbage. It takes for JSON exactly what JSON.parse takes for
- * an object or an array; what is wrong with other texts is for JSON.parse to say.
+ * JSON.parse would create every object, array and string of the text. This creates none. It accepts exactly the texts that
+ * JSON.parse reads as an object or an array; for other texts, JSON.parse provides the error message.
  */
 
 import {
@@ -23,7 +22,7 @@ import {
 
 export type { CodeUnits } from "./json-tokens.ts";
 
-/** A value's place in the text, and how deep its containers nest: 0 for a number, 1 for `{}`, 2 for `{"a":[]}`. */
+/** The position of a value in the text, and its nesting depth: 0 for a number, 1 for `{}`, 2 for `{"a":[]}`. */
 export interface JsonMember {
   key: string;
   start: number;
@@ -32,18 +31,18 @@ export interface JsonMember {
 }
 
 /**
- * One object, or an array whose elements are objects (their members) or something else (null). Members come in the order
- * written, those given twice twice.
+ * One object, or an array whose elements are objects (their members) or something else (null). Members are in the order
+ * written, including duplicates.
  */
 export type ScannedJson = { object: JsonMember[] } | { elements: (JsonMember[] | null)[] };
 
-/** Which of the open containers are objects. Nothing here is re-entered, so one stack serves all; it grows as it must. */
+/** Which of the open containers are objects. The scanner is not re-entrant, so one stack is shared; it grows on demand. */
 let openObjects = new Uint8Array(1_024);
-/** How deep the containers of the value scanned last went. */
+/** The nesting depth of the value scanned last. */
 let deepest = 0;
 
 /**
- * Null when the text is not JSON, or neither an object nor an array. `units` are the text's code units, if they are at hand: the
+ * Null if the text is not JSON, or neither an object nor an array. `units` are the text's code units, if available: the
  * bytes of an ASCII body. Reading them from an array is faster than charCodeAt.
  */
 export function scanJson(text: string, units: CodeUnits = codeUnitsOf(text)): ScannedJson | null {
@@ -65,7 +64,7 @@ export function jsonMembers(text: string): JsonMember[] {
   return scanned.object;
 }
 
-/** `{"a":1}` from members of another text, each value as it was written there. */
+/** `{"a":1}` from members of another text, each value as written there. */
 export function joinMembers(text: string, members: readonly JsonMember[]): string {
   return `{${members.map((member) => `${JSON.stringify(member.key)}:${text.slice(member.start, member.end)}`).join(",")}}`;
 }
@@ -112,7 +111,7 @@ function valueEnd(units: CodeUnits, start: number): number {
   return opening === BRACE_OPEN || opening === BRACKET_OPEN ? containerEnd(units, start) : scalarEnd(units, start);
 }
 
-/** Walks through containers in containers without calling itself: nesting costs no stack. */
+/** Scans nested containers without recursion: nesting costs no stack. */
 function containerEnd(units: CodeUnits, start: number): number {
   let depth = 0;
   let at = start;
@@ -133,7 +132,7 @@ function containerEnd(units: CodeUnits, start: number): number {
       at = scalarEnd(units, at);
       if (at < 0) return -1;
     }
-    // Behind a value: close what ends here, up to the comma before the next value.
+    // After a value: close what ends here, up to the comma before the next value.
     for (at = skipSpace(units, at); (units[at] as number) !== COMMA; at = skipSpace(units, at + 1)) {
       if ((units[at] as number) !== (openObjects[depth - 1] === 1 ? BRACE_CLOSE : BRACKET_CLOSE)) return -1;
       if (--depth === 0) return at + 1;
@@ -150,7 +149,7 @@ function grown(stack: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return larger;
 }
 
-/** Past a key and its colon. */
+/** Skips a key and its colon. */
 function afterKey(units: CodeUnits, start: number): number {
   const end = stringEnd(units, start);
   return end < 0 ? -1 : afterColon(units, end);
@@ -161,7 +160,7 @@ function afterColon(units: CodeUnits, start: number): number {
   return (units[at] as number) === COLON ? skipSpace(units, at + 1) : -1;
 }
 
-/** Keys are compared by meaning: `"d\u0061ta"` is `data`. */
+/** Keys are compared after unescaping: `"d\u0061ta"` is `data`. */
 function keyText(text: string, start: number, end: number): string {
   const written = text.slice(start + 1, end - 1);
   return written.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : written;

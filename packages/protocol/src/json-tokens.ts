@@ -1,9 +1,9 @@
 /**
- * The tokens of JSON, found in code units without making values. A function that ends in `End` returns the position after what it
- * read, or -1 when that is not JSON. Beyond the text's end an array of code units gives undefined, which is like no token.
+ * The tokens of JSON, found in code units without creating values. A function that ends in `End` returns the position after the
+ * token, or -1 if it is not JSON. Beyond the end of the text, an array of code units yields undefined, which matches no token.
  */
 
-/** What charCodeAt would give at each place. */
+/** The value of charCodeAt at each position. */
 export type CodeUnits = Uint8Array | Uint16Array;
 
 export const QUOTE = 0x22;
@@ -33,7 +33,7 @@ export function stringEnd(units: CodeUnits, start: number): number {
   for (let at = start + 1; ; at++) {
     const c = units[at] as number;
     if (c === QUOTE) return at + 1;
-    // Control characters, and the end of the text, where charCodeAt gives NaN.
+    // Control characters, and the end of the text, where charCodeAt returns NaN.
     if (!(c >= 0x20)) return -1;
     if (c === BACKSLASH) {
       const escaped = units[++at] as number;
@@ -45,7 +45,7 @@ export function stringEnd(units: CodeUnits, start: number): number {
   }
 }
 
-/** Of a string without escapes and surrogates; -1 too for those that have some. */
+/** Of a string without escapes and surrogates; -1 for all others. */
 export function plainStringEnd(units: CodeUnits, start: number): number {
   if ((units[start] as number) !== QUOTE) return -1;
   for (let at = start + 1; ; at++) {
@@ -55,7 +55,7 @@ export function plainStringEnd(units: CodeUnits, start: number): number {
   }
 }
 
-/** Of a whole number of up to 15 digits, which every reader of JSON takes and writes alike; -1 too for all others. */
+/** Of a whole number of up to 15 digits, which every JSON reader reads and writes alike; -1 for all others. */
 export function plainIntegerEnd(units: CodeUnits, start: number): number {
   const first = units[start] as number;
   let at = first === 0x2d /* - */ ? start + 1 : start;

@@ -1,4 +1,4 @@
-/** Lengths of time as SDKs and people write them: as in Go ("1h30m", "1.5s", "100ms"), with days and weeks added. */
+/** Durations as SDKs and people write them: as in Go ("1h30m", "1.5s", "100ms"), with days and weeks added. */
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -16,10 +16,10 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h|d|w)/y;
 
-/** In milliseconds, rounded to a whole one; null when the text is no length of time, or a negative one. */
+/** In milliseconds, rounded; null if the text is not a duration, or negative. */
 export function parseDuration(text: string): number | null {
   if (text === "0") return 0;
-  // A hostile text is long; "1w6d23h59m59s999ms999us999ns" is not.
+  // Bounds hostile texts; "1w6d23h59m59s999ms999us999ns" is still accepted.
   if (text === "" || text.length > 100) return null;
   let totalMs = 0;
   PART.lastIndex = 0;
@@ -39,7 +39,7 @@ const WRITTEN_UNITS: readonly (readonly [name: string, ms: number])[] = [
   ["ms", 1],
 ];
 
-/** In the largest unit that leaves a whole number, `30d`. */
+/** In the largest unit that gives a whole number, `30d`. */
 export function formatDuration(ms: number): string {
   const [name, unit] = WRITTEN_UNITS.find(([, size]) => ms >= size && ms % size === 0) ?? ["ms", 1];
   return `${ms / unit}${name}`;

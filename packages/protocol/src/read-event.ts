@@ -1,4 +1,4 @@
-/** One event of a request: checked field by field, its data and unknown fields kept in the sender's own words. */
+/** One event of a request: checked field by field, with its data and unknown fields as the sender's own text. */
 
 import { DATA_DEPTH_MAX, DEDUP_ID_UNITS_MAX, eventNameFault, TS_MS_MAX } from "./event-rules.ts";
 import { type JsonMember, joinMembers } from "./json-scan.ts";
@@ -16,7 +16,7 @@ export interface SentEvent {
 
 type Report = (field: string, message: string) => void;
 
-/** The members of an event by what the service makes of them. As for JSON.parse, the last of several with one name counts. */
+/** The members of an event by field. As in JSON.parse, the last of several with one name is used. */
 interface Fields {
   name: JsonMember | undefined;
   data: JsonMember | undefined;
@@ -30,7 +30,7 @@ export interface ReadEventOptions {
   dataOptional: boolean;
 }
 
-/** `members` are the places of the event's fields in `text`, null when it is no object. Null when a fault was reported. */
+/** `members` are the positions of the event's fields in `text`, null if it is not an object. Null if a fault was reported. */
 export function readEvent(
   text: string,
   members: JsonMember[] | null,
@@ -90,7 +90,7 @@ function sortFields(members: JsonMember[]): Fields {
   return fields;
 }
 
-/** Undefined when there is no such field. A plain string needs no parser. */
+/** Undefined if there is no such field. A simple string needs no parser. */
 function fieldValue(text: string, member: JsonMember | undefined): unknown {
   if (!member) return undefined;
   const written = text.slice(member.start, member.end);

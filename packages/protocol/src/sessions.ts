@@ -1,7 +1,7 @@
 /**
- * Sessions group runs. An event carries them in `meta`: those its sender names (`sessions`), and those an SDK hands on from the run that sends
- * it (`propagated_sessions`). Functions are given one map: what the sender names wins; null cuts a session off, and null in place of the map
- * cuts off all that were handed on.
+ * Sessions group runs. An event has them in `meta`: those that its sender names (`sessions`), and those that an SDK propagates from the run
+ * that sends it (`propagated_sessions`). Functions receive one map: the sender's own take precedence; null removes a session, and null instead
+ * of the map removes all propagated ones.
  */
 
 import { joinMembers, jsonMembers } from "./json-scan.ts";
@@ -13,7 +13,7 @@ interface Meta {
   propagated_sessions?: Readonly<Record<string, unknown>> | null;
 }
 
-/** `extras` is JSON text of an object with the fields of an event beside name, data, id and ts, or null. */
+/** `extras` is JSON text of an object with the fields of an event other than name, data, id and ts, or null. */
 export function settleSessions(extras: string | null): string | null {
   if (extras === null || !extras.includes('"meta"')) return extras;
   const members = jsonMembers(extras);

@@ -1,9 +1,9 @@
 /**
- * Signatures on calls to functions, and the texts by which an SDK shows that it knows the signing key.
+ * Signatures of calls to functions, and the bearer tokens by which an SDK proves that it knows the signing key.
  *
  * A signing key is `signkey-<environment>-<hex>`, or the hex part alone. Calls are signed with the characters of that part, not
- * with the bytes they stand for; in a bearer text the hash of those bytes stands for it. So a key that is not hexadecimal has no hash
- * of its own: it is refused wherever keys come in, and no bearer text stands for it.
+ * with the bytes they encode; a bearer token contains the hash of those bytes. A key that is not hexadecimal therefore has no hash
+ * of its own: it is refused wherever keys are accepted, and no bearer token matches it.
  */
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
@@ -12,7 +12,7 @@ const PREFIX = /^signkey-\w+-/;
 /** At least 128 bits. */
 const SIGNING_KEY = /^(signkey-\w+-)?((?:[0-9a-fA-F]{2}){16,})$/;
 
-/** Completes a sentence that begins with what was given. */
+/** Completes a sentence that begins with the given text. */
 export const SIGNING_KEY_RULE =
   'must be "signkey-<environment>-<hex>" or <hex>, with at least 32 hexadecimal digits; make one with "inlet keys new --kind signing" or "openssl rand -hex 32"';
 
@@ -20,13 +20,13 @@ export function isSigningKey(text: string): boolean {
   return SIGNING_KEY.test(text);
 }
 
-/** The value of the signature header, for a body as it goes over the wire. */
+/** The value of the signature header, for a body as sent. */
 export function signBody(body: string, signingKey: string, unixSeconds: number): string {
   const signature = createHmac("sha256", signingKey.replace(PREFIX, "")).update(body).update(String(unixSeconds)).digest("hex");
   return `t=${unixSeconds}&s=${signature}`;
 }
 
-/** Whether a signature header is one of this body by this key. Some SDKs write a line end behind what they signed. Its time is not looked at. */
+/** Whether a signature header is valid for this body and key. Some SDKs append a line end to what they signed. The time is not checked. */
 export function isSignatureOf(header: string, body: string, signingKey: string): boolean {
   const unixSeconds = /^t=(\d{1,12})&s=[0-9a-f]{64}$/.exec(header)?.[1];
   if (unixSeconds === undefined) return false;
@@ -34,7 +34,7 @@ export function isSignatureOf(header: string, body: string, signingKey: string):
   return expected.filter((text) => timingSafeEqual(sha256(text), sha256(header))).length > 0;
 }
 
-/** What may stand behind `Bearer `: the key, its hash behind the key's prefix, and the hash alone. None for what is no signing key. */
+/** The valid texts after `Bearer `: the key, its hash with the key's prefix, and the hash alone. None if it is not a signing key. */
 export function signingKeyBearers(signingKey: string): string[] {
   const [, prefix = "", hex] = SIGNING_KEY.exec(signingKey) ?? [];
   if (hex === undefined) return [];
@@ -42,7 +42,7 @@ export function signingKeyBearers(signingKey: string): string[] {
   return [...new Set([signingKey, prefix + hash, hash])];
 }
 
-/** Takes the same time whatever the bearer text is: hashes are compared, all of them, in constant time. */
+/** Takes constant time for any bearer token: all hashes are compared, in constant time. */
 export function isBearerOf(signingKey: string, bearer: string): boolean {
   const given = sha256(bearer);
   return signingKeyBearers(signingKey).filter((accepted) => timingSafeEqual(sha256(accepted), given)).length > 0;

@@ -1,4 +1,4 @@
-/** A UUID made of a text: always the same for the same text. For SDKs and clients that insist on one. */
+/** Derives a UUID from a text: the same text always gives the same UUID. For SDKs and clients that require one. */
 
 import { createHash } from "node:crypto";
 

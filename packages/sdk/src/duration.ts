@@ -1,4 +1,4 @@
-/** Durations: milliseconds or texts such as "1h30m", and the form in which the service reads them. */
+/** Durations: milliseconds or strings such as "1h30m", and the form that the service reads. */
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   ms: 1,
@@ -18,7 +18,7 @@ const LONG_NAMES: readonly [RegExp, string][] = [
   [/^(?:w|weeks?)$/, "w"],
 ];
 
-/** `"1h30m"`, `"1.5 hours"`, `"2 days 4h"`, or a number of milliseconds. Throws on anything else, naming it. */
+/** `"1h30m"`, `"1.5 hours"`, `"2 days 4h"`, or a number of milliseconds. Throws on anything else. */
 export function durationMs(duration: number | string): number {
   if (typeof duration === "number") {
     if (!Number.isFinite(duration) || duration < 0) throw new RangeError(`A duration must be 0 or more milliseconds, not ${duration}`);
@@ -31,7 +31,7 @@ export function durationMs(duration: number | string): number {
   return Math.ceil(parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * unitMs(unit ?? "", duration), 0));
 }
 
-/** The longest units first, as the service and Go read them: `5400000` is `1h30m`. */
+/** Largest units first, as the service and Go read them: `5400000` is `1h30m`. */
 export function durationText(duration: number | string): string {
   let rest = durationMs(duration);
   if (rest === 0) return "0s";
@@ -45,7 +45,7 @@ export function durationText(duration: number | string): string {
   return text;
 }
 
-/** A point in time as ISO 8601; throws on what is none. */
+/** A time as ISO 8601; throws if it is invalid. */
 export function instantText(instant: Date | string | number): string {
   const date = instant instanceof Date ? instant : new Date(instant);
   if (Number.isNaN(date.getTime()))

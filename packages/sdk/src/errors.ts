@@ -1,20 +1,20 @@
-/** The errors a user of the SDK throws or catches. */
+/** The errors that users of the SDK throw or catch. */
 
 import { durationMs } from "./duration.ts";
 import { fromWireError, type WireError } from "./wire/wire-error.ts";
 
-/** Throw it to end a step or a function at once: trying again would not help. */
+/** Throw it to fail a step or a function without retries. */
 export class NonRetriableError extends Error {
   override name = "NonRetriableError";
 }
 
-/** Throw it to say when the next attempt makes sense. */
+/** Throw it to set the delay before the next attempt. */
 export class RetryAfterError extends Error {
   override name = "RetryAfterError";
-  /** Whole seconds, as the service counts them. */
+  /** Whole seconds, as the service expects. */
   readonly retryAfterSeconds: number;
 
-  /** `delay`: milliseconds, a text such as "90s", or the time of the next attempt. */
+  /** `delay`: milliseconds, a string such as "90s", or the time of the next attempt. */
   constructor(message: string, delay: number | string | Date, options?: ErrorOptions) {
     super(message, options);
     const ms = delay instanceof Date ? delay.getTime() - Date.now() : durationMs(delay);
@@ -22,7 +22,7 @@ export class RetryAfterError extends Error {
   }
 }
 
-/** Thrown into a function when one of its steps has failed for good. Carries the name and message of what the step threw. */
+/** Thrown into a function when one of its steps has failed permanently. Has the name and message of the step's error. */
 export class StepError extends Error {
   readonly stepId: string;
 
@@ -42,12 +42,12 @@ export interface EventFault {
   message: string;
 }
 
-/** A send that was refused, or could not be delivered. */
+/** A send that was refused or could not be delivered. */
 export class SendError extends Error {
   override name = "SendError";
   /** Stable: one of the service's error codes, or `event_key_missing`, `base_url_missing`, `connection_failed`, `response_invalid`. */
   readonly code: string;
-  /** The HTTP status, or null when there was no answer. */
+  /** The HTTP status, or null if there was no response. */
   readonly status: number | null;
   readonly details: readonly EventFault[];
 
@@ -59,10 +59,10 @@ export class SendError extends Error {
   }
 }
 
-/** Events that are refused for what they are will be refused again. */
+/** Invalid events would be refused again. */
 const FINAL_SEND_CODES = new Set(["event_invalid", "body_invalid", "body_too_large", "events_too_many"]);
 
-/** Whether another attempt would be in vain. By name as well as by class: an app may carry two copies of the SDK. */
+/** Whether an error is not retriable. By name as well as by class: an app may contain two copies of the SDK. */
 export function isFinal(thrown: unknown): boolean {
   if (thrown instanceof SendError) return FINAL_SEND_CODES.has(thrown.code);
   return thrown instanceof NonRetriableError || thrown instanceof StepError || nameOf(thrown) === "NonRetriableError";

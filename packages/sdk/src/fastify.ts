@@ -1,6 +1,6 @@
 /**
  * Serves functions with Fastify: `app.register(servePlugin({ client, functions }), { prefix: "/api/inlet" })`.
- * The plugin keeps the raw body for the signature; `serve` is the bare handler for a route of your own.
+ * The plugin keeps the raw body for the signature; `serve` is the bare handler for your own route.
  */
 
 import { handleRequest } from "./serving/handle-request.ts";
@@ -21,7 +21,7 @@ export interface FastifyReplyLike {
   send(body: string): FastifyReplyLike;
 }
 
-/** Loose on purpose: the types of Fastify's methods depend on how the app is set up. */
+/** Deliberately loose: the types of Fastify's methods depend on the app's configuration. */
 export interface FastifyLike {
   removeAllContentTypeParsers: (...args: never[]) => unknown;
   addContentTypeParser: (...args: never[]) => unknown;
@@ -37,7 +37,7 @@ interface FastifyCalls {
 type RawParser = (request: unknown, body: unknown, done: (error: null, body: unknown) => void) => void;
 type FastifyHandler = (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<FastifyReplyLike>;
 
-/** Beyond the SDK's own limit, so that its clear error is the one to be seen. */
+/** Above the SDK's own limit, so that its clearer error is returned. */
 const BODY_LIMIT = 32 * 1024 * 1024;
 
 export function serve(options: ServeOptions): FastifyHandler {
@@ -52,7 +52,7 @@ export function servePlugin(options: ServeOptions): (instance: FastifyLike) => P
   const handler = serve(options);
   return async (plain) => {
     const instance = plain as unknown as FastifyCalls;
-    // Only within this plugin: the parsers of the rest of the app stay as they are.
+    // Only within this plugin: the parsers of the rest of the app are not changed.
     instance.removeAllContentTypeParsers();
     instance.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: BODY_LIMIT }, (_request, body, done) => done(null, body));
     instance.route({ method: ["GET", "POST", "PUT"], url: "/", handler });

@@ -1,4 +1,4 @@
-/** Serves functions wherever the Fetch standard is spoken: `Bun.serve({ fetch: serve(…) })`, `Deno.serve(serve(…))`, edge runtimes. */
+/** Serves functions on runtimes with the Fetch standard: `Bun.serve({ fetch: serve(…) })`, `Deno.serve(serve(…))`, edge runtimes. */
 
 import { fromFetch, toFetch } from "./serving/fetch-http.ts";
 import { handleRequest } from "./serving/handle-request.ts";

@@ -13,7 +13,7 @@ export interface HonoContext {
 
 export function serve(options: ServeOptions): (context: HonoContext) => Promise<Response> {
   const app = createServedApp(options, "hono");
-  // Through Hono's own reader, which also works after a middleware has read the body.
+  // Uses Hono's own reader, which also works after a middleware has read the body.
   return async ({ req }) =>
     toFetch(
       await handleRequest(

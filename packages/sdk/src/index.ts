@@ -1,4 +1,4 @@
-/** Inlet's SDK: send events, write functions. `serve` comes from the entry for your framework: `@inlet/sdk/node`, `/express`, …  */
+/** Inlet's SDK: send events, write functions. Import `serve` from the entry for your framework: `@inlet/sdk/node`, `/express`, …  */
 
 export { type FunctionConfig, Inlet, type InletOptions } from "./client/inlet.ts";
 export type { Realtime, RealtimeTopics } from "./client/realtime.ts";

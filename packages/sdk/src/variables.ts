@@ -1,4 +1,4 @@
-/** Environment variables, on every runtime: some have no `process`, some refuse to let it be read. */
+/** Environment variables, on every runtime: some have no `process`, some refuse access to it. */
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -7,7 +7,7 @@ interface Runtime {
   Deno?: { env?: { get(name: string): string | undefined } };
 }
 
-/** The value of a variable, or undefined when it is unset, empty or out of reach. `own` is looked at first. */
+/** The value of a variable, or undefined if it is unset, empty or inaccessible. `own` takes precedence. */
 export function readVariable(name: string, own?: Variables): string | undefined {
   const given = own?.[name];
   if (given) return given;
@@ -19,7 +19,7 @@ export function readVariable(name: string, own?: Variables): string | undefined 
   }
 }
 
-/** A module of Node's own where there is one; importing it would break on edge runtimes. */
+/** A built-in module of Node, if available; a static import would break on edge runtimes. */
 export function builtinModule(name: string): unknown {
   try {
     return (globalThis as unknown as Runtime).process?.getBuiltinModule?.(name);

@@ -1,6 +1,6 @@
-/** The version every request and answer carries; a test holds it against package.json. */
+/** The version in every request and response; a test compares it with package.json. */
 
 export const VERSION = "0.1.0";
 
-/** How the SDK introduces itself to the service. */
+/** How the SDK identifies itself to the service. */
 export const SDK_NAME = `js:v${VERSION}`;

@@ -41,7 +41,7 @@ test("a backup of a running service holds everything acknowledged before it, and
   assert.equal(again.code, 1);
   assert.match(again.stderr, /exists already/);
   const sound = await runInlet(t, ["doctor", "--data", "--data-dir", dataDir, "--port", new URL(service.url).port]);
-  assert.match(sound.stdout, /data: the whole database was read and is sound/);
+  assert.match(sound.stdout, /data: the whole database was read and is intact/);
   await service.end("SIGKILL");
 
   const back = await runInlet(t, ["restore", "--from", file, "--data-dir", restored]);

@@ -80,7 +80,7 @@ interface PausedFunction {
 export async function pauseFunction({ options, names }: AppCall): Promise<CommandResult> {
   const path = `/functions/${encodeURIComponent(names[0] ?? "")}/pause`;
   const shown = await createRestClient(options).data<PausedFunction>({ method: "POST", path });
-  return { exitCode: EXIT.ok, text: `Paused ${shown.id}. Runs that wait: ${shown.held}.`, json: shown };
+  return { exitCode: EXIT.ok, text: `Paused ${shown.id}. Runs waiting: ${shown.held}.`, json: shown };
 }
 
 export async function resumeFunction({ options, names }: Call<typeof RESUME_FLAGS>): Promise<CommandResult> {

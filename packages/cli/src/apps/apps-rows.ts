@@ -60,7 +60,7 @@ export const APPS_ROWS: readonly CommandRow[] = [
     namesMin: 1,
     namesMax: 1,
     examples: [
-      ["inlet functions resume shop-ship", "runs that waited go on"],
+      ["inlet functions resume shop-ship", "runs that waited continue"],
       ["inlet functions resume shop-ship --held cancel", "runs that waited are cancelled"],
     ],
     flags: RESUME_FLAGS,

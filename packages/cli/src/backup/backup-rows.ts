@@ -6,8 +6,8 @@ import { BACKUP_FLAGS, RESTORE_FLAGS } from "./backup-flags.ts";
 export const BACKUP_ROWS: readonly CommandRow[] = [
   command({
     words: ["backup"],
-    sentence: "Writes a backup of the data folder, also while the service runs.",
-    more: `The backup holds everything that was acknowledged before it began, and a checksum. For PostgreSQL use pg_dump; see docs/operation.md.`,
+    sentence: "Writes a backup of the data folder, even while the service runs.",
+    more: `The backup contains everything that was acknowledged before it began, and a checksum. For PostgreSQL, use pg_dump; see docs/operation.md.`,
     examples: [["inlet backup --to /backups/inlet-monday.backup --data-dir /var/lib/inlet", "a running service"]],
     exits: [
       [0, "the backup is complete"],
@@ -23,7 +23,7 @@ export const BACKUP_ROWS: readonly CommandRow[] = [
     more: "The checksum and the database are verified first. A folder that is not empty and a damaged file are refused.",
     examples: [["inlet restore --from /backups/inlet-monday.backup --data-dir /var/lib/inlet", "then start the service there"]],
     exits: [
-      [0, "the folder holds the whole backup"],
+      [0, "the folder contains the whole backup"],
       [1, "the folder or the file was refused; see the message"],
       [2, "invalid flags"],
     ],

@@ -21,7 +21,7 @@ interface AppAnswer {
 export async function checkApp(url: string, signingKey: string | null): Promise<Finding[]> {
   const introspected = await ask(url, "GET", signingKey);
   if (typeof introspected === "string") {
-    const advice = "Start the app, or correct the address: with its path, as in http://localhost:3000/api/inngest.";
+    const advice = "Start the app, or correct the URL, including its path, as in http://localhost:3000/api/inngest.";
     return [problem("app", `${url} cannot be reached: ${introspected}`, advice)];
   }
   if (introspected.sdk === null) return [notAnEndpoint(url, introspected)];
@@ -31,7 +31,7 @@ export async function checkApp(url: string, signingKey: string | null): Promise<
 }
 
 function notAnEndpoint(url: string, { status }: AppAnswer): Finding {
-  const advice = "Give the address that serve() answers at, usually /api/inngest. A proxy must pass the SDK's headers on.";
+  const advice = "Use the URL at which serve() responds, usually /api/inngest. A proxy must pass on the SDK's headers.";
   return problem("app", `${url} answers with status ${status}, but is not the endpoint of an SDK`, advice);
 }
 
@@ -42,10 +42,10 @@ function checkKeys({ status, body }: AppAnswer, signingKey: string | null): Find
   if (status === 401 || body.authentication_succeeded === false) {
     return [
       signingKey === null
-        ? problem("signing key", "the app answers signed requests only", "Give its key with --signing-key or SERVICE_SIGNING_KEY.")
+        ? problem("signing key", "the app accepts only signed requests", "Set its key with --signing-key or SERVICE_SIGNING_KEY.")
         : problem(
             "signing key",
-            "the app refuses the signature: it has another key",
+            "the app refuses the signature: it has a different key",
             "Set INNGEST_SIGNING_KEY of the app to the key of Inlet.",
           ),
     ];
@@ -67,7 +67,8 @@ async function checkFunctions(url: string, signingKey: string | null): Promise<F
 
 function notInBand({ status, body }: AppAnswer): Finding {
   const said = [body.message, body.error].find((text) => typeof text === "string" && text !== "");
-  const why = status >= 400 ? `the app refused (status ${status}${said ? `: ${said}` : ""})` : "its SDK does not answer with its functions";
+  const why =
+    status >= 400 ? `the app refused (status ${status}${said ? `: ${said}` : ""})` : "its SDK does not respond with its functions";
   return warning(
     "functions",
     `not checked: ${why}`,
@@ -88,7 +89,7 @@ function checkFunction(registered: unknown): Finding[] {
 /** Of every app. docs/moving-from-inngest.md has all of it. */
 const GENERAL: readonly Finding[] = [
   note("events", "an event whose id was seen in the last 24 hours is not stored again and starts nothing"),
-  note("events", "a send is answered once its events are on disk; a batch is stored whole or not at all"),
+  note("events", "the response to a send means that its events are on disk; a batch is stored whole or not at all"),
   note("runs", "unfinished runs are not moved: let them finish where they are"),
 ];
 

@@ -71,7 +71,7 @@ export function checkData(folder: string): Finding {
   const path = join(folder, "inlet.db");
   if (!existsSync(path)) return problem("data", `there is no database in ${folder}`, "Choose the folder with --data-dir.");
   const faults = databaseFaults(path);
-  if (faults.length === 0) return ok("data", "the whole database was read and is sound");
+  if (faults.length === 0) return ok("data", "the whole database was read and is intact");
   const advice = "Stop the service, keep a copy of the folder, and restore the last backup with inlet restore.";
   return problem("data", faults.join("; "), advice);
 }

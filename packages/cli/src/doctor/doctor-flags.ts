@@ -10,8 +10,8 @@ export const DOCTOR_FLAGS = {
     fault: (text: string) =>
       /^https?:\/\//.test(text) && URL.canParse(text)
         ? null
-        : `--app must be an address such as http://localhost:3000/api/inngest, not "${text}"`,
-    sentence: "App to check instead: what of it would behave differently on Inlet.",
+        : `--app must be a URL such as http://localhost:3000/api/inngest, not "${text}"`,
+    sentence: "Checks an app instead: reports what would behave differently on Inlet.",
   },
   "signing-key": {
     type: "string",

@@ -11,7 +11,7 @@ export const JOBS_ROWS: readonly CommandRow[] = [
   command({
     words: ["jobs", "list"],
     sentence: "Lists jobs, newest first.",
-    examples: [["inlet jobs list --status running", "jobs under way"]],
+    examples: [["inlet jobs list --status running", "jobs in progress"]],
     flags: JOB_LIST_FLAGS,
     run: async (call) => (await import("./jobs-commands.ts")).listJobs(call),
   }),
@@ -37,8 +37,8 @@ export const JOBS_ROWS: readonly CommandRow[] = [
   command({
     words: ["jobs", "cancel"],
     ...one,
-    sentence: "Cancels a job. What it has done stays.",
-    examples: [[`inlet jobs cancel ${ID}`, "works on no further items"]],
+    sentence: "Cancels a job. Completed items are not undone.",
+    examples: [[`inlet jobs cancel ${ID}`, "processes no further items"]],
     run: async (call) => (await import("./jobs-commands.ts")).cancelJob(call),
   }),
 ];

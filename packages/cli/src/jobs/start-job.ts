@@ -33,7 +33,7 @@ export async function startJob(connection: Connection, job: StartedJob, io: Io):
 }
 
 async function confirmed(question: string, io: Io): Promise<boolean> {
-  if (!io.stdin.isTTY) throw new CommandFault(`${question} Nobody can be asked here: confirm with --yes.`, "usage", EXIT.usage);
+  if (!io.stdin.isTTY) throw new CommandFault(`${question} Standard input is not a terminal: confirm with --yes.`, "usage", EXIT.usage);
   const lines = createInterface({ input: io.stdin, output: io.err });
   const answer = await lines.question(`${question} [y/N] `);
   lines.close();

@@ -19,7 +19,7 @@ export const MIGRATE_STORE_FLAGS = {
     fault: (text: string) =>
       /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")
         ? null
-        : "--to must be an address such as postgres://user:password@host:5432/name",
+        : "--to must be a URL such as postgres://user:password@host:5432/name",
     sentence: "PostgreSQL database, which must be empty.",
   },
   json: CONNECTION_FLAGS.json,

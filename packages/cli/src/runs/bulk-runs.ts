@@ -16,7 +16,7 @@ export async function bulkRuns({ options, names, io }: BulkCall, kind: "runs.rer
   const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const hasFilter = Object.keys(filter).length > 0;
   if (names.length > 0 && !hasFilter) return null;
-  if (names.length > 0) throw new CommandFault("Name one run, or choose runs by filters, not both.", "usage", EXIT.usage);
+  if (names.length > 0) throw new CommandFault("Use either a run id or filters, not both.", "usage", EXIT.usage);
   if (!hasFilter) throw new CommandFault("<run id> is missing, or a filter such as --where or --status.", "usage", EXIT.usage);
   const verb = kind === "runs.rerun" ? "Rerun" : "Cancel";
   return startJob(options, { kind, filter, rate, yes, question: (total) => `${verb} ${total} run${total === 1 ? "" : "s"}?` }, io);

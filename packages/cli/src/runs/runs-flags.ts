@@ -30,7 +30,7 @@ export const BULK_FLAGS = {
 } as const satisfies Flags;
 
 export const RERUN_FLAGS = {
-  "from-step": { type: "string", placeholder: "step id", sentence: "With a run: keep the results of what came before this step." },
+  "from-step": { type: "string", placeholder: "step id", sentence: "With a run: rerun from this step and keep earlier results." },
   ...BULK_FLAGS,
 } as const satisfies Flags;
 

@@ -6,7 +6,7 @@ import { BULK_FLAGS, HOLDS_FLAGS, LIST_FLAGS, RERUN_FLAGS, WATCH_FLAGS } from ".
 
 const oneOrMany = { operands: "[run id]", namesMax: 1 } as const;
 const MANY =
-  "Without an id, filters choose the runs. Their number is shown before anything is done, and a job works on them in the background.";
+  "Without an id, filters select the runs. Their number is shown before anything is done, and a job processes them in the background.";
 const one = { operands: "<run id>", namesMin: 1, namesMax: 1 } as const;
 
 export const RUNS_ROWS: readonly CommandRow[] = [
@@ -35,7 +35,7 @@ export const RUNS_ROWS: readonly CommandRow[] = [
     more: MANY,
     examples: [
       ["inlet runs cancel 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "runs no further steps"],
-      ["inlet runs cancel --function shop-ship --status sleeping", "all that sleep, after a question"],
+      ["inlet runs cancel --function shop-ship --status sleeping", "all sleeping runs, after confirmation"],
     ],
     flags: BULK_FLAGS,
     run: async (call) => (await import("./runs-commands.ts")).cancelRun(call),
@@ -47,8 +47,8 @@ export const RUNS_ROWS: readonly CommandRow[] = [
     more: MANY,
     examples: [
       ["inlet runs rerun 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "prints the id of the new run"],
-      ["inlet runs rerun --status failed --error 'card declined' --from 2h --yes", "all that failed so in the last two hours"],
-      ["inlet runs rerun --status failed --where 'data.amount > 100'", "by what their events say"],
+      ["inlet runs rerun --status failed --error 'card declined' --from 2h --yes", "all with this error in the last two hours"],
+      ["inlet runs rerun --status failed --where 'data.amount > 100'", "by the data of their events"],
     ],
     flags: RERUN_FLAGS,
     run: async (call) => (await import("./runs-commands.ts")).rerunRun(call),
@@ -63,7 +63,7 @@ export const RUNS_ROWS: readonly CommandRow[] = [
   command({
     words: ["runs", "release"],
     ...one,
-    sentence: "Releases the order key that a failed run holds up, without rerunning it.",
+    sentence: "Releases the order key that a failed run blocks, without rerunning it.",
     examples: [["inlet runs release 01JCQ7V8Z0ABCDEFGHJKMNPQRS", 'by the id that "inlet runs holds" shows']],
     flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./holds-commands.ts")).releaseRun(call),

@@ -14,7 +14,7 @@ export const PUSH_FLAGS = {
   mode: {
     type: "string",
     choices: ["observe", "warn", "refuse"],
-    sentence: "What happens to events that do not match. Default: the mode stays as it is.",
+    sentence: "What happens to events that do not match. Default: the mode does not change.",
   },
   ...CONNECTION_FLAGS,
 } as const satisfies Flags;

@@ -22,7 +22,7 @@ export const TYPES_ROWS: readonly CommandRow[] = [
     namesMin: 1,
     namesMax: 1,
     sentence: "Declares the Standard Schemas (zod, valibot, arktype, …) of an SDK's client as schemas of event types.",
-    more: `The module exports a client made with \`events\`, or a map \`events\` of Standard Schemas. It is loaded by Node, which also takes TypeScript.`,
+    more: `The module exports a client made with \`events\`, or a map \`events\` of Standard Schemas. Node loads it, so it can be TypeScript.`,
     examples: [["inlet types push src/inlet.ts --mode warn", "the events of the client exported there"]],
     flags: PUSH_FLAGS,
     run: async (call) => (await import("./types-commands.ts")).pushTypes(call),

@@ -17,8 +17,8 @@ interface AlertWords {
 export const ALERT_WORDS: Readonly<Record<AlertKind, AlertWords>> = {
   failure_rate: {
     label: "Failure rate",
-    help: "Failed runs among those that ended.",
-    unit: "per cent",
+    help: "The percentage of ended runs that failed.",
+    unit: "percent",
     takesFunction: true,
     hasWindow: true,
   },
@@ -39,7 +39,7 @@ export const ALERT_WORDS: Readonly<Record<AlertKind, AlertWords>> = {
   },
   unmatched_events: {
     label: "Events without a subscriber",
-    help: "Events that started no function and resumed none.",
+    help: "Events that neither started nor resumed a run.",
     unit: "events",
     takesFunction: false,
     hasWindow: true,

@@ -187,7 +187,7 @@ export interface EventShape {
 }
 
 export interface EventTypeDetails extends Omit<EventType, "hours" | "firstSeenAt" | "lastSeenAt"> {
-  /** Null: it is declared, and no event was accepted yet. */
+  /** Null: it is declared, but no event has been accepted. */
   firstSeenAt: string | null;
   lastSeenAt: string | null;
   volume: { at: string; count: number }[];

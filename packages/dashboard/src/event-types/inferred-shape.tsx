@@ -18,7 +18,7 @@ export function InferredShape({ env, type }: { env: string; type: EventTypeDetai
       <div className="card-body stack">
         {drift.length > 0 && <DriftList env={env} drift={drift} />}
         {shape && <FieldTable shape={shape} />}
-        {shape?.isTruncated && <p className="quiet small">There are more fields than are kept.</p>}
+        {shape?.isTruncated && <p className="quiet small">There are more fields than are stored.</p>}
       </div>
     </section>
   );

@@ -65,7 +65,7 @@ function Difference({ env, id, event }: { env: string; id: string; event: EventI
   if (before === after) return <Notice icon="checkCircle">Both events have the same data.</Notice>;
   return (
     <section aria-label="Difference">
-      <p className="quiet small">Removed lines are of the other event, added lines of this one.</p>
+      <p className="quiet small">Removed lines are from the other event, added lines from this one.</p>
       <LazyDiff before={before} after={after} label="Difference of the two payloads" />
     </section>
   );

@@ -64,7 +64,7 @@ function ResumeDialog({ fn, onClose, onResume }: ResumeDialogProps) {
       <label className="field">
         <span>{plural(fn.held, "run waits", "runs wait")}</span>
         <select className="input" value={held} onChange={({ target }) => setHeld(target.value as "keep" | "cancel")}>
-          <option value="keep">They go on</option>
+          <option value="keep">Continue them</option>
           <option value="cancel">Cancel them</option>
         </select>
       </label>

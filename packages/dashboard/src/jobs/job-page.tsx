@@ -47,7 +47,7 @@ function JobActions({ env, job }: { env: string; job: JobView }) {
   const queries = useQueryClient();
   const mayRepair = useMayRepair();
   async function cancel() {
-    await withToast(cancelJob(env, job.id), "Job cancelled. What was done stays.");
+    await withToast(cancelJob(env, job.id), "Job cancelled. Completed items are not undone.");
     await queries.invalidateQueries({ queryKey: ["jobs", env] });
   }
   return (
@@ -71,7 +71,7 @@ function Pace({ job: { total, done, rate, startedAt, endedAt } }: { job: JobView
   if (startedAt === null)
     return (
       <>
-        {endedAt === null ? "Waiting to begin." : "Ended before it began."} {plural(total, "item")} found so far.
+        {endedAt === null ? "Waiting to start." : "Ended before it started."} {plural(total, "item")} found so far.
       </>
     );
   const tookMs = (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt);

@@ -20,7 +20,7 @@ export function JobsPage() {
     <div className="page">
       <div className="page-head">
         <h1>Jobs</h1>
-        <p>Bulk work: replays of events, reruns and cancellations. Started from the lists of runs and events.</p>
+        <p>Bulk operations: replays of events, reruns and cancellations. Start them from the lists of runs and events.</p>
       </div>
       {jobs.error && items.length === 0 ? (
         <ErrorState error={jobs.error} onRetry={() => void jobs.refetch()} />

@@ -27,7 +27,7 @@ export function ReplayDialog({ env, request, onClose }: ReplayDialogProps) {
             </option>
           ))}
         </select>
-        <small>The events are not stored again, and no waiting run is resumed. Conditions of triggers hold.</small>
+        <small>The events are not stored again, and no waiting run is resumed. Trigger conditions apply.</small>
       </label>
     </JobDialog>
   );

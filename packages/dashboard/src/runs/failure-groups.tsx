@@ -44,7 +44,7 @@ export function FailureGroups({ env, from, fn }: FailureGroupsProps) {
   if (data.length === 0) {
     return (
       <div className="card">
-        <EmptyState icon="checkCircle" title="No run failed in this time" />
+        <EmptyState icon="checkCircle" title="No run failed in this time range" />
       </div>
     );
   }

@@ -3,13 +3,13 @@
 import { Dialog } from "../ui/dialog.tsx";
 
 const SHORTCUTS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
-  [["Ctrl K"], "Go to a page, function, event type or environment, or do something"],
+  [["Ctrl K"], "Go to a page, function, event type or environment, or run an action"],
   [["/"], "Find an event, run, job, request or dedup id, or text in payloads"],
   [["j", "↓"], "Next row of a list"],
   [["k", "↑"], "Previous row of a list"],
   [["Enter"], "Open the row"],
   [["x"], "Select the run"],
-  [["Esc"], "Close what is open"],
+  [["Esc"], "Close the open panel or dialog"],
   [["?"], "Show this help"],
 ];
 

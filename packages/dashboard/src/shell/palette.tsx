@@ -33,7 +33,7 @@ export function Palette({ env, onClose, onHelp }: PaletteProps) {
     event.preventDefault();
   }
   return (
-    <Dialog title="Go to or do" onClose={onClose}>
+    <Dialog title="Command palette" onClose={onClose}>
       <input
         className="input palette-input"
         role="combobox"

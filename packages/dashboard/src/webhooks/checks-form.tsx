@@ -51,7 +51,7 @@ function VerifyFields({ draft, change, shown }: PartProps & { shown: readonly Sh
         label="Verification"
         value={draft.scheme}
         options={SCHEMES}
-        none="None: the function verifies"
+        none="None: verify in the function"
         onChange={(scheme) => change({ scheme })}
       />
       {draft.scheme !== "" && (
@@ -98,7 +98,7 @@ function HandshakeFields({ draft, change, shown }: PartProps & { shown: readonly
       )}
       {draft.handshake !== "" && (
         <SecretsField
-          label="Handshake secrets, one per line; empty: those of the verification"
+          label="Handshake secrets, one per line; empty: use the verification secrets"
           value={draft.handshakeSecrets}
           shown={shown}
           onChange={(handshakeSecrets) => change({ handshakeSecrets })}
@@ -154,7 +154,7 @@ function SecretsField({
         rows={2}
         autoComplete="off"
         spellCheck={false}
-        placeholder={kept === "" ? "" : `In force: ${kept}. Leave empty to keep.`}
+        placeholder={kept === "" ? "" : `Current: ${kept}. Leave empty to keep.`}
         value={value}
         onChange={({ target }) => onChange(target.value)}
       />

@@ -74,7 +74,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
           onChange={({ target }) => setSearch(target.value)}
         />
       </label>
-      {found.length === 0 && <p className="quiet">No provider matches. "Any provider" is a place to start from.</p>}
+      {found.length === 0 && <p className="quiet">No provider matches. Start with "Any provider".</p>}
       <fieldset className="providers">
         <legend className="visually-hidden">Provider</legend>
         {found.map((provider) => (
@@ -111,7 +111,7 @@ function CreateForm({ env, providers }: { env: string; providers: Provider[] }) 
             value={verifyToken}
             onChange={({ target }) => setVerifyToken(target.value)}
           />
-          <span className="quiet small">A text of your own, which you also enter at the provider.</span>
+          <span className="quiet small">Choose any text, and enter it at the provider too.</span>
         </label>
       )}
       <p className="quiet">Where to enter the URL: {chosen.setUp}.</p>

@@ -24,7 +24,7 @@ export function alertCases(browser: () => Browser): void {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Nobody listens");
     await dialog.getByRole("combobox", { name: "Measures" }).selectOption("Events without a subscriber");
-    await dialog.getByText("Events that started no function and resumed none.").waitFor();
+    await dialog.getByText("Events that neither started nor resumed a run.").waitFor();
     assert.equal(await dialog.getByRole("combobox", { name: /^Function/ }).count(), 0, "this kind is not about a function");
     await dialog.getByLabel(/^Threshold in events/).fill("1");
     await dialog.getByRole("checkbox", { name: "Quiet hours" }).check();

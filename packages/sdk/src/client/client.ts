@@ -1,4 +1,4 @@
-/** What functions need of the client they belong to, whatever its schemas. */
+/** The part of the client that functions need, whatever its schemas. */
 
 import type { EventPayload, EventSchemas } from "../events/event-types.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
@@ -6,7 +6,7 @@ import type { Sessions } from "../events/sessions.ts";
 import type { Realtime } from "./realtime.ts";
 import type { Settings } from "./settings.ts";
 
-/** On whose behalf events are sent. */
+/** The run on whose behalf events are sent. */
 export interface SendAs {
   seed?: string;
   runId?: string | undefined;

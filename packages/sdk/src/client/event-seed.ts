@@ -1,6 +1,6 @@
 /**
  * Seeds of Event IDs: `<unix ms>,<base64 of 10 bytes>`. The service derives the ids of a request from its seed and ignores
- * ids it has, so the same seed sent again stores nothing twice.
+ * ids that exist, so sending the same seed again stores nothing twice.
  */
 
 import { sha1 } from "../wire/sha1.ts";
@@ -14,7 +14,7 @@ export function randomSeed(): string {
   return seed(Date.now(), crypto.getRandomValues(new Uint8Array(ENTROPY_BYTES)));
 }
 
-/** For a send inside a step: the same in every attempt of that step, different from that of every other step. */
+/** For a send inside a step: the same in every attempt of that step, and different from every other step. */
 export function stepSeed(runId: string, hashedStepId: string, fallbackMs: number): string {
   return seed(ulidTimeMs(runId) ?? fallbackMs, sha1(`${runId}:${hashedStepId}`).subarray(0, ENTROPY_BYTES));
 }

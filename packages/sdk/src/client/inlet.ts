@@ -1,4 +1,4 @@
-/** The client: an app's name and settings, through which it sends events and creates functions. */
+/** The client: an app's name and settings. It sends events and creates functions. */
 
 import type { EventPayload, EventSchemas, KnownName, NoSchemas, SendableEvent, Trigger, TriggeredEvent } from "../events/event-types.ts";
 import type { SentSignal } from "../events/sent-signal.ts";
@@ -17,24 +17,24 @@ import { readSettings, type Settings, type SettingsOptions } from "./settings.ts
 export interface InletOptions<Schemas, Checked extends boolean> extends SettingsOptions {
   /** The app's name in the service. */
   id: string;
-  /** A Standard Schema (zod, valibot, …) of `data` for each event name. */
+  /** A Standard Schema (zod, valibot, …) for the `data` of each event name. */
   events?: Schemas | undefined;
-  /** Checks events against their schemas at run time, when sent and when received. */
+  /** Validates events against their schemas at run time, when sent and when received. */
   validate?: Checked | undefined;
-  /** Whether what a run starts belongs to the run's sessions. Default: true. */
+  /** Whether events and functions that a run starts belong to the run's sessions. Default: true. */
   sessionPropagation?: boolean | undefined;
 }
 
 export interface FunctionConfig<Schemas, Checked, Event> extends FlowConfig {
   /** Up to five events that cancel the run. */
   cancelOn?: readonly CancelOn<KnownName<Schemas>>[] | undefined;
-  /** Runs when the function has failed for good, as a function of its own with its own retries. */
+  /** Runs when the function has failed permanently, as a separate function with its own retries. */
   onFailure?: ((context: FailureContext<Schemas, Checked, Event>) => unknown) | undefined;
 }
 
 export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boolean = false> implements Client {
   readonly id: string;
-  /** Not enumerable: keys have no place in a log of the client, or of its functions. */
+  /** Not enumerable, so that keys do not appear in logs of the client or its functions. */
   declare readonly settings: Settings;
   readonly schemas: EventSchemas;
   readonly validates: boolean;
@@ -51,13 +51,13 @@ export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boo
     this.realtime = new Realtime(() => this.settings);
   }
 
-  /** Resolves once the service has the events on disk, with one Event ID for each. Await it: a serverless runtime may stop otherwise. */
+  /** Resolves with one Event ID per event once the service has stored the events on disk. Await it: a serverless runtime may stop otherwise. */
   async send(events: SendableEvent<Schemas> | readonly SendableEvent<Schemas>[]): Promise<{ ids: string[] }> {
     const { runId, sessions } = currentRun() ?? {};
     return this.sendAs(events as EventPayload | readonly EventPayload[], { runId, sessions });
   }
 
-  /** As `send`, under a given seed: what a step uses, so that its retries store nothing twice. */
+  /** Like `send`, with a given seed: used by steps, so that their retries store nothing twice. */
   async sendAs(events: EventPayload | readonly EventPayload[], { sessions, ...as }: SendAs): Promise<{ ids: string[] }> {
     const given = Array.isArray(events) ? (events as readonly EventPayload[]) : [events as EventPayload];
     if (this.validates) await validateSent(this.schemas, given);
@@ -66,7 +66,7 @@ export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boo
     return { ids: capture ? capture.events(list) : await sendEvents(this.settings, { events: list, ...as }) };
   }
 
-  /** Resumes the run that waits for the signal. Its id, or null when none does. Needs the signing key, except in dev. */
+  /** Resumes the run that waits for the signal. Returns its id, or null if none does. Requires the signing key, except in dev. */
   async sendSignal(signal: SentSignal): Promise<{ runId: string | null }> {
     const capture = currentRun()?.capture;
     if (!capture) return sendSignal(this.settings, signal);
@@ -75,7 +75,7 @@ export class Inlet<Schemas extends EventSchemas = NoSchemas, Checked extends boo
   }
 
   createFunction<const Triggers extends Trigger<Schemas> | readonly Trigger<Schemas>[], Result>(
-    // The event inside a failure is the one that was sent: nothing validates it.
+    // The event inside a failure is the original one: it is not validated.
     config: FunctionConfig<Schemas, Checked, TriggeredEvent<Schemas, false, Triggers>>,
     trigger: Triggers,
     handler: (context: FunctionContext<Schemas, Checked, TriggeredEvent<Schemas, Checked, Triggers>>) => Result,

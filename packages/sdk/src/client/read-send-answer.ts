@@ -1,4 +1,4 @@
-/** Reads what the service says to a send: the ids, or a SendError with all it told. */
+/** Reads the service's response to a send: the ids, or a SendError with all details. */
 
 import { type EventFault, SendError } from "../errors.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Messages from functions to whoever watches, in a browser for instance. They reach the subscribers there are and are kept nowhere.
- * Publishing and tokens need the signing key, except in dev; subscribing needs a token.
+ * Messages from functions to subscribers, for example in a browser. They reach the current subscribers and are not stored.
+ * Publishing and creating tokens require the signing key, except in dev; subscribing requires a token.
  */
 
 import { SendError } from "../errors.ts";
@@ -22,7 +22,7 @@ export class Realtime {
     this.#settings = settings;
   }
 
-  /** Reaches the subscribers of this moment. Inside a function, publish in a step so that a retry does not publish again. */
+  /** Reaches the current subscribers. Inside a function, publish in a step so that a retry does not publish again. */
   async publish({ channel, topic }: RealtimeTopic, data: unknown): Promise<void> {
     const run = currentRun();
     if (run?.capture) return run.capture.message({ channel, topic, data });
@@ -30,7 +30,7 @@ export class Realtime {
     await this.#ask(`/v1/realtime/publish?${query}`, data ?? null);
   }
 
-  /** For someone who may subscribe to these topics: pass it on, to a browser for instance, which has a minute to connect. */
+  /** Creates a token for these topics. Pass it to a client, for example a browser, which has one minute to connect. */
   async token({ channel, topics }: RealtimeTopics): Promise<RealtimeToken> {
     const { jwt } = await this.#ask(
       "/v1/realtime/token",
@@ -39,7 +39,7 @@ export class Realtime {
     return { channel, topics, key: String(jwt), baseUrl: this.#settings().baseUrl ?? "" };
   }
 
-  /** Subscribes with a token of its own. */
+  /** Subscribes with a new token. */
   async subscribe(topics: RealtimeTopics, onMessage: (message: RealtimeMessage) => void): Promise<Subscription> {
     return subscribe(await this.token(topics), onMessage);
   }

@@ -1,4 +1,4 @@
-/** Which run the current code belongs to, so that a plain `send` inside a function can say so. Where the runtime offers no such memory, it cannot. */
+/** The run that the current code belongs to, so that a plain `send` inside a function can name it. Not available on every runtime. */
 
 import type { EventPayload } from "../events/event-types.ts";
 import type { PublishedMessage } from "../events/realtime-topic.ts";
@@ -8,14 +8,14 @@ import { builtinModule } from "../variables.ts";
 
 export interface RunContext {
   runId: string;
-  /** Of the run, handed on to what it sends. */
+  /** Sessions of the run, propagated to what it sends. */
   sessions: Sessions;
-  /** The step whose body is running, if one is. */
+  /** The step whose body is running, if any. */
   stepId?: string;
   capture?: Capture | undefined;
 }
 
-/** Takes what is sent in place of the service: the test kit's. */
+/** Receives events instead of the service: used by the test kit. */
 export interface Capture {
   /** Returns their ids. */
   events(events: readonly EventPayload[]): string[];

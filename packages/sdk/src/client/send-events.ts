@@ -1,6 +1,6 @@
 /**
- * Hands events to the service. Transport failures, 429 and 5xx are tried again under the same seed, so an event whose
- * answer got lost is not stored twice; everything else is a SendError at once.
+ * Sends events to the service. Transport failures, 429 and 5xx are retried with the same seed, so an event whose
+ * response was lost is not stored twice; any other failure throws a SendError at once.
  */
 
 import { SendError } from "../errors.ts";
@@ -18,9 +18,9 @@ const ATTEMPT_TIMEOUT_MS = 30_000;
 
 export interface SendRequest {
   events: readonly EventPayload[];
-  /** Fixes the ids; a step gives its own. */
+  /** Determines the ids; a step passes its own. */
   seed?: string;
-  /** The run that sends, when one does. */
+  /** The run that sends, if any. */
   runId?: string | undefined;
 }
 
@@ -88,12 +88,12 @@ function bodyOf(events: readonly EventPayload[]): string {
   }
 }
 
-/** Half fixed, half random, so that many clients do not come back at once. */
+/** Half fixed, half random, so that many clients do not retry at once. */
 function backoffMs(attempt: number): number {
   return FIRST_DELAY_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
 }
 
-/** Seconds or an HTTP date; undefined when there is none to read. */
+/** Seconds or an HTTP date; undefined if absent or invalid. */
 export function retryAfterMs(header: string | null, nowMs: number = Date.now()): number | undefined {
   if (!header) return undefined;
   const ms = /^\d+(?:\.\d+)?$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - nowMs;
@@ -104,7 +104,7 @@ function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** `fetch failed` is not helpful; its cause is. */
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const cause = thrown.cause;

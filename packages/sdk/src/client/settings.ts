@@ -1,10 +1,10 @@
-/** What a client is set up with: its options first, then the SERVICE_* variables, then the defaults. */
+/** The settings of a client: its options first, then the SERVICE_* variables, then the defaults. */
 
 import { readVariable, type Variables } from "../variables.ts";
 
 export const DEV_BASE_URL = "http://localhost:8288";
 
-/** The part of `fetch` the SDK uses, so that any implementation will do. */
+/** The part of `fetch` that the SDK uses, so that any implementation works. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
 
 export interface FetchInit {
@@ -28,28 +28,28 @@ export interface Logger {
 }
 
 export interface SettingsOptions {
-  /** Where events go. Default: SERVICE_EVENT_KEY. Not needed in dev. */
+  /** The event key. Default: SERVICE_EVENT_KEY. Not needed in dev. */
   eventKey?: string | undefined;
-  /** The service. Default: SERVICE_BASE_URL; in dev http://localhost:8288. */
+  /** The URL of the service. Default: SERVICE_BASE_URL; in dev http://localhost:8288. */
   baseUrl?: string | undefined;
-  /** The branch environment to work in. Default: SERVICE_ENV. */
+  /** The branch environment to use. Default: SERVICE_ENV. */
   env?: string | undefined;
-  /** Checks calls of the service and signs on to it. Default: SERVICE_SIGNING_KEY. */
+  /** Verifies calls from the service and authenticates the app to it. Default: SERVICE_SIGNING_KEY. */
   signingKey?: string | undefined;
-  /** The previous signing key, while rotating. Default: SERVICE_SIGNING_KEY_FALLBACK. */
+  /** The previous signing key, during rotation. Default: SERVICE_SIGNING_KEY_FALLBACK. */
   signingKeyFallback?: string | undefined;
   /** Works with a local dev server: no keys, no signatures. Default: SERVICE_DEV, else NODE_ENV=development. */
   isDev?: boolean | undefined;
   fetch?: Fetch | undefined;
   logger?: Logger | undefined;
-  /** Variables to look at before those of the process, for runtimes that hand them out per request. */
+  /** Variables that take precedence over those of the process, for runtimes that pass them per request. */
   variables?: Variables | undefined;
 }
 
 export interface Settings {
   isDev: boolean;
   eventKey: string | undefined;
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   baseUrl: string | undefined;
   environment: string | undefined;
   /** The current key first. */
@@ -78,7 +78,7 @@ export function readSettings(options: SettingsOptions): Settings {
   };
 }
 
-/** Dev is never guessed from missing keys: in dev unsigned calls are served. SERVICE_DEV may also be the dev server's address. */
+/** Missing keys never imply dev mode, because in dev unsigned calls are accepted. SERVICE_DEV may also be the URL of the dev server. */
 function readDev({ isDev }: SettingsOptions, variable: (name: string) => string | undefined): { isDev: boolean; url?: string } {
   const text = variable("SERVICE_DEV");
   const url = text && /^https?:\/\//.test(text) ? { url: text } : {};

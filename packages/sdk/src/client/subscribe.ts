@@ -1,4 +1,4 @@
-/** Follows realtime messages over WebSocket, in browsers and on servers. Needs a token and nothing else. */
+/** Subscribes to realtime messages over WebSocket, in browsers and on servers. Requires only a token. */
 
 export interface RealtimeToken {
   channel: string;
@@ -11,7 +11,7 @@ export interface RealtimeMessage<Data = unknown> {
   channel: string;
   topic: string;
   data: Data;
-  /** The run that published it, if one did. */
+  /** The run that published it, if any. */
   runId?: string;
   /** ISO 8601. */
   createdAt: string;
@@ -19,7 +19,7 @@ export interface RealtimeMessage<Data = unknown> {
 
 export interface Subscription {
   close(): void;
-  /** Why the connection ended, once it has. What is published after that is missed: subscribe again with a new token. */
+  /** Resolves with the reason when the connection ends. Messages published after that are missed: subscribe again with a new token. */
   readonly closed: Promise<string>;
 }
 

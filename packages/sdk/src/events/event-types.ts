@@ -1,6 +1,6 @@
 /**
- * The types of events: as a client with schemas knows them, or open when it has none.
- * `Schemas` maps event names to Standard Schemas of `data`; `Checked` says whether the client validates what it receives.
+ * The types of events: those of a client's schemas, or open types if it has none.
+ * `Schemas` maps event names to Standard Schemas of `data`; `Checked` says whether the client validates received events.
  */
 
 import type { Jsonified } from "./jsonified.ts";
@@ -10,16 +10,16 @@ import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schem
 export type EventSchemas = Record<string, StandardSchemaV1>;
 export type NoSchemas = Record<never, never>;
 
-/** Without a schema the SDK knows nothing about `data`; `unknown` would only make every reader cast. */
+/** Without a schema, the type of `data` is unknown; `unknown` would only make every reader cast. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type OpenData = Record<string, any>;
 
 export interface EventPayload<Name extends string = string, Data = OpenData> {
   name: Name;
   data: Data;
-  /** Guards against duplicates: an id seen within the last 24 hours is ignored. */
+  /** For deduplication: an event whose id was seen within the last 24 hours is ignored. */
   id?: string | undefined;
-  /** Milliseconds since 1970; in the future, it delays the runs until then. */
+  /** Milliseconds since 1970. A time in the future delays the runs until then. */
   ts?: number | undefined;
   v?: string | undefined;
   user?: Record<string, unknown> | undefined;
@@ -35,25 +35,25 @@ export interface ReceivedEvent<Name extends string = string, Data = OpenData> ex
 /** What a function with a cron trigger receives. */
 export type CronEvent = ReceivedEvent<"inngest/scheduled.timer", { cron: string; [key: string]: unknown }>;
 
-/** Events the service itself emits. */
+/** Internal events of the service. */
 export type InternalEventName = `inngest/${string}` | `inlet/${string}`;
 
 type Name<Schemas> = keyof Schemas & string;
 type IsOpen<Schemas> = [keyof Schemas] extends [never] ? true : false;
 
-/** An event a client may send. */
+/** An event that a client can send. */
 export type SendableEvent<Schemas> =
   IsOpen<Schemas> extends true
     ? EventPayload
     : { [K in Name<Schemas>]: EventPayload<K, Schemas[K] extends StandardSchemaV1 ? InferInput<Schemas[K]> : never> }[Name<Schemas>];
 
-/** A name that a wait or a cancellation may give: declared, or internal. */
+/** An event name for a wait or a cancellation: declared, or internal. */
 export type KnownName<Schemas> = IsOpen<Schemas> extends true ? string : Name<Schemas> | InternalEventName;
 
-/** A trigger may also give a pattern over declared ones. */
+/** A trigger can also be a pattern over declared names. */
 export type SubscribableName<Schemas> = KnownName<Schemas> | `${string}/*` | `${string}.*`;
 
-/** The event or events that a name or pattern stands for. */
+/** The event or events that a name or pattern matches. */
 export type EventNamed<Schemas, Checked, Wanted extends string> = Wanted extends `${infer Prefix}*`
   ? [Extract<Name<Schemas>, `${Prefix}${string}`>] extends [never]
     ? ReceivedEvent
@@ -63,7 +63,7 @@ export type EventNamed<Schemas, Checked, Wanted extends string> = Wanted extends
       >]
   : ReceivedEvent<Wanted, DataOf<Schemas, Checked, Wanted>>;
 
-/** Validated data is the schema's output; else it is what was sent, after JSON. */
+/** Validated data is the schema's output; otherwise it is the JSON that was sent. */
 type DataOf<Schemas, Checked, K extends string> = K extends keyof Schemas
   ? Schemas[K] extends StandardSchemaV1
     ? Checked extends true
@@ -74,7 +74,7 @@ type DataOf<Schemas, Checked, K extends string> = K extends keyof Schemas
 
 export type Trigger<Schemas> = { event: SubscribableName<Schemas>; if?: string | undefined } | { cron: string };
 
-/** The event a handler gets, from its trigger or triggers. */
+/** The event of a handler, derived from its trigger or triggers. */
 export type TriggeredEvent<Schemas, Checked, Triggers> = Triggers extends readonly (infer One)[]
   ? OneTriggeredEvent<Schemas, Checked, One>
   : OneTriggeredEvent<Schemas, Checked, Triggers>;

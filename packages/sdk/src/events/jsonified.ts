@@ -1,4 +1,4 @@
-/** What a value's type is after a trip through JSON: step results and event payloads take that trip. */
+/** The type of a value after serialisation to JSON and back, as for step results and event payloads. */
 
 export type Jsonified<T> = unknown extends T
   ? T
@@ -26,11 +26,11 @@ type JsonifiedObject<T> = Flat<
 
 type Flat<T> = { [K in keyof T]: T[K] };
 
-/** Functions and symbols are left out of an object altogether. */
+/** Functions and symbols are omitted from objects. */
 type Dropped = symbol | ((...args: never[]) => unknown);
 type Keeps<K, V> = K extends symbol ? never : unknown extends V ? K : undefined extends V ? never : [V] extends [Dropped] ? never : K;
 type MayDrop<K, V> = K extends symbol ? never : unknown extends V ? never : undefined extends V ? K : never;
 
-/** What a step hands back: nothing becomes null. */
+/** The result of a step: undefined becomes null. */
 // biome-ignore lint/suspicious/noConfusingVoidType: what a body without a return yields
 export type StepResult<T> = [T] extends [void] ? null : Jsonified<T>;

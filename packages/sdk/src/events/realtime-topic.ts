@@ -1,4 +1,4 @@
-/** Where a realtime message is published. */
+/** The target of a realtime message. */
 
 export interface RealtimeTopic {
   /** Groups topics, such as "user:7". */

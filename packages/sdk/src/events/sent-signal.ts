@@ -1,4 +1,4 @@
-/** What is sent to the run that waits for it. */
+/** A signal, sent to the run that waits for it. */
 export interface SentSignal {
   signal: string;
   /** Any JSON value. */

@@ -1,10 +1,10 @@
-/** Checks events against the schemas of a client, when it was asked to. */
+/** Validates events against the schemas of a client, if enabled. */
 
 import { type EventFault, NonRetriableError, SendError } from "../errors.ts";
 import type { EventPayload, EventSchemas, ReceivedEvent } from "./event-types.ts";
 import type { SchemaIssue, StandardSchemaV1 } from "./standard-schema.ts";
 
-/** Refuses a send whose events break their schemas, with every fault. The events go out as they were given. */
+/** Refuses a send whose events do not match their schemas, with every fault. The events are sent as given. */
 export async function validateSent(schemas: EventSchemas, events: readonly EventPayload[]): Promise<void> {
   const checks = await Promise.all(events.map(async (event, index) => faultsOf(schemaFor(schemas, event), event, index)));
   const details = checks.flat();
@@ -16,7 +16,7 @@ export async function validateSent(schemas: EventSchemas, events: readonly Event
   });
 }
 
-/** The event with the schema's output as its data. A payload that breaks its schema will do so again: no retry. */
+/** The event with the schema's output as its data. A payload that does not match never will: no retry. */
 export async function validateReceived(schemas: EventSchemas, event: ReceivedEvent): Promise<ReceivedEvent> {
   const schema = schemaFor(schemas, event);
   if (!schema) return event;

@@ -1,4 +1,4 @@
-/** What a call defers: collected while the code runs, and told with whatever the call answers. The service notes each once. */
+/** The functions that a call defers: collected while the code runs, and included in the response. The service stores each once. */
 
 import type { Client } from "../client/client.ts";
 import { type Sessions, stampedMeta } from "../events/sessions.ts";

@@ -1,15 +1,15 @@
 /**
- * One call of the service: runs the function's code from its beginning, gives it the results of steps that are done, and
- * stops at the first steps that are not.
+ * One call of the service: runs the function's code from its beginning, gives it the results of completed steps, and
+ * stops at the first steps that are not completed.
  *
- *   code asks for a step ─┬─ result kept ──────────► handed over, in the order of completion; the code goes on
+ *   code requests a step ─┬─ result stored ────────► returned, in the order of completion; the code continues
  *                         └─ new ─► (code has gone as far as it can)
- *                                     ├─ the one step this call is for ─► run it, answer StepRun / StepError
+ *                                     ├─ the one step this call is for ─► run it, respond StepRun / StepError
  *                                     ├─ a single step, may run at once ─► the same
- *                                     └─ else ─► answer what is to be done: StepPlanned, Sleep, WaitForEvent, …
- *   code returns or throws ─► answer that
+ *                                     └─ else ─► respond with operations: StepPlanned, Sleep, WaitForEvent, …
+ *   code returns or throws ─► respond with that
  *
- * A step that was run ends the call. The wire also lets an SDK hand in a result and go on in the same call; with our
+ * Running a step ends the call. The protocol also allows an SDK to send a checkpoint and continue in the same call; with our
  * service that is slower and costs the app more CPU time, so it is not done.
  */
 
@@ -26,15 +26,15 @@ import { refuseNested, runStep, type StepOutcome } from "./run-step.ts";
 import { afterTurn } from "./settle-turn.ts";
 import { areAwaitedTogether, createStepPromise } from "./step-promise.ts";
 
-/** How long the code may take to come to the step a call is for, once it asks for others. */
+/** How long the code may take to reach the step of this call once it requests others. */
 const STEP_SEARCH_MS = 10_000;
 
 export interface Call {
   runId: string;
   memos: StepMemos;
-  /** Hashed ids of done steps in the order in which they ended. */
+  /** Hashed ids of completed steps in the order in which they ended. */
   stack: readonly string[];
-  /** The planned step this call is to run, or null to find out what comes next. */
+  /** The planned step that this call runs, or null for a discovery. */
   requestedStep: string | null;
   /** Whether a single new step may be run in this call. */
   mayRunAtOnce: boolean;
@@ -42,7 +42,7 @@ export interface Call {
   capture?: RunContext["capture"];
 }
 
-/** `deferred` is told with it, however the call ends. */
+/** `deferred` is included, however the call ends. */
 export type Outcome = CallEnd & { deferred: readonly DeferOperation[] };
 
 type CallEnd =
@@ -52,10 +52,10 @@ type CallEnd =
   | { kind: "ran"; step: StepOutcome }
   | { kind: "step-missing"; requested: string; found: string[] };
 
-/** What the function's code is given to ask for steps. */
+/** The interface through which the function's code requests steps. */
 export interface Execution {
   find: (request: StepRequest) => Promise<unknown>;
-  /** False while results of earlier calls are still being handed over. */
+  /** False while results of earlier calls are still being returned. */
   isNew: () => boolean;
   defer: (request: DeferRequest) => Deferred;
 }
@@ -100,7 +100,7 @@ class CallExecution implements Execution {
     );
   }
 
-  /** The code is through. In a call for one step that is not what was asked for: the step must have been found by now. */
+  /** The code has ended. In a call for one step that is an error: the step should have been reached. */
   #settle(outcome: CallEnd): void {
     if (!this.#isSearching()) this.#end(outcome);
     else if (!this.#wanted()) this.#end(this.#stepMissing());
@@ -133,7 +133,7 @@ class CallExecution implements Execution {
     return { ...request, ...createStepPromise(), hash: hashStepId(id), index };
   }
 
-  /** `id`, then `id:1`, `id:2`, …, passing over names the code has used itself. */
+  /** `id`, then `id:1`, `id:2`, …, skipping names that the code itself uses. */
   #uniqueId(id: string): { id: string; index: number } {
     if (typeof id !== "string" || !id) throw new NonRetriableError("A step needs an id: a text that names it within the function");
     let index = this.#nextIndex.get(id) ?? 0;
@@ -153,10 +153,10 @@ class CallExecution implements Execution {
     });
   }
 
-  /** The code has gone as far as it can without us. */
+  /** The code has gone as far as it can without further results. */
   #advance(): void {
     const wanted = this.#wanted();
-    // Before further results are handed over: with them the code might end, and the step be forgotten.
+    // Before further results are returned: with them the code might end without the step.
     const next = wanted ? undefined : this.#replay.take();
     if (wanted) void this.#run(wanted);
     else if (next) {
@@ -167,7 +167,7 @@ class CallExecution implements Execution {
 
   #handOver(step: FoundStep, memo: Memo): void {
     this.#replay.handedOut();
-    // Code that lost interest, after a race say, must not bring the process down.
+    // Code that no longer waits, for example after a race, must not crash the process.
     if (memo.kind === "error" || step.revive) step.promise.catch(() => {});
     if (memo.kind === "error") step.reject(new StepError(step.id, memo.error));
     else if (memo.kind === "data") step.resolve(step.revive ? step.revive(memo.data) : memo.data);
@@ -180,30 +180,30 @@ class CallExecution implements Execution {
     else this.#end({ kind: "planned", operations: this.#fresh.map(plannedOperation), askAfterEach: this.#mayGoOnEarly() });
   }
 
-  /** The step this call is for, once the code has asked for it. */
+  /** The step of this call, once the code has requested it. */
   #wanted(): FoundStep | undefined {
     return this.#isSearching() ? this.#fresh.find(({ hash }) => hash === this.#call.requestedStep) : undefined;
   }
 
-  /** A single new step that may be run here and now. */
+  /** A single new step that may run in this call. */
   #only(): FoundStep | undefined {
     const [first] = this.#fresh;
     const may = this.#call.mayRunAtOnce && this.#call.requestedStep === null;
     return may && this.#fresh.length === 1 && first?.op === "StepRun" ? first : undefined;
   }
 
-  /** Whether the code could go on before the last of its new steps has ended. */
+  /** Whether the code could continue before the last of its new steps has ended. */
   #mayGoOnEarly(): boolean {
     return this.#fresh.length > 1 && !areAwaitedTogether(this.#fresh.map(({ listening }) => listening));
   }
 
-  /** Nothing else happens while a step runs: `isScheduled` holds everything up. */
+  /** Nothing else happens while a step runs: `isScheduled` blocks everything. */
   async #run(step: FoundStep): Promise<void> {
     this.#isScheduled = true;
     this.#end({ kind: "ran", step: await runStep(step, this.#call) });
   }
 
-  /** The step this call is for has not been done by an earlier one. */
+  /** Whether an earlier call has not completed the step of this call. */
   #isSearching(): boolean {
     const { requestedStep, memos } = this.#call;
     return requestedStep !== null && (!Object.hasOwn(memos, requestedStep) || readMemo(memos[requestedStep]).kind === "input");

@@ -1,20 +1,20 @@
-/** A step as the function's code asked for it, and the operation that tells the service about it. */
+/** A step as requested by the function's code, and the operation that describes it to the service. */
 
 import type { ServiceOperation, StepOperation } from "../wire/step-operations.ts";
 import type { StepPromise } from "./step-promise.ts";
 
-/** What the code wants done. */
+/** What the code requests. */
 export interface StepRequest {
   /** As written in the function. */
   id: string;
   op: "StepRun" | ServiceOperation;
-  /** What the operation carries as its name, when that is not the id. */
+  /** The name in the operation, if it is not the id. */
   name?: string;
   opts?: Record<string, unknown>;
-  /** For StepRun: what to do, with the input as given or as edited for a rerun. */
+  /** For StepRun: the code to run, with the input as given or as edited for a rerun. */
   run?: (step: { hash: string }, input: unknown[]) => unknown;
   input?: unknown[];
-  /** How a kept result becomes what the code sees. */
+  /** Converts a stored result to the value that the code receives. */
   revive?: (data: unknown) => unknown;
 }
 
@@ -30,7 +30,7 @@ export function describe(step: FoundStep): Described {
   return { id: step.hash, name: step.name ?? step.id, displayName: step.id, userland: { id: step.id, index: step.index } };
 }
 
-/** The operation for a step that the service has to act on: wait, sleep, invoke, or call again to run it. */
+/** The operation of a step that the service handles: wait, sleep, invoke, or call again to run it. */
 export function plannedOperation(step: FoundStep): StepOperation {
   const input = step.op === "StepRun" && step.input?.length ? { input: step.input } : {};
   return { op: step.op === "StepRun" ? "StepPlanned" : step.op, ...describe(step), opts: { ...step.opts, ...input } };

@@ -1,16 +1,16 @@
-/** Steps that are requests of the service: `step.fetch` and `step.ai.infer`. */
+/** Steps whose requests the service makes: `step.fetch` and `step.ai.infer`. */
 
 import type { FetchOptions, InferOptions } from "../functions/ai-tools.ts";
 import type { StepRequest } from "./found-step.ts";
 
-/** What the service keeps of a response. */
+/** A response as the service stores it. */
 export interface KeptResponse {
   status_code: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** Statuses that a Response cannot have a body with. */
+/** Statuses of responses that cannot have a body. */
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
 
 export function fetchRequest(url: string | URL, { method = "GET", headers = {}, body }: FetchOptions = {}): StepRequest {

@@ -1,4 +1,4 @@
-/** Builds the `step` object: each tool turns its arguments into a request for one step. Faults in the arguments throw at the call. */
+/** Builds the `step` object: each tool converts its arguments to a request for one step. Invalid arguments throw at the call. */
 
 import type { Client } from "../client/client.ts";
 import { stepSeed } from "../client/event-seed.ts";
@@ -18,7 +18,7 @@ import { fetchRequest, inferRequest } from "./gateway-requests.ts";
 export interface StepSource {
   client: Client;
   runId: string;
-  /** When the run's event happened: the same in every call. */
+  /** The time of the run's event: the same in every call. */
   eventMs: number;
   sessions: Sessions;
   find: (request: StepRequest) => Promise<unknown>;
@@ -97,7 +97,7 @@ interface InvokeParameters {
   timeout?: number | string | Date;
 }
 
-/** A wait that timed out found nothing. */
+/** A wait that timed out returns null. */
 function received(client: Client, found: unknown): unknown {
   return found && client.validates ? validateReceived(client.schemas, found as ReceivedEvent) : (found ?? null);
 }

@@ -1,6 +1,6 @@
 /**
- * Hands kept results to the code in the order in which the steps once ended, one at a time. Code that races steps then takes
- * the same path in every call, although all results are there from the start.
+ * Returns stored results to the code in the order in which the steps ended, one at a time. Code that races steps then takes
+ * the same path in every call, although all results are available from the start.
  */
 
 export interface Replayed {
@@ -12,10 +12,10 @@ export class ReplayOrder<Step extends Replayed> {
   #stack: readonly string[];
   #handedOut = 0;
   #waiting: Step[] = [];
-  /** A result was handed out and the code has not yet had a chance to act on it. */
+  /** A result was returned and the code has not yet had a chance to act on it. */
   #settling = false;
 
-  /** `stack`: hashed ids in the order of completion; `kept`: all ids there are results for, should the stack lack some. */
+  /** `stack`: hashed ids in the order of completion; `kept`: all ids with results, in case the stack lacks some. */
   constructor(stack: readonly string[], kept: readonly string[]) {
     const listed = new Set(stack);
     this.#stack = [...stack, ...kept.filter((hash) => !listed.has(hash))];
@@ -26,7 +26,7 @@ export class ReplayOrder<Step extends Replayed> {
     return this.#waiting.length > 0;
   }
 
-  /** Results the code has not been given yet, asked for or not. */
+  /** Results that the code has not received yet, requested or not. */
   get isReplaying(): boolean {
     return this.#handedOut < this.#stack.length;
   }
@@ -35,12 +35,12 @@ export class ReplayOrder<Step extends Replayed> {
     this.#waiting.push(step);
   }
 
-  /** Whether this step is next and alone, as in code that awaits one step after the other: no need to look around first. */
+  /** Whether this step is next and alone, as in sequential code: no need to wait for others. */
   isSimplyNext(step: Step): boolean {
     return !this.#settling && this.#waiting.length === 0 && this.#stack[this.#handedOut] === step.hash;
   }
 
-  /** The earliest of those asked for. */
+  /** The earliest of the requested ones. */
   take(): Step | undefined {
     let earliest = 0;
     for (let i = 1; i < this.#waiting.length; i++) if (this.#rank(i) < this.#rank(earliest)) earliest = i;

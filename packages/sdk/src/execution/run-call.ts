@@ -1,4 +1,4 @@
-/** Puts together what a handler is called with, and executes one call of it. */
+/** Builds the context of a handler, and executes one call of it. */
 
 import type { Client } from "../client/client.ts";
 import type { RunContext } from "../client/run-context.ts";
@@ -18,7 +18,7 @@ import { makeStepTools } from "./make-step-tools.ts";
 type PlainContext = FunctionContext<Record<never, never>, false, ReceivedEvent>;
 
 export interface RunCallOptions {
-  /** The planned step to run, or null to find out what comes next. */
+  /** The planned step to run, or null for a discovery. */
   requestedStep: string | null;
   capture?: RunContext["capture"];
 }

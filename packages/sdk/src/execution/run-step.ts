@@ -1,4 +1,4 @@
-/** Runs the body of one step and says what came of it, in the words of the wire. */
+/** Runs the body of one step and returns the outcome as a wire operation. */
 
 import { currentRun, inRunContext, type RunContext } from "../client/run-context.ts";
 import { isFinal, NonRetriableError, retryAfterSeconds } from "../errors.ts";
@@ -8,9 +8,9 @@ import { describe, type FoundStep } from "./found-step.ts";
 
 export interface StepOutcome {
   operation: StepOperation;
-  /** The operation as JSON: written here, because what cannot be written must fail the step and not the answer. */
+  /** The operation as JSON: serialised here, because a value that cannot be serialised must fail the step, not the response. */
   text: string;
-  /** For a failed attempt: whether another one makes sense, and when. */
+  /** For a failed attempt: whether and when it is retried. */
   retry?: { isFinal: boolean; afterSeconds: number | undefined };
 }
 
@@ -29,7 +29,7 @@ export async function runStep(step: FoundStep, call: Pick<RunContext, "runId" | 
     return { operation, text: written(step.id, operation) };
   } catch (thrown) {
     const final = isFinal(thrown);
-    // Which attempt is the last one, the service knows.
+    // Only the service knows which attempt is the last one.
     const operation: StepOperation = {
       op: final ? "StepFailed" : "StepError",
       ...describe(step),
@@ -47,7 +47,7 @@ function since(startedAt: number): { a: number; b: number } {
   return { a: startedAt * NANOSECONDS_PER_MS, b: (Date.now() - startedAt) * NANOSECONDS_PER_MS };
 }
 
-/** Steps stand beside each other, not inside each other: the inner one would be repeated with the outer. */
+/** Steps cannot be nested: the inner one would be repeated with the outer. */
 export function refuseNested(id: string): void {
   const outer = currentRun()?.stepId;
   if (outer !== undefined)

@@ -1,4 +1,4 @@
-/** Waits until code that can go on has gone on: everything that hangs only on settled promises has run. */
+/** Waits until the code has gone as far as it can: everything that depends only on settled promises has run. */
 
 const TURNS = 100;
 
@@ -6,7 +6,7 @@ type Defer = (callback: () => void) => unknown;
 
 const immediate = (globalThis as { setImmediate?: Defer }).setImmediate;
 
-/** Where there is no setImmediate, many turns of the microtask queue: a timer would cost a millisecond per step. */
+/** Without setImmediate, many turns of the microtask queue: a timer would cost a millisecond per step. */
 export function afterTurn(callback: () => void): void {
   if (immediate) immediate(callback);
   else afterMicrotasks(TURNS, callback);

@@ -1,9 +1,9 @@
 /**
- * The promise a step hands to the function's code. It notes who listens, because that tells a `Promise.all` apart from
- * everything else, by what the language prescribes: `Promise.all` looks at a promise's constructor once and calls its `then`
- * once, with a resolver of its own for each promise and the same rejecter for all. `await` only looks at the constructor,
+ * The promise that a step returns to the function's code. It records its listeners, to distinguish a `Promise.all` from
+ * everything else, based on the language specification: `Promise.all` reads a promise's constructor once and calls its `then`
+ * once, with a separate resolver for each promise and the same rejecter for all. `await` only reads the constructor,
  * a race shares the resolver too. Steps of a `Promise.all` need one call when the last has ended; all others need one after
- * each, which is right for everything, so that is what unclear cases get.
+ * each, which is always correct, so unclear cases are treated that way.
  */
 
 type Listener = ((value: never) => unknown) | null | undefined;
@@ -44,7 +44,7 @@ export function createStepPromise(): StepPromise {
   return { promise, listening, resolve, reject };
 }
 
-/** Whether exactly one `Promise.all` listens to all of these, and nobody else to any. */
+/** Whether exactly one `Promise.all` listens to all of these, and nothing else to any. */
 export function areAwaitedTogether(all: readonly Listening[]): boolean {
   const reject = all[0]?.thens[0]?.onRejected;
   if (!reject) return false;

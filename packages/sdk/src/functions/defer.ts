@@ -1,11 +1,11 @@
-/** `defer` of a handler, as types. What it does is in `execution/deferred-calls.ts`. */
+/** `defer` of a handler, as types. The implementation is in `execution/deferred-calls.ts`. */
 
 import type { OpenData } from "../events/event-types.ts";
 import type { EventMeta } from "../events/sessions.ts";
 import type { StandardSchemaV1 } from "../events/standard-schema.ts";
 import type { InletFunction } from "./inlet-function.ts";
 
-/** `Data` is what `defer` gives it. */
+/** `Data` is the data passed to `defer`. */
 export interface DeferredFunction<Result = unknown, Data = OpenData> extends InletFunction<Result, Data> {
   readonly schema: StandardSchemaV1 | undefined;
   readonly isDeferred: true;
@@ -24,7 +24,7 @@ export interface DeferOptions<Called> {
 }
 
 export interface Deferred {
-  /** It is not started after all. */
+  /** Cancels the deferral: the function is not started. */
   abort(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Functions that others defer: `createDefer` makes one, `defer` in a handler notes it, and the service starts it when the run has ended, however
- * it has ended. It runs as a function of its own, with its own steps and retries.
+ * Functions that others defer: `createDefer` creates one, `defer` in a handler schedules it, and the service starts it when the run has ended,
+ * however it ended. It is a separate function with its own steps and retries.
  */
 
 import type { Client } from "../client/client.ts";
@@ -15,7 +15,7 @@ import { createInletFunction, fullId } from "./inlet-function.ts";
 export const DEFERRED_EVENT = "inngest/deferred.schedule";
 
 export interface DeferConfig<Schema extends StandardSchemaV1 | undefined> extends Omit<FlowConfig, "batchEvents"> {
-  /** A Standard Schema of the data that `defer` gives. It has to check without waiting. */
+  /** A Standard Schema of the data passed to `defer`. It must validate synchronously. */
   schema?: Schema;
 }
 
@@ -40,7 +40,7 @@ export function createDefer<Result, Schema extends StandardSchemaV1 | undefined 
   return { ...fn, schema: schema as StandardSchemaV1 | undefined, isDeferred: true };
 }
 
-/** Where the event comes from stands beside its data, not in it. */
+/** The origin of the event is stored next to its data, not in it. */
 function deferContext(context: FunctionContext<Record<never, never>, false, ReceivedEvent>): DeferContext<unknown> {
   const { _inngest, ...data } = context.event.data;
   const { parent_fn_slug: fnSlug = "", parent_run_id: runId = "" } = (_inngest ?? {}) as Record<string, string>;

@@ -1,39 +1,39 @@
-/** How a function is to be run: what `createFunction` takes beside its trigger and handler. Durations are milliseconds or texts such as "1h30m". */
+/** The configuration of a function: the first argument of `createFunction`. Durations are milliseconds or strings such as "1h30m". */
 
 export type Duration = number | string;
 
-/** An expression over `event`, in CEL: `event.data.customerId`. */
+/** A CEL expression over `event`: `event.data.customerId`. */
 export type Expression = string;
 
 export interface ConcurrencyLimit {
-  /** Steps running at the same time. */
+  /** Limits concurrent steps. */
   limit: number;
   key?: Expression | undefined;
   scope?: "fn" | "env" | "account" | undefined;
 }
 
-/** Runs and steps limited apart: a run keeps its place from its first call to its end, asleep or not. */
+/** Separate limits for runs and steps: a run holds its slot from its first call to its end, even while it sleeps. */
 export interface RunConcurrency {
-  /** Runs at the same time, for each value of the key if there is one. */
+  /** Limits concurrent runs, for each value of the key if there is one. */
   fn: readonly [{ limit: number; key?: Expression | undefined }];
-  /** Steps running at the same time. */
+  /** Limits concurrent steps. */
   step?: readonly ConcurrencyLimit[] | undefined;
 }
 
 export interface CancelOn<Name extends string = string> {
   event: Name;
-  /** Over `event` (the one that started the run) and `async` (the one that arrives). */
+  /** An expression over `event` (the event that started the run) and `async` (the event that arrives). */
   if?: Expression | undefined;
-  /** A path both events must agree in, such as "data.orderId". */
+  /** A path at which both events must have the same value, such as "data.orderId". */
   match?: string | undefined;
   timeout?: Duration | undefined;
 }
 
 export interface FlowConfig {
   id: string;
-  /** For people; default: the id. */
+  /** Display name; default: the id. */
   name?: string | undefined;
-  /** Attempts after the first, per step; 0 to 20, default 4. */
+  /** Retries after the first attempt, per step; 0 to 20, default 4. */
   retries?: number | undefined;
   concurrency?:
     | number
@@ -44,18 +44,18 @@ export interface FlowConfig {
     | undefined;
   /** Delays runs beyond the limit. */
   throttle?: { limit: number; period: Duration; burst?: number | undefined; key?: Expression | undefined } | undefined;
-  /** Drops runs beyond the limit. Starts are evenly spaced; `burst` more than one may come at once, a tenth of the limit unless given. */
+  /** Drops runs beyond the limit. Starts are evenly spaced; `burst` more than one may start at once, by default a tenth of the limit. */
   rateLimit?: { limit: number; period: Duration; burst?: number | undefined; key?: Expression | undefined } | undefined;
-  /** Runs once events have stopped coming for a while, with the last of them. */
+  /** Starts one run with the last event, once no event has arrived for the period. */
   debounce?: { period: Duration; key?: Expression | undefined; timeout?: Duration | undefined } | undefined;
-  /** One run for many events. */
+  /** Starts one run for several events. */
   batchEvents?: { maxSize: number; timeout: Duration; key?: Expression | undefined; if?: Expression | undefined } | undefined;
-  /** Seconds by which a run goes before, or after, others. */
+  /** Seconds by which a run moves ahead of others, or behind them. */
   priority?: { run: Expression } | undefined;
-  /** One run at a time. */
+  /** Allows one run at a time. */
   singleton?: { key?: Expression | undefined; mode: "skip" | "cancel" } | undefined;
   /**
-   * Runs of one key start in the order in which their events were accepted, one at a time. After a run that failed, the next one
+   * Starts the runs of one key in the order in which their events were accepted, one at a time. After a failed run, the next one
    * starts (`continue`, the default), or all wait until it is rerun or released (`hold`).
    */
   ordering?: { key: Expression; onFailure?: "continue" | "hold" | undefined } | undefined;
@@ -68,7 +68,7 @@ export interface FlowConfig {
 const RETRIES_MAX = 20;
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** Faults are found where the function is written, not at the first sync. */
+/** Reports faults where the function is created, not at the first sync. */
 export function checkConfig({ id, retries }: FlowConfig): void {
   checkId(id, "function");
   if (retries !== undefined && (!Number.isInteger(retries) || retries < 0 || retries > RETRIES_MAX)) {
@@ -76,7 +76,7 @@ export function checkConfig({ id, retries }: FlowConfig): void {
   }
 }
 
-/** Ids travel in URLs and expressions. */
+/** Ids are used in URLs and expressions. */
 export function checkId(id: string, what: "app" | "function"): void {
   if (typeof id === "string" && ID.test(id)) return;
   throw new TypeError(

@@ -1,4 +1,4 @@
-/** A function as `createFunction` makes it: what to run, when, and how. `serve` and the test kit take it from here. */
+/** A function as created by `createFunction`: its handler, triggers and configuration. Used by `serve` and the test kit. */
 
 import type { Client } from "../client/client.ts";
 import type { ReceivedEvent } from "../events/event-types.ts";
@@ -6,23 +6,23 @@ import { checkConfig, type FlowConfig } from "./function-config.ts";
 
 export type PlainTrigger = { event: string; if?: string | undefined } | { cron: string };
 
-/** Handlers differ in the events they take; whoever calls one has checked that it gets the right ones. */
+/** Handlers have different event types; callers check that a handler receives the right ones. */
 export type PlainHandler = (context: never) => unknown;
 
-/** `Result` is what the handler returns, `Data` what its event carries: `step.invoke` reads both. */
+/** `Result` is the type of the handler's return value, `Data` that of its event's data: `step.invoke` uses both. */
 export interface InletFunction<Result = unknown, Data = unknown> {
   readonly id: string;
   readonly client: Client;
   readonly config: FlowConfig;
   readonly triggers: readonly PlainTrigger[];
   readonly handler: PlainHandler;
-  /** Runs as a function of its own when this one has failed. */
+  /** Runs as a separate function when this one has failed. */
   readonly onFailure: PlainHandler | undefined;
   /** Types only: never set. */
   readonly types?: { result: Result; data: Data };
 }
 
-/** What an onFailure handler receives as its event. */
+/** The event of an onFailure handler. */
 export type FailureEvent<Event = ReceivedEvent> = ReceivedEvent<
   "inngest/function.failed",
   {
@@ -65,7 +65,7 @@ export function fullId({ id, client }: Pick<InletFunction, "id" | "client">): st
 
 export const FAILURE_SUFFIX = "-failure";
 
-/** The second function that an `onFailure` makes. */
+/** The second function that `onFailure` creates. */
 export function failureFunction(fn: InletFunction): InletFunction | undefined {
   if (!fn.onFailure) return undefined;
   return createInletFunction({

@@ -1,4 +1,4 @@
-/** What the service is told about each function when the app syncs. */
+/** The registration of each function, sent to the service when the app syncs. */
 
 import { durationText } from "../duration.ts";
 import type { CancelOn, Duration, FlowConfig } from "./function-config.ts";
@@ -6,13 +6,13 @@ import { failureFunction, fullId, type InletFunction, type PlainTrigger } from "
 
 type Json = Record<string, unknown>;
 
-/** The entries of a function: its own and, with an onFailure, that of its second function. */
+/** The entries of a function: its own and, with `onFailure`, that of its second function. */
 export function registrationOf(fn: InletFunction, appUrl: string): Json[] {
   const failure = failureFunction(fn);
   return [entryOf(fn, appUrl), ...(failure ? [entryOf(failure, appUrl)] : [])];
 }
 
-/** A path both events of a wait or a cancellation must agree in, as an expression. */
+/** A path at which both events of a wait or a cancellation must have the same value, as an expression. */
 export function matchExpression(path: string): string {
   return `event.${path} == async.${path}`;
 }
@@ -37,7 +37,7 @@ function triggerEntry(trigger: PlainTrigger): Json {
   return { event: trigger.event, ...(trigger.if ? { expression: trigger.if } : {}) };
 }
 
-/** Only what was set is sent: the service has its own defaults. */
+/** Only configured values are sent: the service has its own defaults. */
 function flowEntry(config: FlowConfig): Json {
   const { concurrency, throttle, rateLimit, debounce, batchEvents, timeouts } = config;
   return withoutUndefined({

@@ -1,4 +1,4 @@
-/** The `step` object of a handler, as types. What it does is in `execution/`. */
+/** The `step` object of a handler, as types. The implementation is in `execution/`. */
 
 import type { EventNamed, KnownName, SendableEvent } from "../events/event-types.ts";
 import type { Jsonified, StepResult } from "../events/jsonified.ts";
@@ -11,25 +11,25 @@ import type { InletFunction } from "./inlet-function.ts";
 
 export interface WaitOptions<Wanted extends string> {
   event: Wanted;
-  /** How long to wait; afterwards the step's result is null. */
+  /** How long to wait. After that, the result of the step is null. */
   timeout: Duration | Date;
-  /** Over `event` (the one that started the run) and `async` (the one that arrives). */
+  /** An expression over `event` (the event that started the run) and `async` (the event that arrives). */
   if?: Expression | undefined;
-  /** A path both events must agree in, such as "data.orderId". */
+  /** A path at which both events must have the same value, such as "data.orderId". */
   match?: string | undefined;
 }
 
 export interface SignalOptions {
   /** One run waits for a signal at a time. */
   signal: string;
-  /** How long to wait; afterwards the step's result is null. */
+  /** How long to wait. After that, the result of the step is null. */
   timeout: Duration | Date;
-  /** When another run waits for it: this run fails (the default), or takes its place, and the other one's wait ends with its time. */
+  /** If another run waits for the signal: this run fails (the default), or replaces the other run, whose wait then ends with its timeout. */
   onConflict?: "fail" | "replace" | undefined;
 }
 
 export interface InvokeOptions<Called> {
-  /** A function, or `<app id>-<function id>` of one that lives elsewhere. */
+  /** A function, or `<app id>-<function id>` for a function of another app. */
   function: Called;
   data?: Called extends InletFunction<unknown, infer Data> ? Data : Record<string, unknown>;
   /** Becomes the `user` of the invoked function's event. */
@@ -42,33 +42,33 @@ export interface InvokeOptions<Called> {
 }
 
 /**
- * Each call is one step: its result is kept, and when the function is run again the step is not. An id names a step within
- * the function; the same id used again, in a loop say, gets a number.
+ * Each call is one step. Its result is stored, and the step does not run again when the function is called again. An id identifies a
+ * step within the function; a repeated id, for example in a loop, gets a number.
  */
 export interface StepTools<Schemas, Checked> {
-  /** Runs code once and keeps what it returns, as JSON. A throw is retried; the last one arrives as a StepError. */
+  /** Runs code once and stores its return value as JSON. An error is retried; the last one is thrown as a StepError. */
   run<Args extends unknown[], Result>(id: string, body: (...args: Args) => Result, ...args: Args): Promise<StepResult<Awaited<Result>>>;
-  /** Sends events, once, however often the step is tried. */
+  /** Sends events once, even if the step is retried. */
   sendEvent(id: string, events: SendableEvent<Schemas> | readonly SendableEvent<Schemas>[]): Promise<{ ids: string[] }>;
   sleep(id: string, duration: Duration): Promise<void>;
   sleepUntil(id: string, instant: Date | string | number): Promise<void>;
-  /** The next event of that name, or null when none came in time. */
+  /** Returns the next event of that name, or null on timeout. */
   waitForEvent<Wanted extends KnownName<Schemas>>(
     id: string,
     options: WaitOptions<Wanted>,
   ): Promise<EventNamed<Schemas, Checked, Wanted> | null>;
-  /** What is sent with the signal, or null when it did not come in time. */
+  /** Returns the signal with its data, or null on timeout. */
   waitForSignal<Data = Jsonified<unknown>>(id: string, options: SignalOptions): Promise<{ signal: string; data: Data } | null>;
-  /** Resumes the run that waits for the signal. Its id, or null when none does. */
+  /** Resumes the run that waits for the signal. Returns its id, or null if none does. */
   sendSignal(id: string, signal: SentSignal): Promise<{ runId: string | null }>;
-  /** The service makes the request and keeps the response, whatever its status. No response at all is tried again. */
+  /** The service makes the request and stores the response, whatever its status. A request without a response is retried. */
   fetch(url: string | URL, options?: FetchOptions): Promise<Response>;
   readonly ai: AiTools;
   readonly realtime: {
-    /** Publishes once, however often the function is called again. */
+    /** Publishes once, even if the function is called again. */
     publish(id: string, topic: RealtimeTopic, data: unknown): Promise<void>;
   };
-  /** Runs another function and waits for what it returns. */
+  /** Runs another function and returns its result. */
   invoke<Called extends string | InletFunction>(
     id: string,
     options: InvokeOptions<Called>,

@@ -1,19 +1,19 @@
-/** A request and an answer without a framework: adapters turn theirs into these. */
+/** Framework-independent requests and responses: adapters convert theirs to these. */
 
 import { SDK_NAME } from "../version.ts";
 import { ASK_AFTER_LAST, HEADER } from "../wire/headers.ts";
 
-/** More than the service ever sends at once: beyond 4 MiB it has the SDK fetch the rest. */
+/** More than the service ever sends at once: beyond 4 MiB, the SDK fetches the rest. */
 export const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Bytes as they came, or what a framework has made of them. */
+/** The bytes as received, or the value parsed by a framework. */
 export type AppBody = Uint8Array | { parsed: unknown } | "too-large";
 
 export interface AppRequest {
   method: string;
   /** Path and query, or a whole URL. */
   url: string;
-  /** Scheme and host as the client named them, where known. */
+  /** Scheme and host as named by the client, if known. */
   origin: () => string | undefined;
   header: (name: string) => string | null | undefined;
   body: () => AppBody | Promise<AppBody>;
@@ -34,7 +34,7 @@ export function jsonAnswer(status: number, body: string, headers?: Record<string
   };
 }
 
-/** An error of the endpoint itself, in the form all of Inlet uses. */
+/** An error of the endpoint itself, in the common form of Inlet's errors. */
 export function errorAnswer(status: number, code: string, error: string, headers?: Record<string, string>): AppAnswer {
   return jsonAnswer(status, JSON.stringify({ error, code, status }), headers);
 }

@@ -1,4 +1,4 @@
-/** Requests to the service that carry the signing key's proof; while keys are rotated, the previous one is tried too. */
+/** Requests to the service, authenticated with the signing key; during rotation, the previous one is tried too. */
 
 import type { Settings } from "../client/settings.ts";
 import { SDK_NAME } from "../version.ts";

@@ -1,4 +1,4 @@
-/** POST: runs the function a call names, and puts what came of it into the words and statuses of the wire. */
+/** POST: runs the function that a call names, and converts the result to the wire protocol. */
 
 import { isFinal, NonRetriableError, retryAfterSeconds } from "../errors.ts";
 import type { Outcome } from "../execution/execute-call.ts";
@@ -11,9 +11,9 @@ import { type AppAnswer, errorAnswer, jsonAnswer } from "./app-request.ts";
 import { fetchRunState } from "./fetch-run-state.ts";
 import type { ServedApp } from "./served-app.ts";
 
-/** The `stepId` of a call that is for no step in particular. */
+/** The `stepId` of a call for no particular step. */
 const DISCOVERY = "step";
-/** Stands for the function itself where operations are told. */
+/** Identifies the function itself in operations. */
 const FUNCTION_STEP = hashStepId("complete");
 
 export async function callFunction(app: ServedApp, query: URLSearchParams, parsed: unknown): Promise<AppAnswer> {
@@ -31,7 +31,7 @@ export async function callFunction(app: ServedApp, query: URLSearchParams, parse
 function functionMissing({ byId, client }: ServedApp, id: string | null): AppAnswer {
   if (id === null) return errorAnswer(400, "function_id_missing", "The query parameter fnId is missing");
   const known = [...byId.keys()].join(", ") || "none";
-  // An older version of the app may be answering while a newer one has registered the function.
+  // An older version of the app may respond while a newer one has registered the function.
   return errorAnswer(404, "function_not_found", `App "${client.id}" has no function "${id}". It has: ${known}`, {
     [HEADER.noRetry]: "false",
   });
@@ -47,7 +47,7 @@ function answerFor(outcome: Outcome, body: CallBody): AppAnswer {
     case "planned":
       return jsonAnswer(206, JSON.stringify([...outcome.operations, ...deferred]), askAgain(outcome.askAfterEach));
     case "ran":
-      // A step of a race does not know about it; the service does, and is told what it was told before.
+      // A step of a race does not know that it is one; the service does, and receives the same version as before.
       return jsonAnswer(206, `[${[outcome.step.text, ...deferred.map((one) => JSON.stringify(one))].join()}]`, {
         ...askAgain(body.version === ASK_AFTER_EACH),
         ...(outcome.step.retry && retryHeaders(outcome.step.retry)),
@@ -61,7 +61,7 @@ function askAgain(afterEach: boolean): Record<string, string> {
   return { [HEADER.requestVersion]: String(afterEach ? ASK_AFTER_EACH : ASK_AFTER_LAST) };
 }
 
-/** What the run deferred can only be told among operations: its end is then one of them. */
+/** Deferred functions can only be sent as operations: the end of the function is then one of them. */
 function returned(data: unknown, deferred: Outcome["deferred"]): AppAnswer {
   try {
     if (deferred.length === 0) return jsonAnswer(200, JSON.stringify(data) ?? "null");

@@ -1,4 +1,4 @@
-/** For runs whose events and steps are too large for a call: fetches them from the service. */
+/** Fetches events and steps from the service, for runs whose state is too large for a call. */
 
 import type { Settings } from "../client/settings.ts";
 import type { ReceivedEvent } from "../events/event-types.ts";

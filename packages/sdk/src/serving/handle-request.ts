@@ -1,4 +1,4 @@
-/** The endpoint of an app: GET tells about it, PUT registers it with the service, POST runs a function. */
+/** The endpoint of an app: GET describes it, PUT registers it with the service, POST runs a function. */
 
 import { canonicalJson } from "../wire/canonical-json.ts";
 import { HEADER } from "../wire/headers.ts";
@@ -9,13 +9,13 @@ import { introspect } from "./introspect.ts";
 import { register } from "./register.ts";
 import type { ServedApp } from "./served-app.ts";
 
-/** The service tries again: what is wrong can be put right on this side. */
+/** The service retries: the error can be fixed on this side. */
 const RETRY = { [HEADER.noRetry]: "false" };
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
 
-/** Never throws: what goes wrong unexpectedly becomes a 500 that the service retries. */
+/** Never throws: an unexpected error becomes a 500 that the service retries. */
 export async function handleRequest(app: ServedApp, request: AppRequest): Promise<AppAnswer> {
   try {
     return await answerTo(app, request);
@@ -36,7 +36,7 @@ async function answerTo(app: ServedApp, request: AppRequest): Promise<AppAnswer>
   }
   const refusal = app.settings.isDev ? null : await signatureFault(app, request, body);
   if (method === "GET") return introspect(app, { isTrusted: refusal === null });
-  // A fixed address leaves nothing to forge: such an app may be synced by anyone, with a plain `curl -X PUT`.
+  // With a fixed URL there is nothing to forge: anyone may sync such an app, with a plain `curl -X PUT`.
   if (refusal && !(method === "PUT" && app.serveOrigin)) return refusal;
   const parsed = parse(body);
   if (!parsed.ok) return errorAnswer(400, "body_invalid", parsed.reason);

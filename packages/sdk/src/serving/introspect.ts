@@ -1,4 +1,4 @@
-/** GET: what this endpoint is, for people and for the service's discovery. Never a secret; the functions' names only to those who may know. */
+/** GET: describes this endpoint, for people and for the service's discovery. Never contains a secret; function names require authentication. */
 
 import { SDK_NAME } from "../version.ts";
 import { type AppAnswer, jsonAnswer } from "./app-request.ts";

@@ -1,16 +1,16 @@
-/** Node's requests and responses, and those of frameworks built on them. Described by shape: no types of Node or a framework needed. */
+/** Node's requests and responses, and those of frameworks built on them. Described structurally: needs no types of Node or a framework. */
 
 import { type AppAnswer, type AppBody, type AppRequest, BODY_BYTES_MAX } from "./app-request.ts";
 
 export interface NodeRequest {
   method?: string | undefined;
   url?: string | undefined;
-  /** Express: the URL before a router cut its own path off. */
+  /** Express: the URL before a router removed its own path. */
   originalUrl?: string | undefined;
   headers: Record<string, string | string[] | undefined>;
-  /** What a body parser made of the body. */
+  /** The result of a body parser. */
   body?: unknown;
-  /** The bytes, where a framework keeps them beside the parsed body. */
+  /** The bytes, if a framework keeps them next to the parsed body. */
   rawBody?: unknown;
   /** Whether the whole request has been received. */
   complete?: boolean | undefined;
@@ -51,7 +51,7 @@ function bodyOf(request: NodeRequest): AppBody | Promise<AppBody> {
   return { parsed: body };
 }
 
-/** A body that is too large is left unread; the connection ends with the answer. */
+/** A body that is too large is not read; the connection ends with the response. */
 function readStream(request: NodeRequest): Promise<AppBody> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
@@ -63,7 +63,7 @@ function readStream(request: NodeRequest): Promise<AppBody> {
     });
     request.on("end", () => resolve(joined(chunks, size)));
     request.on("error", reject);
-    // Comes after every request; only before its end does it mean something.
+    // Emitted after every request; only meaningful before its end.
     request.on("close", () => request.complete === false && reject(new Error("The request was broken off")));
   });
 }
@@ -79,7 +79,7 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return whole;
 }
 
-/** As a proxy in front says, else as the connection is. */
+/** As reported by a proxy, otherwise that of the connection. */
 function originOf({ headers, socket }: NodeRequest): string | undefined {
   const host = first(headers["x-forwarded-host"]) ?? first(headers.host) ?? first(headers[":authority"]);
   const scheme = first(headers["x-forwarded-proto"])?.split(",")[0]?.trim() ?? (socket && "encrypted" in socket ? "https" : "http");

@@ -1,4 +1,4 @@
-/** PUT: tells the service which functions this app has, and reports how that went. */
+/** PUT: registers this app's functions with the service, and reports the result. */
 
 import { registrationOf } from "../functions/registration.ts";
 import { SDK_NAME } from "../version.ts";
@@ -58,8 +58,8 @@ function report(app: ServedApp, url: string, { status, text }: { status: number;
 }
 
 /**
- * The address to register. Settings win; else the one the service says it used, else the one of this request.
- * What an unsigned request says is not believed: it could send the app's calls, and so its events, elsewhere.
+ * The URL to register: the configured one, otherwise the one that the service says it used, otherwise that of this request.
+ * Unsigned requests are not trusted: they could redirect the app's calls, and so its events.
  */
 function appUrl({ serveOrigin, servePath }: ServedApp, request: AppRequest, body: unknown): string | undefined {
   const said = typeof body === "object" && body !== null && "url" in body ? body.url : undefined;

@@ -1,4 +1,4 @@
-/** What one endpoint serves: a client and its functions, found by the names the service calls them. */
+/** What one endpoint serves: a client and its functions, by the names that the service uses. */
 
 import type { Client } from "../client/client.ts";
 import type { Settings } from "../client/settings.ts";
@@ -8,9 +8,9 @@ export interface ServeOptions {
   client: Client;
   // biome-ignore lint/suspicious/noExplicitAny: functions of any result and data
   functions: readonly InletFunction<any, any>[];
-  /** The path under which the service reaches this endpoint, where it differs from the request's. */
+  /** The path at which the service reaches this endpoint, if it differs from that of the request. */
   servePath?: string | undefined;
-  /** Scheme and host under which the service reaches this endpoint, such as https://shop.example. */
+  /** Scheme and host at which the service reaches this endpoint, such as https://shop.example. */
   serveOrigin?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export function createServedApp({ client, functions, servePath, serveOrigin }: S
   for (const fn of functions) {
     for (const each of [fn, failureFunction(fn)]) {
       if (!each) continue;
-      // The app that serves a function names it, should it have been made with another client.
+      // The serving app determines the name, even if the function was created with another client.
       const id = fullId({ id: each.id, client });
       if (byId.has(id)) throw new TypeError(`Two functions have the id "${each.id}"`);
       byId.set(id, each);

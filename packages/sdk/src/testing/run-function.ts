@@ -1,5 +1,5 @@
 /**
- * A run from its event to its end, as the service would drive it: discovery, then each step, then discovery again. Time is
+ * Runs a function from its event to its end, as the service would: discovery, then each step, then discovery again. Time is
  * skipped: a sleep ends, and a wait times out, when nothing else is left to do, the shortest first.
  */
 
@@ -23,25 +23,25 @@ export interface RunFunctionOptions<Data> {
   event?: GivenEvent<Data>;
   /** Instead of one event: a batch. */
   events?: readonly GivenEvent<Data>[];
-  /** By step id: what the step comes to, or a function that says so (or throws) from the step's input. Steps of `run` that are not named here run for real. */
+  /** Mocks by step id: the result of the step, or a function of the step's input that returns it (or throws). `run` steps without a mock execute. */
   steps?: Readonly<Record<string, StepMock>>;
-  /** Attempts after the first, per step and of the function; default 0. */
+  /** Retries after the first attempt, per step and of the function; default 0. */
   retries?: number;
   runId?: string;
 }
 
 export interface FunctionRun<Result> {
-  /** What the function returned, as JSON keeps it. */
+  /** The return value of the function, after JSON serialisation. */
   result: StepResult<Result> | undefined;
-  /** What it threw. */
+  /** The error that it threw. */
   error: Error | undefined;
   /** The steps in the order in which they ended. */
   steps: RanStep[];
-  /** Every event the function sent, in order; none went to a service. */
+  /** Every event that the function sent, in order; none is sent to a service. */
   sent: EventPayload[];
-  /** Every signal the function sent, in order; none went to a service. */
+  /** Every signal that the function sent, in order; none is sent to a service. */
   signals: SentSignal[];
-  /** Every realtime message the function published, in order; none went to a service. */
+  /** Every realtime message that the function published, in order; none is sent to a service. */
   published: PublishedMessage[];
   /** Every function that was deferred and not aborted, in order; none is started. */
   deferred: DeferredCall[];
@@ -102,14 +102,14 @@ function firstBody(
     attempt: 0,
     maxAttempts: retries + 1,
     stack: [],
-    // Every step is announced first, so that the mocks get their say.
+    // Every step is reported first, so that mocks apply.
     disableImmediateExecution: true,
     version: undefined,
     useApi: false,
   };
 }
 
-/** Work goes before time: only when nothing else is open does the shortest sleep end. */
+/** Work before time: the shortest sleep ends only when nothing else is open. */
 function nextToSettle(operations: readonly StepOperation[], mocks: Readonly<Record<string, StepMock>>): StepOperation[] {
   const timed = operations.map((operation) => ({ operation, leftMs: timeLeftMs(operation, mocks) }));
   const work = timed.filter(({ leftMs }) => leftMs === undefined).map(({ operation }) => operation);

@@ -1,4 +1,4 @@
-/** What one step of a test run comes to: by its mock, by running it, or by letting time pass. */
+/** The outcome of one step of a test run: from its mock, by running it, or by letting time pass. */
 
 import type { RunContext } from "../client/run-context.ts";
 import { durationMs } from "../duration.ts";
@@ -27,14 +27,14 @@ export type StepKind =
 export interface RanStep {
   id: string;
   kind: StepKind;
-  /** Whether a mock stood in for it. */
+  /** Whether a mock was used. */
   mocked: boolean;
   data?: unknown;
   error?: Error;
 }
 
 export interface SettledStep {
-  /** As the service would keep it. */
+  /** As the service would store it. */
   memo: unknown;
   ran: RanStep;
 }
@@ -45,7 +45,7 @@ interface Settling {
   capture: RunContext["capture"];
 }
 
-/** How long until time alone ends this step; undefined when it does not. */
+/** How long until time alone ends this step; undefined if it does not. */
 export function timeLeftMs({ op, name, displayName, opts }: StepOperation, mocks: Settling["mocks"]): number | undefined {
   if (op === "Sleep") return Number.isNaN(Date.parse(name)) ? durationMs(name) : Date.parse(name) - Date.now();
   return (op === "WaitForEvent" || op === "WaitForSignal") && mocks[displayName] === null ? durationMs(String(opts?.timeout)) : undefined;
@@ -61,7 +61,7 @@ export async function settleStep(fn: InletFunction, body: CallBody, operation: S
   throw new Error(`Step "${id}" (${kind}) needs a mock: steps: { "${id}": … } with ${example}`);
 }
 
-/** What a mock stands for, where a step cannot be taken without the service. */
+/** Describes the mock that a step needs, if it cannot run without the service. */
 const EXAMPLES: Readonly<Partial<Record<StepKind, string>>> = {
   invoke: "what the function returns",
   waitForEvent: "an event, or null for none in time",
@@ -80,7 +80,7 @@ async function settleByMock(operation: StepOperation, kind: RanStep["kind"], moc
   }
 }
 
-/** As the service would keep it. */
+/** As the service would store it. */
 function memoOf(kind: StepKind, data: unknown): unknown {
   if (kind === "waitForEvent" || data === null) return data;
   if (kind !== "fetch") return { data };
@@ -129,7 +129,7 @@ function kindOf({ op, opts }: StepOperation): StepKind {
   return KINDS[op] ?? RUN_KINDS[String(opts?.type)] ?? "run";
 }
 
-/** What a mock is called with: the arguments of a run, the data of an invocation, the name a wait is for, a request. */
+/** The argument of a mock: the arguments of a run, the data of an invocation, the name of a wait, a request. */
 function inputOf({ op, name, opts }: StepOperation): unknown[] {
   if (op === "InvokeFunction") return [(opts?.payload as { data?: unknown } | undefined)?.data];
   if (op === "WaitForEvent" || op === "WaitForSignal") return [name];

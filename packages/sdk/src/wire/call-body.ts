@@ -1,4 +1,4 @@
-/** The body of a call: checked where the SDK relies on it, taken as it is elsewhere. */
+/** The body of a call: validated where the SDK relies on it, unchecked elsewhere. */
 
 import type { ReceivedEvent } from "../events/event-types.ts";
 import type { StepMemos } from "./step-operations.ts";
@@ -12,15 +12,15 @@ export interface CallBody {
   maxAttempts: number;
   stack: string[];
   disableImmediateExecution: boolean;
-  /** The request version of the run's last answer, as the service remembers it. */
+  /** The request version of the run's last response, as stored by the service. */
   version: number | undefined;
-  /** Events and steps were too large to send along: they have to be fetched. */
+  /** Events and steps were too large to include: they have to be fetched. */
   useApi: boolean;
 }
 
 type Json = Record<string, unknown>;
 
-/** The body, or a sentence on what is wrong with it. */
+/** The body, or a sentence that describes its fault. */
 export function readCallBody(body: unknown): CallBody | string {
   if (!isObject(body)) return "the body is not a JSON object";
   const { ctx, steps } = body;

@@ -1,4 +1,4 @@
-/** JSON in the one form of RFC 8785 (JCS), to check a signature when a framework has parsed the body and thrown the bytes away. */
+/** Canonical JSON (RFC 8785, JCS), to verify a signature when a framework has parsed the body and discarded the bytes. */
 
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
@@ -6,7 +6,7 @@ export function canonicalJson(value: unknown): string {
   const object = value as Record<string, unknown>;
   const members = Object.keys(object)
     .filter((key) => object[key] !== undefined)
-    // By UTF-16 code units, as the RFC says; that is how JavaScript compares texts.
+    // By UTF-16 code units, as the RFC requires, which is how JavaScript compares strings.
     .sort((a, b) => (a < b ? -1 : 1))
     .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key])}`);
   return `{${members.join(",")}}`;

@@ -1,4 +1,4 @@
-/** Headers between the SDK and the service, in lower case as every runtime hands them out. */
+/** Headers between the SDK and the service, in lower case, as every runtime provides them. */
 
 export const HEADER = {
   sdk: "x-service-sdk",
@@ -16,7 +16,7 @@ export const HEADER = {
 } as const;
 
 /**
- * The request version an answer carries says when the service calls again while parallel steps are under way:
+ * The request version of a response determines when the service calls again while parallel steps are in progress:
  * 2, once the last of them has ended; 1, after each.
  */
 export const ASK_AFTER_LAST = 2;

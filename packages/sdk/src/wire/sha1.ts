@@ -1,12 +1,12 @@
 /**
- * SHA-1 of a text, at once: WebCrypto only offers it as a promise, and a step's id is needed before the function goes on.
- * It names steps, nothing more: no secret depends on it.
+ * Synchronous SHA-1 of a string: WebCrypto only offers an asynchronous one, and a step's id is needed before the function continues.
+ * It only names steps: no secret depends on it.
  */
 
 const CACHED_MAX = 2_000;
 const hexById = new Map<string, string>();
 
-/** The name of a step on the wire. Functions use the same few ids over and over, so they are remembered. */
+/** The id of a step in the wire protocol. Functions use the same few ids repeatedly, so they are cached. */
 export function hashStepId(id: string): string {
   const known = hexById.get(id);
   if (known !== undefined) return known;

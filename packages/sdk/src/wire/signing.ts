@@ -1,5 +1,5 @@
 /**
- * Signatures of calls, and how the SDK signs on to the service. With WebCrypto, which runs everywhere.
+ * Signatures of calls, and authentication to the service. With WebCrypto, which is available everywhere.
  *
  *   x-service-signature: t=<unix seconds>&s=<hex of HMAC-SHA256(key text without prefix, body bytes + decimal t)>
  *   authorization:       Bearer <prefix><hex of SHA-256(key decoded from hex)>
@@ -11,14 +11,14 @@ const encoder = new TextEncoder();
 
 type ImportedKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** Imported once per key: it costs more than a signature. */
+/** Imported once per key: importing costs more than a signature. */
 const importedKeys = new Map<string, Promise<ImportedKey>>();
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 type SignatureVerdict = { ok: true } | { ok: false; reason: string };
 
-/** Whether one of the keys signed these bytes within the last five minutes, or the next five: clocks differ. */
+/** Whether one of the keys signed these bytes, at a time within five minutes of now in either direction: clocks differ. */
 export async function verifySignature(
   header: string | null | undefined,
   body: Uint8Array,
@@ -41,14 +41,14 @@ async function isSignedWith(key: string, signature: string, body: Uint8Array, se
   return crypto.subtle.verify("HMAC", await importedKey(key), bytesOfHex(signature), joined(body, encoder.encode(seconds)));
 }
 
-/** What the service sends: for the test kit of servers, and for our own tests. */
+/** The signature that the service sends: for the test kit of servers, and for our own tests. */
 export async function signBody(body: Uint8Array, key: string, nowMs: number = Date.now()): Promise<string> {
   const seconds = String(Math.floor(nowMs / 1_000));
   const signature = await crypto.subtle.sign("HMAC", await importedKey(key), joined(body, encoder.encode(seconds)));
   return `t=${seconds}&s=${hexOf(new Uint8Array(signature))}`;
 }
 
-/** The bearer token for a signing key: proves to know it without sending it. */
+/** The bearer token of a signing key: proves knowledge of it without sending it. */
 export async function bearerToken(key: string): Promise<string> {
   const prefix = PREFIX.exec(key)?.[0] ?? "";
   const hex = key.slice(prefix.length);

@@ -1,4 +1,4 @@
-/** What a call may answer with while the function is not finished: one operation per step the service has to act on. */
+/** The response of a call while the function is not finished: one operation per step that the service has to handle. */
 
 import type { WireError } from "./wire-error.ts";
 
@@ -9,7 +9,7 @@ interface OperationBase {
   name: string;
   displayName: string;
   opts?: Record<string, unknown>;
-  /** The id as the function wrote it, and which use of that id this is. */
+  /** The id as written in the function, and its use count. */
   userland: { id: string; index: number };
 }
 
@@ -23,13 +23,13 @@ export type StepOperation =
   | (OperationBase & Timing & { op: "StepError" | "StepFailed"; error: WireError })
   | (OperationBase & { op: "StepPlanned" | ServiceOperation });
 
-/** A function to start when the run has ended, or not to start after all. */
+/** A function to start when the run has ended, or an aborted one. */
 export type DeferOperation = OperationBase & { op: "DeferAdd" | "DeferAbort" };
 
-/** Steps that the service takes. */
+/** Steps that the service handles. */
 export type ServiceOperation = "Sleep" | "WaitForEvent" | "WaitForSignal" | "InvokeFunction" | "Gateway" | "AIGateway";
 
-/** What the service keeps of steps that ended, by hashed id: the shapes of the wire, told apart by `readMemo`. */
+/** The stored results of ended steps, by hashed id, in their wire forms; `readMemo` distinguishes them. */
 export type StepMemos = Readonly<Record<string, unknown>>;
 
 /** One step's outcome as the function's code will see it. */
@@ -37,7 +37,7 @@ export type Memo = { kind: "data"; data: unknown } | { kind: "error"; error: Wir
 
 const WRAPPERS = new Set(["data", "error", "input", "type"]);
 
-/** `{data}`, `{error}` and `{input}` are wrappers only when they stand alone: a whole event also has a `data`. */
+/** `{data}`, `{error}` and `{input}` are wrappers only if they have no other fields: a whole event also has a `data`. */
 export function readMemo(value: unknown): Memo {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return { kind: "data", data: value };
   const keys = Object.keys(value).filter((key) => key !== "type");

@@ -1,17 +1,17 @@
-/** Errors as they travel: what was thrown becomes plain JSON, and comes back as an Error. */
+/** Errors in the wire protocol: a thrown value becomes plain JSON, and is restored as an Error. */
 
 export interface WireError {
   name: string;
   message: string;
   stack?: string | undefined;
   cause?: unknown;
-  /** What a step had to say about the error, where the service adds it. */
+  /** The step's data about the error, if the service adds it. */
   data?: unknown;
 }
 
 const CAUSES_DEEP_MAX = 5;
 
-/** Anything can be thrown, so anything is taken. */
+/** Anything can be thrown, so any value is accepted. */
 export function toWireError(thrown: unknown, depth = 0): WireError {
   if (!(thrown instanceof Error) && !isErrorLike(thrown)) return { name: "Error", message: textOf(thrown) };
   const error: WireError = { name: thrown.name || "Error", message: String(thrown.message) };

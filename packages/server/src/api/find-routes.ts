@@ -38,7 +38,7 @@ const FOUND = shape(
 );
 
 const FIND = {
-  summary: "Find whatever an id names",
+  summary: "Find an object by its id",
   description: "An event, a run, a job or a webhook request of the environment; events by their sender's id too.",
   querystring: closed({ ...PAGE_PARAMETERS, id: { type: "string", minLength: 1, maxLength: 512 } }, ["id"]),
   response: { 200: pageOf(FOUND) },

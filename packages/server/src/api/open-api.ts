@@ -31,7 +31,7 @@ const ERROR_SCHEMA = {
     status: { type: "integer" },
     details: {
       type: "array",
-      description: "Every fault, at most 100, where single fields are at fault.",
+      description: "Every fault, at most 100, if single fields are invalid.",
       items: {
         type: "object",
         required: ["field", "message"],
@@ -138,8 +138,10 @@ function parametersOf({ url, schema, about, idempotent }: DocumentedRoute): Json
 
 function idempotencyKey(idempotent: "replayed" | "secret"): Json {
   const repeated =
-    idempotent === "replayed" ? "gets the first answer again" : "is refused with the id created, since a secret is shown once";
-  return { type: "string", description: `The same call sent again with the same key within 24 hours creates nothing and ${repeated}.` };
+    idempotent === "replayed"
+      ? "returns the first response"
+      : "is refused with the id of the created object, because a secret is shown once";
+  return { type: "string", description: `A request repeated with the same key within 24 hours creates nothing and ${repeated}.` };
 }
 
 function propertiesOf(schema: unknown): Record<string, Json> {

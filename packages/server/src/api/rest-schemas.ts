@@ -41,7 +41,7 @@ export const PAGE_PARAMETERS = {
 } as const;
 
 export const ACCEPT_LIST = {
-  description: "What is let through, or null for everything.",
+  description: "What is allowed, or null for everything.",
   anyOf: [
     { type: "null" },
     closed(

@@ -90,7 +90,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
       config: { ...config, ingest: true, unlimited: false },
       schema: {
         summary: "List environments",
-        description: "Those the key may use.",
+        description: "Only those that the key can access.",
         querystring: closed(PAGE_PARAMETERS),
         response: { 200: pageOf(ENVIRONMENT) },
       },
@@ -153,7 +153,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
     return change(request, "archived", environment.name, { archivedAt: environment.archivedAt ?? now() });
   });
 
-  const unarchive = { ...ONE, summary: "Take an environment back out of the archive" };
+  const unarchive = { ...ONE, summary: "Unarchive an environment" };
   app.post<{ Params: { name: string } }>("/environments/:name/unarchive", { config, schema: unarchive }, async (request) =>
     change(request, "unarchived", request.params.name, { archivedAt: null }),
   );

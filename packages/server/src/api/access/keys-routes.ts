@@ -40,14 +40,14 @@ const CREATE = closed(
   {
     kind: { type: "string", enum: KEY_KINDS },
     name: { type: "string", minLength: 1, maxLength: 128 },
-    role: { type: "string", enum: API_ROLES, description: "API keys only; admin unless given." },
+    role: { type: "string", enum: API_ROLES, description: "API keys only; default admin." },
     environments: {
       type: ["array", "null"],
       minItems: 1,
       maxItems: 1000,
       uniqueItems: true,
       items: { type: "string" },
-      description: "API keys only: the environments it is limited to; `branch` stands for every branch environment. Null: all.",
+      description: "API keys only: the environments it is restricted to; `branch` stands for every branch environment. Null: all.",
     },
     eventNames: ACCEPT_LIST,
     ips: ACCEPT_LIST,
@@ -59,12 +59,16 @@ const KEY_FIELDS = {
   id: TEXT,
   kind: { type: "string", enum: KEY_KINDS },
   name: TEXT,
-  prefix: { type: "string", description: "Its first characters, by which a person recognises it." },
+  prefix: { type: "string", description: "Its first characters, which identify it to people." },
   environment: { ...TEXT_OR_NULL, description: "Event keys only." },
   eventNames: ACCEPT_LIST,
   ips: ACCEPT_LIST,
   role: { type: "string", enum: API_ROLES, description: "API keys only." },
-  environments: { type: ["array", "null"], items: TEXT, description: "API keys only: what it is limited to, or null for everything." },
+  environments: {
+    type: ["array", "null"],
+    items: TEXT,
+    description: "API keys only: the environments it is restricted to, or null for all.",
+  },
   createdAt: INSTANT,
   revokedAt: INSTANT_OR_NULL,
 };
@@ -95,7 +99,7 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
     {
       config: { unlimited: true },
       schema: {
-        summary: "List the keys that work",
+        summary: "List valid keys",
         description: "Event keys of the environment, API and signing keys of the installation.",
         querystring: closed({ ...PAGE_PARAMETERS, kind: { type: "string", enum: KEY_KINDS } }),
         response: { 200: pageOf(KEY) },

@@ -31,7 +31,7 @@ interface RuleBody {
 const RULES_MAX = 200;
 const TIME = { type: "string", pattern: "^([01]\\d|2[0-3]):[0-5]\\d$" } as const;
 const QUIET = {
-  description: "Hours of the day in UTC during which nothing is raised, or null.",
+  description: "Hours of the day in UTC during which no alert is raised, or null.",
   anyOf: [{ type: "null" }, closed({ from: TIME, to: TIME }, ["from", "to"])],
 } as const;
 const FIELDS = {
@@ -40,7 +40,7 @@ const FIELDS = {
     type: "string",
     enum: ALERT_KINDS,
     description:
-      "What is measured: failed runs in per cent or as a number, the age of the oldest waiting call in seconds, refused webhook requests, or events without a subscriber.",
+      "What is measured: failed runs as a percentage or a number, the age of the oldest waiting call in seconds, refused webhook requests, or events without a subscriber.",
   },
   function: { type: ["string", "null"], description: "Only this function, for the first three kinds." },
   threshold: { type: "number", exclusiveMinimum: 0, description: "Raised at this value or above." },
@@ -48,7 +48,7 @@ const FIELDS = {
     type: "integer",
     minimum: 10,
     maximum: 86_400,
-    description: "What happened in so many seconds counts. 300, unless given.",
+    description: "The length of the measured window, in seconds; default 300.",
   },
   quietHours: QUIET,
   enabled: { type: "boolean" },
@@ -59,7 +59,7 @@ const RULE = shape(
     ...{ id: TEXT, environment: TEXT, name: TEXT, kind: { type: "string", enum: ALERT_KINDS }, function: TEXT_OR_NULL },
     ...{ threshold: NUMBER, windowSeconds: INTEGER, quietHours: QUIET, enabled: BOOLEAN, createdAt: INSTANT, updatedAt: INSTANT },
     raisedAt: { ...INSTANT_OR_NULL, description: "Since when the alert is raised." },
-    lastRaisedAt: { ...INSTANT_OR_NULL, description: "When the alert was raised last, whether or not it is now." },
+    lastRaisedAt: { ...INSTANT_OR_NULL, description: "When the alert was last raised, whether or not it is raised now." },
     value: { type: ["number", "null"], description: "What was measured when it was raised." },
   },
   { title: "AlertRule" },

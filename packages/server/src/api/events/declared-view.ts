@@ -48,7 +48,7 @@ export const DECLARED_FIELDS = {
     anyOf: [
       shape({
         samples: { ...INTEGER, description: "How many events were looked at." },
-        isTruncated: { ...BOOLEAN, description: "There are more fields than are kept." },
+        isTruncated: { ...BOOLEAN, description: "There are more fields than are stored." },
         fields: listOf(
           shape({
             path: { ...TEXT, description: "Such as customer.id or items[].sku." },

@@ -25,7 +25,7 @@ const STREAM_PARAMETERS = closed({
   after: { type: "string", description: "Resume after this event, like the header Last-Event-ID." },
   from: {
     type: "string",
-    description: "Begin with what was received at or after: ISO 8601 or milliseconds. A cursor takes precedence.",
+    description: "Start at this time of receipt (inclusive): ISO 8601 or milliseconds. A cursor takes precedence.",
   },
 });
 

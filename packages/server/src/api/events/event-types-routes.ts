@@ -35,7 +35,7 @@ const FIGURES = {
 const EVENT_TYPE = shape(
   {
     ...FIGURES,
-    hours: { ...listOf(INTEGER), description: "Events of each of the last 25 hours, oldest first; the last one is under way." },
+    hours: { ...listOf(INTEGER), description: "Events of each of the last 25 hours, oldest first; the last one is the current hour." },
   },
   { title: "EventType" },
 );
@@ -44,12 +44,12 @@ const EVENT_TYPE_DETAILS = shape(
   {
     ...FIGURES,
     retention: RETENTION,
-    firstSeenAt: { ...INSTANT_OR_NULL, description: "Null: it is declared, and no event was accepted yet." },
+    firstSeenAt: { ...INSTANT_OR_NULL, description: "Null: it is declared, but no event has been accepted." },
     lastSeenAt: INSTANT_OR_NULL,
     ...DECLARED_FIELDS,
     volume: {
       ...listOf(shape({ at: INSTANT, count: INTEGER })),
-      description: "Events of each hour of the last 7 days, oldest first, also where none came.",
+      description: "Events of each hour of the last 7 days, oldest first, including empty hours.",
     },
   },
   { title: "EventTypeDetails" },

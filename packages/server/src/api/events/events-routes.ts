@@ -55,8 +55,8 @@ export const EVENT_FILTERS = {
   id: { type: "string", minLength: 1, description: "The sender's id, used for deduplication." },
   source: { type: "string", minLength: 1, description: "A kind of source (key, webhook, function, internal) or the id of one." },
   q: { type: "string", minLength: 1, description: "Text in the payload; ignores case." },
-  internal: { type: "boolean", description: "`false` leaves out events that the service itself made." },
-  matched: { type: "boolean", description: "`false`: events that started no function and resumed none." },
+  internal: { type: "boolean", description: "`false` excludes events that the service itself created." },
+  matched: { type: "boolean", description: "`false`: events that neither started nor resumed a run." },
   where: WHERE,
 } as const;
 const LIST_PARAMETERS = closed({ ...PAGE_PARAMETERS, ...EVENT_FILTERS });
@@ -77,12 +77,12 @@ export const EVENT = {
         },
         { optional: ["mirrored"] },
       ),
-      duplicates: { ...INTEGER, description: "How many later events were suppressed as duplicates of this one." },
+      duplicates: { ...INTEGER, description: "How many later events were ignored as duplicates of this one." },
       dedupId: { type: "string", description: "The sender's id, used for deduplication." },
     },
     { optional: ["dedupId"], title: "Event" },
   ),
-  description: "Every other field the sender gave, such as `v` and `user`, is there too.",
+  description: "All other fields that the sender set, such as `v` and `user`, are included.",
   additionalProperties: true,
 };
 
@@ -91,8 +91,7 @@ export function registerEventsRoutes(app: FastifyInstance, parts: EventsRoutesPa
 
   const list = {
     summary: "List events, newest first",
-    description:
-      "A search by `source` or `q` answers at once with what it has found: a page may be short, or empty, and `page.next` goes on.",
+    description: "A search by `source` or `q` is bounded in time: a page may be short or empty; continue with `page.next`.",
     querystring: LIST_PARAMETERS,
     response: { 200: pageOf(EVENT) },
   };

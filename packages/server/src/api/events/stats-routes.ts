@@ -27,9 +27,9 @@ const POINTS_MAX = 1_500;
 const PARAMETERS = closed({
   from: {
     type: "string",
-    description: "At or after: ISO 8601 or milliseconds. Unless given: an hour of minutes, a day of hours, a month of days.",
+    description: "Start time (inclusive): ISO 8601 or milliseconds; default: an hour of minutes, a day of hours, a month of days.",
   },
-  to: { type: "string", description: "Before: ISO 8601 or milliseconds. Now, unless given." },
+  to: { type: "string", description: "End time (exclusive): ISO 8601 or milliseconds; default: now." },
   interval: { type: "string", enum: Object.keys(INTERVALS), default: "minute", description: "Minutes are kept for 8 days, hours for 400." },
 });
 
@@ -38,7 +38,7 @@ const STATS = shape(
     interval: { type: "string", enum: Object.keys(INTERVALS) },
     points: {
       ...listOf(shape({ at: INSTANT, ...Object.fromEntries(TRAFFIC_FIGURES.map((figure) => [figure, INTEGER])) })),
-      description: "One for every interval, oldest first, also where nothing happened.",
+      description: "One for every interval, oldest first, including empty ones.",
     },
     queue: shape({
       waiting: { ...INTEGER, description: "Calls of functions that are due or under way." },

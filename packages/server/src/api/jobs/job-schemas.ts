@@ -16,9 +16,9 @@ export const JOB = shape(
     total: {
       ...INTEGER,
       description:
-        "How many items there were when the job was made. Of a long list they are found while the job is `queued`; until then it says how many were found so far.",
+        "The number of items when the job was created. The items of a long list are collected while the job is `queued`; until then this is the number found so far.",
     },
-    done: { ...INTEGER, description: "How many items were worked on." },
+    done: { ...INTEGER, description: "How many items were processed." },
     failed: { ...INTEGER, description: "How many of them failed." },
     rate: { ...INTEGER, description: "Items per second, at most." },
     errors: {
@@ -45,9 +45,9 @@ export const CREATE_BODY = closed(
       additionalProperties: true,
       description: "The parameters of the list of events, runs, or a webhook's requests (with `webhook`, its id).",
     },
-    all: { type: "boolean", description: "Needed with an empty filter: work on every entry." },
+    all: { type: "boolean", description: "Required with an empty filter: process every item." },
     function: { type: "string", minLength: 1, description: "For `events.replay`: only this function." },
-    rate: { type: "integer", minimum: 1, maximum: RATE_MAX, description: "Items per second. `--job-rate`, unless given." },
+    rate: { type: "integer", minimum: 1, maximum: RATE_MAX, description: "Items per second; default: `--job-rate`." },
     dryRun: { type: "boolean", description: "Only count, and show some." },
   },
   ["kind", "filter"],

@@ -72,7 +72,7 @@ const ONE = { querystring: closed({}), response: { 200: dataOf(JOB) }, errors: [
 const CREATE = {
   summary: "Start a job",
   description:
-    "Works on every entry of the list that `filter` chooses, in the background. `total` is their number when the job was made; entries that come later are not worked on. With `dryRun` nothing is done: the answer says how many entries there are and shows up to five.",
+    "Processes every item of the list that `filter` selects, in the background. `total` is their number when the job was created; items that are added later are not processed. With `dryRun` nothing is changed: the response contains the number of items and up to five of them.",
   querystring: closed({}),
   body: CREATE_BODY,
   response: { 200: dataOf(JOB_PREVIEW), 202: dataOf(JOB) },
@@ -124,7 +124,7 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
   const cancel = {
     ...ONE,
     summary: "Cancel a job",
-    description: "No further items are worked on. What was done stays.",
+    description: "No further items are processed. Completed items are not undone.",
     errors: ["job_not_found", "job_ended"],
   } as const;
   app.post<{ Params: { id: string } }>("/jobs/:id/cancel", { config: { repair: true }, schema: cancel }, async (request) => {

@@ -39,7 +39,7 @@ const LIST = {
   querystring: closed({
     ...PAGE_PARAMETERS,
     function: { type: "string", minLength: 1, description: "Runs of the function with this id." },
-    from: { type: "string", description: "Runs created at or after: ISO 8601 or milliseconds. A day ago, unless given." },
+    from: { type: "string", description: "Runs created at or after: ISO 8601 or milliseconds; default: a day ago." },
     to: { type: "string", description: "Runs created before: ISO 8601 or milliseconds." },
   }),
   response: { 200: pageOf(FAILURE) },

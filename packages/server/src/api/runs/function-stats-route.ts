@@ -33,7 +33,7 @@ const PERCENTILES = { anyOf: [shape({ p50: INTEGER, p95: INTEGER }), { type: "nu
 const STATS = shape(
   {
     interval: { type: "string", enum: Object.keys(INTERVALS) },
-    runs: { ...INTEGER, description: `How many runs the figures are of. ${RUNS_MAX}: older ones are left out.` },
+    runs: { ...INTEGER, description: `How many runs the figures are based on. ${RUNS_MAX}: older runs are left out.` },
     points: {
       ...listOf(
         shape({
@@ -51,8 +51,8 @@ const STATS = shape(
 const STATS_SCHEMA = {
   summary: "How a function did over time",
   querystring: closed({
-    from: { type: "string", description: "Created at or after: ISO 8601 or milliseconds. Unless given: 60 intervals before `to`." },
-    to: { type: "string", description: "Created before: ISO 8601 or milliseconds. Now, unless given." },
+    from: { type: "string", description: "Created at or after: ISO 8601 or milliseconds; default: 60 intervals before `to`." },
+    to: { type: "string", description: "Created before: ISO 8601 or milliseconds; default: now." },
     interval: { type: "string", enum: Object.keys(INTERVALS), default: "minute" },
   }),
   response: { 200: dataOf(STATS) },

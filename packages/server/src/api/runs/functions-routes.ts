@@ -45,7 +45,7 @@ const APP = shape(
     name: { ...TEXT, description: "The id set by the developer." },
     url: TEXT,
     environment: TEXT,
-    sdk: { ...TEXT, description: "What it registered with, such as inngest-js:v4.24.0." },
+    sdk: { ...TEXT, description: "The SDK that it registered with, such as inngest-js:v4.24.0." },
     framework: TEXT_OR_NULL,
     functions: { ...INTEGER, description: "How many it registered." },
     syncedAt: INSTANT,
@@ -114,7 +114,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
   const pause = {
     ...ONE_FUNCTION,
     summary: "Pause a function",
-    description: "Its runs are created and wait; runs under way stop before their next call.",
+    description: "New runs are created and wait; unfinished runs stop before their next call.",
   };
   app.post<{ Params: { id: string } }>("/functions/:id/pause", { config: { repair: true }, schema: pause }, async (request) => {
     const environment = environmentOf(access, request);
@@ -129,7 +129,11 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
     description: "Runs that waited go on, or are cancelled.",
     body: {
       ...closed({
-        held: { type: "string", enum: ["keep", "cancel"], description: "What becomes of runs that waited: `keep`, unless given." },
+        held: {
+          type: "string",
+          enum: ["keep", "cancel"],
+          description: "What happens to runs that waited: they continue (`keep`, the default) or are cancelled.",
+        },
       }),
       type: ["object", "null"],
     },
@@ -155,7 +159,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
 
   const sync = {
     summary: "Sync an app",
-    description: "Asks the app at this address to register its functions. One that names an environment itself is registered there.",
+    description: "Asks the app at this URL to register its functions. An app that names an environment itself is registered there.",
     body: APP_BODY,
     querystring: NONE,
     response: { 201: dataOf(APP) },

@@ -40,8 +40,9 @@ const LIST = {
   response: { 200: pageOf(HOLD) },
 };
 const RELEASE = {
-  summary: "Release the key that a failed run holds up",
-  description: "The next run of the key starts. To keep the order, rerun the failed run instead: the key goes on when that completes.",
+  summary: "Release the order key that a failed run blocks",
+  description:
+    "The next run of the key starts. To keep the order, rerun the failed run instead: the key continues when the rerun completes.",
   querystring: closed({}),
   response: { 200: dataOf(shape({ runId: TEXT, key: TEXT })) },
   errors: ["run_not_found", "run_holds_nothing"],

@@ -85,7 +85,7 @@ const CALL = shape(
     httpStatus: { type: ["integer", "null"], description: "Null if there was no response; see the failed attempt." },
     request: {
       ...shape({ method: TEXT, path: TEXT, steps: listOf(TEXT) }),
-      description: "Where it went, and the ids of the steps whose results it carried. The event is the run's.",
+      description: "The target of the call, and the ids of the steps whose results it included. The event is that of the run.",
     },
     answer: {
       anyOf: [shape({ body: TEXT, length: INTEGER }), { type: "null" }],

@@ -68,7 +68,7 @@ export const RUN_FILTERS = {
   run: {
     type: "string",
     pattern: `^[0-9A-Za-z]{26}(,[0-9A-Za-z]{26}){0,${RUN_IDS_MAX - 1}}$`,
-    description: `The runs with these ids, with commas between, at most ${RUN_IDS_MAX}.`,
+    description: `The runs with these ids, separated by commas; at most ${RUN_IDS_MAX}.`,
   },
   error: { type: "string", minLength: 1, description: "Text in the name or message of the run's error; ignores case." },
   where: { ...WHERE, description: `${WHERE.description} Over the event that started the run.` },
@@ -77,7 +77,7 @@ const LIST_PARAMETERS = closed({ ...PAGE_PARAMETERS, ...RUN_FILTERS });
 
 const LIST = {
   summary: "List runs",
-  description: "Newest first. With `error` or `where` a page may be short, or empty, and `page.next` goes on.",
+  description: "Newest first. With `error` or `where` a page may be short or empty; continue with `page.next`.",
   querystring: LIST_PARAMETERS,
   response: { 200: pageOf(RUN) },
 };
@@ -99,7 +99,7 @@ const RERUN = {
   querystring: closed({}),
   body: {
     ...closed({
-      from: { type: "string", minLength: 1, description: "The id of a step: results that were there before it began are kept." },
+      from: { type: "string", minLength: 1, description: "The id of a step: results of steps that ended before it began are kept." },
     }),
     type: ["object", "null"],
   },

@@ -29,7 +29,7 @@ interface SignalBody {
 
 const SEND = {
   summary: "Send a signal",
-  description: "Resumes the run that waits for the signal with `step.waitForSignal`. A signal nobody waits for is not kept.",
+  description: "Resumes the run that waits for the signal with `step.waitForSignal`. A signal that no run waits for is not stored.",
   querystring: closed({}),
   body: closed(
     {

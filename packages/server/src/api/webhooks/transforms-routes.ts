@@ -126,7 +126,7 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
         querystring: closed({}),
         summary: "Try a transform",
         description:
-          "On a payload, or on a recorded request; after the handshake and verification of a webhook, where one is named. Stores nothing.",
+          "On a payload or a recorded request, after the handshake and verification of a webhook if one is named. Stores nothing.",
         response: { 200: dataOf(TRIAL_RESULT) },
         errors: ["webhook_not_found", "webhook_request_not_found", "webhook_request_incomplete"],
       },
@@ -149,7 +149,7 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
       config,
       schema: {
         summary: "Try a webhook's stored transform",
-        description: "With its handshake and its verification, which say what is wrong with a signature. Stores nothing.",
+        description: "Also runs its handshake and verification, and explains a wrong signature. Stores nothing.",
         body: closed(WEBHOOK_TRIAL_FIELDS),
         querystring: closed({}),
         response: { 200: dataOf(TRIAL_RESULT) },
@@ -183,9 +183,8 @@ export function registerTransformsRoutes(app: FastifyInstance, parts: Transforms
           ["transform"],
         ),
         querystring: closed({}),
-        summary: "Compare a draft with the transform in force",
-        description:
-          "Both are run on the newest recorded requests, after the webhook's handshake and verification as they are now. Stores nothing.",
+        summary: "Compare a draft with the current transform",
+        description: "Both run on the newest recorded requests, after the webhook's current handshake and verification. Stores nothing.",
         response: { 200: dataOf(BACKTEST) },
         errors: ["webhook_not_found"],
       },

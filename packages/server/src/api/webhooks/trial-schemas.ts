@@ -9,7 +9,7 @@ const FAULT = shape(
 
 const HANDSHAKE = {
   ...shape({ status: INTEGER, contentType: TEXT, headers: listOf(TEXT), body: TEXT }),
-  description: "What the webhook's handshake answers this request with. There is no event then.",
+  description: "The response of the webhook's handshake to this request. There is then no event.",
 };
 const VERIFICATION = {
   ...shape(
@@ -22,7 +22,7 @@ const VERIFICATION = {
     },
     { optional: ["reason", "header", "character", "byte"] },
   ),
-  description: "What verification found, where the webhook has one.",
+  description: "The result of the verification, if the webhook has one.",
 };
 
 export const TRIAL_RESULT = shape(
@@ -47,13 +47,13 @@ export const PROVIDER_TEMPLATE = shape(
     sends: { ...TEXT, description: "What the provider sends." },
     setUp: { ...TEXT, description: "Where the webhook's URL is entered at the provider." },
     category: TEXT,
-    signatureHeader: { ...TEXT_OR_NULL, description: "The header that holds the provider's signature or credentials." },
+    signatureHeader: { ...TEXT_OR_NULL, description: "The header with the provider's signature or credentials." },
     verify: { ...OBJECT_OR_NULL, description: "`verify` of a webhook for it, without the secret; null: no scheme fits." },
     secretFrom: { ...TEXT_OR_NULL, description: "Where the secret is found at the provider; without `verify` it is one of the handshake." },
     handshake: { ...OBJECT_OR_NULL, description: "`handshake` of a webhook for it." },
     note: TEXT_OR_NULL,
     retries: { ...TEXT_OR_NULL, description: "When the provider sends a failed request again; null: not documented." },
-    timeout: { ...TEXT_OR_NULL, description: "How long the provider waits for an answer; null: not documented." },
+    timeout: { ...TEXT_OR_NULL, description: "How long the provider waits for a response; null: not documented." },
     documentation: TEXT_OR_NULL,
     source: {
       type: "object",

@@ -65,7 +65,7 @@ const VERIFY_FIELDS = {
     type: "integer",
     minimum: 1,
     maximum: TOLERANCE_SECONDS_MAX,
-    description: "How far its time may lie off, either way; 300 unless given.",
+    description: "How far its timestamp may differ, in either direction; default 300.",
   },
   header: {
     ...HEADER_NAME,
@@ -93,7 +93,7 @@ const MIRROR_FIELDS = {
     items: { type: "string", minLength: 1, maxLength: 128 },
     description: "Names of branch environments; one may end in `*`.",
   },
-  sample: { type: "number", exclusiveMinimum: 0, maximum: 1, description: "The part of the requests that is mirrored; 1 unless given." },
+  sample: { type: "number", exclusiveMinimum: 0, maximum: 1, description: "The fraction of the requests that is mirrored; default 1." },
 } as const;
 
 function orNull(schema: object, description: string) {
@@ -103,7 +103,7 @@ function orNull(schema: object, description: string) {
 const ABOUT = {
   verify: "How requests are verified before the transform, or null: not at all.",
   handshake: "How a provider's check of the URL is answered: a preset, or `source`. Or null.",
-  answer: "What an accepted request is answered with instead of the ids, or null.",
+  answer: "The response to an accepted request instead of the ids, or null.",
   mirror: "Branch environments that get a copy of accepted events, or null.",
 } as const;
 

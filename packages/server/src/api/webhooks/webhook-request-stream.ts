@@ -16,10 +16,10 @@ export type WebhookRequestStreamParts = StoreStreamParts & {
 };
 
 const STREAM_PARAMETERS = closed({
-  after: { type: "string", description: "Go on after this request of an earlier stream, as the header Last-Event-ID does." },
+  after: { type: "string", description: "Resume after this request, like the header Last-Event-ID." },
   from: {
     type: "string",
-    description: "Begin with what was received at or after: ISO 8601 or milliseconds. A cursor takes precedence.",
+    description: "Start at this time of receipt (inclusive): ISO 8601 or milliseconds. A cursor takes precedence.",
   },
 });
 

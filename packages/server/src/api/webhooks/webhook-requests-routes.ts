@@ -47,7 +47,7 @@ const REQUEST = shape(
     headers: {
       type: "object",
       additionalProperties: { type: "string" },
-      description: "As the transform saw them: names in canonical form, repetitions joined.",
+      description: "As the transform saw them: names in canonical form, repeated headers joined.",
     },
     rawHeaders: { ...listOf(TEXT), description: "Alternating names and values, as received." },
     query: { type: "object", additionalProperties: { type: "array", items: { type: "string" } } },
@@ -56,13 +56,13 @@ const REQUEST = shape(
     body: { ...TEXT_OR_NULL, description: "Null when it was too large to keep." },
     bodyBase64: {
       type: "string",
-      description: "The bytes as they came, where `body` is not exactly their text: not UTF-8, or compressed.",
+      description: "The bytes as received, if `body` does not represent them exactly: not UTF-8, or compressed.",
     },
     status: INTEGER,
     outcome: { type: "string", description: "`accepted`, `handshake`, or the code of an error." },
     verified: {
       type: ["boolean", "null"],
-      description: "Whether its signature was found right; null where the webhook verified nothing.",
+      description: "Whether its signature was valid; null if the webhook does not verify requests.",
     },
     error: TEXT,
     eventId: TEXT,
@@ -101,7 +101,7 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
       config,
       schema: {
         summary: "List the requests a webhook was sent, newest first",
-        description: "Every one, refused ones too. A page of one `outcome` may be short, or empty, and `page.next` goes on.",
+        description: "Includes refused requests. A page of one `outcome` may be short, or empty, and `page.next` goes on.",
         querystring: LIST_PARAMETERS,
         response: { 200: pageOf(REQUEST) },
         errors: ["webhook_not_found"],

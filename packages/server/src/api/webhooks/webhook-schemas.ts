@@ -32,7 +32,7 @@ export const WEBHOOK = shape(
     id: TEXT,
     name: TEXT,
     environment: { type: "string", description: "An environment, or `branch`." },
-    url: { type: "string", description: "Where the provider sends to. Its end is a secret, and shortened for keys that may only read." },
+    url: { type: "string", description: "The URL for the provider. Its last part is a secret, and is hidden from read-only keys." },
     transform: TEXT,
     eventNames: ACCEPT_LIST,
     ips: ACCEPT_LIST,
@@ -61,12 +61,12 @@ export const TRIAL_FIELDS = {
   queryParams: STRING_LISTS,
   raw: { type: "string" },
   contentType: { type: "string" },
-  requestId: { type: "string", minLength: 1, description: "A recorded request to take all of this from." },
+  requestId: { type: "string", minLength: 1, description: "A recorded request to use instead of these fields." },
 } as const;
 
 export const WEBHOOK_TRIAL_FIELDS = {
   ...TRIAL_FIELDS,
-  method: { type: "string", enum: ["POST", "GET", "HEAD"], description: "POST unless given; the others reach the handshake only." },
+  method: { type: "string", enum: ["POST", "GET", "HEAD"], description: "Default POST; other methods reach only the handshake." },
   sign: { type: "boolean", description: "Sign the request first, as the provider would, with the webhook's first secret." },
 } as const;
 

@@ -66,7 +66,7 @@ export interface JobAdvanceParams {
   until: number;
   /** The cursor as it was when the batch was read: `done`. */
   after: number;
-  /** How many items were worked on. */
+  /** How many items were processed. */
   worked: number;
   failures: readonly JobError[];
   starts: readonly JobStart[];

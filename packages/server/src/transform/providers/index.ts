@@ -24,7 +24,7 @@ const GENERIC: Provider = {
   id: "generic",
   title: "Any provider",
   category: "any",
-  sends: "Anything: a place to start from, complete for providers that follow Standard Webhooks",
+  sends: "Anything: a starting point, complete for providers that follow Standard Webhooks",
   setUp: "Wherever the provider asks for a webhook URL",
   signatureHeader: "Webhook-Signature",
   verify: { scheme: "standard-webhooks" },

@@ -45,7 +45,7 @@ function mend(folder: string, names: readonly string[]): void {
   const stranger = names.find((name) => !OWN_FILE.test(name) && !NOBODYS_FILES.has(name));
   if (stranger === undefined) return close(folder, 0o700);
   throw new StoreRefused(
-    `the data folder ${folder} can be read by other users of this machine, and is not closed to them because it also holds ${stranger}. Choose a folder for Inlet alone with --data-dir, or run: chmod 700 ${folder}`,
+    `the data folder ${folder} can be read by other users of this machine, and its mode is not changed because it also contains ${stranger}. Choose a folder for Inlet alone with --data-dir, or run: chmod 700 ${folder}`,
   );
 }
 
@@ -56,7 +56,7 @@ function close(path: string, mode: number): void {
     // If the disk is read-only, opening the store fails with a better reason.
     if ((error as NodeJS.ErrnoException).code === "EROFS") return;
     throw new StoreRefused(
-      `${path} can be read by other users of this machine, and this user may not change that (${(error as Error).message}). Choose a folder that Inlet can make itself with --data-dir, or run: chmod ${mode.toString(8)} ${path}`,
+      `${path} can be read by other users of this machine, and this user may not change that (${(error as Error).message}). Choose a folder that Inlet can create itself with --data-dir, or run: chmod ${mode.toString(8)} ${path}`,
       error,
     );
   }
