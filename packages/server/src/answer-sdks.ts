@@ -89,7 +89,7 @@ async function environmentFor(
   if (known?.archivedAt != null) return new Refusal("environment_not_found", `The environment "${wanted}" is archived.`);
   if (known && known.kind !== "shared") return known;
   if (!ENVIRONMENT_NAME.test(wanted) || RESERVED_ENVIRONMENTS.includes(wanted)) {
-    return new Refusal("environment_not_found", `There is no environment "${wanted}", and an app cannot make one of that name.`);
+    return new Refusal("environment_not_found", `There is no environment "${wanted}", and an app cannot create one of that name.`);
   }
   await store.environmentInsert({ name: wanted, kind: "branch", createdAt: now(), bodyBytesMax: null });
   await directory.refresh();
@@ -105,7 +105,7 @@ async function checkpoint({ store, executor, directory, now }: SdkAnswersParts, 
   const { steps, callId } = checkpointIn(body);
   if (!steps) return new Refusal("checkpoint_invalid", "The body must be an object whose `steps` are step operations.");
   const late = steps.find(({ op }) => !EARLY_OPERATIONS.includes(op));
-  if (late) return new Refusal("checkpoint_invalid", `A ${late.op} cannot be handed in while the call goes on.`);
+  if (late) return new Refusal("checkpoint_invalid", `A ${late.op} cannot be part of a checkpoint.`);
   const run = await store.runFind({ id });
   if (!run) return new Refusal("run_not_found", `There is no run ${id}.`);
   let refused: RunError | null = null;
@@ -117,9 +117,9 @@ async function checkpoint({ store, executor, directory, now }: SdkAnswersParts, 
     refused = outcome.refused;
     return outcome.change;
   });
-  if (superseded) return new Refusal("call_superseded", `This call of the run ${id} was given up, and its function is called anew.`);
+  if (superseded) return new Refusal("call_superseded", `This call of the run ${id} was superseded by a new one.`);
   if (refused !== null) return new Refusal("checkpoint_invalid", (refused as RunError).message);
-  if (!isActive) return new Refusal("run_ended", `The run ${id} has ended already.`);
+  if (!isActive) return new Refusal("run_ended", `The run ${id} has already ended.`);
   return directory.environment(run.environmentId) as Environment;
 }
 

@@ -64,7 +64,7 @@ async function retireUnusable(store: Store, log: Logger, now: () => number): Pro
   for (const { id, name, revokedAt } of unusable) {
     if (revokedAt !== null) continue;
     await store.keyRevoke({ id, revokedAt: now() });
-    log.error({ key: id, name }, "a signing key that is not hexadecimal protects nothing and was revoked: give the apps another one");
+    log.error({ key: id, name }, "a signing key that is not hexadecimal protects nothing and was revoked: use another one for the apps");
   }
   return keys.filter((key) => !unusable.includes(key));
 }

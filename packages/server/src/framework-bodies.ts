@@ -48,7 +48,7 @@ export function registerAnswerBudget(app: FastifyInstance, budget = new BodyBudg
     if (bytes <= SMALL_ANSWER_BYTES) return payload;
     const share = budget.enter();
     reply.raw.once("close", () => share?.release());
-    if (!share?.take(bytes)) throw new RestRefusal("overloaded", "Too many large answers wait to be read. Try again in a moment.");
+    if (!share?.take(bytes)) throw new RestRefusal("overloaded", "Too many large responses are unread. Retry in a moment.");
     return payload;
   });
 }
@@ -75,5 +75,5 @@ class CountedBody extends Transform {
 }
 
 function overloaded(): RestRefusal {
-  return new RestRefusal("overloaded", "The service holds as many requests as it can. Send again in a moment.");
+  return new RestRefusal("overloaded", "The service is at capacity. Retry in a moment.");
 }

@@ -181,7 +181,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
   const cancelHeld = (state: RunState) => cancelRun(state, now(), endEvents, "It was cancelled when its function was resumed.");
   const holds = new HoldFunctions({
     ...{ store, registry, executor, now, cancel: cancelHeld },
-    onFault: (error) => log.warn({ err: error }, "calls that were held could not be looked at; this is done again with the next change"),
+    onFault: (error) => log.warn({ err: error }, "held calls could not be read; this will be retried with the next change"),
   });
   registry.onRefresh(() => {
     executor.refresh();

@@ -42,6 +42,6 @@ export function createProofKeeper({ store, workingKey, log, now }: KeptProofsPar
     const entry = { at: now(), actor: { kind: `${kind}-key`, id, name }, action: ACTION, target: { kind: "key", id, name } };
     store
       .auditAppend({ ...entry, environment: null, details: JSON.stringify({ address }) })
-      .catch((error) => log.warn({ err: error }, "that a key worked from an address could not be kept"));
+      .catch((error) => log.warn({ err: error }, "a proof that a key is valid from an address could not be stored"));
   };
 }

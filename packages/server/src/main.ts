@@ -77,7 +77,7 @@ function createLog({ log, logLevel }: { log: "lines" | "json"; logLevel: LogLeve
 function announceDev({ url }: Service): void {
   if (isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, "")))
     console.log("Open to this machine only (loopback), without keys or sign-in.");
-  else console.warn(`warning: ${url} is open to the network, and a dev server asks nobody for a key`);
+  else console.warn(`warning: ${url} is open to the network, and a dev server requires no keys`);
   console.log(`Dashboard: ${url}`);
   console.log(`\nAny key works here. Send a first event:\n\n  ${curlSend(url, "dev")}\n`);
 }
@@ -103,7 +103,8 @@ function explain(error: unknown): readonly string[] {
   if (error instanceof ConfigInvalid) return error.messages;
   if (error instanceof StoreRefused || error instanceof StartRefused) return [error.message];
   const { code, port, address } = error as { code?: string; port?: number; address?: string };
-  if (code === "EADDRINUSE") return [`port ${port} on ${address} is taken. Stop what listens there, or choose another with --port.`];
+  if (code === "EADDRINUSE")
+    return [`port ${port} on ${address} is taken. Stop the program that uses it, or choose another port with --port.`];
   if (code === "EACCES") return [`this user may not listen on port ${port}. Choose one above 1023 with --port.`];
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return [`this machine has no address ${address ?? ""} to listen on; see --host.`];
   return [error instanceof Error ? (error.stack ?? error.message) : String(error)];

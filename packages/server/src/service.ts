@@ -266,7 +266,7 @@ function followChanges(store: Store, kept: Record<StoreTopic, { refresh(): Promi
   return store.storeWatch((topic) => {
     kept[topic]
       .refresh()
-      .catch((error) => log.warn({ err: error, topic }, "what another node changed could not be read; it is read again soon"));
+      .catch((error) => log.warn({ err: error, topic }, "changes by another node could not be read; this will be retried"));
   });
 }
 

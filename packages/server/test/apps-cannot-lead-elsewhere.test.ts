@@ -51,7 +51,7 @@ test("a redirect is looked at like the address itself", async (t) => {
     assert.equal(status, 502);
     assert.match(message, /link-local or metadata|--app-addresses/, location);
   }
-  assert.match((await sync(service, secret)).message, /--app-addresses does not let apps have the address 127\.0\.0\.2/);
+  assert.match((await sync(service, secret)).message, /--app-addresses does not allow the address 127\.0\.0\.2/);
   assert.equal(reached, 0, "nothing arrived there");
 });
 

@@ -72,7 +72,7 @@ const NONSENSE: Record<string, { answer: Answer; error: [string, RegExp]; late?:
   },
   "nothing to do, for ever": {
     answer: (_request, response) => response.writeHead(206, SDK_HEADERS).end("[]"),
-    error: ["NothingToDo", /without a result/],
+    error: ["NothingToDo", /neither a result nor a new step/],
   },
   "a status without words": {
     answer: (_request, response) => response.writeHead(503).end(),

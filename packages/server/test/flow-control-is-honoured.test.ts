@@ -177,9 +177,9 @@ suite("flow control", { concurrency: 6 }, () => {
     ]);
     const [first, second] = await send([{ n: 1 }, { n: 2 }]);
     const finish = await endedRun(service, first as string, "app-fn");
-    assert.deepEqual([finish.status, finish.error?.message], ["cancelled", "It did not end within the time its function allows."]);
+    assert.deepEqual([finish.status, finish.error?.message], ["cancelled", "It did not end within the timeout of its function."]);
     const start = await endedRun(service, second as string, "app-late");
-    assert.deepEqual([start.status, start.error?.message], ["cancelled", "It did not start within the time its function allows."]);
+    assert.deepEqual([start.status, start.error?.message], ["cancelled", "It did not start within the timeout of its function."]);
     gate.open();
     assert.equal((await endedRun(service, first as string, "app-late")).status, "completed");
     assert.deepEqual(gate.order, ["1"], "the run that was cancelled was never called");

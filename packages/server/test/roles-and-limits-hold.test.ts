@@ -117,7 +117,7 @@ test("a limited key reaches its environments and nothing else", async (t) => {
   assert.equal((await key.rest("GET", "/events", staging)).status, 200);
   const forbidden = await key.rest("GET", "/events");
   assert.deepEqual(code(forbidden), [403, "environment_forbidden"], "without the header a call is about production");
-  assert.match(forbidden.body.error, /limited to staging/);
+  assert.match(forbidden.body.error, /restricted to staging/);
   const stream = await fetch(`${service.url}/v1/events/stream`, { headers: key.headers });
   assert.equal(stream.status, 403);
   await stream.body?.cancel();

@@ -1,6 +1,6 @@
-/** The known word that a mistyped one most likely stands for. */
+/** Suggests the known word closest to a mistyped one. */
 
-/** Null when none is near. */
+/** Null if none is close. */
 export function nearest(given: string, known: readonly string[]): string | null {
   const allowed = Math.max(1, Math.floor(given.length / 3));
   const ranked = known
@@ -10,7 +10,7 @@ export function nearest(given: string, known: readonly string[]): string | null 
   return best && best.distance <= allowed ? best.word : null;
 }
 
-/** How many letters have to be added, removed, changed or swapped with their neighbour. */
+/** The edit distance: letters added, removed, changed or swapped with their neighbour. */
 function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, n) => n);

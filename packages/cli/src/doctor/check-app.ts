@@ -1,6 +1,6 @@
 /**
- * Checks of an app that is to move from Inngest: whether it can be reached, is an SDK's endpoint and accepts the signing key, and what its
- * functions would do here. It is asked as a sync asks: GET for what it says of itself, a signed PUT for its functions.
+ * Checks an app that is to move from Inngest: whether it is reachable, is an SDK's endpoint and accepts the signing key, and how its
+ * functions would behave here. The requests are those of a sync: GET for its description, a signed PUT for its functions.
  */
 
 import { signBody } from "@inlet/protocol";
@@ -35,7 +35,7 @@ function notAnEndpoint(url: string, { status }: AppAnswer): Finding {
   return problem("app", `${url} answers with status ${status}, but is not the endpoint of an SDK`, advice);
 }
 
-/** What the app says of its keys. SDKs say it in two spellings. */
+/** What the app reports about its keys. SDKs use two spellings. */
 function checkKeys({ status, body }: AppAnswer, signingKey: string | null): Finding[] {
   const isDev = body.mode === "dev";
   const hasKey = body.has_signing_key === true || body.hasSigningKey === true;
@@ -86,14 +86,14 @@ function checkFunction(registered: unknown): Finding[] {
   ];
 }
 
-/** Of every app. docs/moving-from-inngest.md has all of it. */
+/** Applies to every app. docs/moving-from-inngest.md has the full list. */
 const GENERAL: readonly Finding[] = [
   note("events", "an event whose id was seen in the last 24 hours is not stored again and starts nothing"),
   note("events", "the response to a send means that its events are on disk; a batch is stored whole or not at all"),
   note("runs", "unfinished runs are not moved: let them finish where they are"),
 ];
 
-/** The answer, or why there is none. */
+/** The response, or the reason why there is none. */
 async function ask(url: string, method: "GET" | "PUT", signingKey: string | null): Promise<AppAnswer | string> {
   const body = method === "PUT" ? JSON.stringify({ url }) : "";
   const headers: Record<string, string> = { ...(method === "PUT" && { "content-type": "application/json" }) };

@@ -66,7 +66,7 @@ export function checkFolder(folder: string): Finding[] {
   return findings;
 }
 
-/** Reads all of it, so it takes a while for a large store. A service may go on using it. */
+/** Reads the whole database, which takes a while for a large store. A service may keep using it. */
 export function checkData(folder: string): Finding {
   const path = join(folder, "inlet.db");
   if (!existsSync(path)) return problem("data", `there is no database in ${folder}`, "Choose the folder with --data-dir.");

@@ -1,4 +1,4 @@
-/** Starts a job the careful way: counts what it would work on, asks, and shows its progress. */
+/** Starts a job with confirmation: counts its items, asks, and shows its progress. */
 
 import { createInterface } from "node:readline/promises";
 import type { JobView } from "@inlet/protocol";
@@ -14,7 +14,7 @@ export interface StartedJob {
   filter: Readonly<Record<string, unknown>>;
   rate: string | null;
   yes: boolean;
-  /** What is done, as in "Rerun 12 runs?". */
+  /** The action, as in "Rerun 12 runs?". */
   question(total: number): string;
 }
 

@@ -1,4 +1,4 @@
-/** `inlet jobs watch`: a bar until the job has ended. */
+/** `inlet jobs watch`: shows a progress bar until the job has ended. */
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { JobView } from "@inlet/protocol";
@@ -17,7 +17,7 @@ export async function watchJob({ options, names, io }: Call<typeof CONNECTION_FL
   return { exitCode: isGood ? EXIT.ok : EXIT.failed, text: jobText(job), json: job };
 }
 
-/** The job as it ended, or as it was when the user interrupted. */
+/** The final state of the job, or its state when the user interrupted. */
 export async function followJob(connection: Connection, id: string, io: Io): Promise<JobView> {
   const client = createRestClient(connection);
   const bar = createProgressBar(io.err);

@@ -1,4 +1,4 @@
-/** Runs the service as a command: what it fails with is printed as every command's errors are. */
+/** Runs the service as a command: its errors are printed like those of every command. */
 
 import { runService, ServiceFailed } from "@inlet/server";
 import { CommandFault } from "../command-line/command-fault.ts";

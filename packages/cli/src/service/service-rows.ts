@@ -1,4 +1,4 @@
-/** `inlet dev` and `inlet start`: the service itself. Its settings are its own business; see packages/server/src/config. */
+/** `inlet dev` and `inlet start`: the service itself. Its settings are defined in packages/server/src/config. */
 
 import { type CommandRow, command, type Exits, type Flags } from "../command-line/command-row.ts";
 

@@ -1,4 +1,4 @@
-/** A Standard Schema as JSON Schema, by what its library offers: Standard JSON Schema, a method, or a function of its package. */
+/** Converts a Standard Schema to JSON Schema, with what its library offers: Standard JSON Schema, a method, or a function of its package. */
 
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -12,13 +12,13 @@ interface Convertible {
   toJsonSchema?(): unknown;
 }
 
-/** Packages that convert the schemas of a vendor, and by which of their functions. */
+/** Packages that convert the schemas of a vendor, and the functions to use. */
 const CONVERTERS: Readonly<Record<string, { packages: readonly string[]; name: string }>> = {
   zod: { packages: ["zod/v4", "zod"], name: "toJSONSchema" },
   valibot: { packages: ["@valibot/to-json-schema"], name: "toJsonSchema" },
 };
 
-/** `file` is the module that the schema comes from: its packages are the ones to ask. */
+/** `file` is the module that the schema comes from: packages are resolved from there. */
 export async function jsonSchemaOf(eventName: string, schema: unknown, file: string): Promise<Record<string, unknown>> {
   const given = schema as Convertible;
   const { vendor = "unknown library", jsonSchema } = given["~standard"];
@@ -43,7 +43,7 @@ async function convert(vendor: string, schema: unknown, file: string): Promise<u
     try {
       if (typeof converter === "function") return converter(schema, { target: TARGET, io: "input" });
     } catch {
-      // A schema of an older major version of the library, which this function does not know.
+      // A schema of an older major version of the library, which this function does not support.
     }
   }
   return null;

@@ -1,4 +1,4 @@
-/** TypeScript types as text: of a JSON Schema, or of a shape that was inferred from traffic. */
+/** TypeScript types as text, from a JSON Schema or from a shape inferred from traffic. */
 
 type Node = Record<string, unknown>;
 
@@ -11,7 +11,7 @@ export interface TypeText {
   definitions: ReadonlyMap<string, string>;
 }
 
-/** `name` is what the type itself is called: schemas may contain themselves. */
+/** `name` is the name of the type itself: schemas may be recursive. */
 export function typeOfSchema(schema: unknown, name: string): TypeText {
   const writer = new SchemaWriter(isNode(schema) ? schema : {}, name);
   const text = writer.type(schema, 0);
@@ -76,7 +76,7 @@ class SchemaWriter {
       return `${comment}${JSON.stringify(key)}${names.includes(key) ? "" : "?"}: ${this.type(inner, depth + 1)}`;
     });
     const unlisted = names.filter((key) => !Object.hasOwn(known, key)).map((key) => `${JSON.stringify(key)}: unknown`);
-    // Fields and other keys share one index signature, so it says nothing of the values where there are fields.
+    // Fields and other keys share one index signature, so with fields it cannot restrict the values.
     const hasFields = fields.length + unlisted.length > 0;
     const others = isNode(additionalProperties) && !hasFields ? this.type(additionalProperties, depth + 1) : "unknown";
     return objectText([...fields, ...unlisted, ...(additionalProperties === false ? [] : [`[key: string]: ${others}`])]);

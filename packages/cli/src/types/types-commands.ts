@@ -49,7 +49,7 @@ export async function pushTypes({ options, names }: Call<typeof PUSH_FLAGS>): Pr
   return { exitCode: EXIT.ok, text: `Declared ${pushed.length} event types: ${pushed.join(", ")}.`, json: { pushed } };
 }
 
-/** Every event type that is declared or was seen, but for the service's own. */
+/** Every event type that is declared or was seen, except for internal ones. */
 async function readCatalogue(connection: Connection): Promise<CataloguedType[]> {
   const rest = createRestClient(connection);
   const { items: declared } = await rest.list<{ name: string; schema: unknown }>({ path: "/event-schemas" });
@@ -61,7 +61,7 @@ async function readCatalogue(connection: Connection): Promise<CataloguedType[]> 
   return types;
 }
 
-/** The Standard Schemas of every client that a module exports, or the map of them that it exports as `events`. */
+/** The Standard Schemas of every client that a module exports, or of the map that it exports as `events`. */
 async function schemasIn(path: string): Promise<Map<string, unknown>> {
   const module = (await import(pathToFileURL(path).href).catch((error: Error) => {
     throw new CommandFault(`${path} could not be loaded: ${error.message}`);

@@ -1,4 +1,4 @@
-/** The file that `inlet types` writes: a type for each event type, in the form that an SDK takes. The same catalogue makes the same text. */
+/** The file that `inlet types` writes: a type for each event type, in the form that an SDK expects. Deterministic for the same catalogue. */
 
 import { identifier, type ShapeFields, typeOfSchema, typeOfShape } from "./type-text.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The commands of `inlet webhooks`. Those about a folder exit with 2 when the two sides differ, so there a mistake in the flags is 1;
- * those about the server exit as all others do.
+ * The commands of `inlet webhooks`. Those about a folder exit with 2 if the two sides differ, so invalid flags exit with 1;
+ * those about the server use the usual exit codes.
  */
 
 import { EXIT } from "../command-line/command-result.ts";

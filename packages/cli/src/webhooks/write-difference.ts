@@ -20,7 +20,7 @@ export function changeLines({ field, onServer, inFolder }: FieldChange, directio
   return [`${field}: ${written(from)} -> ${written(to)}`];
 }
 
-/** Secrets are names here, or the ends that the server shows. */
+/** Secrets are names here, or the last characters that the server shows. */
 export function writtenSetting(value: unknown): string {
   return value === null ? "none" : JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-/** What alert rules measure, in words. */
+/** Texts for what alert rules measure. */
 
 import type { AlertKind, AlertRuleFields } from "../api/alerts.ts";
 import { count, plural } from "../ui/numbers.ts";
@@ -6,11 +6,11 @@ import { count, plural } from "../ui/numbers.ts";
 interface AlertWords {
   label: string;
   help: string;
-  /** What the threshold is measured in. */
+  /** The unit of the threshold. */
   unit: string;
   /** The rule can be limited to one function. */
   takesFunction: boolean;
-  /** What happened in a span of time counts, rather than how things are now. */
+  /** Measures a time window, not the current state. */
   hasWindow: boolean;
 }
 
@@ -61,7 +61,7 @@ function measured({ kind, threshold }: Pick<AlertRuleFields, "kind" | "threshold
   return `${plural(threshold, "event")} without a subscriber`;
 }
 
-/** What was measured. */
+/** The measured value as text. */
 export function valueText({ kind }: Pick<AlertRuleFields, "kind">, value: number): string {
   if (kind === "failure_rate") return `${Math.round(value * 10) / 10} %`;
   return kind === "queue_age" ? spanText(Math.round(value)) : count(value);

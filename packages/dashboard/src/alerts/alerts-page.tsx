@@ -1,4 +1,4 @@
-/** Alerts: the rules of the environment, whether each is raised, and what can be changed about them. */
+/** Alerts: the rules of the environment with their state; operators create, change and delete them. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";

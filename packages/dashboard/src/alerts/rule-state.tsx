@@ -1,4 +1,4 @@
-/** Whether the alert of a rule is raised: colour, icon and label, with since when and at which value. */
+/** The state of a rule's alert: colour, icon and label, with the time and the value. */
 
 import type { AlertRule } from "../api/alerts.ts";
 import { Icon } from "../ui/icon.tsx";

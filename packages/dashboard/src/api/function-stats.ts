@@ -20,7 +20,7 @@ export interface FunctionPoint {
 }
 
 export interface FunctionStats {
-  /** How many runs the figures are of. */
+  /** How many runs the figures are based on. */
   runs: number;
   runsMax: number;
   points: FunctionPoint[];
@@ -42,7 +42,7 @@ export const functionStatsQuery = (env: string, id: string, from: number, to: nu
     gcTime: 60_000,
   });
 
-/** Counts are added up. Percentiles cannot be: the highest of neighbours is shown, so that no peak is hidden. */
+/** Counts are summed. Percentiles cannot be: the highest of neighbours is shown, so that no peak is hidden. */
 function merged(points: readonly FunctionPoint[]): FunctionPoint[] {
   const size = Math.ceil(points.length / POINTS_MAX);
   if (size <= 1) return [...points];

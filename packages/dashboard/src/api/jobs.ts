@@ -1,4 +1,4 @@
-/** Jobs: bulk work on the entries of a list, counted by a dry run before it begins. */
+/** Jobs: bulk operations on the items of a list, counted by a dry run before they start. */
 
 import type { JobKindName, JobView } from "@inlet/protocol";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
@@ -40,7 +40,7 @@ export const jobPreviewQuery = (env: string, request: JobRequest) =>
   queryOptions({
     queryKey: ["job-preview", env, request],
     queryFn: () => call<JobPreview>("/jobs", { method: "POST", env, body: { ...bodyOf(request), dryRun: true } }),
-    // What matches changes all the time: every dialog counts anew.
+    // The matching items change all the time, so every dialog counts again.
     gcTime: 0,
     staleTime: 0,
   });
@@ -53,7 +53,7 @@ export function cancelJob(env: string, id: string): Promise<JobView> {
   return call<JobView>(`/jobs/${encodeURIComponent(id)}/cancel`, { method: "POST", env });
 }
 
-/** Parameters of a list are text. An empty filter means every entry, which has to be said. */
+/** Parameters of a list are text. An empty filter means every item, which must be explicit. */
 function bodyOf({ kind, filter, function: fn }: JobRequest): object {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined && value !== "");
   return {

@@ -122,7 +122,7 @@ export const lastRequestQuery = (id: string) =>
     queryKey: ["webhook-requests", id, "last"],
     queryFn: async () =>
       (await callForPage<WebhookRequest>(`/webhooks/${encodeURIComponent(id)}/requests`, parsed, { query: { limit: 20 } })).items,
-    // Whoever waits for the first request looks at the page.
+    // A user who waits for the first request looks at the page.
     refetchInterval: (query) => (query.state.data?.length === 0 ? 2_000 : 10_000),
   });
 

@@ -1,4 +1,4 @@
-/** How many runs an event started, by status. Rows that ask at the same time share one request. */
+/** How many runs an event started, by status. Rows that load at the same time share one request. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "./client.ts";
@@ -7,7 +7,7 @@ import type { RunCounts, RunStatus } from "./types.ts";
 const GATHER_MS = 40;
 const IDS_MAX = 100;
 const WATCH_MS = 2_000;
-/** Runs are created with their event, or a moment later where a function limits its starts. */
+/** Runs are created with their event, or a moment later if the function limits its starts. */
 const YOUNG_MS = 10_000;
 const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"] satisfies RunStatus[]);
 

@@ -13,7 +13,7 @@ const BARS = 96;
 /** The service keeps figures for 400 days. */
 const KEPT_MS = 400 * DAY_MS;
 
-/** A chart begins no earlier than the first day that figures are kept of. */
+/** A chart begins no earlier than the first day with figures. */
 export function firstKept(from: number, to: number): number {
   return Math.max(from, to - KEPT_MS);
 }

@@ -223,7 +223,7 @@ export interface Webhook {
   updatedAt: string;
 }
 
-/** Of a short secret nothing is shown. */
+/** Nothing is shown of a short secret. */
 export interface ShownSecret {
   last4: string | null;
 }
@@ -267,9 +267,9 @@ export interface WebhookRequest {
 export interface TestResult {
   ok: boolean;
   event: JsonText | null;
-  /** What the handshake answers; there is no event then. */
+  /** The response of the handshake; there is then no event. */
   handshake: { status: number; contentType: string; headers: string[]; body: string } | null;
-  /** What verification found; null where there is none. */
+  /** The result of verification; null if there is none. */
   verification: { ok: boolean; reason?: string; header?: string; character?: number; byte?: number } | null;
   error: { code: string; message: string; line?: number; column?: number } | null;
   logs: string[];
@@ -306,7 +306,7 @@ export interface Provider {
   retries: string | null;
   timeout: string | null;
   documentation: string | null;
-  /** The page each fact was checked against. */
+  /** The page that confirms each fact. */
   source: Record<string, string>;
   transform: string;
   fixtures: { title: string; headers: Record<string, string>; query: string; body: string }[];

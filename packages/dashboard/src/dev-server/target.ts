@@ -28,7 +28,7 @@ export function useDevServerTarget(): string {
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1"]);
 export const TARGET_HINT = "A URL at localhost or 127.0.0.1, such as http://localhost:8288";
 
-/** An address without a trailing slash, or null when it is none this page may send to. */
+/** A URL without a trailing slash, or null if this page may not send to it. */
 export function readTarget(text: string): string | null {
   try {
     const { protocol, origin, hostname, pathname } = new URL(text.trim());

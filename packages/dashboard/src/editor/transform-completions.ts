@@ -10,7 +10,7 @@ export interface TransformSample {
   known?: KnownEvents;
 }
 
-/** Names of event types, and the fields with their types of those the transform names. */
+/** Names of event types, and the fields of the types that the transform names. */
 export interface KnownEvents {
   names: readonly string[];
   fields: readonly (readonly [path: string, types: string])[];
@@ -40,7 +40,7 @@ export function completeTransform(context: CompletionContext, sample: TransformS
   return fieldsOf(context, sample) ?? quotedNames(context, sample) ?? eventNames(context, sample?.known) ?? words(context, sample?.known);
 }
 
-/** `name: "` → event types that are known. */
+/** `name: "` → known event types. */
 function eventNames(context: CompletionContext, known: KnownEvents | undefined): CompletionResult | null {
   const match = context.matchBefore(/\bname:\s*["'`][^"'`]*/);
   if (!match || !known) return null;
@@ -48,7 +48,7 @@ function eventNames(context: CompletionContext, known: KnownEvents | undefined):
   return { from: context.pos - typed.length, options: known.names.map((label) => ({ label, type: "constant", detail: "event type" })) };
 }
 
-/** The last part of each path: fields of `data`, at whatever level. */
+/** The last part of each path: fields of `data`, at any level. */
 function knownFields(known: KnownEvents | undefined): Completion[] {
   return (known?.fields ?? []).flatMap(([path, types]) => {
     const label = /[\w$]+$/.exec(path)?.[0];

@@ -1,4 +1,4 @@
-/** The declared schema of an event type: an editor, what happens to events that do not match, and how many did not. */
+/** The declared schema of an event type: an editor, the mode for events that do not match, and their number. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

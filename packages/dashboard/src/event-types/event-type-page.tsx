@@ -1,4 +1,4 @@
-/** One event type: its volume over a week, who subscribes to it and who waits for it, and its newest events. */
+/** One event type: its volume over a week, the functions that subscribe to it or wait for it, and its newest events. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-/** What traffic shows of an event type: fields, types, how often each occurs, and when something unknown first appeared. */
+/** The inferred shape of an event type: fields, types, how often each occurs, and schema drift. */
 
 import { Link } from "@tanstack/react-router";
 import type { EventTypeDetails } from "../api/types.ts";

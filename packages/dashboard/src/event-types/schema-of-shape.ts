@@ -1,4 +1,4 @@
-/** A JSON Schema to begin with, from what traffic shows: fields that every event has are required. */
+/** Derives an initial JSON Schema from the inferred shape: fields that every event has are required. */
 
 import type { EventShape } from "../api/types.ts";
 

@@ -1,4 +1,4 @@
-/** What came of an event: how many of its runs completed, failed, or are unfinished. */
+/** The outcome of an event: how many of its runs completed, failed, or are unfinished. */
 
 import { useQuery } from "@tanstack/react-query";
 import { runCountsQuery } from "../api/run-counts.ts";

@@ -13,7 +13,7 @@ export interface EventSearch extends TimeRange {
   where?: string;
   /** Whether it started a function or resumed a run. */
   matched?: "true" | "false";
-  /** Also shows events that the service itself made. */
+  /** Also shows internal events. */
   internal?: boolean;
 }
 
@@ -31,7 +31,7 @@ export function readEventSearch(search: Record<string, unknown>): EventSearch {
   };
 }
 
-/** Internal events are left out, unless they or their source are asked for. */
+/** Internal events are excluded, unless they or their source are requested. */
 export function filtersOf({ name, source, id, q, where, matched, internal, ...range }: EventSearch): Filters {
   const shown = internal || source || isInternal(name);
   return { name: name?.trim(), source, id: id?.trim(), q, where, matched, ...instantsOf(range), internal: shown ? undefined : "false" };
@@ -42,8 +42,8 @@ function isInternal(name: string | undefined): boolean {
 }
 
 /**
- * The same filters, applied to an event from the live stream. A list that ends in the past gets no new events, nor does one that
- * only the service can filter: that is asked for again instead.
+ * The same filters, applied to an event from the live stream. A list that ends in the past gets no new events. Neither does one that
+ * only the service can filter: it is reloaded instead.
  */
 export function isWanted(event: EventItem, { name, source, id, q, where, matched, to, internal }: Filters): boolean {
   if (where || matched) return false;

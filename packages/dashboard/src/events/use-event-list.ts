@@ -17,7 +17,7 @@ const FRESH_MAX = 1_000;
 const START_OVER_EVERY_MS = 3_000;
 /** New events are rendered in batches at this interval. */
 const SHOW_EVERY_MS = 150;
-/** A list that only the service can filter is asked for again. */
+/** A list that only the service can filter is reloaded. */
 const SEARCH_EVERY_MS = 5_000;
 
 export function useEventList(env: string, filters: Filters, held: boolean) {

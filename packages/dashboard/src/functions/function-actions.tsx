@@ -1,4 +1,4 @@
-/** What can be done with a function: start it with an event, or replay stored events to it. */
+/** The actions for a function: invoke it with an event, or replay stored events to it. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -45,7 +45,7 @@ interface InvokeDialogProps {
   onClose: () => void;
 }
 
-/** Begins with the newest event of the trigger, so that its data is likely to be right. */
+/** Starts with the newest event of the trigger, so that its data is likely to be valid. */
 function InvokeDialog({ env, fn, name, onClose }: InvokeDialogProps) {
   const { data } = useQuery({ queryKey: ["events", env, "newest", name], queryFn: () => eventPage(env, { name }), gcTime: 0 });
   if (!data) return null;

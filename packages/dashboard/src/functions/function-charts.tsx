@@ -1,4 +1,4 @@
-/** How a function did over time: throughput, failure rate, duration and queue delay. */
+/** Figures of a function over time: throughput, failure rate, duration and queue delay. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-/** The keys of a function with an order that are on hold: which run failed, how many wait behind it, and what lets them go on. */
+/** The order keys of a function that are on hold: which run failed, how many wait behind it, and the actions that continue them. */
 
 import { infiniteQueryOptions, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -24,7 +24,7 @@ const holdsQuery = (env: string, fn: string) =>
     refetchInterval: REFRESH_MS,
   });
 
-/** Nothing for functions that hold up no key after a failure. */
+/** Renders nothing for functions that do not hold keys after a failure. */
 export function FunctionHolds({ env, fn }: { env: string; fn: FunctionItem }) {
   const ordering = fn.config.ordering as { onFailure?: string } | undefined;
   return ordering?.onFailure === "hold" ? <Holds env={env} fn={fn} /> : null;

@@ -1,4 +1,4 @@
-/** One function: how it did over time, what can be done with it, triggers, configuration, recent runs. */
+/** One function: figures over time, actions, triggers, configuration, recent runs. */
 
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";

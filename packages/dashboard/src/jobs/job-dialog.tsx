@@ -1,4 +1,4 @@
-/** Starts a job: counts what it would work on and shows some of it before the button can be pressed. */
+/** Starts a job: counts its items and shows some of them before it can be started. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";

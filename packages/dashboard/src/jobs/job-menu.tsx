@@ -1,4 +1,4 @@
-/** What can be done with every entry of a list that is filtered, beyond what is loaded of it. */
+/** Actions on every item of a filtered list, including those that are not loaded. */
 
 import type { JobKindName } from "@inlet/protocol";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** One job: progress while it runs, what failed, and the runs it started. */
+/** One job: its progress, its failures, and the runs it started. */
 
 import type { JobView } from "@inlet/protocol";
 import { useQuery, useQueryClient } from "@tanstack/react-query";

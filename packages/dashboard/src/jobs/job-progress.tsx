@@ -1,4 +1,4 @@
-/** How far a job has come. */
+/** The progress of a job. */
 
 import type { JobView } from "@inlet/protocol";
 import { count } from "../ui/numbers.ts";

@@ -1,4 +1,4 @@
-/** What jobs are called. */
+/** Texts for jobs. */
 
 import type { JobKindName, JobView } from "@inlet/protocol";
 
@@ -30,7 +30,7 @@ export function filterText({ filter, function: fn }: Pick<JobView, "filter" | "f
   return parts.length === 0 ? "everything" : parts.join(", ");
 }
 
-/** Ids, with commas between. */
+/** Ids, separated by commas. */
 function chosenText(ids: string): string {
   const { length } = ids.split(",");
   return length === 1 ? `run ${ids}` : `${length} selected runs`;

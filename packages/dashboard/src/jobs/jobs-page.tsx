@@ -1,4 +1,4 @@
-/** Jobs: bulk work under way and done, newest first. */
+/** Jobs in progress and ended ones, newest first. */
 
 import type { JobView } from "@inlet/protocol";
 import { useInfiniteQuery } from "@tanstack/react-query";

@@ -124,7 +124,7 @@ function keyOf(page: string): string {
   return `inlet.filters.${page}`;
 }
 
-/** What is in the browser's storage may have been written by anything. */
+/** The browser's storage may contain anything. */
 function read(text: string): SavedFilter[] {
   try {
     const found = JSON.parse(text) as SavedFilter[];

@@ -1,4 +1,4 @@
-/** Buttons to choose the span of time that the charts of a page show. */
+/** Buttons that select the time range of a page's charts. */
 
 import { SPANS, type SpanName } from "./span-search.ts";
 

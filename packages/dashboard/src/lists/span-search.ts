@@ -1,4 +1,4 @@
-/** The span of time that the charts of a page show, as a URL parameter. */
+/** The time range of a page's charts, as a URL parameter. */
 
 export const SPANS = { "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000 } as const;
 export type SpanName = keyof typeof SPANS;

@@ -1,4 +1,4 @@
-/** The time range of a list: a named range, or two typed instants in the chosen time zone. */
+/** The time range of a list: a named range, or two typed times in the selected time zone. */
 
 import { useState } from "react";
 import { plainTime } from "../ui/time.tsx";
@@ -61,7 +61,7 @@ interface InstantFieldProps {
   onChange: (at: number | null) => void;
 }
 
-/** Applies on Enter or when the field is left: a half-typed date is no date. */
+/** Applies on Enter or when the field loses focus: a partly typed date is not valid. */
 function InstantField({ label, at, onChange }: InstantFieldProps) {
   const apply = (text: string) => {
     const typed = instantOfField(text);

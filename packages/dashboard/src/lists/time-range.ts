@@ -1,4 +1,4 @@
-/** The time range of a list, as URL parameters: a named range that ends now, or two instants. */
+/** The time range of a list, as URL parameters: a named range that ends now, or two times. */
 
 export interface TimeRange {
   /** A range that ends now, such as `1h`. */

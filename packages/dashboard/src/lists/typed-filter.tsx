@@ -9,7 +9,7 @@ interface TypedFilterProps {
   placeholder: string;
   value: string | undefined;
   list?: string;
-  /** Room for an expression. */
+  /** Wide enough for an expression. */
   isLong?: boolean;
   onChange: (value: string) => void;
 }

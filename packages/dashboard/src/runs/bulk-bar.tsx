@@ -1,4 +1,4 @@
-/** What can be done with the selected runs: one job reruns or cancels all of them. */
+/** Actions on the selected runs: one job reruns or cancels all of them. */
 
 import { useState } from "react";
 import type { RunItem } from "../api/types.ts";
@@ -7,7 +7,7 @@ import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/numbers.ts";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
-/** As many as one job takes by their ids. */
+/** The maximum number of ids that one job accepts. */
 const RUNS_MAX = 500;
 
 interface BulkBarProps {

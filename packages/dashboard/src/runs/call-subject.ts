@@ -1,4 +1,4 @@
-/** What a call to the app was for: the requested step, or the steps that the function reached during it. */
+/** The subject of a call to the app: the requested step, or the steps that the function reached during it. */
 
 import type { Run, RunCall } from "../api/types.ts";
 
@@ -8,7 +8,7 @@ export function callSubject({ steps, calls }: Pick<Run, "steps" | "calls">, call
   return reached.length === 0 ? "Function" : reached.map(({ name }) => name).join(", ");
 }
 
-/** One call may end in the millisecond in which the next one starts. The next one did not reach a step whose result it was given. */
+/** One call may end in the millisecond in which the next one starts. The next one did not reach a step whose result it included. */
 function mayHaveReached({ stepId, startedAt, endedAt, request }: RunCall, step: Run["steps"][number]): boolean {
   const at = step.startedAt;
   return stepId === null && at !== null && at >= startedAt && at <= endedAt && !request.steps.includes(step.id);

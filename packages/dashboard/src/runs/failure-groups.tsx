@@ -1,4 +1,4 @@
-/** Failed runs, grouped by function and error. From each group, all of its runs are rerun by one job. */
+/** Failed runs, grouped by function and error. One job reruns all runs of a group. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -24,7 +24,7 @@ interface FailureGroup {
 
 interface FailureGroupsProps {
   env: string;
-  /** Runs created at or after. */
+  /** Runs created at or after this time. */
   from: number;
   /** Only of this function. */
   fn?: string;
@@ -57,7 +57,7 @@ export function FailureGroups({ env, from, fn }: FailureGroupsProps) {
   );
 }
 
-/** What chooses the group in the list of runs, and in a job. */
+/** The filter that selects the group in the list of runs, and in a job. */
 function searchOf({ function: fn, error: { name, message } }: FailureGroup, from: number) {
   return { status: "failed", function: fn.id, error: message === "" ? name : message, from } as const;
 }

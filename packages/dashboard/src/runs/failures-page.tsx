@@ -1,4 +1,4 @@
-/** Failures: what went wrong, for how many runs, since when. */
+/** Failures: errors with the number of runs and the time of the first one. */
 
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { SpanButtons } from "../lists/span-buttons.tsx";

@@ -1,5 +1,5 @@
 /**
- * What a run or a step did when: waited in the queue, was executed, waited for a retry, slept, or waited for an event or
+ * The phases of a run or a step: waiting in the queue, execution, waiting for a retry, sleeping, and waiting for an event or
  * another run. Computed from the calls and failed attempts that the service recorded. Phases never overlap and are in order.
  */
 
@@ -26,7 +26,7 @@ export const PHASE_LABELS: Readonly<Record<PhaseKind, string>> = {
   wait: "Waiting",
 };
 
-/** The phases of the function itself: its calls, and what it waited for between them. */
+/** The phases of the function itself: its calls, and the waits between them. */
 export function runPhases(run: Run, now: number): Phase[] {
   const end = run.endedAt === null ? now : Date.parse(run.endedAt);
   const pauses = run.steps.flatMap((step) => pauseOf(step, now));
@@ -50,7 +50,7 @@ function executionOf(run: Run, call: RunCall, from: number, to: number): Phase {
   return { kind: "failed", from, to, attempt: call.attempt + 1, ...(failure?.error && { error: failure.error.message }) };
 }
 
-/** The time between two calls: sleeps and waits first, the rest is a retry wait after a failure, else a wait in the queue. */
+/** The time between two calls: sleeps and waits first; the rest is a retry wait after a failure, otherwise a wait in the queue. */
 function gap({ from, to }: { from: number; to: number }, pauses: readonly Phase[], afterError: boolean): Phase[] {
   const phases: Phase[] = [];
   let at = from;
@@ -72,7 +72,7 @@ function gap({ from, to }: { from: number; to: number }, pauses: readonly Phase[
 /** Steps during which nothing is executed. */
 const PAUSES: ReadonlySet<string> = new Set(["sleep", "wait", "signal", "invoke"]);
 
-/** A sleep is over when its time has come; what follows until the run went on is a wait in the queue. */
+/** A sleep ends at its time; from then until the run continues is a wait in the queue. */
 function pauseOf({ kind, startedAt, endedAt, until }: RunStep, now: number): Phase[] {
   if (startedAt === null || !PAUSES.has(kind)) return [];
   const end = endedAt === null ? now : Date.parse(endedAt);
@@ -105,13 +105,13 @@ function executionsOf(run: Run, step: RunStep): Phase[] {
     .toSorted((a, b) => a.from - b.from);
   const last = failed.at(-1)?.to ?? Number.NEGATIVE_INFINITY;
   const end = step.endedAt === null ? null : Date.parse(step.endedAt);
-  // A step that failed for good ended with its last failed attempt, give or take the time it took to write that down.
+  // A step that failed permanently ended with its last failed attempt, apart from the time it took to store that.
   if (end === null || step.status === "failed") return failed;
   const from = Math.max(callOf(run, step, end), Date.parse(step.startedAt ?? run.createdAt), last);
   return [...failed, { kind: "execute", from, to: end, attempt: failed.length + 1 }];
 }
 
-/** When the call began in which the step ended; the step's own call counts before one of the whole function. */
+/** When the call began in which the step ended; the step's own call takes precedence over one of the whole function. */
 function callOf({ calls }: Run, { id }: RunStep, end: number): number {
   const within = calls.filter((call) => Date.parse(call.startedAt) <= end && end <= Date.parse(call.endedAt));
   const call = within.find(({ stepId }) => stepId === id) ?? within.find(({ stepId }) => stepId === null);
@@ -133,7 +133,7 @@ function withGaps(phases: readonly Phase[], from: number, to: number, isOpen: bo
   return all.filter((phase) => phase.to > phase.from || phase.attempt !== undefined);
 }
 
-/** How long each kind of phase took together. */
+/** The total duration of each kind of phase. */
 export function totalsOf(phases: readonly Phase[]): Map<PhaseKind, number> {
   const totals = new Map<PhaseKind, number>();
   for (const { kind, from, to } of phases) totals.set(kind, (totals.get(kind) ?? 0) + (to - from));

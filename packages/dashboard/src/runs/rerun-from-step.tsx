@@ -1,4 +1,4 @@
-/** Reruns a run from one of its steps: results that were there before that step began are kept. */
+/** Reruns a run from one of its steps: results of steps that ended before that step began are kept. */
 
 import { useNavigate } from "@tanstack/react-router";
 import { call } from "../api/client.ts";

@@ -200,7 +200,7 @@ function RunInput({ env, id }: { env: string; id: string }) {
   return <Payload text={data.data} title="Event data" tools={<SendToDevServer event={sentEvent(data, { withTs: false })} small />} />;
 }
 
-/** Sends the event again, changed: a new event, whose runs are new ones. */
+/** Sends a changed copy of the event: a new event, with new runs. */
 function EditAndRerun({ env, id }: { env: string; id: string }) {
   const [open, setOpen] = useState(false);
   const { data } = useQuery(eventQuery(env, id));

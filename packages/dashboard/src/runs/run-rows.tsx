@@ -1,4 +1,4 @@
-/** The rows of the runs list: enough of each run to tell it from the others without opening it. */
+/** The rows of the runs list, with enough detail to distinguish runs without opening them. */
 
 import { Link } from "@tanstack/react-router";
 import { useRef } from "react";

@@ -1,4 +1,4 @@
-/** A run on a timeline: what it and each of its steps did when. Attempts are below their step; repeated steps are one row. */
+/** The timeline of a run and its steps. Attempts are below their step; repeated steps are one row. */
 
 import { type CSSProperties, useState } from "react";
 import type { Run, RunStep } from "../api/types.ts";
@@ -48,7 +48,7 @@ export function RunTimeline({ env, run }: { env: string; run: Run }) {
   );
 }
 
-/** The kinds of phases that the run has, in the order of a run's life. */
+/** The kinds of phases that the run has, in chronological order. */
 function PhaseLegend({ phases }: { phases: readonly Phase[] }) {
   const kinds = (Object.keys(PHASE_LABELS) as PhaseKind[]).filter((kind) => phases.some((phase) => phase.kind === kind));
   return (
@@ -93,7 +93,7 @@ function StepGroup({ steps, ...props }: StepsProps & { steps: readonly RunStep[]
   );
 }
 
-/** A group is as its most telling step: one that failed, else one that is unfinished. */
+/** A group has the status of its most relevant step: a failed one, otherwise an unfinished one. */
 function worstOf(steps: readonly RunStep[]): RunStep["status"] {
   const find = (wanted: (step: RunStep) => boolean) => steps.find(wanted)?.status;
   return find(({ status }) => status === "failed") ?? find(({ endedAt }) => endedAt === null) ?? "completed";

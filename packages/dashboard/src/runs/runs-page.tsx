@@ -1,4 +1,4 @@
-/** Runs: the live list with filters and chart, and what can be done with many runs at once. */
+/** Runs: the live list with filters and chart, and bulk actions. */
 
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
@@ -27,7 +27,7 @@ export function RunsPage() {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const filters = runFiltersOf(search);
   const list = useRunList(env, filters, paused);
-  // A run that left the list is no longer chosen: nobody sees it.
+  // A run that left the list is no longer selected, because the user cannot see it.
   const selected = useMemo(() => list.runs.filter(({ id }) => chosen.has(id)), [list.runs, chosen]);
   const setSearch = (next: RunSearch) => void navigate({ to: "/env/$env/runs", params: { env }, search: next, replace: true });
   return (

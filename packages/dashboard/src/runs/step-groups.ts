@@ -1,8 +1,8 @@
-/** Steps that follow one another under one name, as a loop leaves them, make one group. */
+/** Groups consecutive steps of the same name, as a loop creates them. */
 
 import type { RunStep } from "../api/types.ts";
 
-/** Two of a name are read faster than a group is opened. */
+/** Two steps of a name are shown without a group. */
 const REPEATS_MIN = 3;
 
 export function groupSteps(steps: readonly RunStep[]): RunStep[][] {

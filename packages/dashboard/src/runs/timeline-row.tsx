@@ -18,9 +18,9 @@ interface RowProps {
   status: RunStep["status"] | Run["status"];
   phases: readonly Phase[];
   whole: Span;
-  /** Below the name: when it wakes, or what went wrong. */
+  /** Below the name: when it wakes, or the error. */
   note?: ReactNode;
-  /** 0 for the function, 1 for steps, 2 for what is below a step. */
+  /** 0 for the function, 1 for steps, 2 for rows below a step. */
   depth: 0 | 1 | 2;
   isOpen?: boolean;
   onOpen?: () => void;

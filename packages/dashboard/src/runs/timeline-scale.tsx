@@ -10,7 +10,7 @@ const STEPS_MS = [
   ...[60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 43_200_000],
 ];
 const DAY_MS = 86_400_000;
-/** Closer to the end than this, a label would run into the last one. */
+/** Closer to the end than this, a label would overlap the last one. */
 const ROOM = 0.76;
 
 /** The interval between grid lines: a round time, with few lines. */

@@ -8,7 +8,7 @@ import type { RunItem } from "../api/types.ts";
 import { isWantedRun } from "./run-search.ts";
 
 const SHOW_EVERY_MS = 200;
-/** A list that only the service can filter is asked for again. */
+/** A list that only the service can filter is reloaded. */
 const SEARCH_EVERY_MS = 5_000;
 const CHANGED_MAX = 2_000;
 
@@ -56,7 +56,7 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
     const loaded = pages.data?.pages.flatMap(({ items }) => items) ?? [];
     const oldest = pages.hasNextPage ? (loaded.at(-1)?.id ?? "") : "";
     const byId = new Map([...loaded.map((run) => [run.id, run] as const), ...changed]);
-    // Whether an expression holds for a run, only the service knows: what it did not list is left out.
+    // Only the service can evaluate an expression: runs that it did not list are left out.
     const known = new Set(loaded.map(({ id }) => id));
     const isListed = (run: RunItem) => wanted.where === undefined || known.has(run.id);
     const all = [...byId.values()].filter((run) => run.id >= oldest && isListed(run) && isWantedRun(run, wanted));

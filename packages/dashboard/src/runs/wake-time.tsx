@@ -1,4 +1,4 @@
-/** When a sleep or a wait is over, or was. */
+/** When a sleep or a wait ends, or ended. */
 
 import type { RunStep } from "../api/types.ts";
 import { duration, Time, useNow } from "../ui/time.tsx";

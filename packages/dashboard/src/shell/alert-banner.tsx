@@ -1,4 +1,4 @@
-/** The banner over every page of an environment while alerts of it are raised. */
+/** The banner on every page of an environment that has raised alerts. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

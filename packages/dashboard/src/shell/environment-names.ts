@@ -1,6 +1,6 @@
 /** Display names of environments. */
 
-/** The scope of what all branch environments share. It is not an environment, but it has pages of its own. */
+/** The scope that all branch environments share. It is not an environment, but it has its own pages. */
 export const SHARED = "branch";
 
 export function environmentTitle(name: string): string {

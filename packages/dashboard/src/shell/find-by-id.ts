@@ -1,4 +1,4 @@
-/** Finds what an id names: an event, a run, a job, a webhook request, or the event with that dedup id. */
+/** Finds the object with an id: an event, a run, a job, a webhook request, or the event with that dedup id. */
 
 import type { NavigateOptions } from "@tanstack/react-router";
 import { callForAll } from "../api/client.ts";
@@ -13,10 +13,10 @@ interface Found {
   dedupId?: string;
 }
 
-/** Longer texts are no ids. */
+/** Longer texts are not ids. */
 const ID_UNITS_MAX = 512;
 
-/** Where to go; null when nothing has this id. */
+/** The page to open; null if nothing has this id. */
 export async function findById(env: string, text: string): Promise<NavigateOptions | null> {
   if (text.length > ID_UNITS_MAX) return null;
   const [found] = await callForAll<Found>("/find", { env, query: { id: text } });

@@ -1,4 +1,4 @@
-/** Search field on every page. `/` focuses it. An id opens what it names; other text searches the payloads. */
+/** Search field on every page. `/` focuses it. An id opens its object; other text searches the payloads. */
 
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { Icon } from "../ui/icon.tsx";

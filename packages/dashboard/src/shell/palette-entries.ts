@@ -1,4 +1,4 @@
-/** What the palette offers: pages, functions, event types, environments and actions. */
+/** The entries of the palette: pages, functions, event types, environments and actions. */
 
 import { useQuery } from "@tanstack/react-query";
 import { type NavigateOptions, useNavigate } from "@tanstack/react-router";
@@ -63,7 +63,7 @@ function startsWith({ label }: PaletteEntry, text: string): boolean {
   return label.toLowerCase().startsWith(text);
 }
 
-/** Opens what an id names; other text is searched for in the payloads. */
+/** Opens the object of an id; other text is searched for in the payloads. */
 export function useFind(env: string): (text: string) => Promise<void> {
   const navigate = useNavigate();
   return async (text) => {

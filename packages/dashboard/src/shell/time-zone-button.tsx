@@ -1,4 +1,4 @@
-/** Shows in which time zone times are, and switches between the browser's and UTC. */
+/** Shows the time zone of all times, and switches between the browser's zone and UTC. */
 
 import { setTimeZone, useTimeZone, zoneName } from "../ui/time-zone.ts";
 

@@ -1,11 +1,11 @@
-/** The labels of a chart's axes. Equal labels in a row are shown once: two ticks with one label tell nothing. */
+/** The labels of a chart's axes. Consecutive equal labels are shown once. */
 
 import { timeFormat } from "./time-zone.ts";
 
 const clock = timeFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const day = timeFormat({ month: "short", day: "numeric" });
 
-/** The time of day, or the date where a day begins. */
+/** The time of day, or the date at the start of a day. */
 export function timeLabels(ticks: readonly number[]): string[] {
   return ticks.map((tick, index) => {
     const at = tick * 1_000;
@@ -20,7 +20,7 @@ export function valueLabel(tick: number, unit: ((value: number) => string) | und
   return Number.isInteger(tick) ? short(tick) : "";
 }
 
-/** Of equal labels in a row, such as `1.2K` for 1,150 and 1,200, only the first is shown. */
+/** Of consecutive equal labels, such as `1.2K` for 1,150 and 1,200, only the first is shown. */
 export function unequal(labels: readonly string[]): string[] {
   return labels.map((label, index) => (index > 0 && labels[index - 1] === label ? "" : label));
 }

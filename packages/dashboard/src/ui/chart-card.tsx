@@ -16,7 +16,7 @@ interface ChartCardProps {
   /** Shown while there is no data. */
   empty?: string;
   onRange?: (from: number, to: number) => void;
-  /** The time axis, where it is not that of the points. */
+  /** The time axis, if it is not that of the points. */
   span?: { from: number; to: number };
   unit?: (value: number) => string;
 }

@@ -26,9 +26,9 @@ interface ChartProps {
   /** Without axes, for the strip above a list. */
   bare?: boolean;
   onRange?: (from: number, to: number) => void;
-  /** The time axis in milliseconds, where it is not that of the points. */
+  /** The time axis in milliseconds, if it is not that of the points. */
   span?: { from: number; to: number };
-  /** Values in words, such as durations. */
+  /** Formats values, such as durations. */
   unit?: (value: number) => string;
 }
 

@@ -43,7 +43,7 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
 interface FormDialogProps extends DialogProps {
   submit: string;
   danger?: boolean;
-  /** The action cannot be taken yet. */
+  /** The action is not available yet. */
   disabled?: boolean;
   onSubmit: () => Promise<unknown>;
 }

@@ -7,7 +7,7 @@ interface MenuProps {
   button: ReactNode;
   className?: string;
   align?: "left" | "right";
-  /** `dialog` when it has fields and not only items. */
+  /** `dialog` if it contains fields, not only items. */
   role?: "menu" | "dialog";
   children: (close: () => void) => ReactNode;
 }

@@ -1,4 +1,4 @@
-/** The time zone in which times are shown: the browser's, or UTC. The choice is kept in the browser. */
+/** The time zone of displayed times: the browser's, or UTC. The choice is stored in the browser. */
 
 import { useSyncExternalStore } from "react";
 
@@ -45,7 +45,7 @@ export function fieldValueOf(at: number): string {
   return new Date(at - shiftMs).toISOString().slice(0, 19);
 }
 
-/** The instant a `datetime-local` field names, in the chosen zone; null when it is empty. */
+/** The time in a `datetime-local` field, in the selected zone; null if it is empty. */
 export function instantOfField(value: string): number | null {
   const at = Date.parse(timeZone() === "utc" ? `${value}Z` : value);
   return value === "" || Number.isNaN(at) ? null : at;

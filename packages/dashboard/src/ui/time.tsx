@@ -39,7 +39,7 @@ export function preciseTime(at: string | number): string {
 
 interface TimeProps {
   at: string | number | null;
-  /** "3 min ago", where the exact time appears on hover. */
+  /** "3 min ago"; the exact time appears on hover. */
   relative?: boolean;
   /** With date, milliseconds and zone. */
   full?: boolean;
@@ -101,7 +101,7 @@ export function duration(ms: number): string {
   return `${(ms / DAY_MS).toFixed(1)} days`;
 }
 
-/** To the millisecond, where the figures are of single calls. */
+/** To the millisecond, for single calls. */
 export function preciseDuration(ms: number): string {
   if (ms < 10_000) return `${count(Math.round(ms))} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(3)} s`;

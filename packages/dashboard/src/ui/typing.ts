@@ -1,4 +1,4 @@
-/** Where single keys are shortcuts, and where they are text. */
+/** Distinguishes shortcut keys from typed text. */
 
 /** Whether a key was pressed in a field, a menu or a dialog, where keys have their own meaning. */
 export function isTyping({ target }: KeyboardEvent): boolean {

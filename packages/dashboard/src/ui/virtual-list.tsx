@@ -85,7 +85,7 @@ function useRowKeys(list: RefObject<HTMLDivElement | null>, onMark: ((id: string
 /** From outside the list, the first key focuses the selected row, else the first. */
 function moveFocus(list: HTMLElement | null, by: number): boolean {
   if (!list) return false;
-  // Rows are in the document in the order in which they were rendered, which may not be theirs.
+  // Rows are in the document in rendering order, which may differ from their list order.
   const links = [...list.querySelectorAll<HTMLElement>("[data-id] a")].sort((a, b) => topOf(a) - topOf(b));
   const at = links.indexOf(document.activeElement as HTMLElement);
   const current = links.find((link) => link.getAttribute("aria-current") === "page");

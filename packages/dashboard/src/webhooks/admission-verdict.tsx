@@ -1,4 +1,4 @@
-/** What stood before the transform in a test: where a signature is wrong, and what a handshake answers. */
+/** The checks before the transform in a test: where a signature is wrong, and the response of a handshake. */
 
 import { Fragment } from "react";
 import type { TestResult } from "../api/types.ts";

@@ -1,4 +1,4 @@
-/** Verification, handshake and answer as a form holds them, and as the REST API takes them. */
+/** Converts verification, handshake and answer between the form and the REST API. */
 
 import type { Webhook } from "../api/types.ts";
 
@@ -6,7 +6,7 @@ export const SCHEMES = ["standard-webhooks", "stripe", "github", "shopify", "sla
 export const PRESETS = ["slack", "meta", "microsoft-graph", "x", "dropbox", "zoom", "okta", "asana"];
 export const STATUSES = ["200", "201", "202", "204"];
 export const CONTENT_TYPES = ["text/plain", "application/json", "application/xml", "text/xml"];
-/** The fields that a scheme has of its own. */
+/** The fields specific to a scheme. */
 export const SCHEME_FIELDS: Readonly<Record<string, readonly string[]>> = {
   stripe: ["header"],
   hmac: ["header", "algorithm", "encoding", "prefix", "signed", "timestampHeader"],
@@ -67,7 +67,7 @@ function answerOf({ status, contentType, body }: ChecksDraft) {
   return status === "204" ? { status: 204 } : { status: Number(status), contentType, body };
 }
 
-/** Without any, those in force are kept. */
+/** If empty, the current ones are kept. */
 function given(lines: string): { secrets?: string[] } {
   const secrets = lines
     .split("\n")

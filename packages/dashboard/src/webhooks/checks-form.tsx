@@ -1,4 +1,4 @@
-/** Verification, handshake and answer of a webhook. Secrets are entered and never shown: empty fields keep those in force. */
+/** Verification, handshake and answer of a webhook. Secrets are entered and never shown: empty fields keep the current ones. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
@@ -166,7 +166,7 @@ interface ChoiceProps {
   label: string;
   value: string;
   options: readonly string[];
-  /** The text of the empty choice; absent: there is none. */
+  /** The label of the empty choice; absent: there is none. */
   none?: string;
   onChange: (value: string) => void;
 }

@@ -1,4 +1,4 @@
-/** Tells that a new webhook waits for its first request, and when it has come: the page asks again by itself. */
+/** Shows that a new webhook waits for its first request, and when it has arrived. Refreshes automatically. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

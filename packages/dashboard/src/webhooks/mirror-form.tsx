@@ -1,4 +1,4 @@
-/** Which branch environments get a copy of a webhook's events, and of how many of them. */
+/** The branch environments that get copies of a webhook's events, and the fraction that is copied. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";

@@ -147,10 +147,10 @@ function ProviderFacts({ provider: { note, timeout, retries, documentation } }: 
   );
 }
 
-/** Presets that cannot answer without a secret. */
+/** Presets that cannot respond without a secret. */
 const NEEDS_SECRET = ["x", "zoom"];
 
-/** Without a secret nothing can be verified, and some handshakes cannot be answered. One that no scheme uses is for the handshake to check. */
+/** Without a secret nothing can be verified, and some handshakes cannot be answered. A secret that no scheme uses is checked by the handshake. */
 function checksOf({ verify, secretFrom, handshake }: Provider, secret: string, verifyToken: string) {
   const isHandedOver = verify !== null && secretFrom === null;
   const preset = handshake?.preset ?? "";

@@ -1,4 +1,4 @@
-/** Whether the event that a draft makes matches the schema declared for its name. */
+/** Whether the event of a draft matches the schema declared for its name. */
 
 import { useQuery } from "@tanstack/react-query";
 import { call } from "../api/client.ts";

@@ -1,4 +1,4 @@
-/** What the catalogue knows, for the transform editor: names of event types, and the fields of those that the draft names. */
+/** Data of the catalogue for the transform editor: names of event types, and the fields of the types that the draft names. */
 
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";

@@ -58,7 +58,7 @@ export class AlertWatch {
       if (rules.length === 0 || !(await takeTurn(EVERY_MS * 3))) return;
       for (const rule of rules) await this.#judge(rule);
     } catch (error) {
-      log.warn({ err: error }, "alerts could not be evaluated; this is tried again");
+      log.warn({ err: error }, "alerts could not be evaluated; this will be retried");
     }
   }
 

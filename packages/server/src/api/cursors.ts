@@ -9,6 +9,6 @@ export function writeCursor({ receivedAt, sequence }: EventCursor): string {
 
 export function readCursor(text: string): EventCursor {
   const match = /^([0-9a-z]{1,11})-([0-9a-z]{1,11})$/.exec(text);
-  if (!match?.[1] || !match[2]) throw invalid("cursor", "is not one this service gave out");
+  if (!match?.[1] || !match[2]) throw invalid("cursor", "is not a cursor of this service");
   return { receivedAt: Number.parseInt(match[1], 36), sequence: Number.parseInt(match[2], 36) };
 }

@@ -40,6 +40,6 @@ function writePosition({ rank, id = "" }: Position): string {
 
 function readPosition(cursor: string): Position {
   const [, rank = "", id = ""] = /^(-?[0-9a-z]{1,11})\.([\w-]{0,64})$/.exec(cursor) ?? [];
-  if (rank === "") throw invalid("cursor", "is not one this service gave out");
+  if (rank === "") throw invalid("cursor", "is not a cursor of this service");
   return { rank: Number.parseInt(rank, 36), id };
 }

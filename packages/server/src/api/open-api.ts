@@ -26,7 +26,7 @@ const ERROR_SCHEMA = {
   type: "object",
   required: ["error", "code", "status"],
   properties: {
-    error: { type: "string", description: "A sentence a person understands." },
+    error: { type: "string", description: "A sentence for people." },
     code: { type: "string", enum: Object.keys(ERRORS) },
     status: { type: "integer" },
     details: {
@@ -82,7 +82,7 @@ export function openApiDocument(routes: readonly DocumentedRoute[], version: str
     paths,
     components: {
       securitySchemes: {
-        apiKey: { type: "http", scheme: "bearer", description: "An API key. A dev server asks for none." },
+        apiKey: { type: "http", scheme: "bearer", description: "An API key. Not needed for a dev server." },
         session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE, description: "What the dashboard has after `POST /v1/session`." },
       },
       schemas: Object.fromEntries([...named].sort(([a], [b]) => a.localeCompare(b))),

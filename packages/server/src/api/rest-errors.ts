@@ -53,7 +53,7 @@ export function refusalFor(error: FastifyError): Refusal {
     case 415:
       return new Refusal("content_type_unsupported", "The REST API reads application/json.");
     default:
-      return new Refusal("internal_error", "The service failed unexpectedly; its log says more.");
+      return new Refusal("internal_error", "Unexpected error. See the log of the service.");
   }
 }
 

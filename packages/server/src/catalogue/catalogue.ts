@@ -141,7 +141,7 @@ export class Catalogue {
         const since = this.#faults.get(key);
         this.#faults.set(key, { ...key, count: count + (since?.count ?? 0), lastAt: Math.max(lastAt, since?.lastAt ?? 0) });
       }
-      this.#parts.log.debug({ err: error }, "schema faults could not be written; they are kept for the next time");
+      this.#parts.log.debug({ err: error }, "schema faults could not be written; this will be retried");
     }
   }
 }

@@ -102,7 +102,7 @@ export const SETTINGS = {
     default: [],
     secret: true,
     sentence:
-      "Key that secrets in the store are encrypted with, such as the output of openssl rand -hex 32. To rotate it, give the new one before the old one: `new,old`. Without it, a key is generated and kept in the data folder, or in the PostgreSQL database.",
+      "Key that encrypts secrets in the store, such as the output of openssl rand -hex 32. To rotate it, put the new one before the old one: `new,old`. Without it, a key is generated and stored in the data folder, or in the PostgreSQL database.",
   }),
   dedupWindow: setting({
     reading: duration(1, 366 * DAY_MS),
@@ -137,7 +137,7 @@ export const SETTINGS = {
   addressConnections: setting({
     reading: integer(0, 1_000_000),
     default: 1_000,
-    sentence: "Maximum number of connections per IP address, trusted proxies excepted. 0 is no limit.",
+    sentence: "Maximum number of connections per IP address, except for trusted proxies. 0: no limit.",
   }),
   trustProxy: setting<boolean | string[]>({
     reading: trustedProxies(),
@@ -191,7 +191,7 @@ export const SETTINGS = {
   oidcIssuer: setting<string | null>({
     reading: url(),
     default: null,
-    sentence: "OpenID Connect issuer that people sign in with, beside API keys. It must be reachable at the start.",
+    sentence: "OpenID Connect issuer for sign-in, in addition to API keys. It must be reachable when the service starts.",
   }),
   oidcClientId: setting<string | null>({
     reading: text("id"),
@@ -208,7 +208,7 @@ export const SETTINGS = {
     reading: list(oidcRole()),
     default: [],
     sentence:
-      "Which claim gives which role: `claim:value=role`, such as groups:ops=operator, or a claim whose values are roles. Separate several with commas; the highest role counts. People without a role are refused.",
+      "Maps claims to roles: `claim:value=role`, such as groups:ops=operator, or a claim whose values are roles. Separate several with commas; a person gets the highest role. People without a role are refused.",
   }),
   metricsListen: setting<ListenAddress | null>({
     reading: listenAddress(),
@@ -263,7 +263,7 @@ export const SETTINGS = {
   jobRate: setting({
     reading: integer(1, 10_000),
     default: 100,
-    sentence: "How many items per second a job works on, unless it has a rate of its own.",
+    sentence: "Number of items per second that a job processes, unless it has its own rate.",
   }),
   drainTimeout: setting({
     reading: duration(0, 600_000),
@@ -280,7 +280,7 @@ export const SETTINGS = {
   log: setting<"lines" | "json">({
     reading: oneOf("lines", "json"),
     default: { dev: "lines", start: "json" },
-    sentence: "Form of the log on standard error: readable lines, or one JSON object per line with all details.",
+    sentence: "Format of the log on standard error: readable lines, or one JSON object per line with all details.",
   }),
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -85,7 +85,7 @@ export class BulkCancellations {
       const settled = Math.min(...open.map(({ startedBefore }) => startedBefore + SETTLE_MS - clock.now()));
       return settled > 0 ? Math.min(settled, LOOK_EVERY_MS) : LOOK_EVERY_MS;
     } catch (error) {
-      log.warn({ err: error }, "bulk cancellations could not be worked on; they are tried again");
+      log.warn({ err: error }, "bulk cancellations could not be processed; they will be retried");
       return LOOK_EVERY_MS;
     }
   }

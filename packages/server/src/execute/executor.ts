@@ -68,7 +68,7 @@ const RENEW_INTERVAL_MS = 8_000;
 const FAULT_REST_MS = 1_000;
 const FAULT_RESTS_MAX = 12;
 const STORE_RETRY_MS = [50, 200, 1_000, 5_000];
-const QUARANTINED = "It was quarantined: whenever it was worked on, the service stopped or failed.";
+const QUARANTINED = "It was quarantined: the service crashed or failed each time it processed this run.";
 
 /** A call that was made. */
 interface AskedCall {
@@ -250,7 +250,7 @@ export class Executor {
     } catch (error) {
       if (signal.aborted) return;
       if (this.#isStopping) return this.#letGo([entry]);
-      this.#parts.log.error({ err: error, entry }, "an entry of the queue could not be worked on; it is tried again");
+      this.#parts.log.error({ err: error, entry }, "a queue entry could not be processed; it will be retried");
       await this.#putBack(entry);
     }
   }
@@ -260,7 +260,7 @@ export class Executor {
     const restMs = FAULT_REST_MS * 2 ** Math.min(entry.claims, FAULT_RESTS_MAX);
     const put = () => store.queueReschedule({ ...entry, dueAt: clock.now() + restMs });
     await this.#untilWritten(put).catch((error) =>
-      log.error({ err: error, no: entry.no }, "an entry of the queue rests until the next start"),
+      log.error({ err: error, no: entry.no }, "a queue entry is suspended until the next start"),
     );
   }
 

@@ -31,7 +31,8 @@ export async function registerApp(parts: RegisterAppParts, registration: Registr
   if (body instanceof Refusal) return body;
   const faults: Fault[] = [];
   const functions = body.functions.flatMap((registered, index) => readFunction(registered, index, faults, parts.now()));
-  for (const repeated of repeatedIds(functions)) faults.push({ field: "functions", message: `The function ${repeated} is there twice.` });
+  for (const repeated of repeatedIds(functions))
+    faults.push({ field: "functions", message: `The function ${repeated} is registered twice.` });
   if (faults.length > 0) return refusal(faults);
   const synced = await parts.store.appSync({
     id: `app_${parts.newId()}` as AppId,

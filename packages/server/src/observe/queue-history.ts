@@ -118,7 +118,7 @@ export class QueueHistory {
 
   async #look(): Promise<void> {
     const begun = performance.now();
-    await this.sample().catch((error) => this.#parts.log.debug({ err: error }, "the queue could not be looked at"));
+    await this.sample().catch((error) => this.#parts.log.debug({ err: error }, "the queue could not be read"));
     this.#lookAgain(Math.max(SAMPLE_EVERY_MS, (performance.now() - begun) * REST_PER_LOOK));
   }
 }

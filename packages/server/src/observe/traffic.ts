@@ -61,7 +61,7 @@ export class Traffic {
       await this.#parts.store.trafficAdd({ minutes });
     } catch (error) {
       this.#full = [...minutes, ...this.#full].slice(-FULL_MAX);
-      this.#parts.log.debug({ err: error }, "figures could not be written; they are kept for the next time");
+      this.#parts.log.debug({ err: error }, "figures could not be written; this will be retried");
     }
   }
 

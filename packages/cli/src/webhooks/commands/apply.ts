@@ -48,7 +48,7 @@ export async function applyWebhooks({ options, io }: Call<typeof APPLY_FLAGS>): 
   );
   const plan = makePlan(entries, lists, options);
   stopOn(plan.faults);
-  // Before anything is sent: a variable that is not set stops all of it.
+  // Before anything is sent: a missing variable stops the whole command.
   for (const step of plan.steps) valuesOf(step);
   for (const { entry, webhook } of plan.unchanged) if (webhook) recordId(entry, webhook);
   return result(plan, await takeSteps(client, plan.steps));
@@ -107,7 +107,7 @@ async function takeStep(client: WebhooksClient, step: PlanStep): Promise<ServerW
   return webhook;
 }
 
-/** The fields to send, with the values of secrets in place of their names. */
+/** The fields to send, with the values of secrets instead of their names. */
 function valuesOf(step: PlanStep): Partial<WebhookFields> {
   if (step.action === "delete") return {};
   const { entry } = step;

@@ -40,7 +40,7 @@ export async function newWebhook({
   return { exitCode: EXIT.ok, text: nextSteps(Object.keys(texts), provider, secret), json: { name, files: Object.keys(texts), provider } };
 }
 
-/** How the catalogue says that requests are verified. A secret that the provider hands over is not named. Without a scheme the handshake checks it. */
+/** The catalogue's verification settings. A secret that the provider sends is not named. Without a scheme, the handshake checks it. */
 function checksOf({ verify, handshake, secretFrom }: Provider, slug: string): Pick<WebhookFile, "verify" | "handshake"> {
   const secrets = secretFrom === null ? {} : { secrets: namesFor(slug, 1) };
   if (!verify) return { verify: null, handshake: handshake && { ...handshake, ...secrets } };

@@ -61,7 +61,7 @@ function overwriteSettings(entry: Entry, webhook: ServerWebhook): void {
   writeFileSync(files.webhook, webhookFileText({ ...asFile(webhook, entry.slug, before), environment: before?.environment ?? null }));
 }
 
-/** The server does not know the names of secrets: those of the file are kept where their number fits. */
+/** The server does not know the names of secrets: those in the file are kept if their number matches. */
 function asFile(webhook: ServerWebhook, slug: string, before: WebhookFile | null): WebhookFile {
   const named = (field: SecretField): FileSettings | null => {
     const setting = webhook[field];

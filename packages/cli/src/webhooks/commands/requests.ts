@@ -1,4 +1,4 @@
-/** `inlet webhooks list|requests|replay`: webhooks of the server, what they received, and sending that through again. */
+/** `inlet webhooks list|requests|replay`: webhooks of the server, their requests, and replaying these. */
 
 import type { CommandResult } from "../../command-line/command-result.ts";
 import type { Call } from "../../command-line/command-row.ts";

@@ -22,7 +22,7 @@ export interface WebhookFile {
   eventNames: AcceptList | null;
   ips: AcceptList | null;
   enabled: boolean;
-  /** As the REST API takes them, with names of environment variables as secrets. */
+  /** As the REST API accepts them, with names of environment variables as secrets. */
   verify: FileSettings | null;
   handshake: FileSettings | null;
   answer: FileSettings | null;
@@ -40,7 +40,7 @@ export interface Entry extends WebhookFile {
   files: EntryFiles;
   transform: string;
   fixtures: Fixture[];
-  /** The values of the variables that `verify` and `handshake` name, where they are set. */
+  /** The values of the variables that `verify` and `handshake` name, if they are set. */
   secretValues?: Readonly<Record<string, string | undefined>>;
 }
 

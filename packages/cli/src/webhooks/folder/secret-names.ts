@@ -1,6 +1,6 @@
 /**
- * Secrets in webhook.json are names of environment variables: the file can be committed, the values come from the environment when the
- * folder is applied. The server shows the last four characters of long secrets, by which a changed value is noticed.
+ * Secrets in webhook.json are names of environment variables: the file can be committed, and the values come from the environment when the
+ * folder is applied. The server shows the last four characters of long secrets, by which a changed value is detected.
  */
 
 import { CommandFault } from "../../command-line/command-fault.ts";
@@ -21,7 +21,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const SECRETS_MAX = 4;
 const SHOWN_UNITS_MIN = 12;
 
-/** A setting as it stands in the file; what is in it beside the names is checked by the server. */
+/** A setting as written in the file; the server checks everything except the names. */
 export function readSettings(check: FieldChecks, value: unknown, field: string): FileSettings | null {
   if (value === undefined || value === null) return null;
   if (!isObject(value)) {
@@ -44,7 +44,7 @@ export function withSecrets(entries: readonly Entry[], variables: Variables): En
   }));
 }
 
-/** What is sent to the server: the values in place of the names. */
+/** The settings to send: the values instead of the names. */
 export function settingToSend(entry: Entry, field: SecretField): unknown {
   const setting = entry[field];
   if (!setting?.secrets) return setting;
@@ -55,7 +55,7 @@ export function settingToSend(entry: Entry, field: SecretField): unknown {
   return { ...setting, secrets: setting.secrets.map((name) => entry.secretValues?.[name]) };
 }
 
-/** Whether the server may have these secrets: as many, with the same ends where both are known. */
+/** Whether the server may already have these secrets: the same number, with the same last characters where both are known. */
 export function sameSecrets({ secretValues = {} }: Entry, names: readonly string[] | undefined, shown: readonly ShownSecret[]): boolean {
   if (!names) return true;
   const isSame = (name: string, { last4 }: ShownSecret) => {
@@ -66,7 +66,7 @@ export function sameSecrets({ secretValues = {} }: Entry, names: readonly string
   return names.length === shown.length && names.every((name, at) => isSame(name, shown[at] as ShownSecret));
 }
 
-/** Names for secrets whose names nobody knows: after the folder. */
+/** Generates names for unknown secrets, from the folder name. */
 export function namesFor(slug: string, count: number): string[] {
   const base = `${slug.replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase()}_SECRET`.replace(/^(?=\d)/, "_");
   return Array.from({ length: count }, (_, at) => (at === 0 ? base : `${base}_${at + 1}`));

@@ -34,7 +34,7 @@ export function readWebhookFile(file: string, text: string, faults: string[]): W
   return faults.length === before ? webhook : null;
 }
 
-/** Writes the plain settings with their defaults, so that the user sees what can be set, and the others where they are used. */
+/** Writes the basic settings with their defaults, so that the user sees what can be set, and the others only if they are used. */
 export function webhookFileText({ id, name, environment, eventNames, ips, enabled, ...more }: WebhookFile): string {
   const { verify, handshake, answer, mirror } = more;
   const used = Object.fromEntries(Object.entries({ verify, handshake, answer, mirror }).filter(([, value]) => value !== null));

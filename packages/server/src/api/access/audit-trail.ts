@@ -45,6 +45,6 @@ export class AuditTrail {
     };
     await this.#store
       .auditAppend(entry)
-      .catch((error) => this.#log.error({ err: error, entry }, "a change could not be noted in the audit log"));
+      .catch((error) => this.#log.error({ err: error, entry }, "a change could not be recorded in the audit log"));
   }
 }

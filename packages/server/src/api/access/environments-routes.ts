@@ -118,7 +118,7 @@ export function registerEnvironmentsRoutes(app: FastifyInstance, { store, direct
       if (RESERVED_NAMES.has(name) && !isVisible(directory.environmentNamed(name)))
         throw invalid("name", `must not be "${name}", which is reserved`);
       const created = await store.environmentInsert({ name, kind, createdAt: now(), bodyBytesMax: bodyLimitBytes ?? null });
-      if (!created) throw new RestRefusal("environment_exists", `An environment "${name}" exists already.`);
+      if (!created) throw new RestRefusal("environment_exists", `An environment "${name}" already exists.`);
       await directory.refresh();
       await note(request, "created", created, { kind });
       reply.code(201);

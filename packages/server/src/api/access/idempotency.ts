@@ -67,7 +67,7 @@ export function registerIdempotency(app: FastifyInstance, { store, log, now }: I
     const kept = isKept && request.routeOptions.config.idempotent === "secret" ? withoutSecrets(payload) : String(payload);
     // The object was created, whether or not this can be recorded.
     await (isKept ? store.idempotencyAnswer({ ...ref, status: reply.statusCode, body: kept }) : store.idempotencyRelease(ref)).catch(
-      (error) => log.warn({ err: error }, "the outcome of a call with an idempotency key could not be kept"),
+      (error) => log.warn({ err: error }, "the outcome of a request with an idempotency key could not be stored"),
     );
     return payload;
   });
@@ -75,12 +75,15 @@ export function registerIdempotency(app: FastifyInstance, { store, log, now }: I
 
 function repeat(request: FastifyRequest, reply: FastifyReply, { fingerprint, answer }: RememberedCall, mine: string): FastifyReply {
   if (fingerprint !== mine) {
-    throw new RestRefusal("idempotency_key_reused", "This Idempotency-Key was sent before with another call. A new call needs a new key.");
+    throw new RestRefusal(
+      "idempotency_key_reused",
+      "This Idempotency-Key was already used with a different request. Use a new key for a new request.",
+    );
   }
-  if (!answer) throw new RestRefusal("idempotency_key_busy", "The first call with this Idempotency-Key is still under way.");
+  if (!answer) throw new RestRefusal("idempotency_key_busy", "The first request with this Idempotency-Key is still in progress.");
   if (request.routeOptions.config.idempotent === "secret") {
     const { id } = JSON.parse(answer.body);
-    const message = `This call was made before and created ${id}. Its secret was shown then and is not kept; delete it and create another if it was lost.`;
+    const message = `This request was already made and created ${id}. Its secret was shown once and is not stored; if you lost it, delete the object and create another.`;
     throw new RestRefusal("idempotency_key_used", message, [{ field: "id", message: id }]);
   }
   return reply.code(answer.status).type("application/json").header("idempotency-replayed", "true").send(answer.body);

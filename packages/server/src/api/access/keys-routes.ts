@@ -153,7 +153,7 @@ export function registerKeysRoutes(app: FastifyInstance, parts: KeysRoutesParts)
       throw new RestRefusal("key_last", "This is the last key of its kind; create another one before revoking it.");
     if (directory.keys().some((key) => key.id === id && key.role === "owner")) checkOwner(request, directory.keys());
     const revoked = await store.keyRevoke({ id, revokedAt: parts.now() });
-    if (!revoked) throw new RestRefusal("key_not_found", `There is no key ${id}, or it was revoked before.`);
+    if (!revoked) throw new RestRefusal("key_not_found", `There is no key ${id}, or it is already revoked.`);
     await directory.refresh();
     await note(request, "revoked", revoked);
     return { data: view(revoked, environmentName(revoked)) };

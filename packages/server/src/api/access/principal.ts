@@ -55,5 +55,5 @@ export function checkMayUse(request: FastifyRequest, environment: Pick<Environme
   const principal = principalOf(request);
   if (mayUse(principal, environment)) return;
   const names = principal.environments?.join(", ");
-  throw new RestRefusal("environment_forbidden", `This API key is limited to ${names}; the call concerns "${environment.name}".`);
+  throw new RestRefusal("environment_forbidden", `This API key is restricted to ${names}; the request is for "${environment.name}".`);
 }

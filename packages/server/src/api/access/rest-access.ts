@@ -76,7 +76,7 @@ async function identify(rules: AccessRules, request: FastifyRequest): Promise<Pr
 function principalWithKey({ directory, attempts }: AccessRules, request: FastifyRequest, authorization: string | undefined): Principal {
   const text = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
   if (!text) {
-    if (request.routeOptions.config.about === "self") throw new RestRefusal("session_missing", "Nobody is signed in.");
+    if (request.routeOptions.config.about === "self") throw new RestRefusal("session_missing", "You are not signed in.");
     throw new RestRefusal("api_key_missing", "The header Authorization: Bearer <API key> is missing.");
   }
   const { signingKey = false } = request.routeOptions.config;
@@ -90,7 +90,7 @@ function principalWithKey({ directory, attempts }: AccessRules, request: Fastify
 }
 
 function fromElsewhere(): RestRefusal {
-  return new RestRefusal("origin_forbidden", "A page of another site must not change anything here.");
+  return new RestRefusal("origin_forbidden", "Pages of other sites cannot make changes here.");
 }
 
 function checkRole({ kind, role }: Principal, method: string, config: FastifyContextConfig): void {
@@ -107,7 +107,7 @@ function checkLimits(rules: AccessRules, request: FastifyRequest, { about = "env
   if (unlimited ?? about === "installation") {
     throw new RestRefusal(
       "environment_forbidden",
-      `This API key is limited to ${environments.join(", ")}; the call concerns the whole installation.`,
+      `This API key is restricted to ${environments.join(", ")}; the request is for the whole installation.`,
     );
   }
   if (about === "environment") environmentOf(rules, request);

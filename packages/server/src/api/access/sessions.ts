@@ -79,7 +79,7 @@ export class Sessions {
     const { session } = living;
     const touched = { ...session, lastSeenAt: now(), expiresAt: Math.min(now() + IDLE_MS, session.createdAt + LIFETIME_MS) };
     // A store that is not writable must not keep people from reading.
-    await store.sessionTouch(touched).catch((error) => log.warn({ err: error }, "a session could not be prolonged"));
+    await store.sessionTouch(touched).catch((error) => log.warn({ err: error }, "a session could not be extended"));
     return { ...living, session: touched };
   }
 

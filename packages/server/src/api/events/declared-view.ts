@@ -47,13 +47,13 @@ export const DECLARED_FIELDS = {
     description: "Inferred from traffic; null: no event was seen.",
     anyOf: [
       shape({
-        samples: { ...INTEGER, description: "How many events were looked at." },
+        samples: { ...INTEGER, description: "How many events were examined." },
         isTruncated: { ...BOOLEAN, description: "There are more fields than are stored." },
         fields: listOf(
           shape({
             path: { ...TEXT, description: "Such as customer.id or items[].sku." },
             ...SEEN,
-            frequency: { ...NUMBER, description: "In what share of the events it occurs, from 0 to 1." },
+            frequency: { ...NUMBER, description: "The fraction of events in which it occurs, from 0 to 1." },
             types: listOf(shape({ type: TEXT, ...SEEN })),
           }),
         ),

@@ -136,6 +136,6 @@ function iso(at: number): string {
 }
 
 function readCursor(text: string): number {
-  if (!/^[0-9a-z]{1,10}$/.test(text)) throw invalid("cursor", "is not one this service gave out");
+  if (!/^[0-9a-z]{1,10}$/.test(text)) throw invalid("cursor", "is not a cursor of this service");
   return Number.parseInt(text, 36);
 }

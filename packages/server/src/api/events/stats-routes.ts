@@ -41,8 +41,8 @@ const STATS = shape(
       description: "One for every interval, oldest first, including empty ones.",
     },
     queue: shape({
-      waiting: { ...INTEGER, description: "Calls of functions that are due or under way." },
-      oldestAgeMs: { ...INTEGER, description: "For how long the oldest has waited that was not begun." },
+      waiting: { ...INTEGER, description: "Calls of functions that are due or in progress." },
+      oldestAgeMs: { ...INTEGER, description: "How long the oldest call that has not begun has waited." },
       history: {
         ...listOf(shape({ at: INSTANT, waiting: INTEGER, oldestAgeMs: INTEGER })),
         description:
@@ -55,7 +55,7 @@ const STATS = shape(
 
 export function registerStatsRoutes(app: FastifyInstance, parts: StatsRoutesParts): void {
   const { store, traffic, queueHistory } = parts;
-  const stats = { summary: "How much happened when", querystring: PARAMETERS, response: { 200: dataOf(STATS) } };
+  const stats = { summary: "Get traffic over time", querystring: PARAMETERS, response: { 200: dataOf(STATS) } };
   app.get<{ Querystring: { from?: string; to?: string; interval: Interval } }>(
     "/stats",
     { config: { ingest: true }, schema: stats },

@@ -66,7 +66,7 @@ export function registerPeerRuns(app: FastifyInstance, parts: PeerRunsParts): vo
 
   app.delete<ById>("/v1/runs/:id", { constraints: FOR_PEER }, async (request, reply) => {
     const { environment, run } = await find(request);
-    if (!(await parts.cancel(run))) throw new RestRefusal("run_ended", `The run ${run.id} has ended already: it is ${run.status}.`);
+    if (!(await parts.cancel(run))) throw new RestRefusal("run_ended", `The run ${run.id} has already ended: it is ${run.status}.`);
     const target = { kind: "run", id: run.id, name: parts.functionOf(run.functionNo).id };
     await audit.note(request, { action: "run.cancelled", target, environment: environment.name });
     return reply.code(200).type("application/json").send("");

@@ -130,9 +130,9 @@ export function registerJobsRoutes(app: FastifyInstance, parts: JobsRoutesParts)
   app.post<{ Params: { id: string } }>("/jobs/:id/cancel", { config: { repair: true }, schema: cancel }, async (request) => {
     const environment = environmentOf(access, request);
     const { id, endedAt, status } = await find(environment, request.params.id);
-    if (endedAt !== null) throw new RestRefusal("job_ended", `The job ${id} has ended already: it is ${status}.`);
+    if (endedAt !== null) throw new RestRefusal("job_ended", `The job ${id} has already ended: it is ${status}.`);
     const job = (await store.jobEnd({ environmentId: environment.id, id, status: "cancelled", now: now() })) as Job;
-    if (job.status !== "cancelled") throw new RestRefusal("job_ended", `The job ${id} has ended already: it is ${job.status}.`);
+    if (job.status !== "cancelled") throw new RestRefusal("job_ended", `The job ${id} has already ended: it is ${job.status}.`);
     const target = { kind: "job", id, name: job.kind };
     await audit.note(request, {
       action: "job.cancelled",

@@ -23,7 +23,7 @@ const FAILURE = shape(
   {
     function: shape({ id: TEXT, name: TEXT }),
     error: shape({ name: TEXT, message: TEXT }),
-    count: { ...INTEGER, description: "How many runs failed so." },
+    count: { ...INTEGER, description: "How many runs failed with this error." },
     first: { ...INSTANT, description: "When the first of them failed." },
     last: { ...INSTANT, description: "When the last of them failed." },
     runs: { ...listOf(TEXT), description: "The ids of up to five of them, newest first." },

@@ -49,7 +49,7 @@ const STATS = shape(
 );
 
 const STATS_SCHEMA = {
-  summary: "How a function did over time",
+  summary: "Get figures of a function over time",
   querystring: closed({
     from: { type: "string", description: "Created at or after: ISO 8601 or milliseconds; default: 60 intervals before `to`." },
     to: { type: "string", description: "Created before: ISO 8601 or milliseconds; default: now." },

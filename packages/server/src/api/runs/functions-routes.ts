@@ -126,7 +126,7 @@ export function registerFunctionsRoutes(app: FastifyInstance, { access, audit, s
   const resume = {
     ...ONE_FUNCTION,
     summary: "Resume a function",
-    description: "Runs that waited go on, or are cancelled.",
+    description: "Runs that waited continue, or are cancelled.",
     body: {
       ...closed({
         held: {

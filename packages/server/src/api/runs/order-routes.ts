@@ -74,7 +74,7 @@ export function registerOrderRoutes(app: FastifyInstance, { access, audit, store
     const run = isEventId(id) ? await store.runGet({ environmentId: environment.id, id: id as string as RunId }) : null;
     if (!run) throw new RestRefusal("run_not_found", `There is no run ${request.params.id} in the environment "${environment.name}".`);
     const isReleased = await store.orderRelease({ environmentId: environment.id, runNo: run.no });
-    if (!isReleased) throw new RestRefusal("run_holds_nothing", `The run ${run.id} does not hold up other runs.`);
+    if (!isReleased) throw new RestRefusal("run_holds_nothing", `The run ${run.id} does not block other runs.`);
     const target = { kind: "run", id: run.id, name: runs.functionName(run.functionNo).id };
     await audit.note(request, { action: "run.released", target, environment: environment.name, details: { key: run.orderKey } });
     return { data: { runId: run.id, key: run.orderKey ?? "" } };

@@ -166,7 +166,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
 
   app.post("/runs/:id/cancel", { config: { repair: true }, schema: CANCEL }, async (request, reply) => {
     const { environment, run } = await find(request);
-    if (!(await runs.cancel(run))) throw new RestRefusal("run_ended", `The run ${run.id} has ended already: it is ${run.status}.`);
+    if (!(await runs.cancel(run))) throw new RestRefusal("run_ended", `The run ${run.id} has already ended: it is ${run.status}.`);
     await note(request, "cancelled", run, environment);
     const cancelled = await find(request);
     return sendRun(reply, cancelled.run, environment);
@@ -180,7 +180,7 @@ export function registerRunsRoutes(app: FastifyInstance, parts: RunsRoutesParts)
     }
     const id = await runs.rerun(run, from as StepId | undefined);
     const fresh = id && (await store.runGet({ environmentId: environment.id, id }));
-    if (!fresh) throw new RestRefusal("run_not_repeatable", "The function of this run, or its event, is not there any more.");
+    if (!fresh) throw new RestRefusal("run_not_repeatable", "The function or the event of this run no longer exists.");
     await note(request, "repeated", fresh, environment, { originalRunId: run.id, ...(from !== undefined && { from }) });
     reply.status(201);
     return sendRun(reply, fresh, environment);

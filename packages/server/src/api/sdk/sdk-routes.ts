@@ -103,7 +103,7 @@ async function sendState(request: FastifyRequest, reply: FastifyReply, read: (id
   const id = runIdOf(request);
   const state = id && (await read(id));
   if (!state)
-    return send(reply, new Refusal("run_state_gone", `The run ${(request.params as { id: string }).id} has ended, or never was.`));
+    return send(reply, new Refusal("run_state_gone", `The run ${(request.params as { id: string }).id} has ended or does not exist.`));
   return reply.type("application/json").send(state);
 }
 
@@ -125,7 +125,7 @@ export function principalOfSdk(parts: Pick<SdkRoutesParts, "isDev" | "signingKey
 function wrongKind({ isDev }: SdkRoutesParts, expected: string | null): Refusal | null {
   const kind = isDev ? "dev" : "cloud";
   if (expected === null || expected === kind) return null;
-  return new Refusal("server_kind_wrong", `The app expects a server of the kind ${expected}, this one is ${kind}: its settings say so.`);
+  return new Refusal("server_kind_wrong", `The app expects a server of the kind ${expected}, but this one is ${kind}. Check its settings.`);
 }
 
 function runIdOf(request: FastifyRequest): RunId | null {

@@ -12,8 +12,8 @@ export class StreamSlots {
   /** Takes a slot and returns a function that frees it; a refusal if there is none. */
   take(key: string): (() => void) | Refusal {
     const held = this.#byKey.get(key) ?? 0;
-    if (this.#open >= STREAMS_MAX) return new Refusal("overloaded", `${STREAMS_MAX} streams are open already.`);
-    if (held >= STREAMS_PER_KEY_MAX) return new Refusal("overloaded", `This key has ${STREAMS_PER_KEY_MAX} streams open already.`);
+    if (this.#open >= STREAMS_MAX) return new Refusal("overloaded", `${STREAMS_MAX} streams are already open.`);
+    if (held >= STREAMS_PER_KEY_MAX) return new Refusal("overloaded", `This key has ${STREAMS_PER_KEY_MAX} streams open.`);
     this.#open++;
     this.#byKey.set(key, held + 1);
     return () => this.#give(key);

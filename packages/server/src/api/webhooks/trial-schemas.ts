@@ -18,7 +18,7 @@ const VERIFICATION = {
       reason: TEXT,
       header: { ...TEXT, description: "The header that is wrong or missing." },
       character: { ...INTEGER, description: "Of that header's value, counted from 1." },
-      byte: { ...INTEGER, description: "The first byte of the body that differs from what was signed, where that could be found out." },
+      byte: { ...INTEGER, description: "The first byte of the body that differs from the signed one, if that could be determined." },
     },
     { optional: ["reason", "header", "character", "byte"] },
   ),

@@ -57,7 +57,7 @@ const SECRETS = {
   minItems: 1,
   maxItems: SECRETS_MAX,
   items: { type: "string", minLength: 1, maxLength: SECRET_UNITS_MAX },
-  description: "Any one of them may match. Written, never shown again. Without them, those in force are kept.",
+  description: "Any one of them may match. Write-only: they are never shown. If absent, the current ones are kept.",
 } as const;
 const VERIFY_FIELDS = {
   scheme: { type: "string", enum: VERIFY_SCHEMES },
@@ -72,7 +72,7 @@ const VERIFY_FIELDS = {
     description: "`hmac`, `header`: the header with the signature or the secret. `stripe`: if not Stripe-Signature.",
   },
   algorithm: { type: "string", enum: ["sha1", "sha256", "sha512"] },
-  prefix: { type: "string", maxLength: 64, description: "What stands before the signature, such as `sha256=`." },
+  prefix: { type: "string", maxLength: 64, description: "The prefix of the signature, such as `sha256=`." },
   encoding: { type: "string", enum: ["hex", "base64"] },
   signed: { type: "string", minLength: 1, maxLength: 512, description: "A template of {raw}, {timestamp}, {url} and {header:Name}." },
   timestampHeader: HEADER_NAME,

@@ -53,7 +53,7 @@ const REQUEST = shape(
     query: { type: "object", additionalProperties: { type: "array", items: { type: "string" } } },
     rawQuery: { type: "string", description: "The query string, as received." },
     contentType: TEXT_OR_NULL,
-    body: { ...TEXT_OR_NULL, description: "Null when it was too large to keep." },
+    body: { ...TEXT_OR_NULL, description: "Null if it was too large to store." },
     bodyBase64: {
       type: "string",
       description: "The bytes as received, if `body` does not represent them exactly: not UTF-8, or compressed.",
@@ -101,7 +101,7 @@ export function registerWebhookRequestsRoutes(app: FastifyInstance, parts: Webho
       config,
       schema: {
         summary: "List the requests a webhook was sent, newest first",
-        description: "Includes refused requests. A page of one `outcome` may be short, or empty, and `page.next` goes on.",
+        description: "Includes refused requests. A page of one `outcome` may be short or empty; continue with `page.next`.",
         querystring: LIST_PARAMETERS,
         response: { 200: pageOf(REQUEST) },
         errors: ["webhook_not_found"],
@@ -154,7 +154,7 @@ export async function findRequest(store: WebhookRequestStore, webhook: Webhook, 
 /** An oversized request was recorded without its body: there is nothing to run again. */
 export function withBody(record: WebhookRequest): WebhookRequest {
   if (record.body !== null) return record;
-  throw new RestRefusal("webhook_request_incomplete", "The body of this request was too large to keep.");
+  throw new RestRefusal("webhook_request_incomplete", "The body of this request was too large to store.");
 }
 
 function listParams(webhook: Webhook, query: ListQuery): WebhookRequestListParams {

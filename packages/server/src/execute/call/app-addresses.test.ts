@@ -30,5 +30,5 @@ test("a name is resolved to what is admitted, one address or all", async () => {
     );
   assert.equal(await lookUp(new AppAddresses(null), false), "127.0.0.1");
   assert.deepEqual(await lookUp(new AppAddresses(null), true), [{ address: "127.0.0.1", family: 4 }]);
-  await assert.rejects(lookUp(new AppAddresses({ mode: "deny", ranges: ["127.0.0.0/8"] }), true), /--app-addresses does not let/);
+  await assert.rejects(lookUp(new AppAddresses({ mode: "deny", ranges: ["127.0.0.0/8"] }), true), /--app-addresses does not allow/);
 });

@@ -45,11 +45,11 @@ export class AppAddresses {
   /** Why a connection to this address is refused; null if it is allowed. */
   refusal(address: string): AddressRefused | null {
     const plain = address.split("%", 1)[0] ?? "";
-    if (contains(this.#never, plain)) return new AddressRefused(`${address} is a link-local or metadata address, where no app is called`);
+    if (contains(this.#never, plain)) return new AddressRefused(`${address} is a link-local or metadata address, which apps may not use`);
     if (!this.#rules) return null;
     const isListed = contains(this.#rules.ranges, plain);
     if (isListed === (this.#rules.mode === "allow")) return null;
-    return new AddressRefused(`--app-addresses does not let apps have the address ${address}`);
+    return new AddressRefused(`--app-addresses does not allow the address ${address}`);
   }
 
   /** Resolves a name as Node does, and leaves out refused addresses. */

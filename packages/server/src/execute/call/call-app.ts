@@ -76,7 +76,7 @@ export class AppCaller {
   async #browse(request: WebRequest, redirectsLeft: number): Promise<AppAnswer & { url: string }> {
     const { url } = request;
     const address = appAddress(url);
-    if (!address || !/^https?:/.test(address.origin)) throw unreachable(`${address?.origin ?? "its address"} is no http(s) address`);
+    if (!address || !/^https?:/.test(address.origin)) throw unreachable(`${address?.origin ?? "its address"} is not an http(s) URL`);
     const received = await this.#ask(request, address);
     const { location } = received.headers;
     if (!WEB_REDIRECTS.has(received.status) || typeof location !== "string" || !URL.canParse(location, url)) return { ...received, url };
@@ -117,7 +117,7 @@ export class AppCaller {
 
   async #follow(request: AppRequest, url: string, redirectsLeft: number): Promise<AppAnswer> {
     const address = appAddress(url);
-    if (!address) throw unreachable(`${url} is no address`);
+    if (!address) throw unreachable(`${url} is not a URL`);
     const received = await this.#ask(request, address);
     const { location } = received.headers;
     if (![307, 308].includes(received.status) || typeof location !== "string" || redirectsLeft === 0) return received;

@@ -14,7 +14,7 @@ export function tooLarge(): NoAnswer {
 }
 
 export function givenUp(): NoAnswer {
-  return new NoAnswer("The call was given up: another node may be making it.");
+  return new NoAnswer("The call was aborted: another node may be making it.");
 }
 
 export function unreachable(why: string, cause?: unknown): NoAnswer {

@@ -16,7 +16,7 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 export function readGateway(operation: Operation): GatewayRequest | string {
   const { opts } = operation;
   const url = typeof opts.url === "string" ? URL.parse(opts.url) : null;
-  if (!url || !["http:", "https:"].includes(url.protocol)) return "its url is no http(s) address.";
+  if (!url || !["http:", "https:"].includes(url.protocol)) return "its url is not an http(s) URL.";
   const method = typeof opts.method === "string" && opts.method !== "" ? opts.method : isInference(operation) ? "POST" : "GET";
   if (!METHOD.test(method)) return `its method ${JSON.stringify(method)} is none.`;
   const headers = readHeaders(opts.headers);

@@ -172,7 +172,7 @@ test("an invocation of nobody fails its step, a sleep that makes no sense the ru
   const invoke = decideAnswer(sampleState(), operations([{ op: "InvokeFunction", id: "i", name: "nobody" }]), sampleFacts());
   assert.deepEqual(brief(invoke), { entries: ["call -"], steps: ["i failed"] });
   const sleep = decideAnswer(sampleState(), operations([{ op: "Sleep", id: "s", name: "bad", displayName: "Nap" }]), sampleFacts());
-  assert.equal(sleep.end?.error?.message, 'The step "Nap" cannot be taken: it is bad.');
+  assert.equal(sleep.end?.error?.message, 'The step "Nap" cannot be run: it is bad.');
 });
 
 test("an answer that leads nowhere is tried again, and fails the run in the end", () => {

@@ -24,7 +24,7 @@ test("an operation nobody knows fails the run by its name", () => {
   const { end } = read(sampleState(), [{ op: "Teleport", id: "a" }]);
   assert.deepEqual(end?.error, {
     name: "UnsupportedOperation",
-    message: 'The SDK asked for "teleport", which this service does not know.',
+    message: 'The SDK asked for "teleport", which this service does not support.',
   });
 });
 
@@ -32,7 +32,7 @@ test("what a step that cannot be taken is called, and why", () => {
   const { end } = read(sampleState(), [{ op: "WaitForEvent", id: "w", name: "x", displayName: "Paid" }], {
     wait: () => "it names no event.",
   });
-  assert.deepEqual(end?.error, { name: "InvalidStep", message: 'The step "Paid" cannot be taken: it names no event.' });
+  assert.deepEqual(end?.error, { name: "InvalidStep", message: 'The step "Paid" cannot be run: it names no event.' });
 });
 
 test("a step that is written holds who it is, when it began and what it waits for", () => {
@@ -166,7 +166,7 @@ test("what an SDK repeated because it could not fetch its state ends the run, at
   assert.deepEqual([end?.status, end?.error?.name, attempts?.length], ["failed", "StateNotFetched", 1]);
   assert.match(end?.error?.message ?? "", /too large for one call, and its SDK did not fetch them/);
   const nothing = read(sampleState({ entries: [entry("call", null, 1, 2)] }), [{ op: "None" }]);
-  assert.equal(nothing.end?.error?.message, "The function answered without a result and without a step to take.");
+  assert.equal(nothing.end?.error?.message, "The function returned neither a result nor a new step.");
 });
 
 test("an answer is decided on with its entry, or not at all", () => {

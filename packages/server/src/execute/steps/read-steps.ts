@@ -36,7 +36,7 @@ const MOVING: ReadonlySet<string> = new Set(["call", "wake", "timeout"]);
 
 const NOTHING_TO_DO: RunError = {
   name: "NothingToDo",
-  message: "The function answered without a result and without a step to take.",
+  message: "The function returned neither a result nor a new step.",
 };
 
 const STATE_NOT_FETCHED: RunError = {
@@ -114,7 +114,10 @@ export class OperationsReader {
       case "invokefunction":
         return this.#invoke(operation);
       default:
-        this.#fault = { name: "UnsupportedOperation", message: `The SDK asked for "${operation.op}", which this service does not know.` };
+        this.#fault = {
+          name: "UnsupportedOperation",
+          message: `The SDK asked for "${operation.op}", which this service does not support.`,
+        };
     }
   }
 
@@ -237,7 +240,7 @@ export class OperationsReader {
   }
 
   #refuse({ displayName }: Operation, why: string): void {
-    this.#fault = { name: "InvalidStep", message: `The step "${displayName}" cannot be taken: ${why}` };
+    this.#fault = { name: "InvalidStep", message: `The step "${displayName}" cannot be run: ${why}` };
   }
 
   #write(operation: Operation, change: Partial<StepWrite>): void {

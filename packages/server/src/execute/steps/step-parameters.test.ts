@@ -96,6 +96,6 @@ test("a wait for a signal names it, and says how long it lasts and what a second
 test("what a step is given when its time runs out", () => {
   assert.deepEqual(timeoutValue("wait"), { status: "completed", value: "null" });
   const { status, value } = timeoutValue("invoke");
-  const error = { name: "InvocationTimeout", message: "The function invoked did not end in time." };
+  const error = { name: "InvocationTimeout", message: "The invoked function did not end in time." };
   assert.deepEqual([status, JSON.parse(value)], ["failed", { error }]);
 });

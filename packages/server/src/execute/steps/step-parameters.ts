@@ -120,6 +120,6 @@ function memberText(text: string, key: string): string | null {
 /** The result of a step that timed out: null for a wait, an error for an invocation. */
 export function timeoutValue(kind: string): { status: "completed" | "failed"; value: string } {
   if (kind !== "invoke") return { status: "completed", value: "null" };
-  const error = { name: "InvocationTimeout", message: "The function invoked did not end in time." };
+  const error = { name: "InvocationTimeout", message: "The invoked function did not end in time." };
   return { status: "failed", value: JSON.stringify({ error }) };
 }

@@ -27,10 +27,10 @@ function resolved(entry: ClaimedEntry, kind: StepRecord["kind"], facts: Partial<
 test("a run is cancelled by an event, by a newer run and by the limits of its function, each with its reason", () => {
   const reason = (entry: ClaimedEntry, state = sampleState()) => change(entry, state).end?.error?.message;
   assert.equal(reason(due("cancel", { eventSequence: 7 as never })), "An event cancelled it.");
-  assert.equal(reason(due("cancel")), "A newer run took its place.");
-  assert.equal(reason(due("finish-by")), "It did not end within the time its function allows.");
+  assert.equal(reason(due("cancel")), "It was replaced by a newer run.");
+  assert.equal(reason(due("finish-by")), "It did not end within the timeout of its function.");
   const notStarted = sampleState({ run: { startedAt: null } });
-  assert.equal(reason(due("start-by"), notStarted), "It did not start within the time its function allows.");
+  assert.equal(reason(due("start-by"), notStarted), "It did not start within the timeout of its function.");
   assert.deepEqual(change(due("start-by"), sampleState()), {}, "it has started");
   assert.equal(change(due("cancel"), sampleState()).end?.status, "cancelled");
 });

@@ -19,12 +19,12 @@ export function timerChange(entry: ClaimedEntry, state: RunState, facts: TimerFa
   const step = state.steps.find(({ id }) => id === entry.stepId);
   switch (entry.kind) {
     case "cancel":
-      return cancelRun(state, now, endEvents, entry.eventSequence === null ? "A newer run took its place." : "An event cancelled it.");
+      return cancelRun(state, now, endEvents, entry.eventSequence === null ? "It was replaced by a newer run." : "An event cancelled it.");
     case "start-by":
       if (state.run.startedAt !== null) return {};
-      return cancelRun(state, now, endEvents, "It did not start within the time its function allows.");
+      return cancelRun(state, now, endEvents, "It did not start within the timeout of its function.");
     case "finish-by":
-      return cancelRun(state, now, endEvents, "It did not end within the time its function allows.");
+      return cancelRun(state, now, endEvents, "It did not end within the timeout of its function.");
     case "wake":
       return step ? resolveStep(state, { id: step.id, ...timeoutValue("sleep") }, now) : {};
     default:
@@ -48,6 +48,6 @@ function waitResult(
 /** The result of a step that invoked a run. */
 function invokedValue(end: RunEnd | null): Pick<StepResult, "status" | "value"> {
   if (end?.status === "completed") return { status: "completed", value: `{"data":${end.output}}` };
-  const error = end?.error ?? { name: "InvocationLost", message: "The run that was invoked was removed before its result was read." };
+  const error = end?.error ?? { name: "InvocationLost", message: "The invoked run was removed before its result was read." };
   return { status: "failed", value: JSON.stringify({ error }) };
 }

@@ -51,7 +51,7 @@ export function compilePattern(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern);
   } catch (error) {
-    return fault(`"${pattern}" is not a regular expression RE2 takes: ${error instanceof Error ? error.message : error}`);
+    return fault(`"${pattern}" is not a valid RE2 regular expression: ${error instanceof Error ? error.message : error}`);
   }
 }
 

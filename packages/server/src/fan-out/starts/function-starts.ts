@@ -66,7 +66,7 @@ export class FunctionStarts {
   async #drop(entry: ClaimedEntry): Promise<ClaimedEntry[]> {
     const event = await this.#eventOf(entry);
     const invoker = event && (await this.#invokerOf(event));
-    return this.#start(entry, { marks: [], decide: () => notStarted({ invoker }, "it is not there any more") });
+    return this.#start(entry, { marks: [], decide: () => notStarted({ invoker }, "it no longer exists") });
   }
 
   async #eventOf({ environmentId, eventSequence }: ClaimedEntry): Promise<StoredEvent | null> {

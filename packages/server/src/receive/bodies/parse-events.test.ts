@@ -43,11 +43,11 @@ test("what is no text, no JSON, or neither an object nor a list is told apart", 
 });
 
 test("a list holds at least one event and at most five thousand", () => {
-  assert.deepEqual([refusal("[]").code, refusal("[]").message], ["events_missing", "The array holds no events."]);
+  assert.deepEqual([refusal("[]").code, refusal("[]").message], ["events_missing", "The array contains no events."]);
   const list = (count: number) => `[${Array.from({ length: count }, (_, n) => event(`e${n}`)).join(",")}]`;
   assert.equal(names(list(5_000)).length, 5_000);
   const { code, message } = refusal(list(5_001));
-  assert.deepEqual([code, message], ["events_too_many", "A request may carry 5000 events, this one carries 5001."]);
+  assert.deepEqual([code, message], ["events_too_many", "A request may contain at most 5000 events; this one contains 5001."]);
 });
 
 test("one fault refuses the whole request, and every fault is named with the event it is of", () => {

@@ -21,9 +21,9 @@ export function parseEvents(body: Buffer, options: ReadEventOptions = { dataOpti
   if (!scanned) return whyNot(text);
   if ("object" in scanned) return readEvents(text, [scanned.object], options);
   const count = scanned.elements.length;
-  if (count === 0) return new Refusal("events_missing", "The array holds no events.");
+  if (count === 0) return new Refusal("events_missing", "The array contains no events.");
   if (count > EVENTS_PER_REQUEST_MAX) {
-    return new Refusal("events_too_many", `A request may carry ${EVENTS_PER_REQUEST_MAX} events, this one carries ${count}.`);
+    return new Refusal("events_too_many", `A request may contain at most ${EVENTS_PER_REQUEST_MAX} events; this one contains ${count}.`);
   }
   return readEvents(text, scanned.elements, options);
 }

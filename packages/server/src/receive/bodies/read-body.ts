@@ -42,7 +42,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, share: Body
 }
 
 export function overloaded(): Refusal {
-  return new Refusal("overloaded", "The service holds as many requests as it can. Send again in a moment.");
+  return new Refusal("overloaded", "The service is at capacity. Retry in a moment.");
 }
 
 function declaredTooLarge(bytesMax: number, declared: number): Refusal {

@@ -25,7 +25,7 @@ export function guardConnections(server: Server, rules: ConnectionRules): void {
   function admit(address: string, { remoteAddress = "" }: Socket): boolean {
     const connections = open.get(address) ?? 0;
     if (rules.connectionsMax === 0 || connections < rules.connectionsMax || rules.isProxy(remoteAddress)) return true;
-    warn(address, "an address has as many connections as --address-connections allows: more are closed at once", { connections });
+    warn(address, "an address has reached --address-connections: further connections are closed at once", { connections });
     return false;
   }
 
@@ -47,11 +47,7 @@ export function guardConnections(server: Server, rules: ConnectionRules): void {
     // Nothing was read or written for this long. A client that waits for a response is not a reason to close.
     response.on("timeout", (socket: Socket) => {
       if (socket.writableLength === 0) return;
-      warn(
-        addressGroup(socket.remoteAddress ?? ""),
-        "a client left its answer unread for as long as --stall-timeout: its connection is cut",
-        {},
-      );
+      warn(addressGroup(socket.remoteAddress ?? ""), "a client left its response unread for --stall-timeout: its connection is closed", {});
       socket.destroy();
     });
   });

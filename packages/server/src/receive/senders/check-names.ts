@@ -4,7 +4,7 @@ import { type AcceptList, FAULTS_REPORTED_MAX, nameAdmitted, Refusal, type SentE
 
 export function checkNames(list: AcceptList | null, events: readonly SentEvent[]): Refusal | null {
   const faults = events.flatMap(({ name }, index) =>
-    nameAdmitted(list, name) ? [] : [{ index, field: "name", message: `"${name}" is not let through by the list of this key` }],
+    nameAdmitted(list, name) ? [] : [{ index, field: "name", message: `"${name}" is not allowed by the list of this key` }],
   );
   const [first] = faults;
   if (!first) return null;

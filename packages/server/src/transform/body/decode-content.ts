@@ -49,8 +49,7 @@ async function decode(bytes: Buffer, encoding: string, bytesMax: number, memory:
   if (applied.length > LAYERS_MAX)
     return new Refusal("content_type_unsupported", `More than ${LAYERS_MAX} content encodings are not read.`);
   const reserved = applied.length * bytesMax;
-  if (reserved > 0 && !memory.take(reserved))
-    return new Refusal("overloaded", "The service holds as many requests as it can. Send again in a moment.");
+  if (reserved > 0 && !memory.take(reserved)) return new Refusal("overloaded", "The service is at capacity. Retry in a moment.");
   const decoded = await undo(bytes, applied, bytesMax);
   memory.give(reserved - (Buffer.isBuffer(decoded) && reserved > 0 ? decoded.length : 0));
   return decoded;

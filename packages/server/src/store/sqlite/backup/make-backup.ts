@@ -29,7 +29,7 @@ export async function makeBackup({ folder, to }: MakeBackupOptions): Promise<Bac
   const move = readMove(folder);
   if (move)
     throw new StoreRefused(`the data in ${folder} was moved to ${move.to}: back up that database with pg_dump, see docs/operation.md`);
-  if (existsSync(to)) throw new StoreRefused(`${to} exists already; choose another name with --to`);
+  if (existsSync(to)) throw new StoreRefused(`${to} already exists; choose another name with --to`);
   const [copy, part] = [`${to}.copy`, `${to}.part`];
   try {
     const schema = await copyDatabase(path, copy);
