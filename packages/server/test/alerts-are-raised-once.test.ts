@@ -17,6 +17,7 @@ for (const engine of ["sqlite", "postgres"]) {
       inlet.createFunction({ id: "pay", retries: 0 }, { event: "shop/order" }, () => {
         throw new Error("card declined");
       }),
+      inlet.createFunction({ id: "shaped" }, { event: "shop/shaped" }, () => undefined),
       inlet.createFunction({ id: "tell" }, [{ event: "inlet/alert.raised" }, { event: "inlet/alert.resolved" }], ({ event }) => {
         told.push(`${event.name} ${event.data.rule.name} ${event.data.value}`);
       }),
@@ -29,17 +30,20 @@ for (const engine of ["sqlite", "postgres"]) {
     const failures = await rule({ name: "failures", kind: "failure_count", function: "shop-pay", threshold: 2 });
     await rule({ name: "rate", kind: "failure_rate", function: "shop-pay", threshold: 60 });
     await rule({ name: "lost", kind: "unmatched_events", threshold: 1 });
+    await rule({ name: "drift", kind: "schema_drift", threshold: 1 });
     await rule({ name: "far away", kind: "failure_count", threshold: 1_000 });
     await rule({ name: "asleep", kind: "failure_count", threshold: 1, quietHours: { from: "00:00", to: "23:59" } });
+    await service.send([...Array(10).fill({ name: "shop/shaped", data: { n: 1 } }), { name: "shop/shaped", data: { n: 1, extra: "new" } }]);
     await service.send([...Array(3).fill({ name: "shop/order", data: {} }), { name: "shop/nobody", data: {} }]);
-    await until("three alerts", () => (told.length >= 3 ? true : undefined));
-    assert.deepEqual([...told].sort(), ["inlet/alert.raised failures 3", "inlet/alert.raised lost 1", "inlet/alert.raised rate 100"]);
+    await until("four alerts", () => (told.length >= 4 ? true : undefined));
+    const raised = ["drift 1", "failures 3", "lost 1", "rate 100"].map((alert) => `inlet/alert.raised ${alert}`);
+    assert.deepEqual([...told].sort(), raised);
     const active = (await service.rest("GET", "/alerts")).body.data;
-    assert.deepEqual(active.map(({ name }: { name: string }) => name).sort(), ["failures", "lost", "rate"]);
+    assert.deepEqual(active.map(({ name }: { name: string }) => name).sort(), ["drift", "failures", "lost", "rate"]);
     const changed = await service.rest("PUT", `/alert-rules/${failures.id}`, { body: { threshold: 50 } });
     assert.deepEqual([changed.status, changed.body.data.threshold, changed.body.data.kind], [200, 50, "failure_count"]);
     await until("the alert to be resolved", () => (told.includes("inlet/alert.resolved failures 3") ? true : undefined));
-    assert.equal(told.filter((line) => line.includes("raised")).length, 3, "each was raised once");
+    assert.equal(told.filter((line) => line.includes("raised")).length, 4, "each was raised once");
     const audited = (await service.rest("GET", "/audit-log?action=alert.*")).body.data;
     assert.deepEqual([...new Set(audited.map(({ action }: { action: string }) => action))].sort(), ["alert.raised", "alert.resolved"]);
     assert.equal((await service.rest("DELETE", `/alert-rules/${failures.id}`)).status, 200);

@@ -44,6 +44,13 @@ export const ALERT_WORDS: Readonly<Record<AlertKind, AlertWords>> = {
     takesFunction: false,
     hasWindow: true,
   },
+  schema_drift: {
+    label: "Schema drift",
+    help: "Fields and types that events had for the first time.",
+    unit: "changes",
+    takesFunction: false,
+    hasWindow: true,
+  },
 };
 
 /** The rule as a sentence, such as "At least 20 % of runs of shop-pay fail within 5 min". */
@@ -58,6 +65,7 @@ function measured({ kind, threshold }: Pick<AlertRuleFields, "kind" | "threshold
   if (kind === "failure_count") return `${plural(threshold, "run")}${whose} fail`;
   if (kind === "queue_age") return `${spanText(threshold)} of waiting in the queue${whose}`;
   if (kind === "refused_requests") return `${plural(threshold, "webhook request")} refused`;
+  if (kind === "schema_drift") return `${plural(threshold, "new field or type", "new fields or types")} of events`;
   return `${plural(threshold, "event")} without a subscriber`;
 }
 

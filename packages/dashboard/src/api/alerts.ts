@@ -3,7 +3,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call, callForAll } from "./client.ts";
 
-export const ALERT_KINDS = ["failure_rate", "failure_count", "queue_age", "refused_requests", "unmatched_events"] as const;
+export const ALERT_KINDS = ["failure_rate", "failure_count", "queue_age", "refused_requests", "unmatched_events", "schema_drift"] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 export interface AlertRuleFields {

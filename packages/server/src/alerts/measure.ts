@@ -1,7 +1,16 @@
 /** The measurement of a rule: a pure function of the store's figures for the last minutes. */
 
 import type { FunctionNo } from "@inlet/protocol";
-import type { AlertRule, EventCursor, EventStore, QueueStore, RunStore, Webhook, WebhookRequestStore } from "../store/contract/index.ts";
+import type {
+  AlertRule,
+  EventCursor,
+  EventListParams,
+  EventStore,
+  QueueStore,
+  RunStore,
+  Webhook,
+  WebhookRequestStore,
+} from "../store/contract/index.ts";
 
 export interface MeasureParts {
   store: Pick<RunStore, "runTimings"> &
@@ -10,6 +19,8 @@ export interface MeasureParts {
     Pick<WebhookRequestStore, "webhookRequestList">;
   functionNos(environmentId: AlertRule["environmentId"], functionId: string | null): readonly FunctionNo[];
   webhooks(): readonly Webhook[];
+  /** The name of the internal event that reports drift. */
+  driftEvent: string;
   now(): number;
 }
 
@@ -30,6 +41,8 @@ export function measure(parts: MeasureParts, rule: AlertRule): Promise<number> {
       return refusedRequests(parts, rule);
     case "unmatched_events":
       return unmatchedEvents(parts, rule);
+    case "schema_drift":
+      return schemaDrift(parts, rule);
   }
 }
 
@@ -71,8 +84,21 @@ async function refusedRequests({ store, webhooks, now }: MeasureParts, rule: Ale
   return count;
 }
 
-function unmatchedEvents({ store, now }: MeasureParts, { environmentId, windowMs }: AlertRule): Promise<number> {
-  const params = { environmentId, matched: false, internal: false, from: now() - windowMs, limit: PAGE };
+function unmatchedEvents(parts: MeasureParts, rule: AlertRule): Promise<number> {
+  return countedEvents(parts, rule, { matched: false, internal: false });
+}
+
+/** Fields and types that events had for the first time: each is reported once in 24 hours. */
+function schemaDrift(parts: MeasureParts, rule: AlertRule): Promise<number> {
+  return countedEvents(parts, rule, { name: parts.driftEvent });
+}
+
+function countedEvents(
+  { store, now }: MeasureParts,
+  { environmentId, windowMs }: AlertRule,
+  filter: Partial<EventListParams>,
+): Promise<number> {
+  const params = { ...filter, environmentId, from: now() - windowMs, limit: PAGE };
   return counted(async (after) => {
     const { events, next } = await store.eventList({ ...params, ...(after && { after }) });
     return { found: events.length, next };

@@ -14,6 +14,7 @@ import { eraseEvents } from "../jobs/kinds/erase-events.ts";
 import { replayEvents } from "../jobs/kinds/replay-events.ts";
 import { type ReplayRequestsParts, replayRequests } from "../jobs/kinds/replay-requests.ts";
 import { rerunRuns } from "../jobs/kinds/rerun-runs.ts";
+import { DRIFT_EVENT } from "../raise-drift.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import type { Environment, EventSource, Store } from "../store/contract/index.ts";
 import type { Lasting } from "./upkeep.ts";
@@ -50,7 +51,7 @@ export function createRepair({ store, directory, functions, replay, sourceName, 
   const runner = new JobRunner({ store, kinds, environment: (id) => directory.environment(id), log, now });
   const newId = () => ids.next(now()) as string as JobId;
   const jobs = createJobs({ store, kinds, runner, rate: jobRate, newId, now });
-  const measured = { store, now, functionNos: functions.functionNos, webhooks };
+  const measured = { store, now, functionNos: functions.functionNos, webhooks, driftEvent: DRIFT_EVENT };
   const turn = { work: "alerts", node: store.storeNode };
   const alerts = new AlertWatch({
     ...{ store, log, now, environmentName, emit: functions.emit, measure: (rule) => measure(measured, rule) },

@@ -40,7 +40,7 @@ const FIELDS = {
     type: "string",
     enum: ALERT_KINDS,
     description:
-      "What is measured: failed runs as a percentage or a number, the age of the oldest waiting call in seconds, refused webhook requests, or events without a subscriber.",
+      "What is measured: failed runs as a percentage or a number, the age of the oldest waiting call in seconds, refused webhook requests, events without a subscriber, or schema drift: fields and types seen for the first time.",
   },
   function: { type: ["string", "null"], description: "Only this function, for the first three kinds." },
   threshold: { type: "number", exclusiveMinimum: 0, description: "Raised at this value or above." },

@@ -2,7 +2,7 @@
 
 import type { EnvironmentId } from "@inlet/protocol";
 
-export const ALERT_KINDS = ["failure_rate", "failure_count", "queue_age", "refused_requests", "unmatched_events"] as const;
+export const ALERT_KINDS = ["failure_rate", "failure_count", "queue_age", "refused_requests", "unmatched_events", "schema_drift"] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /** Hours of the day in UTC during which no alert is raised, such as `22:00` to `06:00`. */
