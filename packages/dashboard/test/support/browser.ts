@@ -10,7 +10,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, type Pag
 import { onEnd } from "../../../server/test/support/on-end.ts";
 
 /** Not the package's own arguments: they disable web security, which these tests rely on. */
-const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-dev-shm-usage", "--font-render-hinting=none"];
+const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-dev-shm-usage", "--disable-gpu", "--font-render-hinting=none"];
 
 /** How long a page may take to show the expected content on a busy machine. */
 const PATIENCE_MS = 15_000;
@@ -43,8 +43,14 @@ export async function openPage(t: TestContext, browser: Browser, address: string
   return page;
 }
 
+/** Without animations, which take most of the time of a machine that has to draw them itself. */
 export async function newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
-  const context = await browser.newContext({ locale: "en-GB", viewport: { width: 1280, height: 800 }, ...options });
+  const context = await browser.newContext({
+    locale: "en-GB",
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: "reduce",
+    ...options,
+  });
   context.setDefaultTimeout(PATIENCE_MS);
   return context;
 }
