@@ -82,6 +82,7 @@ export const ERRORS = {
   realtime_token_invalid: terminal(401, "The realtime token is missing, was not issued here, has expired, or its signing key was revoked."),
   server_kind_wrong: terminal(400, "The app is configured for the other mode: for a dev server, or for a server that signs its calls."),
   connect_unsupported: terminal(501, "Workers that connect to the service are not supported. Serve the functions over HTTP."),
+  sdk_feature_unsupported: terminal(501, "The SDK's feature is not supported. The message says what to do instead."),
   checkpoint_invalid: terminal(400, "The checkpoint is not a list of step results."),
   call_superseded: terminal(409, "The call that sent these results has been superseded by a new one. They were discarded."),
   environment_exists: terminal(409, "An environment with that name already exists."),

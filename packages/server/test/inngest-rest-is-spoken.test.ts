@@ -172,6 +172,25 @@ test("apps and functions are listed, and a function is invoked once for a key", 
   assert.equal((await peer("POST", "/v2/apps/shop/functions/ship/invoke", {})).status, 400);
 });
 
+test("features of the published SDKs that are not supported say what to do instead", async (t) => {
+  const service = await startTestService(t);
+  const peer = peerOf(service);
+  for (const [method, path] of [
+    ["POST", "/v2/sandboxes"],
+    ["GET", "/v2/sandboxes/4711/processes/1"],
+    ["GET", "/v2/snapshots?limit=5"],
+  ] as const) {
+    const { status, body } = await peer(method, path, method === "POST" ? {} : undefined);
+    assert.deepEqual([status, body.errors[0].code], [501, "sdk_feature_unsupported"], path);
+    assert.match(body.errors[0].message, /step\.run/);
+  }
+  for (const path of ["/v1/checkpoint", "/v1/http/runs", "/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/metadata"]) {
+    const { status, body } = await peer("POST", path, {});
+    assert.deepEqual([status, body.code, body.data], [501, "sdk_feature_unsupported", null], path);
+  }
+  assert.equal((await peerOf(service, `signkey-prod-${"ff".repeat(32)}`)("GET", "/v2/sandboxes")).status, 401);
+});
+
 /** Writes a cancellation as a node does that then dies. */
 async function keep(
   where: { databaseUrl?: string; dataDir?: string },

@@ -123,6 +123,13 @@ test("an inference is tried again until it is answered with 2xx; then it is an e
   assert.equal(api.seen.at(-1)?.headers["x-api-key"], SECRET);
   assert.equal(failed.attempts.filter(({ stepId }: { stepId: string }) => stepId === failed.steps[0].id).length, 3);
 
+  const bedrock = (url: string, authKey: string) => run(service, "infer", { model: { url, authKey, format: "bedrock" } });
+  const unsigned = await bedrock("https://bedrock-runtime.example/model/x", "");
+  assert.equal(unsigned.status, "failed");
+  assert.match(unsigned.error.message, /Use a Bedrock API key, or call Bedrock with the AWS SDK in step\.ai\.wrap/);
+  assert.equal((await bedrock(`${api.url}/bedrock`, SECRET)).status, "completed");
+  assert.equal(api.seen.at(-1)?.headers.authorization, `Bearer ${SECRET}`);
+
   assert.deepEqual((await run(service, "wrap", {})).steps[0].tokens, { input: 2, output: 3, total: 5 });
 });
 

@@ -16,6 +16,7 @@ import { type PeerCancellationsParts, registerPeerCancellations } from "./cancel
 import { type PeerEventsParts, registerPeerEvents } from "./events-routes.ts";
 import { registerPeerConstraint } from "./peer-requests.ts";
 import { type PeerRunsParts, registerPeerRuns } from "./runs-routes.ts";
+import { registerUnsupported } from "./unsupported-routes.ts";
 
 export interface PeerApiParts
   extends Omit<PeerEventsParts & PeerRunsParts & PeerCancellationsParts & PeerAppsParts, "environmentOf">,
@@ -42,6 +43,7 @@ export function registerPeerApi(app: FastifyInstance, parts: PeerApiParts): void
     registerPeerRuns(routes, all);
     registerPeerCancellations(routes, all);
     registerPeerApps(routes, all);
+    registerUnsupported(routes);
   });
 }
 

@@ -12,6 +12,9 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 const METHOD = /^[A-Za-z]{1,20}$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
+const BEDROCK_KEY_MISSING =
+  "the service has no AWS credentials to sign a request to Bedrock. Use a Bedrock API key, or call Bedrock with the AWS SDK in step.ai.wrap or step.run.";
+
 /** A sentence if there is no valid request. */
 export function readGateway(operation: Operation): GatewayRequest | string {
   const { opts } = operation;
@@ -23,6 +26,7 @@ export function readGateway(operation: Operation): GatewayRequest | string {
   if (typeof headers === "string") return headers;
   const given = { method: method.toUpperCase(), url: url.href, body: readBody(opts.body) };
   if (!isInference(operation)) return { ...given, headers };
+  if (opts.format === "bedrock" && !opts.auth_key && headers.authorization === undefined) return BEDROCK_KEY_MISSING;
   return { ...given, headers: { "content-type": "application/json", ...headers, ...keyHeader(opts.format, opts.auth_key) } };
 }
 
