@@ -1,6 +1,6 @@
 /**
- * Attacks services on this machine, on loopback ports, with everything docs/security.md promises to withstand, and stops by itself: the
- * exploits once, and what has a seed (HTTP, the sandbox) in rounds until the time is up.
+ * Attacks local services, on loopback ports, with everything that docs/security.md lists, then exits: the
+ * exploits once, and the seeded parts (HTTP, the sandbox) in rounds until the time limit.
  *
  *   npm run attack [-- --minutes 60] [--seed 7]
  */
@@ -12,14 +12,14 @@ import { parseArgs } from "node:util";
 import { provenBy } from "./security-tests.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-/** Tests that go on for as long as they are told to. */
+/** Tests that run for a given time. */
 const SEEDED = [
   "packages/server/test/http-is-read-as-node-reads-it.test.ts",
   "packages/server/test/requests-leave-nothing-to-the-next.test.ts",
 ];
 const CONCURRENCY = 2;
 const EXPLOIT_TIMEOUT_MS = 300_000;
-/** Beyond the time they were given, to finish a round. */
+/** Extra time to finish a round. */
 const GRACE_MS = 120_000;
 
 const { values } = parseArgs({ options: { minutes: { type: "string", default: "5" }, seed: { type: "string" } } });

@@ -1,6 +1,6 @@
 /**
- * Holds the code to its own map (ARCHITECTURE.md, "Who may import whom"): prints every import that breaks a rule and every circle of
- * imports, and fails.
+ * Checks the code against its map (ARCHITECTURE.md, "Folders"): prints every import that breaks a rule and every import
+ * cycle, and fails.
  *
  *   node scripts/check-imports.ts
  */
@@ -14,18 +14,18 @@ import { findCircles, importsOf, readImportGraph } from "./import-graph.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SERVER = "packages/server/src";
 
-/** Folders that are stages, or as independent as one: they know the protocol, the store's contract and themselves. */
+/** Folders that are stages, or as independent as one: they import the protocol, the store's contract and themselves. */
 const STAGES = ["receive", "transform", "deduplicate", "fan-out", "execute", "maintenance", "observe", "alerts"];
 const CONTRACT = `${SERVER}/store/contract`;
-/** What both engines make of their rows. */
+/** Conversions of rows that both engines share. */
 const ROWS = `${SERVER}/store/rows`;
-/** What follows from a change: pure functions that both engines call. */
+/** Pure functions that both engines call. */
 const POLICY = `${SERVER}/store/policy`;
 
 interface Rule {
-  /** Files this rule is about. */
+  /** The files that the rule covers. */
   folder: string;
-  /** Folders, files and packages of ours that these files may import beside themselves. */
+  /** Folders, files and packages of ours that these files may import in addition to themselves. */
   may: string[];
   /** Packages from npm that these files may import; absent: any. */
   packages?: string[];
@@ -47,21 +47,21 @@ const RULES: Rule[] = [
     folder: `${SERVER}/store/postgres`,
     may: ["@inlet/protocol", CONTRACT, ROWS, POLICY, `${SERVER}/store/conformance`, "packages/server/test/support"],
   },
-  // Moves everything from the one engine to the other, so it knows both.
+  // Copies everything from one engine to the other, so it imports both.
   {
     folder: `${SERVER}/store/copy`,
     may: ["@inlet/protocol", CONTRACT, `${SERVER}/store/sqlite`, `${SERVER}/store/postgres`, "packages/server/test/support"],
   },
   ...STAGES.map((stage) => ({ folder: `${SERVER}/${stage}`, may: ["@inlet/protocol", CONTRACT] })),
-  // Shapes follow the events as counts do.
+  // Shapes follow the events in the same way as counts.
   { folder: `${SERVER}/catalogue`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe/event-follower.ts`] },
-  // Expressions in filters are those of triggers.
+  // Filters use the expressions of triggers.
   { folder: `${SERVER}/api`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`, `${SERVER}/fan-out/where.ts`] },
-  // What a job works on are the entries of a list, chosen as the list's own route chooses them.
+  // Jobs select items with the filters of the list's own route.
   { folder: `${SERVER}/jobs`, may: ["@inlet/protocol", CONTRACT, `${SERVER}/observe`, `${SERVER}/api`] },
   { folder: `${SERVER}/config`, may: ["@inlet/protocol"], packages: [] },
   { folder: "packages/dashboard/src", may: ["@inlet/protocol"] },
-  // Published on its own, for every runtime: it may use nothing but itself.
+  // Published separately, for every runtime: it may import only itself.
   { folder: "packages/sdk/src", may: [], packages: [], builtins: false },
   {
     folder: "packages/cli",
@@ -90,7 +90,7 @@ function checkFile(file: string): string[] {
 
 function isAllowed(file: string, specifier: string, { folder, may, packages, builtins }: Rule, inTests: boolean): boolean {
   if (specifier.startsWith("node:") || builtinModules.includes(specifier)) return inTests || builtins !== false;
-  // Tests run on a real store, with what tests have in common.
+  // Tests use a real store, and shared test support.
   if (inTests && /\/(store|test\/(support|fixtures))\//.test(specifier)) return true;
   if (specifier.startsWith(".")) {
     const target = relative(ROOT, resolve(ROOT, dirname(file), specifier)).replaceAll("\\", "/");
@@ -102,13 +102,13 @@ function isAllowed(file: string, specifier: string, { folder, may, packages, bui
   return inTests || packages === undefined || packages.includes(specifier);
 }
 
-/** Only an engine knows SQL. */
+/** Only an engine contains SQL. */
 function sqlOutside(file: string, text: string): string[] {
   if (file.startsWith(`${SERVER}/store/`)) return [];
   return /node:sqlite|from "pg"/.test(text) ? [`${file} must not use a database: that is the business of ${SERVER}/store`] : [];
 }
 
-/** Only the two main.ts hand the environment of the process on. */
+/** Only the two main.ts read the process environment. */
 function environmentOutside(file: string, text: string): string[] {
   const mayRead =
     file === `${SERVER}/main.ts` ||

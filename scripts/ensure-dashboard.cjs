@@ -1,7 +1,7 @@
 /*
- * Runs before `npm start`, `npm run dev` and `npm test`: builds the dashboard when there is no build, or when it is older than
- * its sources. A failed build is told and does not stop the service, which works without. Plain old JavaScript, for the Node
- * the machine has.
+ * Runs before `npm start`, `npm run dev` and `npm test`: builds the dashboard if there is no build, or if it is older than
+ * its sources. A failed build is reported and does not stop the service, which works without it. Plain old JavaScript, for the
+ * Node of the machine.
  */
 
 "use strict";

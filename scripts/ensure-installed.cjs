@@ -1,6 +1,6 @@
 /*
- * Runs before `npm start`, `npm test` and their like: installs the dependencies when they are missing or older than the
- * lockfile. Plain old JavaScript, because it runs on whatever Node the machine has (20 or newer); the service itself runs on
+ * Runs before `npm start`, `npm test` and similar commands: installs the dependencies if they are missing or older than the
+ * lockfile. Plain old JavaScript, because it runs on the Node of the machine (20 or newer); the service itself runs on
  * the Node that this installs.
  */
 

@@ -1,9 +1,9 @@
 /**
- * Which file of the repository imports which, and the circles among them.
+ * The import graph of the repository, and its cycles.
  *
- * Imports of types, re-exports and imports at run time (`import("…")`) count as any other: in a circle no file can be understood, moved
- * or tested without all the others, whatever is left of the imports once types are stripped. The way out is a file below both,
- * with what they share. A file that is named by a URL, as that of a worker thread is, is started and not imported.
+ * Type imports, re-exports and dynamic imports (`import("…")`) count like any other: in a cycle, no file can be understood, moved
+ * or tested without all the others, even if type imports are stripped at run time. To break a cycle, move what the files share to a
+ * file that both import. A file that is named by a URL, such as a worker thread, is started and not imported.
  */
 
 import { globSync, readFileSync } from "node:fs";
@@ -26,14 +26,14 @@ export function readImportGraph(root: string): ImportGraph {
   return new Map(files.map((file) => [file, imported(file) as string[]]));
 }
 
-/** Every specifier a file names, in the order they stand. */
+/** Every specifier in a file, in order. */
 export function importsOf(text: string): string[] {
   return [...text.matchAll(/^(?:import|export)\s[^;]*?from\s+"([^"]+)"|^import\s+"([^"]+)"|\bimport\("([^"]+)"\)/gms)].map(
     (match) => match[1] ?? match[2] ?? match[3] ?? "",
   );
 }
 
-/** At least one circle of each group of files that import each other, as a path that ends where it began. */
+/** At least one cycle of each group of files that import each other, as a path that ends where it began. */
 export function findCircles(graph: ImportGraph): string[][] {
   const circles: string[][] = [];
   const finished = new Set<string>();
@@ -51,7 +51,7 @@ export function findCircles(graph: ImportGraph): string[][] {
   return circles;
 }
 
-/** The file behind each name under which a package of ours can be imported: `@inlet/sdk/node` is packages/sdk/src/node.ts. */
+/** The file behind each import name of our packages: `@inlet/sdk/node` is packages/sdk/src/node.ts. */
 function packageEntries(root: string): Map<string, string> {
   const entries = new Map<string, string>();
   for (const file of globSync("packages/*/package.json", { cwd: root })) {

@@ -1,11 +1,11 @@
 /**
- * Changes the pure rules in every small way StrykerJS knows, one at a time, and says which changes no unit test noticed.
+ * Mutates the pure rules in every way that StrykerJS supports, one mutant at a time, and lists the mutants that no unit test detects.
  *
- *   npm run mutate                        all of them: an hour and more on two cores, which is why `npm test` does without
+ *   npm run mutate                        all of them: more than an hour on two cores, so it is not part of `npm test`
  *   npm run mutate -- packages/protocol   files below a folder, or single files
  *
- * Each file is tried with the unit tests that reach it through imports, and with no others, so that a change costs a fraction of a
- * second. A change that makes them loop counts as noticed.
+ * Each file is tested only with the unit tests that reach it through imports, so that a mutant costs a fraction of a
+ * second. A mutant that makes them loop counts as detected.
  */
 
 import { existsSync, globSync, readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import { Stryker } from "@stryker-mutator/core";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-/** Rules: what they say depends on what they are given, and on nothing else. */
+/** Rules: pure functions of their input. */
 const RULES = [
   "packages/protocol/src/*.ts",
   "packages/server/src/deduplicate/*.ts",
@@ -22,7 +22,7 @@ const RULES = [
   "packages/server/src/execute/steps/*.ts",
   "packages/server/src/receive/{connections/{client-ip,target},senders/{check-names,environment-concerned,ip-list},bodies/{event-content-type,parse-events}}.ts",
 ];
-/** Tables of texts, what tests are made of, and what reads and writes: other tests hold these to what they promise. */
+/** Excluded: tables of texts, test support, and code that reads and writes, which other tests cover. */
 const NO_RULES = ["index.ts", "error-codes.ts", "when-needed.ts", "registry.ts", "register-app.ts", "function-starts.ts"];
 /** Not needed by the tests of rules, and not copied for them. StrykerJS would read tsconfig.json in a way that TypeScript 7 has not. */
 const LEFT_OUT = [

@@ -1,10 +1,10 @@
 /**
- * Runs all tests, or the files that are named or match a pattern. What it adds to `node --test` is speed:
+ * Runs all tests, or the files that are named or match a pattern. In addition to `node --test`, it saves time:
  *
- * - Test processes and their threads share what V8 has compiled, in node_modules/.cache: a file that starts services needs less of
- *   the processor.
- * - Tests that need a PostgreSQL share one server, each with a database of its own.
- * - The files that take longest begin first, so that the end does not wait for one of them.
+ * - Test processes and their threads share a compile cache, in node_modules/.cache: a file that starts services needs less
+ *   CPU time.
+ * - Tests that need PostgreSQL share one server, each with its own database.
+ * - The longest files start first, so that the end does not wait for one of them.
  *
  *   node scripts/run-tests.ts [pattern ...]
  */
@@ -27,16 +27,16 @@ const LONG = [
   "browser.test.ts",
   "simulation.test.ts",
   "shared-store.test.ts",
-  // It waits for a minute to begin.
+  // It waits for the start of a minute.
   "wrong-clocks-do-no-harm.test.ts",
   "connections-may-break-anywhere.test.ts",
   "accepted-events-survive-a-crash.test.ts",
   "postgres-may-restart.test.ts",
   "postgres-store.test.ts",
-  // It waits for a lease to end.
+  // It waits for a lease to expire.
   "leases-are-renewed.test.ts",
   "a-node-that-was-frozen-calls-nobody.test.ts",
-  // They install packages of other languages first.
+  // They first install packages of other languages.
   "real-python-sdk-runs-unmodified.test.ts",
   "real-go-sdk-runs-unmodified.test.ts",
   "apply-makes-the-server-match.test.ts",

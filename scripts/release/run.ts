@@ -1,4 +1,4 @@
-/** Runs a program to its end; what it printed, or an error with all of its output. */
+/** Runs a program to its end. Returns its output, or throws an error with all of its output. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ export interface RunOptions {
   codes?: readonly number[];
 }
 
-/** npm without what slows it down or talks. */
+/** npm without audit, funding messages and other output. */
 export const QUIET_NPM = {
   npm_config_audit: "false",
   npm_config_fund: "false",

@@ -1,6 +1,6 @@
 /**
- * Whether figures grew: the median of the last quarter of the samples against that of the first. The first third is left out: a process
- * that has just been started fills its caches and its heap.
+ * Whether figures grew: compares the median of the last quarter of the samples with that of the first. The first third is left out: a
+ * process that has just started fills its caches and its heap.
  */
 
 import type { Sample } from "./measure.ts";
@@ -10,7 +10,7 @@ type Figure = Exclude<keyof Sample, "at">;
 interface Limit {
   figure: Figure;
   name: string;
-  /** Growth that is no growth: a share of the beginning, and a number of units. */
+  /** Tolerated growth: a fraction of the initial value, and a number of units. */
   share: number;
   units: number;
 }
@@ -23,7 +23,7 @@ const LIMITS: readonly Limit[] = [
 ];
 const SAMPLES_MIN = 8;
 
-/** A sentence for each figure that grew. Disk is judged only where old data has had time to go. */
+/** A sentence for each figure that grew. Disk usage is judged only if old data has had time to expire. */
 export function judgeGrowth(all: readonly Sample[], { judgeDisk }: { judgeDisk: boolean }): string[] {
   const samples = all.slice(Math.floor(all.length / 3));
   if (samples.length < SAMPLES_MIN) return [`only ${samples.length} samples were taken after the warm-up: growth cannot be judged`];

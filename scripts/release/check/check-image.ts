@@ -1,4 +1,4 @@
-/** Builds the image and runs it, where a Docker daemon answers: it is healthy, keeps its data in its volume, and stops when asked. */
+/** Builds the image and runs it, if a Docker daemon is available: it becomes healthy, keeps its data in its volume, and stops on request. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -1,4 +1,4 @@
-/** Tries a release as strangers would. Prints a line per check, and fails when one of them did. */
+/** Tests a release as a new user would. Prints a line per check, and fails if one of them did. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { checkInstalls } from "./check-installs.ts";
 import { checkTypes } from "./check-types.ts";
 import { openToolbox } from "./toolbox.ts";
 
-/** Resolves with whether all of them passed. `only`: checks whose name contains it. */
+/** Resolves with whether all checks passed. `only`: checks whose name contains it. */
 export async function checkRelease(release: Release, only = ""): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), "inlet-check-"));
   try {

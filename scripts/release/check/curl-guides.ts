@@ -1,4 +1,4 @@
-/** The guides whose commands call the REST API with curl: what each of them takes for granted, and how to follow it. */
+/** The guides whose commands call the REST API with curl: their prerequisites, and how to follow them. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-/** The programs a release is tried with, from npm: Node 20, 22 and the one that runs this, npm, pnpm and both kinds of Yarn. */
+/** The programs that a release is tested with, from npm: Node 20, 22 and the current one, npm, pnpm and both kinds of Yarn. */
 
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";

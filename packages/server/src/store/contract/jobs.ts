@@ -1,8 +1,8 @@
 /**
- * Jobs: work on many items, in the background. First the items are fixed: the list they are entries of is walked, newest first, and each
- * page is written with the cursor of the list. Then they are worked on, oldest first; `done` is the cursor. What a batch of items starts
- * is written in the transaction that moves the cursor, so no crash makes a start two or none.
- * A job is worked on by the node that has its lease; when the lease is over, another node goes on.
+ * Jobs: work on many items, in the background. First the items are collected: the list is read, newest first, and each page of items is
+ * written together with the cursor of the list. Then they are processed, oldest first; `done` is the cursor. What a batch of items starts
+ * is written in the transaction that moves the cursor, so a crash neither repeats nor loses a start.
+ * A job is processed by the node that holds its lease; when the lease expires, another node continues.
  */
 
 import type { EnvironmentId, JobError, JobId, JobStatus } from "@inlet/protocol";
@@ -10,39 +10,39 @@ import type { NewRun } from "./new-runs.ts";
 
 export type { JobError } from "@inlet/protocol";
 
-/** What a job is about: the number of a run, the sequence of an event, or the id of a request. */
+/** The subject of an item: the number of a run, the sequence number of an event, or the id of a request. */
 export type JobItem = number | string;
 
 interface JobFacts {
   id: JobId;
   environmentId: EnvironmentId;
   kind: string;
-  /** JSON text of an object: as it was given. */
+  /** JSON text of an object, as given. */
   filter: string;
-  /** The function it is limited to. */
+  /** The function it is restricted to. */
   functionId: string | null;
   /** Items per second. */
   rate: number;
   createdAt: number;
-  /** Where the walk over the list goes on; null: all items are fixed. */
+  /** Where to continue reading the list; null: all items are collected. */
   listCursor: string | null;
 }
 
 export interface NewJob extends JobFacts {
-  /** Those of the first page, newest first. */
+  /** The items of the first page, newest first. */
   items: readonly JobItem[];
-  /** Who goes on with the walk; null: whoever claims it. */
+  /** The node that continues reading the list; null: any node that claims the job. */
   lease: { node: string; until: number } | null;
 }
 
 export interface Job extends JobFacts {
-  /** Queued while its items are fixed. */
+  /** `queued` while its items are collected. */
   status: JobStatus;
-  /** Items fixed so far. */
+  /** Items collected so far. */
   total: number;
-  /** Items worked on. */
+  /** Items processed. */
   done: number;
-  /** Those of them that failed. */
+  /** How many of them failed. */
   failed: number;
   /** The first ones. */
   errors: readonly JobError[];
@@ -50,7 +50,7 @@ export interface Job extends JobFacts {
   endedAt: number | null;
 }
 
-/** A run that an item of a job starts, for an event that is there already. */
+/** A run that an item of a job starts, for an event that is already stored. */
 export interface JobStart {
   eventSequence: number;
   run: NewRun;
@@ -59,12 +59,12 @@ export interface JobStart {
 export interface JobAdvanceParams {
   id: JobId;
   environmentId: EnvironmentId;
-  /** Must still have the lease. */
+  /** Must still hold the lease. */
   node: string;
   now: number;
-  /** The lease is prolonged until then. */
+  /** The lease is renewed until then. */
   until: number;
-  /** The cursor as it was when the batch was read: `done`. */
+  /** The cursor when the batch was read: `done`. */
   after: number;
   /** How many items were processed. */
   worked: number;
@@ -76,12 +76,12 @@ export interface JobAdvanceParams {
 export interface JobItemsAddParams {
   id: JobId;
   environmentId: EnvironmentId;
-  /** Must still have the lease. */
+  /** Must still hold the lease. */
   node: string;
   now: number;
-  /** The lease is prolonged until then. */
+  /** The lease is renewed until then. */
   until: number;
-  /** `total`, as it was when the page was read. */
+  /** `total` when the page was read. */
   after: number;
   items: readonly JobItem[];
   listCursor: string | null;
@@ -90,9 +90,9 @@ export interface JobItemsAddParams {
 export const JOB_ERRORS_MAX = 10;
 
 export interface JobStore {
-  /** The job and its first items. One whose list is empty has completed. */
+  /** Stores the job and its first items. A job with an empty list has completed. */
   jobInsert(job: NewJob): Promise<Job>;
-  /** Adds the items of one page; the job as it is now. Null, and no effect: the lease is lost, the job has ended, or the page is there already. */
+  /** Adds the items of one page. Returns the updated job; null, without effect: the lease is lost, the job has ended, or the page is stored. */
   jobItemsAdd(params: JobItemsAddParams): Promise<Job | null>;
   jobGet(params: { environmentId: EnvironmentId; id: JobId }): Promise<Job | null>;
   /** Newest first. */
@@ -102,13 +102,13 @@ export interface JobStore {
     after?: JobId;
     status?: JobStatus;
   }): Promise<{ jobs: Job[]; next: JobId | null }>;
-  /** Takes the lease of the oldest job that nobody has, or that this node has and is not among `except`. It is running if its items are fixed. */
+  /** Leases the oldest job that no node holds, or that this node holds and is not in `except`. It is `running` if its items are collected. */
   jobClaim(params: { node: string; now: number; until: number; except: readonly JobId[] }): Promise<Job | null>;
-  /** The items that were fixed last before the position `before`, last one first: at most `limit`, fewer at the end of a page. */
+  /** The last items before the position `before`, last one first: at most `limit`, fewer at the end of a page. */
   jobItems(params: { id: JobId; environmentId: EnvironmentId; before: number; limit: number }): Promise<readonly JobItem[]>;
-  /** The batch has its whole effect; the job as it is now. Null, and no effect: the lease is lost, or the job has ended. */
+  /** Applies the whole batch. Returns the updated job; null, without effect, if the lease is lost or the job has ended. */
   jobAdvance(params: JobAdvanceParams): Promise<Job | null>;
-  /** Null: there is no such job. A job that has ended stays as it is. */
+  /** Null if there is no such job. An ended job is not changed. */
   jobEnd(params: {
     environmentId: EnvironmentId;
     id: JobId;
@@ -116,6 +116,6 @@ export interface JobStore {
     now: number;
     error?: JobError;
   }): Promise<Job | null>;
-  /** Removes jobs that ended at or before `endedUntil`; says how many. Their items went when they ended. */
+  /** Removes jobs that ended at or before `endedUntil`. Returns how many. Their items were removed when they ended. */
   jobExpireMany(params: { endedUntil: number; limit: number }): Promise<number>;
 }

@@ -1,9 +1,9 @@
-/** Events of webhooks that are still to be copied into branch environments: noted by eventAppend, in the transaction of the event. */
+/** Events of webhooks that are still to be copied to branch environments: recorded by eventAppend, in the transaction of the event. */
 
 import type { EnvironmentId, EventId, WebhookId } from "@inlet/protocol";
 
 export interface PendingMirror {
-  /** Where the event itself is. */
+  /** The environment of the event itself. */
   environmentId: EnvironmentId;
   eventId: EventId;
   webhookId: WebhookId;
@@ -13,6 +13,6 @@ export interface PendingMirror {
 export interface MirrorStore {
   /** Oldest first, of every environment. */
   mirrorList(params: { limit: number }): Promise<PendingMirror[]>;
-  /** The copies are there. */
+  /** Called when the copies are stored. */
   mirrorRemove(params: { environmentId: EnvironmentId; eventId: EventId }): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * What is copied from the embedded store into PostgreSQL: every table, and where each column comes from. Numbers stay the same, so
- * what points at a row still does. `everything-is-copied.test.ts` compares this list with both schemas: a migration that adds a
- * column to either fails it until the column is named here.
+ * What is copied from the embedded store to PostgreSQL: every table, and the source of each column. Numbers stay the same, so
+ * references between rows stay valid. `everything-is-copied.test.ts` compares this list with both schemas: a migration that adds a
+ * column to either fails it until the column is listed here.
  */
 
 import { toStoreText } from "../contract/index.ts";
@@ -14,28 +14,28 @@ export type SourceRow = Record<string, Value>;
 export interface CopiedTable {
   /** The same in both. */
   name: string;
-  /** Columns of the source that tell its rows apart; rows are read in their order. */
+  /** Columns of the source that identify its rows; rows are read in their order. */
   key: readonly string[];
-  /** By column of the target, the column of the source. */
+  /** For a column of the target, the column of the source. */
   columns: Readonly<Record<string, string>>;
-  /** By column of the target: what the source says elsewhere, as an expression of it. */
+  /** For a column of the target, an expression over the source. */
   looked?: Readonly<Record<string, string>>;
-  /** By column of the target: what has to be written differently there. `beganAt` is when the copy began. */
+  /** For a column of the target, how its value is converted. `beganAt` is when the copy began. */
   convert?: Readonly<Record<string, (value: Value, row: SourceRow, beganAt: number) => Value>>;
-  /** The target's own, which begin with their defaults. */
+  /** Columns that only the target has, which get their defaults. */
   defaults?: readonly string[];
 }
 
-/** One row, written to find out whether writing works: each store has its own. */
+/** One row, written to check whether the store is writable: each store has its own. */
 export const SOURCE_LEFT_OUT: readonly string[] = ["probe"];
-/** What nodes and migrations say of themselves, and what only several nodes need. */
+/** Data about nodes and migrations, and data that only several nodes need. */
 export const TARGET_OWN: readonly string[] = [
   ...["probe", "schema_version", "nodes", "turns", "time_partitions"],
-  // The key beside the embedded store is brought along by copy-store.ts.
+  // copy-store.ts copies the key that is stored next to the embedded store.
   ...["store_copy", "store_copy_tables", "encryption_key"],
 ];
 
-/** In an order that foreign keys allow. */
+/** In an order that satisfies foreign keys. */
 export const COPIED_TABLES: readonly CopiedTable[] = [
   {
     name: "environments",
@@ -60,7 +60,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "lanes",
     key: ["lane_no"],
     columns: same("lane_no", "key"),
-    // Of the entries that need it; there may be none, and the timers are of every environment.
+    // The environment of the entries that need it; there may be none, and all environments share the timers.
     looked: {
       environment_id: `iif(lanes.lane_no = 1, NULL, coalesce(
         (SELECT q.environment_id FROM queue AS q WHERE q.lane_no = lanes.lane_no LIMIT 1),
@@ -205,7 +205,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
         "outcome",
       ],
     ),
-    // What the embedded store's one node held when it ended is due again, as after any end of it.
+    // Entries that the embedded store's one node held when it ended are due again, as after any stop.
     convert: { ...escaped("step_id", "subject"), lease_id: () => null, leased_by: () => null, rank: unheld, due_at: unheld },
   },
   {
@@ -293,7 +293,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...["job_id", "environment_id", "kind", "filter", "function_id", "status", "total", "done", "failed", "rate"],
       ...["list_cursor", "errors", "created_at", "started_at", "ended_at", "leased_by", "leased_until"],
     ),
-    // The node that worked on it is gone.
+    // The node that processed it is gone.
     convert: { ...escaped("function_id"), leased_by: () => null, leased_until: () => 0 },
   },
   {
@@ -321,13 +321,13 @@ function traffic(name: string): CopiedTable {
   return { name, key: ["environment_id", "at"], columns: { ...same("environment_id", "at"), ...sums } };
 }
 
-/** A path that is too long for an index stands for every one. */
+/** A path that is too long for an index matches every event. */
 function pathOf(path: Value): string {
   const kept = toStoreText(path as string);
   return isShort(kept) ? kept : ANY_PATH;
 }
 
-/** 0, which is no environment, for what a run left behind that is gone: nobody can reach it, and it goes like everything old. */
+/** 0, which is no environment, for rows of a run that no longer exists: they are unreachable and expire like other old data. */
 function ofRun(table: string): Record<string, string> {
   return { environment_id: `coalesce((SELECT r.environment_id FROM runs AS r WHERE r.run_no = ${table}.run_no), 0)` };
 }
@@ -340,7 +340,7 @@ function same(...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, name]));
 }
 
-/** Texts the embedded store keeps as they are, and PostgreSQL only escaped (store-text.ts). */
+/** Texts that the embedded store keeps unchanged, and PostgreSQL only escaped (store-text.ts). */
 function escaped(...names: readonly string[]): NonNullable<CopiedTable["convert"]> {
   return Object.fromEntries(names.map((name) => [name, (value: Value) => (typeof value === "string" ? toStoreText(value) : value)]));
 }

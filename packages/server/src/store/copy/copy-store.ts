@@ -1,7 +1,7 @@
 /**
- * Copies an embedded store into an empty PostgreSQL, whole. It may be ended at any moment and started again: rows and the place
- * reached are written in one transaction, so nothing is copied twice and nothing is left out. Meanwhile, and ever after, neither the
- * folder nor the unfinished copy can be used by a service (moved-folder.ts, half-copy.ts).
+ * Copies a whole embedded store to an empty PostgreSQL database. It can be interrupted at any time and started again: rows and the cursor
+ * are written in one transaction, so nothing is copied twice or left out. From the first row on, no service can use the folder, and
+ * until the copy is complete, none can use the database (moved-folder.ts, half-copy.ts).
  */
 
 import { randomUUID } from "node:crypto";
@@ -21,7 +21,7 @@ import { COPIED_TABLES } from "./copied-tables.ts";
 import { copyTable } from "./copy-table.ts";
 import { beginCopy, finishCopy } from "./copy-target.ts";
 
-/** Counting a large table takes its time. */
+/** Counting a large table takes long. */
 const STATEMENT_MS = 3_600_000;
 
 export interface CopyStoreOptions {
@@ -37,13 +37,13 @@ export interface CopyProgress {
 }
 
 export interface CopyReport {
-  /** A copy that was begun before was gone on with. */
+  /** Whether an earlier copy was continued. */
   isResumed: boolean;
   rows: number;
   tables: { name: string; rows: number }[];
 }
 
-/** Throws StoreRefused when folder or database must not be used for it, StoreUnavailable when the connection breaks. */
+/** Throws StoreRefused if the folder or the database must not be used, StoreUnavailable if the connection breaks. */
 export async function copyStore({ folder, url, onProgress }: CopyStoreOptions): Promise<CopyReport> {
   const path = join(folder, DATABASE_FILE);
   if (!existsSync(path)) throw new StoreRefused(`there is no store in the folder ${folder}: ${path} does not exist.`);
@@ -78,7 +78,7 @@ function openSource(path: string): DatabaseSync {
 async function copyAll(source: DatabaseSync, database: Database, { folder, url, onProgress }: CopyStoreOptions): Promise<CopyReport> {
   const { host, pathname } = new URL(url);
   const to = `postgres://${host}${pathname}`;
-  // The folder is closed before the first row leaves it.
+  // The folder is locked before the first row is copied.
   const copy = await beginCopy(database, { known: readMove(folder), to, begin: () => closeFolder(folder, to) });
   const totals = new Map(COPIED_TABLES.map(({ name }) => [name, countRows(source, name)]));
   const rowsTotal = [...totals.values()].reduce((sum, rows) => sum + rows, 0);
@@ -101,7 +101,7 @@ async function copyAll(source: DatabaseSync, database: Database, { folder, url, 
   return { isResumed: copy.isResumed, rows: rowsTotal, tables };
 }
 
-/** Secrets are copied as they are, encrypted. A key that came from the setting is given to the nodes by the setting. */
+/** Secrets are copied in their encrypted form. If the key comes from a setting, the nodes must have the same setting. */
 async function bringKey(database: Database, folder: string): Promise<void> {
   const [key] = readKeyFile(folder);
   if (key === undefined) return;

@@ -1,11 +1,11 @@
-/** Copies one table, a stretch of rows at a time, from where an earlier attempt came to. */
+/** Copies one table, a batch of rows at a time, from where an earlier attempt stopped. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { PoolClient } from "pg";
 import type { Database } from "../postgres/database.ts";
 import type { CopiedTable, SourceRow, Value } from "./copied-tables.ts";
 
-/** One transaction's worth: whichever is reached first. */
+/** The size of one transaction: whichever limit is reached first. */
 const ROWS_MAX = 2_000;
 const TEXT_UNITS_MAX = 8_000_000;
 
@@ -14,12 +14,12 @@ export interface CopyTableParts {
   database: Database;
   table: CopiedTable;
   beganAt: number;
-  /** How many of its rows are there. */
+  /** How many of its rows have been copied. */
   onRows(rows: number): void;
 }
 
 interface Progress {
-  /** The key of the last row that was copied, or null before the first. */
+  /** The key of the last copied row, or null before the first. */
   reached: Value[] | null;
   rows: number;
   isDone: boolean;
@@ -59,12 +59,12 @@ async function writeProgress(client: PoolClient, { name }: CopiedTable, { reache
   await client.query(
     `INSERT INTO store_copy_tables (table_name, reached, rows, is_done) VALUES ($1, $2, $3, $4)
      ON CONFLICT (table_name) DO UPDATE SET reached = excluded.reached, rows = excluded.rows, is_done = excluded.is_done`,
-    // A key may hold characters that PostgreSQL does not keep; JSON escapes them.
+    // A key may contain characters that PostgreSQL cannot store; JSON escapes them.
     [name, JSON.stringify(reached), rows, isDone],
   );
 }
 
-/** Arrays, one for each column, of the types the target has. */
+/** Arrays, one for each column, with the types of the target. */
 async function insertStatement(database: Database, { name, columns, looked }: CopiedTable): Promise<string> {
   const rows = await database.query<{ name: string; type: string }>(
     "SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0",
@@ -100,7 +100,7 @@ function columnArrays({ columns, looked = {}, convert }: CopiedTable, rows: read
   });
 }
 
-/** PostgreSQL keeps no NUL. Where a service on PostgreSQL would have refused one, it becomes the character for "unknown". */
+/** PostgreSQL cannot store NUL. Where a service on PostgreSQL would have refused it, it is replaced by U+FFFD. */
 function asText(value: Value): Value {
   return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
 }

@@ -1,4 +1,4 @@
-/** The target of a copy: whether it may be used, and what makes it complete once every row is there. */
+/** The target of a copy: whether it can be used, and the steps that complete it once every row is copied. */
 
 import type { PoolClient } from "pg";
 import { StoreRefused } from "../contract/index.ts";
@@ -7,14 +7,14 @@ import { aliveNodes, MIGRATION_LOCK } from "../postgres/nodes/nodes.ts";
 import { MOVED_FILE, type Move } from "../sqlite/folder/moved-folder.ts";
 import { COPIED_TABLES } from "./copied-tables.ts";
 
-/** Rows that migrations put there, and the source brings as well. */
+/** Rows that migrations insert, and that the source contains as well. */
 const SEEDS = ["lanes", "event_types_counted", "event_shapes_read"];
-/** Sequences that no column names as its default, and the numbers that are taken: the next one must lie beyond them. */
+/** Sequences that are not the default of a column, and the numbers in use: the next number must be higher. */
 const OTHER_SEQUENCES: readonly (readonly [sequence: string, taken: string])[] = [
   ["event_sequence", "SELECT max(sequence) FROM events"],
   ["entry_numbers", "SELECT max(entry_no) FROM queue"],
 ];
-/** The sequences that number the rows of these tables, as their column's identity or as its default. */
+/** The sequences that number the rows of these tables, as identity or default of a column. */
 const SEQUENCES = `
   SELECT c.relname AS table, a.attname AS column, s.relname AS sequence
   FROM pg_class AS c
@@ -32,9 +32,9 @@ export interface Copy {
 }
 
 export interface BeginCopyParts {
-  /** What the source says of a copy that was begun before. */
+  /** The record in the source of an earlier copy. */
   known: Move | null;
-  /** Where this one goes, for people. */
+  /** The target, for people. */
   to: string;
   begin(): Move;
 }
@@ -47,7 +47,7 @@ interface CopyRow {
 
 export function beginCopy(database: Database, { known, to, begin }: BeginCopyParts): Promise<Copy> {
   return database.transaction(async (client) => {
-    // A node that starts at the same moment sees this copy, or is seen here.
+    // Either a node that starts at the same moment sees this copy, or this copy sees the node.
     await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
     const { rows } = await client.query<CopyRow>("SELECT * FROM store_copy");
     if (rows[0]) return goOn(rows[0], known);
@@ -86,7 +86,7 @@ async function refuseUsed(client: PoolClient): Promise<void> {
   }
 }
 
-/** Compares the numbers of rows, and opens the database for nodes. Throws StoreRefused if one differs. */
+/** Compares the row counts, and opens the database for nodes. Throws StoreRefused if one differs. */
 export async function finishCopy(database: Database, expected: ReadonlyMap<string, number>): Promise<void> {
   const wrong: string[] = [];
   for (const [name, rows] of expected) {
@@ -96,7 +96,7 @@ export async function finishCopy(database: Database, expected: ReadonlyMap<strin
   if (wrong.length > 0) {
     throw new StoreRefused(`the copy differs from the folder in ${wrong.join(", ")}: it stays closed. Empty the database and begin anew.`);
   }
-  // Without knowing the tables PostgreSQL would read them whole.
+  // Without statistics, PostgreSQL would read the tables whole.
   for (const { name } of COPIED_TABLES) await database.query(`ANALYZE ${name}`);
   await database.transaction(async (client) => {
     for (const [sequence, taken] of [...(await ownSequences(client)), ...OTHER_SEQUENCES]) {

@@ -1,4 +1,4 @@
-/** What becomes of a job when a page of its items was found, and when a batch of them was worked on. */
+/** How a job changes when a page of its items was collected, and when a batch of them was processed. */
 
 import { JOB_ERRORS_MAX, type Job, type JobAdvanceParams, type JobItem, type JobItemsAddParams, type NewJob } from "../contract/index.ts";
 
@@ -8,14 +8,14 @@ export function beginJob({ items, listCursor, createdAt }: NewJob): JobEnd {
   return afterPage(items.length, listCursor, createdAt);
 }
 
-/** Null: the page was not read from where the walk is now, or the job has ended. */
+/** Null: the page does not follow the current cursor, or the job has ended. */
 export function addJobItems(job: Job, { after, items, listCursor, now }: JobItemsAddParams): (JobEnd & { total: number }) | null {
   if (job.endedAt !== null || job.listCursor === null || job.total !== after) return null;
   const total = job.total + items.length;
   return { ...afterPage(total, listCursor, now), total };
 }
 
-/** A job whose list turned out empty has completed. */
+/** A job with an empty list has completed. */
 function afterPage(total: number, listCursor: string | null, now: number): JobEnd {
   const isEnd = total === 0 && listCursor === null;
   return { status: isEnd ? "completed" : "queued", startedAt: isEnd ? now : null, endedAt: isEnd ? now : null };
@@ -26,11 +26,11 @@ export interface JobWrite extends JobEnd {
   failed: number;
   errors: Job["errors"];
   startedAt: number;
-  /** Items from this position on are not needed any more. */
+  /** Items from this position on are no longer needed. */
   itemsLeft: number;
 }
 
-/** Null: the batch was not read from where the job is now, or the job has ended. */
+/** Null: the batch does not follow the current cursor, or the job has ended. */
 export function advanceJob(job: Job, { after, worked, failures, now }: JobAdvanceParams): JobWrite | null {
   if (job.endedAt !== null || job.listCursor !== null || job.done !== after) return null;
   const done = job.done + worked;
@@ -46,7 +46,7 @@ export function advanceJob(job: Job, { after, worked, failures, now }: JobAdvanc
   };
 }
 
-/** `row` holds the items from `position` on, as a JSON array. The last ones before `before`, last one first. */
+/** `row` contains the items from `position` on, as a JSON array. The last ones before `before`, last one first. */
 export function lastItems(row: { position: number; items: string } | undefined, before: number, limit: number): JobItem[] {
   if (!row) return [];
   const items = (JSON.parse(row.items) as JobItem[]).slice(0, before - row.position);

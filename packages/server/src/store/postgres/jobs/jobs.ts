@@ -1,4 +1,4 @@
-/** Jobs in PostgreSQL. A batch's starts and the cursor are one transaction, which holds the job's row. */
+/** Jobs in PostgreSQL. A batch's starts and the cursor are written in one transaction, which locks the job's row. */
 
 import type { EnvironmentId, JobId, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
@@ -30,7 +30,7 @@ export interface JobStoreParts {
 }
 
 const FIND = "SELECT * FROM jobs WHERE environment_id = $1 AND job_id = $2";
-/** Of nodes that claim at the same moment each gets another one. */
+/** Nodes that claim at the same moment each get a different job. */
 const CLAIM = `
   UPDATE jobs SET leased_by = $1, leased_until = $3, status = CASE WHEN list_cursor IS NULL THEN 'running' ELSE status END,
     started_at = CASE WHEN list_cursor IS NULL THEN coalesce(started_at, $2) ELSE started_at END

@@ -1,4 +1,4 @@
-/** Events that are still to be copied into branches, in PostgreSQL. */
+/** Events that are still to be copied to branches, in PostgreSQL. */
 
 import type { MirrorStore, PendingMirror } from "../../contract/index.ts";
 import { type MirrorRow, mirrorRow, toPendingMirror } from "../../rows/mirror-rows.ts";

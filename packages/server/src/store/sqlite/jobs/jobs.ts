@@ -1,4 +1,4 @@
-/** Jobs in SQLite. A batch's starts and the cursor are one unit of the writer: both are on disk, or neither. */
+/** Jobs in SQLite. A batch's starts and the cursor are one unit of the writer: both are stored, or neither. */
 
 import type { DatabaseSync } from "node:sqlite";
 import {
@@ -20,7 +20,7 @@ export interface JobStoreParts {
   startRuns: StartRuns;
 }
 
-/** A run is written with its entry and the keys of both. */
+/** The work of writing a run: its row, its entry and their index entries. */
 const ROWS_PER_START = 4;
 
 export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts): JobStore {

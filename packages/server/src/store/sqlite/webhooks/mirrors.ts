@@ -1,4 +1,4 @@
-/** Events that are still to be copied into branches, in SQLite. */
+/** Events that are still to be copied to branches, in SQLite. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { MirrorStore, PendingMirror } from "../../contract/index.ts";
