@@ -60,7 +60,8 @@ async function shrink(store: BudgetStore, targetBytes: number, now: () => number
   let leftBytes = await store.retentionUsedBytes();
   if (oldest === null) return { removedUntil: null, leftBytes };
   const [begun, end] = [oldest, now()];
-  const sliceMs = Math.max(SLICE_MS_MIN, (end - begun) / SLICES);
+  // Whole milliseconds: PostgreSQL takes no others.
+  const sliceMs = Math.max(SLICE_MS_MIN, Math.ceil((end - begun) / SLICES));
   let until = begun;
   while (leftBytes > targetBytes && until < end) {
     until = Math.min(end, until + sliceMs);

@@ -1,0 +1,70 @@
+/** The budget on PostgreSQL, where whole partitions go. The embedded store's is in test/retention-has-rules.test.ts. */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { type TestContext, test } from "node:test";
+import { createEventIdGenerator } from "@inlet/protocol";
+import { pino } from "pino";
+import { freshDatabase, whyNoPostgres } from "../../test/support/postgres.ts";
+import { makeScene, SAMPLE_RULES, sampleLease, sampleRun } from "../store/conformance/run-samples.ts";
+import { sampleBatch, sampleEvent } from "../store/conformance/samples.ts";
+import type { NewRun } from "../store/contract/index.ts";
+import { openPostgresStore } from "../store/postgres/postgres-store.ts";
+import { keepDiskBudget } from "./keep-disk-budget.ts";
+
+const DAY_MS = 86_400_000;
+/** Partitions of one day. */
+const KEPT = { events: 30 * DAY_MS, runs: 30 * DAY_MS, requests: 30 * DAY_MS };
+const DAY_BYTES = 6 * 1024 * 1024;
+const EVENTS_A_DAY = 3;
+
+async function filledStore(t: TestContext) {
+  const hooks = { onFault: () => undefined, onRecovery: () => undefined, rules: SAMPLE_RULES };
+  const store = await openPostgresStore({ url: await freshDatabase(t), ...hooks });
+  t.after(() => store.stop());
+  const scene = await makeScene(store);
+  const environmentId = scene.environment.id;
+  await store.retentionTend({ now: Date.now(), keptMs: KEPT });
+  /** A day's worth of events that do not compress, the first of which may start a run. */
+  async function fill(day: number, runs: NewRun[] = []): Promise<void> {
+    const receivedAt = Date.now() + day * DAY_MS;
+    // A generator never goes back in time.
+    const ids = createEventIdGenerator();
+    const data = () => JSON.stringify({ text: randomBytes(DAY_BYTES / EVENTS_A_DAY / 2).toString("hex") });
+    const events = Array.from({ length: EVENTS_A_DAY }, (_, i) =>
+      sampleEvent({ id: ids.next(receivedAt), data: data(), runs: i === 0 ? runs : [] }),
+    );
+    await store.eventAppend(sampleBatch(scene.environment, events, { receivedAt, lease: sampleLease() }));
+  }
+  const eventsOf = async (day: number) => {
+    const [from, to] = [Date.now() + (day - 0.5) * DAY_MS, Date.now() + (day + 0.5) * DAY_MS];
+    return (await store.eventList({ environmentId, limit: 10, bytesMax: 2 * DAY_BYTES, from, to })).events.length;
+  };
+  const logged: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line: string) => void logged.push(JSON.parse(line).msg) });
+  const sweep = (budgetBytes: number) => keepDiskBudget({ store, budgetBytes, now: () => Date.now() + 4 * DAY_MS, log }).sweep();
+  return { store, scene, fill, eventsOf, logged, sweep };
+}
+
+test("postgres: the oldest partitions go until the database is within its budget, and not while a run needs them", {
+  skip: whyNoPostgres() ?? false,
+}, async (t) => {
+  const { store, scene, fill, eventsOf, logged, sweep } = await filledStore(t);
+  await fill(1);
+  await fill(2, [sampleRun(scene.functions[0])]);
+  await fill(3);
+  while (!(await store.eventTypeCount({ limit: 1_000 })));
+  const used = await store.retentionUsedBytes();
+  await sweep(used * 1.2);
+  assert.deepEqual([logged, await eventsOf(1)], [[], EVENTS_A_DAY], "within nine tenths nothing goes");
+
+  const budget = used * 1.05;
+  await sweep(budget);
+  assert.deepEqual(await Promise.all([1, 2, 3].map(eventsOf)), [0, EVENTS_A_DAY, EVENTS_A_DAY]);
+  assert.ok((await store.retentionUsedBytes()) <= budget * 0.9);
+  assert.match(logged.splice(0).join(), /^the store reached --disk-budget: the oldest events, runs and webhook requests were removed$/);
+
+  await sweep(1);
+  assert.deepEqual(await Promise.all([2, 3].map(eventsOf)), [EVENTS_A_DAY, 0], "an unfinished run needs its event");
+  assert.match(logged.splice(0).join(), /exceeds --disk-budget, and nothing more can be removed/);
+});
