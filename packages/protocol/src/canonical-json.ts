@@ -42,7 +42,7 @@ interface Frame {
   parts: (string | null)[];
   marks: number[];
   keys: string[];
-  /** Of the member being read: where its key starts, and its text up to the value if that is not what stands there. */
+  /** Of the member being read: where its key starts, and its text up to the value if that differs from the original. */
   keyStart: number;
   keyText: string | null;
 }

@@ -1,4 +1,4 @@
-/** A job as the REST API shows it: what the service writes, and the command line and the dashboard read. */
+/** A job as the REST API shows it: written by the service, read by the CLI and the dashboard. */
 
 export const JOB_STATUSES = ["queued", "running", "completed", "cancelled", "failed"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
@@ -7,7 +7,7 @@ export const JOB_KINDS = ["events.replay", "runs.rerun", "runs.cancel", "request
 export type JobKindName = (typeof JOB_KINDS)[number];
 
 export interface JobError {
-  /** The id of the item as people know it; null: the whole job. */
+  /** The id of the item as shown to people; null: the whole job. */
   item: string | null;
   message: string;
 }
@@ -15,18 +15,18 @@ export interface JobError {
 export interface JobView {
   id: string;
   kind: JobKindName;
-  /** As it was given, or its hash. */
+  /** As given, or its hash. */
   filter: Readonly<Record<string, unknown>>;
-  /** The function it is limited to. */
+  /** The function it is restricted to. */
   function: string | null;
   status: JobStatus;
-  /** Grows while the job is queued and its items are found. */
+  /** Grows while the job is queued and its items are collected. */
   total: number;
-  /** Items worked on. */
+  /** Items processed. */
   done: number;
-  /** Those of them that failed. */
+  /** How many of them failed. */
   failed: number;
-  /** Items per second, at most. */
+  /** Maximum number of items per second. */
   rate: number;
   /** The first ten. */
   errors: readonly JobError[];

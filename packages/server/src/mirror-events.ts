@@ -1,7 +1,7 @@
 /**
- * Copies events of webhooks into the branches they are mirrored to. What is to be copied was noted in the transaction of the event, so that
- * a crash loses no copy. The id of a copy follows from the event and the branch, so that none is made twice. One node of a cluster copies
- * at a time. Whatever becomes of a copy, the provider has its answer.
+ * Copies events of webhooks to the branches they are mirrored to. Pending copies are recorded in the transaction of the event, so a
+ * crash loses none. The id of a copy is derived from the event and the branch, so none is stored twice. One node of a cluster copies
+ * at a time. The response to the provider does not depend on the copies.
  */
 
 import { createHash } from "node:crypto";
@@ -12,7 +12,7 @@ import type { Functions } from "./functions.ts";
 import { mirroredSource, type PendingMirror, type Store, type StoredEvent } from "./store/contract/index.ts";
 import type { CataloguePart } from "./webhook-life.ts";
 
-/** How often a node looks for what others noted, and tries again what failed. */
+/** How often a node looks for copies that other nodes recorded, and retries failed ones. */
 const LOOK_EVERY_MS = 2_000;
 const TURN_MS = 10_000;
 const AT_ONCE = 50;
@@ -23,7 +23,7 @@ export interface EventMirrorParts {
   functions: Pick<Functions, "plan" | "lease" | "take">;
   catalogue: CataloguePart;
   dedupWindow: DedupWindow;
-  /** Whether some webhook mirrors: then other nodes may note something. */
+  /** Whether any webhook mirrors: then other nodes may record copies. */
   isMirroring(): boolean;
   log: Logger;
   now(): number;
@@ -33,7 +33,7 @@ export class EventMirror {
   readonly #parts: EventMirrorParts;
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<void> | null = null;
-  /** There may be something to copy: at first what a crash left. */
+  /** There may be pending copies: initially those that a crash left. */
   #isBehind = true;
   #isStopped = false;
 
@@ -54,7 +54,7 @@ export class EventMirror {
     await this.#looking;
   }
 
-  /** Something was noted. */
+  /** A copy was recorded. */
   wake(): void {
     this.#isBehind = true;
     this.#looking ??= this.#look().finally(() => {
@@ -77,7 +77,7 @@ export class EventMirror {
     }
   }
 
-  /** False: it is another node's turn. */
+  /** False if another node has the turn. */
   async #copyPending(): Promise<boolean> {
     const { store, now } = this.#parts;
     for (;;) {

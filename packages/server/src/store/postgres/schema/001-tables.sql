@@ -650,7 +650,7 @@ CREATE TABLE job_items (
   PRIMARY KEY (environment_id, job_id, position)
 );
 
--- Events of webhooks that are still to be copied into branches: noted in the transaction of the event, removed once the copies are there.
+-- Events of webhooks that are still to be copied to branches: recorded in the transaction of the event, removed once the copies are stored.
 CREATE TABLE pending_mirrors (
   environment_id integer NOT NULL,
   event_id       text COLLATE "C" NOT NULL,

@@ -576,7 +576,7 @@ CREATE TABLE job_items (
   PRIMARY KEY (job_id, position)
 ) STRICT, WITHOUT ROWID;
 
--- Events of webhooks that are still to be copied into branches: noted in the transaction of the event, removed once the copies are there.
+-- Events of webhooks that are still to be copied to branches: recorded in the transaction of the event, removed once the copies are stored.
 CREATE TABLE pending_mirrors (
   environment_id INTEGER NOT NULL,
   event_id       TEXT NOT NULL,

@@ -37,7 +37,7 @@ export const CRM: readonly Provider[] = [
     setUp: "Pipedrive, Settings, Tools and apps, Webhooks, or POST /v1/webhooks: endpoint URL, with HTTP auth user and password",
     signatureHeader: "Authorization",
     verify: { scheme: "basic", user: "pipedrive" },
-    secretFrom: "The HTTP auth password you entered beside the user name pipedrive",
+    secretFrom: "The HTTP auth password that you entered with the user name pipedrive",
     handshake: null,
     note: null,
     retries: "Repeated; a webhook that keeps failing is banned for a while",

@@ -58,7 +58,7 @@ export const MAIL: readonly Provider[] = [
     setUp: "Postmark, your server, message stream, Webhooks: the URL, with basic authentication",
     signatureHeader: "Authorization",
     verify: { scheme: "basic", user: "postmark" },
-    secretFrom: "The password you entered beside the user name postmark",
+    secretFrom: "The password that you entered with the user name postmark",
     handshake: null,
     note: null,
     retries: "Inbound mail: 10 times over about 10.5 hours, after 1 minute to 6 hours; not after 403",
