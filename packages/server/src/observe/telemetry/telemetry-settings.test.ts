@@ -65,5 +65,8 @@ test("values that mean nothing are reported, each once, and ignored", () => {
     'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not "2": 1 is used',
     'OTEL_BSP_MAX_QUEUE_SIZE must be a whole number above 0, not "-1": 2048 is used',
   ]);
+  assert.deepEqual(readTelemetry({ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" })?.warnings, [
+    "OTEL_EXPORTER_OTLP_ENDPOINT must be an address that starts with http:// or https://",
+  ]);
   assert.equal(readTelemetry({ ...ENDPOINT, OTEL_TRACES_SAMPLER: "jaeger_remote" })?.traces?.sampler, "parentbased_always_on");
 });

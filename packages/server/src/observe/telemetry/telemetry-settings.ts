@@ -52,8 +52,11 @@ export function readTelemetry(variables: Variables): TelemetrySettings | null {
   const set = (name: string) => (variables[name]?.trim() ?? "") !== "";
   if (variables.OTEL_SDK_DISABLED?.trim().toLowerCase() === "true") return null;
   if (!Object.keys(variables).some((name) => name.startsWith(PREFIX) && set(name))) return null;
-  const warnings: string[] = [];
-  const hasEndpoint = ["", "TRACES_", "METRICS_"].some((signal) => set(`${PREFIX}${signal}ENDPOINT`));
+  const endpoints = ["", "TRACES_", "METRICS_"].map((signal) => `${PREFIX}${signal}ENDPOINT`);
+  // Not shown: an address may contain a password.
+  const wrong = endpoints.filter((name) => set(name) && !/^https?:\/\/[^/]/.test(variables[name]?.trim() ?? ""));
+  const warnings = wrong.map((name) => `${name} must be an address that starts with http:// or https://`);
+  const hasEndpoint = endpoints.some(set);
   const isOn = (signal: Signal) => {
     if (variables[`OTEL_${signal}_EXPORTER`]?.trim() === "none") return false;
     // Without an address, other variables mean the standard one, http://localhost:4318.
