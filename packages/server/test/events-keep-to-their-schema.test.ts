@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startApp } from "./support/app.ts";
+import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { endedRun, until } from "./support/runs.ts";
 import { call, EVENT_KEY, startTestService, type TestService } from "./support/service.ts";
 import { makeWebhook, post } from "./support/webhooks.ts";
@@ -147,3 +148,37 @@ test("the shape is inferred, drift is shown and raised, versions can be compared
   const tried = await service.rest("POST", `${TYPE}/check`, { body: { data: { amount: "1" } } });
   assert.deepEqual([tried.body.data.valid, tried.body.data.errors.length], [false, 2]);
 });
+
+test("a schema declared on one node holds on another while batches arrive: each is whole or absent", {
+  skip: whyNoPostgres() ?? false,
+}, async (t) => {
+  const databaseUrl = await freshDatabase(t);
+  const [first, second] = await Promise.all([startTestService(t, { databaseUrl }), startTestService(t, { databaseUrl })]);
+  const statuses: number[] = [];
+  const sender = (async () => {
+    const deadline = Date.now() + 15_000;
+    while (!statuses.includes(400) && Date.now() < deadline) statuses.push((await second.send(bad())).status);
+  })();
+  await until("a batch", () => (statuses.length > 0 ? true : undefined));
+  await declare(first, { schema: SCHEMA, mode: "refuse" });
+  await sender;
+  for (let n = 0; n < 3; n++) statuses.push((await second.send(bad())).status);
+  const accepted = statuses.indexOf(400);
+  assert.ok(accepted > 0, "nothing was refused");
+  assert.deepEqual(new Set(statuses.slice(accepted)), new Set([400]), "no batch is accepted after one was refused");
+  const { counts } = await storedOrders(second, accepted);
+  assert.deepEqual(counts, { good: accepted, bad: accepted });
+});
+
+/** Reads every page: a slow machine sends few batches, a fast one many. */
+async function storedOrders(service: TestService, most: number) {
+  const counts = { good: 0, bad: 0 };
+  let after = "";
+  for (let pages = 0; pages <= most; pages++) {
+    const { data, page } = (await service.rest("GET", `/events?limit=100&name=${encodeURIComponent(NAME)}${after}`)).body;
+    for (const { data: order } of data) counts[order.orderId === undefined ? "bad" : "good"]++;
+    if (page.next === null) break;
+    after = `&cursor=${encodeURIComponent(page.next)}`;
+  }
+  return { counts };
+}

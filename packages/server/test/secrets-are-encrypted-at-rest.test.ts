@@ -141,4 +141,13 @@ test("PostgreSQL: without a setting all nodes share one key; with one, that key 
   assert.ok(!(await engine.texts()).includes(SECRET));
   await reads(engine, [NEW]);
   await assert.rejects(async () => engine.open([]), StoreRefused);
+
+  const node = await engine.open([NEW]);
+  await assert.rejects(
+    async () => engine.open([OTHER]),
+    (error) => error instanceof StoreRefused && /--encryption-key/.test(error.message),
+    "a second node with another key does not start",
+  );
+  assert.deepEqual(await secretsIn(node), SECRETS, "the first goes on");
+  await node.stop();
 });
