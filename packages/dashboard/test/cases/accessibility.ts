@@ -20,7 +20,7 @@ const LAYOUT_SHIFT = `new Promise((done) => {
 })`;
 
 export function accessibilityCases(browser: () => Browser): void {
-  test("every page is accessible, has no layout shift, and fits a phone", { timeout: 120_000 }, async (t) => {
+  test("every page is accessible, has no layout shift, and fits a phone", { timeout: 180_000 }, async (t) => {
     const service = await startTestService(t, { mode: "dev" });
     const demo = await startDemo(service);
     onEnd(t, () => demo.stop());

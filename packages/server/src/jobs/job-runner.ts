@@ -32,7 +32,7 @@ const AT_ONCE_MAX = 4;
 const BUSY_SHARE = 0.8;
 const QUEUE_MAX = 1_000;
 const YIELD_MS = 100;
-const YIELDS_MAX = 20;
+const YIELDS_MAX = 5;
 /** A batch that failed so often in a row ends the job. */
 const TRIES_MAX = 10;
 const RETRY_MS = 500;

@@ -10,7 +10,8 @@ export interface JobTurnParts {
   now(): number;
 }
 
-const BATCH_MAX = 100;
+/** Few at a time: what a batch writes and starts at once is what live traffic waits for. */
+const BATCH_MAX = 25;
 /** How many batches a second a job is divided into, if its rate allows. */
 const BATCHES_PER_S = 4;
 
