@@ -36,8 +36,9 @@ const FIRST_ROWS = [
   /FROM webhook_requests ORDER BY sequence LIMIT \?\)/,
   /^SELECT min\(at\) AS at FROM \(/,
 ];
-/** Requests that repeated an event have no index by it. They are looked for only where an erased event has duplicates. */
-const ERASURE = /^UPDATE webhook_requests SET ip = '', headers = '\[\]'/;
+/** Erasure is rare: it may examine every recorded request, and every event that a debounce or a batch still collects. */
+const ERASURE =
+  /^UPDATE webhook_requests SET ip = '', headers = '\[\]'|^SELECT function_no, kind, key, value FROM marks\s+WHERE kind IN \('debounce', 'batch'\)/;
 
 /** Every text that is prepared while `act` runs, on any connection of this thread. */
 async function preparedWhile(act: () => unknown): Promise<Set<string>> {
