@@ -3,11 +3,11 @@
 import { BARE_SIGNING_KEY, checkSdk, PREFIXED_SIGNING_KEY } from "./support/apps/sdk-checks.ts";
 import { V3 } from "./support/apps/sdk-v3.ts";
 import { checkSyncs } from "./support/apps/sync-checks.ts";
-import { checkTraces } from "./support/apps/trace-checks.ts";
 
-checkSdk({ sdk: V3, mode: "start", store: "sqlite", cases: "all", signingKey: BARE_SIGNING_KEY });
-checkSdk({ sdk: V3, mode: "start", store: "postgres", cases: "main", signingKey: PREFIXED_SIGNING_KEY });
-checkSdk({ sdk: V3, mode: "dev", store: "sqlite", cases: "main" });
-checkSdk({ sdk: V3, mode: "dev", store: "postgres", cases: "main" });
+checkSdk(V3, [
+  { mode: "start", store: "sqlite", cases: "all", signingKey: BARE_SIGNING_KEY },
+  { mode: "start", store: "postgres", cases: "main", signingKey: PREFIXED_SIGNING_KEY },
+  { mode: "dev", store: "sqlite", cases: "main" },
+  { mode: "dev", store: "postgres", cases: "main" },
+]);
 checkSyncs(V3);
-checkTraces(V3);

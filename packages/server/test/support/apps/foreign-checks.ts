@@ -14,6 +14,7 @@ import { EVENT_KEY, SIGNING_KEY, startTestService, type TestService } from "../s
 import { syncApp } from "./app-server.ts";
 import { type ForeignAppSettings, ForeignApps } from "./foreign-app.ts";
 import { checkRotation } from "./rotation-checks.ts";
+import { ROWS_AT_ONCE } from "./running-sdk.ts";
 
 export interface ForeignSdk {
   name: string;
@@ -39,29 +40,33 @@ export interface ForeignSetting {
 export function checkForeignSdk(sdk: ForeignSdk, table: readonly ForeignSetting[]): void {
   const apps = new ForeignApps(sdk.command);
   after(() => apps.stop());
-  for (const { mode, store, kinds } of table) {
-    const skip = sdk.skip || (store === "postgres" && whyNoPostgres()) || false;
-    test(`${sdk.name}, ${mode}, ${store}`, { skip, concurrency: true }, async (t) => {
-      const databaseUrl = store === "postgres" ? { databaseUrl: await migratedDatabase(t) } : {};
-      const service = await startTestService(t, { mode, flags: ["--retry-interval", "50ms"], ...databaseUrl });
-      const common = { service: service.url, isDev: mode === "dev", eventKey: EVENT_KEY };
-      const serve = (id: string, kind: string, keys: Pick<ForeignAppSettings, "signingKey" | "signingKeyFallback">) =>
-        apps.serve({ ...common, id, kind, ...(mode === "start" && keys) });
-      const check = async (kind: string) => {
-        const app = await syncApp(service, await serve(kind, kind, { signingKey: SIGNING_KEY }));
-        assert.deepEqual([app.name, app.functions], [kind, 4]);
-        const [output] = await Promise.all([runEverything(t, service, kind, sdk.hasSignals), checkFailures(service, kind)]);
-        assert.deepEqual(output, sdk.expected);
-      };
-      await Promise.all(kinds.map((kind) => t.test(kind, () => check(kind))));
-      const [kind = ""] = kinds;
-      const rotating = { signingKey: SIGNING_KEY, event: { name: "rotating/child", data: { number: 21 } }, output: sdk.doubled };
-      if (mode === "start")
-        await t.test("its signing key is rotated", () =>
-          checkRotation(service, { ...rotating, serve: (keys) => serve("rotating", kind, keys) }),
-        );
-    });
-  }
+  test(sdk.name, { skip: sdk.skip, concurrency: ROWS_AT_ONCE }, async (t) => {
+    await Promise.all(table.map((row) => checkRow(t, sdk, apps, row)));
+  });
+}
+
+function checkRow(t: TestContext, sdk: ForeignSdk, apps: ForeignApps, { mode, store, kinds }: ForeignSetting): Promise<void> {
+  const skip = (store === "postgres" && whyNoPostgres()) || false;
+  return t.test(`${mode}, ${store}`, { skip, concurrency: true }, async (row) => {
+    const databaseUrl = store === "postgres" ? { databaseUrl: await migratedDatabase(row) } : {};
+    const service = await startTestService(row, { mode, flags: ["--retry-interval", "50ms"], ...databaseUrl });
+    const common = { service: service.url, isDev: mode === "dev", eventKey: EVENT_KEY };
+    const serve = (id: string, kind: string, keys: Pick<ForeignAppSettings, "signingKey" | "signingKeyFallback">) =>
+      apps.serve({ ...common, id, kind, ...(mode === "start" && keys) });
+    const check = async (kind: string) => {
+      const app = await syncApp(service, await serve(kind, kind, { signingKey: SIGNING_KEY }));
+      assert.deepEqual([app.name, app.functions], [kind, 4]);
+      const [output] = await Promise.all([runEverything(row, service, kind, sdk.hasSignals), checkFailures(service, kind)]);
+      assert.deepEqual(output, sdk.expected);
+    };
+    await Promise.all(kinds.map((kind) => row.test(kind, () => check(kind))));
+    const [kind = ""] = kinds;
+    const rotating = { signingKey: SIGNING_KEY, event: { name: "rotating/child", data: { number: 21 } }, output: sdk.doubled };
+    if (mode === "start")
+      await row.test("its signing key is rotated", () =>
+        checkRotation(service, { ...rotating, serve: (keys) => serve("rotating", kind, keys) }),
+      );
+  });
 }
 
 /** One function with every kind of step: sends what it waits for as it comes to it, and returns its output. */

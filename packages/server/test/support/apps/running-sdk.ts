@@ -12,6 +12,9 @@ import type { RotatingApp } from "./rotation-checks.ts";
 export const BARE_SIGNING_KEY = "0123456789abcdef".repeat(4);
 export const PREFIXED_SIGNING_KEY = `signkey-prod-${BARE_SIGNING_KEY}`;
 
+/** Most of the time they wait, so two rows of a table of modes and stores are tested at a time. */
+export const ROWS_AT_ONCE = 2;
+
 export interface SdkSetting {
   sdk: PublishedSdk;
   mode: "dev" | "start";

@@ -4,14 +4,15 @@
  */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { whyNoPostgres } from "../postgres.ts";
 import { endedRun, runDetails, runsOfEvent, until } from "../runs.ts";
 import { DEFER_CHECKS, DEFER_MAIN_CHECKS } from "./defer-checks.ts";
 import { LARGE_STEP_BYTES } from "./feature-app.ts";
 import { MAIN_CHECKS } from "./main-checks.ts";
+import type { PublishedSdk } from "./published-sdk.ts";
 import { checkRotation } from "./rotation-checks.ts";
-import { type Checks, rotatingApp, type SdkSetting, startRunning } from "./running-sdk.ts";
+import { type Checks, ROWS_AT_ONCE, rotatingApp, type SdkSetting, startRunning } from "./running-sdk.ts";
 import { SIGNAL_CHECKS } from "./signal-checks.ts";
 
 export { BARE_SIGNING_KEY, PREFIXED_SIGNING_KEY } from "./running-sdk.ts";
@@ -97,20 +98,27 @@ const CHECKS: Checks = {
   },
 };
 
-/** Runs every check at once against one service and one app; then its signing key is rotated. */
-export function checkSdk(setting: SdkSetting): void {
+/** A service and an app for each row of the table. */
+export function checkSdk(sdk: PublishedSdk, table: readonly Omit<SdkSetting, "sdk">[]): void {
+  test(`SDK ${sdk.name}`, { concurrency: ROWS_AT_ONCE }, async (t) => {
+    await Promise.all(table.map((row) => checkRow(t, { sdk, ...row })));
+  });
+}
+
+/** Runs every check at once against one service and one app; then the signing key is rotated. */
+function checkRow(t: TestContext, setting: SdkSetting): Promise<void> {
   const { sdk, mode, store, cases, checkpointing } = setting;
   const how = checkpointing === undefined ? "" : `, checkpointing ${JSON.stringify(checkpointing)}`;
   const skip = (store === "postgres" && whyNoPostgres()) || false;
-  test(`SDK ${sdk.name}, ${mode}, ${store}${how}`, { concurrency: true, skip }, async (t) => {
-    const running = await startRunning(t, setting);
+  return t.test(`${mode}, ${store}${how}`, { concurrency: true, skip }, async (row) => {
+    const running = await startRunning(row, setting);
     const checks = {
       ...MAIN_CHECKS,
       ...(sdk.createDefer && DEFER_MAIN_CHECKS),
       ...(cases === "all" && CHECKS),
       ...(cases === "all" && sdk.createDefer && DEFER_CHECKS),
     };
-    await Promise.all(Object.entries(checks).map(([name, check]) => t.test(name, () => check(running))));
-    if (mode === "start") await t.test("its signing key is rotated", () => checkRotation(running.service, rotatingApp(t, running)));
+    await Promise.all(Object.entries(checks).map(([name, check]) => row.test(name, () => check(running))));
+    if (mode === "start") await row.test("its signing key is rotated", () => checkRotation(running.service, rotatingApp(row, running)));
   });
 }

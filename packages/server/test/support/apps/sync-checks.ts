@@ -111,20 +111,17 @@ export function checkSyncs(sdk: PublishedSdk): void {
     assert.deepEqual((await service.rest("GET", "/functions")).body.data, []);
   });
 
-  for (const key of [BARE_SIGNING_KEY, PREFIXED_SIGNING_KEY]) {
-    const form = key === BARE_SIGNING_KEY ? "bare" : "prefixed";
-    test(`SDK ${sdk.name}: a body that fastify has parsed passes the check of its signature (${form} key)`, async (t) => {
-      const service = await startTestService(t, { flags: ["--signing-key", key] });
-      const client = clientOf(sdk, service, { signingKey: key });
-      const server = fastify();
-      sdk.onFastify(server, client, [greet(client)], key);
-      const address = await server.listen({ port: 0, host: "127.0.0.1" });
-      onEnd(t, () => server.close());
-      await syncApp(service, `${address}/api/inngest`);
-      const name = "é ✓ \u{1F600} \u2028 1.0e3";
-      assert.equal(await greeting(service, client, name), `hello ${name}`);
-    });
-  }
+  test(`SDK ${sdk.name}: a body that fastify has parsed passes the check of its signature`, async (t) => {
+    const service = await startTestService(t, { flags: ["--signing-key", BARE_SIGNING_KEY] });
+    const client = clientOf(sdk, service, { signingKey: BARE_SIGNING_KEY });
+    const server = fastify();
+    sdk.onFastify(server, client, [greet(client)], BARE_SIGNING_KEY);
+    const address = await server.listen({ port: 0, host: "127.0.0.1" });
+    onEnd(t, () => server.close());
+    await syncApp(service, `${address}/api/inngest`);
+    const name = "é ✓ \u{1F600} \u2028 1.0e3";
+    assert.equal(await greeting(service, client, name), `hello ${name}`);
+  });
 
   test(`SDK ${sdk.name}: streamed answers are taken`, async (t) => {
     const service = await startSigned(t);
