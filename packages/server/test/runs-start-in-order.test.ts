@@ -1,13 +1,20 @@
 /**
  * `ordering`: runs of one key start in the order in which their events were accepted, one at a time, while other keys go on; a failure
- * lets the next run start or holds up the key, until the run is rerun or released. Crashes and several nodes are simulation/'s.
+ * lets the next run start or holds up the key, until the run is rerun or released; a crash changes nothing of it. Several nodes are simulation/'s.
  */
 
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { Inlet } from "@inlet/sdk";
+import { serve } from "@inlet/sdk/node";
 import { startApp } from "./support/app.ts";
+import { freePort } from "./support/app-process.ts";
+import { onEnd } from "./support/on-end.ts";
+import { startInlet } from "./support/process.ts";
 import { endedRun, isEnded, runDetails, runsOfFunction, until } from "./support/runs.ts";
-import { startTestService, type TestService } from "./support/service.ts";
+import { call, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 
 type OnFailure = "continue" | "hold";
 
@@ -124,4 +131,37 @@ test("a key on hold goes on when it is released; what holds nothing cannot be re
   assert.deepEqual([again.status, again.body.code], [409, "run_holds_nothing"]);
   assert.equal((await service.rest("POST", "/runs/nothing/release")).status, 404);
   assert.equal((await runsOfFunction(service, "shop-bill")).length, 2);
+});
+
+test("the order of a key holds across a crash of the service", async (t) => {
+  const flags = ["--port", String(await freePort()), "--data-dir", temporaryFolder(t), "--retry-interval", "200ms", "--log-level", "error"];
+  const doomed = await startInlet(t, ["dev", ...flags]);
+  const log: string[] = [];
+  const client = new Inlet({ id: "shop", baseUrl: doomed.url, isDev: true });
+  const ordered = { id: "bill", ordering: { key: "event.data.customerId" } };
+  const bill = client.createFunction(ordered, { event: "shop/order.created" }, async ({ event, step }) => {
+    await step.run("begin", () => void log.push(`begin ${event.data.n}`));
+    await step.run("end", () => void log.push(`end ${event.data.n}`));
+  });
+  const app = createServer(serve({ client, functions: [bill] }));
+  await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
+  onEnd(t, () => new Promise<void>((resolve) => void app.close(() => resolve()).closeAllConnections()));
+  const headers = { "content-type": "application/json" };
+  const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}/api/inlet`;
+  assert.equal((await call(`${doomed.url}/v1/apps`, { method: "POST", headers, body: JSON.stringify({ url }) })).status, 201);
+
+  const names = Array.from({ length: 16 }, (_, n) => `${n % 2 === 0 ? "a" : "b"}${n}`);
+  const events = names.map((n) => ({ name: "shop/order.created", data: { customerId: n[0], n } }));
+  assert.equal((await call(`${doomed.url}/e/test`, { method: "POST", headers, body: JSON.stringify(events) })).status, 200);
+  await until("some steps", () => (log.length >= 7 ? true : undefined));
+  await doomed.end("SIGKILL");
+  assert.ok(log.length < names.length * 2, "the crash hit nothing");
+  await startInlet(t, ["dev", ...flags]);
+  await until("every run", () => (names.every((n) => log.includes(`end ${n}`)) ? true : undefined));
+  for (const customer of ["a", "b"]) {
+    const expected = names.filter((n) => n.startsWith(customer)).flatMap((n) => [`begin ${n}`, `end ${n}`]);
+    // A crash repeats the step that it interrupted, before anything else of its key.
+    const seen = of(log, customer).filter((line, at, all) => line !== all[at - 1]);
+    assert.deepEqual(seen, expected);
+  }
 });
