@@ -17,20 +17,23 @@ const KILLED_AT = [20, 60];
 const LONG_LIST = 20_000;
 const BATCH = 5_000;
 
-test("sqlite: jobs that were killed twice, once while items were found, go on after each restart", async (t) => {
+test("sqlite: jobs that were killed while items were found and worked on go on after each restart; an erasure says that it cannot", async (t) => {
   const place = ["--data-dir", temporaryFolder(t)];
   let node = await startNode(t, place);
   await sendLongList(node);
   const job = await beginJob(t, node);
-  let walked = "";
+  const walked: string[] = [];
   for (const done of KILLED_AT) {
     await reached(node, job, done);
-    walked ||= await beginWalk(node);
+    walked.push(await beginWalk(node, walked.length === 0 ? "events.replay" : "events.erase"));
     await node.end("SIGKILL");
     node = await startNode(t, place);
   }
   await checkEnd(node, job);
-  await checkItems(node, walked);
+  await checkItems(node, walked[0] as string);
+  const erasure = await read(node, walked[1] as string);
+  assert.deepEqual([erasure.status, erasure.done], ["failed", 0], "its filter is not stored, so nobody can go on");
+  assert.match(erasure.errors[0]?.message ?? "", /only a hash is kept\. Nothing was done: start it again\./);
 });
 
 test("postgres: another node goes on with jobs whose node was killed", { skip: whyNoPostgres() ?? false }, async (t) => {
@@ -39,7 +42,7 @@ test("postgres: another node goes on with jobs whose node was killed", { skip: w
   await sendLongList(one);
   const job = await beginJob(t, one);
   await reached(one, job, KILLED_AT[0] as number);
-  const walked = await beginWalk(one);
+  const walked = await beginWalk(one, "events.replay");
   await one.end("SIGKILL");
   const before = (await read(two, job)).done;
   assert.ok(before < EVENTS, "it was killed in the middle");
@@ -52,14 +55,15 @@ async function sendLongList(node: InletProcess): Promise<void> {
 }
 
 /** A job with some of its items, of which none is worked on: no answer is awaited. */
-async function beginWalk(node: InletProcess): Promise<string> {
-  const body = { kind: "events.replay", filter: { name: "shop/list" }, rate: 1 };
+async function beginWalk(node: InletProcess, kind: "events.replay" | "events.erase"): Promise<string> {
+  const before = (await restOf(node).rest("GET", "/jobs")).body.data.length;
+  const body = { kind, filter: { name: "shop/list" }, rate: 1 };
   void restOf(node)
     .rest("POST", "/jobs", { body })
     .catch(() => null);
   const { id, total } = await until("some of the items", async () => {
-    const [newest] = (await restOf(node).rest("GET", "/jobs")).body.data;
-    return newest.filter.name === body.filter.name ? newest : undefined;
+    const { data } = (await restOf(node).rest("GET", "/jobs")).body;
+    return data.length > before ? data[0] : undefined;
   });
   assert.ok(total < LONG_LIST, "it was killed in the middle");
   return id;
@@ -102,6 +106,7 @@ interface ShownJob {
   failed: number;
   status: string;
   endedAt: string | null;
+  errors: { message: string }[];
 }
 
 async function read(node: InletProcess, id: string): Promise<ShownJob> {
