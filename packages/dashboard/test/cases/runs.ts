@@ -28,7 +28,7 @@ export function runCases(browser: () => Browser): void {
     await page.getByRole("button", { name: "Sync an app" }).click();
     await page.getByRole("textbox", { name: "URL of the app's endpoint" }).fill(app.url);
     await page.getByRole("dialog").getByRole("button", { name: "Sync" }).click();
-    await page.getByText("shop synced: 4 functions").waitFor();
+    await page.getByText("shop synced: 5 functions").waitFor();
     await page.getByRole("link", { name: "Functions" }).click();
     await page.getByRole("link", { name: "Fulfil order" }).waitFor();
 
