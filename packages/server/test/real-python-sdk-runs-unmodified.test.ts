@@ -24,7 +24,7 @@ function whyNoPython(): string | null {
   const made = `${FOLDER}.${process.pid}`;
   mkdirSync(CACHE, { recursive: true });
   spawnSync("python3", ["-m", "venv", made], { timeout: INSTALL_TIMEOUT_MS });
-  const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "0", ...PACKAGES];
+  const install = ["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", "--retries", "0", ...PACKAGES];
   const { status } = spawnSync(join(made, "bin/python"), install, { timeout: INSTALL_TIMEOUT_MS });
   // Its python works wherever it stands: the folder gets its name when it is complete.
   if (status === 0) renameSync(made, FOLDER);

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 const { CASES } = await import("./cases.ts");
 const { simulate } = await import("./simulate.ts");
 
-const SIZE = ["--seeds", "30", "--events", "100", "--functions", "12"];
+const SIZE = ["--seeds", "26", "--events", "100", "--functions", "12"];
 /** Two processes, since the machines that run this have at least two cores. */
 const RANGES = [
   ["--from", "1", ...SIZE],
