@@ -23,7 +23,7 @@ export async function writeSbom(file: string, work: string): Promise<void> {
   writeFileSync(file, `${JSON.stringify(bom, null, 2)}\n`);
 }
 
-/** Packages the dashboard imports, which Vite puts into its files. */
+/** Packages of others that the dashboard imports, which Vite puts into its files. */
 function bundledPackages(): Record<string, string> {
   const { devDependencies = {} } = readManifest("packages/dashboard");
   const sources = globSync("packages/dashboard/src/**/*.{ts,tsx}", { cwd: ROOT }).filter((file) => !file.includes(".test."));
@@ -32,5 +32,6 @@ function bundledPackages(): Record<string, string> {
       ([, name = ""]) => name,
     ),
   );
-  return Object.fromEntries(Object.entries(devDependencies).filter(([name]) => imported.includes(name)));
+  const isOthers = (name: string) => !name.startsWith("@inlet/");
+  return Object.fromEntries(Object.entries(devDependencies).filter(([name]) => isOthers(name) && imported.includes(name)));
 }

@@ -92,7 +92,7 @@ for (const [what, path, headers] of [
     const quiet = await askWithoutReading(t, inlet, "/v1/runs/stream");
     await once(quiet.resume(), "data");
     const stalled = await askWithoutReading(t, inlet, path, headers);
-    await inlet.logged(/left its answer unread/);
+    await inlet.logged(/left its response unread/);
     let bytes = 0;
     stalled.on("data", (chunk: Buffer) => (bytes += chunk.length)).resume();
     await once(stalled, "close");

@@ -28,7 +28,7 @@ const START_MS = 4_000;
 const WAKE_EVERY_MS = 10;
 /** Generous, for machines that do other things as well: on an idle one it is a few milliseconds, and who is forgotten never wakes. */
 const LATE_MS_MAX = 10_000;
-const MEMORY_MORE_MAX = 32 * 1024 * 1024;
+const MEMORY_MORE_MAX = 64 * 1024 * 1024;
 
 const ids = createEventIdGenerator();
 const NAP = "nap" as StepId;
