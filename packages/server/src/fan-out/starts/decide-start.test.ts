@@ -8,6 +8,8 @@ import {
   decideGathered,
   decideLostGathering,
   decideStart,
+  eventsGathered,
+  eventsToStart,
   firstGathered,
   gatheringNamed,
   marksOf,
@@ -54,17 +56,21 @@ class Marks {
   ask(event: StoredEvent, now = NOW): FunctionStartChange {
     this.#events.set(event.sequence, event);
     const keys = marksOf(this.#config, eventValue(event));
-    return this.#keep(decideStart(keys, this.#state(keys.map(subjectOf)), this.#facts(event, now)));
+    const facts = this.#facts(event, now);
+    const state = this.#state(keys.map(subjectOf), (marks) => eventsToStart(marks, facts));
+    return this.#keep(decideStart(keys, state, facts));
   }
 
   due(subject: string, first: StoredEvent, now: number): FunctionStartChange {
     const mark = gatheringNamed(subject);
     const keys = marksOf(this.#config, eventValue(first)).map((key) => (key.kind === mark.kind ? mark : key));
-    return this.#keep(decideGathered(mark.kind, keys, this.#state(keys.map(subjectOf)), this.#facts(first, now)));
+    const state = this.#state(keys.map(subjectOf), () => eventsGathered(this.#values.get(subject)));
+    return this.#keep(decideGathered(mark.kind, keys, state, this.#facts(first, now)));
   }
 
   lost(subject: string): FunctionStartChange {
-    return this.#keep(decideLostGathering(gatheringNamed(subject), this.#state([subject])));
+    const state = this.#state([subject], ([mark]) => eventsGathered(mark).slice(0, 1));
+    return this.#keep(decideLostGathering(gatheringNamed(subject), state));
   }
 
   forgetEvents(): void {
@@ -77,10 +83,16 @@ class Marks {
     this.active = runNo as RunNo;
   }
 
-  #state(subjects: string[]) {
+  /** A decision asks for just the events that were read for it. */
+  #state(subjects: string[], eventsRead: (marks: (string | null)[]) => readonly number[]) {
+    const marks = subjects.map((subject) => this.#values.get(subject) ?? null);
+    const read = eventsRead(marks);
     return {
-      marks: subjects.map((subject) => this.#values.get(subject) ?? null),
-      events: (sequences: readonly number[]) => sequences.flatMap((sequence) => this.#events.get(sequence) ?? []),
+      marks,
+      events: (sequences: readonly number[]) => {
+        assert.deepEqual(sequences, read);
+        return sequences.flatMap((sequence) => this.#events.get(sequence) ?? []);
+      },
       isActive: (runNo: RunNo) => runNo === this.active,
     };
   }
@@ -298,4 +310,15 @@ test("a key that is null, false or without a value limits nothing", () => {
     const first = single.ask(event(5));
     assert.deepEqual([first.holdMark, single.ask(event(6)).run !== undefined], [undefined, true]);
   }
+});
+
+test("events are read for a batch that is complete, and for nothing else", () => {
+  const factsOf = (settings: object) => ({ config: configOf(settings), event: eventOf(7) }) as StartFacts;
+  const gathered = JSON.stringify({ sequences: [5, 6], bytes: 4, ts: NOW, dueAt: NOW, deadline: null });
+  const inBatch = (maxSize: number) => eventsToStart([null, null, gathered, null], factsOf({ batchEvents: { maxSize, timeout: "5s" } }));
+  assert.deepEqual(inBatch(3), [5, 6, 7]);
+  assert.deepEqual(inBatch(4), []);
+  assert.deepEqual(eventsToStart([gathered, gathered, gathered, gathered], factsOf({})), []);
+  assert.deepEqual(eventsGathered(gathered), [5, 6]);
+  assert.deepEqual([null, undefined].map(eventsGathered), [[], []]);
 });
