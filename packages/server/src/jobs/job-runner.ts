@@ -31,8 +31,9 @@ const AT_ONCE_MAX = 4;
 /** Above this share of its time the process counts as busy. */
 const BUSY_SHARE = 0.8;
 const QUEUE_MAX = 1_000;
-const YIELD_MS = 100;
-const YIELDS_MAX = 5;
+/** Short, so that a job uses the gaps that live traffic leaves. */
+const YIELD_MS = 20;
+const YIELDS_MAX = 25;
 /** A batch that failed so often in a row ends the job. */
 const TRIES_MAX = 10;
 const RETRY_MS = 500;

@@ -11,7 +11,7 @@ export interface JobTurnParts {
 }
 
 /** Few at a time: what a batch writes and starts at once is what live traffic waits for. */
-const BATCH_MAX = 10;
+const BATCH_MAX = 3;
 /** How many batches a second a job is divided into, if its rate allows. */
 const BATCHES_PER_S = 4;
 
