@@ -90,13 +90,18 @@ export function createEventLife(parts: EventLifeParts): EventLife {
     if (request.keyText.length > KEY_UNITS_MAX) return keyTooLong(parts);
     if (parts.tracing) request.span = new TracedRequest({ tracing: parts.tracing, now: parts.now }, sentTrace(request));
     const webhook = parts.directory.webhookWithToken(request.keyText);
-    const outcome = await (webhook ? fromWebhook(webhooks, request, webhook) : fromClient(parts, request));
-    if (outcome instanceof Refusal) {
-      noteRefusal(parts, request, outcome);
-      parts.liveLog?.refused(outcome);
+    try {
+      const outcome = await (webhook ? fromWebhook(webhooks, request, webhook) : fromClient(parts, request));
+      if (outcome instanceof Refusal) {
+        noteRefusal(parts, request, outcome);
+        parts.liveLog?.refused(outcome);
+      }
+      if (request.span) endSpan(request.span, outcome);
+      return outcome;
+    } catch (error) {
+      request.span?.end({ "inlet.outcome": "internal_error" }, "A fault of the service; its log has the cause.");
+      throw error;
     }
-    if (request.span) endSpan(request.span, outcome);
-    return outcome;
   };
 }
 
@@ -127,7 +132,8 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
 
   const runId = request.headers[RUN_HEADER];
   const run = typeof runId === "string" ? await parts.functions.sendingRun(sender.environment.id, runId) : null;
-  const marks = marksOf(request, run && sentTrace(request) === null ? await run.trace() : null);
+  const ofRun = run && parts.tracing && sentTrace(request) === null ? await run.trace() : null;
+  const marks = marksOf(request, ofRun);
   const receivedAt = parts.now();
   const batch = {
     environmentId: sender.environment.id,
