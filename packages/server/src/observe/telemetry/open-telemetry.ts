@@ -30,6 +30,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 import type { Metrics } from "../metrics/metrics.ts";
+import { limitedSampler } from "./limited-sampler.ts";
 import { createMetricProducer } from "./otlp-metrics.ts";
 import { createOtlpTracing } from "./otlp-tracing.ts";
 import type { TelemetrySettings } from "./telemetry-settings.ts";
@@ -75,23 +76,25 @@ export function openTelemetry({ traces, metrics, warnings }: TelemetrySettings, 
 }
 
 function createTracers(settings: TraceSettings, resource: Resource, log: Logger): TracerProvider {
-  const { protocol, timeoutMs: timeoutMillis, sampler, ratio, batch } = settings;
+  const { protocol, timeoutMs: timeoutMillis, batch } = settings;
   const exporter = protocol === "http/json" ? new JsonTraceExporter({ timeoutMillis }) : new ProtobufTraceExporter({ timeoutMillis });
   reportOutages(exporter, "traces", log);
   return new TracerProvider({
     resource,
-    sampler: samplerOf(sampler, ratio),
+    sampler: samplerOf(settings),
     spanProcessors: [new BatchSpanProcessor({ exporter, ...batch })],
   });
 }
 
-function samplerOf(name: TraceSettings["sampler"], ratio: number): Sampler {
-  const root = name.endsWith("always_on")
-    ? new AlwaysOnSampler()
-    : name.endsWith("always_off")
-      ? new AlwaysOffSampler()
-      : new TraceIdRatioBasedSampler(ratio);
-  return name.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
+function samplerOf({ sampler, ratio, tracesPerSMax }: TraceSettings): Sampler {
+  const root = rootSamplerOf(sampler, ratio, tracesPerSMax);
+  return sampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
+}
+
+function rootSamplerOf(name: TraceSettings["sampler"], ratio: number, tracesPerSMax: number | null): Sampler {
+  if (tracesPerSMax !== null) return limitedSampler(tracesPerSMax, Date.now);
+  if (name.endsWith("always_on")) return new AlwaysOnSampler();
+  return name.endsWith("always_off") ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio);
 }
 
 function createMeters(settings: MetricSettings, resource: Resource, { metrics, log, version }: TelemetryParts): MeterProvider {

@@ -28,7 +28,7 @@ test("an address is for both signals, or for the one it names; without any it is
 test("protocol, time limit, sampler, batches and interval are those of the specification unless they are set", () => {
   assert.deepEqual(readTelemetry(ENDPOINT), {
     traces: {
-      ...{ protocol: "http/protobuf", timeoutMs: 5_000, sampler: "parentbased_always_on", ratio: 1 },
+      ...{ protocol: "http/protobuf", timeoutMs: 5_000, sampler: "parentbased_always_on", ratio: 1, tracesPerSMax: 500 },
       batch: { maxQueueSize: 2_048, maxExportBatchSize: 512, scheduledDelayMillis: 5_000, exportTimeoutMillis: 30_000 },
     },
     metrics: { protocol: "http/protobuf", timeoutMs: 5_000, intervalMs: 60_000 },
@@ -43,7 +43,7 @@ test("protocol, time limit, sampler, batches and interval are those of the speci
   });
   assert.deepEqual(set, {
     traces: {
-      ...{ protocol: "http/json", timeoutMs: 700, sampler: "traceidratio", ratio: 0.25 },
+      ...{ protocol: "http/json", timeoutMs: 700, sampler: "traceidratio", ratio: 0.25, tracesPerSMax: null },
       batch: { maxQueueSize: 100, maxExportBatchSize: 100, scheduledDelayMillis: 50, exportTimeoutMillis: 800 },
     },
     metrics: { protocol: "http/protobuf", timeoutMs: 900, intervalMs: 1_500 },
@@ -68,5 +68,7 @@ test("values that mean nothing are reported, each once, and ignored", () => {
   assert.deepEqual(readTelemetry({ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" })?.warnings, [
     "OTEL_EXPORTER_OTLP_ENDPOINT must be an address that starts with http:// or https://",
   ]);
-  assert.equal(readTelemetry({ ...ENDPOINT, OTEL_TRACES_SAMPLER: "jaeger_remote" })?.traces?.sampler, "parentbased_always_on");
+  const unknown = readTelemetry({ ...ENDPOINT, OTEL_TRACES_SAMPLER: "jaeger_remote" })?.traces;
+  assert.deepEqual([unknown?.sampler, unknown?.tracesPerSMax], ["parentbased_always_on", 500]);
+  assert.equal(readTelemetry({ ...ENDPOINT, OTEL_TRACES_SAMPLER: "parentbased_always_on" })?.traces?.tracesPerSMax, null);
 });

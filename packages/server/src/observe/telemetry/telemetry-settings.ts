@@ -19,7 +19,7 @@ export type SamplerName = (typeof SAMPLERS)[number];
 
 export interface TelemetrySettings {
   /** Null: not exported. */
-  traces: (ExporterSettings & { sampler: SamplerName; ratio: number; batch: BatchSettings }) | null;
+  traces: (ExporterSettings & SamplingSettings & { batch: BatchSettings }) | null;
   metrics: (ExporterSettings & { intervalMs: number }) | null;
   /** Values that were ignored, each as a sentence. */
   warnings: readonly string[];
@@ -29,6 +29,13 @@ export interface ExporterSettings {
   protocol: OtlpProtocol;
   /** Of one export, with everything that is tried again. */
   timeoutMs: number;
+}
+
+export interface SamplingSettings {
+  sampler: SamplerName;
+  ratio: number;
+  /** How many of the traces that begin here are sampled in a second. Null: as many as the sampler says. */
+  tracesPerSMax: number | null;
 }
 
 export interface BatchSettings {
@@ -44,6 +51,8 @@ const PREFIX = "OTEL_EXPORTER_OTLP_";
 const INTERVAL_MS = 60_000;
 /** Shorter than the 10 s of the specification: a stop waits for exports under way. */
 const TIMEOUT_MS = 5_000;
+/** Unless a sampler is named. A trace has some six spans, and the exporter's queue has room for 2,048. */
+const TRACES_PER_S_MAX = 500;
 
 type Signal = "TRACES" | "METRICS";
 
@@ -78,15 +87,16 @@ function exporterOf(signal: Signal, variables: Variables, warnings: string[]): E
   return { protocol, timeoutMs: numberOf(nameOf("TIMEOUT") ?? "", TIMEOUT_MS, variables, warnings) };
 }
 
-function samplingOf(variables: Variables, warnings: string[]): { sampler: SamplerName; ratio: number } {
+function samplingOf(variables: Variables, warnings: string[]): SamplingSettings {
   const name = "OTEL_TRACES_SAMPLER";
   const sampler = oneOf(SAMPLERS, variables[name]?.trim() ? name : undefined, "parentbased_always_on", variables, warnings);
-  if (!sampler.endsWith("traceidratio")) return { sampler, ratio: 1 };
+  const tracesPerSMax = variables[name]?.trim() === sampler ? null : TRACES_PER_S_MAX;
+  if (!sampler.endsWith("traceidratio")) return { sampler, ratio: 1, tracesPerSMax };
   const text = variables.OTEL_TRACES_SAMPLER_ARG?.trim() ?? "";
   const ratio = text === "" ? Number.NaN : Number(text);
-  if (ratio >= 0 && ratio <= 1) return { sampler, ratio };
+  if (ratio >= 0 && ratio <= 1) return { sampler, ratio, tracesPerSMax };
   warnings.push(`OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not ${JSON.stringify(text)}: 1 is used`);
-  return { sampler, ratio: 1 };
+  return { sampler, ratio: 1, tracesPerSMax };
 }
 
 /** The names and defaults of the specification. */
