@@ -180,7 +180,7 @@ async function serve(
   const app = openHttp({ config, directory, receive, isDraining: () => draining.signal.aborted, log });
   registerHttpRoutes(app, {
     ...{ config, store, directory, functions, transforms, metrics, traffic, eventTypeCounter, catalogue, shapes, queueHistory },
-    ...{ jobs: repair.jobs, sourceName, replay, attempts, loginTokens, oidc, defaultEnvironment, ids, log, now },
+    ...{ jobs: repair.jobs, alerts: repair.alerts, sourceName, replay, attempts, loginTokens, oidc, defaultEnvironment, ids, log, now },
     drained: draining.signal,
   });
   const stopFollowing = followChanges(store, { directory, registry: functions.registry, catalogue }, log);

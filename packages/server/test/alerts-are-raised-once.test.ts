@@ -2,24 +2,43 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isQuiet } from "../src/alerts/alert-watch.ts";
+import { pino } from "pino";
+import { AlertWatch, isQuiet } from "../src/alerts/alert-watch.ts";
+import { makeEnvironment } from "../src/store/conformance/samples.ts";
+import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { startApp } from "./support/app.ts";
 import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { until } from "./support/runs.ts";
-import { startTestService } from "./support/service.ts";
+import { startTestService, temporaryFolder } from "./support/service.ts";
+
+interface AuditEntry {
+  action: string;
+  target: { name: string };
+  details: { reason?: string };
+}
 
 for (const engine of ["sqlite", "postgres"]) {
   const skip = engine === "postgres" ? (whyNoPostgres() ?? false) : false;
   test(`${engine}: an alert is raised once, starts functions, shows, and is resolved`, { skip }, async (t) => {
-    const service = await startTestService(t, engine === "postgres" ? { databaseUrl: await freshDatabase(t) } : {});
+    let aheadMs = 0;
+    const now = () => Date.now() + aheadMs;
+    const service = await startTestService(t, engine === "postgres" ? { databaseUrl: await freshDatabase(t) } : { now });
     const told: string[] = [];
+    const begun = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
     await startApp(t, service, (inlet) => [
       inlet.createFunction({ id: "pay", retries: 0 }, { event: "shop/order" }, () => {
         throw new Error("card declined");
       }),
       inlet.createFunction({ id: "shaped" }, { event: "shop/shaped" }, () => undefined),
       inlet.createFunction({ id: "tell" }, [{ event: "inlet/alert.raised" }, { event: "inlet/alert.resolved" }], ({ event }) => {
-        told.push(`${event.name} ${event.data.rule.name} ${event.data.value}`);
+        const { rule, value, reason = "" } = event.data;
+        told.push(`${event.name} ${rule.name} ${value} ${reason}`.trim());
+      }),
+      inlet.createFunction({ id: "slow", retries: 0 }, { event: "shop/slow" }, async () => {
+        begun.resolve();
+        await held.promise;
+        throw new Error("gave up");
       }),
     ]);
     const rule = async (body: object) => {
@@ -27,30 +46,78 @@ for (const engine of ["sqlite", "postgres"]) {
       assert.equal(made.status, 201, made.text);
       return made.body.data;
     };
+    await service.send({ name: "shop/slow", data: {} });
+    await begun.promise;
+    aheadMs = 200_000;
+    held.resolve();
+    await rule({ name: "late", kind: "failure_count", function: "shop-slow", threshold: 1, windowSeconds: 100 });
     const failures = await rule({ name: "failures", kind: "failure_count", function: "shop-pay", threshold: 2 });
-    await rule({ name: "rate", kind: "failure_rate", function: "shop-pay", threshold: 60 });
-    await rule({ name: "lost", kind: "unmatched_events", threshold: 1 });
+    const rate = await rule({ name: "rate", kind: "failure_rate", function: "shop-pay", threshold: 60 });
+    const lost = await rule({ name: "lost", kind: "unmatched_events", threshold: 1 });
     await rule({ name: "drift", kind: "schema_drift", threshold: 1 });
     await rule({ name: "far away", kind: "failure_count", threshold: 1_000 });
     await rule({ name: "asleep", kind: "failure_count", threshold: 1, quietHours: { from: "00:00", to: "23:59" } });
     await service.send([...Array(10).fill({ name: "shop/shaped", data: { n: 1 } }), { name: "shop/shaped", data: { n: 1, extra: "new" } }]);
     await service.send([...Array(3).fill({ name: "shop/order", data: {} }), { name: "shop/nobody", data: {} }]);
-    await until("four alerts", () => (told.length >= 4 ? true : undefined));
-    const raised = ["drift 1", "failures 3", "lost 1", "rate 100"].map((alert) => `inlet/alert.raised ${alert}`);
+    await until("five alerts", () => (told.length >= 5 ? true : undefined));
+    const raised = ["drift 1", "failures 3", "late 1", "lost 1", "rate 100"].map((alert) => `inlet/alert.raised ${alert}`);
     assert.deepEqual([...told].sort(), raised);
     const active = (await service.rest("GET", "/alerts")).body.data;
-    assert.deepEqual(active.map(({ name }: { name: string }) => name).sort(), ["drift", "failures", "lost", "rate"]);
+    assert.deepEqual(active.map(({ name }: { name: string }) => name).sort(), ["drift", "failures", "late", "lost", "rate"]);
     const changed = await service.rest("PUT", `/alert-rules/${failures.id}`, { body: { threshold: 50 } });
     assert.deepEqual([changed.status, changed.body.data.threshold, changed.body.data.kind], [200, 50, "failure_count"]);
-    await until("the alert to be resolved", () => (told.includes("inlet/alert.resolved failures 3") ? true : undefined));
-    assert.equal(told.filter((line) => line.includes("raised")).length, 4, "each was raised once");
-    const audited = (await service.rest("GET", "/audit-log?action=alert.*")).body.data;
-    assert.deepEqual([...new Set(audited.map(({ action }: { action: string }) => action))].sort(), ["alert.raised", "alert.resolved"]);
+    assert.equal((await service.rest("PUT", `/alert-rules/${rate.id}`, { body: { enabled: false } })).status, 200);
+    assert.equal((await service.rest("DELETE", `/alert-rules/${lost.id}`)).status, 200);
+    await until("three alerts to be resolved", () => (told.length >= 8 ? true : undefined));
+    const resolved = ["failures 3 below_threshold", "lost 1 rule_deleted", "rate 100 rule_disabled"];
+    const resolutions = told.filter((line) => line.includes("resolved")).sort();
+    assert.deepEqual(
+      resolutions,
+      resolved.map((alert) => `inlet/alert.resolved ${alert}`),
+      "each is resolved once and says why",
+    );
+    assert.equal(told.filter((line) => line.includes("raised")).length, 5, "each was raised once");
+    const audited = (await service.rest("GET", "/audit-log?action=alert.*&limit=100")).body.data;
+    const entries = audited.map(({ action, target, details }: AuditEntry) => `${action} ${target.name} ${details.reason ?? ""}`.trim());
+    assert.deepEqual(entries.filter((entry: string) => entry.startsWith("alert.resolved")).sort(), [
+      ...["failures below_threshold", "lost rule_deleted", "rate rule_disabled"].map((entry) => `alert.resolved ${entry}`),
+    ]);
+    assert.equal(entries.length, 8);
     assert.equal((await service.rest("DELETE", `/alert-rules/${failures.id}`)).status, 200);
     assert.equal((await service.rest("PUT", `/alert-rules/${failures.id}`, { body: {} })).body.code, "alert_rule_not_found");
     assert.equal((await service.rest("POST", "/alert-rules", { body: { name: "x", kind: "mood", threshold: 1 } })).status, 400);
   });
 }
+
+test("an alert ends with its environment or its rule, and a rule that cannot be measured stops no other", async (t) => {
+  const store = openSqliteStore({ folder: temporaryFolder(t), onFault: () => undefined, onRecovery: () => undefined });
+  const environment = await makeEnvironment(store);
+  const fields = { kind: "failure_count", functionId: null, threshold: 1, windowMs: 60_000, quietHours: null, isEnabled: true } as const;
+  const state = { createdAt: 1, updatedAt: 1, raisedAt: null, lastRaisedAt: null, value: null, changes: 0 };
+  for (const id of ["broken", "deleted", "kept"])
+    await store.alertRuleInsert({ id, name: id, environmentId: environment.id, ...fields, ...state });
+  const told: string[] = [];
+  let archivedAt: number | null = null;
+  const watch = new AlertWatch({
+    ...{ store, everyMs: 5, now: Date.now, takeTurn: async () => true, log: pino({ level: "silent" }) },
+    environment: () => ({ name: "production", archivedAt }),
+    measure: async ({ id }) => (id === "broken" ? Promise.reject(new Error("no figures")) : 7),
+    async emit({ name, dedupId, data }) {
+      told.push(`${name} ${dedupId} ${JSON.parse(data).reason ?? ""}`.trim());
+      // Deleted by somebody else between the event and its record.
+      if (dedupId === "deleted 0") await store.alertRuleDelete({ environmentId: environment.id, id: "deleted", changes: 0 });
+    },
+  });
+  watch.start();
+  t.after(() => watch.stop().then(() => store.stop()));
+  await until("the alerts", () => (told.length >= 3 ? true : undefined));
+  assert.deepEqual(told, ["inlet/alert.raised deleted 0", "inlet/alert.resolved deleted 1 rule_deleted", "inlet/alert.raised kept 0"]);
+  archivedAt = 5;
+  await until("the end of the alert", () => (told.length >= 4 ? true : undefined));
+  assert.equal(told[3], "inlet/alert.resolved kept 1 environment_archived");
+  await until("its record", async () => ((await store.alertRuleList()).every(({ raisedAt }) => raisedAt === null) ? true : undefined));
+  assert.equal(told.length, 4, "an archived environment raises no alert");
+});
 
 test("quiet hours may go over midnight", () => {
   const at = (time: string) => Date.parse(`2026-01-01T${time}:00Z`);

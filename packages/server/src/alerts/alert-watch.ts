@@ -1,12 +1,13 @@
 /**
  * Raises and resolves alerts: evaluates every rule at intervals, on one node of a cluster. A change is an internal event,
  * `inlet/alert.raised` or `inlet/alert.resolved`, which functions subscribe to. Its dedup id contains the rule's change counter: after a
- * crash between storing the event and recording the change, the same change is not reported twice.
+ * crash between storing the event and recording the change, the same change is not reported twice. Whatever ends a raised alert resolves
+ * it, with a reason: the measurement, or that the rule was disabled or deleted, or its environment archived.
  */
 
 import type { EnvironmentId } from "@inlet/protocol";
 import type { Logger } from "pino";
-import type { AlertRule, AlertStore, AuditStore } from "../store/contract/index.ts";
+import type { AlertRule, AlertStore, AuditStore, Environment } from "../store/contract/index.ts";
 
 export interface AlertEvent {
   environmentId: EnvironmentId;
@@ -21,11 +22,22 @@ export interface AlertWatchParts {
   measure(rule: AlertRule): Promise<number>;
   /** Stores the event and starts its functions. */
   emit(event: AlertEvent): Promise<void>;
-  environmentName(id: EnvironmentId): string | null;
+  environment(id: EnvironmentId): Pick<Environment, "name" | "archivedAt"> | undefined;
   /** Whether this node has the turn. */
   takeTurn(forMs: number): Promise<boolean>;
   log: Logger;
   now(): number;
+  /** How often rules are evaluated. */
+  everyMs?: number;
+}
+
+/** Why an alert was resolved. */
+type Resolution = "below_threshold" | "rule_disabled" | "rule_deleted" | "environment_archived";
+
+interface Change {
+  to: "raised" | Resolution;
+  value: number;
+  at: number;
 }
 
 const EVERY_MS = 5_000;
@@ -33,17 +45,19 @@ const ACTOR = { kind: "service", id: "alerts", name: "alerts" };
 
 export class AlertWatch {
   readonly #parts: AlertWatchParts;
+  readonly #everyMs: number;
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<void> = Promise.resolve();
 
   constructor(parts: AlertWatchParts) {
     this.#parts = parts;
+    this.#everyMs = parts.everyMs ?? EVERY_MS;
   }
 
   start(): void {
     this.#timer ??= setInterval(() => {
       this.#looking = this.#looking.then(() => this.#look());
-    }, EVERY_MS).unref();
+    }, this.#everyMs).unref();
   }
 
   async stop(): Promise<void> {
@@ -51,12 +65,21 @@ export class AlertWatch {
     await this.#looking;
   }
 
+  /** Resolves the raised alert of a rule that is about to be deleted. */
+  async resolveDeleted(rule: AlertRule): Promise<void> {
+    await this.#change(rule, { to: "rule_deleted", value: rule.value ?? 0, at: this.#parts.now() });
+  }
+
   async #look(): Promise<void> {
     const { store, takeTurn, log } = this.#parts;
     try {
       const rules = await store.alertRuleList();
-      if (rules.length === 0 || !(await takeTurn(EVERY_MS * 3))) return;
-      for (const rule of rules) await this.#judge(rule);
+      if (rules.length === 0 || !(await takeTurn(this.#everyMs * 3))) return;
+      for (const rule of rules) {
+        await this.#judge(rule).catch((error) =>
+          log.warn({ err: error, rule: rule.id }, "an alert rule could not be evaluated; this will be retried"),
+        );
+      }
     } catch (error) {
       log.warn({ err: error }, "alerts could not be evaluated; this will be retried");
     }
@@ -64,28 +87,57 @@ export class AlertWatch {
 
   async #judge(rule: AlertRule): Promise<void> {
     const { measure, now } = this.#parts;
-    const value = rule.isEnabled ? await measure(rule) : 0;
-    const isOver = rule.isEnabled && value >= rule.threshold;
+    const isRaised = rule.raisedAt !== null;
+    const suspended = this.#suspension(rule);
+    if (suspended) {
+      if (isRaised) await this.#change(rule, { to: suspended, value: rule.value ?? 0, at: now() });
+      return;
+    }
+    const value = await measure(rule);
     const at = now();
-    if (isOver && rule.raisedAt === null && !isQuiet(rule, at)) await this.#change(rule, "raised", value, at);
-    if (!isOver && rule.raisedAt !== null) await this.#change(rule, "resolved", value, at);
+    const isOver = value >= rule.threshold;
+    if (isOver && !isRaised && !isQuiet(rule, at)) await this.#change(rule, { to: "raised", value, at });
+    if (!isOver && isRaised) await this.#change(rule, { to: "below_threshold", value, at });
   }
 
-  async #change(rule: AlertRule, change: "raised" | "resolved", value: number, at: number): Promise<void> {
-    const { store, emit, environmentName } = this.#parts;
+  /** Why the rule is not evaluated; null: it is. */
+  #suspension({ isEnabled, environmentId }: AlertRule): Resolution | null {
+    if (!isEnabled) return "rule_disabled";
+    return this.#parts.environment(environmentId)?.archivedAt == null ? null : "environment_archived";
+  }
+
+  async #change(rule: AlertRule, change: Change): Promise<void> {
+    const { store } = this.#parts;
+    const { id, environmentId, changes } = rule;
+    const isRaise = change.to === "raised";
+    await this.#emit(rule, change);
+    const state = isRaise ? { raisedAt: change.at, value: change.value } : { raisedAt: null, value: null };
+    if (await store.alertChange({ environmentId, id, changes, ...state })) return this.#audit(rule, change);
+    // A rule deleted since it was read: whoever was told of the alert is told of its end.
+    const isDeleted = isRaise && !(await store.alertRuleList()).some((known) => known.id === id);
+    if (isDeleted) await this.#emit({ ...rule, raisedAt: change.at, changes: changes + 1 }, { ...change, to: "rule_deleted" });
+  }
+
+  #emit(rule: AlertRule, { to, value, at }: Change): Promise<void> {
     const { id, environmentId, name, kind, functionId, threshold, windowMs, changes } = rule;
-    const raisedAt = change === "raised" ? at : null;
-    const data = { rule: { id, name, kind, function: functionId, threshold, windowSeconds: windowMs / 1_000 }, value };
-    const since = new Date(rule.raisedAt ?? at).toISOString();
-    await emit({
-      ...{ environmentId, name: `inlet/alert.${change}`, dedupId: `${id} ${changes}` },
-      data: JSON.stringify({ ...data, environment: environmentName(environmentId), since }),
+    const data = {
+      rule: { id, name, kind, function: functionId, threshold, windowSeconds: windowMs / 1_000 },
+      value,
+      environment: this.#parts.environment(environmentId)?.name ?? null,
+      since: new Date(rule.raisedAt ?? at).toISOString(),
+      ...(to !== "raised" && { reason: to }),
+    };
+    const event = to === "raised" ? "inlet/alert.raised" : "inlet/alert.resolved";
+    return this.#parts.emit({ environmentId, name: event, dedupId: `${id} ${changes}`, data: JSON.stringify(data) });
+  }
+
+  async #audit({ id, environmentId, name, threshold }: AlertRule, { to, value, at }: Change): Promise<void> {
+    const { store, environment } = this.#parts;
+    await store.auditAppend({
+      ...{ at, actor: ACTOR, target: { kind: "alert", id, name }, environment: environment(environmentId)?.name ?? null },
+      action: to === "raised" ? "alert.raised" : "alert.resolved",
+      details: JSON.stringify({ value, threshold, ...(to !== "raised" && { reason: to }) }),
     });
-    const isNoted = await store.alertChange({ environmentId, id, changes, raisedAt, value: change === "raised" ? value : null });
-    if (!isNoted) return;
-    const target = { kind: "alert", id, name };
-    const details = JSON.stringify({ value, threshold });
-    await store.auditAppend({ at, actor: ACTOR, action: `alert.${change}`, target, environment: environmentName(environmentId), details });
   }
 }
 

@@ -13,7 +13,7 @@ import type {
 } from "../store/contract/index.ts";
 
 export interface MeasureParts {
-  store: Pick<RunStore, "runTimings"> &
+  store: Pick<RunStore, "runEndCount"> &
     Pick<EventStore, "eventList"> &
     Pick<QueueStore, "queueDepths" | "queueFunctionDepths"> &
     Pick<WebhookRequestStore, "webhookRequestList">;
@@ -46,18 +46,19 @@ export function measure(parts: MeasureParts, rule: AlertRule): Promise<number> {
   }
 }
 
+/** By when runs ended: a run that fails after its retries may have been created long before. */
 async function failures({ store, functionNos, now }: MeasureParts, rule: AlertRule): Promise<number> {
   const { environmentId, functionId, windowMs, kind } = rule;
-  const at = now();
-  let failed = 0;
-  let ended = 0;
-  for (const functionNo of functionNos(environmentId, functionId)) {
-    const runs = await store.runTimings({ environmentId, functionNos: [functionNo], from: at - windowMs, to: at + 1, limit: RUNS_MAX });
-    failed += runs.filter(({ status }) => status === "failed").length;
-    ended += runs.filter(({ status }) => status === "failed" || status === "completed").length;
-  }
-  if (kind === "failure_count") return failed;
-  return ended === 0 ? 0 : (failed / ended) * 100;
+  const since = now() - windowMs;
+  const ends = async (status: "failed" | "completed") => {
+    const counts = functionNos(environmentId, functionId).map((functionNo) =>
+      store.runEndCount({ environmentId, functionNo, status, since, limit: RUNS_MAX }),
+    );
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  };
+  const failed = await ends("failed");
+  if (kind === "failure_count" || failed === 0) return failed;
+  return (failed / (failed + (await ends("completed")))) * 100;
 }
 
 async function queueAge({ store, functionNos, now }: MeasureParts, { environmentId, functionId }: AlertRule): Promise<number> {

@@ -40,7 +40,7 @@ const DASHBOARD_FOLDER = fileURLToPath(new URL("../../../dashboard/dist", import
 export interface HttpRoutesParts
   extends Pick<
     RestApiParts,
-    "jobs" | "sourceName" | "replay" | "traffic" | "eventTypeCounter" | "catalogue" | "shapes" | "queueHistory" | "drained"
+    "jobs" | "alerts" | "sourceName" | "replay" | "traffic" | "eventTypeCounter" | "catalogue" | "shapes" | "queueHistory" | "drained"
   > {
   config: Config;
   store: Store;

@@ -4,6 +4,7 @@ import type { EventIdGenerator, JobId } from "@inlet/protocol";
 import type { Logger } from "pino";
 import { AlertWatch } from "../alerts/alert-watch.ts";
 import { measure } from "../alerts/measure.ts";
+import type { AlertsRoutesParts } from "../api/alerts/alerts-routes.ts";
 import type { JobsRoutesParts } from "../api/jobs/jobs-routes.ts";
 import { gatheringWithout } from "../fan-out/starts/decide-start.ts";
 import type { Functions } from "../functions.ts";
@@ -34,6 +35,7 @@ export interface RepairParts {
 
 export interface Repair {
   jobs: JobsRoutesParts["jobs"];
+  alerts: AlertsRoutesParts["alerts"];
   work: Lasting[];
 }
 
@@ -54,8 +56,9 @@ export function createRepair({ store, directory, functions, replay, sourceName, 
   const measured = { store, now, functionNos: functions.functionNos, webhooks, driftEvent: DRIFT_EVENT };
   const turn = { work: "alerts", node: store.storeNode };
   const alerts = new AlertWatch({
-    ...{ store, log, now, environmentName, emit: functions.emit, measure: (rule) => measure(measured, rule) },
+    ...{ store, log, now, emit: functions.emit, measure: (rule) => measure(measured, rule) },
+    environment: (id) => directory.environment(id),
     takeTurn: (forMs) => store.turnTake({ ...turn, now: now(), until: now() + forMs }),
   });
-  return { jobs, work: [runner, alerts] };
+  return { jobs, alerts, work: [runner, alerts] };
 }

@@ -14,6 +14,7 @@ export interface AlertsRoutesParts {
   access: AccessRules;
   audit: AuditTrail;
   store: AlertStore;
+  alerts: { resolveDeleted(rule: AlertRule): Promise<void> };
   newId(): string;
   now(): number;
 }
@@ -67,7 +68,7 @@ const RULE = shape(
 const NONE = closed({});
 const ONE = { querystring: NONE, response: { 200: dataOf(RULE) }, errors: ["alert_rule_not_found"] } as const;
 
-export function registerAlertsRoutes(app: FastifyInstance, { access, audit, store, newId, now }: AlertsRoutesParts): void {
+export function registerAlertsRoutes(app: FastifyInstance, { access, audit, store, alerts, newId, now }: AlertsRoutesParts): void {
   const rulesOf = async ({ id }: Environment) => (await store.alertRuleList()).filter(({ environmentId }) => environmentId === id);
   const note = (request: FastifyRequest, action: string, { id, name }: AlertRule, environment: Environment) =>
     audit.note(request, { action: `alert_rule.${action}`, target: { kind: "alert_rule", id, name }, environment: environment.name });
@@ -127,11 +128,22 @@ export function registerAlertsRoutes(app: FastifyInstance, { access, audit, stor
     return { data: ruleView(changed, environment) };
   });
 
-  const remove = { ...ONE, summary: "Delete an alert rule", response: { 200: dataOf(shape({ id: TEXT })) } };
+  /** An alert that is raised is resolved first. Tried again if the alert changes in between. */
+  async function removed(environment: Environment, id: string): Promise<AlertRule> {
+    const { id: environmentId } = environment;
+    for (;;) {
+      const rule = await find(environment, id);
+      if (rule.raisedAt !== null) await alerts.resolveDeleted(rule);
+      const changes = rule.changes + (rule.raisedAt === null ? 0 : 1);
+      if (await store.alertRuleDelete({ environmentId, id, changes })) return rule;
+    }
+  }
+
+  const description = "An alert that is raised is resolved: `inlet/alert.resolved` is emitted with the reason `rule_deleted`.";
+  const remove = { ...ONE, summary: "Delete an alert rule", description, response: { 200: dataOf(shape({ id: TEXT })) } };
   app.delete<{ Params: { id: string } }>("/alert-rules/:id", { config: { repair: true }, schema: remove }, async (request) => {
     const environment = environmentOf(access, request);
-    const rule = await find(environment, request.params.id);
-    await store.alertRuleDelete({ environmentId: environment.id, id: rule.id });
+    const rule = await removed(environment, request.params.id);
     await note(request, "deleted", rule, environment);
     return { data: { id: rule.id } };
   });

@@ -40,7 +40,9 @@ export function alertConformance(engine: Engine): void {
     assert.equal(await again.alertChange({ ...raised, changes: 1, raisedAt: null, value: null }), true);
     assert.deepEqual(await again.alertRuleList(), [{ ...changed, lastRaisedAt: 5, changes: 2 }]);
     assert.equal(await again.alertRuleUpdate({ ...changed, id: "alr_2" }), false);
-    assert.deepEqual([await again.alertRuleDelete(rule), await again.alertRuleDelete(rule)], [true, false]);
+    assert.equal(await again.alertRuleDelete(rule), false, "its alert has changed since");
+    const now = { ...rule, changes: 2 };
+    assert.deepEqual([await again.alertRuleDelete(now), await again.alertRuleDelete(now)], [true, false]);
     assert.deepEqual(await again.alertRuleList(), []);
   });
 }

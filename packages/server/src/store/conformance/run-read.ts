@@ -167,6 +167,20 @@ export function runReadConformance(engine: Engine): void {
     assert.ok(ended.length > 0 && ended.every(({ endedAt }) => endedAt === 2_000));
   });
 
+  test(`${engine.name}: ends of runs are counted by function, status and time`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const known = await fill(scene, 50_000);
+    const [functionNo] = scene.functions;
+    const { id: environmentId } = scene.environment;
+    const count = (status: "failed" | "completed", since: number, limit = 100) =>
+      store.runEndCount({ environmentId, functionNo, status, since, limit });
+    const ended = (status: string) => known.filter((run) => run.functionNo === functionNo && run.status === status).length;
+    assert.ok(ended("failed") > 1 && ended("completed") > 0);
+    assert.deepEqual([await count("failed", 2_000), await count("completed", 2_000)], [ended("failed"), ended("completed")]);
+    assert.deepEqual([await count("failed", 2_001), await count("completed", 2_001), await count("failed", 0, 1)], [0, 0, 1]);
+  });
+
   test(`${engine.name}: a summary has the event's preview and trace, the error and the number of failed attempts`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

@@ -45,7 +45,8 @@ export interface AlertStore {
   alertRuleInsert(rule: AlertRule): Promise<void>;
   /** Returns false if there is no such rule. */
   alertRuleUpdate(params: AlertRuleFields & { environmentId: EnvironmentId; id: string; updatedAt: number }): Promise<boolean>;
-  alertRuleDelete(params: { environmentId: EnvironmentId; id: string }): Promise<boolean>;
+  /** Returns false if there is no such rule, or its alert has changed since `changes` was read. */
+  alertRuleDelete(params: { environmentId: EnvironmentId; id: string; changes: number }): Promise<boolean>;
   /** Raises or resolves the alert. Returns false if it has changed since `changes` was read. */
   alertChange(params: {
     environmentId: EnvironmentId;

@@ -309,6 +309,15 @@ export interface RunTiming {
   endedAt: number | null;
 }
 
+export interface RunEndCountParams {
+  environmentId: EnvironmentId;
+  functionNo: FunctionNo;
+  status: "completed" | "failed";
+  /** Ended at or after. */
+  since: number;
+  limit: number;
+}
+
 export interface RunStore {
   /** Starts a run for an event that is already stored. */
   runStart(params: RunStartParams): Promise<{ leased: ClaimedEntry[] }>;
@@ -334,6 +343,8 @@ export interface RunStore {
   runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
   /** When runs of functions were created, started and ended: the newest `limit` of them, in no particular order. */
   runTimings(params: RunTimingsParams): Promise<RunTiming[]>;
+  /** How many runs of a function ended with a status: of those with that status, the `limit` created last are looked at. */
+  runEndCount(params: RunEndCountParams): Promise<number>;
   /** How many unfinished steps wait for an event of this name, by function. At most `limit` waits are counted. */
   waitCountByFunction(params: {
     environmentId: EnvironmentId;

@@ -19,6 +19,7 @@ type ContractReads =
   | "runSummaries"
   | "runCountByEvent"
   | "runTimings"
+  | "runEndCount"
   | "waitCountByFunction"
   | "runGet"
   | "queueDepths"

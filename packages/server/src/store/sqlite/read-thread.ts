@@ -15,7 +15,7 @@ import { queueDepths, queueFunctionDepths } from "./queue/queue-depths.ts";
 import type { ReadAnswer, ReadOperations, ReadParams, ReadRequest, ReadResult } from "./read-operations.ts";
 import { listFailures } from "./runs/list-failures.ts";
 import { countByEvent, getRun, listRuns, summariseRuns } from "./runs/read-runs.ts";
-import { countWaits, timeRuns } from "./runs/run-figures.ts";
+import { countEnds, countWaits, timeRuns } from "./runs/run-figures.ts";
 import { followRequests, lastRequestSequence, requestSequenceBefore } from "./webhooks/follow-webhook-requests.ts";
 import { getRequest, listRequests } from "./webhooks/read-webhook-requests.ts";
 
@@ -48,6 +48,7 @@ const operations: { [Name in keyof ReadOperations]: (params: ReadParams<Name>) =
   runSummaries: (params) => summariseRuns(db, params),
   runCountByEvent: (params) => countByEvent(db, params),
   runTimings: (params) => timeRuns(db, params),
+  runEndCount: (params) => countEnds(db, params),
   waitCountByFunction: (params) => countWaits(db, params),
   queueDepths: () => queueDepths(db),
   queueFunctionDepths: () => queueFunctionDepths(db),

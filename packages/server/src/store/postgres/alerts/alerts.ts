@@ -13,6 +13,7 @@ const UPDATE = `
 const CHANGE = `
   UPDATE alert_rules SET raised_at = $4, last_raised_at = coalesce($4, last_raised_at), value = $5, changes = changes + 1
   WHERE environment_id = $1 AND rule_id = $2 AND changes = $3 RETURNING 1`;
+const DELETE = "DELETE FROM alert_rules WHERE environment_id = $1 AND rule_id = $2 AND changes = $3 RETURNING 1";
 
 export function alertStore(database: Database): AlertStore {
   const isDone = async (text: string, values: readonly unknown[]) => (await database.query(text, values)).length > 0;
@@ -22,8 +23,7 @@ export function alertStore(database: Database): AlertStore {
       await database.query(INSERT, [rule.environmentId, rule.id, rule.createdAt, rule.updatedAt, ...columnsOf(rule)]);
     },
     alertRuleUpdate: ({ environmentId, id, updatedAt, ...rule }) => isDone(UPDATE, [environmentId, id, updatedAt, ...columnsOf(rule)]),
-    alertRuleDelete: ({ environmentId, id }) =>
-      isDone("DELETE FROM alert_rules WHERE environment_id = $1 AND rule_id = $2 RETURNING 1", [environmentId, id]),
+    alertRuleDelete: ({ environmentId, id, changes }) => isDone(DELETE, [environmentId, id, changes]),
     alertChange: ({ environmentId, id, changes, raisedAt, value }) => isDone(CHANGE, [environmentId, id, changes, raisedAt, value]),
   };
 }

@@ -1,7 +1,14 @@
-/** Figures about a function's runs: when its newest runs were created, started and ended, and its waits. */
+/** Figures about a function's runs: when its newest runs were created, started and ended, its ends, and its waits. */
 
 import { type FunctionNo, firstIdAt, type RunNo } from "@inlet/protocol";
-import { RUN_STATUSES, type RunStore, type RunTiming, type RunTimingsParams, toStoreText } from "../../contract/index.ts";
+import {
+  RUN_STATUSES,
+  type RunEndCountParams,
+  type RunStore,
+  type RunTiming,
+  type RunTimingsParams,
+  toStoreText,
+} from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 
 const IN_TIME = "environment_id = $1 AND runs.function_no = f.function_no AND run_id >= $3 AND run_id < $4";
@@ -33,6 +40,22 @@ export async function timeRuns(
   return rows.map(({ status, created_at, started_at, ended_at }) => ({
     ...{ status, createdAt: created_at, startedAt: started_at, endedAt: ended_at },
   }));
+}
+
+/** The status is part of the text: only then are the partial indexes used. */
+const endsOf = (status: string) => `
+  SELECT count(*)::integer AS count FROM (
+    SELECT ended_at FROM runs
+    WHERE environment_id = $1 AND function_no = $2 AND status = '${status}' ORDER BY run_id DESC LIMIT $3) AS newest
+  WHERE ended_at >= $4`;
+const ENDS = { completed: endsOf("completed"), failed: endsOf("failed") };
+
+export async function countEnds(
+  database: Database,
+  { environmentId, functionNo, status, since, limit }: RunEndCountParams,
+): Promise<number> {
+  const [row] = await database.query<{ count: number }>(ENDS[status], [environmentId, functionNo, limit, since]);
+  return row?.count ?? 0;
 }
 
 /** Runs are looked up separately, by constant numbers: with a join, PostgreSQL tends to read every partition. */

@@ -12,7 +12,7 @@ import { listFailures } from "./list-failures.ts";
 import { listRuns } from "./list-runs.ts";
 import { countByEvent, findRun, getRun, summariseRuns } from "./read-runs.ts";
 import { createRunContexts, readRunEnd, readStepRequest } from "./run-contexts.ts";
-import { countWaits, timeRuns } from "./run-figures.ts";
+import { countEnds, countWaits, timeRuns } from "./run-figures.ts";
 
 export interface RunStoreParts {
   database: Database;
@@ -46,6 +46,7 @@ export function runStore({ database, writer, notify, watch, compileWhere, box }:
     runList: (params) => listRuns(database, params, compileWhere),
     runCountByEvent: (params) => countByEvent(database, params),
     runTimings: (params) => timeRuns(database, params),
+    runEndCount: (params) => countEnds(database, params),
     waitCountByFunction: (params) => countWaits(database, params),
   };
 }

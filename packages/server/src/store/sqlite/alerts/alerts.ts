@@ -13,7 +13,7 @@ export function alertStore(db: DatabaseSync, writer: GroupCommit): AlertStore {
   const update = db.prepare(`
     UPDATE alert_rules SET name = ?, kind = ?, function_id = ?, threshold = ?, window_ms = ?, quiet_hours = ?, enabled = ?, updated_at = ?
     WHERE environment_id = ? AND rule_id = ?`);
-  const remove = db.prepare("DELETE FROM alert_rules WHERE environment_id = ? AND rule_id = ?");
+  const remove = db.prepare("DELETE FROM alert_rules WHERE environment_id = ? AND rule_id = ? AND changes = ?");
   const change = db.prepare(`
     UPDATE alert_rules SET raised_at = ?1, last_raised_at = coalesce(?1, last_raised_at), value = ?2, changes = changes + 1
     WHERE environment_id = ?3 AND rule_id = ?4 AND changes = ?5`);
@@ -25,7 +25,7 @@ export function alertStore(db: DatabaseSync, writer: GroupCommit): AlertStore {
       writer.submit(() => void insert.run(rule.environmentId, rule.id, rule.createdAt, rule.updatedAt, ...columnsOf(rule))),
     alertRuleUpdate: ({ environmentId, id, updatedAt, ...rule }) =>
       writer.submit(() => isDone(update.run(...columnsOf(rule), updatedAt, environmentId, id))),
-    alertRuleDelete: ({ environmentId, id }) => writer.submit(() => isDone(remove.run(environmentId, id))),
+    alertRuleDelete: ({ environmentId, id, changes }) => writer.submit(() => isDone(remove.run(environmentId, id, changes))),
     alertChange: ({ environmentId, id, changes, raisedAt, value }) =>
       writer.submit(() => isDone(change.run(raisedAt, value, environmentId, id, changes))),
   };

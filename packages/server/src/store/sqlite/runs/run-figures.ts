@@ -1,8 +1,15 @@
-/** Figures about a function's runs, on the read thread: when its newest runs were created, started and ended, and its waits. */
+/** Figures about a function's runs, on the read thread: when its newest runs were created, started and ended, its ends, and its waits. */
 
 import type { DatabaseSync } from "node:sqlite";
 import { type FunctionNo, firstIdAt } from "@inlet/protocol";
-import { RUN_STATUSES, type RunStore, type RunTiming, type RunTimingsParams, toStoreText } from "../../contract/index.ts";
+import {
+  RUN_STATUSES,
+  type RunEndCountParams,
+  type RunStore,
+  type RunTiming,
+  type RunTimingsParams,
+  toStoreText,
+} from "../../contract/index.ts";
 
 const COLUMNS = "run_id, status, created_at, started_at, ended_at";
 const IN_TIME = "environment_id = ? AND function_no = ? AND run_id >= ? AND run_id < ?";
@@ -32,6 +39,20 @@ export function timeRuns(db: DatabaseSync, { environmentId, functionNos, from, t
   return newest.map(({ status, created_at, started_at, ended_at }) => ({
     ...{ status, createdAt: created_at, startedAt: started_at, endedAt: ended_at },
   }));
+}
+
+const endsOf = (index: string, isStatus: string) => `
+  SELECT count(*) AS count FROM (
+    SELECT ended_at FROM runs INDEXED BY ${index}
+    WHERE environment_id = ? AND function_no = ? AND ${isStatus} ORDER BY run_id DESC LIMIT ?)
+  WHERE ended_at >= ?`;
+const ENDS = {
+  completed: endsOf("runs_completed_by_function", "status = 'completed'"),
+  failed: endsOf("runs_by_function_and_status", "status = 'failed' AND status <> 'completed'"),
+};
+
+export function countEnds(db: DatabaseSync, { environmentId, functionNo, status, since, limit }: RunEndCountParams): number {
+  return (db.prepare(ENDS[status]).get(environmentId, functionNo, limit, since) as { count: number }).count;
 }
 
 const WAITS = `

@@ -59,6 +59,7 @@ export function runStore(db: DatabaseSync, { writer, reader, runs, startRuns, st
     runList: (params) => reader.read("runList", params),
     runCountByEvent: (params) => reader.read("runCountByEvent", params),
     runTimings: (params) => reader.read("runTimings", params),
+    runEndCount: (params) => reader.read("runEndCount", params),
     waitCountByFunction: (params) => reader.read("waitCountByFunction", params),
   };
 }
