@@ -111,7 +111,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
   const runIds = createEventIdGenerator();
   const onFault = (functionId: string, fault: string) =>
     log.warn({ function: functionId, fault }, "a trigger's expression has no value for an event");
-  const fanOut = new FanOut({ registry, runIds, onFault });
+  const fanOut = new FanOut({ registry, runIds, keyHash: store.storeKeyHash, onFault });
   const functionId = (no: Parameters<Registry["function"]>[0]) => registry.function(no)?.id ?? "unknown";
   const environmentName = (id: Environment["id"]) => directory.environment(id)?.name ?? String(id);
   const spans = parts.tracing && new RunSpans({ tracing: parts.tracing, functionId, environmentName, now });

@@ -59,7 +59,7 @@ export function repeatedRun(
   return {
     ...planned,
     // A rerun of a run that blocks its key takes its position.
-    ...(planned.orderKey !== undefined && planned.orderKey === run.orderKey && { inPlaceOf: run.no }),
+    ...(planned.order !== undefined && planned.order.text === run.orderKey && { inPlaceOf: run.no }),
     originalRunId: run.originalRunId ?? run.id,
     ...(run.cron !== null && { cron: run.cron }),
     ...(run.eventSequences !== null && { eventSequences: run.eventSequences }),

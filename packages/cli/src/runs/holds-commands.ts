@@ -9,7 +9,7 @@ import type { HOLDS_FLAGS } from "./runs-flags.ts";
 
 interface HoldFields {
   function: { id: string; name: string };
-  key: string;
+  key: string | null;
   runId: string | null;
   heldAt: string;
   waiting: number;
@@ -26,6 +26,6 @@ export async function listHolds({ options, io }: Call<typeof HOLDS_FLAGS>): Prom
 
 export async function releaseRun({ options, names }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
   const path = `/runs/${encodeURIComponent(names[0] ?? "")}/release`;
-  const { value } = await createRestClient(options).call<{ data: { runId: string; key: string } }>({ method: "POST", path });
-  return { exitCode: EXIT.ok, text: `Released the key ${value.data.key}.`, json: value.data };
+  const { value } = await createRestClient(options).call<{ data: { runId: string; key: string | null } }>({ method: "POST", path });
+  return { exitCode: EXIT.ok, text: `Released the key ${value.data.key ?? `of the run ${value.data.runId}`}.`, json: value.data };
 }

@@ -152,8 +152,8 @@ export interface FunctionItem {
 
 /** A key of a function with an order whose later runs wait, because one of its runs failed. */
 export interface Hold {
-  /** The value of the ordering key, as JSON text. */
-  key: string;
+  /** The value of the ordering key, as JSON text; null if the run has been removed or its event erased. */
+  key: string | null;
   /** The run that failed; null if it has been removed. */
   runId: string | null;
   heldAt: string;

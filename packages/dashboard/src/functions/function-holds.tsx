@@ -65,8 +65,8 @@ function HoldTable({ env, holds }: { env: string; holds: readonly Hold[] }) {
     <>
       <Table columns={["Key", "Failed run", "Waiting", "On hold since", ...(mayRepair ? [ACTIONS] : [])]} isStacked>
         {holds.map((hold) => (
-          <tr key={hold.key}>
-            <td className="mono strong">{hold.key}</td>
+          <tr key={hold.runId ?? hold.heldAt}>
+            <td className="mono strong">{keyOf(hold)}</td>
             <td data-label="Failed run">
               {hold.runId === null ? (
                 <span className="quiet">removed</span>
@@ -84,7 +84,7 @@ function HoldTable({ env, holds }: { env: string; holds: readonly Hold[] }) {
               <td className="right">
                 {hold.runId !== null && (
                   <button type="button" className="button small" onClick={() => setReleasing(hold)}>
-                    Release<span className="visually-hidden"> {hold.key}</span>
+                    Release<span className="visually-hidden"> {keyOf(hold)}</span>
                   </button>
                 )}
               </td>
@@ -97,16 +97,21 @@ function HoldTable({ env, holds }: { env: string; holds: readonly Hold[] }) {
   );
 }
 
+/** The text of a key goes with its run and its event. */
+function keyOf({ key }: Hold): string {
+  return key ?? "key erased";
+}
+
 function ReleaseDialog({ env, hold, onClose }: { env: string; hold: Hold; onClose: () => void }) {
   const queries = useQueryClient();
   async function release() {
     await call(`/runs/${encodeURIComponent(hold.runId ?? "")}/release`, { method: "POST", env });
     await queries.invalidateQueries({ queryKey: ["holds", env] });
-    toast("ok", `${hold.key} released.`);
+    toast("ok", `${keyOf(hold)} released.`);
     onClose();
   }
   return (
-    <FormDialog title={`Release ${hold.key}?`} submit="Release" onClose={onClose} onSubmit={release}>
+    <FormDialog title={`Release ${keyOf(hold)}?`} submit="Release" onClose={onClose} onSubmit={release}>
       <p className="second">
         The next run of this key starts, although one before it failed. To keep the order, rerun the failed run instead: the key goes on
         when that completes.

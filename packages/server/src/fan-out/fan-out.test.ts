@@ -8,6 +8,7 @@ import { eventValue } from "./waits.ts";
 
 const NOW = 1_700_000_000_000;
 const DAY_MS = 86_400_000;
+const keyHash = (key: string) => `#${key}`;
 
 function eventOf(changes: Partial<NewEvent> = {}): NewEvent {
   return { id: "01E" as EventId, name: "x/y", ts: NOW, dedupId: null, data: '{"n":5}', extras: null, ...changes };
@@ -18,7 +19,7 @@ async function planned(settings: object, changes: Partial<NewEvent> = {}) {
   const faults: [string, string][] = [];
   const registry = await sampleRegistry(settings);
   const onFault = (id: string, fault: string) => void faults.push([id, fault]);
-  const fanOut = new FanOut({ registry, runIds: createEventIdGenerator(), onFault });
+  const fanOut = new FanOut({ registry, runIds: createEventIdGenerator(), keyHash, onFault });
   const { runs = [], starts = [] } = fanOut.plan(1 as EnvironmentId, eventOf(changes), NOW);
   return { fanOut, registry, runs, starts, faults };
 }
@@ -32,7 +33,7 @@ test("an event starts a run of the function it triggers, in its lane, at once", 
 
 test("an event that triggers nothing is left as it is, and another environment's functions are not looked at", async () => {
   const registry = await sampleRegistry({});
-  const fanOut = new FanOut({ registry, runIds: createEventIdGenerator(), onFault: () => assert.fail() });
+  const fanOut = new FanOut({ registry, runIds: createEventIdGenerator(), keyHash, onFault: () => assert.fail() });
   const event = eventOf({ name: "x/z" });
   assert.equal(fanOut.plan(1 as EnvironmentId, event, NOW), event);
   const elsewhere = eventOf();
@@ -112,7 +113,7 @@ test("where a function has rules about its starts, a request is kept instead of 
   const { fanOut, registry } = await planned({ concurrency: { limit: 1, key: "event.data.n" } });
   const begun = fanOut.begin(sampleFunction(registry), eventOf(), NOW + 9, NOW);
   assert.ok("run" in begun);
-  assert.deepEqual([begun.run.dueAt, begun.run.rank, begun.run.lane], [NOW + 9, NOW + 9, 'fn:1:["5"]']);
+  assert.deepEqual([begun.run.dueAt, begun.run.rank, begun.run.lane], [NOW + 9, NOW + 9, 'fn:1:["#5"]']);
 });
 
 test("a payload is parsed once, however often it is asked for", () => {

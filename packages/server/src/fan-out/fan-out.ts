@@ -3,7 +3,7 @@
 import type { EnvironmentId, EventIdGenerator, RunId } from "@inlet/protocol";
 import { HELD_UNTIL, type NewEvent, type NewRun, type NewStart, type NewWait } from "../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "./expressions.ts";
-import { laneOf, orderKeyOf } from "./lanes.ts";
+import { type KeyHash, laneOf, orderKeyOf } from "./lanes.ts";
 import type { RegisteredFunction, Registry } from "./registry.ts";
 import { firingTrigger } from "./triggers.ts";
 import { eventValue, newWait } from "./waits.ts";
@@ -16,6 +16,7 @@ const CANCEL_LIFE_MS = 366 * 86_400_000;
 export interface FanOutParts {
   registry: Registry;
   runIds: EventIdGenerator;
+  keyHash: KeyHash;
   /** The fault of a trigger's expression that has no value for an event. */
   onFault(functionId: string, fault: string): void;
 }
@@ -69,16 +70,17 @@ export class FanOut {
 
   newRun(registered: RegisteredFunction, value: () => EventValue, dueAt: number, now: number): NewRun {
     const { config } = registered;
+    const { keyHash, runIds } = this.#parts;
     const { startMs } = config.timeouts;
     const cancels = cancelsOf(registered, value, now);
-    const orderKey = orderKeyOf(registered, value);
+    const order = orderKeyOf(registered, value, keyHash);
     return {
-      id: this.#parts.runIds.next(now) as string as RunId,
+      id: runIds.next(now) as string as RunId,
       functionNo: registered.no,
-      lane: laneOf(registered, value, orderKey),
+      lane: laneOf(registered, value, keyHash, order),
       dueAt: registered.stored.pausedAt ? HELD_UNTIL : dueAt,
       rank: dueAt - priorityMs(config.priority?.expression, value),
-      ...(orderKey !== null && { orderKey }),
+      ...(order !== null && { order }),
       ...(cancels.length > 0 && { cancels }),
       ...(startMs !== null && { startBy: dueAt + startMs }),
     };

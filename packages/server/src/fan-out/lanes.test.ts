@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sampleFunction, sampleRegistry } from "../../test/support/sample-registry.ts";
 import type { EventValue } from "./expressions.ts";
-import { gateOfLane, keyText, laneOf, rulesOfLane } from "./lanes.ts";
+import { gateOfLane, keyHashed, keyText, laneOf, orderKeyOf, rulesOfLane } from "./lanes.ts";
 import type { Registry } from "./registry.ts";
 
 const CALLS_PER_APP = 50;
 const EVENT = { name: "x/y", data: { user: "ada", n: 1 }, ts: 1 } as EventValue;
+/** Shows where a hash is used. */
+const hash = (key: string) => `#${key}`;
 
 /** A function in each of two environments, with the same settings: number 1 in environment 1, number 2 in environment 2. */
 function registryOf(concurrency?: object): Promise<Registry> {
@@ -15,7 +17,7 @@ function registryOf(concurrency?: object): Promise<Registry> {
 }
 
 function laneIn(registry: Registry, environment: number, event = EVENT): string {
-  return laneOf(sampleFunction(registry, environment), () => event);
+  return laneOf(sampleFunction(registry, environment), () => event, hash);
 }
 
 function limitsIn(registry: Registry, environment: number, event = EVENT) {
@@ -42,7 +44,7 @@ test("a limit of an environment is one for its functions, and another one in eve
 
 test("a limit of the account is one for functions of every environment", async () => {
   const registry = await registryOf({ limit: 3, scope: "account", key: '"mail"' });
-  assert.deepEqual([limitsIn(registry, 1)[0], limitsIn(registry, 2)[0]], Array(2).fill({ id: 'account:"mail":"mail"', cap: 3 }));
+  assert.deepEqual([limitsIn(registry, 1)[0], limitsIn(registry, 2)[0]], Array(2).fill({ id: 'account:"mail":#"mail"', cap: 3 }));
 });
 
 test("a limit of a function is its own, by the value of its key", async () => {
@@ -53,7 +55,7 @@ test("a limit of a function is its own, by the value of its key", async () => {
   for (const nothing of [undefined, null, false]) assert.equal(of(1, nothing), undefined, `a key that is ${nothing} limits nothing`);
   const colon = "a:1:[b]";
   assert.deepEqual(limitsIn(registry, 1, { ...EVENT, data: { user: colon } } as EventValue)[0], {
-    id: `fn:1:event.data.user:${JSON.stringify(colon)}`,
+    id: `fn:1:event.data.user:#${JSON.stringify(colon)}`,
     cap: 3,
   });
 });
@@ -73,7 +75,7 @@ test("a limit of runs makes a gate, with slots for each value of its key, before
   const registry = await registryOf({ fn: [{ limit: 2, key: "event.data.user" }], step: [{ limit: 5 }] });
   const lane = laneIn(registry, 1);
   const gate = gateOfLane(registry, lane);
-  assert.deepEqual([gate?.limit, gate?.home], [{ id: 'runs:1:event.data.user:"ada"', cap: 2 }, lane.replace("gate:", "fn:")]);
+  assert.deepEqual([gate?.limit, gate?.home], [{ id: 'runs:1:event.data.user:#"ada"', cap: 2 }, lane.replace("gate:", "fn:")]);
   assert.equal(gateOfLane(registry, gate?.home ?? ""), null);
   assert.deepEqual(
     rulesOfLane(registry, gate?.home ?? "", CALLS_PER_APP).limits,
@@ -100,7 +102,7 @@ test("a throttle makes a gate for each value of its key, and without limits the 
   const gateFor = (environment: number, user: string) =>
     gateOfLane(registry, laneIn(registry, environment, { ...EVENT, data: { user } } as EventValue));
   const gate = gateFor(1, "ada");
-  assert.deepEqual([gate?.limit, gate?.throttle?.key, gate?.home], [null, 'event.data.user:"ada"', "app:1"]);
+  assert.deepEqual([gate?.limit, gate?.throttle?.key, gate?.home], [null, 'event.data.user:#"ada"', "app:1"]);
   assert.equal(gate?.name, gateFor(1, "ada")?.name);
   assert.equal(new Set([gate?.name, gateFor(1, "bob")?.name, gateFor(2, "ada")?.name]).size, 3);
   assert.deepEqual(gate?.throttle?.admit(1_000)(null, 3).count, 1);
@@ -123,4 +125,15 @@ test("the value of a key as text tells values apart, and those without one not",
     ["event.data.user", "event.data.n", "event.data.none", "1 +", "null", "false", '""'].map((expression) => keyText(expression, EVENT)),
     ['"ada"', "1", "", "", "", "", '""'],
   );
+});
+
+test("a key is stored as a hash, and one without a value as nothing; of an order, the beginning of the text is shown", async () => {
+  assert.deepEqual([keyHashed("event.data.user", EVENT, hash), keyHashed("event.data.none", EVENT, hash)], ['#"ada"', ""]);
+  const registry = await sampleRegistry({ ordering: { key: "event.data.user" } });
+  const orderOf = (user: string) => orderKeyOf(sampleFunction(registry), () => ({ ...EVENT, data: { user } }) as EventValue, hash);
+  assert.deepEqual(orderOf("ada"), { key: '#"ada"', text: '"ada"' });
+  const long = orderOf("a".repeat(300));
+  assert.deepEqual([long?.key, long?.text], [`#"${"a".repeat(300)}"`, `"${"a".repeat(198)}…`]);
+  const lane = laneOf(sampleFunction(registry), () => EVENT, hash);
+  assert.deepEqual([lane, gateOfLane(registry, lane)?.orderKey], [`order:1:${JSON.stringify(['#"ada"'])}`, '#"ada"']);
 });

@@ -1,6 +1,6 @@
 /**
  * The lane of a run's calls, and the rules of each lane. A lane's key contains all information, so that it can be parsed
- * after a restart:
+ * after a restart. Values of keys are hashes: they are compared, and nothing of an event can be read from them.
  *
  * - `app:<no>`: calls of an app without other limits;
  * - `fn:<no>:<values of its concurrency keys>`: calls of a function with its own limits;
@@ -9,23 +9,25 @@
  * - `order:<no>:<its order key, then as for a gate>`: a gate that admits runs of one key in order, one at a time.
  */
 
-import { createHash } from "node:crypto";
 import type { AppNo, FunctionNo } from "@inlet/protocol";
-import { type LimitRule, orderId, type RunThrottle } from "../store/contract/index.ts";
+import { type LimitRule, orderId, type RunOrderKey, type RunThrottle } from "../store/contract/index.ts";
 import { compileExpression, type EventValue, isFault } from "./expressions.ts";
 import type { FunctionConfig } from "./function-config.ts";
 import { throttleAdmit } from "./gcra.ts";
 import type { RegisteredFunction, Registry } from "./registry.ts";
 
-/** A longer key is replaced by its hash. */
-const ORDER_KEY_LENGTH_MAX = 200;
+/** Of a longer order key, the beginning is shown. */
+const ORDER_TEXT_UNITS_MAX = 200;
+
+/** The store's hash of a key (contract/store.ts). */
+export type KeyHash = (key: string) => string;
 
 /** The lane in which the runs of a gate continue, and how many of them are admitted. */
 export interface Gate {
   name: string;
   functionNo: FunctionNo;
   limit: LimitRule | null;
-  /** Runs of this key are admitted in order; null: by rank. */
+  /** Runs of this key, a hash, are admitted in order; null: by rank. */
   orderKey: string | null;
   /** Announced when it may admit more; null: only time does. */
   freedBy: string | null;
@@ -41,20 +43,26 @@ export interface LaneRules {
 }
 
 /** The key of a run's position in the order of its function's runs. */
-export function orderKeyOf({ config: { ordering } }: RegisteredFunction, event: () => EventValue): string | null {
+export function orderKeyOf({ config: { ordering } }: RegisteredFunction, event: () => EventValue, hash: KeyHash): RunOrderKey | null {
   if (!ordering) return null;
   const text = keyText(ordering.key, event());
-  return text.length <= ORDER_KEY_LENGTH_MAX ? text : `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  const shown = text.length <= ORDER_TEXT_UNITS_MAX ? text : `${text.slice(0, ORDER_TEXT_UNITS_MAX - 1).toWellFormed()}…`;
+  return { key: hash(text), text: shown };
 }
 
 /** The lane of a new run of this function. */
-export function laneOf(registered: RegisteredFunction, event: () => EventValue, orderKey = orderKeyOf(registered, event)): string {
+export function laneOf(
+  registered: RegisteredFunction,
+  event: () => EventValue,
+  hash: KeyHash,
+  order = orderKeyOf(registered, event, hash),
+): string {
   const { no, app, config } = registered;
   const { concurrency, throttle } = config;
-  const textOf = (key: string | null) => (key === null ? null : keyText(key, event()));
-  const values = concurrency.map(({ key }) => textOf(key));
-  if (orderKey !== null) return `order:${no}:${JSON.stringify([orderKey, ...values, ...(throttle ? [textOf(throttle.key)] : [])])}`;
-  if (throttle) return `gate:${no}:${JSON.stringify([...values, textOf(throttle.key)])}`;
+  const hashOf = (key: string | null) => (key === null ? null : keyHashed(key, event(), hash));
+  const values = concurrency.map(({ key }) => hashOf(key));
+  if (order !== null) return `order:${no}:${JSON.stringify([order.key, ...values, ...(throttle ? [hashOf(throttle.key)] : [])])}`;
+  if (throttle) return `gate:${no}:${JSON.stringify([...values, hashOf(throttle.key)])}`;
   if (concurrency.some(({ counts }) => counts === "runs")) return `gate:${no}:${JSON.stringify(values)}`;
   return concurrency.length > 0 ? `fn:${no}:${JSON.stringify(values)}` : `app:${app.no}`;
 }
@@ -136,7 +144,13 @@ export function keyText(expression: string, event: EventValue): string {
   return JSON.stringify(outcome.value) ?? NO_KEY;
 }
 
+/** The same as a hash. A key without a value stays empty. */
+export function keyHashed(expression: string, event: EventValue, hash: KeyHash): string {
+  const text = keyText(expression, event);
+  return text === NO_KEY ? NO_KEY : hash(text);
+}
+
 /** Whether a rule does not apply to an event: its key is null, false or without a value for this event. */
-export function limitsNothing(key: string | null, text: string | null | undefined): boolean {
-  return key !== null && text === NO_KEY;
+export function limitsNothing(key: string | null, value: string | null | undefined): boolean {
+  return key !== null && value === NO_KEY;
 }

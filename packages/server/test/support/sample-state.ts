@@ -66,7 +66,8 @@ export function sampleFacts(given: Partial<CallFacts> = {}): CallFacts {
     wait: ({ id, name }, _state, since) => ({
       ...{ kind: "event", eventName: name, expression: null, match: null, stepId: id, since, expiresAt: NOW + 500 },
     }),
-    invoke: ({ name }) => (name === "nobody" ? "there is none." : { childRunId: "01CHILD", expiresAt: NOW + 900, events: [] }),
+    invoke: ({ name }) =>
+      name === "nobody" ? "there is none." : { childRunId: "01CHILD", eventId: "01E" as EventId, expiresAt: NOW + 900, events: [] },
     ...given,
   };
 }

@@ -20,10 +20,14 @@ export interface OrderRoutesParts {
   };
 }
 
+const KEY = {
+  ...TEXT_OR_NULL,
+  description: "The value of the function's ordering key, as JSON text; null if the run has been removed or its event erased.",
+};
 const HOLD = shape(
   {
     function: shape({ id: TEXT, name: TEXT }),
-    key: { ...TEXT, description: "The value of the function's ordering key, as JSON text." },
+    key: KEY,
     runId: { ...TEXT_OR_NULL, description: "The run that failed; null if it has been removed." },
     heldAt: INSTANT,
     waiting: { ...INTEGER, description: "How many runs of the key wait." },
@@ -44,7 +48,7 @@ const RELEASE = {
   description:
     "The next run of the key starts. To keep the order, rerun the failed run instead: the key continues when the rerun completes.",
   querystring: closed({}),
-  response: { 200: dataOf(shape({ runId: TEXT, key: TEXT })) },
+  response: { 200: dataOf(shape({ runId: TEXT, key: KEY })) },
   errors: ["run_not_found", "run_holds_nothing"],
 } as const;
 
@@ -76,8 +80,8 @@ export function registerOrderRoutes(app: FastifyInstance, { access, audit, store
     const isReleased = await store.orderRelease({ environmentId: environment.id, runNo: run.no });
     if (!isReleased) throw new RestRefusal("run_holds_nothing", `The run ${run.id} does not block other runs.`);
     const target = { kind: "run", id: run.id, name: runs.functionName(run.functionNo).id };
-    await audit.note(request, { action: "run.released", target, environment: environment.name, details: { key: run.orderKey } });
-    return { data: { runId: run.id, key: run.orderKey ?? "" } };
+    await audit.note(request, { action: "run.released", target, environment: environment.name });
+    return { data: { runId: run.id, key: run.orderKey } };
   });
 }
 

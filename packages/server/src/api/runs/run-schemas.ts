@@ -25,7 +25,10 @@ const SUMMARY = {
   error: { ...ERROR, description: "Why it failed; without the stack in lists." },
   failedAttempts: { ...INTEGER, description: "How many attempts of its steps, and of the function itself, failed." },
   job: { ...TEXT_OR_NULL, description: "The id of the job that started it." },
-  orderKey: { ...TEXT_OR_NULL, description: "The value of its function's ordering key, as JSON text." },
+  orderKey: {
+    ...TEXT_OR_NULL,
+    description: "The value of its function's ordering key, as JSON text. Null if it has none, or its event was erased.",
+  },
   traceId: { ...TEXT_OR_NULL, description: "The id of the trace that its event belongs to." },
 } as const;
 

@@ -1,6 +1,6 @@
 /** The possible responses of an app to a call, and the other inputs of the decision. */
 
-import type { StepId } from "@inlet/protocol";
+import type { EventId, StepId } from "@inlet/protocol";
 import type { EntryRecord, FailedAttempt, NewWait, RunChange, RunError, RunState } from "../../store/contract/index.ts";
 import type { Operation } from "./operations.ts";
 import type { EndEvents } from "./run-changes.ts";
@@ -34,6 +34,8 @@ export interface CallFacts {
 export interface Invocation {
   /** Null if the function's own rules decide whether and when it is started. */
   childRunId: string | null;
+  /** The event with which the function is invoked. */
+  eventId: EventId;
   expiresAt: number;
   events: NonNullable<RunChange["events"]>;
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EntryNo, StepId } from "@inlet/protocol";
+import type { EntryNo, EventId, StepId } from "@inlet/protocol";
 import { DISCOVERY_ENTRY, NOW, operations, sampleFacts, sampleState, sampleStep } from "../../../test/support/sample-state.ts";
 import type { EntryRecord, RunState } from "../../store/contract/index.ts";
 import type { AnswerOf, CallFacts } from "./answers.ts";
@@ -53,7 +53,7 @@ test("a step that is written holds who it is, when it began and what it waits fo
   const [wait] = read(sampleState(), [{ op: "WaitForEvent", id: "w", name: "x/y" }]).steps ?? [];
   assert.deepEqual([wait?.kind, wait?.status, wait?.until, wait?.detail], ["wait", "waiting", NOW + 500, "x/y"]);
   const [invoke] = read(sampleState(), [{ op: "InvokeFunction", id: "i", name: "fn" }]).steps ?? [];
-  assert.deepEqual([invoke?.kind, invoke?.until, invoke?.detail], ["invoke", NOW + 900, "01CHILD"]);
+  assert.deepEqual([invoke?.kind, invoke?.until, invoke?.detail, invoke?.eventId], ["invoke", NOW + 900, "01CHILD", "01E"]);
   const [send] = read(sampleState(), [{ op: "StepRun", id: "e", data: 1, opts: { type: "step.sendEvent" } }]).steps ?? [];
   assert.deepEqual([send?.kind, send?.status, send?.attempts], ["send", "completed", 1]);
   const [refused] = read(sampleState(), [{ op: "InvokeFunction", id: "i", name: "nobody" }]).steps ?? [];
@@ -63,7 +63,7 @@ test("a step that is written holds who it is, when it began and what it waits fo
 
 test("an invocation brings its events, and a fault of the run brings none", () => {
   const events = [{ events: [] }] as never;
-  const invoke = { invoke: () => ({ childRunId: null, expiresAt: NOW, events }) };
+  const invoke = { invoke: () => ({ childRunId: null, eventId: "01E" as EventId, expiresAt: NOW, events }) };
   assert.deepEqual(read(sampleState(), [{ op: "InvokeFunction", id: "i" }], invoke).events, events);
   assert.deepEqual(read(sampleState(), [{ op: "None" }, { op: "Sleep", id: "s", name: "1" }]).events, []);
 });

@@ -233,8 +233,8 @@ export class OperationsReader {
       this.#done.add(operation.id);
       return;
     }
-    const { childRunId, expiresAt, events } = invocation;
-    this.#write(operation, { kind: "invoke", status: "waiting", until: expiresAt, detail: childRunId });
+    const { childRunId, eventId, expiresAt, events } = invocation;
+    this.#write(operation, { kind: "invoke", status: "waiting", until: expiresAt, detail: childRunId, eventId });
     this.#events.push(...events);
     this.#entries.push({ kind: "timeout", stepId: operation.id, dueAt: expiresAt });
   }

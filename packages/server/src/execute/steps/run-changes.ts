@@ -11,7 +11,7 @@
  * failed, once.
  */
 
-import type { StepId } from "@inlet/protocol";
+import type { EventId, StepId } from "@inlet/protocol";
 import type { EventBatch, NewEntry, RunChange, RunEnd, RunError, RunState, RunStatus, StepRecord } from "../../store/contract/index.ts";
 
 /** The events that report a run's end, with the runs they start. */
@@ -27,13 +27,15 @@ export interface StepResult {
   id: StepId;
   status: "completed" | "failed";
   value: string;
+  /** The event that ended a wait. */
+  eventId?: EventId;
 }
 
 /** A waiting step has ended: by timeout, or because its event or invoked run has arrived. No change if it had already ended. */
-export function resolveStep(state: RunState, { id, status, value }: StepResult, now: number): RunChange {
+export function resolveStep(state: RunState, { id, ...result }: StepResult, now: number): RunChange {
   const step = state.steps.find((candidate) => candidate.id === id);
   if (!step || !isOpen(step)) return {};
-  const done = { ...step, status, value, endedAt: now };
+  const done = { ...step, ...result, endedAt: now };
   // Functions race waits against their steps: a timeout must not have to wait for the step it limits.
   return { steps: [done], settled: [id], ...goOn(state, { done: new Set([id]), added: [], plannedNow: 0, asksAtOnce: true }) };
 }

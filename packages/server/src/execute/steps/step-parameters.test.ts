@@ -46,6 +46,7 @@ test("an invocation starts the other function with the caller's data as it was w
   assert.ok(typeof started !== "string");
   const [event] = started.events[0]?.events ?? [];
   assert.deepEqual([started.childRunId, started.expiresAt, event?.name], ["01CHILD", NOW + 60_000, "inngest/function.invoked"]);
+  assert.equal(started.eventId, event?.id);
   assert.deepEqual(JSON.parse(event?.data ?? ""), {
     big: 12345678901234,
     _inngest: { fn_id: "app-other", correlation_id: "01RUN.s", source_fn_id: "app-caller" },

@@ -91,7 +91,7 @@ export function readInvocation(parts: InvokeParts, operation: Operation, state: 
   const invoker = { runNo: run.no, stepId: operation.id };
   const started = "run" in child ? { ...event, runs: [{ ...child.run, invoker }] } : { ...event, starts: [child.start] };
   const childRunId = "run" in child ? child.run.id : null;
-  return { childRunId, expiresAt: timeout, events: [internalBatch(run.environmentId, now, [started])] };
+  return { childRunId, eventId: event.id, expiresAt: timeout, events: [internalBatch(run.environmentId, now, [started])] };
 }
 
 /** The caller's data as written, and where it came from, with `user`, `v` and `meta`. */

@@ -46,6 +46,7 @@ test("a wait gets its event, and ends after that was received", () => {
   const entry = due("timeout", { eventSequence: 1 as never });
   const [status, value, endedAt] = resolved(entry, "wait", { event: SAMPLE_EVENT });
   assert.deepEqual([status, JSON.parse(value as string).name, endedAt], ["completed", SAMPLE_EVENT.name, NOW]);
+  assert.equal(change(entry, resting("wait"), { event: SAMPLE_EVENT }).steps?.[0]?.eventId, SAMPLE_EVENT.id);
   const late = resolved(entry, "wait", { event: { ...SAMPLE_EVENT, receivedAt: NOW + 5 } });
   assert.equal(late[2], NOW + 6, "the next wait must not take the same event");
   assert.deepEqual(resolved(entry, "wait", { event: null })[1], "null", "the event was removed");

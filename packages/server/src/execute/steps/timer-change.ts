@@ -39,7 +39,7 @@ function waitResult(
   { id, kind }: StepRecord,
   { event, ended }: TimerFacts,
 ): StepResult {
-  if (eventSequence !== null && event) return { id, status: "completed", value: eventJson(event) };
+  if (eventSequence !== null && event) return { id, status: "completed", value: eventJson(event), eventId: event.id };
   if (outcome && "value" in outcome) return { id, status: "completed", value: outcome.value };
   if (endedRunNo !== null) return { id, ...invokedValue(ended) };
   return { id, ...timeoutValue(kind) };

@@ -18,6 +18,7 @@ import {
 } from "./decide-start.ts";
 
 const NOW = 1_000_000;
+const hash = (key: string) => `#${key}`;
 
 function configOf(settings: object): FunctionConfig {
   const step = { id: "step", name: "step", runtime: { type: "http", url: "http://127.0.0.1/x" } };
@@ -55,7 +56,7 @@ class Marks {
 
   ask(event: StoredEvent, now = NOW): FunctionStartChange {
     this.#events.set(event.sequence, event);
-    const keys = marksOf(this.#config, eventValue(event));
+    const keys = marksOf(this.#config, eventValue(event), hash);
     const facts = this.#facts(event, now);
     const state = this.#state(keys.map(subjectOf), (marks) => eventsToStart(marks, facts));
     return this.#keep(decideStart(keys, state, facts));
@@ -63,7 +64,7 @@ class Marks {
 
   due(subject: string, first: StoredEvent, now: number): FunctionStartChange {
     const mark = gatheringNamed(subject);
-    const keys = marksOf(this.#config, eventValue(first)).map((key) => (key.kind === mark.kind ? mark : key));
+    const keys = marksOf(this.#config, eventValue(first), hash).map((key) => (key.kind === mark.kind ? mark : key));
     const state = this.#state(keys.map(subjectOf), () => eventsGathered(this.#values.get(subject)));
     return this.#keep(decideGathered(mark.kind, keys, state, this.#facts(first, now)));
   }
@@ -155,11 +156,11 @@ test("idempotency is one run a day for each value", () => {
 test("debounce: each event puts the start off, the newest is run", () => {
   const marks = new Marks({ debounce: { period: "10s", key: "event.data.key" } });
   const first = marks.ask(eventOf(1, { key: "a" }, NOW));
-  assert.deepEqual([first.run, first.gather], [undefined, { key: 'debounce:"a"', dueAt: NOW + 10_000, since: 1 }]);
+  assert.deepEqual([first.run, first.gather], [undefined, { key: 'debounce:#"a"', dueAt: NOW + 10_000, since: 1 }]);
   const second = marks.ask(eventOf(2, { key: "a" }, NOW + 5), NOW + 4_000);
   assert.equal(second.gather?.dueAt, NOW + 14_000);
   marks.ask(eventOf(3, { key: "a" }, NOW - 99), NOW + 5_000);
-  const due = marks.due('debounce:"a"', eventOf(2, { key: "a" }), NOW + 15_000);
+  const due = marks.due('debounce:#"a"', eventOf(2, { key: "a" }), NOW + 15_000);
   assert.deepEqual(eventsOf(due), [2], "an event dated earlier does not replace a later one");
   assert.equal(marks.ask(eventOf(4, { key: "a" }), NOW + 20_000).gather?.dueAt, NOW + 30_000, "the next gathering begins anew");
 });
@@ -202,7 +203,7 @@ test("batch: full, or over its time, by key", () => {
   marks.ask(eventOf(2, { key: "c" }));
   assert.equal(marks.ask(eventOf(3, { key: "a:b" }), NOW + 1_000).gather, undefined, "the first event sets the time");
   assert.deepEqual(eventsOf(marks.ask(eventOf(4, { key: "a:b" }))), [1, 3, 4]);
-  assert.deepEqual(eventsOf(marks.due('batch:"c"', eventOf(2, { key: "c" }), NOW + 5_000)), [2]);
+  assert.deepEqual(eventsOf(marks.due('batch:#"c"', eventOf(2, { key: "c" }), NOW + 5_000)), [2]);
   assert.equal(marks.ask(eventOf(5, { key: "a:b" }), NOW + 9_000).gather?.dueAt, NOW + 14_000);
 });
 
@@ -246,19 +247,19 @@ test("an invocation is started by itself; one that is not started tells its invo
   assert.match(single.ask(eventOf(2)).refused?.value ?? "", /another run of it is active/);
 });
 
-test("what rules remember is named by their kind and the value of their key", () => {
+test("what rules remember is named by their kind and the hash of their key's value", () => {
   const key = "event.data.key";
   const all = { rateLimit: { limit: 1, period: "1h", key } };
-  const kinds = (settings: object) => marksOf(configOf(settings), eventValue(eventOf(1, { key: "a" })));
+  const kinds = (settings: object) => marksOf(configOf(settings), eventValue(eventOf(1, { key: "a" })), hash);
   assert.deepEqual(kinds(all), [
-    { kind: "rate", key: '"a"' },
+    { kind: "rate", key: '#"a"' },
     { kind: "debounce", key: "" },
     { kind: "batch", key: "" },
     { kind: "singleton", key: "" },
   ]);
-  assert.deepEqual(kinds({ singleton: { mode: "skip", key } })[3], { kind: "singleton", key: '"a"' });
-  assert.deepEqual(kinds({ debounce: { period: "10s", key } })[1], { kind: "debounce", key: '"a"' });
-  assert.deepEqual(kinds({ batchEvents: { maxSize: 2, timeout: "10s", key } })[2], { kind: "batch", key: '"a"' });
+  assert.deepEqual(kinds({ singleton: { mode: "skip", key } })[3], { kind: "singleton", key: '#"a"' });
+  assert.deepEqual(kinds({ debounce: { period: "10s", key } })[1], { kind: "debounce", key: '#"a"' });
+  assert.deepEqual(kinds({ batchEvents: { maxSize: 2, timeout: "10s", key } })[2], { kind: "batch", key: '#"a"' });
 });
 
 test("a start is remembered by the rules that ask for it, and one that is dropped by none", () => {

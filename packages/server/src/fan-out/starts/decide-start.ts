@@ -27,7 +27,7 @@ import type {
 import { compileExpression, type EventValue, isFault } from "../expressions.ts";
 import type { FunctionConfig } from "../function-config.ts";
 import { rateCheck, rateForgetAt, rateLimitRate } from "../gcra.ts";
-import { keyText, limitsNothing } from "../lanes.ts";
+import { type KeyHash, keyHashed, limitsNothing } from "../lanes.ts";
 
 /** What is collected for one key: events by sequence number. */
 interface Gathering {
@@ -53,13 +53,13 @@ export interface StartFacts {
 }
 
 /** The marks whose values decideStart and decideGathered receive, in this order. */
-export function marksOf({ rateLimit, debounce, batch, singleton }: FunctionConfig, value: EventValue): MarkKey[] {
-  const text = (key: string | null) => (key === null ? "" : keyText(key, value));
+export function marksOf({ rateLimit, debounce, batch, singleton }: FunctionConfig, value: EventValue, hash: KeyHash): MarkKey[] {
+  const hashed = (key: string | null) => (key === null ? "" : keyHashed(key, value, hash));
   return [
-    { kind: "rate", key: text(rateLimit?.key ?? null) },
-    { kind: "debounce", key: text(debounce?.key ?? null) },
-    { kind: "batch", key: text(batch?.key ?? null) },
-    { kind: "singleton", key: text(singleton?.key ?? null) },
+    { kind: "rate", key: hashed(rateLimit?.key ?? null) },
+    { kind: "debounce", key: hashed(debounce?.key ?? null) },
+    { kind: "batch", key: hashed(batch?.key ?? null) },
+    { kind: "singleton", key: hashed(singleton?.key ?? null) },
   ];
 }
 

@@ -77,7 +77,7 @@ export class FunctionStarts {
     const event = await this.#eventOf(entry);
     if (!event) return this.#drop(entry);
     const value = eventValue(event);
-    const marks = marksOf(registered.config, value);
+    const marks = marksOf(registered.config, value, this.#parts.store.storeKeyHash);
     const facts = { ...this.#facts(registered, event, value), invoker: await this.#invokerOf(event) };
     return this.#start(entry, {
       marks,
@@ -108,7 +108,7 @@ export class FunctionStarts {
       });
     }
     const value = eventValue(event);
-    const keys = marksOf(registered.config, value).map((other) => (other.kind === mark.kind ? mark : other));
+    const keys = marksOf(registered.config, value, store.storeKeyHash).map((other) => (other.kind === mark.kind ? mark : other));
     return this.#start(entry, {
       marks: keys,
       eventsNeeded: (values) => eventsGathered(values[keys.indexOf(mark)]),

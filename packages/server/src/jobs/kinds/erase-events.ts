@@ -1,6 +1,7 @@
 /**
- * The kind events.erase: overwrites what events carried and led to. Their unfinished runs and undecided starts are cancelled first; the
- * internal events about that are erased with them. Erasing twice does no harm. The filter may itself be what is to be forgotten, so only its hash is kept.
+ * The kind events.erase: overwrites what events carried and led to. Unfinished runs that they started or resumed, and undecided starts, are
+ * cancelled first; the internal events about that are erased with them. Erasing twice does no harm. The filter may itself be what is to
+ * be forgotten, so only its hash is kept.
  */
 
 import { setTimeout as pause } from "node:timers/promises";

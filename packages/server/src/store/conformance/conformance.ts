@@ -17,6 +17,7 @@ import { functionStartConformance } from "./function-starts.ts";
 import { heldCallConformance } from "./held-calls.ts";
 import { idempotencyConformance } from "./idempotency-keys.ts";
 import { jobConformance } from "./jobs.ts";
+import { keyHashConformance } from "./key-hash.ts";
 import { keyConformance } from "./keys.ts";
 import { limitConformance } from "./limits.ts";
 import { mirrorConformance } from "./mirrors.ts";
@@ -42,6 +43,7 @@ export function storeConformance(engine: Engine): void {
   dedupConformance(engine);
   environmentConformance(engine);
   keyConformance(engine);
+  keyHashConformance(engine);
   sessionConformance(engine);
   auditConformance(engine);
   idempotencyConformance(engine);

@@ -6,11 +6,12 @@ import type { Engine } from "./engine.ts";
 import { begin, claimAll, makeScene, NO_ROOM, type Scene, sampleEnd, sampleLease, sampleRun } from "./run-samples.ts";
 
 const GATE = { lane: "order:a", home: "home:a" };
-const KEY = '"c_1"';
+const KEY = "hash of c_1";
+const TEXT = '"c_1"';
 const FAILED: RunChange = { end: sampleEnd({ status: "failed" }), holdsOrder: true };
 
 async function arrive(scene: Scene, changes: Partial<NewRun>[] = [{}]): Promise<RunNo[]> {
-  const runs = changes.map((change) => sampleRun(scene.functions[0], { lane: GATE.lane, orderKey: KEY, ...change }));
+  const runs = changes.map((change) => sampleRun(scene.functions[0], { lane: GATE.lane, order: { key: KEY, text: TEXT }, ...change }));
   await begin(scene, runs, { lease: NO_ROOM });
   return Promise.all(runs.map(async ({ id }) => (await scene.store.runFind({ id }))?.no as RunNo));
 }
@@ -44,10 +45,10 @@ export function orderConformance(engine: Engine): void {
   test(`${engine.name}: runs of a key are admitted in the order they were accepted, whatever their rank, one at a time`, async (t) => {
     const scene = await open(t);
     const [first, second, third] = (await arrive(scene, [{ rank: 3_000 }, { rank: 1_000 }, { rank: 2_000 }])) as [RunNo, RunNo, RunNo];
-    const [other] = await arrive(scene, [{ orderKey: '"c_2"' }]);
+    const [other] = await arrive(scene, [{ order: { key: "hash of c_2", text: '"c_2"' } }]);
     assert.deepEqual(await admit(scene), [first]);
     assert.deepEqual(await admit(scene), [], "one at a time");
-    assert.deepEqual(await admit(scene, { orderKey: '"c_2"' }), [other], "other keys go on");
+    assert.deepEqual(await admit(scene, { orderKey: "hash of c_2" }), [other], "other keys go on");
     await end(scene, first);
     assert.deepEqual(await admit(scene), [], "a call of the first is still under way");
     await endCalls(scene);
@@ -95,7 +96,7 @@ export function orderConformance(engine: Engine): void {
     assert.deepEqual(await admit(scene), []);
     const [hold] = await holdsOf(scene);
     const { id } = (await scene.store.runSummaries({ environmentId: scene.environment.id, runNos: [first] }))[0] ?? { id: null };
-    assert.deepEqual(hold, { functionNo: scene.functions[0], key: KEY, runId: id, heldAt: 2_000, waiting: 1 });
+    assert.deepEqual(hold, { functionNo: scene.functions[0], key: TEXT, runId: id, heldAt: 2_000, waiting: 1 });
     const environmentId = scene.environment.id;
     assert.equal(await scene.store.orderRelease({ environmentId, runNo: second }), false, "which holds up none");
     assert.equal(await scene.store.orderRelease({ environmentId, runNo: first }), true);
@@ -130,7 +131,7 @@ export function orderConformance(engine: Engine): void {
     const keys = ["a", "b", "c"];
     const runNos = await arrive(
       scene,
-      keys.map((orderKey) => ({ orderKey })),
+      keys.map((key) => ({ order: { key, text: key.toUpperCase() } })),
     );
     for (const [index, orderKey] of keys.entries()) {
       await admit(scene, { orderKey });
@@ -142,7 +143,7 @@ export function orderConformance(engine: Engine): void {
     const rest = await listed(page.next ?? 0);
     assert.deepEqual(
       [...page.holds, ...rest.holds].map(({ key }) => key),
-      keys,
+      ["A", "B", "C"],
     );
     assert.equal(rest.next, null);
     const ofOther = await store.orderHoldList({ environmentId: environment.id, limit: 2, functionNos: [functions[1]] });

@@ -6,11 +6,11 @@
 import type { EnvironmentId, RunNo } from "@inlet/protocol";
 
 export interface ErasureOutcome {
-  /** Unfinished runs of these events, or of internal events that repeat them. If there are any, nothing was erased. */
+  /** Unfinished runs that these events, or internal events that repeat them, started or resumed. If there are any, nothing was erased. */
   unfinished: RunNo[];
-  /** Ended runs with a call still in progress, whose response is pending. If there are any, nothing was erased. */
+  /** Ended runs with a call in progress, or a result that the invoking run has not received yet. If there are any, nothing was erased. */
   calling: RunNo[];
-  /** Invocations with these events whose start has not been decided yet. If there are any, nothing was erased. */
+  /** Undecided starts of invocations with these events that an unfinished run waits for. If there are any, nothing was erased. */
   deciding: number;
 }
 

@@ -1,6 +1,6 @@
 /** What events start: runs, and start requests for functions with rules about their starts. Written with the event. */
 
-import type { FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
+import type { EventId, FunctionNo, JobId, RunId, RunNo, StepId } from "@inlet/protocol";
 import type { StepKind, StepStatus } from "./steps.ts";
 
 /** A run that an event starts, written with the event. */
@@ -24,12 +24,18 @@ export interface NewRun {
   invoker?: Invoker;
   /** Events that cancel it. */
   cancels?: readonly NewWait[];
-  /** It starts in order among the runs of its function with this key (orders.ts). At most 512 characters. */
-  orderKey?: string;
+  /** It starts in order among the runs of its function with this key (orders.ts). */
+  order?: RunOrderKey;
   /** If this run blocks the key, the new run takes its position. */
   inPlaceOf?: RunNo;
   /** When it is cancelled if it has not started. */
   startBy?: number;
+}
+
+/** `key` is compared; `text` is shown, and erased with the event. At most 512 characters each. */
+export interface RunOrderKey {
+  key: string;
+  text: string;
 }
 
 /** A completed step. */
@@ -43,6 +49,7 @@ export interface KeptStep {
   attempts: number;
   until: number | null;
   detail: string | null;
+  eventId?: EventId | null;
   value: string;
 }
 

@@ -15,7 +15,8 @@ import type { EnvironmentId, FunctionNo, RunId, RunNo } from "@inlet/protocol";
 /** A key whose later runs wait because one of its runs failed. */
 export interface OrderHold {
   functionNo: FunctionNo;
-  key: string;
+  /** The text of the key; null if the failed run has been removed, or its event erased. */
+  key: string | null;
   /** Null if the failed run has been removed. */
   runId: RunId | null;
   heldAt: number;

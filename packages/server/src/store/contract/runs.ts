@@ -52,7 +52,7 @@ export interface RunRecord {
   /** The job that started it. */
   jobId: JobId | null;
   invoker: Invoker | null;
-  /** The key of its position in the order of its function's runs; null: the function has no order. */
+  /** The text of the key of its position in the order of its function's runs; null: the function has no order, or the event was erased. */
   orderKey: string | null;
 }
 
@@ -71,6 +71,8 @@ export interface StepRecord {
   until: number | null;
   /** The event or signal waited for, the id of the run invoked, or a request as JSON (protocol/gateway-request.ts). */
   detail: string | null;
+  /** The event that ended the wait, or with which the other function was invoked. */
+  eventId?: EventId | null;
 }
 
 /** The input of a decision. */

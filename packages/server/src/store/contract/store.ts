@@ -71,6 +71,11 @@ export interface Store
   readonly storeIsShared: boolean;
   /** The time, the same for every node that shares the store. */
   storeNow(): number;
+  /**
+   * Hashes a key that was computed from an event. The store is given only such hashes as parts of lanes, marks, limits and orders, so that
+   * they can be compared, and nothing of the event can be read from them. Equal on every node, also after a restart.
+   */
+  storeKeyHash(key: string): string;
   /** Calls `listener` when another node changed data that is cached in memory. Returns a function that stops it. */
   storeWatch(listener: (topic: StoreTopic) => void): () => void;
   /** Throws StoreUnavailable unless the store is writable now. */

@@ -54,6 +54,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...same("created_at", "revoked_at"),
     },
   },
+  { name: "store_secrets", key: ["name"], columns: same("name", "secret") },
   { name: "event_names", key: ["name_id"], columns: same("name_id", "name") },
   { name: "event_sources", key: ["source_no"], columns: same("source_no", "source_kind", "source_id") },
   {
@@ -163,7 +164,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: ["run_no", "step_id"],
     columns: same(
       ...["run_no", "step_id", "kind", "name", "status", "position", "done_position", "started_at", "ended_at"],
-      ...["attempts", "until", "detail", "value"],
+      ...["attempts", "until", "detail", "event_id", "value"],
     ),
     looked: ofRun("steps"),
     convert: escaped("step_id", "name", "detail"),

@@ -1,22 +1,31 @@
 /** What an erasure covers: shared by the engines, which only read and write. */
 
-/** Internal events that contain the events of the run they report on. */
-export const REPEATING_EVENT_NAMES = ["inngest/function.failed", "inngest/function.cancelled", "inngest/function.finished"] as const;
+import type { RunNo } from "@inlet/protocol";
+import type { ErasureOutcome } from "../contract/index.ts";
 
-/** A run waits for what becomes of it, so the start is decided before the event is erased. */
-export const INVOCATION_EVENT_NAME = "inngest/function.invoked";
+/** Internal events that are written at the end of a run, and contain its events or what its code made of them. */
+export const REPEATING_EVENT_NAMES = [
+  "inngest/function.failed",
+  "inngest/function.cancelled",
+  "inngest/function.finished",
+  "inngest/deferred.schedule",
+] as const;
 
 export const ERASED_DATA = "{}";
 export const ERASED_ERROR = JSON.stringify({ name: "Erased", message: "Erased on request." });
+/** What a run that invoked an erased one has left of its result. */
+export const ERASED_RESULT = '{"data":null}';
+export const ERASED_FAILURE = `{"error":${ERASED_ERROR}}`;
 
 export interface ErasedRun {
   run_no: number;
   ended_at: number | null;
-  /** One of its calls is in progress. */
+  /** One of its calls is in progress, or its result has not reached the run that invoked it. */
   is_calling: boolean | number;
 }
 
 export interface ErasureReads {
+  /** Runs that these events started, or whose waits they ended. */
   runsOf(sequences: readonly number[]): Promise<ErasedRun[]> | ErasedRun[];
   /** Internal events about these runs, and events with which these runs invoked others. */
   eventsAfter(runNos: readonly number[]): Promise<number[]> | number[];
@@ -54,4 +63,19 @@ function* erasureWalk(given: readonly number[]): Generator<Asked, ErasureScope, 
     for (const sequence of fresh) sequences.add(sequence);
   }
   return { sequences: [...sequences], runs: [...runs.values()] };
+}
+
+/** `deciding`: how many starts are still to be decided. */
+export function erasureOutcome(runs: readonly ErasedRun[], deciding: number): ErasureOutcome {
+  const numbers = (wanted: (run: ErasedRun) => boolean) => runs.filter(wanted).map(({ run_no }) => run_no as RunNo);
+  return {
+    unfinished: numbers(({ ended_at }) => ended_at === null),
+    calling: numbers(({ ended_at, is_calling }) => ended_at !== null && Boolean(is_calling)),
+    deciding,
+  };
+}
+
+/** Nothing is left to wait for. */
+export function mayErase({ unfinished, calling, deciding }: ErasureOutcome): boolean {
+  return unfinished.length + calling.length + deciding === 0;
 }

@@ -52,6 +52,7 @@ import { runStore } from "./runs/runs.ts";
 import { signalStore } from "./runs/signals.ts";
 import { createWriteDecisions } from "./runs/write-decisions.ts";
 import { analyzeYoungTables } from "./schema/analyze-young-tables.ts";
+import { openKeyHash } from "./schema/key-hash.ts";
 import { migrate, SCHEMA_FOLDER, schemaKnown } from "./schema/migrate.ts";
 import { openSecretBox } from "./schema/reseal.ts";
 import { retentionStore } from "./schema/retention.ts";
@@ -93,11 +94,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const signals = new Signals(database, node);
   const beat = new NodeBeat(database, { node, version, schemaKnown: schemaKnown(schemaFolder) });
   let box: SecretBox;
+  let keyHash: Store["storeKeyHash"];
   try {
     await migrate(database, schemaFolder);
     await database.readClock();
     await beat.start();
     box = await openSecretBox(database, options.encryptionKeys ?? []);
+    keyHash = await openKeyHash(database, box);
     await signals.start();
   } catch (error) {
     await beat.stop();
@@ -174,6 +177,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     storeNode: node,
     storeIsShared: true,
     storeNow: () => database.now(),
+    storeKeyHash: keyHash,
     storeWatch: (listener) => signals.topics.add(listener),
     async storeProbe() {
       beat.refuseTooOld();

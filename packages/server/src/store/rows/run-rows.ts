@@ -65,6 +65,7 @@ export interface StepRow {
   attempts: number;
   until: number | null;
   detail: string | null;
+  event_id: string | null;
 }
 
 export interface AttemptRow {
@@ -141,6 +142,7 @@ export function toStepRecord(row: StepRow): StepRecord {
     attempts: row.attempts,
     until: row.until,
     detail: row.detail,
+    eventId: row.event_id as EventId | null,
   };
 }
 

@@ -7,6 +7,7 @@ import type { SecretBox } from "./secret-box.ts";
 export const SEALED_COLUMNS = [
   { table: "keys", id: "key_id", column: "secret" },
   { table: "webhooks", id: "webhook_id", column: "secrets" },
+  { table: "store_secrets", id: "name", column: "secret" },
 ] as const;
 
 export interface SealedRow {

@@ -47,6 +47,7 @@ import { runStore } from "./runs/runs.ts";
 import { signalStore } from "./runs/signals.ts";
 import { StartRuns } from "./runs/start-runs.ts";
 import { Waits } from "./runs/waits.ts";
+import { openKeyHash } from "./schema/key-hash.ts";
 import { migrate, schemaKnown } from "./schema/migrate.ts";
 import { openSecretBox } from "./schema/reseal.ts";
 import { retentionStore } from "./schema/retention.ts";
@@ -82,7 +83,7 @@ export function openSqliteStore({
   makePrivateFolder(folder);
   const lock = lockFolder(folder);
   const path = join(folder, DATABASE_FILE);
-  let opened: { db: DatabaseSync; box: SecretBox };
+  let opened: OpenedDatabase;
   try {
     refuseMoved(folder);
     opened = openWithSecrets(path, folder, encryptionKeys);
@@ -90,7 +91,7 @@ export function openSqliteStore({
     lock.release();
     throw refuseBadFile(path, error);
   }
-  const { db, box } = opened;
+  const { db, box, keyHash } = opened;
   const reader = new Reader(path, whereModule);
   const checkpointer = new Checkpointer(db, () => reader.read("checkpoint", undefined));
   const watchers = new Set<() => void>();
@@ -174,6 +175,7 @@ export function openSqliteStore({
     storeNode: NODE,
     storeIsShared: false,
     storeNow: Date.now,
+    storeKeyHash: keyHash,
     storeWatch: () => () => {},
     storeProbe: () => writer.submit(() => void probe.run()),
     storeBytes: async () => fileBytes(path),
@@ -213,10 +215,17 @@ function report(version: string, startedAt: number): StoreReport {
   return { engine: "sqlite", schema: schemaKnown(), schemaKnown: schemaKnown(), answerMs: 0, nodes: [node] };
 }
 
-function openWithSecrets(path: string, folder: string, encryptionKeys: readonly string[]): { db: DatabaseSync; box: SecretBox } {
+interface OpenedDatabase {
+  db: DatabaseSync;
+  box: SecretBox;
+  keyHash(key: string): string;
+}
+
+function openWithSecrets(path: string, folder: string, encryptionKeys: readonly string[]): OpenedDatabase {
   const db = openChecked(path);
   try {
-    return { db, box: openSecretBox(db, folder, encryptionKeys) };
+    const box = openSecretBox(db, folder, encryptionKeys);
+    return { db, box, keyHash: openKeyHash(db, box) };
   } catch (error) {
     db.close();
     throw error;

@@ -1,38 +1,53 @@
 /**
  * Erasure in PostgreSQL. At the commit, the rows no longer contain the content; vacuuming removes their dead versions, and the bytes are
- * overwritten when pages are reused. Backups of the server and its archived WAL are the operator's responsibility.
+ * overwritten when pages are reused. Statistics, which repeat values of columns, are collected again. Backups of the server and its
+ * archived WAL are the operator's responsibility.
  */
 
-import type { RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import type { ErasureOutcome, ErasureStore, EventEraseParams } from "../../contract/index.ts";
 import {
   ERASED_DATA,
   ERASED_ERROR,
+  ERASED_FAILURE,
+  ERASED_RESULT,
   type ErasedRun,
   type ErasureScope,
+  erasureOutcome,
   erasureScope,
-  INVOCATION_EVENT_NAME,
+  mayErase,
   REPEATING_EVENT_NAMES,
 } from "../../policy/erasure.ts";
 import type { Database } from "../database.ts";
 
+/** Steps that received these events, or invoked other functions with them. */
+const STEPS_OF = `
+  events AS e JOIN steps AS s ON s.environment_id = $1 AND s.event_id = e.event_id
+  JOIN runs AS r ON r.environment_id = $1 AND r.run_no = s.run_no WHERE e.environment_id = $1 AND e.sequence = ANY($2)`;
+
 const RUNS = `
-  SELECT run_no, ended_at, EXISTS (SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.run_no = runs.run_no) AS is_calling FROM runs
-  WHERE environment_id = $1 AND (event_no = ANY($2) OR run_no IN (SELECT run_no FROM batched_events WHERE environment_id = $1 AND event_no = ANY($2)))`;
+  WITH found AS (
+    SELECT run_no FROM runs WHERE environment_id = $1 AND event_no = ANY($2)
+    UNION SELECT run_no FROM batched_events WHERE environment_id = $1 AND event_no = ANY($2)
+    UNION SELECT run_no FROM queue WHERE environment_id = $1 AND event_no = ANY($2) AND kind = 'timeout'
+    UNION SELECT s.run_no FROM ${STEPS_OF} AND s.kind = 'wait')
+  SELECT run_no, ended_at, EXISTS (SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.run_no = runs.run_no) OR EXISTS (
+      SELECT FROM queue AS q WHERE q.environment_id = $1 AND q.run_no = runs.invoker_run_no AND q.step_id = runs.invoker_step_id AND q.kind = 'timeout')
+    AS is_calling
+  FROM found JOIN runs USING (run_no) WHERE environment_id = $1`;
 
 const EVENTS_AFTER = `
   SELECT e.sequence FROM runs AS r JOIN event_names AS n ON n.name = ANY($3)
   JOIN events AS e ON e.environment_id = $1 AND e.name_id = n.name_id AND e.received_at = r.ended_at
   WHERE r.environment_id = $1 AND r.run_no = ANY($2) AND strpos(e.data, r.run_id) > 0
   UNION
-  SELECT c.event_no FROM steps AS s JOIN runs AS c ON c.environment_id = $1 AND c.run_id = s.detail
+  SELECT e.sequence FROM steps AS s JOIN events AS e ON e.environment_id = $1 AND e.event_id = s.event_id
   WHERE s.environment_id = $1 AND s.run_no = ANY($2) AND s.kind = 'invoke'`;
 
+/** Except for an invocation that an unfinished run waits for: that start is decided first. */
 const CANCEL_STARTS = `
   DELETE FROM queue WHERE environment_id = $1 AND kind = 'start' AND event_no = ANY($2) AND event_no NOT IN (
-    SELECT sequence FROM events JOIN event_names USING (name_id)
-    WHERE environment_id = $1 AND sequence = ANY($2) AND name = '${INVOCATION_EVENT_NAME}')`;
+    SELECT e.sequence FROM ${STEPS_OF} AND s.kind = 'invoke' AND s.ended_at IS NULL AND r.ended_at IS NULL)`;
 const DECIDING = "SELECT count(*)::integer AS deciding FROM queue WHERE environment_id = $1 AND kind = 'start' AND event_no = ANY($2)";
 /** Marks that may name one of the events: the caller knows their form. */
 const GATHERINGS = `
@@ -41,26 +56,39 @@ const GATHERINGS = `
   FOR UPDATE`;
 const OF_MARK = "environment_id = $1 AND function_no = $2 AND kind = $3 AND key = $4";
 
-/** A duplicate is recorded with the id of the first event, possibly by another webhook: in that case every record is examined. */
-const REQUESTS = `
-  UPDATE webhook_requests AS r SET ip = '', headers = '[]', query = '?', body = NULL, body_base64 = NULL, error = NULL, logs = '[]'
-  FROM events AS e JOIN event_sources AS s USING (source_no)
-  WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND r.event_id = e.event_id
-    AND ((s.source_kind = 'webhook' AND r.webhook_id = s.source_id AND r.received_at = e.received_at) OR e.duplicates > 0)`;
+/** Runs that invoked other functions with these events. Read first: what is written is named by number (runs/run-state.ts). */
+const INVOKERS = `SELECT s.run_no, s.event_id FROM ${STEPS_OF} AND s.kind = 'invoke'`;
 
 const ERASE_EVENTS = [
-  REQUESTS,
+  // A duplicate is recorded with the id of the first event, possibly by another webhook.
+  `UPDATE webhook_requests AS r SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, error = NULL, logs = '[]'
+   FROM events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND r.event_id = e.event_id AND r.delivered_to = e.environment_id`,
   `DELETE FROM idempotency_keys AS k USING events AS e WHERE e.environment_id = $1 AND e.sequence = ANY($2) AND strpos(k.body, e.event_id) > 0`,
   `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE environment_id = $1 AND sequence = ANY($2)`,
 ];
 const OF_RUNS = "environment_id = $1 AND run_no = ANY($2)";
+/** $3: the events of the invocations. */
+const ERASE_RESULTS = `
+  UPDATE steps SET value = CASE status WHEN 'failed' THEN '${ERASED_FAILURE}' ELSE '${ERASED_RESULT}' END
+  WHERE ${OF_RUNS} AND event_id = ANY($3) AND kind = 'invoke' AND value IS NOT NULL`;
+/** Also of runs that invoked others: responses of their apps contain the events. */
+const ERASE_ANSWERS = `UPDATE calls SET answer = NULL WHERE ${OF_RUNS}`;
 const ERASE_RUNS = [
   `UPDATE steps SET detail = CASE WHEN kind = 'invoke' THEN detail END, value = CASE WHEN value IS NOT NULL THEN 'null' END WHERE ${OF_RUNS}`,
   `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE ${OF_RUNS}`,
-  `UPDATE calls SET answer = NULL WHERE ${OF_RUNS}`,
-  `UPDATE runs SET output = CASE WHEN output IS NOT NULL THEN 'null' END, error = CASE WHEN error IS NOT NULL THEN '${ERASED_ERROR}' END WHERE ${OF_RUNS}`,
+  `UPDATE runs SET output = CASE WHEN output IS NOT NULL THEN 'null' END, error = CASE WHEN error IS NOT NULL THEN '${ERASED_ERROR}' END, order_key = NULL
+   WHERE ${OF_RUNS}`,
 ];
-const VACUUM = "VACUUM events, runs, steps, failed_attempts, calls, webhook_requests, idempotency_keys";
+const TABLES = ["events", "runs", "steps", "failed_attempts", "calls", "waits", "queue", "webhook_requests", "idempotency_keys"];
+/** The tables themselves or their partitions: each is vacuumed in a statement of its own, which bounds how long one takes. */
+const PARTS = `
+  SELECT oid::regclass::text AS name FROM pg_class
+  WHERE relkind = 'r' AND (oid = ANY($1::regclass[]) OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = ANY($1::regclass[])))`;
+
+interface InvokerRow {
+  run_no: number;
+  event_id: string;
+}
 
 interface MarkRow {
   function_no: number;
@@ -101,20 +129,23 @@ export function erasureStore(database: Database): ErasureStore {
     const { environmentId } = params;
     const left = await cancelStarts(client, params);
     const { sequences, runs } = await scopeOf(client, params);
-    const numbers = (wanted: (run: ErasedRun) => boolean) => runs.filter(wanted).map(({ run_no }) => run_no as RunNo);
-    const unfinished = numbers(({ ended_at }) => ended_at === null);
-    const calling = numbers(({ ended_at, is_calling }) => ended_at !== null && Boolean(is_calling));
-    const outcome = { unfinished, calling, deciding: left };
-    if (unfinished.length + calling.length + left > 0) return outcome;
+    const outcome = erasureOutcome(runs, left);
+    if (!mayErase(outcome)) return outcome;
+    const invoking = (await client.query<InvokerRow>(INVOKERS, [environmentId, sequences])).rows;
+    const invokers = invoking.map(({ run_no }) => run_no);
+    const runNos = runs.map(({ run_no }) => run_no);
     for (const statement of ERASE_EVENTS) await client.query(statement, [environmentId, sequences]);
-    for (const statement of ERASE_RUNS) await client.query(statement, [environmentId, runs.map(({ run_no }) => run_no)]);
+    await client.query(ERASE_RESULTS, [environmentId, invokers, invoking.map(({ event_id }) => event_id)]);
+    await client.query(ERASE_ANSWERS, [environmentId, [...invokers, ...runNos]]);
+    for (const statement of ERASE_RUNS) await client.query(statement, [environmentId, runNos]);
     return outcome;
   }
 
   return {
     eventErase: (params) => database.transaction((client) => erase(client, params)),
     async erasureSettle() {
-      await database.query(VACUUM);
+      for (const { name } of await database.query<{ name: string }>(PARTS, [TABLES])) await database.query(`VACUUM ${name}`);
+      for (const name of TABLES) await database.query(`ANALYZE ${name}`);
     },
   };
 }

@@ -39,28 +39,27 @@ const LEAVE = `
 const RELEASE = `
   UPDATE ordered_runs SET state = 'leaving', held_at = NULL WHERE environment_id = $1 AND run_no = $2 AND state = 'held' RETURNING run_no`;
 const HOLDS = `
-  SELECT position, function_no, key, held_at,
-    (SELECT run_id FROM runs WHERE runs.environment_id = $1 AND runs.run_no = held.run_no) AS run_id,
+  SELECT position, held.function_no, order_key, held_at, run_id,
     (SELECT count(*)::integer FROM ordered_runs AS other WHERE other.environment_id = $1 AND other.function_no = held.function_no
        AND other.key = held.key AND other.state = 'waiting') AS waiting
-  FROM ordered_runs AS held
-  WHERE state = 'held' AND environment_id = $1 AND position > $2 AND ($3::integer[] IS NULL OR function_no = ANY ($3))
+  FROM ordered_runs AS held LEFT JOIN runs USING (environment_id, run_no)
+  WHERE state = 'held' AND environment_id = $1 AND position > $2 AND ($3::integer[] IS NULL OR held.function_no = ANY ($3))
   ORDER BY position LIMIT $4`;
 
 interface HoldRow {
   position: number;
   function_no: FunctionNo;
-  key: string;
+  order_key: string | null;
   run_id: RunId | null;
   held_at: number;
   waiting: number;
 }
 
 export function joinOrder(writes: GroupWrites): void {
-  const joined = writes.runsAdded.flatMap(({ runNo, run: { functionNo, orderKey, inPlaceOf } }, place) =>
-    orderKey === undefined
+  const joined = writes.runsAdded.flatMap(({ runNo, run: { functionNo, order, inPlaceOf } }, place) =>
+    order === undefined
       ? []
-      : [{ place, function_no: functionNo, key: toStoreText(orderKey), run_no: runNo, in_place_of: inPlaceOf ?? null }],
+      : [{ place, function_no: functionNo, key: toStoreText(order.key), run_no: runNo, in_place_of: inPlaceOf ?? null }],
   );
   if (joined.length > 0) writes.send(JOIN, JSON.stringify(joined), writes.environmentId);
 }
@@ -147,6 +146,6 @@ export function orderStore({ database, notify }: { database: Database; notify(ne
   };
 }
 
-function toHold({ function_no, key, run_id, held_at, waiting }: HoldRow): OrderHold {
-  return { functionNo: function_no, key: fromStoreText(key), runId: run_id, heldAt: held_at, waiting };
+function toHold({ function_no, order_key, run_id, held_at, waiting }: HoldRow): OrderHold {
+  return { functionNo: function_no, key: order_key && fromStoreText(order_key), runId: run_id, heldAt: held_at, waiting };
 }

@@ -81,11 +81,11 @@ const WRITE_STEPS = `
   ${insertInto("steps", {
     ...{ environment_id: "integer", run_no: "bigint", step_id: "text", kind: "text", name: "text", status: "text", position: "integer" },
     ...{ done_position: "integer", started_at: "bigint", ended_at: "bigint", attempts: "integer", until: "bigint", detail: "text" },
-    value: "text",
+    ...{ event_id: "text", value: "text" },
   })}
   ON CONFLICT (environment_id, run_no, step_id) DO UPDATE SET kind = excluded.kind, status = excluded.status,
     done_position = excluded.done_position, ended_at = excluded.ended_at, attempts = excluded.attempts, until = excluded.until,
-    detail = excluded.detail, value = excluded.value`;
+    detail = excluded.detail, event_id = coalesce(excluded.event_id, steps.event_id), value = excluded.value`;
 const ADD_ATTEMPTS = insertInto("failed_attempts", {
   ...{ environment_id: "integer", run_no: "bigint", step_id: "text", attempt: "integer", started_at: "bigint", ended_at: "bigint" },
   ...{ http_status: "integer", error: "text" },
@@ -131,10 +131,12 @@ function runColumns(runNo: RunNo, run: RunWrites["run"]) {
 }
 
 function stepColumns({ runNo, step }: GroupWrites["steps"][number]) {
-  const { id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail, value = null } = step;
+  const { id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail } = step;
+  const { eventId = null, value = null } = step;
   return {
     ...{ run_no: runNo, step_id: toStoreText(id), kind, name: toStoreText(name), status, position, done_position: donePosition },
-    ...{ started_at: startedAt, ended_at: endedAt, attempts, until, detail: detail === null ? null : toStoreText(detail), value },
+    ...{ started_at: startedAt, ended_at: endedAt, attempts, until, detail: detail === null ? null : toStoreText(detail) },
+    ...{ event_id: eventId, value },
   };
 }
 

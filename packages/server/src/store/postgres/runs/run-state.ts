@@ -15,7 +15,7 @@ const LOCK_RUNS = "SELECT 1 FROM runs WHERE environment_id = $1 AND run_no = ANY
 export const SELECT_RUNS = `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)`;
 const RUNS = `${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`;
 const STEPS = `
-  SELECT run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail
+  SELECT run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, event_id
   FROM steps WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no, position`;
 /**
  * A discovery cannot be claimed while results that it must include are being written: it would be sent without them, and not be

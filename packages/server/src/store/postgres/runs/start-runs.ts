@@ -67,12 +67,12 @@ export function insertRuns(writes: GroupWrites, laneNos: ReadonlyMap<string, num
 
 function runColumns({ environmentId }: GroupWrites, added: RunInsert, laneNos: ReadonlyMap<string, number>) {
   const { runNo, run, eventSequence, status, createdAt } = added;
-  const { id, functionNo, lane, eventSequences, cron, originalRunId, jobId, invoker, orderKey } = run;
+  const { id, functionNo, lane, eventSequences, cron, originalRunId, jobId, invoker, order } = run;
   return {
     ...{ run_no: runNo, environment_id: environmentId, run_id: id, function_no: functionNo, event_no: eventSequence, status },
     ...{ event_nos: eventSequences ? JSON.stringify(eventSequences) : null, lane_no: laneNos.get(lane), created_at: createdAt },
     ...{ cron: cron === undefined ? null : toStoreText(cron), original_run_id: originalRunId ?? null, job_id: jobId ?? null },
     ...{ invoker_run_no: invoker?.runNo ?? null, invoker_step_id: invoker ? toStoreText(invoker.stepId) : null },
-    order_key: orderKey === undefined ? null : toStoreText(orderKey),
+    order_key: order ? toStoreText(order.text) : null,
   };
 }

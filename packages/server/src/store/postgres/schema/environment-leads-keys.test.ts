@@ -31,6 +31,7 @@ const REFERENCE_TABLES: Record<string, string> = {
   nodes: "nodes work for every environment",
   schema_version: "one row",
   encryption_key: "one row",
+  store_secrets: "of the store itself",
   probe: "one row",
   store_copy: "one row, while an embedded store is copied",
   store_copy_tables: "while an embedded store is copied",
@@ -40,6 +41,7 @@ const REFERENCE_TABLES: Record<string, string> = {
 const WALKED_ACROSS_ENVIRONMENTS: Record<string, string> = {
   events_by_sequence: "in the order they were stored: types are counted, old ones removed; who looks for one names its environment too",
   webhook_requests_by_sequence: "in the order they were stored: old ones are removed",
+  webhook_requests_by_event: "a webhook of all branches records in its own environment: the one of the event does not lead there",
   dedup_keys_by_age: "old ones are removed",
   marks_by_age: "old ones are removed",
   event_type_hours_by_age: "old ones are removed",

@@ -5,14 +5,16 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import type { RunNo } from "@inlet/protocol";
 import { type ErasureOutcome, type ErasureStore, type EventEraseParams, StoreUnavailable } from "../../contract/index.ts";
 import {
   ERASED_DATA,
   ERASED_ERROR,
+  ERASED_FAILURE,
+  ERASED_RESULT,
   type ErasedRun,
+  erasureOutcome,
   erasureScopeNow,
-  INVOCATION_EVENT_NAME,
+  mayErase,
   REPEATING_EVENT_NAMES,
 } from "../../policy/erasure.ts";
 import type { GroupCommit } from "../group-commit.ts";
@@ -22,49 +24,70 @@ const SETTLE_PAUSE_MS = 100;
 const AMONG = "IN (SELECT value FROM json_each(?1))";
 const NAMES = REPEATING_EVENT_NAMES.map((name) => `'${name}'`).join(", ");
 
+/** Steps that received these events, or invoked other functions with them. An id is unique in its environment only. */
+const STEPS_OF = `
+  events AS e CROSS JOIN steps AS s ON s.event_id = e.event_id
+  CROSS JOIN runs AS r ON r.run_no = s.run_no AND r.environment_id = e.environment_id WHERE e.sequence ${AMONG}`;
+
 const RUNS = `
-  SELECT run_no, ended_at, EXISTS (SELECT 1 FROM queue WHERE queue.run_no = runs.run_no) AS is_calling FROM runs
-  WHERE event_no ${AMONG} OR run_no IN (SELECT run_no FROM batched_events WHERE event_no ${AMONG})`;
+  WITH found AS (
+    SELECT run_no FROM runs WHERE event_no ${AMONG}
+    UNION SELECT run_no FROM batched_events WHERE event_no ${AMONG}
+    UNION SELECT run_no FROM queue WHERE event_no ${AMONG} AND kind = 'timeout'
+    UNION SELECT s.run_no FROM ${STEPS_OF} AND s.kind = 'wait')
+  SELECT run_no, ended_at, EXISTS (SELECT 1 FROM queue AS q WHERE q.run_no = runs.run_no) OR EXISTS (
+      SELECT 1 FROM queue AS q WHERE q.run_no = runs.invoker_run_no AND q.step_id = runs.invoker_step_id AND q.kind = 'timeout')
+    AS is_calling
+  FROM found CROSS JOIN runs USING (run_no)`;
 
 const EVENTS_AFTER = `
   SELECT e.sequence FROM runs AS r CROSS JOIN event_names AS n ON n.name IN (${NAMES})
   CROSS JOIN events AS e ON e.environment_id = r.environment_id AND e.name_id = n.name_id AND e.received_at = r.ended_at
   WHERE r.run_no ${AMONG} AND instr(e.data, r.run_id) > 0
   UNION
-  SELECT c.event_no FROM steps AS s CROSS JOIN runs AS r USING (run_no) CROSS JOIN runs AS c ON c.environment_id = r.environment_id AND c.run_id = s.detail
+  SELECT e.sequence FROM steps AS s CROSS JOIN runs AS r USING (run_no)
+  CROSS JOIN events AS e ON e.environment_id = r.environment_id AND e.event_id = s.event_id
   WHERE s.run_no ${AMONG} AND s.kind = 'invoke'`;
 
+/** Except for an invocation that an unfinished run waits for: that start is decided first. */
 const CANCEL_STARTS = `
   DELETE FROM queue WHERE kind = 'start' AND event_no ${AMONG} AND event_no NOT IN (
-    SELECT sequence FROM events JOIN event_names USING (name_id) WHERE sequence ${AMONG} AND name = '${INVOCATION_EVENT_NAME}')`;
+    SELECT e.sequence FROM ${STEPS_OF} AND s.kind = 'invoke' AND s.ended_at IS NULL AND r.ended_at IS NULL)`;
 const DECIDING = `SELECT count(*) AS deciding FROM queue WHERE kind = 'start' AND event_no ${AMONG}`;
 /** Marks that may name one of the events: the caller knows their form. */
 const GATHERINGS = `
   SELECT function_no, kind, key, value FROM marks
   WHERE kind IN ('debounce', 'batch') AND EXISTS (SELECT 1 FROM json_each(?1) AS s WHERE instr(marks.value, s.value) > 0)`;
 
-/** A duplicate is recorded with the id of the first event, possibly by another webhook: in that case every record is examined. */
-const REQUESTS = `
-  UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', body = NULL, body_base64 = NULL, error = NULL, logs = '[]'
-  WHERE sequence IN (
-    SELECT r.sequence FROM events AS e CROSS JOIN event_sources AS s USING (source_no) CROSS JOIN environments AS h
-    CROSS JOIN webhook_requests AS r
-      ON r.environment_id = h.environment_id AND r.webhook_id = s.source_id AND r.received_at = e.received_at AND r.event_id = e.event_id
-    WHERE e.sequence ${AMONG} AND s.source_kind = 'webhook')
-  OR (EXISTS (SELECT 1 FROM events WHERE sequence ${AMONG} AND duplicates > 0)
-    AND event_id IN (SELECT event_id FROM events WHERE sequence ${AMONG} AND duplicates > 0))`;
+/** Runs that invoked other functions with these events. */
+const INVOKERS = `SELECT s.run_no, s.event_id FROM ${STEPS_OF} AND s.kind = 'invoke'`;
 
 const ERASE_EVENTS = [
-  REQUESTS,
+  // A duplicate is recorded with the id of the first event, possibly by another webhook.
+  `UPDATE webhook_requests SET ip = '', headers = '[]', query = '?', content_type = NULL, body = NULL, body_base64 = NULL, error = NULL, logs = '[]'
+   WHERE sequence IN (
+     SELECT r.sequence FROM events AS e CROSS JOIN webhook_requests AS r ON r.event_id = e.event_id AND r.delivered_to = e.environment_id
+     WHERE e.sequence ${AMONG})`,
   `DELETE FROM idempotency_keys WHERE EXISTS (SELECT 1 FROM events WHERE sequence ${AMONG} AND instr(idempotency_keys.body, event_id) > 0)`,
   `UPDATE events SET data = '${ERASED_DATA}', extras = NULL, schema_errors = NULL WHERE sequence ${AMONG}`,
 ];
+/** ?2: the events of the invocations. */
+const ERASE_RESULTS = `
+  UPDATE steps SET value = iif(status = 'failed', '${ERASED_FAILURE}', '${ERASED_RESULT}')
+  WHERE run_no ${AMONG} AND event_id IN (SELECT value FROM json_each(?2)) AND kind = 'invoke' AND value IS NOT NULL`;
+/** Also of runs that invoked others: responses of their apps contain the events. */
+const ERASE_ANSWERS = `UPDATE calls SET answer = NULL WHERE run_no ${AMONG}`;
 const ERASE_RUNS = [
   `UPDATE steps SET detail = iif(kind = 'invoke', detail, NULL), value = iif(value IS NULL, NULL, 'null') WHERE run_no ${AMONG}`,
   `UPDATE failed_attempts SET error = '${ERASED_ERROR}' WHERE run_no ${AMONG}`,
-  `UPDATE calls SET answer = NULL WHERE run_no ${AMONG}`,
-  `UPDATE runs SET output = iif(output IS NULL, NULL, 'null'), error = iif(error IS NULL, NULL, '${ERASED_ERROR}') WHERE run_no ${AMONG}`,
+  `UPDATE runs SET output = iif(output IS NULL, NULL, 'null'), error = iif(error IS NULL, NULL, '${ERASED_ERROR}'), order_key = NULL
+   WHERE run_no ${AMONG}`,
 ];
+
+interface InvokerRow {
+  run_no: number;
+  event_id: string;
+}
 
 interface MarkRow {
   function_no: number;
@@ -81,7 +104,10 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
   const gatherings = db.prepare(GATHERINGS);
   const dropMark = db.prepare("DELETE FROM marks WHERE function_no = ? AND kind = ? AND key = ?");
   const writeMark = db.prepare("UPDATE marks SET value = ? WHERE function_no = ? AND kind = ? AND key = ?");
+  const invokersOf = db.prepare(INVOKERS);
   const eraseEvents = ERASE_EVENTS.map((text) => db.prepare(text));
+  const eraseResults = db.prepare(ERASE_RESULTS);
+  const eraseAnswers = db.prepare(ERASE_ANSWERS);
   const eraseRuns = ERASE_RUNS.map((text) => db.prepare(text));
   const reads = {
     runsOf: (sequences: readonly number[]) => runsOf.all(JSON.stringify(sequences)) as unknown as ErasedRun[],
@@ -103,13 +129,15 @@ export function erasureStore(db: DatabaseSync, writer: GroupCommit): ErasureStor
   function erase({ sequences: given, gatheringWithout }: EventEraseParams): ErasureOutcome {
     const left = cancelStarts(erasureScopeNow(reads, given).sequences, gatheringWithout);
     const { sequences, runs } = erasureScopeNow(reads, given);
-    const numbers = (wanted: (run: ErasedRun) => boolean) => runs.filter(wanted).map(({ run_no }) => run_no as RunNo);
-    const unfinished = numbers(({ ended_at }) => ended_at === null);
-    const calling = numbers(({ ended_at, is_calling }) => ended_at !== null && Boolean(is_calling));
-    const outcome = { unfinished, calling, deciding: left };
-    if (unfinished.length + calling.length + left > 0) return outcome;
+    const outcome = erasureOutcome(runs, left);
+    if (!mayErase(outcome)) return outcome;
+    const invoking = invokersOf.all(JSON.stringify(sequences)) as unknown as InvokerRow[];
+    const invokers = invoking.map(({ run_no }) => run_no);
+    const runNos = runs.map(({ run_no }) => run_no);
     for (const statement of eraseEvents) statement.run(JSON.stringify(sequences));
-    for (const statement of eraseRuns) statement.run(JSON.stringify(runs.map(({ run_no }) => run_no)));
+    eraseResults.run(JSON.stringify(invokers), JSON.stringify(invoking.map(({ event_id }) => event_id)));
+    eraseAnswers.run(JSON.stringify([...invokers, ...runNos]));
+    for (const statement of eraseRuns) statement.run(JSON.stringify(runNos));
     return outcome;
   }
 

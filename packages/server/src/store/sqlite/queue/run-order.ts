@@ -9,7 +9,7 @@ import type { Limits } from "./limits.ts";
 interface HoldRow {
   position: number;
   function_no: FunctionNo;
-  key: string;
+  order_key: string | null;
   run_id: RunId | null;
   held_at: number;
   waiting: number;
@@ -41,19 +41,20 @@ export class RunOrder {
         AND NOT EXISTS (SELECT 1 FROM queue WHERE run_no = ?1 AND kind = 'call') RETURNING function_no, key`);
     this.#release = db.prepare("UPDATE ordered_runs SET state = 'leaving', held_at = NULL WHERE run_no = ? AND state = 'held'");
     this.#holds = db.prepare(`
-      SELECT position, function_no, key, held_at, (SELECT run_id FROM runs WHERE runs.run_no = held.run_no) AS run_id,
+      SELECT position, held.function_no, order_key, held_at, run_id,
         (SELECT count(*) FROM ordered_runs AS other
          WHERE other.function_no = held.function_no AND other.key = held.key AND other.state = 'waiting') AS waiting
-      FROM ordered_runs AS held INDEXED BY ordered_runs_held
-      WHERE state = 'held' AND environment_id = ?1 AND position > ?2 AND (?3 IS NULL OR function_no IN (SELECT value FROM json_each(?3)))
+      FROM ordered_runs AS held INDEXED BY ordered_runs_held LEFT JOIN runs USING (run_no)
+      WHERE state = 'held' AND held.environment_id = ?1 AND position > ?2
+        AND (?3 IS NULL OR held.function_no IN (SELECT value FROM json_each(?3)))
       ORDER BY position LIMIT ?4`);
   }
 
   /** At the end, or in the position of the run that it replaces. */
-  join(environmentId: EnvironmentId, runNo: RunNo, { functionNo, orderKey, inPlaceOf }: NewRun): void {
-    if (orderKey === undefined) return;
+  join(environmentId: EnvironmentId, runNo: RunNo, { functionNo, order, inPlaceOf }: NewRun): void {
+    if (!order) return;
     if (inPlaceOf !== undefined && this.#replace.run(runNo, inPlaceOf).changes > 0) return;
-    this.#join.run(environmentId, functionNo, orderKey, runNo);
+    this.#join.run(environmentId, functionNo, order.key, runNo);
   }
 
   /** The next run in order; null if none waits, or another has to leave first. */
@@ -91,8 +92,8 @@ export class RunOrder {
     const functions = functionNos ? JSON.stringify(functionNos) : null;
     const rows = this.#holds.all(environmentId, after, functions, limit + 1) as unknown as HoldRow[];
     const page = rows.slice(0, limit);
-    const holds = page.map(({ function_no, key, run_id, held_at, waiting }) => ({
-      ...{ functionNo: function_no, key, runId: run_id, heldAt: held_at, waiting },
+    const holds = page.map(({ function_no, order_key, run_id, held_at, waiting }) => ({
+      ...{ functionNo: function_no, key: order_key, runId: run_id, heldAt: held_at, waiting },
     }));
     return { holds, next: rows.length > limit ? (page.at(-1)?.position ?? null) : null };
   }

@@ -44,9 +44,11 @@ export class AdvanceRun {
       UPDATE runs SET status = ?, started_at = ?, ended_at = ?, request_version = ?, is_parallel = ?, state_bytes = ?, output = ?, error = ?
       WHERE run_no = ?`);
     this.#writeStep = db.prepare(`
-      INSERT INTO steps (run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, value)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-      ON CONFLICT DO UPDATE SET kind = ?3, status = ?5, done_position = ?7, ended_at = ?9, attempts = ?10, until = ?11, detail = ?12, value = ?13`);
+      INSERT INTO steps (
+        run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, event_id, value)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+      ON CONFLICT DO UPDATE SET kind = ?3, status = ?5, done_position = ?7, ended_at = ?9, attempts = ?10, until = ?11, detail = ?12,
+        event_id = coalesce(?13, event_id), value = ?14`);
     this.#addAttempt = db.prepare(`
       INSERT INTO failed_attempts (run_no, step_id, attempt, started_at, ended_at, http_status, error) VALUES (?, ?, ?, ?, ?, ?, ?)`);
     this.#addCall = db.prepare(`
@@ -116,8 +118,9 @@ export class AdvanceRun {
   }
 
   #writeStepRow(runNo: RunNo, step: StepRowWrite): void {
-    const { id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail, value = null } = step;
-    this.#writeStep.run(runNo, id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail, value);
+    const { id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail } = step;
+    const { eventId = null, value = null } = step;
+    this.#writeStep.run(runNo, id, kind, name, status, position, donePosition, startedAt, endedAt, attempts, until, detail, eventId, value);
   }
 
   #noteAttempt(runNo: RunNo, { stepId, attempt, startedAt, endedAt, httpStatus, error }: FailedAttempt): void {

@@ -40,7 +40,7 @@ export class RunStates {
     this.#run = db.prepare(`${select} WHERE run_no = ?`);
     this.#runById = db.prepare(`${select} WHERE environment_id = ? AND run_id = ?`);
     this.#steps = db.prepare(`
-      SELECT step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail
+      SELECT step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, event_id
       FROM steps WHERE run_no = ? ORDER BY position`);
     this.#values = db.prepare("SELECT step_id, value FROM steps WHERE run_no = ? AND done_position IS NOT NULL ORDER BY done_position");
     this.#entries = db.prepare("SELECT entry_no, kind, step_id, attempt, claims, lease_id, again FROM queue WHERE run_no = ?");

@@ -44,18 +44,19 @@ export class StartRuns {
         order_key
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#insertStep = db.prepare(`
-      INSERT INTO steps (run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, value)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`);
+      INSERT INTO steps (
+        run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, event_id, value)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`);
     this.#insertBatched = db.prepare("INSERT INTO batched_events (event_no, run_no) VALUES (?, ?)");
   }
 
   start(allocation: LeaseAllocation, environmentId: EnvironmentId, eventSequence: number, run: NewRun): RunNo {
-    const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, jobId, invoker, orderKey = null } = run;
+    const { id, functionNo, lane, dueAt, rank, eventSequences, cron, originalRunId, jobId, invoker, order } = run;
     const status = dueAt <= allocation.now && allocation.hasRoom(lane) ? "running" : "queued";
     const { lastInsertRowid } = this.#insert.run(
       ...[environmentId, id, functionNo, eventSequence, eventSequences ? JSON.stringify(eventSequences) : null, status],
       ...[this.#lanes.no(lane), allocation.now, cron ?? null, originalRunId ?? null, jobId ?? null],
-      ...[invoker?.runNo ?? null, invoker?.stepId ?? null, orderKey],
+      ...[invoker?.runNo ?? null, invoker?.stepId ?? null, order?.text ?? null],
     );
     const runNo = lastInsertRowid as RunNo;
     this.#order.join(environmentId, runNo, run);
@@ -71,10 +72,10 @@ export class StartRuns {
 
   #keepStep(
     runNo: RunNo,
-    { id, kind, name, status, startedAt, endedAt, attempts, until, detail, value }: KeptStep,
+    { id, kind, name, status, startedAt, endedAt, attempts, until, detail, eventId = null, value }: KeptStep,
     position: number,
   ): void {
-    this.#insertStep.run(runNo, id, kind, name, status, position, startedAt, endedAt, attempts, until, detail, value);
+    this.#insertStep.run(runNo, id, kind, name, status, position, startedAt, endedAt, attempts, until, detail, eventId, value);
   }
 
   /** For an event that was stored earlier: from now on it counts as matched. */

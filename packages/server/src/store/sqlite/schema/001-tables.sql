@@ -36,6 +36,12 @@ CREATE TABLE keys (
   CHECK ((kind = 'api') = (role IS NOT NULL))
 ) STRICT;
 
+-- Secrets of the store itself, encrypted. `key-hash`: keys that are computed from events are stored as hashes under it.
+CREATE TABLE store_secrets (
+  name   TEXT PRIMARY KEY,
+  secret TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Names and sources repeat in nearly every event. As numbers they keep the rows, and above all the index keys, small.
 CREATE TABLE event_names (
   name_id INTEGER PRIMARY KEY,
@@ -158,6 +164,7 @@ CREATE TABLE webhook_requests (
 
 CREATE INDEX webhook_requests_by_time ON webhook_requests (environment_id, webhook_id, received_at);
 CREATE UNIQUE INDEX webhook_requests_by_id ON webhook_requests (environment_id, webhook_id, request_id);
+CREATE INDEX webhook_requests_by_event ON webhook_requests (event_id) WHERE event_id IS NOT NULL;
 
 CREATE TABLE apps (
   app_no         INTEGER PRIMARY KEY,
@@ -192,7 +199,8 @@ CREATE TABLE functions (
   UNIQUE (environment_id, function_id)
 ) STRICT;
 
--- `event_no` is the sequence number of the event that started the run, `event_nos` a JSON array if there are several.
+-- `event_no` is the sequence number of the event that started the run, `event_nos` a JSON array if there are several. `order_key` is the
+-- text that is shown; `ordered_runs` has its hash.
 CREATE TABLE runs (
   run_no          INTEGER PRIMARY KEY,
   environment_id  INTEGER NOT NULL,
@@ -233,7 +241,8 @@ CREATE TABLE batched_events (
   PRIMARY KEY (event_no, run_no)
 ) STRICT, WITHOUT ROWID;
 
--- `value` is what the SDK receives for a completed step; `done_position` is its position in the order in which steps ended.
+-- `value` is what the SDK receives for a completed step; `done_position` is its position in the order in which steps ended. `event_id` is
+-- the event that ended a wait, or with which another function was invoked.
 CREATE TABLE steps (
   run_no        INTEGER NOT NULL,
   step_id       TEXT NOT NULL,
@@ -247,9 +256,12 @@ CREATE TABLE steps (
   attempts      INTEGER NOT NULL,
   until         INTEGER,
   detail        TEXT,
+  event_id      TEXT,
   value         TEXT,
   PRIMARY KEY (run_no, step_id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX steps_by_event ON steps (event_id) WHERE event_id IS NOT NULL;
 
 -- Failed calls. Others are visible by their results.
 CREATE TABLE failed_attempts (
@@ -264,6 +276,7 @@ CREATE TABLE failed_attempts (
 
 CREATE INDEX failed_attempts_by_run ON failed_attempts (run_no, ended_at);
 
+-- Keys computed from events are hashes here, and in queue subjects, marks, limit ids and orders (contract/store.ts).
 CREATE TABLE lanes (
   lane_no INTEGER PRIMARY KEY,
   key     TEXT NOT NULL UNIQUE
