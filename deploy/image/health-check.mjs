@@ -2,7 +2,8 @@
 
 const { SERVICE_PORT = "8288", SERVICE_HOST = "127.0.0.1" } = process.env;
 // 0.0.0.0 and :: are every address, this one among them.
-const host = ["0.0.0.0", "::"].includes(SERVICE_HOST) ? "127.0.0.1" : SERVICE_HOST;
+const address = ["0.0.0.0", "::"].includes(SERVICE_HOST) ? "127.0.0.1" : SERVICE_HOST;
+const host = address.includes(":") ? `[${address}]` : address;
 
 try {
   const { status } = await fetch(`http://${host}:${SERVICE_PORT}/ready`, { signal: AbortSignal.timeout(4_000) });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { parse, parseAllDocuments } from "yaml";
@@ -133,6 +133,28 @@ test("the chart: its values are used, what it uses is a value, and it runs the i
   assert.ok(text.includes(`runAsUser: ${IMAGE.user.split(":")[0]}`) && text.includes(`mountPath: ${IMAGE.volume}`));
   for (const [, name = ""] of text.matchAll(/- name: (SERVICE_\w+)/g)) assert.ok(VARIABLES.has(name), name);
   for (const path of ["/health", "/ready"]) assert.ok(text.includes(`path: ${path}`), path);
+  assert.ok(
+    text.includes(`- name: http\n              containerPort: ${IMAGE.variables.SERVICE_PORT}\n`),
+    "the port that the image listens on",
+  );
+  for (const [, port] of text.matchAll(/\bhttpGet:\s+path: \S+\s+port: (\S+)/g)) assert.equal(port, "http");
+  const ofPostgres = /if \.Values\.postgres\.enabled \}\}[^{]*?- name: SERVICE_DATABASE_URL\s+valueFrom:\s+secretKeyRef:(?!\s+optional)/;
+  assert.match(text, ofPostgres, "a secret without the URL stops the pod, not a store in a volume that is deleted with it");
+});
+
+test("the guide names the variables, files, values and version that there are, and its keys stay out of git", () => {
+  const guide = read("docs/containers.md");
+  const composed = ["deploy/compose.yaml", "deploy/compose.postgres.yaml"].map(read).join("\n");
+  const variables = new Set([...composed.matchAll(/\$\{(INLET_\w+)/g)].map(([, name = ""]) => name));
+  const explained = [...guide.matchAll(/^\| `(INLET_\w+)`/gm)].map(([, name = ""]) => name);
+  assert.deepEqual(explained.sort(), [...variables].sort());
+  for (const [, file = ""] of guide.matchAll(/\b(deploy\/[\w./-]+[\w])/g))
+    assert.ok(file === "deploy/inlet.env" || existsSync(join(ROOT, file)), file);
+  const values = parse(read(`${CHART}/values.yaml`));
+  for (const [, path = "", name = ""] of guide.matchAll(/--set (?:settings\.(SERVICE_\w+)|([\w.]+))=/g))
+    assert.ok(path ? VARIABLES.has(path) : valueAt(values, name) !== undefined, path || name);
+  for (const [, tag] of guide.matchAll(/registry\.example\.com\/inlet:(\S+)/g)) assert.equal(tag, readManifest("packages/cli").version);
+  assert.match(read(".gitignore"), /^deploy\/inlet\.env$/m);
 });
 
 test("the chart renders, where helm is installed", (t) => {

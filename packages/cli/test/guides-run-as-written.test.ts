@@ -139,6 +139,16 @@ test("the command that makes the keys makes all that the unit needs", async (t) 
   );
   assert.deepEqual(Object.keys(keys).sort(), Object.keys(unitOf(guide).placeholders).sort());
   assert.equal(readConfig("start", unitOf(guide).argv.slice(1), keys).signingKey.length, 1);
+
+  const { folder, read, write } = workingFolder(t);
+  write("deploy/compose.yaml", "");
+  const [forContainers = ""] = readGuide("containers.md").blocks("sh");
+  // The image's entry point is `inlet`.
+  await runScripts(t, [`docker() { [ "$*" = "run --rm inlet \${*:4}" ] && inlet "\${@:4}"; }\n${forContainers}`], folder, {});
+  assert.match(
+    read("deploy/inlet.env"),
+    /^SERVICE_EVENT_KEY=evk_\w+\nSERVICE_API_KEY=ak_\w+\nSERVICE_SIGNING_KEY=signkey-prod-[0-9a-f]+\n$/,
+  );
 });
 
 test("the nginx configuration goes with the unit, and its tables explain lines that are there", () => {
