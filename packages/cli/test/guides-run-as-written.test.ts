@@ -108,22 +108,17 @@ test("the systemd unit starts a service that knows its public address and its cl
 
   const { folder } = workingFolder(t);
   const scripts = guide.steps.map(({ script }) => script.replace("https://inlet.example.com", inlet.url));
-  const doctor = scripts.filter((script) => script.includes("doctor"));
-  await runScripts(t, doctor, folder, { ...variables, ...ANY_PORT });
+  const [BACKUP, restoredDir] = [join(folder, "one.backup"), join(folder, "restored")];
+  await runScripts(t, scripts, folder, { ...variables, ...ANY_PORT, DATA_DIR: dataDir, BACKUP });
   assert.equal(await inlet.end("SIGTERM"), 0);
-  await runScripts(
-    t,
-    scripts.filter((script) => !script.includes("doctor")),
-    folder,
-    { DATA_DIR: dataDir },
-  );
+  await runScripts(t, ['inlet restore --from "$BACKUP" --data-dir "$RESTORED"'], folder, { BACKUP, RESTORED: restoredDir });
   const restored = await startInlet(
     t,
-    here.map((word) => (word === dataDir ? `${dataDir}.copy` : word)),
+    here.map((word) => (word === dataDir ? restoredDir : word)),
     variables,
   );
   const events = await fetch(`${restored.url}/v1/events`, { headers: { authorization: `Bearer ${variables.SERVICE_API_KEY}` } });
-  assert.equal(((await events.json()) as { data: unknown[] }).data.length, 1, "the copy has what was there");
+  assert.equal(((await events.json()) as { data: unknown[] }).data.length, 1, "the backup has what was there");
   await restored.end("SIGTERM");
 });
 

@@ -1,9 +1,12 @@
 /** Backups: complete for what was acknowledged before, restored whole or not at all, whatever kills the process on the way. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { onEnd } from "./support/on-end.ts";
+import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { runInlet, spawnInlet, startInlet } from "./support/process.ts";
 import { until } from "./support/runs.ts";
 import { API_KEY, call, EVENT_KEY, temporaryFolder } from "./support/service.ts";
@@ -21,9 +24,19 @@ async function send(url: string, name: string, size = 10): Promise<string> {
 const statusOf = async (url: string, id: string) =>
   (await call(`${url}/v1/events/${id}`, { headers: { authorization: `Bearer ${API_KEY}` } })).status;
 
+/** The commands of docs/operation.md that begin with a program's name, with its paths moved to a folder of the test. */
+function guideCommands(program: string, moved: (text: string) => string): string[] {
+  const guide = readFileSync(new URL("../../../docs/operation.md", import.meta.url), "utf8");
+  const [, section = ""] = /^## Backups\n([\s\S]*?)^## /m.exec(guide) ?? [];
+  return [...section.matchAll(new RegExp(`^# (${program} .*)$`, "gm"))].map(([, command = ""]) => moved(command));
+}
+
 test("a backup of a running service holds everything acknowledged before it, and is restored whole", async (t) => {
   const [dataDir, elsewhere] = [join(temporaryFolder(t), "data"), temporaryFolder(t)];
-  const [file, restored] = [join(elsewhere, "one.backup"), join(elsewhere, "restored")];
+  const [file, restored] = [join(elsewhere, "inlet-monday.backup"), join(elsewhere, "restored")];
+  const moved = (text: string) =>
+    text.replace("/backups", elsewhere).replace("/var/lib/inlet-restored", restored).replace("/var/lib/inlet", dataDir);
+  const [toBackUp = [], toRestore = [], toVerify = []] = guideCommands("inlet", moved).map((command) => command.split(" ").slice(1));
   const service = await startInlet(t, start(dataDir));
   const before: string[] = [];
   for (let n = 0; n < 20; n++) before.push(await send(service.url, `before/${n}`));
@@ -31,21 +44,20 @@ test("a backup of a running service holds everything acknowledged before it, and
   const during = (async () => {
     while (isSending) await send(service.url, "during", 1_000);
   })();
-  const made = await runInlet(t, ["backup", "--to", file, "--data-dir", dataDir, "--json"]);
+  const made = await runInlet(t, [...toBackUp, "--json"]);
   isSending = false;
   await during;
   assert.equal(made.code, 0, made.stderr);
   assert.match(JSON.parse(made.stdout).sha256, /^[0-9a-f]{64}$/);
-  assert.deepEqual(readdirSync(elsewhere), ["one.backup"], "nothing is left beside it");
+  assert.deepEqual(readdirSync(elsewhere), ["inlet-monday.backup"], "nothing is left beside it");
   const again = await runInlet(t, ["backup", "--to", file, "--data-dir", dataDir]);
   assert.equal(again.code, 1);
   assert.match(again.stderr, /already exists/);
-  const sound = await runInlet(t, ["doctor", "--data", "--data-dir", dataDir, "--port", new URL(service.url).port]);
+  const back = await runInlet(t, toRestore);
+  assert.equal(back.code, 0, back.stderr);
+  const sound = await runInlet(t, [...toVerify, "--port", new URL(service.url).port]);
   assert.match(sound.stdout, /data: the whole database was read and is intact/);
   await service.end("SIGKILL");
-
-  const back = await runInlet(t, ["restore", "--from", file, "--data-dir", restored]);
-  assert.equal(back.code, 0, back.stderr);
   const revived = await startInlet(t, start(restored));
   for (const id of before) assert.equal(await statusOf(revived.url, id), 200);
   await send(revived.url, "after");
@@ -72,13 +84,51 @@ test("a damaged file, one that is none, and a folder that is not empty are refus
   assert.match(await restore(bytes.subarray(0, bytes.length - 1)), /^1 .*damaged/);
   assert.match(await restore(Buffer.from("not a backup")), /^1 .*not a backup/);
   assert.match(await restore(bytes, dataDir), /^1 .*not empty/);
+  assert.match(await restore(bytes, join(folder, "tried")), /^1 error: the backup could not be restored: ENOTDIR/);
   mkdirSync(join(folder, "target"), { recursive: true });
   assert.match(await restore(bytes), /^0 /);
+  const damaged = readFileSync(join(folder, "target/inlet.db")).fill(0xa5, 4_096 * 2, 4_096 * 12);
+  writeFileSync(join(folder, "target/inlet.db"), damaged);
+  const verified = await runInlet(t, ["doctor", "--data", "--data-dir", join(folder, "target"), "--port", "0"]);
+  assert.equal(verified.code, 1);
+  assert.match(verified.stdout, /^problem {2}data: .*\n.*restore the last backup with inlet restore/m);
   const { code, stderr } = await runInlet(t, ["backup", "--to", join(folder, "x"), "--data-dir", dataDir], {
     SERVICE_DATABASE_URL: "postgres://localhost/inlet",
   });
   assert.equal(code, 1);
   assert.match(stderr, /pg_dump/);
+});
+
+/** Of the installed pg_dump; 0 without one. It copies databases of servers that are not newer than itself. */
+function dumpMajor(): number {
+  return Number(/(\d+)/.exec(spawnSync("pg_dump", ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1] ?? 0);
+}
+
+const whyNoDump = () => whyNoPostgres() ?? (dumpMajor() === 0 ? "pg_dump is not installed here" : false);
+
+test("postgres: what pg_dump writes while a node runs is restored whole, and a node starts on it", { skip: whyNoDump() }, async (t) => {
+  const [databaseUrl, elsewhere] = [await freshDatabase(t), temporaryFolder(t)];
+  const serverMajor = await inDatabase(databaseUrl, async (client) =>
+    Number.parseInt((await client.query("SHOW server_version")).rows[0].server_version, 10),
+  );
+  if (dumpMajor() < serverMajor) return t.skip("the pg_dump that is installed here is older than the server");
+  const name = `inlet_restored_${process.pid}`;
+  const RESTORED_DATABASE_URL = Object.assign(new URL(databaseUrl), { pathname: `/${name}` }).href;
+  const flags = (url: string) => [...start(temporaryFolder(t)), "--database-url", url];
+  const node = await startInlet(t, flags(databaseUrl));
+  const kept = await send(node.url, "kept");
+  const moved = (text: string) => text.replace("/backups", elsewhere).replace(/\binlet_restored\b/, name);
+  onEnd(t, () => inDatabase(databaseUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)));
+  for (const command of guideCommands("(?:pg_dump|createdb|pg_restore)", moved)) {
+    const env = { ...process.env, SERVICE_DATABASE_URL: databaseUrl, RESTORED_DATABASE_URL };
+    const { status, stderr } = spawnSync("sh", ["-c", command], { env, encoding: "utf8" });
+    assert.equal(status, 0, `${command}\n${stderr}`);
+  }
+  await node.end("SIGTERM");
+  const revived = await startInlet(t, flags(RESTORED_DATABASE_URL));
+  assert.equal(await statusOf(revived.url, kept), 200);
+  await send(revived.url, "after");
+  await revived.end("SIGTERM");
 });
 
 test("killed at any moment, backup and restore leave nothing half done and can be repeated", async (t) => {

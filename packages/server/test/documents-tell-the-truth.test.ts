@@ -104,6 +104,24 @@ test("the guide to security", async (t) => {
   assert.equal(answers[2]?.body.data[0].action, "session.created");
 });
 
+test("the guide to operation", async (t) => {
+  const service = await startTestService(t);
+  const fill = (text: string) => text.replace("$API_KEY", API_KEY);
+  const statuses: string[] = [];
+  for (const { command } of stepsOf("docs/operation.md")) {
+    const { status, text } = await call(...at(service.url, command, fill));
+    assert.ok(status < 300, `${command.url}: ${text}`);
+    statuses.push(`${command.init.method ?? "GET"} ${new URL(command.url).pathname} ${status}`);
+  }
+  assert.deepEqual(statuses, [
+    "POST /v1/keys 201",
+    "GET /metrics 200",
+    "POST /v1/jobs 202",
+    "PUT /v1/environments/production 200",
+    "PUT /v1/event-types/shop%2Fpage.viewed 200",
+  ]);
+});
+
 test("the guide to webhooks", async (t) => {
   const service = await startTestService(t);
   const [make] = stepsOf("docs/webhooks.md").map(({ command }) => command);

@@ -60,7 +60,8 @@ export function copyHashed(from: string, skipBytes: number, target: number, offs
       const length = readSync(source, chunk, 0, CHUNK_BYTES, skipBytes + bytes);
       if (length === 0) return { sha256: hash.digest("hex"), bytes };
       hash.update(chunk.subarray(0, length));
-      writeSync(target, chunk, 0, length, offset + bytes);
+      // A disk that fills up takes a part of a write without an error.
+      if (writeSync(target, chunk, 0, length, offset + bytes) < length) throw new Error("the disk is full");
       bytes += length;
     }
   } finally {

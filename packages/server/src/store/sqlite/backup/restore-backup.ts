@@ -7,6 +7,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, ren
 import { join } from "node:path";
 import { StoreRefused } from "../../contract/index.ts";
 import { DATABASE_FILE } from "../database.ts";
+import { diskFault } from "../failures.ts";
 import { KEY_FILE } from "../folder/key-file.ts";
 import { type BackupHeader, copyHashed, HEADER_BYTES, readHeader, refuseCutOff } from "./backup-file.ts";
 import { checkDatabase } from "./check-database.ts";
@@ -19,10 +20,19 @@ export interface RestoreBackupOptions {
   folder: string;
 }
 
-/** Throws StoreRefused if the folder is not empty, or the file is damaged. */
+/** Throws StoreRefused if the folder is not empty or cannot be written, or the file is damaged. */
 export function restoreBackup({ from, folder }: RestoreBackupOptions): BackupHeader {
   const header = readHeader(from);
   refuseCutOff(from, header);
+  try {
+    return restoreChecked(from, folder, header);
+  } catch (error) {
+    if (error instanceof StoreRefused) throw error;
+    throw new StoreRefused(`the backup could not be restored: ${diskFault(error) ?? (error as Error).message}`, error);
+  }
+}
+
+function restoreChecked(from: string, folder: string, header: BackupHeader): BackupHeader {
   refuseFull(folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const part = join(folder, RESTORING_FILE);
