@@ -37,6 +37,7 @@ const LEFT_OUT = [
   "packages/server/test/*.test.ts",
   "packages/server/test/simulation",
 ];
+const KILL_WHEN_LATE = fileURLToPath(new URL("kill-when-late.ts", import.meta.url));
 const GOAL = 0.9;
 
 type MutantResult = Awaited<ReturnType<Stryker["runMutationTest"]>>[number];
@@ -77,7 +78,7 @@ async function tryFile(file: string): Promise<Score> {
     mutate: [file],
     ignorePatterns: LEFT_OUT,
     testRunner: "command",
-    commandRunner: { command: `${process.execPath} --test --test-isolation=none ${own.join(" ")}` },
+    commandRunner: { command: `${process.execPath} --import ${KILL_WHEN_LATE} --test --test-isolation=none ${own.join(" ")}` },
     checkers: [],
     concurrency: 2,
     timeoutMS: 10_000,

@@ -55,19 +55,6 @@ export function plainStringEnd(units: CodeUnits, start: number): number {
   }
 }
 
-/** Of a whole number of up to 15 digits, which every JSON reader reads and writes alike; -1 for all others. */
-export function plainIntegerEnd(units: CodeUnits, start: number): number {
-  const first = units[start] as number;
-  let at = first === 0x2d /* - */ ? start + 1 : start;
-  const digitsStart = at;
-  while (isDigit(units[at] as number)) at++;
-  const next = units[at] as number;
-  const isPlain = at > digitsStart && at - digitsStart <= 15 && next !== 0x2e /* . */ && (next | 0x20) !== 0x65; /* e */
-  // 01 is not JSON, and -0 is written 0.
-  const startsWithZero = (units[digitsStart] as number) === 0x30;
-  return isPlain && !(startsWithZero && at - start > 1) ? at : -1;
-}
-
 function wordEnd(units: CodeUnits, start: number, word: CodeUnits): number {
   for (let i = 0; i < word.length; i++) if (units[start + i] !== word[i]) return -1;
   return start + word.length;
