@@ -59,6 +59,8 @@ const BAD = [
   "[1,]",
   "[,1]",
   "[1 2]",
+  "[1;2]",
+  "[{};{}]",
   '{"a":1 "b":2}',
   "{a:1}",
   "{'a':1}",
@@ -124,10 +126,10 @@ test("elements that are no objects are null", () => {
 });
 
 test("depth counts the containers of a value", () => {
-  const text = '{"none":1,"one":{},"two":{"a":[]},"three":[[[],{}]]}';
+  const text = '{"none":1,"one":{},"two":{"a":[]},"three":[[[],{}]],"firstDeeper":[[[]],[]]}';
   assert.deepEqual(
     jsonMembers(text).map(({ depth }) => depth),
-    [0, 1, 2, 3],
+    [0, 1, 2, 3, 3],
   );
 });
 
@@ -135,6 +137,13 @@ test("nesting as deep as a body can hold costs no stack", () => {
   const deep = 250_000;
   const text = `{"data":${"[".repeat(deep)}${"]".repeat(deep)}}`;
   assert.equal(jsonMembers(text)[0]?.depth, deep);
+  const mixed = `{"data":${'[{"a":'.repeat(deep)}1${"}]".repeat(deep)}}`;
+  assert.equal(jsonMembers(mixed)[0]?.depth, 2 * deep);
+});
+
+test("members are asked only of an object", () => {
+  for (const text of ["[]", "1", "{"])
+    assert.throws(() => jsonMembers(text), { name: "TypeError", message: /not the text of a JSON object/ });
 });
 
 test("joined members are the object again", () => {
@@ -162,7 +171,8 @@ test("random documents are found as by parsing them, and stay JSON only as long 
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   const random = createRandom(seed);
   for (let i = 0; i < 5_000; i++) {
-    const text = JSON.stringify(randomObject(random, 4), null, random() < 0.5 ? 2 : undefined);
+    const value = random() < 0.5 ? randomObject(random, 4) : [randomObject(random, 3), randomValue(random, 2), 1, 2];
+    const text = JSON.stringify(value, null, random() < 0.5 ? 2 : undefined);
     assertFound(text, `seed ${seed}: ${text}`);
     const damaged = damage(text, random);
     assert.equal(scanJson(damaged) !== null, isContainer(damaged), `seed ${seed}: ${damaged}`);
