@@ -34,7 +34,7 @@ test("an app is synced, listed with its functions, and removed", async (t) => {
   const synced = await place.inlet(["apps", "sync", app.url]);
   assert.deepEqual([synced.code, synced.stdout], [0, `Synced small: 3 functions at ${app.url}.\n`]);
   assert.match((await place.inlet(["apps", "list"])).stdout, new RegExp(`^\\S+ +small +3 +js:v3\\.0\\.0 +\\S+Z +${app.url}$`, "m"));
-  assert.match((await place.inlet(["functions", "list"])).stdout, /^small-good +good +small +0 +app\/good$/m);
+  assert.match((await place.inlet(["functions", "list"])).stdout, /^small-good +good +small +0 +active +app\/good$/m);
   assert.equal((await place.inlet(["apps", "remove", "small"])).code, 0);
   assert.equal((await place.inlet(["apps", "list"])).stdout, "No apps.\n");
   assert.equal(
@@ -102,6 +102,7 @@ test("runs are listed, shown, watched to their end, cancelled and run again", as
   assert.match((await place.inlet(["runs", "rerun", "--where", "data.n > 99", "--yes"])).stdout, /Nothing matches/);
   assert.equal((await place.inlet(["runs", "rerun"])).code, 2);
   assert.match((await place.inlet(["functions", "pause", "small-good"])).stdout, /^Paused small-good/);
+  assert.match((await place.inlet(["functions", "list"])).stdout, /^small-good .* paused, 0 waiting +app\/good$/m);
   assert.match((await place.inlet(["functions", "resume", "small-good", "--held", "cancel"])).stdout, /^Resumed small-good/);
   assert.match((await place.inlet(["runs", "rrun"])).stderr, /did you mean "rerun"\?/);
   assert.match((await place.inlet(["runs", "list", "--satus", "failed"])).stderr, /did you mean "--status"\?/);

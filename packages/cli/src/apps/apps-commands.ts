@@ -25,6 +25,8 @@ interface AppFunction {
   url: string;
   triggers: { event?: string; if?: string; cron?: string }[];
   config: { retries?: number | null };
+  pausedAt: string | null;
+  held: number;
 }
 
 type AppCall = Call<typeof CONNECTION_FLAGS>;
@@ -56,14 +58,19 @@ export async function removeApp({ options, names }: AppCall): Promise<CommandRes
 
 export async function listFunctions({ options, io }: AppCall): Promise<CommandResult> {
   const { items: functions } = await createRestClient(options).list<AppFunction>({ path: "/functions" });
-  const rows = functions.map(({ id, name, app, triggers, config }) => [
+  const rows = functions.map(({ id, name, app, triggers, config, ...state }) => [
     id,
     name,
     app,
     String(config.retries ?? 4),
+    stateText(state),
     triggers.map(triggerText).join(", "),
   ]);
-  return listResult({ headings: ["ID", "NAME", "APP", "RETRIES", "TRIGGERS"], rows, empty: "No functions." }, functions, null, io);
+  return listResult({ headings: ["ID", "NAME", "APP", "RETRIES", "STATE", "TRIGGERS"], rows, empty: "No functions." }, functions, null, io);
+}
+
+function stateText({ pausedAt, held }: Pick<AppFunction, "pausedAt" | "held">): string {
+  return pausedAt === null ? "active" : `paused, ${held} waiting`;
 }
 
 function triggerText({ event, if: condition, cron }: AppFunction["triggers"][number]): string {

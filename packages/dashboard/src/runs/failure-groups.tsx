@@ -1,4 +1,4 @@
-/** Failed runs, grouped by function and error. One job reruns all runs of a group. */
+/** Failed runs, grouped by function and the pattern of their error. One job reruns all runs of a group. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -14,7 +14,8 @@ import { Time } from "../ui/time.tsx";
 
 interface FailureGroup {
   function: { id: string; name: string };
-  error: { name: string; message: string };
+  /** Of the newest run; `pattern` has `*` for what differs between them. */
+  error: { name: string; message: string; pattern: string };
   count: number;
   first: string;
   last: string;
@@ -51,27 +52,29 @@ export function FailureGroups({ env, from, fn }: FailureGroupsProps) {
   return (
     <Table columns={["Error", "Function", { title: "Runs", isNumber: true }, "Since", "Last", ACTIONS]} isStacked>
       {data.map((group) => (
-        <GroupRow key={`${group.function.id} ${group.error.name} ${group.error.message}`} env={env} from={from} group={group} />
+        <GroupRow key={`${group.function.id} ${group.error.pattern}`} env={env} from={from} group={group} />
       ))}
     </Table>
   );
 }
 
 /** The filter that selects the group in the list of runs, and in a job. */
-function searchOf({ function: fn, error: { name, message } }: FailureGroup, from: number) {
-  return { status: "failed", function: fn.id, error: message === "" ? name : message, from } as const;
+function searchOf({ function: fn, error: { pattern } }: FailureGroup, from: number) {
+  return { status: "failed", function: fn.id, errorPattern: pattern, from } as const;
 }
 
 function GroupRow({ env, from, group }: { env: string; from: number; group: FailureGroup }) {
   const [asking, setAsking] = useState(false);
   const mayRepair = useMayRepair();
   const search = searchOf(group, from);
+  const isVaried = group.error.pattern !== `${group.error.name}: ${group.error.message}`;
   return (
     <tr>
       <td>
         <Link to="/env/$env/runs" params={{ env }} search={search} className="failure-text">
-          {group.error.name}: {group.error.message}
+          {group.error.pattern}
         </Link>
+        {isVaried && <div className="second failure-example">Latest: {group.error.message}</div>}
       </td>
       <td data-label="Function">
         <Link to="/env/$env/functions/$id" params={{ env, id: group.function.id }}>

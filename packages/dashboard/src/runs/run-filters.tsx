@@ -33,6 +33,11 @@ export function RunFilters({ env, search, onChange }: RunFiltersProps) {
           job {search.job} <Icon name="x" size={12} />
         </button>
       )}
+      {search.errorPattern && (
+        <button type="button" className="chip" title="Show runs with any error" onClick={() => set({ errorPattern: "" })}>
+          error {search.errorPattern} <Icon name="x" size={12} />
+        </button>
+      )}
       {Object.keys(search).length > 0 && (
         <button type="button" className="button bare" onClick={() => onChange({})}>
           <Icon name="x" size={14} /> Clear

@@ -12,6 +12,8 @@ export interface RunSearch extends TimeRange {
   job?: string;
   /** Text in the error. */
   error?: string;
+  /** The pattern of the error, as groups of failures have it. */
+  errorPattern?: string;
   /** An expression over the payload of the event. */
   where?: string;
 }
@@ -24,16 +26,17 @@ export function readRunSearch(search: Record<string, unknown>): RunSearch {
     ...text("event"),
     ...text("job"),
     ...text("error"),
+    ...text("errorPattern"),
     ...text("where"),
     ...readTimeRange(search),
   };
 }
 
-export function runFiltersOf({ status, function: fn, event, job, error, where, ...range }: RunSearch): Filters {
-  return { status, function: fn, event, job, error, where, ...instantsOf(range) };
+export function runFiltersOf({ status, function: fn, event, job, error, errorPattern, where, ...range }: RunSearch): Filters {
+  return { status, function: fn, event, job, error, errorPattern, where, ...instantsOf(range) };
 }
 
-/** The same filters, applied to a run from the live stream. Only the service evaluates expressions. */
+/** The same filters, applied to a run from the live stream. Only the service evaluates expressions and patterns. */
 export function isWantedRun(run: RunItem, { status, function: fn, event, job, error, from, to }: Filters): boolean {
   if (status && run.status !== status) return false;
   if (fn && run.function.id !== fn) return false;

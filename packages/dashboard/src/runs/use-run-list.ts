@@ -16,7 +16,7 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
   const key = JSON.stringify([env, filters]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all filters
   const query = useMemo(() => runsQuery(env, filters), [key]);
-  const isSearch = filters.where !== undefined;
+  const isSearch = isSearched(filters);
   const pages = useInfiniteQuery({ ...query, refetchInterval: isSearch && !paused ? SEARCH_EVERY_MS : false });
   const [changed, setChanged] = useState<ReadonlyMap<string, RunItem>>(new Map());
   const [live, setLive] = useState<LiveState>("connecting");
@@ -56,13 +56,18 @@ export function useRunList(env: string, filters: Filters, paused: boolean) {
     const loaded = pages.data?.pages.flatMap(({ items }) => items) ?? [];
     const oldest = pages.hasNextPage ? (loaded.at(-1)?.id ?? "") : "";
     const byId = new Map([...loaded.map((run) => [run.id, run] as const), ...changed]);
-    // Only the service can evaluate an expression: runs that it did not list are left out.
+    // Runs that the service did not list are left out.
     const known = new Set(loaded.map(({ id }) => id));
-    const isListed = (run: RunItem) => wanted.where === undefined || known.has(run.id);
+    const isListed = (run: RunItem) => !isSearched(wanted) || known.has(run.id);
     const all = [...byId.values()].filter((run) => run.id >= oldest && isListed(run) && isWantedRun(run, wanted));
     return all.sort((a, b) => (a.id < b.id ? 1 : -1));
   }, [pages.data, pages.hasNextPage, changed, key]);
   return { pages, runs, live };
+}
+
+/** Only the service can evaluate an expression or a pattern. */
+function isSearched({ where, errorPattern }: Filters): boolean {
+  return where !== undefined || errorPattern !== undefined;
 }
 
 /** The latest state of each run, bounded to the newest runs. */

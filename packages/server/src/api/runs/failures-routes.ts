@@ -1,4 +1,4 @@
-/** REST: failed runs, grouped by function and error. */
+/** REST: failed runs, grouped by function and the pattern of their error. */
 
 import type { FastifyInstance } from "fastify";
 import { iso } from "../../observe/run-view.ts";
@@ -22,7 +22,16 @@ const DAY_MS = 86_400_000;
 const FAILURE = shape(
   {
     function: shape({ id: TEXT, name: TEXT }),
-    error: shape({ name: TEXT, message: TEXT }),
+    error: {
+      ...shape({
+        ...{ name: TEXT, message: TEXT },
+        pattern: {
+          ...TEXT,
+          description: "Name and message with `*` for ids and numbers. `GET /v1/runs?errorPattern=` and jobs select by it.",
+        },
+      }),
+      description: "Of the newest run, with the pattern that all runs of the group share.",
+    },
     count: { ...INTEGER, description: "How many runs failed with this error." },
     first: { ...INSTANT, description: "When the first of them failed." },
     last: { ...INSTANT, description: "When the last of them failed." },
@@ -58,10 +67,10 @@ export function registerFailuresRoutes(app: FastifyInstance, { access, store, ru
         ...(functionId !== undefined && { functionNos: runs.functionNos(environment, functionId) }),
       });
       const { items, next } = cutPage([...groups.entries()], ([index]) => ({ rank: -index }), request.query);
-      const data = items.map(([, { functionNo, name, message, count, firstAt, lastAt, runIds }]) => {
+      const data = items.map(([, { functionNo, name, message, pattern, count, firstAt, lastAt, runIds }]) => {
         const { id, name: functionName } = runs.functionName(functionNo);
         const times = { first: iso(firstAt), last: iso(lastAt) };
-        return { function: { id, name: functionName }, error: { name, message }, count, ...times, runs: runIds };
+        return { function: { id, name: functionName }, error: { name, message, pattern }, count, ...times, runs: runIds };
       });
       return { data, page: { next } };
     },

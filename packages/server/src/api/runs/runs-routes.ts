@@ -47,6 +47,7 @@ export interface RunFilterQuery {
   job?: string;
   run?: string;
   error?: string;
+  errorPattern?: string;
   where?: string;
 }
 
@@ -71,13 +72,18 @@ export const RUN_FILTERS = {
     description: `The runs with these ids, separated by commas; at most ${RUN_IDS_MAX}.`,
   },
   error: { type: "string", minLength: 1, description: "Text in the name or message of the run's error; ignores case." },
+  errorPattern: {
+    type: "string",
+    minLength: 1,
+    description: "Failed runs whose error has this pattern: `error.pattern` of a group in `GET /v1/failures`.",
+  },
   where: { ...WHERE, description: `${WHERE.description} Over the event that started the run.` },
 } as const;
 const LIST_PARAMETERS = closed({ ...PAGE_PARAMETERS, ...RUN_FILTERS });
 
 const LIST = {
   summary: "List runs",
-  description: "Newest first. With `error` or `where` a page may be short or empty; continue with `page.next`.",
+  description: "Newest first. With `error`, `errorPattern` or `where` a page may be short or empty; continue with `page.next`.",
   querystring: LIST_PARAMETERS,
   response: { 200: pageOf(RUN) },
 };
@@ -203,6 +209,7 @@ export function runFilter(
     ...(query.to !== undefined && { to: readInstant("to", query.to) }),
     ...(query.event !== undefined && { eventId: query.event.toUpperCase() as EventId }),
     ...(query.error !== undefined && { errorText: query.error }),
+    ...(query.errorPattern !== undefined && { errorPattern: query.errorPattern }),
     ...(query.where !== undefined && { where: readWhere(query.where) }),
     ...(query.job !== undefined && { jobId: query.job.toUpperCase() as JobId }),
     ...(query.run !== undefined && { ids: query.run.toUpperCase().split(",") as RunId[] }),

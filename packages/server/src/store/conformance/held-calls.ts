@@ -59,6 +59,8 @@ export function heldCallConformance(engine: Engine): void {
       [10, "no"],
       [20, "no"],
       [30, "Other"],
+      [40, "order ord_17 is late"],
+      [50, "order ord_18 is late"],
     ] as const) {
       await advance(scene, await beginOne(scene), {
         end: sampleEnd({ status: "failed", endedAt, error: { name: "E", message, stack: "s" } }),
@@ -68,11 +70,17 @@ export function heldCallConformance(engine: Engine): void {
     assert.deepEqual(
       groups.map(({ name, message, count, firstAt, lastAt, runIds }) => [name, message, count, firstAt, lastAt, runIds.length]),
       [
+        ["E", "order ord_18 is late", 2, 40, 50, 2],
         ["E", "no", 2, 10, 20, 2],
         ["E", "Other", 1, 30, 30, 1],
       ],
     );
     assert.equal((await store.runFailures({ environmentId, limit: 10, to: 1 })).length, 0);
+    for (const { pattern, count, runIds } of groups) {
+      const alike = await store.runList({ environmentId, limit: 10, errorPattern: pattern });
+      assert.deepEqual([alike.runs.map(({ id }) => id), alike.next, alike.runs.length], [runIds, null, count]);
+    }
+    assert.equal((await store.runList({ environmentId, limit: 10, errorPattern: "E: n" })).runs.length, 0);
     const { runs, next } = await store.runList({ environmentId, limit: 10, errorText: "e: OTH" });
     assert.deepEqual([runs.map(({ error }) => error?.message), next], [["Other"], null]);
     const page = await store.runList({ environmentId, limit: 1, errorText: "no" });

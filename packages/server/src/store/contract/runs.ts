@@ -243,6 +243,8 @@ export interface RunListParams {
   ids?: readonly RunId[];
   /** Text in the error's name or message; ignores case. */
   errorText?: string;
+  /** Failed runs whose error has this pattern. */
+  errorPattern?: string;
   /** An expression over the payload of the event that started it. Throws if it does not compile: check it first. */
   where?: string;
 }
@@ -273,11 +275,13 @@ export interface FailureListParams {
   functionNos?: readonly FunctionNo[];
 }
 
-/** Failed runs of one function with the same error. */
+/** Failed runs of one function whose errors have the same pattern. */
 export interface FailureGroup {
   functionNo: FunctionNo;
+  /** Of the newest of them. */
   name: string;
   message: string;
+  pattern: string;
   count: number;
   /** When the first and the last of them failed. */
   firstAt: number;
@@ -341,7 +345,7 @@ export interface RunStore {
   runWatch(listener: (runNos: readonly RunNo[]) => void): () => void;
   /** Most frequent first. */
   runFailures(params: FailureListParams): Promise<FailureGroup[]>;
-  /** Newest first. With `errorText` or `where`, a page may stop early with few or no runs and a cursor to continue from. */
+  /** Newest first. With `errorText`, `errorPattern` or `where`, a page may stop early with few or no runs and a cursor to continue from. */
   runList(params: RunListParams): Promise<{ runs: RunSummary[]; next: RunId | null }>;
   /** When runs of functions were created, started and ended: the newest `limit` of them, in no particular order. */
   runTimings(params: RunTimingsParams): Promise<RunTiming[]>;

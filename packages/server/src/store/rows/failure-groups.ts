@@ -1,7 +1,8 @@
-/** Failed runs grouped by function and error, for both engines. */
+/** Failed runs grouped by function and the pattern of their error, for both engines. */
 
 import type { FunctionNo, RunId } from "@inlet/protocol";
 import type { FailureGroup, RunError } from "../contract/index.ts";
+import { errorPattern } from "./error-pattern.ts";
 
 export interface FailedRunRow {
   run_id: string;
@@ -17,6 +18,7 @@ const RUNS_MAX = 200_000;
 const GROUPS_MAX = 1_000;
 const SAMPLES_MAX = 5;
 const MESSAGE_UNITS_MAX = 500;
+const NO_ERROR = { name: "Error", message: "" };
 
 /** `readSlice` reads the newest failed runs that are older than a given one. */
 export async function groupFailures(
@@ -38,14 +40,15 @@ export async function groupFailures(
 type OpenGroup = FailureGroup & { runIds: RunId[]; count: number };
 
 function addTo(groups: Map<string, OpenGroup>, row: FailedRunRow): void {
-  const { name, message: text } = row.error === null ? { name: "Error", message: "" } : (JSON.parse(row.error) as RunError);
-  const message = text.slice(0, MESSAGE_UNITS_MAX);
-  const key = JSON.stringify([row.function_no, name, message]);
+  const { name, message: text } = row.error === null ? NO_ERROR : (JSON.parse(row.error) as RunError);
+  const pattern = errorPattern({ name, message: text });
+  const key = JSON.stringify([row.function_no, pattern]);
   const group = groups.get(key);
   if (!group) {
     if (groups.size >= GROUPS_MAX) return;
     const at = { firstAt: row.ended_at, lastAt: row.ended_at };
-    groups.set(key, { functionNo: row.function_no as FunctionNo, name, message, count: 1, ...at, runIds: [row.run_id as RunId] });
+    const error = { name, message: text.slice(0, MESSAGE_UNITS_MAX), pattern };
+    groups.set(key, { functionNo: row.function_no as FunctionNo, ...error, count: 1, ...at, runIds: [row.run_id as RunId] });
     return;
   }
   group.count++;

@@ -2,6 +2,7 @@
 
 import type { RunId } from "@inlet/protocol";
 import type { CompileWhere, RunListParams, RunSummary, StoredEvent } from "../contract/index.ts";
+import { errorPattern } from "./error-pattern.ts";
 import { SearchBudget } from "./event-pages.ts";
 
 export interface RunPage {
@@ -20,14 +21,13 @@ export interface RunSource {
 
 const SLICE_RUNS = 200;
 
-export function hasRunFilters({ where, errorText }: RunListParams): boolean {
-  return where !== undefined || errorText !== undefined;
+export function hasRunFilters({ where, errorText, errorPattern: pattern }: RunListParams): boolean {
+  return where !== undefined || errorText !== undefined || pattern !== undefined;
 }
 
 export async function filterRuns(source: RunSource, params: RunListParams, compileWhere: CompileWhere): Promise<RunPage> {
-  const { where, errorText, limit, after: start } = params;
+  const { where, limit, after: start } = params;
   const admits = where === undefined ? null : compileWhere(where);
-  const wanted = errorText?.toLowerCase();
   const budget = new SearchBudget(start);
   const found: RunSummary[] = [];
   let after = start;
@@ -37,7 +37,7 @@ export async function filterRuns(source: RunSource, params: RunListParams, compi
     const bySequence = new Map(events.map((event) => [event.sequence, event]));
     for (const run of runs) {
       const event = bySequence.get(run.eventSequence);
-      if (wanted !== undefined && !errorTextOf(run).includes(wanted)) continue;
+      if (!hasError(run, params)) continue;
       if (admits && !(event && admits(event))) continue;
       if (found.length === limit) return { runs: found, next: found.at(-1)?.id ?? null };
       found.push(run);
@@ -50,6 +50,8 @@ export async function filterRuns(source: RunSource, params: RunListParams, compi
   }
 }
 
-function errorTextOf({ error }: RunSummary): string {
-  return error ? `${error.name}: ${error.message}`.toLowerCase() : "";
+function hasError({ error, status }: RunSummary, { errorText, errorPattern: pattern }: RunListParams): boolean {
+  if (pattern !== undefined && (status !== "failed" || errorPattern(error) !== pattern)) return false;
+  if (errorText === undefined) return true;
+  return error !== null && `${error.name}: ${error.message}`.toLowerCase().includes(errorText.toLowerCase());
 }
