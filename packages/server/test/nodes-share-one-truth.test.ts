@@ -9,6 +9,7 @@ import type { LeaseId } from "@inlet/protocol";
 import { Directory } from "../src/receive/senders/directory.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { poll, runsOf, startApp } from "./support/app.ts";
+import { openBrowser } from "./support/browser.ts";
 import { clockBeforeMinute } from "./support/held-clock.ts";
 import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { API_KEY, startTestService, type TestService } from "./support/service.ts";
@@ -23,13 +24,21 @@ async function startNodes(t: Parameters<typeof freshDatabase>[0], count: number)
   return nodes as [TestService, TestService, ...TestService[]];
 }
 
-test("a key made on one node works on the other within a second, and revoked stops working", { skip }, async (t) => {
+test("a key made on one node works on the other within a second, and revoked stops working; who signs out everywhere does so", {
+  skip,
+}, async (t) => {
   const [here, there] = await startNodes(t, 2);
   const made = (await here.rest("POST", "/keys", { body: { kind: "event", name: "new" } })).body.data;
   const send = async () => (await there.send({ name: "shop/x", data: {} }, { key: made.key })).status;
   await poll(async () => ((await send()) === 200 ? true : null), "the new key", SOON_MS);
   await here.rest("DELETE", `/keys/${made.id}`);
   await poll(async () => ((await send()) === 401 ? true : null), "the end of the key", SOON_MS);
+
+  const [browser, elsewhere] = [openBrowser(here.url), openBrowser(there.url)];
+  for (const one of [browser, elsewhere]) assert.equal((await one.signIn({ apiKey: API_KEY })).status, 201);
+  assert.equal((await there.rest("GET", "/sessions")).body.data.length, 2);
+  assert.equal((await browser.rest("DELETE", "/session?everywhere=true")).status, 200);
+  assert.equal((await elsewhere.rest("GET", "/session")).body.code, "session_missing", "signed out on every node");
 });
 
 test("signing keys are kept in the order they are given in, since the last one signs", { skip }, async (t) => {

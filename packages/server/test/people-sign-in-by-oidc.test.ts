@@ -6,6 +6,16 @@ import { browse, freePort, startProvider } from "./support/oidc.ts";
 import { runInlet } from "./support/process.ts";
 import { call, startTestService, temporaryFolder } from "./support/service.ts";
 
+type Tamper = NonNullable<Parameters<typeof browse>[2]>;
+
+/** Changes what the browser keeps between its two visits. */
+function withSecrets(change: Record<string, string | undefined>): Tamper {
+  return (_url, cookies) => {
+    const kept = JSON.parse(Buffer.from(cookies.get("inlet_oidc") ?? "", "base64url").toString());
+    cookies.set("inlet_oidc", Buffer.from(JSON.stringify({ ...kept, ...change })).toString("base64url"));
+  };
+}
+
 async function withProvider(t: TestContext) {
   const port = await freePort();
   const home = `http://127.0.0.1:${port}`;
@@ -13,7 +23,7 @@ async function withProvider(t: TestContext) {
   const flags = ["--oidc-issuer", issuer, "--oidc-client-id", "inlet", "--oidc-client-secret", "a-secret-of-inlet"];
   const roles = ["--oidc-roles", "groups:ops=operator,groups:staff=viewer"];
   const service = await startTestService(t, { port, flags: [...flags, ...roles] });
-  return { service, signIn: (login: string) => browse(`${home}/oidc/sign-in`, login) };
+  return { service, signIn: (login: string, tamper?: Tamper) => browse(`${home}/oidc/sign-in`, login, tamper) };
 }
 
 test("a person signs in with the highest role of their claims, is named in lists and the audit log, and signs out everywhere", async (t) => {
@@ -53,6 +63,23 @@ test("who has no role, or comes back without having left, is refused", async (t)
   const forged = await call(`${service.url}/oidc/callback?code=x&state=other`, { headers: { cookie: `inlet_oidc=${secrets}` } });
   assert.equal(forged.body.code, "login_token_invalid", forged.text);
   assert.equal((await call(`${service.url}/oidc`)).body.data.enabled, true);
+
+  const tampered: Record<string, [string, Tamper]> = {
+    "another state": ["login_token_invalid", (url) => url.searchParams.set("state", "other")],
+    "no state": ["login_token_invalid", (url) => url.searchParams.delete("state")],
+    "a code of nobody": ["login_token_invalid", (url) => url.searchParams.set("code", "made-up")],
+    "another issuer": ["login_token_invalid", (url) => url.searchParams.set("iss", "https://elsewhere.example")],
+    "another verifier": ["login_token_invalid", withSecrets({ verifier: "v".repeat(43) })],
+    "another nonce": ["login_token_invalid", withSecrets({ nonce: "other" })],
+    "no nonce": ["session_missing", withSecrets({ nonce: undefined })],
+    "no cookie": ["session_missing", (_url, cookies) => cookies.clear()],
+  };
+  for (const [what, [code, tamper]] of Object.entries(tampered)) {
+    const { text, cookie } = await signIn("jane", tamper);
+    assert.equal(JSON.parse(text).code, code, `${what}: ${text}`);
+    assert.doesNotMatch(cookie, /inlet_session=/, what);
+  }
+  assert.deepEqual((await service.rest("GET", "/sessions")).body.data, []);
 });
 
 test("an issuer that cannot be reached is a clear error and exit code 1", async (t) => {

@@ -30,7 +30,7 @@ for (const [store, options] of Object.entries(STORES)) {
     const same = await options(t);
     const before = await startTestService(t, same);
     const webhook = await makeWebhook(before);
-    await post(webhook.url, {});
+    for (let n = 0; n < 2; n++) await post(webhook.url, {});
     const [long, short, usual] = [await sent(before, "kept/long"), await sent(before, "kept/short"), await sent(before, "kept/usual")];
     const environment = await before.rest("PUT", "/environments/production", { body: { retention: { events: "1h", requests: "90m" } } });
     assert.deepEqual(environment.body.data.retention, { events: "1h", runs: null, requests: "90m" }, environment.text);
@@ -47,7 +47,9 @@ for (const [store, options] of Object.entries(STORES)) {
     const statusOf = async (id: string) => (await service.rest("GET", `/events/${id}`)).status;
     await sent(service, "young");
     for (const id of [short, usual]) await until(`event ${id} is gone`, async () => (await statusOf(id)) === 404 || undefined);
-    await until("the request is gone", async () => (await requestsOf(service, webhook)).length === 0 || store === "sqlite" || undefined);
+    // The newest request of an embedded store stays: new ids continue from it.
+    const left = store === "sqlite" ? 1 : 0;
+    await until("the requests are gone", async () => (await requestsOf(service, webhook)).length === left || undefined);
     assert.equal(await statusOf(long), 200);
     const type = await service.rest("GET", "/event-types/kept%2Flong");
     assert.equal(type.body.data.retention, "30d");

@@ -1,6 +1,8 @@
 /** With the standard variables traces and metrics are exported by OTLP; a collector that is away harms nothing; without them nothing is loaded. */
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
@@ -100,6 +102,15 @@ test("an event without a trace begins one, which its calls continue; metrics are
     collector.spans().find(({ attributes }) => attributes["inlet.outcome"] === "event_invalid"),
   );
   assert.equal(refused.error, undefined, "a sender's fault is no failure of the service");
+  const database = new DatabaseSync(join(service.dataDir, "inlet.db"));
+  database.exec("ALTER TABLE dedup_keys RENAME TO out_of_reach");
+  assert.equal((await service.send({ name: "app/greet", data: {}, id: "one" })).status, 500);
+  database.exec("ALTER TABLE out_of_reach RENAME TO dedup_keys");
+  database.close();
+  const failed = await until("the request that failed", () =>
+    collector.spans().find(({ attributes }) => attributes["inlet.outcome"] === "internal_error"),
+  );
+  assert.deepEqual([failed.name, failed.error], ["receive", "A fault of the service; its log has the cause."]);
 
   const counter = (name: string) => collector.metrics().find((metric) => metric.name === name);
   const ended = await until("the run's end among the metrics", () => {

@@ -17,23 +17,27 @@ export async function checkRelease(release: Release, only = ""): Promise<boolean
   try {
     const toolbox = await openToolbox(folder);
     const checks = [...checkInstalls(release, toolbox), checkTypes(release, toolbox), checkImage(release), ...checkGuides(toolbox)];
-    let passed = true;
-    for (const check of checks.filter(({ name }) => name.includes(only))) passed = (await report(check)) && passed;
-    return passed;
+    const results: Result[] = [];
+    for (const check of checks.filter(({ name }) => name.includes(only))) results.push(await report(check));
+    const count = (result: Result) => results.filter((one) => one === result).length;
+    console.log(`${count("ok")} checks passed, ${count("skip")} skipped, ${count("FAIL")} failed.`);
+    return count("FAIL") === 0;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function report({ name, unavailable, run }: Check): Promise<boolean> {
+type Result = "ok" | "skip" | "FAIL";
+
+async function report({ name, unavailable, run }: Check): Promise<Result> {
   const startedAt = performance.now();
   try {
     const reason = unavailable?.() ?? null;
     if (reason === null) await run();
     console.log(reason ? `skip  ${name}: ${reason}` : `ok    ${name} (${Math.round((performance.now() - startedAt) / 1_000)} s)`);
-    return true;
+    return reason ? "skip" : "ok";
   } catch (error) {
     console.log(`FAIL  ${name}\n${error instanceof Error ? error.message : error}`);
-    return false;
+    return "FAIL";
   }
 }

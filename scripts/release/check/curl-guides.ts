@@ -48,6 +48,13 @@ export const CURL_GUIDES: readonly CurlGuide[] = [
     },
   },
   { page: "docs/webhooks.md", mode: "start" },
+  { page: "docs/operation.md", mode: "start" },
+  {
+    page: "docs/alerts.md",
+    mode: "start",
+    prepare: async () => ({ SERVICE_BASE_URL: "http://localhost:8288", SERVICE_API_KEY: API_KEY }),
+  },
+  { page: "docs/event-types.md", mode: "dev" },
 ];
 
 export async function followCurlGuide({ page, mode, prepare }: CurlGuide, { folder, env, inlet }: Home): Promise<void> {

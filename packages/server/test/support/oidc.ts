@@ -46,8 +46,15 @@ export async function startProvider(
   return issuer;
 }
 
-/** Follows redirects with cookies, fills in the provider's forms, and returns the last answer with the cookies of `home`. */
-export async function browse(start: string, login: string): Promise<{ status: number; text: string; cookie: string }> {
+/**
+ * Follows redirects with cookies, fills in the provider's forms, and returns the last answer with the cookies of `home`. `tamper` changes
+ * the URL and the cookies with which the browser comes back.
+ */
+export async function browse(
+  start: string,
+  login: string,
+  tamper?: (url: URL, cookies: Map<string, string>) => void,
+): Promise<{ status: number; text: string; cookie: string }> {
   const jars = new Map<string, Map<string, string>>();
   const jarOf = (url: string) => {
     const { origin } = new URL(url);
@@ -69,7 +76,9 @@ export async function browse(start: string, login: string): Promise<{ status: nu
     const text = await response.text();
     const location = response.headers.get("location");
     if (location !== null) {
-      [url, form] = [new URL(location, url).href, null];
+      const next = new URL(location, url);
+      if (next.pathname === "/oidc/callback") tamper?.(next, jarOf(next.href));
+      [url, form] = [next.href, null];
     } else if (url.includes("/interaction/")) {
       const prompt = /name="prompt" value="(\w+)"/.exec(text)?.[1] ?? assert.fail(text.slice(0, 2_000));
       const action = /action="([^"]+)"/.exec(text)?.[1] ?? url;

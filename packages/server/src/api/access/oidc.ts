@@ -120,7 +120,10 @@ export function registerOidcRoutes(app: FastifyInstance, { oidc, access, audit, 
 function secretsIn(cookies: string | undefined): SignInSecrets | null {
   const value = /(?:^|;\s*)inlet_oidc=([\w-]{1,2048})(?:;|$)/.exec(cookies ?? "")?.[1];
   try {
-    return value === undefined ? null : (JSON.parse(Buffer.from(value, "base64url").toString()) as SignInSecrets);
+    const { verifier, state, nonce } = JSON.parse(Buffer.from(value ?? "", "base64url").toString());
+    // openid-client skips the check of what it is not given.
+    const isComplete = [verifier, state, nonce].every((text) => typeof text === "string" && text !== "");
+    return isComplete ? { verifier, state, nonce } : null;
   } catch {
     return null;
   }
