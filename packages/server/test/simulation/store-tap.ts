@@ -91,6 +91,7 @@ export function tapStore({ store, life, committed, isRefusing }: TapParts): Stor
 /** These return no promise. */
 const SYNCHRONOUS: ReadonlySet<keyof Store> = new Set<keyof Store>([
   "storeNow",
+  "storeKeyHash",
   "storeWatch",
   "queueWatch",
   "limitWatch",
