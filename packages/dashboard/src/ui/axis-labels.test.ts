@@ -15,6 +15,13 @@ test("time labels: the day where it begins, the time elsewhere, and none twice",
   assert.deepEqual(timeLabels(["2026-11-16T06:00:00Z", "2026-11-16T06:00:15Z", "2026-11-16T06:01:00Z"].map(at)), ["06:00", "", "06:01"]);
 });
 
+test("a label at an edge of the chart is left out rather than clipped", async () => {
+  const { hasRoom } = await import("./axis-labels.ts");
+  const shown = (left: number, tick: number) => hasRoom({ left, right: 322, width: 330 }, { min: 0, max: 100 }, tick);
+  assert.deepEqual([shown(62, 0), shown(62, 95), shown(62, 96), shown(62, 100)], [true, true, false, false]);
+  assert.deepEqual([shown(8, 0), shown(8, 5)], [false, true]);
+});
+
 test("value labels: whole numbers, or the unit of the chart; equal ones in a row are shown once", async () => {
   const { unequal, valueLabel } = await import("./axis-labels.ts");
   assert.deepEqual(

@@ -15,6 +15,24 @@ export function timeLabels(ticks: readonly number[]): string[] {
   });
 }
 
+/** Where the time axis is in the chart, in pixels. */
+export interface AxisArea {
+  left: number;
+  right: number;
+  /** Of the whole chart. */
+  width: number;
+}
+
+/** The width of the widest label, `15 Nov`. */
+const LABEL_PX = 40;
+
+/** Labels are centred below their ticks. Labels that would overflow at an edge are omitted. */
+export function hasRoom({ left, right, width }: AxisArea, { min, max }: { min?: number; max?: number }, tick: number): boolean {
+  if (min === undefined || max === undefined || max <= min) return true;
+  const at = left + ((tick - min) / (max - min)) * (right - left);
+  return at >= LABEL_PX / 2 && at <= width - LABEL_PX / 2;
+}
+
 export function valueLabel(tick: number, unit: ((value: number) => string) | undefined): string {
   if (unit) return unit(tick);
   return Number.isInteger(tick) ? short(tick) : "";

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { watchColours } from "../shell/theme.tsx";
-import { timeLabels, unequal, valueLabel } from "./axis-labels.ts";
+import { type AxisArea, hasRoom, timeLabels, unequal, valueLabel } from "./axis-labels.ts";
 import { timeFormat, timeZone, useTimeZone } from "./time-zone.ts";
 import { useWidth } from "./use-width.ts";
 
@@ -112,10 +112,12 @@ function options({ series, width, height, bars, bare, range, axis: span, unit, o
   const grid = { stroke: colourOf("--line"), width: 1 };
   const axis = { stroke: text, grid, ticks: { show: false }, font: "11px system-ui, sans-serif" };
   const canChoose = range.current !== undefined;
+  const valuesPx = unit ? 62 : 48;
+  const area: AxisArea = { left: bare ? EDGE_PX : valuesPx, right: width - EDGE_PX, width };
   return {
     width,
     height,
-    padding: bare ? [4, 8, 0, 8] : [10, 8, 0, 0],
+    padding: bare ? [4, EDGE_PX, 0, EDGE_PX] : [10, EDGE_PX, 0, 0],
     legend: { show: false },
     ...(timeZone() === "utc" && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1_000), "Etc/UTC") }),
     cursor: { y: false, points: { show: !bars }, drag: { x: canChoose, y: false, setScale: false } },
@@ -129,11 +131,10 @@ function options({ series, width, height, bars, bare, range, axis: span, unit, o
         size: bare ? 20 : 26,
         space: 70,
         grid: { show: false },
-        values: (plot, ticks) => timeLabels(ticks).map((text, index) => (hasRoom(plot, ticks[index] as number) ? text : "")),
+        values: ({ scales: { x } }, ticks) =>
+          timeLabels(ticks).map((label, index) => (hasRoom(area, x ?? {}, ticks[index] as number) ? label : "")),
       },
-      bare
-        ? { show: false }
-        : { ...axis, size: unit ? 62 : 48, values: (_plot, ticks) => unequal(ticks.map((tick) => valueLabel(tick, unit))) },
+      bare ? { show: false } : { ...axis, size: valuesPx, values: (_plot, ticks) => unequal(ticks.map((tick) => valueLabel(tick, unit))) },
     ],
     series: [{}, ...series.map(({ label, colour, values }) => seriesLook(label, colourOf(colour), bars, values.includes(null)))],
     hooks: { setCursor: [(plot) => onTip(tipOf(plot))], setSelect: [(plot) => choose(plot, range.current)] },
@@ -151,14 +152,8 @@ function wholeRange({ data: [times] }: uPlot): uPlot.Range.MinMax {
   return [first, last + (times.length > 1 ? last - (times.at(-2) as number) : 60)];
 }
 
-/** Labels are centred below their ticks. Labels that would overflow at an edge are omitted. */
-function hasRoom(plot: uPlot, tick: number): boolean {
-  const at = plot.valToPos(tick, "x") + plot.over.offsetLeft;
-  return at >= LABEL_PX / 2 && at <= plot.width - LABEL_PX / 2;
-}
-
-/** The width of the widest label, `15 Nov`. */
-const LABEL_PX = 40;
+/** Between the plot and the edge of the chart. */
+const EDGE_PX = 8;
 
 /** `hasGaps`: a value between two gaps is a point, because a line needs two. */
 function seriesLook(label: string, colour: string, bars: boolean, hasGaps: boolean): uPlot.Series {

@@ -11,6 +11,7 @@ test("what differs between failures of the same cause is left out of a pattern",
     ["event 01M7JH49B90KFGS3MJT3JDM2WX, attempt 2", "event *, attempt *"],
     ["connect ECONNREFUSED 10.0.0.7:3000", "connect ECONNREFUSED *:*"],
     ["mail to ada+1@example.com. refused", "mail to *. refused"],
+    ["seat 578 of row 407", "seat * of row *"],
     ["paid 12.50 of 1,200", "paid * of *,*"],
   ];
   for (const [message, pattern] of cases) assert.equal(patternOf(message), `E: ${pattern}`);

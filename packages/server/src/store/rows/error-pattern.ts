@@ -7,7 +7,8 @@ import type { RunError } from "../contract/index.ts";
 
 const MESSAGE_UNITS_MAX = 500;
 const WORD = /[\p{L}\p{N}_](?:[\p{L}\p{N}_@.+-]*[\p{L}\p{N}_])?/gu;
-const HTTP_ERROR = /^[45]\d\d$/;
+/** Statuses that services send. Other numbers of three digits are numbers. */
+const HTTP_ERROR = /^(?:40[0-689]|41[0-35]|42[2-689]|431|451|50[0-5]|52[0-6])$/;
 const NUMERIC = /^[\d.+-]+$/;
 /** A word with a digit is an id if it is at least this long. */
 const ID_UNITS_MIN = 8;
