@@ -77,16 +77,23 @@ for (const [engine, start, skip] of ENGINES) {
 
   test(`${engine}: failures are grouped by function and error`, { skip }, async (t) => {
     const { service } = await openShop(t, start);
-    await service.send(Array.from({ length: 8 }, (_, n) => ({ name: "shop/order", data: { amount: n < 6 ? 10 : 30 } })));
+    const amounts = [10, 10, 30, 50, 70, 90, 410, 410];
+    await service.send(amounts.map((amount) => ({ name: "shop/order", data: { amount } })));
     await until("the runs", async () => ((await runsOfFunction(service, "shop-pay")).filter(isEnded).length === 8 ? true : undefined));
     const { data } = (await service.rest("GET", "/failures")).body;
     assert.deepEqual(
-      data.map(({ function: { id }, error, count, runs }: never) => [id, error, count, (runs as string[]).length]),
+      data.map(({ function: { id }, error: { pattern }, count, runs }: never) => [id, pattern, count, (runs as string[]).length]),
       [
-        ["shop-pay", { name: "Error", message: "card declined: 10" }, 6, 5],
-        ["shop-pay", { name: "Error", message: "card declined: 30" }, 2, 2],
+        ["shop-pay", "Error: card declined: *", 6, 5],
+        ["shop-pay", "Error: card declined: 410", 2, 2],
       ],
     );
+    assert.deepEqual([data[1].error.name, data[1].error.message], ["Error", "card declined: 410"]);
+    for (const { count, error } of data) {
+      const filter = { function: "shop-pay", errorPattern: error.pattern };
+      const { total } = (await service.rest("POST", "/jobs", { body: { kind: "runs.rerun", filter, dryRun: true } })).body.data;
+      assert.equal(total, count, "a job selects the runs of a group, and no others");
+    }
     assert.ok(data[0].first <= data[0].last);
     assert.equal((await service.rest("GET", "/failures?limit=1&function=shop-pay")).body.data.length, 1);
     assert.equal((await service.rest("GET", `/failures?to=${Date.now() - 3_600_000}`)).body.data.length, 0);
