@@ -89,3 +89,12 @@ test("an issuer that cannot be reached is a clear error and exit code 1", async 
   assert.match(stderr, /error: the OpenID Connect issuer http:\/\/127\.0\.0\.1:\d+ cannot be reached, see --oidc-issuer: /);
   assert.doesNotMatch(stderr, /\n {4}at /, "no stack");
 });
+
+test("settings that are only a part of what a sign-in needs are refused", async (t) => {
+  const issuer = ["--oidc-issuer", "http://127.0.0.1:9"];
+  const refused = (flags: string[], message: RegExp) => assert.rejects(startTestService(t, { flags }), message);
+  await refused(["--oidc-roles", "groups:ops=operator"], /need --oidc-issuer/);
+  await refused(["--oidc-client-secret", "s"], /need --oidc-issuer/);
+  await refused([...issuer, "--oidc-roles", "role"], /needs --oidc-client-id/);
+  await refused([...issuer, "--oidc-client-id", "inlet"], /needs --oidc-roles/);
+});

@@ -1,14 +1,38 @@
-/** Builds the image and runs it, if a Docker daemon is available: it becomes healthy, keeps its data in its volume, and stops on request. */
+/**
+ * The image: its context installs as the Dockerfile says. If a Docker daemon is available, the image is built and run: it becomes healthy,
+ * keeps its data in its volume, and stops on request.
+ */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readDockerfile } from "../../deploy/read-dockerfile.ts";
 import type { Release } from "../build-release.ts";
+import { readManifest } from "../pack-packages.ts";
 import { run } from "../run.ts";
-import type { Check } from "./check.ts";
+import { bash, type Check } from "./check.ts";
+import { environmentWith, type Toolbox } from "./toolbox.ts";
 
 const NAME = `inlet-release-check-${process.pid}`;
 const HEALTHY_WITHIN_MS = 60_000;
+
+export function checkImageContext({ folder }: Release, toolbox: Toolbox): Check {
+  return {
+    name: "image context",
+    async run() {
+      const context = join(toolbox.folder, "image");
+      cpSync(join(folder, "image"), context, { recursive: true });
+      const dockerfile = readFileSync(join(context, "Dockerfile"), "utf8");
+      const [, install = ""] = /^RUN (npm ci .*?) \\$/m.exec(dockerfile) ?? assert.fail("the Dockerfile installs nothing");
+      const env = environmentWith(toolbox, [toolbox.nodes[24]], toolbox.folder);
+      await bash(install, context, env);
+      const [, entry = ""] = readDockerfile(dockerfile).command;
+      const { out } = await run("node", [join(context, entry.replace("/opt/inlet/", "")), "--version"], { cwd: context, env });
+      assert.equal(out, `${readManifest("packages/cli").version}\n`);
+    },
+  };
+}
 
 export function checkImage({ folder }: Release): Check {
   return {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Release } from "../build-release.ts";
 import type { Check } from "./check.ts";
 import { checkGuides } from "./check-guides.ts";
-import { checkImage } from "./check-image.ts";
+import { checkImage, checkImageContext } from "./check-image.ts";
 import { checkInstalls } from "./check-installs.ts";
 import { checkTypes } from "./check-types.ts";
 import { openToolbox } from "./toolbox.ts";
@@ -16,7 +16,13 @@ export async function checkRelease(release: Release, only = ""): Promise<boolean
   const folder = mkdtempSync(join(tmpdir(), "inlet-check-"));
   try {
     const toolbox = await openToolbox(folder);
-    const checks = [...checkInstalls(release, toolbox), checkTypes(release, toolbox), checkImage(release), ...checkGuides(toolbox)];
+    const checks = [
+      ...checkInstalls(release, toolbox),
+      checkTypes(release, toolbox),
+      checkImageContext(release, toolbox),
+      checkImage(release),
+      ...checkGuides(toolbox),
+    ];
     const results: Result[] = [];
     for (const check of checks.filter(({ name }) => name.includes(only))) results.push(await report(check));
     const count = (result: Result) => results.filter((one) => one === result).length;

@@ -6,7 +6,8 @@ import { StartRefused } from "../start-refused.ts";
 
 export async function connectOidc(config: Config): Promise<OidcRoutesParts["oidc"]> {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcRoles: roles } = config;
-  if (issuer === null) return null;
+  if (issuer === null && (clientId ?? clientSecret) === null && roles.length === 0) return null;
+  if (issuer === null) throw new StartRefused("the settings for OpenID Connect need --oidc-issuer as well");
   if (clientId === null) throw new StartRefused("--oidc-issuer needs --oidc-client-id as well");
   if (roles.length === 0) throw new StartRefused("--oidc-issuer needs --oidc-roles as well: without it nobody has a role");
   const settings = { issuer, clientId, clientSecret, roles };
