@@ -86,6 +86,13 @@ for (const engine of ["sqlite", "postgres"]) {
     assert.equal((await service.rest("DELETE", `/alert-rules/${failures.id}`)).status, 200);
     assert.equal((await service.rest("PUT", `/alert-rules/${failures.id}`, { body: {} })).body.code, "alert_rule_not_found");
     assert.equal((await service.rest("POST", "/alert-rules", { body: { name: "x", kind: "mood", threshold: 1 } })).status, 400);
+    for (const quietHours of [
+      { from: "22:00", to: "06:00", timeZone: "Mars/Base" },
+      { from: "22:00", to: "22:00" },
+    ]) {
+      const refused = await service.rest("POST", "/alert-rules", { body: { name: "x", kind: "queue_age", threshold: 1, quietHours } });
+      assert.deepEqual([refused.status, refused.body.details.length], [400, 1]);
+    }
   });
 }
 
@@ -119,7 +126,7 @@ test("an alert ends with its environment or its rule, and a rule that cannot be 
   assert.equal(told.length, 4, "an archived environment raises no alert");
 });
 
-test("quiet hours may go over midnight", () => {
+test("quiet hours may go over midnight, in any time zone", () => {
   const at = (time: string) => Date.parse(`2026-01-01T${time}:00Z`);
   const night = { quietHours: { from: "22:00", to: "06:00" } };
   assert.deepEqual(
@@ -127,4 +134,12 @@ test("quiet hours may go over midnight", () => {
     [false, true, true, true, false],
   );
   assert.equal(isQuiet({ quietHours: null }, at("03:00")), false);
+  const inBerlin = { quietHours: { ...night.quietHours, timeZone: "Europe/Berlin" } };
+  assert.deepEqual(
+    ["2026-01-01T20:59Z", "2026-01-01T21:00Z", "2026-01-01T05:00Z", "2026-07-01T20:00Z", "2026-07-01T04:00Z"].map((time) =>
+      isQuiet(inBerlin, Date.parse(time)),
+    ),
+    [false, true, false, true, false],
+    "by the clocks there, in winter and summer",
+  );
 });

@@ -83,7 +83,7 @@ function RuleTable({ env, rules, mayRepair }: { env: string; rules: readonly Ale
               {rule.lastRaisedAt === null ? "Never" : <Time at={rule.lastRaisedAt} />}
             </td>
             <td data-label="Quiet hours" className="second">
-              {rule.quietHours === null ? "None" : `${rule.quietHours.from} to ${rule.quietHours.to} UTC`}
+              {rule.quietHours === null ? "None" : `${rule.quietHours.from} to ${rule.quietHours.to} ${rule.quietHours.timeZone}`}
             </td>
             {mayRepair && (
               <td className="right">

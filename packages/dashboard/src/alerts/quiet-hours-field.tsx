@@ -1,10 +1,11 @@
-/** Hours of the day during which an alert is not raised. They are in UTC, whichever time zone the dashboard shows. */
+/** Hours of the day during which an alert is not raised, in UTC or the time zone of the browser or the rule. */
 
 import type { AlertRuleFields } from "../api/alerts.ts";
 
 type QuietHours = AlertRuleFields["quietHours"];
 
-const NIGHT = { from: "22:00", to: "06:00" };
+const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const NIGHT = { from: "22:00", to: "06:00", timeZone: OWN_ZONE };
 
 export function QuietHoursField({ value, onChange }: { value: QuietHours; onChange: (value: QuietHours) => void }) {
   return (
@@ -32,7 +33,16 @@ export function QuietHoursField({ value, onChange }: { value: QuietHours; onChan
             value={value.to}
             onChange={({ target }) => onChange({ ...value, to: target.value })}
           />
-          UTC
+          <select
+            className="input"
+            aria-label="Time zone of the quiet hours"
+            value={value.timeZone}
+            onChange={({ target }) => onChange({ ...value, timeZone: target.value })}
+          >
+            {[...new Set([value.timeZone, OWN_ZONE, "UTC"])].map((zone) => (
+              <option key={zone}>{zone}</option>
+            ))}
+          </select>
         </div>
       )}
       <small>During quiet hours no alert is raised. Alerts that are raised already are still resolved.</small>

@@ -12,7 +12,7 @@ export interface AlertRuleFields {
   function: string | null;
   threshold: number;
   windowSeconds: number;
-  quietHours: { from: string; to: string } | null;
+  quietHours: { from: string; to: string; timeZone: string } | null;
   enabled: boolean;
 }
 

@@ -30,6 +30,7 @@ export function alertCases(browser: () => Browser): void {
     await dialog.getByRole("checkbox", { name: "Quiet hours" }).check();
     await dialog.getByLabel("Quiet from").fill("00:00");
     await dialog.getByLabel("Quiet until").fill("23:59");
+    await dialog.getByRole("combobox", { name: "Time zone of the quiet hours" }).selectOption("UTC");
     await dialog.getByRole("button", { name: "Create" }).click();
     const row = page.getByRole("row").filter({ hasText: "Nobody listens" });
     await row.getByText("00:00 to 23:59 UTC").waitFor();

@@ -141,10 +141,10 @@ export class AlertWatch {
   }
 }
 
-/** Quiet hours may span midnight. */
+/** Quiet hours may span midnight. They follow the clocks of their time zone, also when these are changed for the summer. */
 export function isQuiet({ quietHours }: Pick<AlertRule, "quietHours">, at: number): boolean {
   if (quietHours === null) return false;
-  const time = new Date(at).toISOString().slice(11, 16);
-  const { from, to } = quietHours;
+  const { from, to, timeZone = "UTC" } = quietHours;
+  const time = new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at);
   return from <= to ? time >= from && time < to : time >= from || time < to;
 }

@@ -31,9 +31,10 @@ interface RuleBody {
 
 const RULES_MAX = 200;
 const TIME = { type: "string", pattern: "^([01]\\d|2[0-3]):[0-5]\\d$" } as const;
+const ZONE = { type: "string", maxLength: 64, description: "An IANA time zone, such as `Europe/Berlin`; default `UTC`." } as const;
 const QUIET = {
-  description: "Hours of the day in UTC during which no alert is raised, or null.",
-  anyOf: [{ type: "null" }, closed({ from: TIME, to: TIME }, ["from", "to"])],
+  description: "Hours of the day during which no alert is raised, or null.",
+  anyOf: [{ type: "null" }, closed({ from: TIME, to: TIME, timeZone: ZONE }, ["from", "to"])],
 } as const;
 const FIELDS = {
   name: { type: "string", minLength: 1, maxLength: 128 },
@@ -155,6 +156,7 @@ const NEW_RULE: AlertRuleFields = {
 
 /** The fields in the body; the others stay unchanged. */
 function fieldsOf(known: AlertRuleFields, body: RuleBody): AlertRuleFields {
+  checkQuietHours(body.quietHours);
   const { name = known.name, kind = known.kind, threshold = known.threshold, enabled = known.isEnabled } = body;
   return {
     ...{ name, kind, threshold, isEnabled: enabled },
@@ -164,10 +166,22 @@ function fieldsOf(known: AlertRuleFields, body: RuleBody): AlertRuleFields {
   };
 }
 
+function checkQuietHours(quietHours: RuleBody["quietHours"]): void {
+  if (!quietHours) return;
+  const { from, to, timeZone = "UTC" } = quietHours;
+  if (from === to) throw invalid("quietHours.to", "must differ from quietHours.from");
+  try {
+    new Intl.DateTimeFormat("en-GB", { timeZone });
+  } catch {
+    throw invalid("quietHours.timeZone", `must be a time zone such as "Europe/Berlin"; "${timeZone}" is not known`);
+  }
+}
+
 function ruleView(rule: AlertRule, environment: Environment) {
   const { id, name, kind, functionId, threshold, windowMs, quietHours, isEnabled, value } = rule;
   return {
-    ...{ id, environment: environment.name, name, kind, function: functionId, threshold, windowSeconds: windowMs / 1_000, quietHours },
+    ...{ id, environment: environment.name, name, kind, function: functionId, threshold, windowSeconds: windowMs / 1_000 },
+    quietHours: quietHours && { timeZone: "UTC", ...quietHours },
     ...{ enabled: isEnabled, createdAt: iso(rule.createdAt), updatedAt: iso(rule.updatedAt), raisedAt: iso(rule.raisedAt) },
     ...{ lastRaisedAt: iso(rule.lastRaisedAt), value },
   };

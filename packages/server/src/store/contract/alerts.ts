@@ -5,10 +5,12 @@ import type { EnvironmentId } from "@inlet/protocol";
 export const ALERT_KINDS = ["failure_rate", "failure_count", "queue_age", "refused_requests", "unmatched_events", "schema_drift"] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-/** Hours of the day in UTC during which no alert is raised, such as `22:00` to `06:00`. */
+/** Hours of the day during which no alert is raised, such as `22:00` to `06:00`. */
 export interface QuietHours {
   from: string;
   to: string;
+  /** An IANA name; absent: UTC. */
+  timeZone?: string;
 }
 
 export interface AlertRuleFields {
