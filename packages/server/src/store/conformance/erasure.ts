@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ClaimedEntry, EventEraseParams, FunctionStartChange, NewEvent } from "../contract/index.ts";
+import type { ClaimedEntry, EventEraseParams, FunctionStartChange, KeptStep, NewEvent } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import {
   advance,
@@ -42,6 +42,16 @@ async function invoke(scene: Scene, made: NewEvent | ((parent: Begun) => NewEven
   const call = sampleCall({ answer: invocation.data });
   const { leased } = await advance(scene, parent, { status: "waiting", steps: [doneStep("a"), step], entries: [TIMEOUT], events, call });
   return { parent, event, step, leased };
+}
+
+/** Starts the run's function again with this step. */
+async function rerun({ store, environment, functions }: Scene, { runNo }: Begun, step: KeptStep): Promise<Begun> {
+  const environmentId = environment.id;
+  const [{ eventSequence } = { eventSequence: 0 }] = await store.runSummaries({ environmentId, runNos: [runNo] });
+  const run = sampleRun(functions[0], { steps: [step] });
+  const { leased } = await store.runStart({ environmentId, eventSequence, run, now: 3_000, lease: sampleLease() });
+  const entry = leased[0] as ClaimedEntry;
+  return { environmentId, run, entry, runNo: entry.runNo as Begun["runNo"] };
 }
 
 export function erasureConformance(engine: Engine): void {
@@ -130,7 +140,7 @@ export function erasureConformance(engine: Engine): void {
     const runNo = entry.runNo as Begun["runNo"];
     const { leased } = await advance(scene, { runNo, entry }, { end: sampleEnd({ output: '"secret"' }) });
     assert.deepEqual(await erase(scene, invocation), { ...NOTHING_LEFT, calling: [runNo] }, "its result is on the way");
-    const done = { ...step, status: "completed" as const, endedAt: 2_000, value: '{"data":"secret"}' };
+    const done = { ...doneStep("s", '{"data":"secret"}'), kind: "invoke" as const };
     await advance(scene, { runNo: parent.runNo, entry: leased[0] as ClaimedEntry }, { steps: [done], settled: [step.id] });
     assert.deepEqual(await erase(scene, invocation), NOTHING_LEFT);
     const { steps, calls, status } = await detailsOf(scene, parent.run.id);
@@ -161,6 +171,10 @@ export function erasureConformance(engine: Engine): void {
     const done = { ...step, status: "completed" as const, endedAt: 3_000, value: answer.data, eventId: answer.id };
     await advance(scene, { ...begun, entry: leased[0] as ClaimedEntry }, { steps: [done], settled: [step.id] });
     assert.deepEqual((await erase(scene, answer)).unfinished, [begun.runNo]);
+    const again = await rerun(scene, begun, done);
+    const { unfinished } = await erase(scene, answer);
+    assert.deepEqual(new Set(unfinished), new Set([begun.runNo, again.runNo]), "a rerun keeps the results of steps");
+    await advance(scene, again, { end: sampleEnd() });
     const end = sampleEnd({ status: "failed" });
     const deferred = sampleEvent({ name: "inngest/deferred.schedule", data: `{"secret":1,"parent_run_id":"${begun.run.id}"}` });
     const events = [sampleBatch(scene.environment, [deferred], { receivedAt: end.endedAt })];

@@ -5,7 +5,7 @@
  */
 
 import type { PoolClient } from "pg";
-import type { ErasureOutcome, ErasureStore, EventEraseParams } from "../../contract/index.ts";
+import { type ErasureOutcome, type ErasureStore, type EventEraseParams, fromStoreText } from "../../contract/index.ts";
 import {
   ERASED_DATA,
   ERASED_ERROR,
@@ -19,6 +19,7 @@ import {
   REPEATING_EVENT_NAMES,
 } from "../../policy/erasure.ts";
 import type { Database } from "../database.ts";
+import { LockSet, nameLock } from "../locks.ts";
 
 /** Steps that received these events, or invoked other functions with them. */
 const STEPS_OF = `
@@ -43,6 +44,9 @@ const EVENTS_AFTER = `
   UNION
   SELECT e.sequence FROM steps AS s JOIN events AS e ON e.environment_id = $1 AND e.event_id = s.event_id
   WHERE s.environment_id = $1 AND s.run_no = ANY($2) AND s.kind = 'invoke'`;
+
+const NAMES = `
+  SELECT DISTINCT name FROM events JOIN event_names USING (name_id) WHERE environment_id = $1 AND sequence = ANY($2)`;
 
 /** Except for an invocation that an unfinished run waits for: that start is decided first. */
 const CANCEL_STARTS = `
@@ -124,10 +128,19 @@ export function erasureStore(database: Database): ErasureStore {
     return rows[0]?.deciding ?? 0;
   }
 
+  /** A step that starts to wait either finds these events before they are erased, and its run is found here, or finds them erased. */
+  async function lockNames(client: PoolClient, { environmentId, sequences }: EventEraseParams): Promise<void> {
+    const { rows } = await client.query<{ name: string }>(NAMES, [environmentId, sequences]);
+    const locks = new LockSet();
+    for (const { name } of rows) locks.add(nameLock(environmentId, fromStoreText(name)), "shared");
+    await locks.take(client);
+  }
+
   /** A start that was being decided is a run, or cancelled, once its entry could be locked: runs are looked up after that. */
   async function erase(client: PoolClient, params: EventEraseParams): Promise<ErasureOutcome> {
     const { environmentId } = params;
     const left = await cancelStarts(client, params);
+    await lockNames(client, params);
     const { sequences, runs } = await scopeOf(client, params);
     const outcome = erasureOutcome(runs, left);
     if (!mayErase(outcome)) return outcome;
