@@ -77,6 +77,9 @@ test("nothing there, something else there, a taken port", async (t) => {
   assert.match(other.text, /is not an Inlet service/);
   const gone = await examine(place, "--url", "http://127.0.0.1:9", "--port", "0");
   assert.match(gone.text, /cannot be reached[\s\S]*inlet start/);
+  const shared = workingFolder(t, { SERVICE_DATABASE_URL: "postgres://db/inlet" });
+  const { code, found } = await examine(shared, "--data", "--url", "http://127.0.0.1:9", "--port", "0");
+  assert.deepEqual([code, found.filter((line) => /^(data|service) \w+$/.test(line))], [0, ["data skipped", "service skipped"]]);
 });
 
 test("the data folder: in use, open to others, damaged, from a newer version", async (t) => {

@@ -74,10 +74,11 @@ function createLog({ log, logLevel }: { log: "lines" | "json"; logLevel: LogLeve
   return pino({ level: logLevel, base: null }, log === "json" ? output : { write: (record) => output.write(logLine(record)) });
 }
 
-function announceDev({ url }: Service): void {
+function announceDev({ url, retentionNotice }: Service): void {
   if (isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, "")))
     console.log("Open to this machine only (loopback), without keys or sign-in.");
   else console.warn(`warning: ${url} is open to the network, and a dev server requires no keys`);
+  console.log(retentionNotice);
   console.log(`Dashboard: ${url}`);
   console.log(`\nAny key works here. Send a first event:\n\n  ${curlSend(url, "dev")}\n`);
 }

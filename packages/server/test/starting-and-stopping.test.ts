@@ -100,6 +100,7 @@ test("dev: open, on loopback, any key; on all interfaces it warns", async (t) =>
   const inlet = await startInlet(t, ["dev", "--port", "0", "--data-dir", dataDir]);
   assert.match(inlet.url, /^http:\/\/127\.0\.0\.1:/);
   assert.match(inlet.stdout(), /this machine only \(loopback\)/);
+  assert.match(inlet.stdout(), /^Retention: events 30d, .*; at most [\d.]+[gm]b on disk/m);
   const [send] = curlCommands(inlet.stdout());
   assert.ok(send);
   assert.equal((await call(send.url, send.init)).status, 200);

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { ConfigInvalid, databaseFaults, inspectFolder, readConfig, settingsNames } from "@inlet/server";
 import type { Variables } from "../command-line/command-row.ts";
-import { type Finding, ok, problem, warning } from "./finding.ts";
+import { type Finding, ok, problem, skipped, warning } from "./finding.ts";
 
 const NODE_MIN = [22, 19] as const;
 const MIB = 1024 * 1024;
@@ -67,7 +67,8 @@ export function checkFolder(folder: string): Finding[] {
 }
 
 /** Reads the whole database, which takes a while for a large store. A service may keep using it. */
-export function checkData(folder: string): Finding {
+export function checkData(folder: string, usesPostgres: boolean): Finding {
+  if (usesPostgres) return skipped("data", "the store is PostgreSQL; docs/operation.md says how to check its backups");
   const path = join(folder, "inlet.db");
   if (!existsSync(path)) return problem("data", `there is no database in ${folder}`, "Choose the folder with --data-dir.");
   const faults = databaseFaults(path);

@@ -12,9 +12,11 @@ const SKEW_WARNING_MS = 5_000;
 const SKEW_PROBLEM_MS = 60_000;
 const WITHOUT_KEY: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-export async function checkService(connection: Connection, key: string | null): Promise<Finding[]> {
+/** `isOptional`: a service that is not there is no problem. */
+export async function checkService(connection: Connection, key: string | null, isOptional = false): Promise<Finding[]> {
   const rest = createRestClient(connection);
   const health = await look(`${rest.base}/health`);
+  if (typeof health === "string" && isOptional) return [skipped("service", `${rest.base} cannot be reached: ${health}`)];
   if (typeof health === "string") {
     const advice = 'Start it with "inlet start" or "inlet dev", or name another with --url or SERVICE_BASE_URL.';
     return [problem("service", `${rest.base} cannot be reached: ${health}`, advice)];

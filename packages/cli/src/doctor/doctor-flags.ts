@@ -27,7 +27,10 @@ export const DOCTOR_FLAGS = {
     fallback: ".inlet",
     sentence: "Data folder to check.",
   },
-  data: { type: "boolean", sentence: "Verify the whole database as well: every page, every index, every reference." },
+  data: {
+    type: "boolean",
+    sentence: "Verify the whole database as well: every page, every index, every reference. A service need not run.",
+  },
   port: {
     type: "string",
     placeholder: "number",

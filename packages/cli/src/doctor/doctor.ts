@@ -18,12 +18,13 @@ export async function doctor({ options, io }: Call<typeof DOCTOR_FLAGS>): Promis
     checkNode(),
     ...checkSettings(io.variables),
     ...checkFolder(options.dataDir),
-    ...(options.data ? [checkData(options.dataDir)] : []),
+    ...(options.data ? [checkData(options.dataDir, Boolean(io.variables.SERVICE_DATABASE_URL))] : []),
     await checkPort(Number(options.port), async (url) => {
       const looked = await look(`${url}/health`);
       return typeof looked !== "string" && isInlet(looked);
     }),
-    ...(await checkService(options, options.key)),
+    // A folder is verified before a service uses it, too.
+    ...(await checkService(options, options.key, options.data)),
   ]);
 }
 
