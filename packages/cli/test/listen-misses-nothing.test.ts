@@ -251,7 +251,7 @@ test("raw webhook requests reach a dev server's webhook of the same name, with i
 });
 
 test("what cannot be listened to is said at once", async (t) => {
-  const { place } = await setUp(t);
+  const { place, url } = await setUp(t);
   const none = await place.inlet(["listen", "--webhooks"]);
   assert.deepEqual([none.code, /has no webhooks/.test(none.stderr)], [1, true]);
   const unknown = await place.inlet(["listen", "--webhook", "Stripe"]);
@@ -260,6 +260,8 @@ test("what cannot be listened to is said at once", async (t) => {
   assert.equal((await place.inlet(["listen", "--to", "localhost"])).code, 2);
   const circle = await place.inlet(["listen", "--url", "http://127.0.0.1:8299", "--to", "http://localhost:8299"]);
   assert.deepEqual([circle.code, /are the same service/.test(circle.stderr)], [2, true]);
+  const named = await place.inlet(["listen", "--to", url, "--env", "production"]);
+  assert.deepEqual([named.code, /are the same service/.test(named.stderr)], [2, true], "the default environment, by its name");
   place.write("state.json", "nonsense");
   assert.match((await place.inlet(["listen", "--state", "state.json"])).stderr, /is not a state file/);
 });

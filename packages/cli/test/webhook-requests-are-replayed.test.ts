@@ -20,17 +20,18 @@ test("requests that a transform refused are listed, counted and replayed once it
   for (const n of [1, 2]) await call(webhookUrl, { method: "POST", headers: JSON_TYPE, body: JSON.stringify({ n }) });
   const refused = await folder.inlet(["webhooks", "requests", id, "--outcome", "transform_failed", "--json"]);
   assert.equal(JSON.parse(refused.stdout).data.length, 2);
-  assert.match((await folder.inlet(["webhooks", "requests", id])).stdout, /transform_failed +.*not yet/);
+  assert.match((await folder.inlet(["webhooks", "requests", "payments"])).stdout, /transform_failed +.*not yet/);
 
   const mended = { transform: "function transform(evt) { return { name: 'pay/paid', data: evt } }" };
   await call(`${url}/v1/webhooks/${id}`, { method: "PUT", headers: JSON_TYPE, body: JSON.stringify(mended) });
   const unasked = await folder.inlet(["webhooks", "replay", id, "--outcome", "transform_failed"]);
   assert.deepEqual([unasked.code, /2 requests.*--yes/.test(unasked.stderr)], [2, true], unasked.stderr);
-  const replayed = await folder.inlet(["webhooks", "replay", id, "--outcome", "transform_failed", "--yes"]);
+  const replayed = await folder.inlet(["webhooks", "replay", "Payments", "--outcome", "transform_failed", "--yes"]);
   assert.equal(replayed.code, 0, replayed.stderr);
   const { body } = await call(`${url}/v1/events?name=pay/paid`);
   assert.deepEqual(body.data.map(({ data }: { data: { n: number } }) => data.n).sort(), [1, 2]);
 
+  assert.match((await folder.inlet(["webhooks", "replay", "Refunds"])).stderr, /has no webhook "Refunds".*webhooks list/);
   const nobody = await folder.inlet(["webhooks", "requests", "wh_nobody"]);
   assert.deepEqual([nobody.code, /webhook_not_found/.test(nobody.stderr)], [1, true], nobody.stderr);
 });

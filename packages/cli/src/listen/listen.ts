@@ -29,8 +29,8 @@ interface Listening {
 }
 
 export async function listen({ options, io }: Call<typeof LISTEN_FLAGS>): Promise<CommandResult> {
-  refuseOwnSource(options);
   const rest = createRestClient(options);
+  await refuseOwnSource(rest, options);
   const stop = new AbortController();
   const signal = AbortSignal.any([io.interrupted(), stop.signal]);
   const listening = { rest, options, cursors: openCursorFile(options.state), report: createReporter(io, options), signal };

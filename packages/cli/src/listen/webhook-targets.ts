@@ -28,11 +28,25 @@ export function targetOf({ to, toKey }: TargetOptions): Target {
   return { isInlet, eventsUrl: isInlet ? `${to.replace(/\/+$/, "")}/e/${encodeURIComponent(toKey)}` : to };
 }
 
+interface SourceAndTarget {
+  url: string;
+  env: string | null;
+  to: string;
+  toEnv: string | null;
+}
+
 /** Every copy would be copied again, without end. */
-export function refuseOwnSource({ url, env, to, toEnv }: { url: string; env: string | null; to: string; toEnv: string | null }): void {
-  if (hostOf(url) !== hostOf(to) || env !== toEnv) return;
+export async function refuseOwnSource(rest: RestClient, { url, env, to, toEnv }: SourceAndTarget): Promise<void> {
+  if (hostOf(url) !== hostOf(to)) return;
+  const isSame = env === toEnv || ((env === null || toEnv === null) && (env ?? toEnv) === (await defaultEnvironment(rest)));
+  if (!isSame) return;
   const advice = "Set the deployed service with --url, or another target with --to.";
   throw new CommandFault(`The source and the target are the same service: ${to}. ${advice}`, "usage", EXIT.usage);
+}
+
+async function defaultEnvironment(rest: RestClient): Promise<string | undefined> {
+  const { items } = await rest.list<{ name: string; kind: string }>({ path: "/environments" });
+  return items.find(({ kind }) => kind === "default")?.name;
 }
 
 function hostOf(url: string): string {

@@ -8,7 +8,7 @@ import { type CommandRow, command } from "../command-line/command-row.ts";
 import { CONNECTION_FLAGS } from "../command-line/connection-flags.ts";
 import { APPLY_FLAGS, NEW_FLAGS, PLAN_FLAGS, PULL_FLAGS, REPLAY_FLAGS, REQUESTS_FLAGS, TEST_FLAGS } from "./webhooks-flags.ts";
 
-const one = { operands: "<webhook id>", namesMin: 1, namesMax: 1 } as const;
+const one = { operands: "<webhook id or name>", namesMin: 1, namesMax: 1 } as const;
 const ID = "wh_01JCQ7V8Z0ABCDEFGHJKMNPQRS";
 
 export const WEBHOOKS_ROWS: readonly CommandRow[] = [
