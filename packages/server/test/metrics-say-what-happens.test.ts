@@ -124,9 +124,22 @@ test("metrics have the names and labels of the contract, and count what happened
 
 test("calls that wait are counted by function, and more than 200 functions share the label other", async (t) => {
   const service = await startTestService(t);
-  const app = await startApp(t, service, (client) =>
-    Array.from({ length: 203 }, (_, n) => client.createFunction({ id: `f${n}`, concurrency: 1 }, { event: "app/all" }, async () => n)),
-  );
+  const gate = Promise.withResolvers<void>();
+  const app = await startApp(t, service, (client) => [
+    client.createFunction({ id: "held", concurrency: 1 }, { event: "app/held" }, () => gate.promise),
+    ...Array.from({ length: 202 }, (_, n) => client.createFunction({ id: `f${n}`, concurrency: 1 }, { event: "app/all" }, async () => n)),
+  ]);
+  const held = (await service.send(Array.from({ length: 3 }, () => ({ name: "app/held", data: {} })))).body.ids;
+  const ofHeld = { environment: "production", function: "shop-held" };
+  await until("one call in progress and two that wait", async () => {
+    const found = await read(service);
+    const age = sampleValue(found, "inlet_queue_age_seconds", ofHeld) ?? 0;
+    return (sampleValue(found, "inlet_queue_length", ofHeld) === 3 && age > 0 && age < 60) || undefined;
+  });
+  gate.resolve();
+  for (const id of held) await endedRun(service, id);
+  const length = async () => sampleValue(await read(service), "inlet_queue_length", ofHeld) ?? 0;
+  await until("an empty queue", async () => (await length()) === 0 || undefined);
   await app.stop();
   for (let n = 0; n < 2; n++) await service.send({ name: "app/all", data: {} });
   const samples = await until("every function to have been called", async () => {

@@ -1,0 +1,59 @@
+/** Commands, pages and headings that the README and the guides name exist. */
+
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { readConfig } from "@inlet/server";
+import { readOptions } from "../src/command-line/read-options.ts";
+import { ROWS } from "../src/commands.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT })];
+const read = (page: string) => readFileSync(join(ROOT, page), "utf8");
+
+/** The commands of a page's blocks, as arguments of `inlet`. Variables have the value x. */
+function commandsOf(page: string): string[][] {
+  const blocks = [...read(page).matchAll(/^```(?:sh|console|yaml)\n([\s\S]*?)^```$/gm)];
+  const lines = blocks.flatMap(([, body = ""]) => body.replace(/\\\n\s*/g, "").split("\n"));
+  const words = lines.flatMap(
+    (line) => /^(?:[$#] |\s*- run: )?(?:[A-Z_]+=\S+ )*(?:inlet|npx @inlet\/cli) (.*?)(?:\s+[#|>].*)?$/.exec(line)?.[1] ?? [],
+  );
+  return words.map((text) => (text.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []).map(asArgument));
+}
+
+function asArgument(word: string): string {
+  return word.replace(/^['"]|['"]$/g, "").replace(/\$\{?\w+\}?/g, "x");
+}
+
+test("every command is one that there is, with flags and values that it takes", () => {
+  const commands = PAGES.flatMap((page) => commandsOf(page).map((argv) => ({ page, argv })));
+  assert.ok(commands.length > 40, `${commands.length} commands were found`);
+  for (const { page, argv } of commands.filter(({ argv: [word = ""] }) => !word.startsWith("--"))) {
+    const message = `${page}: inlet ${argv.join(" ")}`;
+    const row = ROWS.find(({ words }) => words.every((word, i) => argv[i] === word)) ?? assert.fail(message);
+    const rest = argv.slice(row.words.length).filter((word) => word !== "--ephemeral" && word !== "--help");
+    assert.doesNotThrow(() => (row.settings ? readConfig(row.settings, rest, {}) : readOptions(row, rest, {})), message);
+  }
+});
+
+test("every link leads to a file, and to a heading of it", () => {
+  for (const page of PAGES) {
+    for (const [, path = "", anchor] of read(page).matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)) {
+      const target = path === "" ? page : join(dirname(page), path);
+      assert.ok(existsSync(join(ROOT, target)), `${page}: ${path}`);
+      if (anchor !== undefined) assert.ok(anchorsOf(target).includes(anchor), `${page}: ${path}#${anchor}`);
+    }
+  }
+});
+
+/** As GitHub makes them from headings. */
+function anchorsOf(page: string): string[] {
+  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
