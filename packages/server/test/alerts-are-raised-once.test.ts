@@ -7,9 +7,10 @@ import { AlertWatch, isQuiet } from "../src/alerts/alert-watch.ts";
 import { makeEnvironment } from "../src/store/conformance/samples.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { startApp } from "./support/app.ts";
+import { onEnd } from "./support/on-end.ts";
 import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { until } from "./support/runs.ts";
-import { startTestService, temporaryFolder } from "./support/service.ts";
+import { call, startTestService, temporaryFolder } from "./support/service.ts";
 
 interface AuditEntry {
   action: string;
@@ -22,10 +23,15 @@ for (const engine of ["sqlite", "postgres"]) {
   test(`${engine}: an alert is raised once, starts functions, shows, and is resolved`, { skip }, async (t) => {
     let aheadMs = 0;
     const now = () => Date.now() + aheadMs;
-    const service = await startTestService(t, engine === "postgres" ? { databaseUrl: await freshDatabase(t) } : { now });
+    const start = engine === "postgres" ? { databaseUrl: await freshDatabase(t) } : { now };
+    const service = await startTestService(t, start);
+    // Two nodes evaluate no rule twice.
+    if (engine === "postgres") await startTestService(t, start);
     const told: string[] = [];
     const begun = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
+    const done = Promise.withResolvers<void>();
+    onEnd(t, async () => done.resolve());
     await startApp(t, service, (inlet) => [
       inlet.createFunction({ id: "pay", retries: 0 }, { event: "shop/order" }, () => {
         throw new Error("card declined");
@@ -33,8 +39,9 @@ for (const engine of ["sqlite", "postgres"]) {
       inlet.createFunction({ id: "shaped" }, { event: "shop/shaped" }, () => undefined),
       inlet.createFunction({ id: "tell" }, [{ event: "inlet/alert.raised" }, { event: "inlet/alert.resolved" }], ({ event }) => {
         const { rule, value, reason = "" } = event.data;
-        told.push(`${event.name} ${rule.name} ${value} ${reason}`.trim());
+        told.push(`${event.name} ${rule.name} ${rule.kind === "queue_age" ? Math.sign(value) : value} ${reason}`.trim());
       }),
+      inlet.createFunction({ id: "busy", concurrency: 1 }, { event: "shop/busy" }, () => done.promise),
       inlet.createFunction({ id: "slow", retries: 0 }, { event: "shop/slow" }, async () => {
         begun.resolve();
         await held.promise;
@@ -55,20 +62,36 @@ for (const engine of ["sqlite", "postgres"]) {
     const rate = await rule({ name: "rate", kind: "failure_rate", function: "shop-pay", threshold: 60 });
     const lost = await rule({ name: "lost", kind: "unmatched_events", threshold: 1 });
     await rule({ name: "drift", kind: "schema_drift", threshold: 1 });
+    await rule({ name: "refused", kind: "refused_requests", threshold: 2 });
+    await rule({ name: "waits", kind: "queue_age", function: "shop-busy", threshold: 0.1 });
     await rule({ name: "far away", kind: "failure_count", threshold: 1_000 });
     await rule({ name: "asleep", kind: "failure_count", threshold: 1, quietHours: { from: "00:00", to: "23:59" } });
     await service.send([...Array(10).fill({ name: "shop/shaped", data: { n: 1 } }), { name: "shop/shaped", data: { n: 1, extra: "new" } }]);
     await service.send([...Array(3).fill({ name: "shop/order", data: {} }), { name: "shop/nobody", data: {} }]);
-    await until("five alerts", () => (told.length >= 5 ? true : undefined));
-    const raised = ["drift 1", "failures 3", "late 1", "lost 1", "rate 100"].map((alert) => `inlet/alert.raised ${alert}`);
+    const transform = "transform = () => { throw new Error('not yet') }";
+    const webhook = (await service.rest("POST", "/webhooks", { body: { name: "Hook", transform } })).body.data;
+    for (const _ of [1, 2]) assert.equal((await call(webhook.url, { method: "POST" })).status, 400);
+    await service.send(Array(2).fill({ name: "shop/busy", data: {} }));
+    await until("seven alerts", () => (told.length >= 7 ? true : undefined));
+    const raised = ["drift 1", "failures 3", "late 1", "lost 1", "rate 100", "refused 2", "waits 1"].map(
+      (alert) => `inlet/alert.raised ${alert}`,
+    );
     assert.deepEqual([...told].sort(), raised);
     const active = (await service.rest("GET", "/alerts")).body.data;
-    assert.deepEqual(active.map(({ name }: { name: string }) => name).sort(), ["drift", "failures", "late", "lost", "rate"]);
+    assert.deepEqual(active.map(({ name }: { name: string }) => name).sort(), [
+      "drift",
+      "failures",
+      "late",
+      "lost",
+      "rate",
+      "refused",
+      "waits",
+    ]);
     const changed = await service.rest("PUT", `/alert-rules/${failures.id}`, { body: { threshold: 50 } });
     assert.deepEqual([changed.status, changed.body.data.threshold, changed.body.data.kind], [200, 50, "failure_count"]);
     assert.equal((await service.rest("PUT", `/alert-rules/${rate.id}`, { body: { enabled: false } })).status, 200);
     assert.equal((await service.rest("DELETE", `/alert-rules/${lost.id}`)).status, 200);
-    await until("three alerts to be resolved", () => (told.length >= 8 ? true : undefined));
+    await until("three alerts to be resolved", () => (told.length >= 10 ? true : undefined));
     const resolved = ["failures 3 below_threshold", "lost 1 rule_deleted", "rate 100 rule_disabled"];
     const resolutions = told.filter((line) => line.includes("resolved")).sort();
     assert.deepEqual(
@@ -76,13 +99,13 @@ for (const engine of ["sqlite", "postgres"]) {
       resolved.map((alert) => `inlet/alert.resolved ${alert}`),
       "each is resolved once and says why",
     );
-    assert.equal(told.filter((line) => line.includes("raised")).length, 5, "each was raised once");
+    assert.equal(told.filter((line) => line.includes("raised")).length, 7, "each was raised once");
     const audited = (await service.rest("GET", "/audit-log?action=alert.*&limit=100")).body.data;
     const entries = audited.map(({ action, target, details }: AuditEntry) => `${action} ${target.name} ${details.reason ?? ""}`.trim());
     assert.deepEqual(entries.filter((entry: string) => entry.startsWith("alert.resolved")).sort(), [
       ...["failures below_threshold", "lost rule_deleted", "rate rule_disabled"].map((entry) => `alert.resolved ${entry}`),
     ]);
-    assert.equal(entries.length, 8);
+    assert.equal(entries.length, 10);
     assert.equal((await service.rest("DELETE", `/alert-rules/${failures.id}`)).status, 200);
     assert.equal((await service.rest("PUT", `/alert-rules/${failures.id}`, { body: {} })).body.code, "alert_rule_not_found");
     assert.equal((await service.rest("POST", "/alert-rules", { body: { name: "x", kind: "mood", threshold: 1 } })).status, 400);

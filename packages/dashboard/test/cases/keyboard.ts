@@ -50,6 +50,8 @@ export function keyboardCases(browser: () => Browser): void {
     await page.waitForURL(`**/webhooks/${hook.id}?tab=requests&request=${request.id}`);
     await choose("staging", /^staging\s*Environment/);
     await page.waitForURL("**/env/staging");
+    await choose(run.id, /^Find/);
+    await page.waitForURL(`**/env/dev/runs/${run.id}`);
 
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Next row of a list").waitFor();
