@@ -16,7 +16,6 @@ import {
   COMMA,
   type CodeUnits,
   codeUnitsOf,
-  plainStringEnd,
   QUOTE,
   scalarEnd,
   skipSpace,
@@ -61,7 +60,7 @@ export function canonicalJson(text: string, { exactNumbers }: CanonicalOptions):
     } else {
       const end = scalarEnd(units, at);
       if (end < 0) throw notJson(at);
-      value = canonicalScalar(text, units, at, end, exactNumbers);
+      value = canonicalScalar(text.slice(at, end), exactNumbers);
       at = end;
     }
     // After a value: close what ends here, up to the comma before the next value.
@@ -94,7 +93,7 @@ function toValue(text: string, units: CodeUnits, start: number, frame: Frame): n
   if (!frame.isObject) return start;
   const end = units[start] === QUOTE ? scalarEnd(units, start) : -1;
   if (end < 0) throw notJson(start);
-  const keyText = canonicalString(text, units, start, end);
+  const keyText = canonicalString(text.slice(start, end));
   frame.keyText = `${keyText}:`;
   frame.keys.push(keyText.includes("\\") ? (JSON.parse(keyText) as string) : keyText.slice(1, -1));
   const colon = skipSpace(units, end);
@@ -102,18 +101,15 @@ function toValue(text: string, units: CodeUnits, start: number, frame: Frame): n
   return skipSpace(units, colon + 1);
 }
 
-function canonicalScalar(text: string, units: CodeUnits, start: number, end: number, exactNumbers: boolean): string {
-  const first = units[start] as number;
-  if (first === QUOTE) return canonicalString(text, units, start, end);
-  const token = text.slice(start, end);
-  const isWord = first >= 0x61; /* a */
+function canonicalScalar(token: string, exactNumbers: boolean): string {
+  if (token.startsWith('"')) return canonicalString(token);
+  const isWord = token >= "a"; // true, false or null
   return isWord ? token : canonicalNumber(token, exactNumbers);
 }
 
 /** One without escapes is canonical, except for a lone surrogate, which has no UTF-8 form and stays an escape. */
-function canonicalString(text: string, units: CodeUnits, start: number, end: number): string {
-  const token = text.slice(start, end);
-  return plainStringEnd(units, start) > 0 ? token : JSON.stringify(JSON.parse(token));
+function canonicalString(token: string): string {
+  return token.includes("\\") || !token.isWellFormed() ? JSON.stringify(JSON.parse(token)) : token;
 }
 
 function written({ isObject, keys, parts }: Frame): string {

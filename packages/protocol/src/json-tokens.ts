@@ -45,16 +45,6 @@ export function stringEnd(units: CodeUnits, start: number): number {
   }
 }
 
-/** Of a string without escapes and surrogates; -1 for all others. */
-export function plainStringEnd(units: CodeUnits, start: number): number {
-  if ((units[start] as number) !== QUOTE) return -1;
-  for (let at = start + 1; ; at++) {
-    const c = units[at] as number;
-    if (c === QUOTE) return at + 1;
-    if (!(c >= 0x20) || c === BACKSLASH || (c >= 0xd800 && c <= 0xdfff)) return -1;
-  }
-}
-
 function wordEnd(units: CodeUnits, start: number, word: CodeUnits): number {
   for (let i = 0; i < word.length; i++) if (units[start + i] !== word[i]) return -1;
   return start + word.length;
