@@ -120,6 +120,10 @@ test("what is not JSON is refused", () => {
     '{"a":1,}',
     "[1,]",
     "[1 2]",
+    "[1}",
+    '{"a":1]',
+    '{"a";1}',
+    "{1:2}",
     "01",
     "-",
     "1.",
@@ -136,6 +140,7 @@ test("what is not JSON is refused", () => {
     "\u00a0{}",
   ];
   for (const text of texts) assert.throws(() => rounded(text), TypeError, text);
+  assert.throws(() => rounded("[1;2]"), { message: "not JSON at character 3" });
 });
 
 /** Mulberry32: the same values for the same seed. */

@@ -101,10 +101,9 @@ function toValue(text: string, units: CodeUnits, start: number, frame: Frame): n
   return skipSpace(units, colon + 1);
 }
 
+/** `true`, `false` and `null` are no numbers, and stay as written. */
 function canonicalScalar(token: string, exactNumbers: boolean): string {
-  if (token.startsWith('"')) return canonicalString(token);
-  const isWord = token >= "a"; // true, false or null
-  return isWord ? token : canonicalNumber(token, exactNumbers);
+  return token.startsWith('"') ? canonicalString(token) : canonicalNumber(token, exactNumbers);
 }
 
 /** One without escapes is canonical, except for a lone surrogate, which has no UTF-8 form and stays an escape. */
