@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { makeBackup } from "../src/store/sqlite/backup/make-backup.ts";
 import { onEnd } from "./support/on-end.ts";
 import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { runInlet, spawnInlet, startInlet } from "./support/process.ts";
@@ -103,6 +104,9 @@ test("a damaged file, one that is none, and a folder that is not empty are refus
   ]);
   assert.equal(verified.code, 1);
   assert.match(verified.stdout, /^problem {2}data: .*\n.*restore the last backup with inlet restore/m);
+  const backUp = (from: string) => makeBackup({ folder: from, to: join(folder, "x") });
+  await assert.rejects(backUp(join(folder, "none")), /there is no store in .*; see --data-dir/);
+  await assert.rejects(backUp(file), /cannot be read by this user: ENOTDIR/);
   const { code, stderr } = await runInlet(t, ["backup", "--to", join(folder, "x"), "--data-dir", dataDir], {
     SERVICE_DATABASE_URL: "postgres://localhost/inlet",
   });

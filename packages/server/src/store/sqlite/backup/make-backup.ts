@@ -3,7 +3,7 @@
  * It contains everything acknowledged before. A file under the final name is always complete.
  */
 
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { StoreRefused } from "../../contract/index.ts";
@@ -25,7 +25,7 @@ export interface MakeBackupOptions {
 /** Throws StoreRefused if there is nothing to back up, or the file already exists. */
 export async function makeBackup({ folder, to }: MakeBackupOptions): Promise<BackupHeader> {
   const path = join(folder, DATABASE_FILE);
-  if (!existsSync(path)) throw new StoreRefused(`there is no store in ${folder}; see --data-dir`);
+  refuseUnreadable(folder, path);
   const move = readMove(folder);
   if (move)
     throw new StoreRefused(`the data in ${folder} was moved to ${move.to}: back up that database with pg_dump, see docs/operation.md`);
@@ -42,6 +42,16 @@ export async function makeBackup({ folder, to }: MakeBackupOptions): Promise<Bac
     throw new StoreRefused(`the backup could not be written: ${diskFault(error) ?? (error as Error).message}`, error);
   } finally {
     for (const file of [copy, `${copy}-journal`, `${copy}-wal`, `${copy}-shm`, part]) rmSync(file, { force: true });
+  }
+}
+
+function refuseUnreadable(folder: string, path: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw new StoreRefused(`there is no store in ${folder}; see --data-dir`, error);
+    throw new StoreRefused(`the store in ${folder} cannot be read by this user: ${message}`, error);
   }
 }
 
