@@ -3,6 +3,7 @@
 import { BARE_SIGNING_KEY, checkSdk, PREFIXED_SIGNING_KEY } from "./support/apps/sdk-checks.ts";
 import { V3 } from "./support/apps/sdk-v3.ts";
 import { checkSyncs } from "./support/apps/sync-checks.ts";
+import { checkTraces } from "./support/apps/trace-checks.ts";
 
 checkSdk(V3, [
   { mode: "start", store: "sqlite", cases: "all", signingKey: BARE_SIGNING_KEY },
@@ -11,3 +12,4 @@ checkSdk(V3, [
   { mode: "dev", store: "postgres", cases: "main" },
 ]);
 checkSyncs(V3);
+checkTraces(V3);

@@ -3,6 +3,7 @@
 import { BARE_SIGNING_KEY, checkSdk, PREFIXED_SIGNING_KEY } from "./support/apps/sdk-checks.ts";
 import { V4 } from "./support/apps/sdk-v4.ts";
 import { checkSyncs } from "./support/apps/sync-checks.ts";
+import { checkTraces } from "./support/apps/trace-checks.ts";
 
 checkSdk(V4, [
   { mode: "start", store: "sqlite", cases: "all", signingKey: PREFIXED_SIGNING_KEY },
@@ -12,3 +13,4 @@ checkSdk(V4, [
   { mode: "start", store: "sqlite", cases: "all", checkpointing: false, signingKey: BARE_SIGNING_KEY },
 ]);
 checkSyncs(V4);
+checkTraces(V4);
