@@ -13,13 +13,14 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT })];
 const read = (page: string) => readFileSync(join(ROOT, page), "utf8");
 
+/** A prompt or a CI step, variables, a way to call the command, its arguments, and a comment, a pipe or a file after it. */
+const COMMAND = /^(?:[$#] |\s*- run: )?(?:[A-Z_]+=\S+ )*(?:inlet|npx @inlet\/cli|docker (?:compose .*)?run .* inlet) (.*?)(?:\s+[#|>].*)?$/;
+
 /** The commands of a page's blocks, as arguments of `inlet`. Variables have the value x. */
 function commandsOf(page: string): string[][] {
   const blocks = [...read(page).matchAll(/^```(?:sh|console|yaml)\n([\s\S]*?)^```$/gm)];
   const lines = blocks.flatMap(([, body = ""]) => body.replace(/\\\n\s*/g, "").split("\n"));
-  const words = lines.flatMap(
-    (line) => /^(?:[$#] |\s*- run: )?(?:[A-Z_]+=\S+ )*(?:inlet|npx @inlet\/cli) (.*?)(?:\s+[#|>].*)?$/.exec(line)?.[1] ?? [],
-  );
+  const words = lines.flatMap((line) => COMMAND.exec(line)?.[1] ?? []);
   return words.map((text) => (text.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []).map(asArgument));
 }
 
