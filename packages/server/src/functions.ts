@@ -120,8 +120,9 @@ export function createFunctions(parts: FunctionsParts): Functions {
   const isSubscribed = (id: Environment["id"], name: string) => registry.candidates(id, name).length > 0;
   const endEvents = createEndEvents({ functionId, isSubscribed, plan, eventIds });
   const lease = () => executor.lease();
+  const isArchived = (id: Environment["id"]) => directory.environment(id)?.archivedAt != null;
   const starts = new FunctionStarts({
-    ...{ store, registry, fanOut, eventIds, lease, traced, now },
+    ...{ store, registry, fanOut, eventIds, lease, traced, isArchived, now },
     async refuse(environmentId, { runNo, stepId }, value) {
       await executor.change({ environmentId, no: runNo }, (state) => resolveStep(state, { id: stepId, status: "failed", value }, now()));
     },
@@ -143,7 +144,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
       const { app, uuid, config: settings, stored } = known;
       const { url, retries, timeouts, ordering } = settings;
       const holdsOrder = ordering?.onFailure === "hold" && !known.isArchived;
-      return { app, uuid, url, retries, timeouts, holdsOrder, isPaused: stored.pausedAt !== null };
+      return { app, uuid, url, retries, timeouts, holdsOrder, isPaused: stored.pausedAt !== null || isArchived(known.environmentId) };
     },
     rulesOf: (lane) => rulesOfLane(registry, lane, config.appCalls),
     gateOf: (lane) => gateOfLane(registry, lane),
@@ -187,6 +188,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     executor.refresh();
     holds.refresh();
   });
+  directory.onRefresh(() => holds.refresh());
   const sync: AppSync = new AppSync({
     ...{ caller, signingKeys, now },
     apps: () => registry.apps(),

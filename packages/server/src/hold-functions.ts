@@ -1,5 +1,5 @@
 /**
- * Pausing functions: while one is paused, its runs are created and wait, and unfinished runs stop before their next call. Nodes learn of
+ * Pausing functions: while one is paused, or its environment archived, its runs are created and wait, and unfinished runs stop before their next call. Nodes learn of
  * a change shortly after it; one that does not know it yet may hold a call after the function has resumed, so held calls are checked
  * again a little later.
  */

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Inlet } from "@inlet/sdk";
 import { startApp } from "./support/app.ts";
+import { clockBeforeMinute } from "./support/held-clock.ts";
 import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { isEnded, runsOfFunction, until } from "./support/runs.ts";
 import { startTestService, type TestService, temporaryFolder } from "./support/service.ts";
@@ -78,6 +79,36 @@ for (const [engine, place, reason] of ENGINES) {
     assert.deepEqual(called, [4]);
     assert.equal((await service.rest("POST", "/functions/nobody/pause")).body.code, "function_not_found");
     assert.equal((await service.rest("POST", "/functions/shop-two/resume", { body: { held: "both" } })).status, 400);
+  });
+}
+
+for (const [engine, place, reason] of ENGINES) {
+  test(`${engine}: an archived environment runs nothing, and goes on when it is unarchived`, { skip: reason }, async (t) => {
+    const clock = clockBeforeMinute();
+    const service = await startTestService(t, { ...(await place(t)), ...(engine === "sqlite" && { now: clock.now }) });
+    await service.rest("POST", "/environments", { body: { name: "staging", kind: "custom" } });
+    const headers = { "x-service-env": "staging" };
+    const called: string[] = [];
+    const functions = (inlet: Inlet) => [
+      inlet.createFunction({ id: "two" }, { event: "shop/two" }, () => void called.push("two")),
+      inlet.createFunction({ id: "tick" }, { cron: "* * * * *" }, () => void called.push("tick")),
+    ];
+    await startApp(t, service, functions, { environment: "staging" });
+    const { key } = (await service.rest("POST", "/keys", { body: { kind: "event", name: "staging" }, headers })).body.data;
+    const [id] = (await service.send({ name: "shop/two", data: {} }, { key })).body.ids;
+    const runs = async () => (await service.rest("GET", `/events/${id}/runs`, { headers })).body.data;
+    await until("the run", async () => ((await runs()).every(isEnded) && called.length === 1 ? true : undefined));
+    assert.equal((await service.rest("POST", "/environments/staging/archive")).status, 200);
+    const minute = clock.now() + 1_000;
+    clock.go();
+    assert.equal((await service.rest("POST", `/runs/${(await runs())[0].id}/rerun`, { headers })).status, 201);
+    const held = async () => (await service.rest("GET", "/functions", { headers })).body.data.map((one: { held: number }) => one.held);
+    await until("the call to be held", async () => ((await held()).includes(1) ? true : undefined));
+    if (engine === "sqlite") await until("the minute to begin", () => (clock.now() > minute + 300 ? true : undefined));
+    assert.deepEqual(called, ["two"]);
+    assert.deepEqual((await service.rest("GET", "/events?name=inngest/scheduled.timer", { headers })).body.data, []);
+    assert.equal((await service.rest("POST", "/environments/staging/unarchive")).status, 200);
+    await until("the call", () => (called.filter((one) => one === "two").length === 2 ? true : undefined));
   });
 }
 

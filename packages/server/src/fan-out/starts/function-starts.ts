@@ -44,6 +44,8 @@ export interface FunctionStartsParts {
   refuse(environmentId: EnvironmentId, invoker: Invoker, value: string): Promise<void>;
   /** Starts a trace for an event that has none, while traces are exported. */
   traced(event: NewEvent): NewEvent;
+  /** Nothing is started in an archived environment. */
+  isArchived(environmentId: EnvironmentId): boolean;
   now(): number;
 }
 
@@ -140,13 +142,14 @@ export class FunctionStarts {
     return event.name === CRON_EVENT ? { ...run, cron: String((value().data as { cron?: unknown }).cron) } : run;
   }
 
-  /** One run for the due tick, however late it is; missed ticks are skipped. */
+  /** One run for the due tick, however late it is; missed ticks, and those of an archived environment, are skipped. */
   async #tick(entry: ClaimedEntry, registered: RegisteredFunction): Promise<ClaimedEntry[]> {
     const cron = entry.subject ?? "";
     const receivedAt = this.#parts.now();
     const { environmentId } = entry;
     const batch = { environmentId, receivedAt, source: CRON_SOURCE, duplicateSince: 0, idsFromSender: false };
-    const events = [{ ...batch, events: [this.#tickEvent(cron, registered, receivedAt)] }];
+    const isSkipped = this.#parts.isArchived(environmentId);
+    const events = isSkipped ? [] : [{ ...batch, events: [this.#tickEvent(cron, registered, receivedAt)] }];
     const next = nextTick(cron, receivedAt);
     // In one transaction with the entry's next time: otherwise a crash in between would duplicate a tick.
     return this.#start(entry, { marks: [], decide: () => ({ events, ...(next !== null && { againAt: next }) }) });

@@ -42,6 +42,7 @@ export class Directory {
   #webhooksByToken = new Map<string, WebhookTarget>();
   #looks = 0;
   #shownLook = 0;
+  readonly #listeners = new Set<() => void>();
 
   constructor(store: DirectoryStore) {
     this.#store = store;
@@ -74,6 +75,11 @@ export class Directory {
         return webhook ? [[token, target(webhook, false)]] : [];
       }),
     ]);
+    for (const listener of this.#listeners) listener();
+  }
+
+  onRefresh(listener: () => void): void {
+    this.#listeners.add(listener);
   }
 
   environments(): Environment[] {

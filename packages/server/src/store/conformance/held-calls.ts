@@ -29,6 +29,20 @@ export function heldCallConformance(engine: Engine): void {
     assert.equal((await claimAll(there, 3_000)).length, 2);
   });
 
+  test(`${engine.name}: calls in an archived environment are held until it is unarchived`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const { id } = scene.environment;
+    const { entry } = await beginOne(scene);
+    await store.environmentUpdate({ id, archivedAt: 5 });
+    await store.queueHold({ ...entry, functionNo: scene.functions[0], now: 2_000 });
+    assert.equal((await store.queueHeld({ environmentId: id })).length, 1);
+    assert.equal(await store.queueUnhold({ now: 3_000, limit: 10 }), 0);
+    await store.environmentUpdate({ id, archivedAt: null });
+    assert.equal(await store.queueUnhold({ now: 3_000, limit: 10 }), 1);
+    assert.equal((await claimAll(scene, 3_000)).length, 1);
+  });
+
   test(`${engine.name}: a call that is held although its function goes on is due at once`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

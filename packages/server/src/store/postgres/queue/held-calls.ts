@@ -1,4 +1,4 @@
-/** Calls of paused functions in PostgreSQL: in the lane of timers, never due. */
+/** Calls of functions that are paused, or whose environment is archived, in PostgreSQL: in the lane of timers, never due. */
 
 import type { FunctionNo, RunNo } from "@inlet/protocol";
 import { HELD_UNTIL, type QueueStore, TIMER_LANE } from "../../contract/index.ts";
@@ -12,8 +12,10 @@ export interface HeldCallParts {
   notify(news: News): void;
 }
 
-/** A transaction that resumes the function waits for this one, and finds the entry. */
-const PAUSED = "SELECT paused_at FROM functions WHERE environment_id = $1 AND function_no = $2 FOR SHARE";
+/** A transaction that resumes the function, or unarchives its environment, waits for this one, and finds the entry. */
+const PAUSED = `
+  SELECT coalesce(f.paused_at, e.archived_at) AS paused_at FROM functions AS f JOIN environments AS e USING (environment_id)
+  WHERE environment_id = $1 AND function_no = $2 FOR SHARE`;
 const HOLD = `
   UPDATE queue SET lane_no = ${TIMER_LANE_NO}, rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0)
   WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 RETURNING run_no`;
@@ -22,6 +24,7 @@ const UNHOLD = `
     SELECT environment_id, entry_no FROM queue AS q
     WHERE due_at = ${HELD_UNTIL}
       AND NOT EXISTS (SELECT FROM functions AS f WHERE f.environment_id = q.environment_id AND f.function_no = q.function_no AND f.paused_at IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM environments AS e WHERE e.environment_id = q.environment_id AND e.archived_at IS NOT NULL)
     LIMIT $2 FOR UPDATE SKIP LOCKED)
   RETURNING 1`;
 const COUNTS = `

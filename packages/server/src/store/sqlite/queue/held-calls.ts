@@ -1,4 +1,4 @@
-/** Calls of paused functions in SQLite: in the lane of timers, never due. */
+/** Calls of functions that are paused, or whose environment is archived, in SQLite: in the lane of timers, never due. */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { FunctionNo, RunNo } from "@inlet/protocol";
@@ -17,14 +17,17 @@ export function heldCallStore(
   db: DatabaseSync,
   { writer, limits, entries }: HeldCallParts,
 ): Pick<QueueStore, "queueHold" | "queueUnhold" | "queueHeld" | "queueHeldRuns"> {
-  const isPaused = db.prepare("SELECT 1 FROM functions WHERE function_no = ? AND paused_at IS NOT NULL");
+  const isPaused = db.prepare(`
+    SELECT 1 FROM functions AS f JOIN environments AS e USING (environment_id)
+    WHERE function_no = ? AND (f.paused_at IS NOT NULL OR e.archived_at IS NOT NULL)`);
   const hold = db.prepare(`
     UPDATE queue SET lane_no = 1, rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
     WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
   const unhold = db.prepare(`
     UPDATE queue SET rank = ?1, due_at = ?1 WHERE entry_no IN (
-      SELECT entry_no FROM functions CROSS JOIN queue INDEXED BY queue_held USING (function_no)
-      WHERE paused_at IS NULL AND due_at = ${HELD_UNTIL} LIMIT ?2)`);
+      SELECT entry_no FROM environments AS e CROSS JOIN functions AS f ON f.environment_id = e.environment_id
+      CROSS JOIN queue INDEXED BY queue_held ON queue.function_no = f.function_no
+      WHERE f.paused_at IS NULL AND e.archived_at IS NULL AND due_at = ${HELD_UNTIL} LIMIT ?2)`);
   const counts = db.prepare(`
     SELECT function_no, count(DISTINCT run_no) AS runs FROM queue INDEXED BY queue_held
     WHERE due_at = ${HELD_UNTIL} AND function_no IN (SELECT function_no FROM functions WHERE environment_id = ?) GROUP BY function_no`);
