@@ -62,6 +62,11 @@ test("who has no role, or comes back without having left, is refused", async (t)
   const secrets = Buffer.from(JSON.stringify({ verifier: "v", state: "s", nonce: "n" })).toString("base64url");
   const forged = await call(`${service.url}/oidc/callback?code=x&state=other`, { headers: { cookie: `inlet_oidc=${secrets}` } });
   assert.equal(forged.body.code, "login_token_invalid", forged.text);
+  const page = await call(`${service.url}/oidc/callback?error=access_denied`, {
+    headers: { accept: "text/html,*/*", cookie: `inlet_oidc=${secrets}` },
+  });
+  assert.deepEqual([page.status, page.headers.get("content-type")], [401, "text/html; charset=utf-8"]);
+  assert.match(page.text, /<p>The sign-in was not completed: .*<a href="\/oidc\/sign-in">Sign in again<\/a>/);
   assert.equal((await call(`${service.url}/oidc`)).body.data.enabled, true);
 
   const tampered: Record<string, [string, Tamper]> = {

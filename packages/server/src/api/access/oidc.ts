@@ -3,7 +3,7 @@
  * and nonce. The state of a sign-in is in a cookie that lives for ten minutes, so any node can handle the callback.
  */
 
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type OwnAddressRules, ownAddress } from "../own-address.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import type { AuditTrail } from "./audit-trail.ts";
@@ -97,7 +97,7 @@ export function registerOidcRoutes(app: FastifyInstance, { oidc, access, audit, 
       .redirect(url);
   });
 
-  app.get("/oidc/callback", async (request, reply) => {
+  app.get("/oidc/callback", { errorHandler: showRefusal }, async (request, reply) => {
     reply.header("cache-control", "no-store");
     const secrets = secretsIn(request.headers.cookie);
     if (!secrets) throw new RestRefusal("session_missing", "This sign-in took too long, or began in another browser. Sign in again.");
@@ -115,6 +115,14 @@ export function registerOidcRoutes(app: FastifyInstance, { oidc, access, audit, 
     // A page instead of a redirect: a browser sends a Strict cookie only on navigation from our own page.
     return reply.type("text/html").send('<!doctype html><meta http-equiv="refresh" content="0;url=/"><a href="/">Continue</a>');
   });
+}
+
+/** A person sees a page with the reason; others get the error in its common shape. */
+function showRefusal(error: Error, { headers }: FastifyRequest, reply: FastifyReply) {
+  if (!(error instanceof RestRefusal) || !headers.accept?.includes("text/html")) throw error;
+  const text = error.message.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+  const page = `<!doctype html><title>Sign-in failed</title><p>${text}</p><p><a href="/oidc/sign-in">Sign in again</a> or <a href="/">go back</a>.</p>`;
+  return reply.code(error.refusal.status).type("text/html; charset=utf-8").send(page);
 }
 
 function secretsIn(cookies: string | undefined): SignInSecrets | null {
