@@ -33,17 +33,19 @@ export function QuietHoursField({ value, onChange }: { value: QuietHours; onChan
             value={value.to}
             onChange={({ target }) => onChange({ ...value, to: target.value })}
           />
-          <select
-            className="input"
-            aria-label="Time zone of the quiet hours"
-            value={value.timeZone}
-            onChange={({ target }) => onChange({ ...value, timeZone: target.value })}
-          >
-            {[...new Set([value.timeZone, OWN_ZONE, "UTC"])].map((zone) => (
-              <option key={zone}>{zone}</option>
-            ))}
-          </select>
         </div>
+      )}
+      {value !== null && (
+        <select
+          className="input"
+          aria-label="Time zone of the quiet hours"
+          value={value.timeZone}
+          onChange={({ target }) => onChange({ ...value, timeZone: target.value })}
+        >
+          {[...new Set([value.timeZone, OWN_ZONE, "UTC"])].map((zone) => (
+            <option key={zone}>{zone}</option>
+          ))}
+        </select>
       )}
       <small>During quiet hours no alert is raised. Alerts that are raised already are still resolved.</small>
     </div>
