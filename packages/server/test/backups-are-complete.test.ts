@@ -2,10 +2,13 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { HEADER_BYTES } from "../src/store/sqlite/backup/backup-file.ts";
 import { makeBackup } from "../src/store/sqlite/backup/make-backup.ts";
+import { restoreBackup } from "../src/store/sqlite/backup/restore-backup.ts";
 import { onEnd } from "./support/on-end.ts";
 import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { runInlet, spawnInlet, startInlet } from "./support/process.ts";
@@ -66,6 +69,15 @@ test("a backup of a running service holds everything acknowledged before it, and
   await send(revived.url, "after");
 });
 
+/** The same backup with another schema version, which SQLite keeps in the header of its file. */
+function ofNewerRelease(backup: Buffer): Buffer {
+  const database = Buffer.from(backup.subarray(HEADER_BYTES));
+  database.writeUInt32BE(9_999, 60);
+  const header = JSON.parse(backup.toString("utf8", 0, HEADER_BYTES));
+  const text = JSON.stringify({ ...header, sha256: createHash("sha256").update(database).digest("hex") });
+  return Buffer.concat([Buffer.from(`${text.padEnd(HEADER_BYTES - 1)}\n`), database]);
+}
+
 test("a damaged file, one that is none, and a folder that is not empty are refused", async (t) => {
   const folder = temporaryFolder(t);
   const [dataDir, file] = [join(folder, "data"), join(folder, "one.backup")];
@@ -87,6 +99,9 @@ test("a damaged file, one that is none, and a folder that is not empty are refus
   assert.match(await restore(bytes.subarray(0, bytes.length - 1)), /^1 .*damaged/);
   assert.match(await restore(Buffer.from("not a backup")), /^1 .*not a backup/);
   assert.match(await restore(bytes, dataDir), /^1 .*not empty/);
+  writeFileSync(join(folder, "newer"), ofNewerRelease(bytes));
+  const restoreNewer = () => restoreBackup({ from: join(folder, "newer"), folder: join(folder, "target") });
+  assert.throws(restoreNewer, /schema 9999; this program knows \d+\. Use the newer version of Inlet/);
   assert.match(await restore(bytes, join(folder, "tried")), /^1 error: the backup could not be restored: ENOTDIR/);
   mkdirSync(join(folder, "target"), { recursive: true });
   assert.match(await restore(bytes), /^0 /);

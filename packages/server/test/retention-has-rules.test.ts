@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { pino } from "pino";
 import { startApp } from "./support/app.ts";
 import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { startInlet } from "./support/process.ts";
@@ -75,7 +76,9 @@ test("durations begin with 1m, names are whole, and what is not known is refused
 });
 
 test("beyond --disk-budget the oldest go first, what a run needs stays, and the store stays within it", async (t) => {
-  const service = await startTestService(t, { flags: ["--disk-budget", "64mb", "--body-limit", "8mb"] });
+  const logged: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line: string) => void logged.push(line) });
+  const service = await startTestService(t, { log, flags: ["--disk-budget", "64mb", "--body-limit", "8mb"] });
   await startApp(t, service, (client) => [
     client.createFunction({ id: "sleeper" }, { event: "app/needed" }, async ({ step }) => step.sleep("long", "30d")),
   ]);
@@ -86,6 +89,8 @@ test("beyond --disk-budget the oldest go first, what a run needs stays, and the 
   for (let n = 0; n < 16; n++) assert.equal((await service.send(big)).status, 200);
   await until("the oldest event is gone", async () => (await statusOf(first)) === 404 || undefined);
   assert.equal(await statusOf(needed), 200, "the sleeping run needs its event");
+  const said = await until("the log says so", () => logged.find((line) => line.includes("the store reached --disk-budget")));
+  assert.ok(Date.parse(JSON.parse(said).removedUntil) > Date.now() - HOUR_MS, said);
   const latest = await sent(service, "app/latest");
   assert.equal(await statusOf(latest), 200);
   let [left, cursor]: [number, string | null] = [0, ""];
