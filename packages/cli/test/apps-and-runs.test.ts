@@ -90,6 +90,9 @@ test("runs are listed, shown, watched to their end, cancelled and run again", as
   assert.equal((await place.inlet(["runs", "watch", rerun.id])).code, 0);
   const unsure = await place.inlet(["runs", "rerun", "--function", "small-good"]);
   assert.deepEqual([unsure.code, /^error: Rerun 2 runs\?.*--yes/.test(unsure.stderr)], [2, true], unsure.stderr);
+  const dry = await place.inlet(["runs", "rerun", "--function", "small-good", "--dry-run"]);
+  assert.match(dry.stdout, new RegExp(`^2 match:\n  \\S{26}  small-good  .*\n  ${good}  small-good  .*\nNothing was done\\.$`, "m"));
+  assert.equal((await place.inlet(["runs", "rerun", good, "--dry-run"])).code, 2, "a single run is not rerun by it");
   const bulk = await place.inlet(["runs", "rerun", "--function", "small-good", "--yes", "--json"]);
   assert.equal(bulk.code, 0, bulk.stderr);
   const job = JSON.parse(bulk.stdout);

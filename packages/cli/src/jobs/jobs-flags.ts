@@ -18,5 +18,6 @@ export const START_JOB_FLAGS = {
     fault: (text: string) => (/^[1-9]\d{0,4}$/.test(text) ? null : `--rate must be a whole number from 1, not "${text}"`),
     sentence: "Maximum number of items per second; default: the server's --job-rate.",
   },
+  "dry-run": { type: "boolean", sentence: "Only count what matches and show up to five of it. Nothing is done." },
   yes: { type: "boolean", sentence: "Do not ask for confirmation." },
 } as const satisfies Flags;

@@ -1,10 +1,11 @@
-/** Starts a job with confirmation: counts its items, asks, and shows its progress. */
+/** Starts a job with confirmation: counts its items and shows some of them, asks, and shows its progress. */
 
 import { createInterface } from "node:readline/promises";
 import type { JobView } from "@inlet/protocol";
 import { CommandFault } from "../command-line/command-fault.ts";
 import { type CommandResult, EXIT } from "../command-line/command-result.ts";
 import type { Io } from "../command-line/command-row.ts";
+import { visible } from "../command-line/write-table.ts";
 import { type Connection, createRestClient } from "../rest/rest-client.ts";
 import { jobText } from "./jobs-commands.ts";
 import { followJob } from "./watch-job.ts";
@@ -14,16 +15,34 @@ export interface StartedJob {
   filter: Readonly<Record<string, unknown>>;
   rate: string | null;
   yes: boolean;
+  /** Nothing is started. */
+  dryRun: boolean;
   /** The action, as in "Rerun 12 runs?". */
   question(total: number): string;
+}
+
+interface Preview {
+  total: number;
+  samples: Sample[];
+}
+
+/** A run or a request, by the fields it has. */
+interface Sample {
+  id: string;
+  function?: { id: string };
+  outcome?: string;
+  error?: { name: string; message: string } | string | null;
+  event?: { preview: string } | null;
 }
 
 export async function startJob(connection: Connection, job: StartedJob, io: Io): Promise<CommandResult> {
   const client = createRestClient(connection);
   const body = { kind: job.kind, filter: job.filter, ...(job.rate !== null && { rate: Number(job.rate) }) };
-  const { total } = await client.data<{ total: number }>({ method: "POST", path: "/jobs", body: { ...body, dryRun: true } });
-  if (total === 0) return { exitCode: EXIT.ok, text: "Nothing matches.", json: { total } };
-  if (!job.yes && !(await confirmed(job.question(total), io))) {
+  const preview = await client.data<Preview>({ method: "POST", path: "/jobs", body: { ...body, dryRun: true } });
+  const { total } = preview;
+  if (total === 0) return { exitCode: EXIT.ok, text: "Nothing matches.", json: preview };
+  if (job.dryRun) return { exitCode: EXIT.ok, text: `${previewText(preview)}\nNothing was done.`, json: preview };
+  if (!job.yes && !(await confirmed(preview, job.question(total), io))) {
     return { exitCode: EXIT.failed, text: "Nothing was done.", json: { total } };
   }
   const started = await client.data<JobView>({ method: "POST", path: "/jobs", body });
@@ -32,8 +51,21 @@ export async function startJob(connection: Connection, job: StartedJob, io: Io):
   return { exitCode: isGood ? EXIT.ok : EXIT.failed, text: jobText(ended), json: ended };
 }
 
-async function confirmed(question: string, io: Io): Promise<boolean> {
+function previewText({ total, samples }: Preview): string {
+  const lines = samples.map(({ id, function: fn, outcome, error, event }) => {
+    const fault = typeof error === "string" ? error : error && `${error.name}: ${error.message}`;
+    return `  ${[id, fn?.id ?? outcome, fault ?? event?.preview]
+      .filter(Boolean)
+      .map((text) => visible(String(text)))
+      .join("  ")}`;
+  });
+  const others = total - samples.length;
+  return [`${total} match${total === 1 ? "es" : ""}:`, ...lines, ...(others > 0 ? [`  and ${others} more`] : [])].join("\n");
+}
+
+async function confirmed(preview: Preview, question: string, io: Io): Promise<boolean> {
   if (!io.stdin.isTTY) throw new CommandFault(`${question} Standard input is not a terminal: confirm with --yes.`, "usage", EXIT.usage);
+  io.err.write(`${previewText(preview)}\n`);
   const lines = createInterface({ input: io.stdin, output: io.err });
   const answer = await lines.question(`${question} [y/N] `);
   lines.close();

@@ -45,12 +45,12 @@ export async function listRequests({ options, names, io }: Call<typeof REQUESTS_
 }
 
 export async function replayRequests({ options, names, io }: Call<typeof REPLAY_FLAGS>): Promise<CommandResult> {
-  const { outcome, from, to, rate, yes } = options;
+  const { outcome, from, to, rate, yes, dryRun } = options;
   const webhook = await webhookId(createRestClient(options), names[0] ?? "");
   const given = { webhook, outcome, from: from && instant(from), to: to && instant(to) };
   const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const question = (total: number) => `Send ${total} request${total === 1 ? "" : "s"} through the current transform again?`;
-  return startJob(options, { kind: "requests.replay", filter, rate, yes, question }, io);
+  return startJob(options, { kind: "requests.replay", filter, rate, yes, dryRun, question }, io);
 }
 
 /** A webhook may be named instead. */
