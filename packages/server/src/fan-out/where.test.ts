@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SAMPLE_EVENT } from "../../test/support/sample-state.ts";
+import { EXPRESSION_LENGTH_MAX } from "./expressions.ts";
+import { checkWhere, compileWhere } from "./where.ts";
+
+const DATA = {
+  amount: 150,
+  text: "card",
+  nothing: null,
+  yes: true,
+  list: [1, 2],
+  map: { a: 1 },
+  rows: [{ n: 1 }, { m: 2 }],
+  many: Array.from({ length: 2_000 }, (_, i) => i),
+};
+const EVENT = { ...SAMPLE_EVENT, name: "shop/order", ts: 1_000, data: JSON.stringify(DATA) };
+
+function assertMatches(expected: boolean, texts: readonly string[]): void {
+  for (const text of texts) assert.equal(compileWhere(text)(EVENT), expected, text);
+}
+
+test("fields of the event are variables of their own", () => {
+  assertMatches(true, [
+    "data.amount == 150",
+    "name == 'shop/order'",
+    "ts == 1000.0",
+    "event.data.amount == data.amount",
+    "data.list.exists(data, data == 2)",
+    "data.yes",
+    "!has(data.missing)",
+    "data.text.startsWith('ca')",
+  ]);
+  assertMatches(false, ["data.amount == 151", "name == 'shop'", "v == '1'", "user.id == 'u'"]);
+});
+
+test("a comparison with a missing field, or one of another type, is false, and so is its opposite", () => {
+  assertMatches(false, [
+    "data.x == 1",
+    "data.x != 1",
+    "data.x == null",
+    "data.x == data.y",
+    "data.x < 1",
+    "data.x <= 1",
+    "data.x > 1",
+    "data.x >= 1",
+    "data.x in [1]",
+    "1 in data.x",
+    "1 in data.text",
+    "data.text < 1",
+    "data.text <= 1",
+    "data.text > 1",
+    "data.text >= 1",
+    "data.nothing.x == 1",
+    "data.map.x == 1",
+    "data.list[7] == 1",
+    "v != 'x'",
+  ]);
+  assertMatches(true, [
+    "!(data.x == 1)",
+    "!(data.x != 1)",
+    "!(data.x > 1)",
+    "!(data.text < 1)",
+    "!(1 in data.x)",
+    "data.x == 1 || data.amount > 100",
+    "data.amount > 100 && !(data.x > 1)",
+    "data.nothing == null",
+    "data.nothing != 1",
+    "data.amount != 151",
+    "data.rows.exists(row, row.m == 2)",
+    "1 in data.list",
+    "'a' in data.map",
+  ]);
+});
+
+test("what is no comparison, and has no value or no boolean, does not match", () => {
+  assertMatches(false, ["data.x", "!data.x", "data.amount", "data.x.startsWith('a')", "data.text", "data.x + 1 == 2 && data.yes"]);
+});
+
+test("too much work is no match, whatever is around it", () => {
+  const tooMuch = "data.many.exists(a, data.many.exists(b, a + b == -1))";
+  assertMatches(false, [tooMuch, `${tooMuch} == false`, `!(${tooMuch} == true)`, `${tooMuch} || data.yes`]);
+});
+
+test("data nested deeper than the stack does not match", () => {
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  const event = { ...EVENT, data: `{"a":${deep},"b":${deep}}` };
+  assert.equal(compileWhere("data.a == data.b")(event), false);
+});
+
+test("what is no expression is told with its position", () => {
+  const roots = "there are event, data, user, name, ts, v";
+  const cases: [string, string, number][] = [
+    ["amount > 1", `is not an expression: unknown variable amount: ${roots}`, 1],
+    ["data.amount > 1 && async.data.x == 1", `is not an expression: unknown variable async: ${roots}`, 20],
+    ["data.x.later()", "is not an expression: unknown function later", 8],
+    ["has(data)", "is not an expression: has needs a field, such as has(event.data.user)", 1],
+    ["data.x ==", "is not an expression: Unexpected token: EOF", 10],
+  ];
+  for (const [text, message, position] of cases) assert.deepEqual(checkWhere(text), { message, position }, text);
+  assert.throws(() => compileWhere("amount > 1"));
+  assert.equal(checkWhere("data.amount > 1"), null);
+  const longest = "data.amount > 1".padEnd(EXPRESSION_LENGTH_MAX);
+  assert.equal(checkWhere(longest), null);
+  assert.deepEqual(checkWhere(`${longest} `), { message: "is longer than 1000 characters", position: 1_001 });
+});
