@@ -132,8 +132,7 @@ async function fromClient(parts: EventLifeParts, request: InboundRequest): Promi
 
   const runId = request.headers[RUN_HEADER];
   const run = typeof runId === "string" ? await parts.functions.sendingRun(sender.environment.id, runId) : null;
-  const ofRun = run && parts.tracing && sentTrace(request) === null ? await run.trace() : null;
-  const marks = marksOf(request, ofRun);
+  const marks = marksOf(request, run && sentTrace(request) === null ? await run.trace() : null);
   const receivedAt = parts.now();
   const batch = {
     environmentId: sender.environment.id,
