@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startInlet } from "./support/process.ts";
 import { API_KEY, call, EVENT_KEY, temporaryFolder } from "./support/service.ts";
 
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 14);
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 8);
 const SENDERS = 20;
 const BATCH = 7;
 const LOAD_MS_MAX = 400;

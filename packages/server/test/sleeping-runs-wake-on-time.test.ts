@@ -19,7 +19,7 @@ import { onEnd } from "./support/on-end.ts";
 import { type InletProcess, startInlet } from "./support/process.ts";
 import { call, temporaryFolder } from "./support/service.ts";
 
-const SLEEPERS = Number(process.env.SLEEPERS ?? 30_000);
+const SLEEPERS = Number(process.env.SLEEPERS ?? 10_000);
 const WAKING = 200;
 const GROUP = 500;
 const DAY_MS = 86_400_000;
