@@ -9,7 +9,7 @@ import { serve } from "@inlet/sdk/node";
 import { pino } from "pino";
 import { freePort } from "./support/app-process.ts";
 import { serveApp, syncApp } from "./support/apps/app-server.ts";
-import { pathTo, SENDER, TRACEPARENT } from "./support/apps/trace-checks.ts";
+import { isWhole, pathTo, SENDER, TRACEPARENT } from "./support/apps/trace-checks.ts";
 import { APP_SERVICE, withAppSpans } from "./support/apps/traced-app.ts";
 import { exportTo, type ReceivedSpan, startOtlpReceiver } from "./support/otlp-receiver.ts";
 import { startInlet } from "./support/process.ts";
@@ -53,7 +53,8 @@ test("one trace leads from the sender through receive, transform, store, queue a
 
   const spans = await until("every span of the trace", () => {
     const found = collector.spans().filter(({ traceId }) => traceId === SENDER.traceId);
-    return ["work", "send", "invoke"].every((name) => stepNamed(found, name)) && callOf(found, sent.id) ? found : undefined;
+    const isThere = ["work", "send", "invoke"].every((name) => stepNamed(found, name)) && callOf(found, sent.id);
+    return isThere && isWhole(found) ? found : undefined;
   });
   const work = stepNamed(spans, "work") as ReceivedSpan;
   assert.deepEqual(pathTo(spans, work), ["receive", "call", "step"]);

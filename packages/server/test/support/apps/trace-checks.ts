@@ -24,13 +24,20 @@ export function checkTraces(sdk: PublishedSdk): void {
     const { body } = await service.send({ name: "app/traced", data: {} }, { headers: { traceparent: TRACEPARENT } });
     const run = await endedRun(service, body.ids[0]);
     assert.equal(run.status, "completed");
-    const spans = await until("the app's span and the step's", () => {
+    const spans = await until("the app's span, the step's and those above them", () => {
       const found = collector.spans().filter(({ traceId }) => traceId === SENDER.traceId);
-      return ["handle", "step"].every((name) => found.some((span) => span.name === name)) ? found : undefined;
+      // A step is reported before its call ends, and a span is exported when it has ended.
+      return ["handle", "step", "call"].every((name) => found.some((span) => span.name === name)) && isWhole(found) ? found : undefined;
     });
     const handled = spans.find(({ service: name }) => name === APP_SERVICE) as ReceivedSpan;
     assert.deepEqual(pathTo(spans, handled), ["receive", "call", "handle"]);
   });
+}
+
+/** Whether every span is there that others are below of. */
+export function isWhole(spans: readonly ReceivedSpan[]): boolean {
+  const known = new Set<string | undefined>([SENDER.spanId, ...spans.map(({ spanId }) => spanId)]);
+  return spans.every(({ parentSpanId }) => known.has(parentSpanId));
 }
 
 /** The names of the spans from the sender down to this one; fails if a link is missing. */
