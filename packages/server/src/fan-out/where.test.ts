@@ -60,6 +60,8 @@ test("a comparison with a missing field, or one of another type, is false, and s
     "!(data.x == 1)",
     "!(data.x != 1)",
     "!(data.x > 1)",
+    "!(data.x <= 1)",
+    "!(data.x >= 1)",
     "!(data.text < 1)",
     "!(1 in data.x)",
     "data.x == 1 || data.amount > 100",
