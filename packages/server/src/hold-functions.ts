@@ -1,7 +1,7 @@
 /**
- * Pausing functions: while one is paused, or its environment archived, its runs are created and wait, and unfinished runs stop before their next call. Nodes learn of
- * a change shortly after it; one that does not know it yet may hold a call after the function has resumed, so held calls are checked
- * again a little later.
+ * Pausing functions: while one is paused, or its environment archived, its runs are created and wait, and unfinished runs stop before
+ * their next call. Nodes learn of a change shortly after it; one that does not know it yet may hold a call after the function has
+ * resumed, so held calls are checked again a little later.
  */
 
 import type { Executor } from "./execute/executor.ts";

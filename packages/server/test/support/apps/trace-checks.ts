@@ -34,7 +34,7 @@ export function checkTraces(sdk: PublishedSdk): void {
   });
 }
 
-/** Whether every span is there that others are below of. */
+/** Whether no span lacks its parent. */
 export function isWhole(spans: readonly ReceivedSpan[]): boolean {
   const known = new Set<string | undefined>([SENDER.spanId, ...spans.map(({ spanId }) => spanId)]);
   return spans.every(({ parentSpanId }) => known.has(parentSpanId));
