@@ -4,7 +4,16 @@
  */
 
 import assert from "node:assert/strict";
-import { type Code, QUIET_NETWORK, type RunCode, type Scenario, type SdkName, type SimEvent, type SimFunction } from "./scenario.ts";
+import {
+  type Code,
+  FETCH_ID,
+  QUIET_NETWORK,
+  type RunCode,
+  type Scenario,
+  type SdkName,
+  type SimEvent,
+  type SimFunction,
+} from "./scenario.ts";
 import type { Outcome } from "./simulate.ts";
 
 export interface Case {
@@ -168,6 +177,22 @@ export const CASES: readonly Case[] = [
   {
     name: "of two limits by the same key the lower one holds",
     scenario: scenario(TWO_LIMITS),
+    expect: allCompleted,
+  },
+  {
+    name: "a request that its run did not wait for is dropped when the service is killed during it",
+    scenario: scenario({
+      functions: [
+        fn({
+          code: {
+            kind: "race",
+            parts: [run("quick", 0), { kind: "fetch", id: FETCH_ID, fails: 0, status: 200, tookMs: 3_000 }],
+          },
+        }),
+      ],
+      events: events("t/0", 2, () => 1_000),
+      outages: [{ atMs: 2_000, kind: "kill", turns: 0, downMs: 200 }],
+    }),
     expect: allCompleted,
   },
   {

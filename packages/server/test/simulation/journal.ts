@@ -114,7 +114,7 @@ export class Journal {
       if (call.process === process && call.fate === "answered" && (call.endedAt ?? 0) >= at) call.fate = fate;
     }
     for (const note of [...this.requests.values()].flat()) {
-      if (note.process === process && note.fate === "answered" && (note.endedAt ?? 0) >= at) note.fate = fate;
+      if (note.process === process && ["answered", "refused"].includes(note.fate) && (note.endedAt ?? 0) >= at) note.fate = fate;
     }
     for (const note of [...this.bodies.values()].flat()) {
       if (note.call.process === process && note.keptAt !== null && note.keptAt >= at) note.keptAt = null;

@@ -75,6 +75,10 @@ export class Network {
     }
   }
 
+  drain(process: number): void {
+    this.#requests.drain(process);
+  }
+
   /** What this process is answered until then may never be written. */
   distrust(process: number, until: number): void {
     this.#distrusted.set(process, until);

@@ -96,6 +96,7 @@ export class SimNode {
     if (kind === "stop") {
       const stopping = { downMs, isDrained: false };
       this.#stopping = stopping;
+      this.#parts.network.drain(this.#processNo);
       void process.drain().then(() => (stopping.isDrained = true));
       return;
     }

@@ -10,6 +10,7 @@ export type RequestAnswer = AppAnswer & { url: string };
 export class StepRequests {
   readonly #journal: Journal;
   readonly #pending = new Map<RequestNote, (error: NoAnswer) => void>();
+  readonly #stopping = new Set<number>();
 
   constructor(journal: Journal) {
     this.#journal = journal;
@@ -25,11 +26,17 @@ export class StepRequests {
       signal?.addEventListener("abort", () => this.#giveUp(note));
       after(Number(tookMs), () => {
         if (!this.#pending.delete(note)) return;
-        this.#journal.endRequest(note, isRefused ? "refused" : "answered");
+        // A process that stops repeats what gets no answer: its own stop may be the reason.
+        this.#journal.endRequest(note, !isRefused ? "answered" : this.#stopping.has(process) ? "stopped" : "refused");
         if (isRefused) reject(unreachable("nothing listens at its address"));
         else resolve({ status: Number(status), headers: {}, body: key, url });
       });
     });
+  }
+
+  /** The process begins to stop. What it has asked for may still be answered. */
+  drain(process: number): void {
+    this.#stopping.add(process);
   }
 
   kill(process: number): void {

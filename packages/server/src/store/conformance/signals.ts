@@ -116,6 +116,7 @@ export function signalConformance(engine: Engine): void {
     assert.deepEqual(await read("fetch"), { kind: "fetch", request });
     assert.deepEqual([await read("plain"), await read("none")], [null, null]);
     await advance(scene, begun, { end: sampleEnd() }, { entry: null });
+    assert.equal(await read("fetch"), null);
     const details = await detailsOf(scene, begun.run.id);
     assert.ok(!JSON.stringify(details.steps).includes("secret"), JSON.stringify(details.steps));
   });

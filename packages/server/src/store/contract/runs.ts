@@ -332,7 +332,7 @@ export interface RunStore {
   runNoteCall(params: LateCall): Promise<void>;
   /** Null if the run has ended. */
   runContext(params: RunKey): Promise<RunContext | null>;
-  /** Null if the step is not a request that the service makes, or has ended. */
+  /** Null if the step is not a request that the service makes, or if the step or its run has ended. */
   stepRequest(params: RunKey & { stepId: StepId }): Promise<StepRequest | null>;
   /** How a run ended; null if it has not, or no longer exists. */
   runEnd(params: RunKey): Promise<RunEnd | null>;

@@ -35,7 +35,9 @@ function sealed(box: SecretBox, runNo: RunNo, step: StepWrite & { detail: string
   return { ...step, detail: JSON.stringify({ sealed: text, ...shownRequest(step.detail) }) };
 }
 
-export function toStepRequest(box: SecretBox, { runNo, stepId }: { runNo: RunNo; stepId: StepId }, row: RequestRow): StepRequest {
+/** Null if the run has ended: the request was removed with it, while a call of the step may still have its entry. */
+export function toStepRequest(box: SecretBox, { runNo, stepId }: { runNo: RunNo; stepId: StepId }, row: RequestRow): StepRequest | null {
+  if (!row.detail.startsWith(SEALED)) return null;
   const text = box.open(sealedIn(row.detail), ownerOf(runNo, stepId));
   if (text === null) throw new Error(`the request of the step ${stepId} is encrypted with a key that is not here`);
   return { kind: row.kind, request: JSON.parse(text) as GatewayRequest };
