@@ -184,8 +184,8 @@ export function createFunctions(parts: FunctionsParts): Functions {
     ...{ store, registry, executor, now, cancel: cancelHeld },
     onFault: (error) => log.warn({ err: error }, "held calls could not be read; this will be retried with the next change"),
   });
-  registry.onRefresh(() => {
-    executor.refresh();
+  registry.onRefresh((hasChanged) => {
+    if (hasChanged) executor.refresh();
     holds.refresh();
   });
   directory.onRefresh(() => holds.refresh());

@@ -1,5 +1,6 @@
 /** Every function of every environment in memory, so that finding what an event starts needs no query. Refreshed after every sync. */
 
+import { isDeepStrictEqual } from "node:util";
 import { type AppNo, type EnvironmentId, type FunctionNo, stableUuid } from "@inlet/protocol";
 import type { App, AppStore, StoredFunction } from "../store/contract/index.ts";
 import { type FunctionConfig, readFunctionConfig } from "./function-config.ts";
@@ -24,7 +25,9 @@ export class Registry {
   #apps = new Map<AppNo, App>();
   #functions = new Map<FunctionNo, RegisteredFunction>();
   #triggers = new Map<EnvironmentId, TriggerIndex>();
-  readonly #listeners = new Set<() => void>();
+  /** What the maps were made of. */
+  #read: [App[], StoredFunction[]] = [[], []];
+  readonly #listeners = new Set<(hasChanged: boolean) => void>();
   #looks = 0;
   #shownLook = 0;
 
@@ -38,6 +41,13 @@ export class Registry {
     const [apps, functions] = await Promise.all([this.#store.appList(), this.#store.functionList()]);
     if (look < this.#shownLook) return;
     this.#shownLook = look;
+    const hasChanged = !isDeepStrictEqual(this.#read, [apps, functions]);
+    if (hasChanged) this.#show(apps, functions);
+    for (const listener of this.#listeners) listener(hasChanged);
+  }
+
+  #show(apps: App[], functions: StoredFunction[]): void {
+    this.#read = [apps, functions];
     this.#apps = new Map(apps.map((app) => [app.no, app]));
     this.#functions = new Map(functions.flatMap((stored) => this.#register(stored)));
     const byEnvironment = Map.groupBy(
@@ -45,10 +55,10 @@ export class Registry {
       ({ environmentId }) => environmentId,
     );
     this.#triggers = new Map([...byEnvironment].map(([id, registered]) => [id, new TriggerIndex(registered.map(triggered))]));
-    for (const listener of this.#listeners) listener();
   }
 
-  onRefresh(listener: () => void): void {
+  /** Called after each read. `hasChanged`: an app or a function differs from what was read before. */
+  onRefresh(listener: (hasChanged: boolean) => void): void {
     this.#listeners.add(listener);
   }
 

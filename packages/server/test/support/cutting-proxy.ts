@@ -23,6 +23,8 @@ export interface CuttingProxy {
   url: string;
   /** Arms it for one cut; resolves when it was made, and fails if it never is. */
   cut(cut: Cut): Promise<void>;
+  /** Counts the statements that come from now on. */
+  count(statement: RegExp): () => number;
 }
 
 interface Armed extends Cut {
@@ -33,6 +35,7 @@ export async function cuttingProxy(t: TestContext, databaseUrl: string): Promise
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let armed: Armed | null = null;
+  const counted: ((statement: string) => void)[] = [];
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     for (const socket of [client, upstream]) {
@@ -45,7 +48,10 @@ export async function cuttingProxy(t: TestContext, databaseUrl: string): Promise
       });
     }
     join(client, upstream, {
-      find: (statement, before) => (armed && isMeant(armed, statement, before) ? armed : null),
+      find(statement, before) {
+        for (const count of counted) count(statement);
+        return armed && isMeant(armed, statement, before) ? armed : null;
+      },
       made(cut) {
         if (armed === cut) armed = null;
         (cut as Armed).done();
@@ -70,6 +76,11 @@ export async function cuttingProxy(t: TestContext, databaseUrl: string): Promise
         };
         armed = { ...cut, done };
       }),
+    count(statement) {
+      let count = 0;
+      counted.push((text) => statement.test(text) && count++);
+      return () => count;
+    },
   };
 }
 

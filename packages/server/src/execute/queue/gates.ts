@@ -92,6 +92,7 @@ export class Gates {
   }
 
   #ask(gate: Gate): void {
+    if (!this.#isKept(gate)) return;
     gate.wasNoted = true;
     gate.stopLooking?.();
     gate.stopLooking = null;
@@ -102,15 +103,20 @@ export class Gates {
     gate.isAsking = true;
     let nextAt: number | null = null;
     try {
-      while (gate.wasNoted && !this.#isStopped) nextAt = await this.#admit(gate);
+      while (gate.wasNoted && this.#isKept(gate)) nextAt = await this.#admit(gate);
     } catch {
       gate.wasNoted = true;
       nextAt = this.#parts.clock.now() + RETRY_MS;
     }
     gate.isAsking = false;
-    if (gate.lanes.size === 0) {
-      if (this.#gates.get(gate.rule.name) === gate) this.#gates.delete(gate.rule.name);
-    } else if (!this.#isStopped) this.#lookBy(gate, nextAt);
+    if (!this.#isKept(gate)) return;
+    if (gate.lanes.size === 0) this.#gates.delete(gate.rule.name);
+    else this.#lookBy(gate, nextAt);
+  }
+
+  /** A refresh replaces gates, also while the store is asked for them. The one that was replaced does nothing more. */
+  #isKept(gate: Gate): boolean {
+    return !this.#isStopped && this.#gates.get(gate.rule.name) === gate;
   }
 
   /** Returns when to ask again, if known. */
