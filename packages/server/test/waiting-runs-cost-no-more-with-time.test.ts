@@ -21,14 +21,12 @@ test("four throttled functions with a constant backlog", { skip: whyNoPostgres()
   const databaseUrl = await migratedDatabase(t);
   const proxy = await cuttingProxy(t, databaseUrl);
   const service = await startTestService(t, { databaseUrl: proxy.url });
-  const starts = Array.from({ length: FUNCTIONS }, () => 0);
-  const ids = starts.map((_, n) => n);
+  let count = 0;
+  const started = () => count;
   const throttle = { limit: 1, period: "1s" } as const;
-  await startApp(t, service, (inlet) =>
-    ids.map((n) => inlet.createFunction({ id: `fn-${n}`, throttle }, { event: "many" }, () => void (starts[n] = (starts[n] ?? 0) + 1))),
-  );
+  const ids = Array.from({ length: FUNCTIONS }, (_, n) => `fn-${n}`);
+  await startApp(t, service, (inlet) => ids.map((id) => inlet.createFunction({ id, throttle }, { event: "many" }, () => void count++)));
   await service.send(Array.from({ length: 200 }, () => ({ name: "many", data: {} })));
-  const started = () => starts.reduce((sum, count) => sum + count, 0);
   await poll(async () => started() >= FUNCTIONS || null, "the first starts");
 
   const registryReads = proxy.count(/FROM apps/);
