@@ -28,7 +28,8 @@ export async function checkRuns(evidence: Evidence, fault: Fault): Promise<void>
 async function checkRun(evidence: Evidence, run: RunDetails, fault: Fault): Promise<void> {
   const code = evidence.codeOf(run);
   const kept = keptSteps(run);
-  const ending = evidence.callsOf(run).findLast(({ fate }) => fate === "answered");
+  // An answer that may have been lost with its process may have been written as well: the run says so by having ended.
+  const ending = evidence.callsOf(run).findLast(({ status }) => status !== null);
   const replayed = await replay(code, kept, ending?.attempt ?? 0);
   checkEnd(evidence, run, replayed, fault);
   checkDeferred(evidence, run, replayed, fault);
