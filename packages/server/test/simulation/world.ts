@@ -14,7 +14,7 @@ import { CommittedSteps } from "./store-tap.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
 
 /** After the last event everything must have ended within this time; in real time, nobody waits that long. */
-const REST_MAX_MS = 6 * 3_600_000;
+const REST_MAX_MS = 48 * 3_600_000;
 const REAL_REST_MAX_MS = 150_000;
 const REAL_LOOK_MS = 25;
 /** What was answered so long ago has been written, if the store works. */
