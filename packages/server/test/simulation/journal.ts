@@ -70,6 +70,10 @@ export class Journal {
   readonly signals: SignalNote[] = [];
   signalsSent = 0;
   readonly faults: string[] = [];
+  /** Apps that were sent as many calls as they may be: whatever else they are called for had to wait. */
+  readonly fullApps = new Set<string>();
+  /** By `<function no>/<key of its throttle>`: how many runs were admitted, and when. */
+  readonly admissions = new Map<string, { at: number; count: number }[]>();
   /** When a run that had failed was told to hold up its key no longer. */
   readonly releases = new Map<string, number>();
 
@@ -84,6 +88,12 @@ export class Journal {
     if (calls) calls.push(note);
     else this.callsOf.set(note.runId, [note]);
     return note;
+  }
+
+  noteAdmission(key: string, at: number, count: number): void {
+    const admissions = this.admissions.get(key);
+    if (admissions) admissions.push({ at, count });
+    else this.admissions.set(key, [{ at, count }]);
   }
 
   noteRequest(key: string, process: number): RequestNote {

@@ -7,6 +7,7 @@ import type { CallNote, Journal } from "./journal.ts";
 import { fullId, type SimFunction, type SimLimit } from "./scenario.ts";
 
 export const CALLS_PER_APP = 60;
+const APP = "app ";
 
 export class Limits {
   readonly #journal: Journal;
@@ -31,6 +32,7 @@ export class Limits {
     for (const { id, cap } of held) {
       const inUse = (this.#inUse.get(id) ?? 0) + 1;
       this.#inUse.set(id, inUse);
+      if (inUse === cap && id.startsWith(APP)) this.#journal.fullApps.add(id.slice(APP.length));
       if (inUse > cap) this.#journal.fault(`limit exceeded${this.#ofEnded(id)}: ${inUse} calls under way where ${cap} may be (${id})`);
     }
   }
@@ -52,7 +54,7 @@ export class Limits {
     });
     // The same limit named twice is one limit.
     const distinct = own.filter(({ id }, index) => own.findIndex((other) => other.id === id) === index);
-    return [...distinct, { id: `app ${functionId.split("-")[0]}`, cap: this.#callsPerApp }];
+    return [...distinct, { id: `${APP}${functionId.split("-")[0]}`, cap: this.#callsPerApp }];
   }
 }
 

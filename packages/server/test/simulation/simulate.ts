@@ -7,6 +7,7 @@ import { checkOrder } from "./model/check-order.ts";
 import { checkRuns } from "./model/check-runs.ts";
 import { checkSignals } from "./model/check-signals.ts";
 import { checkStarts } from "./model/check-starts.ts";
+import { checkThrottles } from "./model/check-throttles.ts";
 import { Evidence } from "./model/evidence.ts";
 import { readInline, readOnThreads } from "./read-inline.ts";
 import type { Scenario } from "./scenario.ts";
@@ -51,6 +52,7 @@ async function check(played: Played): Promise<string[]> {
   await checkRuns(evidence, fault);
   checkBodies(evidence, fault);
   checkStarts(evidence, fault);
+  checkThrottles(evidence, fault);
   checkCancels(evidence, fault);
   checkOrder(evidence, fault);
   checkSignals(evidence, fault);

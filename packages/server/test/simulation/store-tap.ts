@@ -3,7 +3,7 @@
  * watches what is committed: the result of a step never changes, and nothing is written to a run that has ended.
  */
 
-import type { EventBatch, RunAdvanceParams, RunChange, RunState, Store } from "../../src/store/contract/index.ts";
+import type { EventBatch, RunAdmitParams, RunAdvanceParams, RunChange, RunState, Store } from "../../src/store/contract/index.ts";
 import { StoreUnavailable } from "../../src/store/contract/index.ts";
 import type { Journal } from "./journal.ts";
 import { type Life, now } from "./virtual-time.ts";
@@ -19,6 +19,10 @@ export class CommittedSteps {
 
   noteEvents(ids: readonly string[]): void {
     for (const id of ids) if (!this.#journal.storedAt.has(id)) this.#journal.storedAt.set(id, now());
+  }
+
+  noteAdmission({ functionNo, throttle, now: at }: RunAdmitParams, count: number): void {
+    if (throttle && count > 0) this.#journal.noteAdmission(`${functionNo}/${throttle.key}`, at, count);
   }
 
   note(runId: string, { steps = [], end }: RunChange, state: RunState, askedAt: number): void {
@@ -77,11 +81,18 @@ export function tapStore({ store, life, committed, isRefusing }: TapParts): Stor
       committed.noteEvents(result.ids);
       return result;
     });
+  const admit = (params: RunAdmitParams) =>
+    pass(async () => {
+      const result = await store.runAdmitMany(params);
+      if (!life.isDead) committed.noteAdmission(params, result.admitted);
+      return result;
+    });
   return new Proxy(store, {
     get(target, name: keyof Store) {
       const member = target[name];
       if (name === "runAdvance") return advance;
       if (name === "eventAppend") return append;
+      if (name === "runAdmitMany") return admit;
       if (typeof member !== "function" || SYNCHRONOUS.has(name)) return member;
       return (...args: unknown[]) => pass(() => (member as (...all: unknown[]) => unknown).apply(target, args));
     },
