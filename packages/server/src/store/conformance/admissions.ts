@@ -30,6 +30,10 @@ async function admitted(scene: Scene, lane = GATE.home): Promise<(RunNo | null)[
   return (await claimAll(scene, 1_000, "another", [lane])).map(({ runNo }) => runNo);
 }
 
+function leftBy(admitted: number) {
+  return { admitted, more: false, nextAt: null };
+}
+
 export function admissionConformance(engine: Engine): void {
   test(`${engine.name}: as many runs are admitted as there are slots, the most urgent first, and go on in the other lane`, async (t) => {
     const { store } = await engine.open(t);
@@ -92,6 +96,36 @@ export function admissionConformance(engine: Engine): void {
     assert.deepEqual(both, { admitted: 2, waiting: [GATE.lane], more: false, nextAt: null });
     assert.deepEqual(await admitted(scene, OTHER_GATE.home), [b1]);
     assert.equal((await admit(scene, 3)).admitted, 1);
+  });
+
+  test(`${engine.name}: every gate in which runs wait is listed, however many there are beyond the free slots`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const gates = Array.from({ length: 20 }, (_, at) => ({ lane: `gate:${at}`, home: `home:${at}` }));
+    await arrive(
+      scene,
+      gates.map(({ lane }, at) => ({ lane, rank: 1_000 + at })),
+    );
+    const lanesFrom = (at: number) => gates.slice(at).map(({ lane }) => lane);
+    const first = await admit(scene, 2, { gates });
+    assert.deepEqual({ ...first, waiting: first.waiting.toSorted() }, { ...leftBy(2), waiting: lanesFrom(2).toSorted() });
+    const full = await admit(scene, 2, { gates });
+    assert.deepEqual({ ...full, waiting: full.waiting.toSorted() }, { ...leftBy(0), waiting: lanesFrom(2).toSorted() });
+    const next = await admit(scene, 3, { gates: gates.slice(2) });
+    assert.deepEqual({ ...next, waiting: next.waiting.toSorted() }, { ...leftBy(1), waiting: lanesFrom(3).toSorted() });
+    assert.deepEqual(await admit(scene, 20, { gates }), { ...leftBy(17), waiting: [] });
+  });
+
+  test(`${engine.name}: every gate in which runs wait for a throttle is listed, beyond what one call admits`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const gates = Array.from({ length: 520 }, (_, at) => ({ lane: `gate:${at}`, home: `home:${at}` }));
+    const runs = gates.map(({ lane }, at) => sampleRun(scene.functions[0], { lane, rank: 1_000 + at }));
+    await begin(scene, runs, { lease: NO_ROOM });
+    const throttle: RunThrottle = { key: "k", admit: () => ({ count: 1, remember: "", expiresAt: 90_000, nextAt: 1_500 }) };
+    const { waiting, ...result } = await admit(scene, null, { gates, throttle });
+    assert.deepEqual(result, { admitted: 1, more: false, nextAt: 1_500 });
+    assert.equal(waiting.length, 519);
   });
 
   test(`${engine.name}: a run that ends at the gate needs no slot, nor does one that is due later`, async (t) => {

@@ -3,7 +3,6 @@
 import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import {
-  ADMISSIONS_MAX,
   type AdmissionStore,
   type LimitRule,
   orderId,
@@ -12,6 +11,7 @@ import {
   type RunThrottle,
   toStoreText,
 } from "../../contract/index.ts";
+import { admissionResult, admissionRoom, admittedCount, orderedAdmissionResult } from "../../policy/admission.ts";
 import { boundedKey } from "../bounded-key.ts";
 import type { Database } from "../database.ts";
 import { type News, noNews, noteLane } from "../group-writes.ts";
@@ -23,10 +23,18 @@ import { beginInOrder, isWaitingInOrder, nextInOrder } from "./run-order.ts";
 
 /** All lanes of a function are in its environment. */
 const ENVIRONMENT = "SELECT environment_id FROM functions WHERE function_no = $1";
-const WAITING = `
-  SELECT run_no, lane_no FROM queue
-  WHERE environment_id = $1 AND lane_no = ANY ($2::integer[]) AND lane_no <> ${TIMER_LANE_NO} AND due_at <= $3
-  ORDER BY rank, entry_no LIMIT $4`;
+/** One walk of the index per gate: the first runs of each, of which the first are taken. */
+const FIRST_WAITING = `
+  SELECT waiting.run_no, gate.lane_no FROM unnest($2::integer[]) AS gate(lane_no) CROSS JOIN LATERAL (
+    SELECT run_no, rank, entry_no FROM queue
+    WHERE environment_id = $1 AND lane_no = gate.lane_no AND lane_no <> ${TIMER_LANE_NO} AND due_at <= $3
+    ORDER BY rank, entry_no LIMIT $4) AS waiting
+  ORDER BY waiting.rank, waiting.entry_no LIMIT $4`;
+const LANES_WAITING = `
+  SELECT gate.lane_no FROM unnest($2::integer[]) AS gate(lane_no) CROSS JOIN LATERAL (
+    SELECT FROM queue
+    WHERE environment_id = $1 AND lane_no = gate.lane_no AND lane_no <> ${TIMER_LANE_NO} AND due_at <= $3
+    ORDER BY rank, entry_no LIMIT 1) AS waiting`;
 const DUE_CALL = `
   SELECT lane_no FROM queue WHERE environment_id = $1 AND run_no = $2 AND step_id = '' AND kind = 'call' AND due_at <= $3`;
 /** Skips runs that are being changed, for example cancelled: that change triggers another admission. */
@@ -82,25 +90,17 @@ async function admit(
   { functionNo, limit, throttle, gates: lanes, now }: RunAdmitParams,
 ): Promise<RunAdmitResult & { homes: Set<string> }> {
   await lockRules(client, environmentId, functionNo, limit?.id ?? null, throttle);
-  const free = limit ? ((await freeSlotsOf(client, [limit], now)).get(limit.id) ?? 0) : ADMISSIONS_MAX;
-  const room = Math.min(free, ADMISSIONS_MAX);
+  const free = limit && ((await freeSlotsOf(client, [limit], now)).get(limit.id) ?? 0);
   const gates = await numbered(client, environmentId, lanes);
-  // Reading one more than can be admitted shows whether others are left waiting.
-  const everyone = await waitingAt(client, environmentId, gates, now, room + 1);
-  const wanted = Math.min(room, everyone.length);
-  const locked = await lockRuns(client, environmentId, everyone.slice(0, wanted));
-  const throttled = throttle && locked.length > 0 ? await ask(client, environmentId, functionNo, throttle, locked.length) : null;
-  const admitted = locked.slice(0, throttled?.count ?? locked.length);
+  const found = await firstWaiting(client, environmentId, gates, now, admissionRoom(free));
+  const locked = await lockRuns(client, environmentId, found);
+  const lockable = locked.length;
+  const throttled = throttle && lockable > 0 ? await ask(client, environmentId, functionNo, throttle, lockable) : null;
+  const admitted = locked.slice(0, admittedCount({ lockable, throttled }));
   await move(client, environmentId, admitted, limit);
-  const insiders = new Set(admitted.map(({ runNo }) => runNo));
-  const left = everyone.filter(({ runNo }) => !insiders.has(runNo));
-  const isFull = limit !== null && free - admitted.length <= 0;
-  const isHeldUp = throttled !== null && throttled.count < locked.length;
+  const waiting = await lanesWaiting(client, environmentId, gates, now);
   return {
-    admitted: admitted.length,
-    waiting: [...new Set(left.map(({ gate }) => gate.lane))],
-    more: left.length > 0 && !isHeldUp && !isFull && locked.length === wanted,
-    nextAt: left.length > 0 && isHeldUp ? (throttled?.nextAt ?? null) : null,
+    ...admissionResult({ free, found: found.length, lockable, throttled, waiting }),
     homes: new Set(admitted.map(({ gate }) => gate.home)),
   };
 }
@@ -119,16 +119,11 @@ async function admitInOrder(
   const gate = runNo === null ? undefined : await gateOf(client, environmentId, runNo, gates, now);
   const locked = gate && runNo !== null ? await lockRuns(client, environmentId, [{ runNo, gate }]) : [];
   const throttled = throttle && locked.length > 0 ? await ask(client, environmentId, functionNo, throttle, 1) : null;
-  const admitted = locked.slice(0, throttled?.count ?? 1);
+  const lockable = locked.length;
+  const admitted = locked.slice(0, admittedCount({ lockable, throttled }));
   await move(client, environmentId, admitted, null);
-  const isWaiting = await isWaitingInOrder(client, key);
-  return {
-    admitted: admitted.length,
-    waiting: isWaiting ? lanes.map(({ lane }) => lane) : [],
-    more: false,
-    nextAt: throttled?.count === 0 ? throttled.nextAt : null,
-    homes: new Set(admitted.map((one) => one.gate.home)),
-  };
+  const waiting = (await isWaitingInOrder(client, key)) ? lanes.map(({ lane }) => lane) : [];
+  return { ...orderedAdmissionResult(throttled, { lockable, waiting }), homes: new Set(admitted.map((one) => one.gate.home)) };
 }
 
 /** The gate in which the run waits; undefined while it is not due. */
@@ -163,16 +158,23 @@ async function numbered(client: PoolClient, environmentId: EnvironmentId, lanes:
   return lanes.map(({ lane, home }) => ({ lane, home, laneNo: numbers.get(lane) as number, homeNo: numbers.get(home) as number }));
 }
 
-async function waitingAt(
+async function firstWaiting(
   client: PoolClient,
   environmentId: EnvironmentId,
   gates: readonly Gate[],
   now: number,
   limit: number,
 ): Promise<Waiting[]> {
+  if (limit === 0) return [];
   const byNo = new Map(gates.map((gate) => [gate.laneNo, gate]));
-  const { rows } = await client.query<{ run_no: RunNo; lane_no: number }>(WAITING, [environmentId, [...byNo.keys()], now, limit]);
+  const { rows } = await client.query<{ run_no: RunNo; lane_no: number }>(FIRST_WAITING, [environmentId, [...byNo.keys()], now, limit]);
   return rows.map(({ run_no, lane_no }) => ({ runNo: run_no, gate: byNo.get(lane_no) as Gate }));
+}
+
+async function lanesWaiting(client: PoolClient, environmentId: EnvironmentId, gates: readonly Gate[], now: number): Promise<string[]> {
+  const byNo = new Map(gates.map((gate) => [gate.laneNo, gate]));
+  const { rows } = await client.query<{ lane_no: number }>(LANES_WAITING, [environmentId, [...byNo.keys()], now]);
+  return rows.map(({ lane_no }) => (byNo.get(lane_no) as Gate).lane);
 }
 
 async function lockRuns(client: PoolClient, environmentId: EnvironmentId, waiting: readonly Waiting[]): Promise<Waiting[]> {

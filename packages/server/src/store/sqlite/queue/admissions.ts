@@ -2,7 +2,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { FunctionNo, RunNo } from "@inlet/protocol";
-import { ADMISSIONS_MAX, type AdmissionStore, type RunAdmitParams, type RunAdmitResult, type RunThrottle } from "../../contract/index.ts";
+import type { AdmissionStore, RunAdmitParams, RunAdmitResult, RunThrottle } from "../../contract/index.ts";
+import { admissionResult, admissionRoom, admittedCount, orderedAdmissionResult } from "../../policy/admission.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Limits } from "./limits.ts";
@@ -22,9 +23,6 @@ interface WaitingRow {
   rank: number;
 }
 
-const NOBODY = { count: 0, nextAt: null };
-const ONE = { count: 1, nextAt: null };
-
 export function admissionStore(db: DatabaseSync, { writer, lanes, limits, order, entries }: AdmissionParts): AdmissionStore {
   const waiting = db.prepare(`
     SELECT run_no, rank FROM queue INDEXED BY queue_by_lane WHERE lane_no = ? AND due_at <= ? ORDER BY rank LIMIT ?`);
@@ -38,20 +36,19 @@ export function admissionStore(db: DatabaseSync, { writer, lanes, limits, order,
     ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`);
 
   function admit({ functionNo, limit, throttle, gates, now }: RunAdmitParams): RunAdmitResult {
-    const room = Math.min(limit ? limits.free(limit, now) : ADMISSIONS_MAX, ADMISSIONS_MAX);
-    // Reading one more than can be admitted shows whether others are left waiting.
-    const everyone = gates
-      .flatMap((gate) => (waiting.all(lanes.no(gate.lane), now, room + 1) as unknown as WaitingRow[]).map((row) => ({ ...row, gate })))
-      .sort((a, b) => a.rank - b.rank);
-    const wanted = Math.min(room, everyone.length);
-    const { count, nextAt } = throttle && wanted > 0 ? throttled(functionNo, throttle, wanted) : { count: wanted, nextAt: null };
-    const admitted = everyone.slice(0, count);
+    const free = limit && limits.free(limit, now);
+    const room = admissionRoom(free);
+    const found = gates
+      .flatMap((gate) => (waiting.all(lanes.no(gate.lane), now, room) as unknown as WaitingRow[]).map((row) => ({ ...row, gate })))
+      .sort((a, b) => a.rank - b.rank)
+      .slice(0, room);
+    const lockable = found.length;
+    const throttled = throttle && lockable > 0 ? ask(functionNo, throttle, lockable) : null;
+    const admitted = found.slice(0, admittedCount({ lockable, throttled }));
     for (const { run_no, gate } of admitted) move(run_no as RunNo, gate, limit);
     for (const home of new Set(admitted.map(({ gate }) => gate.home))) entries.announce(home, now);
-    const left = new Set(everyone.slice(count).map(({ gate }) => gate.lane));
-    const isFull = limit !== null && limits.free(limit, now) === 0;
-    const more = left.size > 0 && count === wanted && !isFull;
-    return { admitted: count, waiting: [...left], more, nextAt: left.size > 0 && count < wanted ? nextAt : null };
+    const left = gates.flatMap(({ lane }) => (waiting.get(lanes.no(lane), now, 1) ? [lane] : []));
+    return admissionResult({ free, found: found.length, lockable, throttled, waiting: left });
   }
 
   /** The first run in order, once it is due and the throttle admits it. */
@@ -59,16 +56,17 @@ export function admissionStore(db: DatabaseSync, { writer, lanes, limits, order,
     const next = order.next(functionNo, key);
     const laneNo = next === null ? undefined : dueCall.get(next, now)?.lane_no;
     const gate = gates.find(({ lane }) => lanes.no(lane) === laneNo);
-    const { count, nextAt } = !gate ? NOBODY : throttle ? throttled(functionNo, throttle, 1) : ONE;
-    if (gate && count > 0) {
+    const lockable = gate ? 1 : 0;
+    const throttled = throttle && gate ? ask(functionNo, throttle, 1) : null;
+    if (gate && admittedCount({ lockable, throttled }) > 0) {
       move(next as RunNo, gate, null);
       entries.announce(gate.home, now);
     }
-    const waiting = order.isWaiting(functionNo, key) ? gates.map(({ lane }) => lane) : [];
-    return { admitted: count, waiting, more: false, nextAt: gate && count === 0 ? nextAt : null };
+    const left = order.isWaiting(functionNo, key) ? gates.map(({ lane }) => lane) : [];
+    return orderedAdmissionResult(throttled, { lockable, waiting: left });
   }
 
-  function throttled(functionNo: FunctionNo, { key, admit }: RunThrottle, wanted: number): { count: number; nextAt: number } {
+  function ask(functionNo: FunctionNo, { key, admit }: RunThrottle, wanted: number): { count: number; nextAt: number } {
     const { count, remember, expiresAt, nextAt } = admit((readMark.get(functionNo, key)?.value as string | undefined) ?? null, wanted);
     if (count > 0) writeMark.run(functionNo, key, remember, expiresAt);
     return { count, nextAt };
