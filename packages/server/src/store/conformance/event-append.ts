@@ -116,4 +116,26 @@ export function eventAppendConformance(engine: Engine): void {
       [trace, undefined],
     );
   });
+
+  test(`${engine.name}: a listener that throws neither fails nor repeats what was committed, and the others are called`, async (t) => {
+    const { store } = await engine.open(t);
+    const environment = await makeEnvironment(store);
+    const warned = new Promise<Error>((resolve) => process.once("warning", resolve));
+    let heard = 0;
+    const stops = [
+      store.eventWatch(() => {
+        throw new Error("a fault of a listener");
+      }),
+      store.eventWatch(() => heard++),
+    ];
+    const events = [sampleEvent(), sampleEvent({ dedupId: "once" })];
+    const appended = await Promise.all(events.map((event) => store.eventAppend(sampleBatch(environment, [event]))));
+    for (const stop of stops) stop();
+    assert.deepEqual(
+      appended.map(({ ids, duplicates }) => [ids, duplicates]),
+      events.map(({ id }) => [[id], 0]),
+    );
+    assert.ok(heard > 0);
+    assert.equal((await warned).message, "a fault of a listener");
+  });
 }

@@ -20,6 +20,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { EnvironmentId } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import { type LeasedEntry, StoreUnavailable } from "../contract/index.ts";
+import { callListeners } from "../policy/call-listeners.ts";
 import { CommitUnknown, type Database } from "./database.ts";
 import { isCollision, isConnectionLost, isUniqueViolation, serverFault } from "./failures.ts";
 
@@ -169,9 +170,9 @@ export class GroupCommit<Work, Result extends { leased: readonly LeasedEntry[] }
       if (error instanceof CommitUnknown) noteLost(group, written);
       throw error;
     }
-    written.onCommit();
-    this.#parts.onCommitted?.(performance.now() - begun, written.results);
-    for (const [index, unit] of group.entries()) this.#settle(unit, () => unit.resolve(written?.results[index] as Result));
+    const { results, onCommit } = written;
+    callListeners(onCommit, () => this.#parts.onCommitted?.(performance.now() - begun, results));
+    for (const [index, unit] of group.entries()) this.#settle(unit, () => unit.resolve(results[index] as Result));
   }
 
   async #afterFailure(group: Unit<Work, Result>[], error: unknown): Promise<void> {

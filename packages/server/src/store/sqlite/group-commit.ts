@@ -11,6 +11,7 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { StoreUnavailable } from "../contract/index.ts";
+import { callListeners } from "../policy/call-listeners.ts";
 import { diskFault, translate } from "./failures.ts";
 
 /** Bounds how long one commit blocks the event loop. */
@@ -98,7 +99,7 @@ export class GroupCommit {
       return;
     }
     this.#noteSuccess();
-    this.#hooks.onCommit(performance.now() - begun);
+    callListeners(() => this.#hooks.onCommit(performance.now() - begun));
     for (let i = 0; i < group.length; i++) group[i]?.resolve(results[i]);
   }
 

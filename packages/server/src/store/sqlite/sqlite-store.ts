@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { CommitFigures, EventAppendResult, EventBatch, EventStore, Store, StoreReport, WaitRules } from "../contract/index.ts";
+import { callListeners } from "../policy/call-listeners.ts";
 import type { SecretBox } from "../rows/secret-box.ts";
 import { auditStore } from "./access/audit-log.ts";
 import { environmentStore } from "./access/environments.ts";
@@ -97,12 +98,15 @@ export function openSqliteStore({
   const watchers = new Set<() => void>();
   let eventsInGroup = 0;
   const onCommit = (durationMs: number) => {
-    onCommitted?.({ durationMs, events: eventsInGroup });
+    const events = eventsInGroup;
     eventsInGroup = 0;
-    checkpointer.noteCommit();
-    changed.notify();
-    limits.notify();
-    for (const watcher of watchers) watcher();
+    const own = [
+      () => onCommitted?.({ durationMs, events }),
+      () => checkpointer.noteCommit(),
+      () => changed.notify(),
+      () => limits.notify(),
+    ];
+    callListeners(...own, ...watchers);
   };
   const interned = new InternedIds(db);
   const rows = new InsertEvents(db);

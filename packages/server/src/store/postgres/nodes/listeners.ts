@@ -1,5 +1,7 @@
 /** A set of listeners. */
 
+import { callListeners } from "../../policy/call-listeners.ts";
+
 export class Listeners<Listener extends (...values: never[]) => void> {
   readonly #listeners = new Set<Listener>();
   readonly #onChange: () => void;
@@ -23,6 +25,6 @@ export class Listeners<Listener extends (...values: never[]) => void> {
   }
 
   notify(...values: Parameters<Listener>): void {
-    for (const listener of this.#listeners) listener(...values);
+    callListeners(...[...this.#listeners].map((listener) => () => listener(...values)));
   }
 }

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, RunNo } from "@inlet/protocol";
 import type { LimitRule } from "../../contract/index.ts";
+import { callListeners } from "../../policy/call-listeners.ts";
 
 type Listener = (ids: readonly string[]) => void;
 
@@ -63,7 +64,7 @@ export class Limits {
     if (this.#freed.size === 0) return;
     const ids = [...this.#freed];
     this.#freed.clear();
-    for (const listener of this.#listeners) listener(ids);
+    callListeners(...[...this.#listeners].map((listener) => () => listener(ids)));
   }
 
   /** Discards notifications of a transaction that was rolled back. */

@@ -1,6 +1,7 @@
 /** Collects the runs that a transaction changed and notifies watchers after the commit. Does nothing without watchers. */
 
 import type { RunNo } from "@inlet/protocol";
+import { callListeners } from "../../policy/call-listeners.ts";
 
 type Listener = (runNos: readonly RunNo[]) => void;
 
@@ -21,7 +22,7 @@ export class ChangedRuns {
     if (this.#changed.size === 0) return;
     const runNos = [...this.#changed];
     this.#changed.clear();
-    for (const listener of this.#listeners) listener(runNos);
+    callListeners(...[...this.#listeners].map((listener) => () => listener(runNos)));
   }
 
   /** Discards changes of a transaction that was rolled back. */
