@@ -333,7 +333,9 @@ export class Executor {
   async #fail(entry: ClaimedEntry, runNo: RunNo, message: string): Promise<void> {
     const { endEvents, clock } = this.#parts;
     const decide = (state: RunState) => failRun(state, { name: "RunAbandoned", message }, clock.now(), endEvents);
-    await this.#advance({ environmentId: entry.environmentId, runNo, entry, decide });
+    const isApplied = await this.#advance({ environmentId: entry.environmentId, runNo, entry, decide });
+    // The run ended while the entry was leased: such an entry belongs to its holder, and nobody else removes it.
+    if (!isApplied) await this.#untilWritten(() => this.#parts.store.queueRemove(entry));
   }
 
   /** If a function limits when its runs start or how long they take, the start must be stored while the first call is in progress. */

@@ -59,6 +59,12 @@ test("a function that handles ends does not receive its own", () => {
   }
   const cancelled: RunState = { ...sampleState(), events: () => [{ ...SAMPLE_EVENT, name: "inngest/function.cancelled" }] };
   assert.equal(endEvents(cancelled, FAILED).length, 1);
+  assert.deepEqual(endEvents(cancelled, CANCELLED, { isSubscribed: true }), [], "its own cancellation");
+  const completed = endEvents(cancelled, COMPLETED, { isSubscribed: true });
+  assert.deepEqual(
+    completed.map(({ name }) => name),
+    ["inngest/function.finished"],
+  );
 });
 
 test("the data names the function, the run, what started it and how it ended", () => {

@@ -25,9 +25,11 @@ export function createEndEvents(parts: EndEventsParts): EndEvents {
     const wanted = end.status === "completed" ? [] : [OF_STATUS[end.status] as string];
     if (parts.isSubscribed(environmentId, FINISHED)) wanted.push(FINISHED);
     if (wanted.length === 0) return deferred;
-    const started = state.events();
-    // A function that handles ends does not receive its own.
-    if (started.some(({ name }) => name === FINISHED || name === OF_STATUS.failed)) return deferred;
+    const startedBy = new Set(state.events().map(({ name }) => name));
+    // A function that handles ends does not receive its own, or it could start itself without end. Other ends of a function that
+    // handles cancellations are reported: the runs that they start report nothing.
+    if (startedBy.has(FINISHED) || startedBy.has(OF_STATUS.failed)) return deferred;
+    if (end.status === "cancelled" && startedBy.has(OF_STATUS.cancelled)) return deferred;
     const data = endData(parts.functionId(state.run.functionNo), state, end);
     const events = wanted.map((name): NewEvent => {
       const id = parts.eventIds.next(end.endedAt);
