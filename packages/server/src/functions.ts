@@ -149,6 +149,7 @@ export function createFunctions(parts: FunctionsParts): Functions {
     rulesOf: (lane) => rulesOfLane(registry, lane, config.appCalls),
     gateOf: (lane) => gateOfLane(registry, lane),
     prefetch: config.queuePrefetch,
+    leaseMs: config.lease,
     leaseIds: createEventIdGenerator(),
     signingKeys,
     backoff: createBackoff(config.retryInterval),

@@ -170,7 +170,11 @@ async function serve(
     replayRequest(receive, record, webhook.token, seed) as Promise<Accepted | Answered | Refusal>;
   const sourceName = (source: EventSource) =>
     source.kind === "function" ? functions.functionName(source.id) : directory.sourceName(source);
-  const repair = createRepair({ ...{ store, directory, functions, replay, sourceName, ids, log, now }, jobRate: config.jobRate });
+  const repair = createRepair({
+    ...{ store, directory, functions, replay, sourceName, ids, log, now },
+    jobRate: config.jobRate,
+    leaseMs: config.lease,
+  });
   const upkeep = [
     ...createUpkeep({ config, store, dedupWindow, budgetBytes, log, now }),
     ...[traffic, eventTypeCounter, catalogue, shapes, queueHistory, metrics],

@@ -6,10 +6,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { startApp } from "./support/app.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
-import { type InletProcess, startInlet } from "./support/process.ts";
+import { type Node, startNode } from "./support/nodes.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { until } from "./support/runs.ts";
-import { API_KEY, call, EVENT_KEY, SIGNING_KEY, type TestService, temporaryFolder } from "./support/service.ts";
+import { temporaryFolder } from "./support/service.ts";
 
 const EVENTS = 120;
 const KILLED_AT = [20, 60];
@@ -37,7 +37,7 @@ test("sqlite: jobs that were killed while items were found and worked on go on a
 });
 
 test("postgres: another node goes on with jobs whose node was killed", { skip: whyNoPostgres() ?? false }, async (t) => {
-  const place = ["--database-url", await freshDatabase(t)];
+  const place = ["--database-url", await migratedDatabase(t)];
   const [one, two] = [await startNode(t, place), await startNode(t, place)];
   await sendLongList(one);
   const job = await beginJob(t, one);
@@ -50,26 +50,24 @@ test("postgres: another node goes on with jobs whose node was killed", { skip: w
   await checkItems(two, walked);
 });
 
-async function sendLongList(node: InletProcess): Promise<void> {
+async function sendLongList(node: Node): Promise<void> {
   for (let sent = 0; sent < LONG_LIST; sent += BATCH) await send(node, "shop/list", BATCH);
 }
 
 /** A job with some of its items, of which none is worked on: no answer is awaited. */
-async function beginWalk(node: InletProcess, kind: "events.replay" | "events.erase"): Promise<string> {
-  const before = (await restOf(node).rest("GET", "/jobs")).body.data.length;
+async function beginWalk(node: Node, kind: "events.replay" | "events.erase"): Promise<string> {
+  const before = (await node.rest("GET", "/jobs")).body.data.length;
   const body = { kind, filter: { name: "shop/list" }, rate: 1 };
-  void restOf(node)
-    .rest("POST", "/jobs", { body })
-    .catch(() => null);
+  void node.rest("POST", "/jobs", { body }).catch(() => null);
   const { id, total } = await until("some of the items", async () => {
-    const { data } = (await restOf(node).rest("GET", "/jobs")).body;
+    const { data } = (await node.rest("GET", "/jobs")).body;
     return data.length > before ? data[0] : undefined;
   });
   assert.ok(total < LONG_LIST, "it was killed in the middle");
   return id;
 }
 
-async function checkItems(node: InletProcess, id: string): Promise<void> {
+async function checkItems(node: Node, id: string): Promise<void> {
   await send(node, "shop/list", 1);
   const { total } = await until("all items", async () => {
     const job = await read(node, id);
@@ -78,25 +76,20 @@ async function checkItems(node: InletProcess, id: string): Promise<void> {
   assert.equal(total, LONG_LIST);
 }
 
-function startNode(t: TestContext, place: readonly string[]): Promise<InletProcess> {
-  const keys = ["--event-key", EVENT_KEY, "--api-key", API_KEY, "--signing-key", SIGNING_KEY];
-  return startInlet(t, ["start", "--port", "0", "--host", "127.0.0.1", "--log-level", "error", ...place, ...keys]);
-}
-
 /** The app stays where it is. Its function is paused: runs are what counts here, not their calls. */
-async function beginJob(t: TestContext, node: InletProcess): Promise<string> {
-  await startApp(t, restOf(node), (inlet) => [inlet.createFunction({ id: "note" }, { event: "shop/note" }, () => undefined)]);
-  await restOf(node).rest("POST", "/functions/shop-note/pause");
+async function beginJob(t: TestContext, node: Node): Promise<string> {
+  await startApp(t, node, (inlet) => [inlet.createFunction({ id: "note" }, { event: "shop/note" }, () => undefined)]);
+  await node.rest("POST", "/functions/shop-note/pause");
   await send(node, "shop/note", EVENTS);
   const body = { kind: "events.replay", filter: { name: "shop/note" }, rate: 60 };
-  const made = await restOf(node).rest("POST", "/jobs", { body });
+  const made = await node.rest("POST", "/jobs", { body });
   assert.equal(made.status, 202, made.text);
   return made.body.data.id;
 }
 
-async function send(node: InletProcess, name: string, count: number): Promise<void> {
+async function send(node: Node, name: string, count: number): Promise<void> {
   const events = Array.from({ length: count }, (_, n) => ({ name, data: { n } }));
-  const sent = await call(`${node.url}/e/${EVENT_KEY}`, { method: "POST", body: JSON.stringify(events) });
+  const sent = await node.send(events);
   assert.equal(sent.status, 200, sent.text);
 }
 
@@ -109,15 +102,15 @@ interface ShownJob {
   errors: { message: string }[];
 }
 
-async function read(node: InletProcess, id: string): Promise<ShownJob> {
-  return (await restOf(node).rest("GET", `/jobs/${id}`)).body.data;
+async function read(node: Node, id: string): Promise<ShownJob> {
+  return (await node.rest("GET", `/jobs/${id}`)).body.data;
 }
 
-async function reached(node: InletProcess, id: string, done: number): Promise<void> {
+async function reached(node: Node, id: string, done: number): Promise<void> {
   await until(`${done} items`, async () => ((await read(node, id)).done >= done ? true : undefined));
 }
 
-async function checkEnd(node: InletProcess, id: string): Promise<void> {
+async function checkEnd(node: Node, id: string): Promise<void> {
   const job = await until("the end of the job", async () => {
     const now = await read(node, id);
     return now.endedAt === null ? undefined : now;
@@ -126,7 +119,7 @@ async function checkEnd(node: InletProcess, id: string): Promise<void> {
   const started: { job: string | null; event: { id: string } }[] = [];
   let cursor = "";
   do {
-    const { body } = await restOf(node).rest("GET", `/runs?limit=100${cursor && `&cursor=${cursor}`}`);
+    const { body } = await node.rest("GET", `/runs?limit=100${cursor && `&cursor=${cursor}`}`);
     started.push(...body.data);
     cursor = body.page.next ?? "";
   } while (cursor !== "");
@@ -134,14 +127,4 @@ async function checkEnd(node: InletProcess, id: string): Promise<void> {
   assert.equal(started.length, 2 * EVENTS);
   assert.equal(byJob.length, EVENTS);
   assert.equal(new Set(byJob.map(({ event }) => event.id)).size, EVENTS, "each event once");
-}
-
-function restOf({ url }: InletProcess): TestService {
-  const rest: TestService["rest"] = (method, path, { body, headers } = {}) =>
-    call(`${url}/v1${path}`, {
-      method,
-      headers: { authorization: `Bearer ${API_KEY}`, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-  return { url, rest } as TestService;
 }

@@ -7,16 +7,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { runsOf, startApp } from "./support/app.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 import { startTestService } from "./support/service.ts";
 
-const skip = process.env.TEST_STORE ? "it is about nodes that share a store" : (whyNoPostgres() ?? false);
-/** A lease lasts for 30 s. What is left of one that ends is taken up within seconds. */
-const LONGER_THAN_A_LEASE_MS = 50_000;
+const skip = whyNoPostgres() ?? false;
+const LEASE_MS = 2_000;
+const POLL_INTERVAL_MS = 200;
+/** An entry whose lease ended is taken up within a poll interval. */
+const LONGER_THAN_A_LEASE_MS = 2 * LEASE_MS;
+const flags = ["--lease", `${LEASE_MS}ms`, "--poll-interval", `${POLL_INTERVAL_MS}ms`];
 
 test("a call that takes longer than a lease is made once, however many nodes there are", { skip }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
-  const [first] = [await startTestService(t, { databaseUrl }), await startTestService(t, { databaseUrl })];
+  const databaseUrl = await migratedDatabase(t);
+  const [first] = [await startTestService(t, { databaseUrl, flags }), await startTestService(t, { databaseUrl, flags })];
   let calls = 0;
   const second = Promise.withResolvers<"called again">();
   const release = Promise.withResolvers<void>();

@@ -6,9 +6,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type AnyFunction, poll, startApp } from "./support/app.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
-import { type InletProcess, startInlet } from "./support/process.ts";
-import { API_KEY, call, EVENT_KEY, SIGNING_KEY, type TestService } from "./support/service.ts";
+import { everyNodeKnows, type Node, startNode } from "./support/nodes.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 
 const skip = whyNoPostgres() ?? false;
 const EVENTS = 10;
@@ -32,40 +31,22 @@ class Turnstile {
 }
 
 interface Nodes {
-  first: InletProcess;
-  second: InletProcess;
+  first: Node;
+  second: Node;
 }
 
 async function startNodes(t: TestContext, make: MakeFunctions): Promise<Nodes> {
-  const databaseUrl = await freshDatabase(t);
-  const keys = ["--event-key", EVENT_KEY, "--api-key", API_KEY, "--signing-key", SIGNING_KEY];
-  const argv = ["start", "--port", "0", "--host", "127.0.0.1", "--log-level", "warn", ...keys];
-  const start = () => startInlet(t, argv, { SERVICE_DATABASE_URL: databaseUrl });
-  const [first, second] = await Promise.all([start(), start()]);
-  await startApp(t, restOf(first), make);
-  for (const node of [first, second]) {
-    await poll(async () => ((await restOf(node).rest("GET", "/functions")).body.data.length > 0 ? true : null), "the function");
-  }
+  const store = ["--database-url", await migratedDatabase(t)];
+  const [first, second] = await Promise.all([startNode(t, store), startNode(t, store)]);
+  await startApp(t, first, make);
+  await everyNodeKnows([first, second], 1);
   return { first, second };
-}
-
-function restOf({ url }: InletProcess): TestService {
-  const rest = (method: string, path: string, { body }: { body?: unknown } = {}) =>
-    call(`${url}/v1${path}`, {
-      method,
-      headers: { authorization: `Bearer ${API_KEY}`, ...(body !== undefined && { "content-type": "application/json" }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-  return { url, rest } as TestService;
 }
 
 /** To the one and the other in turn, all at once. */
 async function sendToBoth({ first, second }: Nodes): Promise<void> {
   const sent = await Promise.all(
-    Array.from({ length: EVENTS }, (_, n) => {
-      const body = JSON.stringify({ name: "shop/go", data: { n } });
-      return call(`${(n % 2 === 0 ? first : second).url}/e/${EVENT_KEY}`, { method: "POST", body });
-    }),
+    Array.from({ length: EVENTS }, (_, n) => (n % 2 === 0 ? first : second).send({ name: "shop/go", data: { n } })),
   );
   assert.deepEqual(
     sent.map(({ status }) => status),
@@ -73,8 +54,8 @@ async function sendToBoth({ first, second }: Nodes): Promise<void> {
   );
 }
 
-async function completedRuns(node: InletProcess): Promise<number> {
-  return (await restOf(node).rest("GET", `/runs?status=completed&limit=${EVENTS}`)).body.data.length;
+async function completedRuns(node: Node): Promise<number> {
+  return (await node.rest("GET", `/runs?status=completed&limit=${EVENTS}`)).body.data.length;
 }
 
 /** Works with both nodes, then with one, until every run is through. */

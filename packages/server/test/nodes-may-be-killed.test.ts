@@ -6,12 +6,11 @@
  */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { poll, startApp } from "./support/app.ts";
-import { freshDatabase, whyNoPostgres } from "./support/postgres.ts";
-import { type InletProcess, startInlet } from "./support/process.ts";
-import { API_KEY, call, EVENT_KEY, SIGNING_KEY, type TestService } from "./support/service.ts";
+import { everyNodeKnows, type Node, startNode } from "./support/nodes.ts";
+import { migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
 
 const skip = whyNoPostgres() ?? false;
 const KILLS = Number(process.env.KILLS ?? 4);
@@ -23,18 +22,16 @@ const NODES = 3;
 test(`${KILLS} kills among ${NODES} nodes lose nothing and repeat nothing`, { skip }, async (t) => {
   t.diagnostic(`KILL_SEED=${SEED}`);
   const random = randomFrom(SEED);
-  const databaseUrl = await freshDatabase(t);
-  const nodes = await Promise.all(Array.from({ length: NODES }, () => startNode(t, databaseUrl)));
+  const store = ["--database-url", await migratedDatabase(t)];
+  const nodes = await Promise.all(Array.from({ length: NODES }, () => startNode(t, store)));
   const seen = new Map<string, number>();
-  await startApp(t, restOf(nodes[0] as InletProcess), (inlet) => [
+  await startApp(t, nodes[0] as Node, (inlet) => [
     inlet.createFunction({ id: "note" }, { event: "shop/note" }, async ({ event, step }) => {
       await step.run("note", () => void seen.set(String(event.data.label), (seen.get(String(event.data.label)) ?? 0) + 1));
       return event.data.label;
     }),
   ]);
-  for (const node of nodes) {
-    await poll(async () => ((await restOf(node).rest("GET", "/functions")).body.data.length > 0 ? true : null), "the function");
-  }
+  await everyNodeKnows(nodes, 1);
 
   const stop = new AbortController();
   const acknowledged = new Map<string, string>();
@@ -45,16 +42,16 @@ test(`${KILLS} kills among ${NODES} nodes lose nothing and repeat nothing`, { sk
     await sleep(random() * LIFE_MS_MAX);
     const victim = Math.floor(random() * NODES);
     await nodes[victim]?.end("SIGKILL");
-    nodes[victim] = await startNode(t, databaseUrl);
+    nodes[victim] = await startNode(t, store);
   }
   stop.abort();
   await Promise.all(senders);
 
-  const watched = restOf(nodes[0] as InletProcess);
+  const watched = nodes[0] as Node;
   const stored = await everyEvent(watched);
   for (const [label, id] of acknowledged) assert.equal(stored.get(label)?.join(), id, `the event ${label} (KILL_SEED=${SEED})`);
   for (const [label, ids] of stored) assert.equal(ids.length, 1, `${label} is stored ${ids.length} times (KILL_SEED=${SEED})`);
-  // What a dead node held is taken up when its lease is over, half a minute later.
+  // What a dead node held is taken up when its lease is over.
   for (const ids of stored.values()) {
     const runs = await poll(
       async () => {
@@ -71,43 +68,20 @@ test(`${KILLS} kills among ${NODES} nodes lose nothing and repeat nothing`, { sk
   assert.ok(repeated <= KILLS * 100, `${repeated} steps ran more than once`);
 });
 
-function startNode(t: TestContext, databaseUrl: string): Promise<InletProcess> {
-  const keys = ["--event-key", EVENT_KEY, "--api-key", API_KEY, "--signing-key", SIGNING_KEY];
-  return startInlet(t, ["start", "--port", "0", "--host", "127.0.0.1", "--log-level", "warn", ...keys], {
-    SERVICE_DATABASE_URL: databaseUrl,
-  });
-}
-
-function restOf({ url }: InletProcess): TestService {
-  const headers = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" };
-  const rest = (method: string, path: string, { body }: { body?: unknown } = {}) =>
-    call(`${url}/v1${path}`, {
-      method,
-      headers: body === undefined ? { authorization: headers.authorization } : headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-  return { url, rest } as TestService;
-}
-
 /** Sends one event after the other; without an answer it is sent again, to the next node, with the same id. */
-async function sendOn(
-  nodes: readonly InletProcess[],
-  sender: number,
-  acknowledged: Map<string, string>,
-  signal: AbortSignal,
-): Promise<void> {
+async function sendOn(nodes: readonly Node[], sender: number, acknowledged: Map<string, string>, signal: AbortSignal): Promise<void> {
   for (let n = 0; !signal.aborted; n++) {
     const label = `${sender}-${n}`;
-    const body = JSON.stringify({ name: "shop/note", id: label, data: { label } });
+    const event = { name: "shop/note", id: label, data: { label } };
     for (let tries = sender; !acknowledged.has(label); tries++) {
-      const answer = await call(`${nodes[tries % NODES]?.url}/e/${EVENT_KEY}`, { method: "POST", body }).catch(() => null);
+      const answer = await (nodes[tries % NODES] as Node).send(event).catch(() => null);
       if (answer?.status === 200) acknowledged.set(label, answer.body.ids[0]);
       else await sleep(10);
     }
   }
 }
 
-async function everyEvent(node: TestService): Promise<Map<string, string[]>> {
+async function everyEvent(node: Node): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   for (let cursor: string | null = ""; cursor !== null; ) {
     const { body } = await node.rest("GET", `/events?name=shop/note&limit=100${cursor && `&cursor=${cursor}`}`);

@@ -1,16 +1,15 @@
 /**
- * Among correct nodes, one whose clock is a minute ahead and one whose clock is a minute behind: leases are longer than half a
- * minute, so either would steal work or sleep through it if it went by its own clock. All are real processes.
+ * Among correct nodes, one whose clock is a minute ahead and one whose clock is a minute behind: leases are shorter than
+ * that, so either would steal work or sleep through it if it went by its own clock. All are real processes.
  */
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { poll, startApp } from "./support/app.ts";
-import { freshDatabase, inDatabase, whyNoPostgres } from "./support/postgres.ts";
-import { type InletProcess, startInlet } from "./support/process.ts";
-import { API_KEY, call, EVENT_KEY, SIGNING_KEY, type TestService, temporaryFolder } from "./support/service.ts";
+import { everyNodeKnows, type Node, startNode } from "./support/nodes.ts";
+import { inDatabase, migratedDatabase, whyNoPostgres } from "./support/postgres.ts";
+import { call, temporaryFolder } from "./support/service.ts";
 
 const skip = whyNoPostgres() ?? false;
 const MINUTE_MS = 60_000;
@@ -20,53 +19,33 @@ const REASON_MS = 10_000;
 const DEDUP_MS = 5_000;
 const PRELOAD = new URL("./support/skewed-clock.ts", import.meta.url).href;
 
-interface Node extends TestService {
+interface SkewedNode extends Node {
   skewMs: number;
 }
 
-/** A node as processes and REST see it. */
-async function startNode(t: TestContext, skewMs: number, store: readonly string[]): Promise<Node> {
-  const keys = ["--event-key", EVENT_KEY, "--api-key", API_KEY, "--signing-key", SIGNING_KEY];
-  const flags = ["--port", "0", "--host", "127.0.0.1", "--log-level", "warn", "--dedup-window", `${DEDUP_MS}ms`, ...keys, ...store];
-  const inlet: InletProcess = await startInlet(t, ["start", ...flags], {
-    SKEW_MS: String(skewMs),
-    NODE_OPTIONS: `--import ${PRELOAD}`,
-  });
-  const headers = { authorization: `Bearer ${API_KEY}` };
-  const rest: TestService["rest"] = (method, path, { body } = {}) =>
-    call(`${inlet.url}/v1${path}`, {
-      method,
-      headers: { ...headers, ...(body !== undefined && { "content-type": "application/json" }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-  const send: TestService["send"] = (body) => call(`${inlet.url}/e/${EVENT_KEY}`, { method: "POST", body: JSON.stringify(body) });
-  return { url: inlet.url, rest, send, skewMs } as Node;
+async function startSkewed(t: TestContext, skewMs: number, store: readonly string[]): Promise<SkewedNode> {
+  const env = { SKEW_MS: String(skewMs), NODE_OPTIONS: `--import ${PRELOAD}` };
+  return { ...(await startNode(t, ["--dedup-window", `${DEDUP_MS}ms`, ...store], env)), skewMs };
 }
 
-function startNodes(t: TestContext, databaseUrl: string): Promise<Node[]> {
-  return Promise.all(SKEWS_MS.map((skewMs) => startNode(t, skewMs, ["--database-url", databaseUrl])));
-}
-
-async function everyNodeKnows(nodes: readonly Node[], count: number): Promise<void> {
-  for (const node of nodes) {
-    await poll(async () => ((await node.rest("GET", "/functions?limit=100")).body.data.length === count ? true : null), "the functions");
-  }
+function startNodes(t: TestContext, databaseUrl: string): Promise<SkewedNode[]> {
+  return Promise.all(SKEWS_MS.map((skewMs) => startSkewed(t, skewMs, ["--database-url", databaseUrl])));
 }
 
 test("the clock of a process really is wrong, and a node on PostgreSQL does not go by it", { skip }, async (t) => {
-  const receivedBy = async (flags: Parameters<typeof startNode>[2]) => {
-    const node = await startNode(t, MINUTE_MS, flags);
+  const receivedBy = async (flags: Parameters<typeof startSkewed>[2]) => {
+    const node = await startSkewed(t, MINUTE_MS, flags);
     const { body } = await node.send({ name: "shop/x", data: {} });
     return Date.parse((await node.rest("GET", `/events/${body.ids[0]}`)).body.data.receivedAt) - Date.now();
   };
   const alone = await receivedBy(["--data-dir", temporaryFolder(t)]);
   assert.ok(Math.abs(alone - MINUTE_MS) < REASON_MS, `with a store of its own it is a minute ahead: ${alone} ms`);
-  const shared = await receivedBy(["--database-url", await freshDatabase(t)]);
+  const shared = await receivedBy(["--database-url", await migratedDatabase(t)]);
   assert.ok(Math.abs(shared) < REASON_MS, `${shared} ms`);
 });
 
 test("a clock that is set while a node runs changes nothing for it", { skip }, async (t) => {
-  const store = await openPostgresStore({ url: await freshDatabase(t), onFault: () => undefined, onRecovery: () => undefined });
+  const store = await openPostgresStore({ url: await migratedDatabase(t), onFault: () => undefined, onRecovery: () => undefined });
   t.after(() => store.stop());
   const right = Date.now;
   t.after(() => {
@@ -80,13 +59,13 @@ test("a clock that is set while a node runs changes nothing for it", { skip }, a
 });
 
 test("events are received at the right time, ids are forgotten after their window, and not before", { skip }, async (t) => {
-  const nodes = await startNodes(t, await freshDatabase(t));
+  const nodes = await startNodes(t, await migratedDatabase(t));
   const sent: { id: string; at: number }[] = [];
   for (let n = 0; n < 12; n++) {
-    const { ids } = (await (nodes[n % 3] as Node).send({ name: "shop/order", data: { n } })).body;
+    const { ids } = (await (nodes[n % 3] as SkewedNode).send({ name: "shop/order", data: { n } })).body;
     sent.push({ id: ids[0], at: Date.now() });
   }
-  const listed = (await (nodes[1] as Node).rest("GET", "/events?name=shop/order")).body.data as { id: string; receivedAt: string }[];
+  const listed = (await (nodes[1] as SkewedNode).rest("GET", "/events?name=shop/order")).body.data as { id: string; receivedAt: string }[];
   // Each node knows PostgreSQL's time but for the delay of asking for it, so events that different nodes receive within moments of
   // each other may be listed either way round. What a wrong clock would do to them is far more than that.
   assert.deepEqual(listed.map(({ id }) => id).sort(), sent.map(({ id }) => id).sort());
@@ -114,10 +93,10 @@ test("events are received at the right time, ids are forgotten after their windo
       if (Date.now() - begun < DEDUP_MS - 1_000) assert.deepEqual(again, ids, `sent to ${first.skewMs}, again to ${other.skewMs}`);
     }
   }
-  const count = async () => (await (nodes[0] as Node).rest("GET", "/events?name=shop/once&id=by-0")).body.data.length;
+  const count = async () => (await (nodes[0] as SkewedNode).rest("GET", "/events?name=shop/once&id=by-0")).body.data.length;
   await poll(
     async () => {
-      await (nodes[2] as Node).send({ name: "shop/once", id: "by-0", data: {} });
+      await (nodes[2] as SkewedNode).send({ name: "shop/once", id: "by-0", data: {} });
       return (await count()) === 2 ? true : null;
     },
     "the end of the window",
@@ -126,12 +105,14 @@ test("events are received at the right time, ids are forgotten after their windo
 });
 
 test("sleeps, delays and cancellations keep their time, and no lease is stolen", { skip }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+  const databaseUrl = await migratedDatabase(t);
   const nodes = await startNodes(t, databaseUrl);
-  const [first] = nodes as [Node];
+  const [first] = nodes as [SkewedNode];
   const begun = new Map<string, number>();
   const ended = new Map<string, number>();
   const calls = new Map<string, number>();
+  const release = Promise.withResolvers<void>();
+  t.after(() => release.resolve());
   await startApp(t, first, (inlet) => [
     inlet.createFunction({ id: "nap" }, { event: "shop/nap" }, async ({ event, step }) => {
       const label = String(event.data.label);
@@ -139,11 +120,11 @@ test("sleeps, delays and cancellations keep their time, and no lease is stolen",
       await step.sleep("nap", "3s");
       await step.run("end", () => void ended.set(label, Date.now()));
     }),
-    // Longer than it takes another node to look around, several times over.
+    // It takes until all others have ended: longer than it takes another node to poll, several times over.
     inlet.createFunction({ id: "long" }, { event: "shop/long" }, async ({ event }) => {
       const label = String(event.data.label);
       calls.set(label, (calls.get(label) ?? 0) + 1);
-      await sleep(13_000);
+      await release.promise;
       return label;
     }),
     inlet.createFunction(
@@ -169,7 +150,8 @@ test("sleeps, delays and cancellations keep their time, and no lease is stolen",
     );
   }
   // Each is cancelled by an event another node receives.
-  for (const [n, node] of nodes.entries()) await (nodes[(n + 1) % 3] as Node).send({ name: "shop/stop", data: { label: node.skewMs } });
+  for (const [n, node] of nodes.entries())
+    await (nodes[(n + 1) % 3] as SkewedNode).send({ name: "shop/stop", data: { label: node.skewMs } });
   for (const { body } of stopped) {
     await poll(
       async () => ((await first.rest("GET", `/events/${body.ids[0]}/runs`)).body.data[0]?.status === "cancelled" ? true : null),
@@ -193,6 +175,7 @@ test("sleeps, delays and cancellations keep their time, and no lease is stolen",
   const names = (await call(`${first.url}/ready`)).body.nodes.map(({ name }: { name: string }) => name);
   assert.ok(holders.rows.length > 0, "something is held");
   for (const { leased_by } of holders.rows) assert.ok(names.includes(leased_by), `a lease carries the name of a node: ${leased_by}`);
+  release.resolve();
   for (const { body } of held) {
     await poll(
       async () => ((await first.rest("GET", `/events/${body.ids[0]}/runs`)).body.data[0]?.status === "completed" ? true : null),
@@ -202,17 +185,21 @@ test("sleeps, delays and cancellations keep their time, and no lease is stolen",
   assert.deepEqual([...calls.values()], [1, 1, 1], "each was called once, by the node that held it");
 });
 
-test("a schedule ticks at its minute, once", { skip }, async (t) => {
-  const databaseUrl = await freshDatabase(t);
+test("a schedule is due at the next full minute, and ticks once", { skip }, async (t) => {
+  const databaseUrl = await migratedDatabase(t);
   const nodes = await startNodes(t, databaseUrl);
-  const ticks: number[] = [];
-  await startApp(t, nodes[1] as Node, (inlet) => [
-    inlet.createFunction({ id: "tick" }, { cron: "* * * * *" }, () => void ticks.push(Date.now())),
-  ]);
+  let ticks = 0;
+  const begun = Date.now();
+  await startApp(t, nodes[1] as SkewedNode, (inlet) => [inlet.createFunction({ id: "tick" }, { cron: "* * * * *" }, () => void ticks++)]);
   await everyNodeKnows(nodes, 1);
-  await poll(async () => (ticks.length > 0 ? true : null), "the next full minute", MINUTE_MS + REASON_MS);
-  const intoMinute = (ticks[0] as number) % MINUTE_MS;
-  assert.ok(intoMinute < REASON_MS, `it ticked ${intoMinute} ms into a minute`);
-  const { data } = (await (nodes[0] as Node).rest("GET", "/runs")).body;
+  const due = await inDatabase(databaseUrl, (client) => client.query("SELECT due_at FROM queue WHERE kind = 'cron'"));
+  const minuteOf = (time: number) => Math.floor(time / MINUTE_MS) + 1;
+  const [first, last] = [minuteOf(begun), minuteOf(Date.now())];
+  const planned = due.rows.map(({ due_at }) => Number(due_at) / MINUTE_MS);
+  assert.ok(planned.length === 1 && (planned[0] === first || planned[0] === last), `planned at ${planned}, expected ${first} or ${last}`);
+  await inDatabase(databaseUrl, (client) => client.query("UPDATE queue SET due_at = 0, rank = 0 WHERE kind = 'cron'"));
+  await poll(async () => (ticks > 0 ? true : null), "the tick");
+  await everyNodeKnows(nodes, 1);
+  const { data } = (await (nodes[0] as SkewedNode).rest("GET", "/runs")).body;
   assert.equal(data.length, 1);
 });

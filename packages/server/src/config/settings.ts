@@ -254,6 +254,19 @@ export const SETTINGS = {
     shown: "2h",
     sentence: "How long an app may take to respond to a call.",
   }),
+  lease: setting({
+    reading: duration(1_000, 600_000),
+    default: 30_000,
+    shown: "30s",
+    sentence:
+      "How long the work of a node that died stays with it, before another node that shares the database takes it over. Nodes renew their leases four times in this time.",
+  }),
+  pollInterval: setting({
+    reading: duration(100, 60_000),
+    default: 5_000,
+    shown: "5s",
+    sentence: "How often a node that shares a database looks for work that no notification announced.",
+  }),
   retryInterval: setting<number | null>({
     reading: duration(1, 366 * DAY_MS),
     default: { dev: 1_000, start: null },

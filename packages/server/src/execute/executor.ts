@@ -48,6 +48,8 @@ export interface ExecutorParts extends FunctionCallsParts {
   gateOf(lane: string): GateRule | null;
   /** How many entries of a lane are claimed ahead. */
   prefetch: number;
+  /** On a store that nodes share, how long a lease lasts unless it is renewed. */
+  leaseMs: number;
   leaseIds: EventIdGenerator;
   /** Processes entries that start functions instead of continuing runs. */
   starts: { work(entry: ClaimedEntry): Promise<ClaimedEntry[]> };
@@ -62,8 +64,8 @@ export interface ExecutorParts extends FunctionCallsParts {
   log: Logger;
 }
 
-const LEASE_MS = 30_000;
-const RENEW_INTERVAL_MS = 8_000;
+/** How often a lease is renewed while it lasts. */
+const RENEWALS = 4;
 /** Delay of an entry that could not be processed; doubled each time. */
 const FAULT_REST_MS = 1_000;
 const FAULT_RESTS_MAX = 12;
@@ -86,6 +88,7 @@ export class Executor {
   readonly #gateway: GatewayCalls;
   readonly #suspects: Suspects;
   readonly #gates: Gates;
+  readonly #renewIntervalMs: number;
   /** Timers in progress. Their leases are renewed like those of calls. */
   readonly #timersInWork = new Map<ClaimedEntry, Promise<void>>();
   #stopRenewing: (() => void) | null = null;
@@ -94,6 +97,7 @@ export class Executor {
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
+    this.#renewIntervalMs = parts.leaseMs / RENEWALS;
     const { store, rulesOf, gateOf, prefetch, clock } = parts;
     this.#calls = new FunctionCalls(parts);
     this.#gateway = new GatewayCalls(parts);
@@ -125,7 +129,7 @@ export class Executor {
   }
 
   #leaseEnd(): number {
-    return this.#parts.store.storeIsShared ? this.#parts.clock.now() + LEASE_MS : LEASE_WITHOUT_END;
+    return this.#parts.store.storeIsShared ? this.#parts.clock.now() + this.#parts.leaseMs : LEASE_WITHOUT_END;
   }
 
   #roomIn(lane: string): number {
@@ -215,20 +219,20 @@ export class Executor {
   }
 
   #renewLater(): void {
-    this.#stopRenewing = this.#parts.clock.after(RENEW_INTERVAL_MS, () => {
+    this.#stopRenewing = this.#parts.clock.after(this.#renewIntervalMs, () => {
       void this.#renew().finally(() => !this.#isStopping && this.#renewLater());
     });
   }
 
   /** Drops leases that could not be renewed, or might expire before the next renewal. */
   async #renew(): Promise<void> {
-    const { store, clock } = this.#parts;
+    const { store, clock, leaseMs } = this.#parts;
     const held = [...this.#scheduler.held(), ...this.#timersInWork.keys()];
-    const until = clock.now() + LEASE_MS;
+    const until = clock.now() + leaseMs;
     const renewed = await store.queueRenew({ entries: held, until }).catch(() => null);
     for (const entry of held) if (renewed?.has(entry.leaseId)) entry.leasedUntil = until;
     const isLost = ({ leaseId, leasedUntil }: ClaimedEntry) =>
-      (renewed !== null && !renewed.has(leaseId)) || leasedUntil <= clock.now() + RENEW_INTERVAL_MS;
+      (renewed !== null && !renewed.has(leaseId)) || leasedUntil <= clock.now() + this.#renewIntervalMs;
     this.#scheduler.drop(new Set(held.filter(isLost).map(({ leaseId }) => leaseId)));
   }
 

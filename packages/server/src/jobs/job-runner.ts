@@ -22,10 +22,9 @@ export interface JobRunnerParts {
   environment(id: Environment["id"]): Environment | undefined;
   log: Logger;
   now(): number;
-  leaseMs?: number;
+  leaseMs: number;
 }
 
-const LEASE_MS = 10_000;
 const LOOK_EVERY_MS = 500;
 const AT_ONCE_MAX = 4;
 /** Above this share of its time the process counts as busy. */
@@ -119,7 +118,7 @@ export class JobRunner {
   }
 
   #leaseEnd(): number {
-    return this.#parts.now() + (this.#parts.leaseMs ?? LEASE_MS);
+    return this.#parts.now() + this.#parts.leaseMs;
   }
 
   /** With `walkedBy` only until the items are fixed. */
@@ -165,7 +164,7 @@ export class JobRunner {
   }
 
   async #rest(ms: number): Promise<void> {
-    if (ms > 0) await pause(Math.min(ms, LEASE_MS / 3), undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    if (ms > 0) await pause(Math.min(ms, this.#parts.leaseMs / 3), undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
 
   async #yield({ environmentId }: Job, before: EventLoopUtilization): Promise<EventLoopUtilization> {

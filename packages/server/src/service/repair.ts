@@ -28,6 +28,8 @@ export interface RepairParts {
   sourceName: (source: EventSource) => string;
   /** Items per second, unless a job has its own rate. */
   jobRate: number;
+  /** How long a job of a node that died stays with it. */
+  leaseMs: number;
   ids: EventIdGenerator;
   log: Logger;
   now: () => number;
@@ -39,7 +41,7 @@ export interface Repair {
   work: Lasting[];
 }
 
-export function createRepair({ store, directory, functions, replay, sourceName, jobRate, ids, log, now }: RepairParts): Repair {
+export function createRepair({ store, directory, functions, replay, sourceName, jobRate, leaseMs, ids, log, now }: RepairParts): Repair {
   const { runs, jobStarts } = functions;
   const webhooks = () => directory.webhooks();
   const environmentName = (id: Environment["id"]) => directory.environment(id)?.name ?? null;
@@ -50,7 +52,7 @@ export function createRepair({ store, directory, functions, replay, sourceName, 
     cancelRuns({ store, runs, cancel: runs.cancel }),
     replayRequests({ store, replay, webhooks, environmentName: (id) => environmentName(id) ?? "" }),
   ];
-  const runner = new JobRunner({ store, kinds, environment: (id) => directory.environment(id), log, now });
+  const runner = new JobRunner({ store, kinds, environment: (id) => directory.environment(id), leaseMs, log, now });
   const newId = () => ids.next(now()) as string as JobId;
   const jobs = createJobs({ store, kinds, runner, rate: jobRate, newId, now });
   const measured = { store, now, functionNos: functions.functionNos, webhooks, driftEvent: DRIFT_EVENT };

@@ -7,7 +7,7 @@ import type { TestContext } from "node:test";
 import { Inlet } from "@inlet/sdk";
 import { serve } from "@inlet/sdk/node";
 import { onEnd } from "./on-end.ts";
-import { EVENT_KEY, SIGNING_KEY, type TestService } from "./service.ts";
+import { EVENT_KEY, type ServiceClient, SIGNING_KEY } from "./service.ts";
 
 export type AnyFunction = Parameters<typeof serve>[0]["functions"][number];
 
@@ -23,7 +23,7 @@ export interface TestApp {
 /** `make` is given the client the functions are made with. */
 export async function startApp(
   t: TestContext,
-  service: TestService,
+  service: ServiceClient,
   make: (client: Inlet) => AnyFunction[],
   { id = "shop", environment }: { id?: string; environment?: string } = {},
 ): Promise<TestApp> {
@@ -54,7 +54,7 @@ export async function startApp(
 }
 
 /** Where it registers is for the app to say. */
-async function sync(service: TestService, url: string): Promise<void> {
+async function sync(service: ServiceClient, url: string): Promise<void> {
   const { status, text } = await service.rest("POST", "/apps", { body: { url } });
   assert.equal(status, 201, text);
 }
@@ -64,7 +64,7 @@ export type RunView = any;
 
 /** The runs an event started, once all of them have ended (or are what `until` asks for). */
 export async function runsOf(
-  service: TestService,
+  service: ServiceClient,
   eventId: string,
   { count = 1, until = hasEnded }: { count?: number; until?: (run: RunView) => boolean } = {},
 ): Promise<RunView[]> {

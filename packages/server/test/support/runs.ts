@@ -1,7 +1,7 @@
 /** Looking at runs through REST, as a user would, until they are as expected. */
 
 import assert from "node:assert/strict";
-import type { TestService } from "./service.ts";
+import type { ServiceClient } from "./service.ts";
 
 /** Looks often at first, then less: many tests wait at once, and looking takes time from what they wait for. */
 const POLL_MS = { first: 10, factor: 1.25, max: 100 };
@@ -39,19 +39,23 @@ export async function until<Value>(what: string, look: () => Promise<Value | und
   }
 }
 
-export async function runsOfEvent(service: TestService, eventId: string, headers: Record<string, string> = {}): Promise<ShownRun[]> {
+export async function runsOfEvent(service: ServiceClient, eventId: string, headers: Record<string, string> = {}): Promise<ShownRun[]> {
   const { status, body } = await service.rest("GET", `/events/${eventId}/runs?limit=100`, { headers });
   assert.equal(status, 200, JSON.stringify(body));
   return body.data;
 }
 
-export async function runsOfFunction(service: TestService, functionId: string, headers: Record<string, string> = {}): Promise<ShownRun[]> {
+export async function runsOfFunction(
+  service: ServiceClient,
+  functionId: string,
+  headers: Record<string, string> = {},
+): Promise<ShownRun[]> {
   const { status, body } = await service.rest("GET", `/runs?limit=100&function=${functionId}`, { headers });
   assert.equal(status, 200, JSON.stringify(body));
   return body.data;
 }
 
-export async function runDetails(service: TestService, id: string, headers: Record<string, string> = {}): Promise<ShownRun> {
+export async function runDetails(service: ServiceClient, id: string, headers: Record<string, string> = {}): Promise<ShownRun> {
   const { status, body } = await service.rest("GET", `/runs/${id}`, { headers });
   assert.equal(status, 200, JSON.stringify(body));
   return body.data;
@@ -63,7 +67,7 @@ export function isEnded({ status }: ShownRun): boolean {
 
 /** The one run that an event started, of one function if it started several, once it has ended. */
 export async function endedRun(
-  service: TestService,
+  service: ServiceClient,
   eventId: string,
   functionId?: string,
   headers: Record<string, string> = {},

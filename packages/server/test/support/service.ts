@@ -39,9 +39,14 @@ export interface Answer {
   body: any;
 }
 
-export interface TestService extends Service {
+export interface TestService extends Service, ServiceClient {
   dataDir: string;
   databaseUrl?: string;
+}
+
+/** A service as its clients see it. */
+export interface ServiceClient {
+  url: string;
   /** POST /e/<key>. A body that is not text is sent as JSON. */
   send(body: unknown, options?: { key?: string; headers?: Record<string, string> }): Promise<Answer>;
   /** A call of the REST API, with the API key unless headers say otherwise. */
@@ -79,10 +84,17 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     ...service,
     dataDir,
     ...(options.databaseUrl !== undefined && { databaseUrl: options.databaseUrl }),
+    ...clientOf(service.url),
+  };
+}
+
+export function clientOf(url: string): ServiceClient {
+  return {
+    url,
     send: (body, { key = EVENT_KEY, headers = {} } = {}) =>
-      call(`${service.url}/e/${encodeURIComponent(key)}`, { method: "POST", headers, body: asBody(body) }),
+      call(`${url}/e/${encodeURIComponent(key)}`, { method: "POST", headers, body: asBody(body) }),
     rest: (method, path, { body, headers = {} } = {}) =>
-      call(`${service.url}/v1${path}`, {
+      call(`${url}/v1${path}`, {
         method,
         headers: {
           authorization: `Bearer ${API_KEY}`,

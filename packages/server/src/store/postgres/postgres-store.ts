@@ -62,6 +62,8 @@ import { webhookStore } from "./webhooks/webhooks.ts";
 
 export interface PostgresStoreOptions extends Pick<DatabaseOptions, "url" | "onFault" | "onRecovery"> {
   connectionsMax?: number;
+  /** How often this node looks for what no notification told it of. */
+  pollIntervalMs?: number;
   /** The URL for LISTEN, if it differs: a transaction-pooling proxy does not support it. "off": no LISTEN. */
   listenUrl?: string;
   /** The keys that encrypt secrets: the first encrypts, all decrypt. Without one, a key is stored in the database. */
@@ -85,13 +87,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     rules = NO_RULES,
     compileWhere = withoutRules,
     connectionsMax = 10,
+    pollIntervalMs = 5_000,
     listenUrl = options.url,
     version = "unknown",
     schemaFolder = SCHEMA_FOLDER,
   } = options;
   const database = new Database({ ...options, connectionsMax, listenUrl: listenUrl === "off" ? null : listenUrl });
   const node = `${hostname().replace(/\s/g, "-")}-${process.pid}-${randomBytes(4).toString("hex")}`;
-  const signals = new Signals(database, node);
+  const signals = new Signals(database, node, pollIntervalMs);
   const beat = new NodeBeat(database, { node, version, schemaKnown: schemaKnown(schemaFolder) });
   let box: SecretBox;
   let keyHash: Store["storeKeyHash"];

@@ -3,7 +3,7 @@
  * were changed; and realtime messages.
  *
  * They use LISTEN and NOTIFY on a dedicated connection, and only reduce latency: a node that missed one, or does not listen at all,
- * finds the same by polling every few seconds. Notifications about events, runs, entries and slots are sent after the commit: at
+ * finds the same by polling. Notifications about events, runs, entries and slots are sent after the commit: at
  * once if there were none recently, otherwise collected for a moment, because PostgreSQL serialises commits that notify. Topics that
  * only live streams need have their own channels, which a node listens to while it has watchers.
  */
@@ -25,7 +25,6 @@ const GATHER_MS = 10;
 /** A notification holds at most 8,000 bytes. */
 const RUNS_PER_SIGNAL = 400;
 const TEXT_UNITS_MAX = 2_000;
-const LOOK_INTERVAL_MS = 5_000;
 const RECONNECT_MS = 500;
 /** A lost notification does no harm, so neither this commit nor later notifying ones wait for the disk. */
 const NOTIFY = `
@@ -53,6 +52,7 @@ export class Signals {
   readonly topics = new Listeners<(topic: StoreTopic) => void>();
   readonly #database: Database;
   readonly #node: string;
+  readonly #pollIntervalMs: number;
   readonly #pieces = new MessagePieces();
   #gathered: News = noNews();
   #client: Client | null = null;
@@ -64,13 +64,14 @@ export class Signals {
   #looking: NodeJS.Timeout | null = null;
   #stopped = false;
 
-  constructor(database: Database, node: string) {
+  constructor(database: Database, node: string, pollIntervalMs: number) {
     this.#database = database;
     this.#node = node;
+    this.#pollIntervalMs = pollIntervalMs;
   }
 
   async start(): Promise<void> {
-    this.#looking = setInterval(() => void this.#look(), LOOK_INTERVAL_MS).unref();
+    this.#looking = setInterval(() => void this.#look(), this.#pollIntervalMs).unref();
     await this.#connect();
   }
 
