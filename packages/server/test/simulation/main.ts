@@ -1,79 +1,102 @@
 /**
- * Plays many seeds, or one again, and cuts a failing one down.
+ * Plays many seeds, new ones until the time is up or enough runs were simulated, or one again, and cuts a failing one down.
  *
- *   npm run simulate -- --seeds 200 [--from 1] [--events 200] [--functions 20]
+ *   npm run simulate -- --seeds 200 [--from 1] [--events 200] [--functions 16]
+ *   npm run simulate -- --minutes 30 | --runs 100000 [--from 1]       from a seed that nobody has played, unless told which
  *   npm run simulate -- --seed 17 [--shrink] [--kind "part of a fault's text"]
- *   npm run simulate -- --store postgres --seeds 5 [--nodes 2] (in real time)
+ *   npm run simulate -- --store postgres … [--nodes 2] [--at-once 3]  in real time
  */
 
 import "./virtual-time.ts";
 import { parseArgs } from "node:util";
 import type { Scenario } from "./scenario.ts";
+import { unseenSeed } from "./seeds.ts";
 
 const { values } = parseArgs({
   options: {
     seeds: { type: "string", default: "20" },
-    from: { type: "string", default: "1" },
+    from: { type: "string" },
     seed: { type: "string" },
+    minutes: { type: "string" },
+    runs: { type: "string" },
     events: { type: "string", default: "200" },
     functions: { type: "string", default: "16" },
     kind: { type: "string" },
     store: { type: "string", default: "sqlite" },
     nodes: { type: "string", default: "2" },
+    "at-once": { type: "string", default: "1" },
     shrink: { type: "boolean", default: false },
   },
 });
+const PROGRESS_MS = 60_000;
+const FAULTS_SHOWN = values.seed === undefined ? 4 : 40;
+
 const { generateScenario } = await import("./generate.ts");
 const { simulate } = await import("./simulate.ts");
 const { kindOf, shrink } = await import("./shrink.ts");
 const size = { starts: Number(values.events), functions: Number(values.functions) };
-const seeds =
-  values.seed !== undefined ? [Number(values.seed)] : Array.from({ length: Number(values.seeds) }, (_, i) => Number(values.from) + i);
+const onPostgres = values.store === "postgres" ? await (await import("./on-postgres.ts")).playOnPostgres(Number(values.nodes)) : null;
+const play = onPostgres?.simulate ?? simulate;
+/** Time is virtual for the whole process: only in real time can seeds be played side by side. */
+const atOnce = onPostgres ? Number(values["at-once"]) : 1;
 
-const play = values.store === "postgres" ? await onPostgres(Number(values.nodes)) : { simulate, end: async () => undefined };
+const isOpenEnded = values.minutes !== undefined || values.runs !== undefined;
+const first = Number(values.seed ?? values.from ?? (isOpenEnded ? unseenSeed() : 1));
 const begun = performance.now();
-let runs = 0;
-let calls = 0;
-let failing = 0;
-for (const seed of seeds) {
-  const outcome = await play.simulate(generateScenario(seed, size));
-  runs += outcome.runs;
-  calls += outcome.calls;
-  if (outcome.faults.length === 0) continue;
-  failing++;
-  console.log(`seed ${seed}: ${outcome.faults.length} faults in ${outcome.runs} runs`);
-  for (const fault of outcome.faults.slice(0, values.seed === undefined ? 4 : 40)) console.log(`  ${fault}`);
+const total = { seeds: 0, failing: 0, runs: 0, calls: 0 };
+let shownAt = begun;
+let isStopped = false;
+// The seed under way is played to its end.
+process.once("SIGINT", () => (isStopped = true));
+
+if (isOpenEnded) console.log(`from seed ${first} on`);
+await Promise.all(Array.from({ length: atOnce }, playOn));
+console.log(`${figures()} (${Math.round((total.runs * 1_000) / (performance.now() - begun))} runs/s)`);
+await onPostgres?.end();
+
+/** One seed after the other. */
+async function playOn(): Promise<void> {
+  while (!isEnough()) {
+    const seed = first + total.seeds++;
+    const outcome = await play(generateScenario(seed, size));
+    total.runs += outcome.runs;
+    total.calls += outcome.calls;
+    if (outcome.faults.length > 0) await report(seed, outcome.runs, outcome.faults);
+    if (!isOpenEnded || performance.now() < shownAt + PROGRESS_MS) continue;
+    shownAt = performance.now();
+    console.log(figures());
+  }
+}
+
+function isEnough(): boolean {
+  if (isStopped) return true;
+  if (values.seed !== undefined) return total.seeds === 1;
+  if (!isOpenEnded) return total.seeds === Number(values.seeds);
+  const { minutes, runs } = values;
+  return (
+    (minutes !== undefined && performance.now() >= begun + Number(minutes) * 60_000) || (runs !== undefined && total.runs >= Number(runs))
+  );
+}
+
+async function report(seed: number, runs: number, faults: readonly string[]): Promise<void> {
+  total.failing++;
   process.exitCode = 1;
-  if (!values.shrink) continue;
-  const kindsOf = async (scenario: Scenario) => new Set((await simulate(scenario)).faults.map(kindOf));
-  for (const kind of new Set(outcome.faults.map(kindOf))) {
+  const flags = onPostgres ? ` --store postgres --nodes ${values.nodes}` : "";
+  const again = `npm run simulate -- --seed ${seed} --events ${values.events} --functions ${values.functions}${flags}`;
+  console.log(`seed ${seed}: ${faults.length} faults in ${runs} runs (${again})`);
+  for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(`  ${fault}`);
+  if (!values.shrink) return;
+  const kindsOf = async (scenario: Scenario) => new Set((await play(scenario)).faults.map(kindOf));
+  for (const kind of new Set(faults.map(kindOf))) {
     if (values.kind !== undefined && !kind.includes(values.kind)) continue;
     const smallest = await shrink(generateScenario(seed, size), kind, { kindsOf, triesMax: 400 });
     console.log(`  smallest scenario with "${kind}":\n${JSON.stringify(smallest)}`);
-    for (const fault of (await simulate(smallest)).faults.slice(0, 5)) console.log(`    ${fault}`);
+    for (const fault of (await play(smallest)).faults.slice(0, 5)) console.log(`    ${fault}`);
   }
 }
-const seconds = (performance.now() - begun) / 1_000;
-console.log(
-  `${seeds.length} seeds, ${failing} failing, ${runs} runs, ${calls} calls, ${seconds.toFixed(1)} s (${Math.round(runs / seconds)} runs/s)`,
-);
-await play.end();
 
-/** A server of its own, and a database for each seed. */
-async function onPostgres(nodes: number) {
-  const { inDatabase, startPostgres } = await import("../support/postgres-server.ts");
-  const { createDatabaseStores } = await import("./databases.ts");
-  const { inRealTime } = await import("./real-time.ts");
-  const { simulateInRealTime } = await import("./simulate.ts");
-  const server = await startPostgres({ fsync: false });
-  return {
-    end: () => server.remove(),
-    async simulate(scenario: Scenario) {
-      const name = `simulation_${scenario.seed}`;
-      await inDatabase(server.url, (client) => client.query(`CREATE DATABASE ${name}`));
-      const url = new URL(server.url);
-      url.pathname = `/${name}`;
-      return simulateInRealTime(inRealTime(scenario, nodes), createDatabaseStores(url.href));
-    },
-  };
+function figures(): string {
+  const { seeds, failing, runs, calls } = total;
+  const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
+  return `${seeds} seeds, ${failing} failing, ${runs} runs, ${calls} calls, ${seconds} s`;
 }

@@ -3,7 +3,7 @@
 import type { Code, Scenario } from "./scenario.ts";
 
 const SPEED = 20;
-const LONGEST_MS = 2_000;
+const LONGEST_MS = 1_000;
 const RETRY_MS = 200;
 const CALL_TIMEOUT_MS = 5_000;
 

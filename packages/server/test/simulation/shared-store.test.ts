@@ -1,6 +1,6 @@
 /**
  * Runs end right on nodes that share a PostgreSQL: cases that once went wrong and random functions, played in real time on two nodes.
- * `npm run simulate -- --store postgres --nodes 2` plays more seeds.
+ * Every day plays other seeds; `npm run simulate -- --store postgres --seed S --events 30 --functions 8` plays one again.
  */
 
 import assert from "node:assert/strict";
@@ -12,10 +12,12 @@ const { SHARED_CASES } = await import("./cases.ts");
 const { createDatabaseStores } = await import("./databases.ts");
 const { generateScenario } = await import("./generate.ts");
 const { inRealTime } = await import("./real-time.ts");
+const { seedOfDay } = await import("./seeds.ts");
 const { simulateInRealTime } = await import("./simulate.ts");
 
 /** Time is real and mostly spent waiting, so the seeds are played at the same time. */
-const SEEDS = [2, 7];
+const FIRST = seedOfDay(Date.now());
+const SEEDS = [FIRST, FIRST + 1];
 const SIZE = { starts: 30, functions: 8 };
 const NODES = 2;
 

@@ -1,6 +1,7 @@
 /**
  * Runs end right, whatever happens at the same moment. Random functions are played against a model, with faults that a seed decides
- * (see README.md), and so are cases that once went wrong. A failing seed is printed; `npm run simulate -- --seed S` plays it again.
+ * (see README.md), and so are cases that once went wrong. Every day plays other seeds. A failing one is printed with the command that plays
+ * it again.
  */
 
 import "./virtual-time.ts";
@@ -10,15 +11,15 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const { CASES } = await import("./cases.ts");
+const { seedOfDay } = await import("./seeds.ts");
 const { simulate } = await import("./simulate.ts");
 
-const SIZE = ["--seeds", "26", "--events", "100", "--functions", "12"];
+const SEEDS = 12;
+const SIZE = ["--seeds", String(SEEDS), "--events", "100", "--functions", "12"];
+const FIRST = seedOfDay(Date.now());
 /** Two processes, since the machines that run this have at least two cores. */
-const RANGES = [
-  ["--from", "1", ...SIZE],
-  ["--from", "1001", ...SIZE],
-];
-const RUNS_MIN = 10_000;
+const RANGES = [FIRST, FIRST + SEEDS].map((from) => ["--from", String(from), ...SIZE]);
+const RUNS_MIN = 1_000;
 const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
 
 for (const { name, scenario, expect, isBeyondModel } of CASES) {
@@ -29,8 +30,9 @@ for (const { name, scenario, expect, isBeyondModel } of CASES) {
   });
 }
 
-test("random functions with faults end as the model says", async ({ signal }) => {
-  const outputs = await Promise.all(RANGES.map((args) => play(args, signal)));
+test("random functions with faults end as the model says", async (t) => {
+  t.diagnostic(`seeds ${FIRST} to ${FIRST + 2 * SEEDS - 1}`);
+  const outputs = await Promise.all(RANGES.map((args) => play(args, t.signal)));
   const faults = outputs.filter(({ code }) => code !== 0);
   assert.deepEqual(faults, [], faults.map(({ text }) => text).join("\n"));
   const runs = outputs.reduce((sum, { text }) => sum + Number(/(\d+) runs, \d+ calls/.exec(text)?.[1] ?? 0), 0);

@@ -13,9 +13,9 @@ import { fullId, type Scenario, SDKS, type SdkName, type SimEvent, type SimSigna
 import { CommittedSteps } from "./store-tap.ts";
 import { after, fireNext, nextTimerAt, now, pass, settle, turn } from "./virtual-time.ts";
 
-/** After the last event everything must have ended within this time; in real time, nobody waits that long. */
-const REST_MAX_MS = 48 * 3_600_000;
-const REAL_REST_MAX_MS = 150_000;
+/** Longer than anything waits: what goes on does something within this time, however many runs wait behind one another. */
+const REST_MAX_MS = 6 * 3_600_000;
+const REAL_REST_MAX_MS = 120_000;
 const REAL_LOOK_MS = 25;
 /** What was answered so long ago has been written, if the store works. */
 const REAL_SETTLE_MS = 1_000;
@@ -47,6 +47,8 @@ export class World {
   #unsent: number;
   #settledAt = now();
   #asked = 0;
+  #progress = 0;
+  #progressAt = now();
 
   constructor(scenario: Scenario, stores: SimStores) {
     const { seed, functions, network: faults, callTimeoutMs: timeoutMs } = scenario;
@@ -117,7 +119,6 @@ export class World {
     }
   }
 
-  /** Some more timers go off before all that follows from the first has happened. */
   /** What an operator does, some time after a run that holds up its key has failed. */
   async #releaseHolds(): Promise<void> {
     const process = this.#nodes.find(({ isSteady }) => isSteady)?.process;
@@ -132,6 +133,7 @@ export class World {
     }
   }
 
+  /** Some more timers go off before all that follows from the first has happened. */
   async #jumble(): Promise<void> {
     while (this.#random.chance(this.scenario.jumble) && (nextTimerAt() ?? Number.POSITIVE_INFINITY) <= now() + NEAR_MS) {
       for (let turns = this.#random.int(0, 4); turns > 0; turns--) await turn();
@@ -146,11 +148,13 @@ export class World {
   }
 
   #isEndless(restMs: number): boolean {
-    const { events, outages } = this.scenario;
-    const lastMs = Math.max(0, ...events.map(({ atMs }) => atMs), ...outages.map(({ atMs, downMs }) => atMs + downMs));
+    const { calls, endedRuns } = this.journal;
+    const progress = calls.length + endedRuns.size - this.#unsent;
     const at = this.scenario.isRealTime ? now() : nextTimerAt();
-    if (this.journal.calls.length > CALLS_MAX) this.journal.fault(`apps are called without end: ${CALLS_MAX} times by now`);
-    else if (at === null || at > this.#startedAt + lastMs + restMs)
+    if (progress !== this.#progress) this.#progressAt = now();
+    this.#progress = progress;
+    if (calls.length > CALLS_MAX) this.journal.fault(`apps are called without end: ${CALLS_MAX} times by now`);
+    else if (at === null || at > this.#progressAt + restMs)
       this.journal.fault("something rests for ever: see the runs that have not ended");
     else return false;
     return true;
