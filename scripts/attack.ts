@@ -1,6 +1,6 @@
 /**
  * Attacks local services, on loopback ports, with everything that docs/security.md lists, then exits: the
- * exploits once, and the seeded parts (HTTP, the sandbox) in rounds until the time limit.
+ * exploits once, and the seeded parts (HTTP, frames, the sandbox) in rounds until the time limit.
  *
  *   npm run attack [-- --minutes 60] [--seed 7]
  */
@@ -14,6 +14,7 @@ import { provenBy } from "./security-tests.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** Tests that run for a given time. */
 const SEEDED = [
+  "packages/server/test/faults-stay-in-their-connection.test.ts",
   "packages/server/test/http-is-read-as-node-reads-it.test.ts",
   "packages/server/test/requests-leave-nothing-to-the-next.test.ts",
 ];

@@ -27,12 +27,21 @@ export interface HttpServerParts extends HttpEdgeParts {
 export function createHttpServer(parts: HttpServerParts, trustProxy: boolean | string[], log: Logger): FastifyInstance {
   const edge = createHttpEdge(parts);
   const badRequests = new BadRequests();
-  function handle(request: IncomingMessage, response: ServerResponse, framework: RequestListener): void {
+  function route(request: IncomingMessage, response: ServerResponse, framework: RequestListener): void {
     badRequests.note(request, response);
     const refused = holdsRealtimeToken(request) ? null : parts.guard?.(request);
     if (refused) writeRefusal(request, response, refused);
     else if (isForEdge(request)) edge(request, response);
     else framework(request, response);
+  }
+  /** A fault here is one of this request: it ends this connection and nothing else. */
+  function handle(request: IncomingMessage, response: ServerResponse, framework: RequestListener): void {
+    try {
+      route(request, response, framework);
+    } catch (error) {
+      log.error({ err: error }, "a request failed unexpectedly: its connection is closed");
+      response.destroy();
+    }
   }
   const app = Fastify({
     serverFactory: (framework) => {

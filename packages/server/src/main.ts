@@ -27,6 +27,8 @@ export { type FolderInspection, inspectFolder } from "./store/sqlite/folder/insp
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
+/** Added to the drain timeout: the time to close everything else after an unhandled fault. */
+const FAULT_STOP_MS = 10_000;
 
 /** Why the service did not start or ended: sentences for the operator. */
 export class ServiceFailed extends Error {
@@ -54,7 +56,8 @@ export async function runService(mode: Mode, argv: readonly string[]): Promise<n
     console.log(`listening on ${service.url}`);
     // Node writes its compile cache only on a normal exit; a process that is later killed should also start quickly the next time.
     flushCompileCache();
-    await untilAsked();
+    const fault = await untilAsked();
+    if (fault) return await stopAfterFault(service, log, fault, config.drainTimeout);
     log.info("stopping: waiting for requests in flight");
     await service.stop();
     return EXIT_OK;
@@ -93,11 +96,32 @@ function announceStart({ url, newKeys, retentionNotice, issueLoginToken }: Servi
   if (newKeys.length > 0 || process.stdout.isTTY) console.log(loginLink(publicUrl ?? url, issueLoginToken()));
 }
 
-/** A second signal ends the process at once, as without a handler. */
-function untilAsked(): Promise<void> {
+/**
+ * Resolves with null for a signal, and with the fault that no code handled, a rejected promise included. A second signal ends the process
+ * at once, as without a handler.
+ */
+function untilAsked(): Promise<{ cause: unknown } | null> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve(null));
+    process.once("uncaughtException", (cause) => resolve({ cause }));
   });
+}
+
+/**
+ * The state of the process is unknown after such a fault, so it ends: in order, so that work in flight is kept, and with an exit code
+ * that tells a supervisor to start it again. Faults while stopping are expected to follow from the first.
+ */
+async function stopAfterFault(service: Service, log: Logger, { cause }: { cause: unknown }, drainMs: number): Promise<number> {
+  process.on("uncaughtException", (error) => log.error({ err: error }, "another fault while stopping"));
+  log.fatal({ err: cause }, "stopping: a fault was not handled");
+  const late = setTimeout(() => {
+    log.fatal("stopping took too long: the process ends at once");
+    process.exit(EXIT_FAILED);
+  }, drainMs + FAULT_STOP_MS);
+  await service.stop().catch((error) => log.error({ err: error }, "the service could not be stopped in order"));
+  clearTimeout(late);
+  // What the fault left open must not keep the process alive.
+  return process.exit(EXIT_FAILED);
 }
 
 function explain(error: unknown): readonly string[] {

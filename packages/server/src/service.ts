@@ -73,6 +73,8 @@ export interface ServiceSurroundings {
   /** Prints a line of the live log; absent: there is none. */
   showLine?: (line: string) => void;
   now?: () => number;
+  /** How often a silent stream sends a comment; absent: the usual. */
+  heartbeatMs?: number;
 }
 
 export async function startService(config: Config, { now, ...surroundings }: ServiceSurroundings): Promise<Service> {
@@ -89,7 +91,7 @@ export async function startService(config: Config, { now, ...surroundings }: Ser
 async function serve(
   config: Config,
   store: Store,
-  { log, telemetry: exported = null, now, showLine }: ServiceSurroundings & { now: () => number },
+  { log, telemetry: exported = null, now, showLine, heartbeatMs }: ServiceSurroundings & { now: () => number },
   observed: { metrics?: Metrics },
 ): Promise<Service> {
   const oidc = await connectOidc(config);
@@ -185,7 +187,7 @@ async function serve(
   registerHttpRoutes(app, {
     ...{ config, store, directory, functions, transforms, metrics, traffic, eventTypeCounter, catalogue, shapes, queueHistory },
     ...{ jobs: repair.jobs, alerts: repair.alerts, sourceName, replay, attempts, loginTokens, oidc, defaultEnvironment, ids, log, now },
-    drained: draining.signal,
+    ...{ drained: draining.signal, heartbeatMs },
   });
   const stopFollowing = followChanges(store, { directory, registry: functions.registry, catalogue }, log);
   await functions.open();

@@ -96,7 +96,7 @@ for (const [what, path, headers] of [
     let bytes = 0;
     stalled.on("data", (chunk: Buffer) => (bytes += chunk.length)).resume();
     await once(stalled, "close");
-    assert.ok(bytes < 10 * EVENT_BYTES, `${bytes} bytes arrived`);
+    assert.ok(bytes < 16 * EVENT_BYTES, `${bytes} bytes arrived`);
     assert.ok(!quiet.destroyed && !quiet.readableEnded, "whoever waits for news is left alone");
   });
 }

@@ -203,6 +203,32 @@ test("a wrong token, an old one or none is refused, on both ways to subscribe; s
   assert.equal((await realtime(service, "publish?channel=a&topic=b", "x".repeat(600_000))).status, 413);
 });
 
+test("wrong tokens use up no attempts of their address, and a token has twenty connections", async (t) => {
+  const service = await startTestService(t);
+  for (let n = 0; n < 30; n++) {
+    assert.equal((await call(`${service.url}/v1/realtime/sse?token=${n}`)).body.code, "realtime_token_invalid");
+    assert.equal(await upgradeStatus(service, String(n)), 401);
+  }
+  const made = await service.rest("POST", "/keys", { body: { kind: "api", name: "new", role: "viewer" } });
+  const authorization = `Bearer ${made.body.data.key}`;
+  assert.equal((await service.rest("GET", "/events", { headers: { authorization } })).status, 200);
+
+  const token = await tokenOf(service);
+  const controller = new AbortController();
+  t.after(() => controller.abort());
+  const open = (key: string) => fetch(`${service.url}/v1/realtime/sse?token=${key}`, { signal: controller.signal });
+  for (let n = 0; n < 10; n++) assert.equal((await open(token)).status, 200);
+  const [first, ...others] = await Promise.all(Array.from({ length: 10 }, () => openWebSocket(t, service, token)));
+  assert.equal(others.length, 9);
+  assert.equal((await open(token)).status, 503);
+  const socket = await openWebSocket(t, service, token);
+  const { code, reason } = await new Promise<CloseEvent>((resolve) => socket.addEventListener("close", resolve));
+  assert.deepEqual([code, reason], [1013, "This token has 20 connections open. Use another token."]);
+  assert.equal((await open(await tokenOf(service))).status, 200, "another token for the same topics, of the same second");
+  first?.close();
+  await poll(async () => ((await open(token)).status === 200 ? true : null), "a connection that has closed makes room");
+});
+
 /** The status of a WebSocket's handshake. */
 async function upgradeStatus(service: TestService, token: string): Promise<number> {
   const { socket, head } = await openSocket(service, token);
@@ -245,8 +271,8 @@ test("a subscriber that does not read is cut with a message, and others get ever
   await poll(async () => (messages.at(-1)?.data === "after" ? true : null), "the last message");
 });
 
-async function openWebSocket(t: TestContext, service: TestService): Promise<WebSocket> {
-  const socket = new WebSocket(`${service.url.replace("http", "ws")}/v1/realtime/connect?token=${await tokenOf(service)}`);
+async function openWebSocket(t: TestContext, service: TestService, token?: string): Promise<WebSocket> {
+  const socket = new WebSocket(`${service.url.replace("http", "ws")}/v1/realtime/connect?token=${token ?? (await tokenOf(service))}`);
   await new Promise((resolve) => socket.addEventListener("open", resolve));
   onEnd(t, async () => socket.close());
   return socket;

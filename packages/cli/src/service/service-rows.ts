@@ -12,7 +12,7 @@ export const DEV_FLAGS = {
 
 const EXITS: Exits = [
   [0, "stopped on request"],
-  [1, "failed to start"],
+  [1, "failed to start, or stopped because of an internal error"],
   [2, "invalid flags or variables"],
 ];
 

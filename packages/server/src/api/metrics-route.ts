@@ -32,10 +32,13 @@ export async function listenForMetrics({ host, port }: { host: string; port: num
   const server = createServer((request, response) => {
     const isWanted = request.method === "GET" && request.url?.split("?", 1)[0] === "/metrics";
     if (!isWanted) return void response.writeHead(404, { "content-type": "text/plain" }).end("Only GET /metrics is here.\n");
-    metrics.text().then(
-      ({ contentType, body }) => response.writeHead(200, { "content-type": contentType }).end(body),
-      () => response.writeHead(500).end(),
-    );
+    metrics
+      .text()
+      .then(
+        ({ contentType, body }) => response.writeHead(200, { "content-type": contentType }).end(body),
+        () => response.writeHead(500).end(),
+      )
+      .catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

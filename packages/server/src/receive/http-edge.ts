@@ -35,9 +35,9 @@ export function isForEdge({ url = "" }: IncomingMessage): boolean {
 
 export function createHttpEdge(parts: HttpEdgeParts): HttpHandler {
   return (request, response) => {
-    if (request.method === "POST") void serve(parts, request, response);
+    if (request.method === "POST") serveContained(parts, request, response);
     else if (request.method === "OPTIONS") answerPreflight(request, response);
-    else if (isRead(request) && parts.hasHandshake(keyTextOf(request.url ?? ""))) void serve(parts, request, response);
+    else if (isRead(request) && parts.hasHandshake(keyTextOf(request.url ?? ""))) serveContained(parts, request, response);
     else
       write(request, response, refusedAnswer(new Refusal("method_not_allowed", `Events are sent with POST, not with ${request.method}.`)));
   };
@@ -45,6 +45,14 @@ export function createHttpEdge(parts: HttpEdgeParts): HttpHandler {
 
 function isRead({ method }: IncomingMessage): boolean {
   return method === "GET" || method === "HEAD";
+}
+
+/** A response that cannot be written ends its own connection. */
+function serveContained(parts: HttpEdgeParts, request: IncomingMessage, response: ServerResponse): void {
+  serve(parts, request, response).catch((error) => {
+    parts.log.error({ err: error }, "a response could not be written: its connection is closed");
+    response.destroy();
+  });
 }
 
 async function serve(parts: HttpEdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {

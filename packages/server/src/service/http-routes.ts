@@ -54,6 +54,8 @@ export interface HttpRoutesParts
   /** The environment of requests that name none. */
   defaultEnvironment: string;
   ids: EventIdGenerator;
+  /** Of live streams; absent: the usual. */
+  heartbeatMs?: number | undefined;
   log: Logger;
   now: () => number;
 }

@@ -67,11 +67,7 @@ export class SandboxThread {
       env: threadEnvironment(),
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
-    this.#worker.on("message", (message: ThreadMessage) => {
-      if ("module" in message) return options.onModule(message.module);
-      this.#settle(message);
-      options.onRoom();
-    });
+    this.#worker.on("message", (message: ThreadMessage) => this.#receive(message));
     this.#worker.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "ERR_WORKER_OUT_OF_MEMORY") this.#reason = "memory";
     });
@@ -104,11 +100,23 @@ export class SandboxThread {
     await this.#worker.terminate();
   }
 
+  /** User code runs in the thread: a message that it cannot have sent ends the thread and the jobs it has, nothing else. */
+  #receive(message: ThreadMessage): void {
+    try {
+      if ("module" in message) return this.#options.onModule(message.module);
+      this.#settle(message);
+      this.#options.onRoom();
+    } catch {
+      void this.#worker.terminate();
+    }
+  }
+
   #settle(answer: ThreadAnswer): void {
     // A thread that is being terminated may still have answered.
     if (this.#lost) return;
-    const work = this.#sent.shift();
+    const [work] = this.#sent;
     assert.equal(work?.job.id, answer.id, "a sandbox thread answers its jobs in order");
+    this.#sent.shift();
     if (this.#sent.length === 0) {
       this.#worker.unref();
       this.#idleSince = performance.now();

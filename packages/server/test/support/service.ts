@@ -29,6 +29,8 @@ export interface TestServiceOptions {
   /** What is exported by OTLP. */
   telemetry?: TelemetrySettings;
   log?: Logger;
+  /** Of live streams. */
+  heartbeatMs?: number;
 }
 
 export interface Answer {
@@ -78,6 +80,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     log: options.log ?? pino({ level: "silent" }),
     telemetry: options.telemetry ?? null,
     ...(options.now && { now: options.now }),
+    ...(options.heartbeatMs !== undefined && { heartbeatMs: options.heartbeatMs }),
   });
   onEnd(t, () => service.stop());
   return {

@@ -7,7 +7,7 @@ import type { Environment } from "../../store/contract/index.ts";
 import { environmentOf } from "../access/rest-access.ts";
 import { readInstant } from "../instant.ts";
 import { closed } from "../rest-schemas.ts";
-import { readCursor, STREAM_READ_BYTES, type StoreStreamParts, type StreamSource, sendStream } from "../streams/store-stream.ts";
+import { type MessageSource, readCursor, STREAM_READ_BYTES, type StoreStreamParts, sendStream } from "../streams/store-stream.ts";
 import type { EventsRoutesParts } from "./events-routes.ts";
 
 const READ_EVENTS_MAX = 100;
@@ -55,7 +55,7 @@ interface Wanted {
   receivedFrom: number | null;
 }
 
-async function eventSource(parts: EventStreamParts, environment: Environment, wanted: Wanted): Promise<StreamSource> {
+async function eventSource(parts: EventStreamParts, environment: Environment, wanted: Wanted): Promise<MessageSource> {
   const { store } = parts;
   const names = { environment: environment.name, source: parts.sourceName };
   const { name, cursor, receivedFrom } = wanted;

@@ -5,7 +5,7 @@ import type { RealtimeTopic } from "./tokens.ts";
 
 /** Maximum length of a channel and of a topic. */
 export const TOPIC_UNITS_MAX = 512;
-const TOPICS_MAX = 100;
+export const TOPICS_MAX = 100;
 
 export function readTopics(body: string): RealtimeTopic[] {
   const topics = parsed(body);
@@ -16,8 +16,12 @@ export function readTopics(body: string): RealtimeTopic[] {
   });
 }
 
+export function isTopicName(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= TOPIC_UNITS_MAX;
+}
+
 function name(field: string, value: unknown): string {
-  if (typeof value === "string" && value !== "" && value.length <= TOPIC_UNITS_MAX) return value;
+  if (isTopicName(value)) return value;
   throw invalid(field, `of a topic must have 1 to ${TOPIC_UNITS_MAX} characters`);
 }
 

@@ -3,8 +3,9 @@
  * key, `sse` and `connect` (web-sockets.ts) require a token. Nothing is stored: a message reaches the current subscribers.
  */
 
-import { environmentNamed, isEventId, Refusal } from "@inlet/protocol";
+import { environmentNamed, isEventId } from "@inlet/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
 import type { Environment } from "../../store/contract/index.ts";
 import { invalid, RestRefusal, sendRefusal } from "../rest-errors.ts";
 import { principalOfSdk, type SdkRoutesParts } from "../sdk/sdk-routes.ts";
@@ -12,7 +13,7 @@ import { type PublishParts, type PublishTarget, publish, publishStream } from ".
 import { readTopics, TOPIC_UNITS_MAX } from "./read-topics.ts";
 import { followAsStream } from "./server-sent.ts";
 import { Subscribers } from "./subscribers.ts";
-import type { RealtimeTokens } from "./tokens.ts";
+import { type RealtimeTokens, tokenInvalid } from "./tokens.ts";
 import { serveWebSockets } from "./web-sockets.ts";
 
 export interface RealtimeParts extends PublishParts, Pick<SdkRoutesParts, "isDev" | "signingKeyOf" | "attempts"> {
@@ -21,6 +22,9 @@ export interface RealtimeParts extends PublishParts, Pick<SdkRoutesParts, "isDev
   defaultEnvironment: string;
   /** Aborted when the service drains. */
   drained: AbortSignal;
+  /** Of server-sent events; absent: the usual. */
+  heartbeatMs?: number | undefined;
+  log: Logger;
 }
 
 const MESSAGE_BYTES_MAX = 512 * 1024;
@@ -58,14 +62,7 @@ export function registerRealtimeRoutes(app: FastifyInstance, parts: RealtimePart
   app.get<{ Querystring: { token?: string } }>("/v1/realtime/sse", async (request, reply) => {
     const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
     const claims = parts.tokens.read(bearer ?? request.query.token ?? "");
-    if (!claims) {
-      parts.attempts.judge(request.ip, null);
-      return sendRefusal(
-        reply,
-        new Refusal("realtime_token_invalid", "The token is missing, was not issued here, or is older than a minute."),
-      );
-    }
-    return followAsStream(reply, subscribers, claims);
+    return claims ? followAsStream(reply, subscribers, claims, parts.heartbeatMs) : sendRefusal(reply, tokenInvalid());
   });
 }
 

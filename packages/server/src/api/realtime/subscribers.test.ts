@@ -5,7 +5,7 @@ import type { RealtimeListener, RealtimeStore } from "../../store/contract/index
 import { type Connection, STOPPING, Subscribers, TOO_SLOW } from "./subscribers.ts";
 
 const ENVIRONMENT = 1 as EnvironmentId;
-const CLAIMS = { environmentId: ENVIRONMENT, topics: [{ channel: "a", name: "b" }] };
+const CLAIMS = { tokenId: "t", environmentId: ENVIRONMENT, topics: [{ channel: "a", name: "b" }] };
 
 function makeStore(): { store: RealtimeStore; publish(topic?: string): void } {
   const listeners = new Set<RealtimeListener>();
@@ -22,10 +22,12 @@ function makeStore(): { store: RealtimeStore; publish(topic?: string): void } {
   return { store, publish };
 }
 
-function connect(subscribers: Subscribers, waiting = 0) {
+let tokens = 0;
+
+function connect(subscribers: Subscribers, waiting = 0, tokenId = `token ${++tokens}`) {
   const log: string[] = [];
   const connection: Connection = { send: () => log.push("sent"), waitingBytes: () => waiting, cut: (reason) => log.push(reason) };
-  return { log, connection, isAdded: subscribers.add(connection, CLAIMS) };
+  return { log, connection, isAdded: subscribers.add(connection, { ...CLAIMS, tokenId }) === null };
 }
 
 test("a message reaches those subscribed to its topic, until they leave", () => {
@@ -59,10 +61,37 @@ test("there are so many subscribers and topics of one, and none once the service
   const subscribers = new Subscribers(store);
   const first = connect(subscribers);
   const topics = Array.from({ length: 101 }, (_, n) => ({ channel: "a", name: String(n) }));
-  assert.equal(subscribers.subscribe(first.connection, { environmentId: ENVIRONMENT, topics }), false);
+  assert.match(subscribers.subscribe(first.connection, { environmentId: ENVIRONMENT, topics })?.message ?? "", /at most 100 topics/);
   for (let n = 1; n < 1_000; n++) connect(subscribers);
   assert.equal(connect(subscribers).isAdded, false);
   subscribers.cutAll();
   assert.deepEqual(first.log, [STOPPING]);
   assert.equal(connect(subscribers).isAdded, false);
+});
+
+test("a token has twenty connections; one that has closed makes room", () => {
+  const subscribers = new Subscribers(makeStore().store);
+  const opened = Array.from({ length: 20 }, () => connect(subscribers, 0, "one"));
+  assert.ok(opened.every(({ isAdded }) => isAdded));
+  assert.equal(connect(subscribers, 0, "one").isAdded, false);
+  assert.equal(connect(subscribers, 0, "another").isAdded, true);
+  const [first] = opened;
+  if (first) for (let n = 0; n < 2; n++) subscribers.remove(first.connection);
+  assert.deepEqual([connect(subscribers, 0, "one").isAdded, connect(subscribers, 0, "one").isAdded], [true, false]);
+});
+
+test("a subscriber that cannot be written to is cut, and the others get the message", () => {
+  const { store, publish } = makeStore();
+  const subscribers = new Subscribers(store);
+  const reasons: string[] = [];
+  const broken: Connection = {
+    send: () => assert.fail("broken"),
+    waitingBytes: () => 0,
+    cut: (reason) => reasons.push(reason),
+  };
+  subscribers.add(broken, CLAIMS);
+  const whole = connect(subscribers);
+  publish();
+  publish();
+  assert.deepEqual([reasons.length, whole.log], [1, ["sent", "sent"]]);
 });

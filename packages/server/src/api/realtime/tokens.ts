@@ -5,8 +5,8 @@
  * They are signed with a secret derived from a signing key: every node knows it, and revoking the key invalidates its tokens.
  */
 
-import { createHmac, timingSafeEqual } from "node:crypto";
-import type { EnvironmentId } from "@inlet/protocol";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { type EnvironmentId, Refusal } from "@inlet/protocol";
 
 export interface RealtimeTopic {
   channel: string;
@@ -14,6 +14,8 @@ export interface RealtimeTopic {
 }
 
 export interface TokenClaims {
+  /** Connections are counted by it. */
+  tokenId: string;
   environmentId: EnvironmentId;
   topics: readonly RealtimeTopic[];
 }
@@ -36,9 +38,10 @@ export class RealtimeTokens {
     this.#parts = parts;
   }
 
-  issue({ environmentId, topics }: TokenClaims): string {
+  issue({ environmentId, topics }: Omit<TokenClaims, "tokenId">): string {
     const iat = Math.floor(this.#parts.now() / 1_000);
-    const claims = encode({ iss: ISSUER, iat, exp: iat + LIFETIME_S, env: environmentId, topics });
+    const jti = randomBytes(8).toString("base64url");
+    const claims = encode({ iss: ISSUER, jti, iat, exp: iat + LIFETIME_S, env: environmentId, topics });
     const secret = this.#parts.secrets().at(-1);
     if (secret === undefined) throw new Error("there is no signing key: tokens cannot be signed");
     return `${HEADER}.${claims}.${sign(`${HEADER}.${claims}`, secret).toString("base64url")}`;
@@ -54,10 +57,18 @@ export class RealtimeTokens {
       return expected.length === given.length && timingSafeEqual(expected, given);
     };
     if (this.#parts.secrets().filter(isGenuine).length === 0) return null;
-    const { iss, exp, env, topics } = JSON.parse(Buffer.from(claims, "base64url").toString());
+    const { iss, jti, exp, env, topics } = JSON.parse(Buffer.from(claims, "base64url").toString());
     if (iss !== ISSUER || exp * 1_000 <= this.#parts.now()) return null;
-    return { environmentId: env, topics };
+    return { tokenId: jti, environmentId: env, topics };
   }
+}
+
+/**
+ * Wrong tokens use up no attempts of their address: a token has as many bits as a signature and cannot be guessed, and pages hold expired
+ * ones without any fault of the people behind the address.
+ */
+export function tokenInvalid(): Refusal {
+  return new Refusal("realtime_token_invalid", "The token is missing, was not issued here, or is older than a minute.");
 }
 
 function sign(text: string, signingKey: string): Buffer {

@@ -1,20 +1,21 @@
 /**
  * Subscribing over WebSocket: `GET /v1/realtime/connect?token=…`. The token is the credential, so pages of any origin may connect with one.
- * A connection that answers no ping is closed.
+ * A connection that answers no ping is closed. A fault in handling one closes that connection and nothing else.
  */
 
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { errorBody, Refusal } from "@inlet/protocol";
+import type { Logger } from "pino";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { AttemptBudget } from "../access/attempt-budget.ts";
+import { readFrame } from "./read-frame.ts";
 import type { Connection, Subscribers } from "./subscribers.ts";
-import type { RealtimeTokens, TokenClaims } from "./tokens.ts";
+import { type RealtimeTokens, type TokenClaims, tokenInvalid } from "./tokens.ts";
 
 export interface WebSocketsParts {
   tokens: RealtimeTokens;
   subscribers: Subscribers;
-  attempts: AttemptBudget;
+  log: Logger;
 }
 
 const PATH = "/v1/realtime/connect";
@@ -38,23 +39,37 @@ export function holdsRealtimeToken({ url = "", method }: Pick<IncomingMessage, "
 
 export function serveWebSockets(server: Server, parts: WebSocketsParts): void {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: RECEIVED_BYTES_MAX, perMessageDeflate: false });
-  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on("error", () => socket.destroy());
+  const open = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const claims = isRealtimeConnect(request) ? claimsOf(parts, request) : notHere(request);
     if (claims instanceof Refusal) return refuse(socket, claims);
     request.socket.setTimeout(0);
     sockets.handleUpgrade(request, socket, head, (connected) => follow(parts, connected, claims));
+  };
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", () => socket.destroy());
+    contained(parts.log, () => socket.destroy(), open)(request, socket, head);
   });
 }
 
-function claimsOf({ tokens, attempts }: WebSocketsParts, request: IncomingMessage): TokenClaims | Refusal {
+/** The handler, whose faults are logged and end only what `end` ends. */
+function contained<Values extends unknown[]>(
+  log: Logger,
+  end: () => void,
+  handle: (...values: Values) => void,
+): (...values: Values) => void {
+  return (...values) => {
+    try {
+      handle(...values);
+    } catch (error) {
+      log.warn({ err: error }, "a WebSocket is closed: handling it failed");
+      end();
+    }
+  };
+}
+
+function claimsOf({ tokens }: WebSocketsParts, request: IncomingMessage): TokenClaims | Refusal {
   const token = URL.parse(request.url ?? "", "http://localhost")?.searchParams.get("token") ?? "";
-  const claims = tokens.read(token);
-  if (claims) return claims;
-  const waitS = attempts.waitS(request.socket.remoteAddress ?? "", null);
-  if (waitS !== null)
-    return new Refusal("too_many_attempts", `Too many attempts from this address have failed. Try again in ${waitS} seconds.`);
-  return new Refusal("realtime_token_invalid", "The token is missing, was not issued here, or is older than a minute.");
+  return tokens.read(token) ?? tokenInvalid();
 }
 
 function notHere({ url = "" }: IncomingMessage): Refusal {
@@ -67,14 +82,16 @@ function refuse(socket: Duplex, refused: Refusal): void {
   socket.end(`${[...head, "connection: close"].join("\r\n")}\r\n\r\n${body}`);
 }
 
-function follow({ tokens, subscribers }: WebSocketsParts, socket: WebSocket, claims: TokenClaims): void {
+function follow(parts: WebSocketsParts, socket: WebSocket, claims: TokenClaims): void {
+  const { subscribers, log } = parts;
   let isAlive = true;
+  let cutting: NodeJS.Timeout | null = null;
   const connection: Connection = {
     send: (text) => socket.send(text),
     waitingBytes: () => socket.bufferedAmount,
     cut(reason) {
       socket.close(TRY_AGAIN_LATER, reason);
-      setTimeout(() => socket.terminate(), CUT_AFTER_MS).unref();
+      cutting ??= setTimeout(() => socket.terminate(), CUT_AFTER_MS);
     },
   };
   const ping = setInterval(() => {
@@ -87,35 +104,24 @@ function follow({ tokens, subscribers }: WebSocketsParts, socket: WebSocket, cla
   socket.on("error", () => socket.terminate());
   socket.on("close", () => {
     clearInterval(ping);
+    if (cutting) clearTimeout(cutting);
     subscribers.remove(connection);
   });
-  socket.on("message", (data, isBinary) => {
-    if (!isBinary) change(data.toString(), connection, { tokens, subscribers, claims });
-  });
-  if (!subscribers.add(connection, claims)) connection.cut("There is no room for this subscription: too many subscribers, or topics.");
+  const receive = (data: WebSocket.RawData, isBinary: boolean) => {
+    if (!isBinary) change(parts, connection, claims, String(data));
+  };
+  socket.on(
+    "message",
+    contained(log, () => socket.terminate(), receive),
+  );
+  const refused = subscribers.add(connection, claims);
+  if (refused) connection.cut(refused.message);
 }
 
-/** A subscriber adds topics with a token for them, and removes others by name. Anything else is ignored. */
-function change(
-  text: string,
-  connection: Connection,
-  { tokens, subscribers, claims }: Pick<WebSocketsParts, "tokens" | "subscribers"> & { claims: TokenClaims },
-): void {
-  const { kind, data } = parsed(text);
-  if (kind === "sub" && typeof data === "string") {
-    const more = tokens.read(data);
-    if (more && !subscribers.subscribe(connection, more)) connection.cut("This subscriber has too many topics.");
-  }
-  if (kind === "unsub" && Array.isArray(data)) {
-    const topics = data.map(({ channel, name }) => ({ channel: String(channel), name: String(name) }));
-    subscribers.unsubscribe(connection, claims.environmentId, topics);
-  }
-}
-
-function parsed(text: string): { kind?: unknown; data?: unknown } {
-  try {
-    return (JSON.parse(text) as object | null) ?? {};
-  } catch {
-    return {};
-  }
+function change({ tokens, subscribers }: WebSocketsParts, connection: Connection, { environmentId }: TokenClaims, text: string): void {
+  const frame = readFrame(text);
+  if (frame?.kind === "unsub") subscribers.unsubscribe(connection, environmentId, frame.topics);
+  const more = frame?.kind === "sub" ? tokens.read(frame.token) : null;
+  const refused = more && subscribers.subscribe(connection, more);
+  if (refused) connection.cut(refused.message);
 }

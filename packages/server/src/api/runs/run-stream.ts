@@ -8,7 +8,7 @@ import type { FastifyInstance } from "fastify";
 import { runView } from "../../observe/run-view.ts";
 import { environmentOf } from "../access/rest-access.ts";
 import { closed } from "../rest-schemas.ts";
-import { answerStream, readOn, type Stream, type StreamSurroundings } from "../streams/server-sent.ts";
+import { answerStream, type StreamSource, type StreamSurroundings } from "../streams/server-sent.ts";
 import type { RunsRoutesParts } from "./runs-routes.ts";
 
 /** Changes are collected for this long. */
@@ -36,28 +36,36 @@ export function registerRunStream(app: FastifyInstance, parts: RunStreamParts): 
     let changed = new Set<RunNo>();
 
     async function nextMessages(): Promise<string> {
-      const runNos = [...changed].slice(-RUNS_AT_ONCE_MAX);
+      const runNos = [...changed];
       changed = new Set();
       const runs = await parts.store.runSummaries({ environmentId: environment.id, runNos });
       const shown = runs.filter(({ functionNo }) => wanted === null || wanted.includes(functionNo));
       return shown.map((run) => `event: run\ndata: ${JSON.stringify(runView(run, names))}\n\n`).join("");
     }
 
-    const stream: Stream = {
+    const source: StreamSource = {
       watch: (ring) =>
         parts.store.runWatch((runNos) => {
-          for (const runNo of runNos) changed.add(runNo);
+          for (const runNo of runNos) note(changed, runNo);
           ring();
         }),
-      async follow(alarm, ended) {
-        while (!ended()) {
+      async follow(stream, alarm) {
+        while (!stream.isEnded) {
           await alarm.rung();
           await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
           const messages = await nextMessages();
-          if (messages !== "" && !ended() && !reply.raw.write(messages)) await readOn(reply.raw);
+          if (messages !== "" && !stream.write(messages)) await stream.caughtUp();
         }
       },
     };
-    return answerStream(parts, reply, async () => stream);
+    return answerStream(parts, reply, async () => source);
   });
+}
+
+/** Bounded, also while the client does not read: the run that changed longest ago is dropped first. */
+function note(changed: Set<RunNo>, runNo: RunNo): void {
+  changed.delete(runNo);
+  changed.add(runNo);
+  const [oldest] = changed;
+  if (changed.size > RUNS_AT_ONCE_MAX && oldest !== undefined) changed.delete(oldest);
 }

@@ -3,7 +3,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Principal } from "../access/principal.ts";
-import { STREAM_TYPE } from "./server-sent.ts";
+import { endStream } from "./stream-response.ts";
 
 /** A revocation takes effect within a second. */
 const CHECK_EVERY_MS = 500;
@@ -16,8 +16,7 @@ export function cutOffInvalid(app: FastifyInstance): (principal: Principal, repl
       if (!response.headersSent || response.writableEnded) continue;
       if (await principal.isValid()) continue;
       // A stream can end at any message; any other response would look complete.
-      if (response.getHeader("content-type") === STREAM_TYPE) response.end();
-      else response.destroy();
+      if (!endStream(response)) response.destroy();
     }
   };
   // If the store cannot be read, streams cannot continue either and end by themselves.

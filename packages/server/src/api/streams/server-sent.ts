@@ -1,23 +1,12 @@
-/** A stream of server-sent events: its headers, its heartbeat, and how it ends. */
+/** Answers a request with a stream of server-sent events that sends whenever something may have changed, until it ends. */
 
-import type { ServerResponse } from "node:http";
 import { Refusal } from "@inlet/protocol";
 import type { FastifyReply } from "fastify";
 import type { Logger } from "pino";
 import { principalOf } from "../access/principal.ts";
 import { sendRefusal } from "../rest-errors.ts";
+import { StreamResponse } from "./stream-response.ts";
 import type { StreamSlots } from "./stream-slots.ts";
-
-export const STREAM_TYPE = "text/event-stream";
-
-const STREAM_HEADERS = {
-  "content-type": STREAM_TYPE,
-  "cache-control": "no-cache",
-  // Proxies such as nginx would otherwise buffer the stream.
-  "x-accel-buffering": "no",
-  connection: "close",
-};
-const HEARTBEAT_MS = 15_000;
 
 export interface Alarm {
   ring(): void;
@@ -30,69 +19,51 @@ export interface StreamSurroundings {
   drained: AbortSignal;
   slots: StreamSlots;
   log: Logger;
+  /** Absent: the usual. */
+  heartbeatMs?: number | undefined;
 }
 
-export interface Stream {
+export interface StreamSource {
   /** Sent first. */
   opening?: string;
   /** Calls `ring` when there may be something to send. */
   watch(ring: () => void): () => void;
   /** Sends until the stream has ended. */
-  follow(alarm: Alarm, ended: () => boolean): Promise<void>;
+  follow(stream: StreamResponse, alarm: Alarm): Promise<void>;
 }
 
 /** Responds to a request with a stream; resolves when that has ended. */
-export async function answerStream(around: StreamSurroundings, reply: FastifyReply, open: () => Promise<Stream>): Promise<unknown> {
+export async function answerStream(around: StreamSurroundings, reply: FastifyReply, open: () => Promise<StreamSource>): Promise<unknown> {
   const giveBack = around.slots.take(principalOf(reply.request).keyId);
   if (giveBack instanceof Refusal) return sendRefusal(reply, giveBack);
   try {
-    const stream = await open();
+    const source = await open();
     reply.hijack();
-    await sendUntilEnded(around, reply.raw, stream);
+    const { opening = "" } = source;
+    await sendUntilEnded(around, new StreamResponse(reply.raw, { opening, heartbeatMs: around.heartbeatMs }), source);
   } finally {
     giveBack();
   }
   return undefined;
 }
 
-async function sendUntilEnded({ drained, log }: StreamSurroundings, response: ServerResponse, stream: Stream): Promise<void> {
+async function sendUntilEnded({ drained, log }: StreamSurroundings, stream: StreamResponse, source: StreamSource): Promise<void> {
+  const alarm = createAlarm();
+  const end = () => stream.end();
+  stream.onEnd(alarm.ring);
+  drained.addEventListener("abort", end);
+  if (drained.aborted) end();
+  let stopWatching = () => {};
   try {
-    await send(response, drained, stream);
+    stopWatching = source.watch(alarm.ring);
+    await source.follow(stream, alarm);
   } catch (error) {
     log.warn({ err: error }, "a stream ended early");
   } finally {
-    response.end();
-  }
-}
-
-async function send(response: ServerResponse, drained: AbortSignal, { opening = "", watch, follow }: Stream): Promise<void> {
-  const alarm = createAlarm();
-  const ended = () => response.destroyed || response.writableEnded || drained.aborted;
-  const stopWatching = watch(alarm.ring);
-  const heartbeat = setInterval(() => ended() || response.write(": still here\n\n"), HEARTBEAT_MS);
-  response.on("close", alarm.ring);
-  drained.addEventListener("abort", alarm.ring);
-  try {
-    response.writeHead(200, STREAM_HEADERS);
-    response.write(`: connected\n${opening}\n`);
-    await follow(alarm, ended);
-  } finally {
-    clearInterval(heartbeat);
     stopWatching();
-    drained.removeEventListener("abort", alarm.ring);
+    drained.removeEventListener("abort", end);
+    end();
   }
-}
-
-/** Waits until the client has read what was written, or has disconnected: one that does not read is disconnected by the server. */
-export function readOn(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off("drain", done).off("close", done);
-      resolve();
-    };
-    response.on("drain", done).on("close", done);
-  });
 }
 
 /** Remembers a ring that occurs while no code waits for it, so that it is not missed. */

@@ -7,7 +7,7 @@
 
 import type { FastifyReply } from "fastify";
 import { invalid } from "../rest-errors.ts";
-import { answerStream, readOn, type StreamSurroundings } from "./server-sent.ts";
+import { answerStream, type StreamSurroundings } from "./server-sent.ts";
 
 export interface StoreStreamParts extends StreamSurroundings {
   store: { eventWatch(listener: () => void): () => void };
@@ -23,21 +23,21 @@ export interface StreamMessage {
   json: string;
 }
 
-export interface StreamSource {
+export interface MessageSource {
   from: number;
   read(after: number): Promise<{ messages: StreamMessage[]; reached: number }>;
 }
 
-export function sendStream(parts: StoreStreamParts, reply: FastifyReply, open: () => Promise<StreamSource>): Promise<unknown> {
+export function sendStream(parts: StoreStreamParts, reply: FastifyReply, open: () => Promise<MessageSource>): Promise<unknown> {
   return answerStream(parts, reply, async () => {
     const { from, read } = await open();
     return {
       opening: `id: ${from}\n`,
       watch: (ring) => parts.store.eventWatch(ring),
-      async follow(alarm, ended) {
-        for (let reached = from; !ended(); ) {
+      async follow(stream, alarm) {
+        for (let reached = from; !stream.isEnded; ) {
           const next = await read(reached);
-          if (next.messages.length > 0 && !ended() && !reply.raw.write(next.messages.map(messageText).join(""))) await readOn(reply.raw);
+          if (next.messages.length > 0 && !stream.write(next.messages.map(messageText).join(""))) await stream.caughtUp();
           if (next.reached === reached) await alarm.rung();
           reached = next.reached;
         }

@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { Environment, Webhook, WebhookRequestStore } from "../../store/contract/index.ts";
 import { readInstant } from "../instant.ts";
 import { closed } from "../rest-schemas.ts";
-import { readCursor, STREAM_READ_BYTES, type StoreStreamParts, type StreamSource, sendStream } from "../streams/store-stream.ts";
+import { type MessageSource, readCursor, STREAM_READ_BYTES, type StoreStreamParts, sendStream } from "../streams/store-stream.ts";
 import { requestView } from "./webhook-requests-routes.ts";
 import { findWebhook } from "./webhooks-routes.ts";
 
@@ -52,7 +52,7 @@ async function requestSource(
   { environmentId, id: webhookId }: Webhook,
   cursor: number | null,
   receivedFrom: number | null,
-): Promise<StreamSource> {
+): Promise<MessageSource> {
   const since =
     receivedFrom === null ? store.webhookRequestSequence() : store.webhookRequestSequenceBefore({ environmentId, webhookId, receivedFrom });
   return {

@@ -52,7 +52,9 @@ export class MessagePieces {
       return null;
     }
     this.#partial.delete(id);
-    return JSON.parse(Buffer.from(pieces.join(""), "base64").toString()) as RealtimeMessage;
+    const message = JSON.parse(Buffer.from(pieces.join(""), "base64").toString()) as RealtimeMessage;
+    const texts = [message.channel, message.topic, message.text];
+    return texts.every((text) => typeof text === "string") ? message : null;
   }
 
   #forgetOldest(): void {

@@ -119,7 +119,7 @@ export class Signals {
     if (!client) return;
     client.on("error", () => this.#lose(client));
     client.on("end", () => this.#lose(client));
-    client.on("notification", ({ channel, payload }) => this.#hear(channel, payload ?? ""));
+    client.on("notification", ({ channel, payload }) => this.#hearContained(channel, payload ?? ""));
     try {
       this.#client = client;
       await client.connect();
@@ -149,14 +149,23 @@ export class Signals {
     this.#reconnecting = setTimeout(() => void this.#connect().then(() => this.#client && this.#look()), RECONNECT_MS).unref();
   }
 
+  /** Anybody who may connect to the database may notify: what is not one of ours is ignored. Polling finds what it meant. */
+  #hearContained(channel: string, payload: string): void {
+    try {
+      this.#hear(channel, payload);
+    } catch {
+      // Not valid.
+    }
+  }
+
   #hear(channel: string, payload: string): void {
     const [node = "", what = ""] = split(payload);
     if (node === this.#node) return;
     if (channel === EVENTS_CHANNEL) this.events.notify();
-    else if (channel === RUNS_CHANNEL) this.runs.notify(what.split(",").map((no) => Number(no) as RunNo));
+    else if (channel === RUNS_CHANNEL) this.runs.notify(what.split(",").map(Number).filter(Number.isSafeInteger) as RunNo[]);
     else if (channel === REALTIME_CHANNEL) this.#hearMessage(what);
-    else if (!what.startsWith("{")) this.topics.notify(what as StoreTopic);
-    else this.#act(JSON.parse(what) as Signal);
+    else if (what.startsWith("{")) this.#act(JSON.parse(what) as Signal);
+    else if ((STORE_TOPICS as readonly string[]).includes(what)) this.topics.notify(what as StoreTopic);
   }
 
   #hearMessage(what: string): void {
@@ -165,9 +174,10 @@ export class Signals {
   }
 
   #act(signal: Signal): void {
-    if ("lane" in signal) this.queue.notify(signal.lane, signal.dueAt);
-    else if ("limits" in signal) this.limits.notify(signal.limits);
-    else void this.#look();
+    if ("lane" in signal && typeof signal.lane === "string" && typeof signal.dueAt === "number")
+      this.queue.notify(signal.lane, signal.dueAt);
+    else if ("limits" in signal && Array.isArray(signal.limits)) this.limits.notify(signal.limits.map(String));
+    else if ("look" in signal) void this.#look();
   }
 
   async #look(): Promise<void> {
