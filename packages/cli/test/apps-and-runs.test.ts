@@ -164,3 +164,23 @@ test("runs that changed during a disconnect are told once it is over: new ones, 
   assert.deepEqual(new Set(ends), new Set([`${first}  completed`, `${slow}  cancelled`, `${second}  completed`, `${third}  completed`]));
   assert.equal(ends?.length, 4, "each once");
 });
+
+test("keys on hold are listed, and released by the id of the run or of the hold", async (t) => {
+  const { url } = await startInlet(t, ["dev", "--port", "0", "--discover", "off", "--data-dir", temporaryFolder(t)]);
+  const app = await startSmallApp(t, url, { ordered: () => ({ status: 500, body: { name: "E", message: "no" } }) });
+  const place = workingFolder(t, { SERVICE_BASE_URL: url });
+  await place.inlet(["apps", "sync", app.url]);
+  const released: string[] = [];
+  for (const key of ["a", "b"]) {
+    await place.inlet(["send"], JSON.stringify({ name: "app/ordered", data: { key } }));
+    const run = await runOf(place, "small-ordered", "failed");
+    const listed = await place.inlet(["runs", "holds"]);
+    const [, holdId] = new RegExp(`^(\\d+) +\\S+Z +small-ordered +"${key}" +${run} +0$`, "m").exec(listed.stdout) ?? [];
+    assert.ok(holdId, listed.stdout);
+    released.push((await place.inlet(["runs", "release", key === "a" ? run : holdId])).stdout);
+  }
+  assert.deepEqual(released, ['Released the key "a".\n', 'Released the key "b".\n']);
+  assert.equal((await place.inlet(["runs", "holds"])).stdout, "No keys are on hold.\n");
+  const gone = await place.inlet(["runs", "release", "4711"]);
+  assert.deepEqual([gone.code, /hold_not_found/.test(gone.stderr)], [1, true]);
+});

@@ -64,6 +64,7 @@ export const ERRORS = {
   run_not_found: terminal(404, "No run with that id exists in this environment."),
   run_ended: terminal(409, "The run has already ended."),
   run_not_repeatable: terminal(409, "The run cannot be rerun, because its function or event no longer exists."),
+  hold_not_found: terminal(404, "No order key of the environment is on hold under this id."),
   run_holds_nothing: terminal(409, "The run does not hold up other runs of its order key."),
   run_state_gone: terminal(410, "The run has ended. Its state is no longer available to the SDK."),
   step_not_found: terminal(404, "The run has no step with that id."),

@@ -28,6 +28,7 @@ interface World {
   jobId: string;
   alertRuleId: string;
   heldRunId: string;
+  holdId: string;
   signal: string;
 }
 
@@ -84,6 +85,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "GET /v1/runs/{id}": { path: ({ endedRunId }) => [endedRunId] },
   "GET /v1/events/{id}/runs": { path: ({ eventId }) => [eventId] },
   "GET /v1/holds": { query: "?function=shop-hold" },
+  "POST /v1/holds/{id}/release": { path: ({ holdId }) => [holdId] },
   "POST /v1/runs/{id}/release": { path: ({ heldRunId }) => [heldRunId] },
   "GET /v1/alert-rules": {},
   "POST /v1/alert-rules": { body: { name: "r", kind: "failure_count", threshold: 5 }, status: 201 },
@@ -140,7 +142,7 @@ async function documentOf(service: TestService): Promise<OpenApiDocument> {
 async function makeWorld(t: TestContext, service: TestService): Promise<World> {
   const app = await startApp(t, service, (inlet) => [
     inlet.createFunction({ id: "ship" }, { event: "shop/order.created" }, ({ step }) => step.run("label", () => ({ n: 1 }))),
-    inlet.createFunction({ id: "hold", retries: 0, ordering: { key: "1", onFailure: "hold" } }, { event: "shop/hold" }, () => {
+    inlet.createFunction({ id: "hold", retries: 0, ordering: { key: "event.data.n", onFailure: "hold" } }, { event: "shop/hold" }, () => {
       throw new Error("no");
     }),
     inlet.createFunction({ id: "approve" }, { event: "shop/approve" }, ({ step }) =>
@@ -164,8 +166,9 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
   const [sleeping] = await runsOf(service, nap.body.ids[0], { until: ({ status }) => status === "sleeping" });
   await service.send(Array.from({ length: 60 }, () => ({ name: "filler/sent", data: {} })));
   const job = await service.rest("POST", "/jobs", { body: { kind: "events.replay", filter: { name: "filler/sent" }, rate: 1 } });
-  const hold = await service.send({ name: "shop/hold", data: {} });
-  const [failed] = await runsOf(service, hold.body.ids[0]);
+  const held = await service.send([1, 2].map((n) => ({ name: "shop/hold", data: { n } })));
+  const [[failed], [other]] = await Promise.all(held.body.ids.map((id: string) => runsOf(service, id)));
+  const holds: { id: string; runId: string }[] = (await service.rest("GET", "/holds")).body.data;
   const alertRule = await service.rest("POST", "/alert-rules", { body: { name: "a", kind: "queue_age", threshold: 60 } });
   return {
     service,
@@ -175,6 +178,7 @@ async function makeWorld(t: TestContext, service: TestService): Promise<World> {
     endedRunId: ended.id,
     sleepingRunId: sleeping.id,
     heldRunId: failed.id,
+    holdId: holds.find(({ runId }) => runId === other.id)?.id ?? "",
     signal: "approve",
     eventId: sent.body.ids[0],
     webhookId: webhook.id,

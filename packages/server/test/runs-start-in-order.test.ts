@@ -99,8 +99,9 @@ test("a key on hold waits until the failed run is rerun and completes; its rerun
   const [failedEvent, nextEvent] = (await send("a0", "a1")) as [string, string];
   const failed = await endedRun(service, failedEvent);
   const { body } = await service.rest("GET", "/holds?function=shop-bill");
+  assert.match(body.data[0].id, /^\d+$/);
   assert.deepEqual(
-    body.data.map(({ heldAt: _, ...hold }: { heldAt: string }) => hold),
+    body.data.map(({ heldAt: _, id: __, ...hold }: { heldAt: string; id: string }) => hold),
     [{ function: { id: "shop-bill", name: "bill" }, key: '"a"', runId: failed.id, waiting: 1 }],
   );
   const [other] = (await send("b0")) as [string];

@@ -8,6 +8,7 @@ import { createRestClient } from "../rest/rest-client.ts";
 import type { HOLDS_FLAGS } from "./runs-flags.ts";
 
 interface HoldFields {
+  id: string;
   function: { id: string; name: string };
   key: string | null;
   runId: string | null;
@@ -15,17 +16,22 @@ interface HoldFields {
   waiting: number;
 }
 
+const HOLD_ID = /^\d{1,15}$/;
+
 export async function listHolds({ options, io }: Call<typeof HOLDS_FLAGS>): Promise<CommandResult> {
   const { function: functionId, cursor, limit } = options;
   const query = { function: functionId, cursor };
   const { items, next } = await createRestClient(options).list<HoldFields>({ path: "/holds", query }, Number(limit));
-  const rows = items.map(({ heldAt, function: { id }, key, runId, waiting }) => [heldAt, id, key, runId, String(waiting)]);
-  const headings = ["SINCE", "FUNCTION", "KEY", "FAILED RUN", "WAITING"];
+  const rows = items.map(({ id, heldAt, function: fn, key, runId, waiting }) => [id, heldAt, fn.id, key, runId, String(waiting)]);
+  const headings = ["ID", "SINCE", "FUNCTION", "KEY", "FAILED RUN", "WAITING"];
   return listResult({ headings, rows, empty: "No keys are on hold." }, items, next, io);
 }
 
 export async function releaseRun({ options, names }: Call<typeof CONNECTION_FLAGS>): Promise<CommandResult> {
-  const path = `/runs/${encodeURIComponent(names[0] ?? "")}/release`;
-  const { value } = await createRestClient(options).call<{ data: { runId: string; key: string | null } }>({ method: "POST", path });
-  return { exitCode: EXIT.ok, text: `Released the key ${value.data.key ?? `of the run ${value.data.runId}`}.`, json: value.data };
+  const [name = ""] = names;
+  // Ids of holds are numbers, those of runs are ULIDs.
+  const path = HOLD_ID.test(name) ? `/holds/${name}/release` : `/runs/${encodeURIComponent(name)}/release`;
+  const { value } = await createRestClient(options).call<{ data: { runId: string | null; key: string | null } }>({ method: "POST", path });
+  const { key, runId } = value.data;
+  return { exitCode: EXIT.ok, text: `Released the key ${key ?? (runId === null ? name : `of the run ${runId}`)}.`, json: value.data };
 }

@@ -63,8 +63,12 @@ export const RUNS_ROWS: readonly CommandRow[] = [
   command({
     words: ["runs", "release"],
     ...one,
+    operands: "<run id|hold id>",
     sentence: "Releases the order key that a failed run blocks, without rerunning it.",
-    examples: [["inlet runs release 01JCQ7V8Z0ABCDEFGHJKMNPQRS", 'by the id that "inlet runs holds" shows']],
+    examples: [
+      ["inlet runs release 01JCQ7V8Z0ABCDEFGHJKMNPQRS", "by the id of the failed run"],
+      ["inlet runs release 4711", 'by the id that "inlet runs holds" shows, also after the run has been removed'],
+    ],
     flags: CONNECTION_FLAGS,
     run: async (call) => (await import("./holds-commands.ts")).releaseRun(call),
   }),

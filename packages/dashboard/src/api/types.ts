@@ -152,6 +152,7 @@ export interface FunctionItem {
 
 /** A key of a function with an order whose later runs wait, because one of its runs failed. */
 export interface Hold {
+  id: string;
   /** The value of the ordering key, as JSON text; null if the run has been removed or its event erased. */
   key: string | null;
   /** The run that failed; null if it has been removed. */

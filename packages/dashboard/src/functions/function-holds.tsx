@@ -65,7 +65,7 @@ function HoldTable({ env, holds }: { env: string; holds: readonly Hold[] }) {
     <>
       <Table columns={["Key", "Failed run", "Waiting", "On hold since", ...(mayRepair ? [ACTIONS] : [])]} isStacked>
         {holds.map((hold) => (
-          <tr key={hold.runId ?? hold.heldAt}>
+          <tr key={hold.id}>
             <td className="mono strong">{keyOf(hold)}</td>
             <td data-label="Failed run">
               {hold.runId === null ? (
@@ -82,11 +82,9 @@ function HoldTable({ env, holds }: { env: string; holds: readonly Hold[] }) {
             </td>
             {mayRepair && (
               <td className="right">
-                {hold.runId !== null && (
-                  <button type="button" className="button small" onClick={() => setReleasing(hold)}>
-                    Release<span className="visually-hidden"> {keyOf(hold)}</span>
-                  </button>
-                )}
+                <button type="button" className="button small" onClick={() => setReleasing(hold)}>
+                  Release<span className="visually-hidden"> {keyOf(hold)}</span>
+                </button>
               </td>
             )}
           </tr>
@@ -105,7 +103,7 @@ function keyOf({ key }: Hold): string {
 function ReleaseDialog({ env, hold, onClose }: { env: string; hold: Hold; onClose: () => void }) {
   const queries = useQueryClient();
   async function release() {
-    await call(`/runs/${encodeURIComponent(hold.runId ?? "")}/release`, { method: "POST", env });
+    await call(`/holds/${encodeURIComponent(hold.id)}/release`, { method: "POST", env });
     await queries.invalidateQueries({ queryKey: ["holds", env] });
     toast("ok", `${keyOf(hold)} released.`);
     onClose();

@@ -26,6 +26,7 @@ const KEY = {
 };
 const HOLD = shape(
   {
+    id: { ...TEXT, description: "Names the hold, also after its run has been removed." },
     function: shape({ id: TEXT, name: TEXT }),
     key: KEY,
     runId: { ...TEXT_OR_NULL, description: "The run that failed; null if it has been removed." },
@@ -52,6 +53,16 @@ const RELEASE = {
   errors: ["run_not_found", "run_holds_nothing"],
 } as const;
 
+const RELEASE_HOLD = {
+  summary: "Release an order key on hold",
+  description: "The next run of the key starts. Works also after the failed run has been removed.",
+  querystring: closed({}),
+  response: { 200: dataOf(shape({ id: TEXT, function: shape({ id: TEXT, name: TEXT }), key: KEY, runId: TEXT_OR_NULL })) },
+  errors: ["hold_not_found"],
+} as const;
+
+const POSITION = /^\d{1,15}$/;
+
 interface ListQuery {
   limit: number;
   cursor?: string;
@@ -59,9 +70,9 @@ interface ListQuery {
 }
 
 export function registerOrderRoutes(app: FastifyInstance, { access, audit, store, runs }: OrderRoutesParts): void {
-  const view = ({ functionNo, heldAt, ...hold }: OrderHold) => {
+  const view = ({ position, functionNo, heldAt, ...hold }: OrderHold) => {
     const { id, name } = runs.functionName(functionNo);
-    return { function: { id, name }, ...hold, heldAt: iso(heldAt) };
+    return { id: String(position), function: { id, name }, ...hold, heldAt: iso(heldAt) };
   };
 
   app.get<{ Querystring: ListQuery }>("/holds", { schema: LIST }, async (request) => {
@@ -70,6 +81,19 @@ export function registerOrderRoutes(app: FastifyInstance, { access, audit, store
     const functionNos = functionId === undefined ? {} : { functionNos: runs.functionNos(environment, functionId) };
     const { holds, next } = await store.orderHoldList({ environmentId: environment.id, limit, ...after(cursor), ...functionNos });
     return { data: holds.map(view), page: { next: next === null ? null : String(next) } };
+  });
+
+  app.post<{ Params: { id: string } }>("/holds/:id/release", { config: { repair: true }, schema: RELEASE_HOLD }, async (request) => {
+    const environment = environmentOf(access, request);
+    const position = POSITION.test(request.params.id) ? Number(request.params.id) : null;
+    const released = position === null ? null : await store.orderHoldRelease({ environmentId: environment.id, position });
+    if (!released) {
+      throw new RestRefusal("hold_not_found", `No order key of the environment "${environment.name}" is on hold as ${request.params.id}.`);
+    }
+    const { id, function: fn, key, runId } = view(released);
+    const target = { kind: "hold", id, name: fn.id };
+    await audit.note(request, { action: "hold.released", target, environment: environment.name, details: { runId } });
+    return { data: { id, function: fn, key, runId } };
   });
 
   app.post<{ Params: { id: string } }>("/runs/:id/release", { config: { repair: true }, schema: RELEASE }, async (request) => {
@@ -87,6 +111,6 @@ export function registerOrderRoutes(app: FastifyInstance, { access, audit, store
 
 function after(cursor: string | undefined): { after?: number } {
   if (cursor === undefined) return {};
-  if (!/^\d{1,15}$/.test(cursor)) throw new RestRefusal("request_invalid", "The cursor is not one that a page of holds ended with.");
+  if (!POSITION.test(cursor)) throw new RestRefusal("request_invalid", "The cursor is not one that a page of holds ended with.");
   return { after: Number(cursor) };
 }

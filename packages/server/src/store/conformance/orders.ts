@@ -4,6 +4,7 @@ import type { RunNo } from "@inlet/protocol";
 import { type NewRun, orderId, type RunChange } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import { begin, claimAll, makeScene, NO_ROOM, type Scene, sampleEnd, sampleLease, sampleRun } from "./run-samples.ts";
+import { makeEnvironment } from "./samples.ts";
 
 const GATE = { lane: "order:a", home: "home:a" };
 const KEY = "hash of c_1";
@@ -96,10 +97,40 @@ export function orderConformance(engine: Engine): void {
     assert.deepEqual(await admit(scene), []);
     const [hold] = await holdsOf(scene);
     const { id } = (await scene.store.runSummaries({ environmentId: scene.environment.id, runNos: [first] }))[0] ?? { id: null };
-    assert.deepEqual(hold, { functionNo: scene.functions[0], key: TEXT, runId: id, heldAt: 2_000, waiting: 1 });
+    const position = hold?.position ?? 0;
+    assert.deepEqual(hold, { position, functionNo: scene.functions[0], key: TEXT, runId: id, heldAt: 2_000, waiting: 1 });
     const environmentId = scene.environment.id;
     assert.equal(await scene.store.orderRelease({ environmentId, runNo: second }), false, "which holds up none");
     assert.equal(await scene.store.orderRelease({ environmentId, runNo: first }), true);
+    assert.deepEqual(await holdsOf(scene), []);
+    assert.deepEqual(await admit(scene), [second]);
+  });
+
+  test(`${engine.name}: a hold is released by its position, once, in its environment, also when retention has removed its run`, async (t) => {
+    const scene = await open(t);
+    const { store, environment } = scene;
+    const [first, second] = (await arrive(scene, [{}, {}])) as [RunNo, RunNo];
+    await admit(scene);
+    await end(scene, first, FAILED);
+    await endCalls(scene);
+    await store.runExpireMany({ until: 3_000, limit: 100, after: null });
+    assert.deepEqual(await store.runSummaries({ environmentId: environment.id, runNos: [first] }), [], "the run is gone");
+    const [hold] = await holdsOf(scene);
+    assert.deepEqual([hold?.runId, hold?.key, hold?.waiting], [null, null, 1]);
+    const position = hold?.position ?? 0;
+    const other = await makeEnvironment(store, "staging");
+    for (const wrong of [
+      { environmentId: other.id, position },
+      { environmentId: environment.id, position: position + 1 },
+    ]) {
+      assert.equal(await store.orderHoldRelease(wrong), null);
+    }
+    assert.deepEqual(await admit(scene), []);
+    const freed: string[] = [];
+    t.after(store.limitWatch((ids) => freed.push(...ids)));
+    assert.deepEqual(await store.orderHoldRelease({ environmentId: environment.id, position }), hold);
+    assert.deepEqual(freed, [orderId(scene.functions[0], KEY)], "the key is announced");
+    assert.equal(await store.orderHoldRelease({ environmentId: environment.id, position }), null, "it is on hold no more");
     assert.deepEqual(await holdsOf(scene), []);
     assert.deepEqual(await admit(scene), [second]);
   });

@@ -14,6 +14,8 @@ import type { EnvironmentId, FunctionNo, RunId, RunNo } from "@inlet/protocol";
 
 /** A key whose later runs wait because one of its runs failed. */
 export interface OrderHold {
+  /** The position of the failed run, which is unique in the store and never reused; a rerun takes it over. */
+  position: number;
   functionNo: FunctionNo;
   /** The text of the key; null if the failed run has been removed, or its event erased. */
   key: string | null;
@@ -37,6 +39,8 @@ export interface OrderStore {
   orderHoldList(params: OrderHoldListParams): Promise<{ holds: OrderHold[]; next: number | null }>;
   /** The key continues with its next run. Returns false if this run blocks none. */
   orderRelease(params: { environmentId: EnvironmentId; runNo: RunNo }): Promise<boolean>;
+  /** The same by position, which works without the failed run. Returns what was on hold; null if nothing is at this position. */
+  orderHoldRelease(params: { environmentId: EnvironmentId; position: number }): Promise<OrderHold | null>;
 }
 
 /** The name under which a key that may continue is announced, next to limits that have free slots (limitWatch). */

@@ -38,6 +38,8 @@ const LEAVE = `
   RETURNING function_no, key`;
 const RELEASE = `
   UPDATE ordered_runs SET state = 'leaving', held_at = NULL WHERE environment_id = $1 AND run_no = $2 AND state = 'held' RETURNING run_no`;
+/** Of two that release it at the same time, the second finds nothing. */
+const HELD_RUN = "SELECT run_no FROM ordered_runs WHERE environment_id = $1 AND position = $2 AND state = 'held' FOR UPDATE";
 const HOLDS = `
   SELECT position, held.function_no, order_key, held_at, run_id,
     (SELECT count(*)::integer FROM ordered_runs AS other WHERE other.environment_id = $1 AND other.function_no = held.function_no
@@ -135,17 +137,32 @@ export function orderStore({ database, notify }: { database: Database; notify(ne
     },
     async orderRelease({ environmentId, runNo }) {
       const news = noNews();
-      const isReleased = await database.transaction(async (client) => {
-        const { rows } = await client.query(RELEASE, [environmentId, runNo]);
-        await leaveOrder(client, news, environmentId, [runNo]);
-        return rows.length > 0;
-      });
+      const isReleased = await database.transaction((client) => release(client, news, environmentId, runNo));
       notify(news);
       return isReleased;
+    },
+    async orderHoldRelease({ environmentId, position }) {
+      const news = noNews();
+      const hold = await database.transaction(async (client) => {
+        const held = await client.query<{ run_no: RunNo }>(HELD_RUN, [environmentId, position]);
+        const runNo = held.rows[0]?.run_no;
+        if (runNo === undefined) return null;
+        const { rows } = await client.query<HoldRow>(HOLDS, [environmentId, position - 1, null, 1]);
+        await release(client, news, environmentId, runNo);
+        return rows[0] ? toHold(rows[0]) : null;
+      });
+      notify(news);
+      return hold;
     },
   };
 }
 
-function toHold({ function_no, order_key, run_id, held_at, waiting }: HoldRow): OrderHold {
-  return { functionNo: function_no, key: order_key && fromStoreText(order_key), runId: run_id, heldAt: held_at, waiting };
+async function release(client: PoolClient, news: News, environmentId: EnvironmentId, runNo: RunNo): Promise<boolean> {
+  const { rows } = await client.query(RELEASE, [environmentId, runNo]);
+  await leaveOrder(client, news, environmentId, [runNo]);
+  return rows.length > 0;
+}
+
+function toHold({ position, function_no, order_key, run_id, held_at, waiting }: HoldRow): OrderHold {
+  return { position, functionNo: function_no, key: order_key && fromStoreText(order_key), runId: run_id, heldAt: held_at, waiting };
 }

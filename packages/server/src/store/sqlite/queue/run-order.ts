@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, FunctionNo, RunId, RunNo } from "@inlet/protocol";
-import { type NewRun, type OrderHoldListParams, type OrderStore, orderId } from "../../contract/index.ts";
+import { type NewRun, type OrderHold, type OrderHoldListParams, type OrderStore, orderId } from "../../contract/index.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { Limits } from "./limits.ts";
 
@@ -25,6 +25,7 @@ export class RunOrder {
   readonly #remove;
   readonly #release;
   readonly #holds;
+  readonly #heldRun;
 
   constructor(db: DatabaseSync, limits: Limits) {
     this.#limits = limits;
@@ -48,6 +49,7 @@ export class RunOrder {
       WHERE state = 'held' AND held.environment_id = ?1 AND position > ?2
         AND (?3 IS NULL OR held.function_no IN (SELECT value FROM json_each(?3)))
       ORDER BY position LIMIT ?4`);
+    this.#heldRun = db.prepare("SELECT run_no FROM ordered_runs WHERE environment_id = ? AND position = ? AND state = 'held'");
   }
 
   /** At the end, or in the position of the run that it replaces. */
@@ -88,14 +90,19 @@ export class RunOrder {
     return isReleased;
   }
 
+  releaseHold(environmentId: EnvironmentId, position: number): OrderHold | null {
+    const runNo = this.#heldRun.get(environmentId, position)?.run_no as RunNo | undefined;
+    if (runNo === undefined) return null;
+    const { holds } = this.holds({ environmentId, limit: 1, after: position - 1 });
+    this.release(runNo);
+    return holds[0] ?? null;
+  }
+
   holds({ environmentId, functionNos, limit, after = 0 }: OrderHoldListParams): Awaited<ReturnType<OrderStore["orderHoldList"]>> {
     const functions = functionNos ? JSON.stringify(functionNos) : null;
     const rows = this.#holds.all(environmentId, after, functions, limit + 1) as unknown as HoldRow[];
     const page = rows.slice(0, limit);
-    const holds = page.map(({ function_no, order_key, run_id, held_at, waiting }) => ({
-      ...{ functionNo: function_no, key: order_key, runId: run_id, heldAt: held_at, waiting },
-    }));
-    return { holds, next: rows.length > limit ? (page.at(-1)?.position ?? null) : null };
+    return { holds: page.map(toHold), next: rows.length > limit ? (page.at(-1)?.position ?? null) : null };
   }
 }
 
@@ -103,5 +110,10 @@ export function orderStore(writer: GroupCommit, order: RunOrder): OrderStore {
   return {
     orderHoldList: async (params) => order.holds(params),
     orderRelease: ({ runNo }) => writer.submit(() => order.release(runNo)),
+    orderHoldRelease: ({ environmentId, position }) => writer.submit(() => order.releaseHold(environmentId, position)),
   };
+}
+
+function toHold({ position, function_no, order_key, run_id, held_at, waiting }: HoldRow): OrderHold {
+  return { position, functionNo: function_no, key: order_key, runId: run_id, heldAt: held_at, waiting };
 }
