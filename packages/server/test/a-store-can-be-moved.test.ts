@@ -221,7 +221,7 @@ async function refusesNodes(url: string): Promise<void> {
 /** As if the hour of the sleep and of the debounce were over. */
 async function letTimersEnd(databaseUrl: string): Promise<void> {
   await inDatabase(databaseUrl, async (client) => {
-    await client.query("UPDATE queue SET rank = rank - 3600000, due_at = due_at - 3600000 WHERE lane_no = 1 AND kind <> 'timeout'");
+    await client.query("UPDATE queue SET rank = rank - 3600000, due_at = due_at - 3600000 WHERE lane = 'timers' AND kind <> 'timeout'");
     await client.query("UPDATE marks SET value = jsonb_set(value::jsonb, '{dueAt}', '1')::text WHERE kind = 'debounce'");
   });
 }

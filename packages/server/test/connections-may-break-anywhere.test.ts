@@ -168,7 +168,7 @@ test("events from which nothing follows", { skip }, async (t) => {
 
 test("claiming: a sleep that is over, a run that waited for its turn, a start at a later time", { skip, concurrency: true }, async (t) => {
   const claim = /FROM queue[\s\S]*SKIP LOCKED/;
-  const leased = /UPDATE queue SET lane_no = r\.lane_no/;
+  const leased = /UPDATE queue SET lane = r\.lane/;
   const slot = /INSERT INTO limit_slots/;
   const points: [string, Cut, (world: World, label: string) => Promise<string>][] = [
     ["before a sleep is claimed", { statement: claim, when: "before" }, nap],

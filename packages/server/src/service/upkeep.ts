@@ -14,7 +14,6 @@ import { expireProofs } from "../maintenance/expire-proofs.ts";
 import { expireRuns } from "../maintenance/expire-runs.ts";
 import { expireSessions } from "../maintenance/expire-sessions.ts";
 import { expireWebhookRequests } from "../maintenance/expire-webhook-requests.ts";
-import { forgetLanes } from "../maintenance/forget-lanes.ts";
 import { keepDiskBudget } from "../maintenance/keep-disk-budget.ts";
 import { createKeptScopes } from "../maintenance/retention-rules.ts";
 import { createSweepTurns } from "../maintenance/sweep-turns.ts";
@@ -54,6 +53,5 @@ export function createUpkeep({ config, store, dedupWindow, budgetBytes, log, now
     expireFigures(swept),
     expireMarks(swept),
     expireJobs(swept),
-    forgetLanes(swept),
   ];
 }

@@ -169,11 +169,6 @@ export interface QueueStore {
   /** For each function, how many runs have a held call. */
   queueHeld(params: { environmentId: EnvironmentId }): Promise<HeldRuns[]>;
   queueHeldRuns(params: { environmentId: EnvironmentId; functionNo: FunctionNo; limit: number }): Promise<RunNo[]>;
-  /**
-   * Examines up to `limit` lanes after a cursor, and removes those that no entry needs. `reached` is where to continue; null at the
-   * end. There are as many lanes as values of the users' concurrency keys.
-   */
-  queueLaneForgetMany(params: { after: number; limit: number }): Promise<{ forgotten: number; reached: number | null }>;
   /** Calls `listener` when unleased entries were added: calls in a lane without capacity, and timers. Returns a function that stops it. */
   queueWatch(listener: QueueListener): () => void;
   /** Calls `listener` when slots of these limits may have become free, on any node. Returns a function that stops it. */

@@ -34,7 +34,6 @@ export interface RunRecord {
   environmentId: EnvironmentId;
   functionNo: FunctionNo;
   status: RunStatus;
-  /** Empty for an ended run whose lane has been removed. */
   lane: string;
   /** The sequence number of the event that started it. */
   eventSequence: number;

@@ -58,18 +58,6 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: "event_names", key: ["name_id"], columns: same("name_id", "name") },
   { name: "event_sources", key: ["source_no"], columns: same("source_no", "source_kind", "source_id") },
   {
-    name: "lanes",
-    key: ["lane_no"],
-    columns: same("lane_no", "key"),
-    // The environment of the entries that need it; there may be none, and all environments share the timers.
-    looked: {
-      environment_id: `iif(lanes.lane_no = 1, NULL, coalesce(
-        (SELECT q.environment_id FROM queue AS q WHERE q.lane_no = lanes.lane_no LIMIT 1),
-        (SELECT q.environment_id FROM queue AS q WHERE q.home_lane_no = lanes.lane_no AND q.lane_no <> q.home_lane_no LIMIT 1)))`,
-    },
-    convert: escaped("key"),
-  },
-  {
     name: "events",
     key: ["sequence"],
     columns: same(
@@ -139,11 +127,11 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "runs",
     key: ["run_no"],
     columns: same(
-      ...["run_no", "environment_id", "run_id", "function_no", "event_no", "event_nos", "status", "lane_no", "created_at"],
+      ...["run_no", "environment_id", "run_id", "function_no", "event_no", "event_nos", "status", "lane", "created_at"],
       ...["started_at", "ended_at", "request_version", "is_parallel", "state_bytes", "cron", "original_run_id", "job_id"],
       ...["invoker_run_no", "invoker_step_id", "order_key", "output", "error"],
     ),
-    convert: escaped("cron", "invoker_step_id", "order_key"),
+    convert: escaped("lane", "cron", "invoker_step_id", "order_key"),
   },
   {
     name: "limit_slots",
@@ -190,7 +178,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "queue",
     key: ["entry_no"],
     columns: same(
-      ...["entry_no", "environment_id", "lane_no", "home_lane_no", "rank", "due_at", "kind", "run_no", "function_no"],
+      ...["entry_no", "environment_id", "lane", "home_lane", "rank", "due_at", "kind", "run_no", "function_no"],
       ...[
         "step_id",
         "attempt",
@@ -207,7 +195,13 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ],
     ),
     // Entries that the embedded store's one node held when it ended are due again, as after any stop.
-    convert: { ...escaped("step_id", "subject"), lease_id: () => null, leased_by: () => null, rank: unheld, due_at: unheld },
+    convert: {
+      ...escaped("lane", "home_lane", "step_id", "subject"),
+      lease_id: () => null,
+      leased_by: () => null,
+      rank: unheld,
+      due_at: unheld,
+    },
   },
   {
     name: "waits",

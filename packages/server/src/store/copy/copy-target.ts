@@ -8,7 +8,7 @@ import { MOVED_FILE, type Move } from "../sqlite/folder/moved-folder.ts";
 import { COPIED_TABLES } from "./copied-tables.ts";
 
 /** Rows that migrations insert, and that the source contains as well. */
-const SEEDS = ["lanes", "event_types_counted", "event_shapes_read"];
+const SEEDS = ["event_types_counted", "event_shapes_read"];
 /** Sequences that are not the default of a column, and the numbers in use: the next number must be higher. */
 const OTHER_SEQUENCES: readonly (readonly [sequence: string, taken: string])[] = [
   ["event_sequence", "SELECT max(sequence) FROM events"],

@@ -1,7 +1,7 @@
 /**
  * Advisory locks, all held until the transaction ends. Every transaction takes locks in the same order, which avoids deadlocks:
  *
- *   marks and limits → rows of runs, and leased entries → new interned ids → lanes and names → dedup keys → waits → rows of the queue,
+ *   marks and limits → rows of runs, and leased entries → new interned ids → names → dedup keys → waits → rows of the queue,
  *
  * and within each kind by number or key. Where this order cannot be kept, PostgreSQL aborts one of the two transactions, and its
  * units are written again (group-commit.ts).
@@ -32,9 +32,6 @@ export function markLock(environmentId: EnvironmentId, functionNo: FunctionNo, {
 export function limitLock(limitId: string): bigint {
   return lockNumber("limit", toStoreText(limitId));
 }
-
-/** Held shared by code that writes entries, and exclusively by code that removes lanes. */
-export const LANES_LOCK = lockNumber("lanes");
 
 const TAKE = `
   SELECT CASE WHEN l.is_shared THEN pg_advisory_xact_lock_shared(l.no) ELSE pg_advisory_xact_lock(l.no) END

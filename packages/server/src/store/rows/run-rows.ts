@@ -15,8 +15,8 @@ import {
 } from "../contract/index.ts";
 
 /** Everything except the output, which may be large. */
-export const RUN_COLUMNS = `run_no, runs.environment_id, run_id, function_no, event_no, event_nos, status, coalesce(lanes.key, '') AS lane, created_at, started_at,
-  ended_at, request_version, is_parallel, state_bytes, cron, original_run_id, job_id, invoker_run_no, invoker_step_id, order_key`;
+export const RUN_COLUMNS = `run_no, runs.environment_id, run_id, function_no, event_no, event_nos, status, lane, created_at, started_at, ended_at,
+  request_version, is_parallel, state_bytes, cron, original_run_id, job_id, invoker_run_no, invoker_step_id, order_key`;
 
 /** The length of the data preview in lists of runs: enough to distinguish two runs. */
 export const PREVIEW_UNITS = 160;

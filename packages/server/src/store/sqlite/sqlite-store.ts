@@ -32,7 +32,6 @@ import { GroupCommit, type GroupCommitHooks } from "./group-commit.ts";
 import { jobStore } from "./jobs/jobs.ts";
 import { realtimeStore } from "./nodes/realtime.ts";
 import { admissionStore } from "./queue/admissions.ts";
-import { Lanes } from "./queue/lanes.ts";
 import { Limits } from "./queue/limits.ts";
 import { queueStore } from "./queue/queue.ts";
 import { QueueEntries } from "./queue/queue-entries.ts";
@@ -110,19 +109,18 @@ export function openSqliteStore({
   };
   const interned = new InternedIds(db);
   const rows = new InsertEvents(db);
-  const lanes = new Lanes(db);
   const waits = new Waits(db);
   const changed = new ChangedRuns();
   const limits = new Limits(db);
   const onRollback = () => {
     eventsInGroup = 0;
-    for (const remembered of [interned, rows, lanes, waits, changed, limits]) remembered.forget();
+    for (const remembered of [interned, rows, waits, changed, limits]) remembered.forget();
   };
   const writer = new GroupCommit(db, { ...hooks, onCommit, onRollback });
   const states = new RunStates(db, box);
-  const entries = new QueueEntries(db, lanes);
+  const entries = new QueueEntries(db);
   const order = new RunOrder(db, limits);
-  const startRuns = new StartRuns(db, { lanes, entries, order, waits, changed, rows });
+  const startRuns = new StartRuns(db, { entries, order, waits, changed, rows });
   const resumeRuns = new ResumeRuns({ waits, states, entries, rules, rows });
   const events = prepareAppendEvents(db, { rows, interned, startRuns, resumeRuns });
   const append: AppendInside = (allocation, batch) => void events.appendInside(allocation, batch);
@@ -162,8 +160,8 @@ export function openSqliteStore({
     ...webhookStore(db, writer, box),
     ...webhookRequestStore(db, writer, reader),
     ...appStore(db, writer, entries),
-    ...queueStore(db, { writer, reader, lanes, limits, order, entries }),
-    ...admissionStore(db, { writer, lanes, limits, order, entries }),
+    ...queueStore(db, { writer, reader, limits, order, entries }),
+    ...admissionStore(db, { writer, limits, order, entries }),
     ...orderStore(writer, order),
     ...runStore(db, { writer, reader, runs, startRuns, states, changed, box }),
     ...alertStore(db, writer),

@@ -15,7 +15,6 @@ import { type AppRow, toApp, toFunction } from "../../rows/app-rows.ts";
 import type { Database } from "../database.ts";
 import { type News, noNews, noteLane } from "../group-writes.ts";
 import type { Announced } from "../nodes/announce.ts";
-import { TIMER_LANE_NO } from "../queue/lanes.ts";
 
 const WRITE_APP = `
   INSERT INTO apps (app_id, environment_id, name, url, sdk, headers, framework, checksum, created_at, synced_at)
@@ -29,8 +28,8 @@ const WRITE_FUNCTION = `
   ON CONFLICT (environment_id, function_id) DO UPDATE SET app_no = $2, name = $4, config = $5, updated_at = $6, archived_at = NULL
   RETURNING function_no`;
 const WRITE_CRON = `
-  INSERT INTO queue (entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, function_no, subject)
-  VALUES (nextval('entry_numbers'), $1, ${TIMER_LANE_NO}, ${TIMER_LANE_NO}, $2, $2, 'cron', $3, $4)
+  INSERT INTO queue (entry_no, environment_id, lane, home_lane, rank, due_at, kind, function_no, subject)
+  VALUES (nextval('entry_numbers'), $1, '${TIMER_LANE}', '${TIMER_LANE}', $2, $2, 'cron', $3, $4)
   ON CONFLICT (environment_id, function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO UPDATE SET rank = excluded.rank, due_at = excluded.due_at`;
 
 export interface AppStoreParts {

@@ -5,7 +5,7 @@ import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { Database } from "../database.ts";
 import type { WriteGroup } from "../group-commit.ts";
 import { GroupWrites, type News } from "../group-writes.ts";
-import { LANES_LOCK, LockSet, nameLock } from "../locks.ts";
+import { LockSet, nameLock } from "../locks.ts";
 import { resumeRuns } from "../runs/resume-runs.ts";
 import { writeGathered } from "../write-group.ts";
 import { appendEvents } from "./append-events.ts";
@@ -33,7 +33,6 @@ export function createWriteEvents({ interned, rules, notify }: WriteEventsParts)
       attempts.map(({ work }) => work),
     );
     const locks = new LockSet();
-    locks.add(LANES_LOCK, "shared");
     for (const { work } of attempts) for (const { name } of work.events) locks.add(nameLock(environmentId, name), "shared");
     locks.send(writes);
     const appendings = attempts.map(({ work: batch, mayBeWritten }) => {

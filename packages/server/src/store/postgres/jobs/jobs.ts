@@ -20,7 +20,6 @@ import { Conditions } from "../conditions.ts";
 import type { Database } from "../database.ts";
 import { takeNumbers } from "../events/take-numbers.ts";
 import { GroupWrites, type News } from "../group-writes.ts";
-import { LANES_LOCK, LockSet } from "../locks.ts";
 import { startRunForStored } from "../runs/start-runs.ts";
 import { writeGathered } from "../write-group.ts";
 
@@ -141,9 +140,6 @@ async function startAll(writes: GroupWrites, now: number, starts: readonly JobSt
   for (const [index, { eventSequence, run }] of starts.entries()) {
     startRunForStored(writes, allocation, numbers[index] as RunNo, eventSequence, run);
   }
-  const locks = new LockSet();
-  locks.add(LANES_LOCK, "shared");
-  locks.send(writes);
   await writeGathered(writes);
 }
 

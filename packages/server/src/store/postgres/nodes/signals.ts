@@ -10,11 +10,17 @@
 
 import type { RunNo } from "@inlet/protocol";
 import type { Client } from "pg";
-import { fromStoreText, type QueueListener, type RealtimeListener, STORE_TOPICS, type StoreTopic } from "../../contract/index.ts";
+import {
+  fromStoreText,
+  type QueueListener,
+  type RealtimeListener,
+  STORE_TOPICS,
+  type StoreTopic,
+  TIMER_LANE,
+} from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 import { type News, noNews, noteLane } from "../group-writes.ts";
 import { LANE_WALK } from "../queue/lane-walk.ts";
-import { TIMER_LANE_NO } from "../queue/lanes.ts";
 import { CHANNEL } from "./announce.ts";
 import { Listeners } from "./listeners.ts";
 import { MessagePieces, REALTIME_CHANNEL } from "./realtime.ts";
@@ -34,11 +40,10 @@ const NOTIFY = `
 /** Lanes with unleased due entries, including those whose lease expired with a dead node. */
 const LANES_DUE = `
   ${LANE_WALK}
-  SELECT lanes.key FROM walk JOIN lanes USING (lane_no) WHERE EXISTS (
-    SELECT FROM queue WHERE queue.environment_id = walk.environment_id AND queue.lane_no = walk.lane_no AND queue.lane_no <> ${TIMER_LANE_NO}
-      AND due_at <= $1)
-  UNION ALL SELECT key FROM lanes WHERE lane_no = ${TIMER_LANE_NO} AND EXISTS (
-    SELECT FROM queue WHERE lane_no = ${TIMER_LANE_NO} AND rank <= $1 AND due_at <= $1)`;
+  SELECT lane FROM walk WHERE EXISTS (
+    SELECT FROM queue WHERE queue.lane = walk.lane AND queue.lane <> '${TIMER_LANE}' AND due_at <= $1)
+  UNION ALL SELECT '${TIMER_LANE}' WHERE EXISTS (
+    SELECT FROM queue WHERE lane = '${TIMER_LANE}' AND rank <= $1 AND due_at <= $1)`;
 
 /** Messages on the main channel; `look` replaces one that is too long. */
 type Signal = { lane: string; dueAt: number } | { limits: readonly string[] } | { look: true };
@@ -186,7 +191,7 @@ export class Signals {
       await this.#client?.query("SELECT 1").catch(() => this.#client && this.#lose(this.#client));
       await this.#database.readClock();
       const now = this.#database.now();
-      for (const { key } of await this.#database.query<{ key: string }>(LANES_DUE, [now])) this.queue.notify(fromStoreText(key), now);
+      for (const { lane } of await this.#database.query<{ lane: string }>(LANES_DUE, [now])) this.queue.notify(fromStoreText(lane), now);
       this.events.notify();
       for (const topic of STORE_TOPICS) this.topics.notify(topic);
     } catch {

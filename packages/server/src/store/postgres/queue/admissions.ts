@@ -4,20 +4,21 @@ import type { EnvironmentId, FunctionNo, RunNo } from "@inlet/protocol";
 import type { PoolClient } from "pg";
 import {
   type AdmissionStore,
+  fromStoreText,
   type LimitRule,
   orderId,
   type RunAdmitParams,
   type RunAdmitResult,
   type RunThrottle,
+  TIMER_LANE,
   toStoreText,
 } from "../../contract/index.ts";
 import { admissionResult, admissionRoom, admittedCount, orderedAdmissionResult } from "../../policy/admission.ts";
 import { boundedKey } from "../bounded-key.ts";
 import type { Database } from "../database.ts";
 import { type News, noNews, noteLane } from "../group-writes.ts";
-import { LANES_LOCK, LockSet, limitLock, markLock } from "../locks.ts";
+import { LockSet, limitLock, markLock } from "../locks.ts";
 import { goingOn } from "../runs/run-state.ts";
-import { laneNumbers, TIMER_LANE_NO } from "./lanes.ts";
 import { freeSlotsOf, takeSlots } from "./limits.ts";
 import { beginInOrder, isWaitingInOrder, nextInOrder } from "./run-order.ts";
 
@@ -25,25 +26,25 @@ import { beginInOrder, isWaitingInOrder, nextInOrder } from "./run-order.ts";
 const ENVIRONMENT = "SELECT environment_id FROM functions WHERE function_no = $1";
 /** One walk of the index per gate: the first runs of each, of which the first are taken. */
 const FIRST_WAITING = `
-  SELECT waiting.run_no, gate.lane_no FROM unnest($2::integer[]) AS gate(lane_no) CROSS JOIN LATERAL (
+  SELECT waiting.run_no, gate.lane FROM unnest($2::text[]) AS gate(lane) CROSS JOIN LATERAL (
     SELECT run_no, rank, entry_no FROM queue
-    WHERE environment_id = $1 AND lane_no = gate.lane_no AND lane_no <> ${TIMER_LANE_NO} AND due_at <= $3
+    WHERE environment_id = $1 AND queue.lane = gate.lane AND queue.lane <> '${TIMER_LANE}' AND due_at <= $3
     ORDER BY rank, entry_no LIMIT $4) AS waiting
   ORDER BY waiting.rank, waiting.entry_no LIMIT $4`;
 const LANES_WAITING = `
-  SELECT gate.lane_no FROM unnest($2::integer[]) AS gate(lane_no) CROSS JOIN LATERAL (
+  SELECT gate.lane FROM unnest($2::text[]) AS gate(lane) CROSS JOIN LATERAL (
     SELECT FROM queue
-    WHERE environment_id = $1 AND lane_no = gate.lane_no AND lane_no <> ${TIMER_LANE_NO} AND due_at <= $3
+    WHERE environment_id = $1 AND queue.lane = gate.lane AND queue.lane <> '${TIMER_LANE}' AND due_at <= $3
     ORDER BY rank, entry_no LIMIT 1) AS waiting`;
 const DUE_CALL = `
-  SELECT lane_no FROM queue WHERE environment_id = $1 AND run_no = $2 AND step_id = '' AND kind = 'call' AND due_at <= $3`;
+  SELECT lane FROM queue WHERE environment_id = $1 AND run_no = $2 AND step_id = '' AND kind = 'call' AND due_at <= $3`;
 /** Skips runs that are being changed, for example cancelled: that change triggers another admission. */
 const LOCK_RUNS = `
   SELECT run_no, ended_at FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE SKIP LOCKED`;
-const MOVE_RUNS = "UPDATE runs SET lane_no = $3 WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
+const MOVE_RUNS = "UPDATE runs SET lane = $3 WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
 /** Its timers stay in the lane of timers. */
 const MOVE_ENTRIES = `
-  UPDATE queue SET lane_no = CASE lane_no WHEN $4 THEN $3 ELSE lane_no END, home_lane_no = $3
+  UPDATE queue SET lane = CASE lane WHEN $4 THEN $3 ELSE lane END, home_lane = $3
   WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])`;
 const READ_MARK = "SELECT value FROM marks WHERE environment_id = $1 AND function_no = $2 AND kind = 'throttle' AND key = $3";
 const WRITE_MARK = `
@@ -55,12 +56,7 @@ export interface AdmissionParts {
   notify(news: News): void;
 }
 
-interface Gate {
-  lane: string;
-  home: string;
-  laneNo: number;
-  homeNo: number;
-}
+type Gate = RunAdmitParams["gates"][number];
 
 interface Waiting {
   runNo: RunNo;
@@ -87,11 +83,10 @@ export function admissionStore({ database, notify }: AdmissionParts): AdmissionS
 async function admit(
   client: PoolClient,
   environmentId: EnvironmentId,
-  { functionNo, limit, throttle, gates: lanes, now }: RunAdmitParams,
+  { functionNo, limit, throttle, gates, now }: RunAdmitParams,
 ): Promise<RunAdmitResult & { homes: Set<string> }> {
   await lockRules(client, environmentId, functionNo, limit?.id ?? null, throttle);
   const free = limit && ((await freeSlotsOf(client, [limit], now)).get(limit.id) ?? 0);
-  const gates = await numbered(client, environmentId, lanes);
   const found = await firstWaiting(client, environmentId, gates, now, admissionRoom(free));
   const locked = await lockRuns(client, environmentId, found);
   const lockable = locked.length;
@@ -110,26 +105,25 @@ async function admitInOrder(
   client: PoolClient,
   environmentId: EnvironmentId,
   orderKey: string,
-  { functionNo, throttle, gates: lanes, now }: RunAdmitParams,
+  { functionNo, throttle, gates, now }: RunAdmitParams,
 ): Promise<RunAdmitResult & { homes: Set<string> }> {
   const key = { environmentId, functionNo, orderKey };
   await lockRules(client, environmentId, functionNo, orderId(functionNo, orderKey), throttle);
   const runNo = await nextInOrder(client, key);
-  const gates = await numbered(client, environmentId, lanes);
   const gate = runNo === null ? undefined : await gateOf(client, environmentId, runNo, gates, now);
   const locked = gate && runNo !== null ? await lockRuns(client, environmentId, [{ runNo, gate }]) : [];
   const throttled = throttle && locked.length > 0 ? await ask(client, environmentId, functionNo, throttle, 1) : null;
   const lockable = locked.length;
   const admitted = locked.slice(0, admittedCount({ lockable, throttled }));
   await move(client, environmentId, admitted, null);
-  const waiting = (await isWaitingInOrder(client, key)) ? lanes.map(({ lane }) => lane) : [];
+  const waiting = (await isWaitingInOrder(client, key)) ? gates.map(({ lane }) => lane) : [];
   return { ...orderedAdmissionResult(throttled, { lockable, waiting }), homes: new Set(admitted.map((one) => one.gate.home)) };
 }
 
 /** The gate in which the run waits; undefined while it is not due. */
 async function gateOf(client: PoolClient, environmentId: EnvironmentId, runNo: RunNo, gates: readonly Gate[], now: number) {
-  const { rows } = await client.query<{ lane_no: number }>(DUE_CALL, [environmentId, runNo, now]);
-  return gates.find(({ laneNo }) => laneNo === rows[0]?.lane_no);
+  const { rows } = await client.query<{ lane: string }>(DUE_CALL, [environmentId, runNo, now]);
+  return gates.find(({ lane }) => toStoreText(lane) === rows[0]?.lane);
 }
 
 async function lockRules(
@@ -145,19 +139,6 @@ async function lockRules(
   await locks.take(client);
 }
 
-/** Keeps the target lanes from being removed until the runs have moved. */
-async function numbered(client: PoolClient, environmentId: EnvironmentId, lanes: RunAdmitParams["gates"]): Promise<Gate[]> {
-  const locks = new LockSet();
-  locks.add(LANES_LOCK, "shared");
-  await locks.take(client);
-  const numbers = await laneNumbers(
-    client,
-    environmentId,
-    lanes.flatMap(({ lane, home }) => [lane, home]),
-  );
-  return lanes.map(({ lane, home }) => ({ lane, home, laneNo: numbers.get(lane) as number, homeNo: numbers.get(home) as number }));
-}
-
 async function firstWaiting(
   client: PoolClient,
   environmentId: EnvironmentId,
@@ -166,15 +147,15 @@ async function firstWaiting(
   limit: number,
 ): Promise<Waiting[]> {
   if (limit === 0) return [];
-  const byNo = new Map(gates.map((gate) => [gate.laneNo, gate]));
-  const { rows } = await client.query<{ run_no: RunNo; lane_no: number }>(FIRST_WAITING, [environmentId, [...byNo.keys()], now, limit]);
-  return rows.map(({ run_no, lane_no }) => ({ runNo: run_no, gate: byNo.get(lane_no) as Gate }));
+  const byLane = new Map(gates.map((gate) => [toStoreText(gate.lane), gate]));
+  const { rows } = await client.query<{ run_no: RunNo; lane: string }>(FIRST_WAITING, [environmentId, [...byLane.keys()], now, limit]);
+  return rows.map(({ run_no, lane }) => ({ runNo: run_no, gate: byLane.get(lane) as Gate }));
 }
 
 async function lanesWaiting(client: PoolClient, environmentId: EnvironmentId, gates: readonly Gate[], now: number): Promise<string[]> {
-  const byNo = new Map(gates.map((gate) => [gate.laneNo, gate]));
-  const { rows } = await client.query<{ lane_no: number }>(LANES_WAITING, [environmentId, [...byNo.keys()], now]);
-  return rows.map(({ lane_no }) => (byNo.get(lane_no) as Gate).lane);
+  const lanes = gates.map(({ lane }) => toStoreText(lane));
+  const { rows } = await client.query<{ lane: string }>(LANES_WAITING, [environmentId, lanes, now]);
+  return rows.map(({ lane }) => fromStoreText(lane));
 }
 
 async function lockRuns(client: PoolClient, environmentId: EnvironmentId, waiting: readonly Waiting[]): Promise<Waiting[]> {
@@ -214,8 +195,8 @@ async function move(
   }
   for (const gate of new Set(admitted.map((one) => one.gate))) {
     const runNos = admitted.filter((one) => one.gate === gate).map(({ runNo }) => runNo);
-    await client.query(MOVE_RUNS, [environmentId, runNos, gate.homeNo]);
-    await client.query(MOVE_ENTRIES, [environmentId, runNos, gate.homeNo, gate.laneNo]);
+    await client.query(MOVE_RUNS, [environmentId, runNos, toStoreText(gate.home)]);
+    await client.query(MOVE_ENTRIES, [environmentId, runNos, toStoreText(gate.home), toStoreText(gate.lane)]);
     await beginInOrder(client, environmentId, runNos);
   }
 }

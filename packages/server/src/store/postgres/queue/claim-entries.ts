@@ -17,32 +17,29 @@ import {
 } from "../../contract/index.ts";
 import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { recordset } from "../json-rows.ts";
-import { laneKeys, TIMER_LANE_NO } from "./lanes.ts";
 import { freeSlotsOf, lockLimits, takeSlots } from "./limits.ts";
 
 /** How far a low priority can move an entry back behind later ones. */
 const RANK_AHEAD_MAX_MS = 43_200_000;
 
 const COLUMNS = `
-  entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials,
+  entry_no, environment_id, lane, home_lane, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials,
   concluding_trials, subject,
   event_no, ended_run_no, outcome`;
-/** The first entries of a lane along its index, in the lane's environment. */
+/** The first entries of a lane along its index. */
 const DUE = `
   SELECT ${COLUMNS} FROM queue
-  WHERE environment_id = $1 AND lane_no = $2 AND lane_no <> ${TIMER_LANE_NO} AND rank <= $3 AND due_at <= $4
-  ORDER BY rank, entry_no LIMIT $5 FOR UPDATE SKIP LOCKED`;
-/** In every environment: on a sharded PostgreSQL, each shard would be queried separately. */
+  WHERE lane = $1 AND lane <> '${TIMER_LANE}' AND rank <= $2 AND due_at <= $3
+  ORDER BY rank, entry_no LIMIT $4 FOR UPDATE SKIP LOCKED`;
 const DUE_TIMERS = `
-  SELECT ${COLUMNS} FROM queue WHERE lane_no = ${TIMER_LANE_NO} AND rank <= $1 AND due_at <= $1
+  SELECT ${COLUMNS} FROM queue WHERE lane = '${TIMER_LANE}' AND rank <= $1 AND due_at <= $1
   ORDER BY rank, entry_no LIMIT $2 FOR UPDATE SKIP LOCKED`;
-const LANE = "SELECT lane_no, environment_id FROM lanes WHERE md5(key) = md5($1::text) AND key = $1 AND environment_id IS NOT NULL";
-const LEASED = { environment_id: "integer", entry_no: "bigint", lane_no: "integer", lease_id: "text" };
+const LEASED = { environment_id: "integer", entry_no: "bigint", lane: "text", lease_id: "text" };
 const LEASE = `
-  UPDATE queue SET lane_no = r.lane_no, rank = $2, due_at = $2, lease_id = r.lease_id, leased_by = $3, claims = claims + 1
+  UPDATE queue SET lane = r.lane, rank = $2, due_at = $2, lease_id = r.lease_id, leased_by = $3, claims = claims + 1
   FROM ${recordset(LEASED)} WHERE queue.environment_id = r.environment_id AND queue.entry_no = r.entry_no`;
 const SEND_HOME = `
-  UPDATE queue SET lane_no = home_lane_no FROM unnest($1::integer[], $2::bigint[]) AS sent(environment_id, entry_no)
+  UPDATE queue SET lane = home_lane FROM unnest($1::integer[], $2::bigint[]) AS sent(environment_id, entry_no)
   WHERE queue.environment_id = sent.environment_id AND queue.entry_no = sent.entry_no`;
 const STATUSES = "SELECT run_no, status FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
 /** A run that is being changed is skipped: that change determines what happens to it. */
@@ -52,8 +49,8 @@ const BEGIN_RUNS = "UPDATE runs SET status = 'running' WHERE environment_id = $1
 interface QueueRow {
   entry_no: EntryNo;
   environment_id: EnvironmentId;
-  lane_no: number;
-  home_lane_no: number;
+  lane: string;
+  home_lane: string;
   rank: number;
   due_at: number;
   kind: EntryKind;
@@ -84,17 +81,15 @@ export async function claimEntries(
   noteLease: (entry: { environmentId: EnvironmentId; no: EntryNo; leaseId: LeaseId }) => void,
 ): Promise<Claim> {
   // Pipelined, and run in this order: slots are counted with the limits locked.
-  const [, free, found] = await Promise.all([lockLimits(client, rules), freeSlotsOf(client, rules, now), findLane(client, lane)]);
+  const [, free] = await Promise.all([lockLimits(client, rules), freeSlotsOf(client, rules, now)]);
   const room = Math.min(limit, ...free.values());
-  const rows = room > 0 && found ? await dueEntries(client, found, now, room) : [];
-  const homes = rows.map(({ home_lane_no }) => home_lane_no);
-  const keys = homes.every((no) => no === found?.laneNo) ? new Map(homes.map((no) => [no, lane])) : await laneKeys(client, homes);
+  const rows = room > 0 ? await dueEntries(client, lane, now, room) : [];
   const allocation = new LeaseAllocation(now, lease);
   // Calls in the lane of timers move to their own lane: they are leased if it has capacity, otherwise they wait there.
-  const sent = rows.filter((row) => isAway(row) && !allocation.take(keys.get(row.home_lane_no) as string));
+  const sent = rows.filter((row) => isAway(row) && !allocation.take(fromStoreText(row.home_lane)));
   const claimed = rows
     .filter((row) => !sent.includes(row))
-    .map((row) => toClaimed(row, keys.get(row.home_lane_no) as string, { leaseId: lease.newId(), leasedUntil: lease.until }));
+    .map((row) => toClaimed(row, { leaseId: lease.newId(), leasedUntil: lease.until }));
   for (const entry of claimed) noteLease(entry);
   const holders = claimed.flatMap(({ environmentId, runNo, no }) => (runNo === null ? [] : [{ environmentId, runNo, entryNo: no }]));
   const [begun] = await Promise.all([
@@ -104,29 +99,17 @@ export async function claimEntries(
     takeSlots(client, rules, holders),
   ]);
   const fullLimits = [...free].filter(([, slots]) => slots <= holders.length).map(([id]) => id);
-  const lanesSent = [...new Set(sent.map(({ home_lane_no }) => keys.get(home_lane_no) as string))];
+  const lanesSent = [...new Set(sent.map(({ home_lane }) => fromStoreText(home_lane)))];
   return { claimed, more: rows.length === room, fullLimits, begun, lanesSent };
 }
 
-function isAway({ kind, lane_no, home_lane_no }: QueueRow): boolean {
-  return kind === "call" && lane_no !== home_lane_no;
+function isAway({ kind, lane, home_lane }: QueueRow): boolean {
+  return kind === "call" && lane !== home_lane;
 }
 
-interface FoundLane {
-  laneNo: number;
-  /** Null: the lane of timers, which all environments share. */
-  environmentId: EnvironmentId | null;
-}
-
-async function findLane(client: PoolClient, lane: string): Promise<FoundLane | null> {
-  if (lane === TIMER_LANE) return { laneNo: TIMER_LANE_NO, environmentId: null };
-  const { rows } = await client.query<{ lane_no: number; environment_id: EnvironmentId }>(LANE, [toStoreText(lane)]);
-  return rows[0] ? { laneNo: rows[0].lane_no, environmentId: rows[0].environment_id } : null;
-}
-
-async function dueEntries(client: PoolClient, { laneNo, environmentId }: FoundLane, now: number, limit: number): Promise<QueueRow[]> {
-  if (environmentId === null) return (await client.query<QueueRow>(DUE_TIMERS, [now, limit])).rows;
-  return (await client.query<QueueRow>(DUE, [environmentId, laneNo, now + RANK_AHEAD_MAX_MS, now, limit])).rows;
+async function dueEntries(client: PoolClient, lane: string, now: number, limit: number): Promise<QueueRow[]> {
+  if (lane === TIMER_LANE) return (await client.query<QueueRow>(DUE_TIMERS, [now, limit])).rows;
+  return (await client.query<QueueRow>(DUE, [toStoreText(lane), now + RANK_AHEAD_MAX_MS, now, limit])).rows;
 }
 
 async function sendHome(client: PoolClient, sent: readonly QueueRow[]): Promise<void> {
@@ -141,9 +124,9 @@ async function leaseEntries(
   { until, node }: QueueClaimParams["lease"],
 ): Promise<void> {
   if (claimed.length === 0) return;
-  const lanes = new Map(rows.map((row) => [row.entry_no, row.kind === "call" ? row.home_lane_no : row.lane_no]));
+  const lanes = new Map(rows.map((row) => [row.entry_no, row.kind === "call" ? row.home_lane : row.lane]));
   const leased = claimed.map(({ environmentId, no, leaseId }) => ({
-    ...{ environment_id: environmentId, entry_no: no, lane_no: lanes.get(no), lease_id: leaseId },
+    ...{ environment_id: environmentId, entry_no: no, lane: lanes.get(no), lease_id: leaseId },
   }));
   await client.query(LEASE, [JSON.stringify(leased), until, node]);
 }
@@ -166,10 +149,11 @@ async function queuedOf(client: PoolClient, text: string, environmentId: Environ
   return rows.filter(({ status }) => status === "queued").map(({ run_no }) => run_no);
 }
 
-function toClaimed(row: QueueRow, lane: string, lease: Pick<ClaimedEntry, "leaseId" | "leasedUntil">): ClaimedEntry {
+function toClaimed(row: QueueRow, lease: Pick<ClaimedEntry, "leaseId" | "leasedUntil">): ClaimedEntry {
   return {
     ...lease,
-    ...{ no: row.entry_no, kind: row.kind, environmentId: row.environment_id, lane, rank: row.rank, dueAt: row.due_at },
+    ...{ no: row.entry_no, kind: row.kind, environmentId: row.environment_id, lane: fromStoreText(row.home_lane) },
+    ...{ rank: row.rank, dueAt: row.due_at },
     ...{ runNo: row.run_no, functionNo: row.function_no, stepId: (fromStoreText(row.step_id) || null) as StepId | null },
     ...{ attempt: row.attempt, claims: row.claims + 1, trials: { calling: row.calling_trials, concluding: row.concluding_trials } },
     ...{ subject: row.subject === null ? null : fromStoreText(row.subject), eventSequence: row.event_no, endedRunNo: row.ended_run_no },

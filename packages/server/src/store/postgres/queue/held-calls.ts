@@ -4,7 +4,6 @@ import type { FunctionNo, RunNo } from "@inlet/protocol";
 import { HELD_UNTIL, type QueueStore, TIMER_LANE } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 import { type News, noNews, noteLane } from "../group-writes.ts";
-import { TIMER_LANE_NO } from "./lanes.ts";
 import { freeSlots } from "./limits.ts";
 
 export interface HeldCallParts {
@@ -17,7 +16,7 @@ const PAUSED = `
   SELECT coalesce(f.paused_at, e.archived_at) AS paused_at FROM functions AS f JOIN environments AS e USING (environment_id)
   WHERE environment_id = $1 AND function_no = $2 FOR SHARE`;
 const HOLD = `
-  UPDATE queue SET lane_no = ${TIMER_LANE_NO}, rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0)
+  UPDATE queue SET lane = '${TIMER_LANE}', rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0)
   WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3 RETURNING run_no`;
 const UNHOLD = `
   UPDATE queue SET rank = $1, due_at = $1 WHERE (environment_id, entry_no) IN (

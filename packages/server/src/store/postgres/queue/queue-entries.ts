@@ -24,7 +24,7 @@ export interface Arrival {
 }
 
 const COLUMNS = {
-  ...{ lane_no: "integer", home_lane_no: "integer", rank: "bigint", due_at: "bigint", kind: "text", run_no: "bigint" },
+  ...{ lane: "text", home_lane: "text", rank: "bigint", due_at: "bigint", kind: "text", run_no: "bigint" },
   ...{ function_no: "integer", step_id: "text", attempt: "integer", claims: "integer", lease_id: "text", leased_by: "text" },
   ...{ subject: "text", event_no: "bigint" },
 };
@@ -48,11 +48,11 @@ const END = `
     AND (kind <> 'call' OR lease_id IS NULL OR entry_no = ANY ($3::bigint[]))`;
 
 const RENEWED = {
-  ...{ entry_no: "bigint", lane_no: "integer", rank: "bigint", due_at: "bigint", attempt: "integer", claims: "integer" },
+  ...{ entry_no: "bigint", lane: "text", rank: "bigint", due_at: "bigint", attempt: "integer", claims: "integer" },
   ...{ lease_id: "text", leased_by: "text" },
 };
 const RENEW = `
-  UPDATE queue SET lane_no = r.lane_no, rank = r.rank, due_at = r.due_at, attempt = r.attempt, claims = r.claims, calling_trials = 0,
+  UPDATE queue SET lane = r.lane, rank = r.rank, due_at = r.due_at, attempt = r.attempt, claims = r.claims, calling_trials = 0,
     concluding_trials = 0,
     lease_id = r.lease_id, leased_by = r.leased_by, again = 0
   FROM ${recordset(RENEWED)} WHERE queue.environment_id = $2 AND queue.entry_no = r.entry_no`;
@@ -81,7 +81,7 @@ interface AddedRow {
 }
 
 /** In the order: removed, changed, added. Waits have been removed before. */
-export async function writeEntries(writes: GroupWrites, laneNos: ReadonlyMap<string, number>): Promise<void> {
+export async function writeEntries(writes: GroupWrites): Promise<void> {
   const { environmentId, entriesRemoved, runsEnded, entriesAgain, entriesReset, entriesRenewed, slotsFreed } = writes;
   const freed = freeSlots(writes, { entries: slotsFreed, runs: runsEnded });
   const send = (text: string, numbers: readonly number[], ...others: unknown[]) => {
@@ -92,20 +92,20 @@ export async function writeEntries(writes: GroupWrites, laneNos: ReadonlyMap<str
   send("DELETE FROM queue WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesRemoved);
   send("UPDATE queue SET again = 1 WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesAgain);
   send("UPDATE queue SET attempt = 0 WHERE environment_id = $1 AND entry_no = ANY ($2::bigint[])", entriesReset);
-  renewEntries(writes, entriesRenewed, laneNos);
+  renewEntries(writes, entriesRenewed);
   const ended = endOrder(writes);
-  await Promise.all([freed, ended, addEntries(writes, writes.entriesAdded, laneNos)]);
+  await Promise.all([freed, ended, addEntries(writes, writes.entriesAdded)]);
 }
 
 /** Resets entries: for another attempt, or one more discovery. */
-function renewEntries(writes: GroupWrites, renewed: GroupWrites["entriesRenewed"], laneNos: ReadonlyMap<string, number>): void {
+function renewEntries(writes: GroupWrites, renewed: GroupWrites["entriesRenewed"]): void {
   if (renewed.length === 0) return;
-  const rows = renewed.map(({ no, write, position }) => ({ entry_no: no, attempt: write.attempt, ...positionColumns(position, laneNos) }));
+  const rows = renewed.map(({ no, write, position }) => ({ entry_no: no, attempt: write.attempt, ...positionColumns(position) }));
   writes.send(RENEW, JSON.stringify(rows), writes.environmentId);
   for (const { no, ...entry } of renewed) noteWritten(writes, entry, no);
 }
 
-export async function addEntries(writes: GroupWrites, added: readonly EntryAdded[], laneNos: ReadonlyMap<string, number>): Promise<void> {
+export async function addEntries(writes: GroupWrites, added: readonly EntryAdded[]): Promise<void> {
   // Of several with one subject, the last one is written: a statement can move a row only once.
   const named = new Map(added.filter(({ write }) => write.subject !== null).map((entry) => [keyOf(entry.write), entry]));
   const others = added.filter(({ write }) => write.subject === null);
@@ -114,7 +114,7 @@ export async function addEntries(writes: GroupWrites, added: readonly EntryAdded
     [ADD_OR_MOVE, [...named.values()]],
   ] as const) {
     if (entries.length === 0) continue;
-    const rows = entries.map((entry) => entryColumns(entry, laneNos));
+    const rows = entries.map(entryColumns);
     const written = await writes.rows<AddedRow>(text, JSON.stringify(rows), writes.environmentId);
     noteAdded(writes, entries, written);
   }
@@ -152,16 +152,16 @@ function noteWritten(writes: GroupWrites, { allocation, write, position }: Entry
   else writes.announce(position.lane, write.dueAt);
 }
 
-function positionColumns({ lane, rank, dueAt, lease }: EntryPosition, laneNos: ReadonlyMap<string, number>) {
+function positionColumns({ lane, rank, dueAt, lease }: EntryPosition) {
   const leased = { claims: lease ? 1 : 0, lease_id: lease?.id ?? null, leased_by: lease?.node ?? null };
-  return { lane_no: laneNos.get(lane), rank, due_at: dueAt, ...leased };
+  return { lane: toStoreText(lane), rank, due_at: dueAt, ...leased };
 }
 
-function entryColumns({ write, position }: EntryAdded, laneNos: ReadonlyMap<string, number>) {
+function entryColumns({ write, position }: EntryAdded) {
   const { lane, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = write;
   return {
-    ...positionColumns(position, laneNos),
-    ...{ home_lane_no: laneNos.get(lane), kind, run_no: runNo, function_no: functionNo, step_id: toStoreText(stepId ?? "") },
+    ...positionColumns(position),
+    ...{ home_lane: toStoreText(lane), kind, run_no: runNo, function_no: functionNo, step_id: toStoreText(stepId ?? "") },
     ...{ attempt, subject: subject === null ? null : toStoreText(subject), event_no: eventSequence },
   };
 }

@@ -8,16 +8,15 @@ import { type News, noNews, noteLane } from "../group-writes.ts";
 import { claimEntries } from "./claim-entries.ts";
 import { heldCallStore } from "./held-calls.ts";
 import { LANE_WALK } from "./lane-walk.ts";
-import { forgetLanes, laneKeys, TIMER_LANE_NO } from "./lanes.ts";
 import { freeSlots } from "./limits.ts";
 import { queueDepths, queueFunctionDepths } from "./queue-depths.ts";
 import { leaveOrder } from "./run-order.ts";
 
 const LANES_IN_USE = `
   ${LANE_WALK}
-  SELECT lanes.key FROM walk JOIN lanes USING (lane_no)
+  SELECT lane FROM walk
   UNION ALL
-  SELECT key FROM lanes WHERE lane_no = ${TIMER_LANE_NO} AND EXISTS (SELECT FROM queue WHERE queue.lane_no = ${TIMER_LANE_NO})`;
+  SELECT '${TIMER_LANE}' WHERE EXISTS (SELECT FROM queue WHERE queue.lane = '${TIMER_LANE}')`;
 
 /** Bounds a statement: a transaction that finishes one of its entries waits for the whole statement. */
 const RENEWED_AT_ONCE = 500;
@@ -30,26 +29,26 @@ const RENEW = `WITH held AS MATERIALIZED (${HELD}) UPDATE queue SET rank = $4, d
 const RELEASE = `
   WITH held AS MATERIALIZED (${HELD})
   UPDATE queue SET rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0) ${isHeld}
-  RETURNING queue.environment_id, queue.entry_no, queue.run_no, queue.lane_no`;
+  RETURNING queue.environment_id, queue.entry_no, queue.run_no, queue.lane`;
 const RESCHEDULE = `
   WITH held AS MATERIALIZED (${HELD})
-  UPDATE queue SET lane_no = ${TIMER_LANE_NO}, rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL ${isHeld}
-  RETURNING queue.environment_id, queue.entry_no, queue.run_no, queue.lane_no`;
+  UPDATE queue SET lane = '${TIMER_LANE}', rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL ${isHeld}
+  RETURNING queue.environment_id, queue.entry_no, queue.run_no, queue.lane`;
 const REMOVE = `
   DELETE FROM queue WHERE environment_id = ANY ($1::integer[]) AND entry_no = ANY ($2::bigint[]) AND lease_id = ANY ($3::text[])
-  RETURNING environment_id, entry_no, run_no, lane_no`;
+  RETURNING environment_id, entry_no, run_no, lane`;
 const TRIAL_COLUMNS: Readonly<Record<TrialPhase, string>> = { calling: "calling_trials", concluding: "concluding_trials" };
 const setTrials = (phase: TrialPhase, value: string) => `
   UPDATE queue SET ${TRIAL_COLUMNS[phase]} = ${value} WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3`;
 const RECOVER = `
   UPDATE queue SET rank = $2, due_at = $2, lease_id = NULL, leased_by = NULL WHERE leased_by = $1
-  RETURNING environment_id, entry_no, run_no, lane_no`;
+  RETURNING environment_id, entry_no, run_no, lane`;
 
 interface LetGoRow {
   environment_id: EnvironmentId;
   entry_no: EntryNo;
   run_no: RunNo | null;
-  lane_no: number;
+  lane: string;
 }
 
 export interface QueueParts {
@@ -79,18 +78,12 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
   };
 
   /** Released entries need no slots. Lanes that contain them are announced. */
-  async function letGo(text: string, values: readonly unknown[], dueAt: number | null): Promise<void> {
+  async function letGo(text: string, values: readonly unknown[], dueAt: number): Promise<void> {
     const news = await database.transaction(async (client) => {
       const { rows } = await client.query<LetGoRow>(text, [...values]);
       const told = noNews();
       await freeSlotsOfRows(client, told, rows);
-      if (dueAt !== null && rows.length > 0) {
-        const keys = await laneKeys(
-          client,
-          rows.map(({ lane_no }) => lane_no),
-        );
-        for (const { lane_no } of rows) noteLane(told, keys.get(lane_no) ?? TIMER_LANE, dueAt);
-      }
+      for (const { lane } of rows) noteLane(told, fromStoreText(lane), dueAt);
       return told;
     });
     notify(news);
@@ -126,7 +119,7 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
     queueDepths: () => queueDepths(database),
     queueFunctionDepths: () => queueFunctionDepths(database),
     async queueLanes() {
-      return (await database.query<{ key: string }>(LANES_IN_USE)).map(({ key }) => fromStoreText(key));
+      return (await database.query<{ lane: string }>(LANES_IN_USE)).map(({ lane }) => fromStoreText(lane));
     },
     async queueTry({ environmentId, no, leaseId, phase }) {
       await database.query(setTrials(phase, `${TRIAL_COLUMNS[phase]} + 1`), [environmentId, no, leaseId]);
@@ -135,13 +128,12 @@ export function queueStore({ database, notify, watch, watchLimits }: QueueParts)
       await database.query(setTrials(phase, "0"), [environmentId, no, leaseId]);
     },
     async queueNextDue() {
-      const [row] = await database.query<{ due: number | null }>(`SELECT min(rank) AS due FROM queue WHERE lane_no = ${TIMER_LANE_NO}`);
+      const [row] = await database.query<{ due: number | null }>(`SELECT min(rank) AS due FROM queue WHERE lane = '${TIMER_LANE}'`);
       return row?.due ?? null;
     },
     queueRemove: remove,
     queueReschedule: ({ dueAt, ...entry }) => letGo(RESCHEDULE, [...columnsOf([entry]), dueAt], dueAt),
     ...heldCallStore({ database, notify }),
-    queueLaneForgetMany: (params) => forgetLanes(database, params),
     queueWatch: watch,
     limitWatch: watchLimits,
   };

@@ -27,7 +27,7 @@ import {
 import type { Database } from "../database.ts";
 import { readable, readableStep } from "./run-state.ts";
 
-const SELECT_RUNS = (extra = "") => `SELECT ${RUN_COLUMNS}${extra} FROM runs LEFT JOIN lanes USING (lane_no)`;
+const SELECT_RUNS = (extra = "") => `SELECT ${RUN_COLUMNS}${extra} FROM runs`;
 const SUMMARY = ", error";
 
 /** By number first, then by environment: PostgreSQL might otherwise read the whole environment. */

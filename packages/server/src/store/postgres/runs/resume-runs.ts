@@ -14,7 +14,6 @@ import { boundedKey } from "../bounded-key.ts";
 import type { Appended } from "../events/append-events.ts";
 import { selectEvents } from "../events/select-events.ts";
 import type { GroupWrites } from "../group-writes.ts";
-import { TIMER_LANE_NO } from "../queue/lanes.ts";
 import { type Arrival, addEntries, makeDue } from "../queue/queue-entries.ts";
 import { type RunStart, runStarts } from "./run-state.ts";
 import { ANY_PATH, dropWaits, type FoundWait, findWaits, lockWaits, type WaitKey, waitPaths } from "./waits.ts";
@@ -24,7 +23,6 @@ const RECENT_EVENTS_MAX = 10_000;
 const EVENTS_SINCE = selectEvents(`
   WHERE environment_id = $1 AND name_id = (SELECT name_id FROM event_names WHERE name = $2) AND received_at >= $3
   ORDER BY received_at, sequence LIMIT ${RECENT_EVENTS_MAX}`);
-const TIMERS = new Map([[TIMER_LANE, TIMER_LANE_NO]]);
 
 /** A stored event that runs may wait for. */
 interface Came {
@@ -143,7 +141,7 @@ export async function cancelRuns(
     };
     return [{ allocation, write, position: allocation.position(write) }];
   });
-  await addEntries(writes, added, TIMERS);
+  await addEntries(writes, added);
 }
 
 /** A wait that has just been stored. */

@@ -12,7 +12,7 @@ import type { GroupWrites } from "../group-writes.ts";
  * row and then rechecks it must not select partitions at execution time: PostgreSQL 18 crashes on that.
  */
 const LOCK_RUNS = "SELECT 1 FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[]) ORDER BY run_no FOR UPDATE";
-export const SELECT_RUNS = `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)`;
+export const SELECT_RUNS = `SELECT ${RUN_COLUMNS} FROM runs`;
 const RUNS = `${SELECT_RUNS} WHERE runs.environment_id = $1 AND run_no = ANY ($2::bigint[])`;
 const STEPS = `
   SELECT run_no, step_id, kind, name, status, position, done_position, started_at, ended_at, attempts, until, detail, event_id

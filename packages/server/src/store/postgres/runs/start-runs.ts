@@ -9,7 +9,7 @@ import { joinOrder } from "../queue/run-order.ts";
 
 const INSERT = insertInto("runs", {
   ...{ run_no: "bigint", environment_id: "integer", run_id: "text", function_no: "integer", event_no: "bigint", event_nos: "text" },
-  ...{ status: "text", lane_no: "integer", created_at: "bigint", cron: "text", original_run_id: "text", invoker_run_no: "bigint" },
+  ...{ status: "text", lane: "text", created_at: "bigint", cron: "text", original_run_id: "text", invoker_run_no: "bigint" },
   ...{ invoker_step_id: "text", job_id: "text", order_key: "text" },
 });
 const INSERT_BATCHED = `
@@ -52,10 +52,10 @@ export function addEntry(writes: GroupWrites, allocation: LeaseAllocation, write
   writes.entriesAdded.push({ allocation, write, position: allocation.position(write) });
 }
 
-export function insertRuns(writes: GroupWrites, laneNos: ReadonlyMap<string, number>): void {
+export function insertRuns(writes: GroupWrites): void {
   const { runsAdded, environmentId } = writes;
   if (runsAdded.length === 0) return;
-  writes.send(INSERT, JSON.stringify(runsAdded.map((added) => runColumns(writes, added, laneNos))));
+  writes.send(INSERT, JSON.stringify(runsAdded.map((added) => runColumns(writes, added))));
   joinOrder(writes);
   const batched = runsAdded.flatMap(({ runNo, run, eventSequence }) =>
     (run.eventSequences ?? []).filter((sequence) => sequence !== eventSequence).map((sequence) => ({ runNo, sequence })),
@@ -65,12 +65,12 @@ export function insertRuns(writes: GroupWrites, laneNos: ReadonlyMap<string, num
   writes.send(INSERT_BATCHED, environmentId, ...columns);
 }
 
-function runColumns({ environmentId }: GroupWrites, added: RunInsert, laneNos: ReadonlyMap<string, number>) {
+function runColumns({ environmentId }: GroupWrites, added: RunInsert) {
   const { runNo, run, eventSequence, status, createdAt } = added;
   const { id, functionNo, lane, eventSequences, cron, originalRunId, jobId, invoker, order } = run;
   return {
     ...{ run_no: runNo, environment_id: environmentId, run_id: id, function_no: functionNo, event_no: eventSequence, status },
-    ...{ event_nos: eventSequences ? JSON.stringify(eventSequences) : null, lane_no: laneNos.get(lane), created_at: createdAt },
+    ...{ event_nos: eventSequences ? JSON.stringify(eventSequences) : null, lane: toStoreText(lane), created_at: createdAt },
     ...{ cron: cron === undefined ? null : toStoreText(cron), original_run_id: originalRunId ?? null, job_id: jobId ?? null },
     ...{ invoker_run_no: invoker?.runNo ?? null, invoker_step_id: invoker ? toStoreText(invoker.stepId) : null },
     order_key: order ? toStoreText(order.text) : null,

@@ -11,7 +11,7 @@ import type { InternedIds } from "../events/interned-ids.ts";
 import { takeNumbers } from "../events/take-numbers.ts";
 import type { Attempt, WriteGroup } from "../group-commit.ts";
 import { GroupWrites, type News } from "../group-writes.ts";
-import { LANES_LOCK, LockSet, nameLock } from "../locks.ts";
+import { LockSet, nameLock } from "../locks.ts";
 import { makeDue } from "../queue/queue-entries.ts";
 import { writeGathered } from "../write-group.ts";
 import { advanceRun } from "./advance-run.ts";
@@ -111,7 +111,6 @@ function looksBack(writes: GroupWrites, units: readonly Unit[]): LookingBack[] {
 function lockNames(writes: GroupWrites, looking: readonly LookingBack[], batches: readonly EventBatch[]): void {
   const { environmentId } = writes;
   const locks = new LockSet();
-  locks.add(LANES_LOCK, "shared");
   for (const { wait } of looking) locks.add(nameLock(environmentId, wait.eventName), "alone");
   for (const { events } of batches) for (const { name } of events) locks.add(nameLock(environmentId, name), "shared");
   locks.send(writes);

@@ -19,7 +19,6 @@ const REFERENCE_TABLES: Record<string, string> = {
   webhook_tokens: "the address of a webhook says nothing but its token, which leads to the environment",
   event_names: "interned ids, of all environments",
   event_sources: "interned ids, of all environments",
-  lanes: "interned ids, of all environments; each says where its entries are",
   sessions: "people sign in to the service, not to an environment",
   audit_log: "what was done to the service",
   idempotency_keys: "calls of the management interface, by who made them",
@@ -46,6 +45,7 @@ const WALKED_ACROSS_ENVIRONMENTS: Record<string, string> = {
   marks_by_age: "old ones are removed",
   event_type_hours_by_age: "old ones are removed",
   jobs_open: "jobs that somebody may work on, of whichever environment",
+  queue_by_lane: "a lane is in one environment, which its name does not tell",
   queue_timers: "what is due next, for whichever environment: each shard is asked",
 };
 

@@ -46,9 +46,9 @@ async function fill(url: string): Promise<void> {
        SELECT nextval('event_sequence'), 1, ${id}, 1, 1, (${today} + d) * ${DAY_MS}::bigint + n, 1, '{}' ${many}`,
     );
     await client.query(
-      `INSERT INTO runs (run_no, environment_id, run_id, function_no, event_no, status, lane_no, created_at, ended_at)
+      `INSERT INTO runs (run_no, environment_id, run_id, function_no, event_no, status, lane, created_at, ended_at)
        SELECT (${today} + d) * 100000000000::bigint + 50000000000 + n, 1, ${id}, 1 + n % 2, n, CASE WHEN n % 10 = 0 THEN 'failed' ELSE 'completed' END,
-         1, 1, 1 ${many}`,
+         'app:1', 1, 1 ${many}`,
     );
     await client.query(
       `INSERT INTO steps (environment_id, run_no, step_id, kind, name, status, position, started_at, attempts)

@@ -2,17 +2,15 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { FunctionNo, RunNo } from "@inlet/protocol";
-import type { AdmissionStore, RunAdmitParams, RunAdmitResult, RunThrottle } from "../../contract/index.ts";
+import { type AdmissionStore, type RunAdmitParams, type RunAdmitResult, type RunThrottle, TIMER_LANE } from "../../contract/index.ts";
 import { admissionResult, admissionRoom, admittedCount, orderedAdmissionResult } from "../../policy/admission.ts";
 import type { GroupCommit } from "../group-commit.ts";
-import type { Lanes } from "./lanes.ts";
 import type { Limits } from "./limits.ts";
 import type { QueueEntries } from "./queue-entries.ts";
 import type { RunOrder } from "./run-order.ts";
 
 export interface AdmissionParts {
   writer: GroupCommit;
-  lanes: Lanes;
   limits: Limits;
   order: RunOrder;
   entries: QueueEntries;
@@ -23,13 +21,14 @@ interface WaitingRow {
   rank: number;
 }
 
-export function admissionStore(db: DatabaseSync, { writer, lanes, limits, order, entries }: AdmissionParts): AdmissionStore {
+export function admissionStore(db: DatabaseSync, { writer, limits, order, entries }: AdmissionParts): AdmissionStore {
   const waiting = db.prepare(`
-    SELECT run_no, rank FROM queue INDEXED BY queue_by_lane WHERE lane_no = ? AND due_at <= ? ORDER BY rank LIMIT ?`);
-  const dueCall = db.prepare("SELECT lane_no FROM queue WHERE run_no = ? AND step_id = '' AND kind = 'call' AND due_at <= ?");
-  const moveRun = db.prepare("UPDATE runs SET lane_no = ? WHERE run_no = ?");
+    SELECT run_no, rank FROM queue INDEXED BY queue_by_lane
+    WHERE lane = ? AND lane <> '${TIMER_LANE}' AND due_at <= ? ORDER BY rank LIMIT ?`);
+  const dueCall = db.prepare("SELECT lane FROM queue WHERE run_no = ? AND step_id = '' AND kind = 'call' AND due_at <= ?");
+  const moveRun = db.prepare("UPDATE runs SET lane = ? WHERE run_no = ?");
   // Its timers stay in the lane of timers.
-  const moveEntries = db.prepare("UPDATE queue SET lane_no = iif(lane_no = ?2, ?1, lane_no), home_lane_no = ?1 WHERE run_no = ?3");
+  const moveEntries = db.prepare("UPDATE queue SET lane = iif(lane = ?2, ?1, lane), home_lane = ?1 WHERE run_no = ?3");
   const readMark = db.prepare("SELECT value FROM marks WHERE function_no = ? AND kind = 'throttle' AND key = ?");
   const writeMark = db.prepare(`
     INSERT INTO marks (function_no, kind, key, value, expires_at) VALUES (?, 'throttle', ?, ?, ?)
@@ -39,7 +38,7 @@ export function admissionStore(db: DatabaseSync, { writer, lanes, limits, order,
     const free = limit && limits.free(limit, now);
     const room = admissionRoom(free);
     const found = gates
-      .flatMap((gate) => (waiting.all(lanes.no(gate.lane), now, room) as unknown as WaitingRow[]).map((row) => ({ ...row, gate })))
+      .flatMap((gate) => (waiting.all(gate.lane, now, room) as unknown as WaitingRow[]).map((row) => ({ ...row, gate })))
       .sort((a, b) => a.rank - b.rank)
       .slice(0, room);
     const lockable = found.length;
@@ -47,15 +46,15 @@ export function admissionStore(db: DatabaseSync, { writer, lanes, limits, order,
     const admitted = found.slice(0, admittedCount({ lockable, throttled }));
     for (const { run_no, gate } of admitted) move(run_no as RunNo, gate, limit);
     for (const home of new Set(admitted.map(({ gate }) => gate.home))) entries.announce(home, now);
-    const left = gates.flatMap(({ lane }) => (waiting.get(lanes.no(lane), now, 1) ? [lane] : []));
+    const left = gates.flatMap(({ lane }) => (waiting.get(lane, now, 1) ? [lane] : []));
     return admissionResult({ free, found: found.length, lockable, throttled, waiting: left });
   }
 
   /** The first run in order, once it is due and the throttle admits it. */
   function admitInOrder({ functionNo, throttle, gates, now }: RunAdmitParams, key: string): RunAdmitResult {
     const next = order.next(functionNo, key);
-    const laneNo = next === null ? undefined : dueCall.get(next, now)?.lane_no;
-    const gate = gates.find(({ lane }) => lanes.no(lane) === laneNo);
+    const waitsIn = next === null ? undefined : dueCall.get(next, now)?.lane;
+    const gate = gates.find(({ lane }) => lane === waitsIn);
     const lockable = gate ? 1 : 0;
     const throttled = throttle && gate ? ask(functionNo, throttle, 1) : null;
     if (gate && admittedCount({ lockable, throttled }) > 0) {
@@ -75,9 +74,8 @@ export function admissionStore(db: DatabaseSync, { writer, lanes, limits, order,
   function move(runNo: RunNo, { lane, home }: RunAdmitParams["gates"][number], limit: RunAdmitParams["limit"]): void {
     if (limit) limits.takeForRun(limit, runNo);
     order.begin(runNo);
-    const homeNo = lanes.no(home);
-    moveRun.run(homeNo, runNo);
-    moveEntries.run(homeNo, lanes.no(lane), runNo);
+    moveRun.run(home, runNo);
+    moveEntries.run(home, lane, runNo);
   }
 
   return {

@@ -21,7 +21,7 @@ export function heldCallStore(
     SELECT 1 FROM functions AS f JOIN environments AS e USING (environment_id)
     WHERE function_no = ? AND (f.paused_at IS NOT NULL OR e.archived_at IS NOT NULL)`);
   const hold = db.prepare(`
-    UPDATE queue SET lane_no = 1, rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
+    UPDATE queue SET lane = '${TIMER_LANE}', rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
     WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
   const unhold = db.prepare(`
     UPDATE queue SET rank = ?1, due_at = ?1 WHERE entry_no IN (

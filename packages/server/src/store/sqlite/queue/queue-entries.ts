@@ -4,7 +4,6 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EntryNo, EnvironmentId, FunctionNo, RunNo, StepId } from "@inlet/protocol";
 import { NO_TRIALS, type QueueListener, TIMER_LANE, type WaitOutcome } from "../../contract/index.ts";
 import type { EntryPosition, EntryWrite, LeaseAllocation } from "../../policy/lease-allocation.ts";
-import type { Lanes } from "./lanes.ts";
 
 /** What a step waited for. */
 export type Arrival = { eventSequence: number } | { endedRunNo: RunNo } | { outcome: WaitOutcome };
@@ -17,7 +16,6 @@ interface MovedRow {
 }
 
 export class QueueEntries {
-  readonly #lanes: Lanes;
   readonly #insert;
   readonly #renew;
   readonly #makeDue;
@@ -25,12 +23,11 @@ export class QueueEntries {
   /** SQLite would reuse the number of a removed entry while a node may still work with it. */
   #nextNo: number;
 
-  constructor(db: DatabaseSync, lanes: Lanes) {
-    this.#lanes = lanes;
+  constructor(db: DatabaseSync) {
     this.#nextNo = ((db.prepare("SELECT max(entry_no) AS no FROM queue").get()?.no as number | null) ?? 0) + 1;
     this.#insert = db.prepare(`
       INSERT INTO queue (
-        entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, lease_id, leased_by,
+        entry_no, environment_id, lane, home_lane, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, lease_id, leased_by,
         subject, event_no
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (run_no, step_id, kind) WHERE run_no IS NOT NULL DO NOTHING
@@ -39,7 +36,7 @@ export class QueueEntries {
         leased_by = excluded.leased_by, event_no = excluded.event_no
       RETURNING entry_no`);
     this.#renew = db.prepare(`
-      UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, attempt = ?, claims = ?, calling_trials = 0, concluding_trials = 0, lease_id = ?, leased_by = ?, again = 0
+      UPDATE queue SET lane = ?, rank = ?, due_at = ?, attempt = ?, claims = ?, calling_trials = 0, concluding_trials = 0, lease_id = ?, leased_by = ?, again = 0
       WHERE entry_no = ?`);
     this.#makeDue = db.prepare(`
       UPDATE queue SET rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = ?, event_no = ?, ended_run_no = ?, outcome = ?
@@ -63,7 +60,7 @@ export class QueueEntries {
     const { environmentId, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = write;
     const { lease, rank, dueAt } = position;
     const row = this.#insert.get(
-      ...[this.#nextNo++, environmentId, this.#lanes.no(position.lane), this.#lanes.no(write.lane), rank, dueAt, kind, runNo, functionNo],
+      ...[this.#nextNo++, environmentId, position.lane, write.lane, rank, dueAt, kind, runNo, functionNo],
       ...[stepId ?? "", attempt, lease ? 1 : 0, lease?.id ?? null, lease?.node ?? null, subject, eventSequence],
     ) as { entry_no: EntryNo } | undefined;
     if (row) this.#noteWritten(allocation, write, row.entry_no, position);
@@ -72,7 +69,7 @@ export class QueueEntries {
   /** Resets the entry: for another attempt, or one more discovery. */
   renew(allocation: LeaseAllocation, no: EntryNo, write: EntryWrite, position: EntryPosition): void {
     const { lease, lane, rank, dueAt } = position;
-    this.#renew.run(this.#lanes.no(lane), rank, dueAt, write.attempt, lease ? 1 : 0, lease?.id ?? null, lease?.node ?? null, no);
+    this.#renew.run(lane, rank, dueAt, write.attempt, lease ? 1 : 0, lease?.id ?? null, lease?.node ?? null, no);
     this.#noteWritten(allocation, write, no, position);
   }
 

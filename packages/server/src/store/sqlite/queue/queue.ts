@@ -18,7 +18,6 @@ import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { Reader } from "../reader.ts";
 import { heldCallStore } from "./held-calls.ts";
-import type { Lanes } from "./lanes.ts";
 import type { Limits } from "./limits.ts";
 import type { QueueEntries } from "./queue-entries.ts";
 import type { RunOrder } from "./run-order.ts";
@@ -29,13 +28,21 @@ const RANK_AHEAD_MAX_MS = 43_200_000;
 /** Leases that expire are much shorter than this. After a larger backward clock change, entries recover when their leases expire. */
 const LEASE_MS_MAX = 3_600_000;
 /** The rank of a leased entry is the end of its lease: timers further ahead are not examined. */
-const HELD_ENTRIES = [`lane_no = 1 AND rank <= ?2 + ${LEASE_MS_MAX}`, `lane_no = 1 AND rank >= ${LEASE_WITHOUT_END}`, "lane_no > 1"];
+const HELD_ENTRIES = [
+  ["queue_timers", `lane = '${TIMER_LANE}' AND rank <= ?2 + ${LEASE_MS_MAX}`],
+  ["queue_timers", `lane = '${TIMER_LANE}' AND rank >= ${LEASE_WITHOUT_END}`],
+  ["queue_by_lane", `lane <> '${TIMER_LANE}'`],
+] as const;
+
+const COLUMNS = `
+  entry_no, environment_id, lane, home_lane, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials,
+  concluding_trials, subject, event_no, ended_run_no, outcome`;
 
 interface QueueRow {
   entry_no: number;
   environment_id: number;
-  lane_no: number;
-  home_lane_no: number;
+  lane: string;
+  home_lane: string;
   rank: number;
   due_at: number;
   kind: string;
@@ -55,34 +62,37 @@ interface QueueRow {
 export interface QueueParts {
   writer: GroupCommit;
   reader: Reader;
-  lanes: Lanes;
   limits: Limits;
   order: RunOrder;
   entries: QueueEntries;
 }
 
-export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, order, entries }: QueueParts): QueueStore {
+export function queueStore(db: DatabaseSync, { writer, reader, limits, order, entries }: QueueParts): QueueStore {
   const due = db.prepare(`
-    SELECT entry_no, environment_id, lane_no, home_lane_no, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials, concluding_trials, subject,
-      event_no, ended_run_no, outcome
-    FROM queue INDEXED BY queue_by_lane WHERE lane_no = ? AND rank <= ? AND due_at <= ? ORDER BY rank LIMIT ?`);
+    SELECT ${COLUMNS} FROM queue INDEXED BY queue_by_lane
+    WHERE lane = ? AND lane <> '${TIMER_LANE}' AND rank <= ? AND due_at <= ? ORDER BY rank LIMIT ?`);
+  const dueTimers = db.prepare(`
+    SELECT ${COLUMNS} FROM queue INDEXED BY queue_timers WHERE lane = '${TIMER_LANE}' AND rank <= ?1 AND due_at <= ?1 ORDER BY rank LIMIT ?2`);
   const lease = db.prepare(`
-    UPDATE queue SET lane_no = ?, rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = claims + 1 WHERE entry_no = ?`);
-  const sendHome = db.prepare("UPDATE queue SET lane_no = home_lane_no WHERE entry_no = ?");
+    UPDATE queue SET lane = ?, rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = claims + 1 WHERE entry_no = ?`);
+  const sendHome = db.prepare("UPDATE queue SET lane = home_lane WHERE entry_no = ?");
   const begin = db.prepare("UPDATE runs SET status = 'running' WHERE run_no = ? AND status = 'queued'");
   const renew = db.prepare("UPDATE queue SET rank = ?3, due_at = ?3 WHERE entry_no = ?1 AND lease_id = ?2");
-  const recover = HELD_ENTRIES.map((held) =>
+  const recover = HELD_ENTRIES.map(([index, held]) =>
     db.prepare(`
-      UPDATE queue INDEXED BY queue_by_lane SET rank = ?2, due_at = ?2, lease_id = NULL, leased_by = NULL
+      UPDATE queue INDEXED BY ${index} SET rank = ?2, due_at = ?2, lease_id = NULL, leased_by = NULL
       WHERE leased_by = ?1 AND ${held} RETURNING entry_no, run_no`),
   );
-  const laneAfter = db.prepare("SELECT lane_no FROM queue WHERE lane_no > ? ORDER BY lane_no LIMIT 1");
-  const nextDue = db.prepare("SELECT min(rank) AS due FROM queue WHERE lane_no = 1");
+  const laneAfter = db.prepare(
+    `SELECT lane FROM queue INDEXED BY queue_by_lane WHERE lane > ? AND lane <> '${TIMER_LANE}' ORDER BY lane LIMIT 1`,
+  );
+  const nextDue = db.prepare(`SELECT min(rank) AS due FROM queue INDEXED BY queue_timers WHERE lane = '${TIMER_LANE}'`);
   const reschedule = db.prepare(`
-    UPDATE queue SET lane_no = 1, rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
+    UPDATE queue SET lane = '${TIMER_LANE}', rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL
+    WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
   const release = db.prepare(`
     UPDATE queue SET rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
-    WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no, lane_no`);
+    WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no, lane`);
   const trial = (phase: TrialPhase) => {
     const column = `${phase}_trials`;
     const [count, forget] = [`${column} + 1`, "0"].map((value) =>
@@ -92,17 +102,10 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, or
   };
   const trials = { calling: trial("calling"), concluding: trial("concluding") };
   const remove = db.prepare("DELETE FROM queue WHERE entry_no = ? AND lease_id = ? RETURNING run_no");
-  const lanesAfter = db.prepare("SELECT lane_no, key FROM lanes WHERE lane_no > max(?, 1) ORDER BY lane_no LIMIT ?");
-  // The last number is kept, so that none is reused: ended runs still have the number of their lane.
-  const forgetLane = db.prepare(`
-    DELETE FROM lanes WHERE lane_no = ?1 AND lane_no < (SELECT max(lane_no) FROM lanes)
-      AND NOT EXISTS (SELECT 1 FROM queue INDEXED BY queue_by_lane WHERE lane_no = ?1)
-      AND NOT EXISTS (SELECT 1 FROM queue INDEXED BY queue_by_home_lane WHERE home_lane_no = ?1 AND lane_no <> home_lane_no)`);
 
   function claim({ lane, limit, now, lease: offered, limits: rules }: QueueClaimParams): QueueClaimResult {
-    const rankMax = lane === TIMER_LANE ? now : now + RANK_AHEAD_MAX_MS;
     const room = Math.min(limit, ...rules.map((rule) => limits.free(rule, now)));
-    const rows = room > 0 ? (due.all(lanes.no(lane), rankMax, now, room) as unknown as QueueRow[]) : [];
+    const rows = room > 0 ? dueEntries(lane, now, room) : [];
     const allocation = new LeaseAllocation(now, offered);
     const claimed = rows.flatMap((row) => take(row, offered, allocation) ?? []);
     for (const { runNo, no } of claimed) if (runNo !== null) limits.takeForEntry(rules, runNo, no);
@@ -110,20 +113,24 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, or
     return { claimed, more: rows.length === room, fullLimits };
   }
 
+  function dueEntries(lane: string, now: number, limit: number): QueueRow[] {
+    const rows = lane === TIMER_LANE ? dueTimers.all(now, limit) : due.all(lane, now + RANK_AHEAD_MAX_MS, now, limit);
+    return rows as unknown as QueueRow[];
+  }
+
   /** Calls in the lane of timers move to their own lane: they are leased if it has capacity, otherwise they wait there. */
   function take(row: QueueRow, offered: QueueClaimParams["lease"], allocation: LeaseAllocation): ClaimedEntry | null {
-    const lane = lanes.key(row.home_lane_no);
-    if (row.kind === "call" && row.lane_no !== row.home_lane_no && !allocation.take(lane)) {
+    const lane = row.home_lane;
+    if (row.kind === "call" && row.lane !== row.home_lane && !allocation.take(lane)) {
       sendHome.run(row.entry_no);
       entries.announce(lane, allocation.now);
       return null;
     }
     const { until, node } = offered;
-    const laneNo = row.kind === "call" ? row.home_lane_no : row.lane_no;
     const leaseId = offered.newId();
-    lease.run(laneNo, until, until, leaseId, node, row.entry_no);
+    lease.run(row.kind === "call" ? lane : row.lane, until, until, leaseId, node, row.entry_no);
     if (row.kind === "call" && row.run_no !== null) begin.run(row.run_no);
-    return toClaimed(row, lane, leaseId, until);
+    return toClaimed(row, leaseId, until);
   }
 
   /** A released entry needs no slot. */
@@ -140,9 +147,9 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, or
   }
 
   function letGo({ no, leaseId }: LeasedEntry, now: number): void {
-    const row = release.get(no, leaseId, now) as { run_no: number | null; lane_no: number } | undefined;
+    const row = release.get(no, leaseId, now) as { run_no: number | null; lane: string } | undefined;
     freeSlots(no, row);
-    if (row) entries.announce(lanes.key(row.lane_no), now);
+    if (row) entries.announce(row.lane, now);
   }
 
   function recoverHeld(node: string, now: number): void {
@@ -151,16 +158,9 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, or
 
   function lanesInUse(): string[] {
     const found: string[] = [];
-    for (let row = laneAfter.get(0); row; row = laneAfter.get(row.lane_no as number)) found.push(lanes.key(row.lane_no as number));
+    for (let row = laneAfter.get(""); row; row = laneAfter.get(row.lane as string)) found.push(row.lane as string);
+    if (nextDue.get()?.due != null) found.push(TIMER_LANE);
     return found;
-  }
-
-  /** Ended runs no longer refer to their lane; all others have an entry that does. */
-  function forgetLanes(after: number, limit: number): { forgotten: number; reached: number | null } {
-    const rows = lanesAfter.all(after, limit) as { lane_no: number; key: string }[];
-    const forgotten = rows.filter(({ lane_no }) => forgetLane.run(lane_no).changes > 0).length;
-    if (forgotten > 0) lanes.forget();
-    return { forgotten, reached: rows.length < limit ? null : (rows.at(-1)?.lane_no ?? null) };
   }
 
   return {
@@ -190,18 +190,17 @@ export function queueStore(db: DatabaseSync, { writer, reader, lanes, limits, or
     limitWatch: (listener) => limits.watch(listener),
     queueRemove: ({ no, leaseId }) => writer.submit(() => removeEntry(no, leaseId)),
     ...heldCallStore(db, { writer, limits, entries }),
-    queueLaneForgetMany: ({ after, limit }) => writer.submit(() => forgetLanes(after, limit), limit),
   };
 }
 
-function toClaimed(row: QueueRow, lane: string, leaseId: LeaseId, leasedUntil: number): ClaimedEntry {
+function toClaimed(row: QueueRow, leaseId: LeaseId, leasedUntil: number): ClaimedEntry {
   return {
     no: row.entry_no as EntryNo,
     leaseId,
     leasedUntil,
     kind: row.kind as EntryKind,
     environmentId: row.environment_id as EnvironmentId,
-    lane,
+    lane: row.home_lane,
     rank: row.rank,
     dueAt: row.due_at,
     runNo: row.run_no as RunNo | null,

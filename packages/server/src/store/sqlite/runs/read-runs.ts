@@ -37,7 +37,7 @@ const SELECT = (extra = "") => `
   SELECT ${RUN_COLUMNS}${extra}, error, (SELECT count(*) FROM failed_attempts WHERE failed_attempts.run_no = runs.run_no) AS failed_attempts,
     events.event_id, event_names.name AS event_name, substr(events.data, 1, ${PREVIEW_UNITS}) AS event_preview,
     events.trace AS event_trace
-  FROM runs LEFT JOIN lanes USING (lane_no) LEFT JOIN events ON events.sequence = runs.event_no LEFT JOIN event_names USING (name_id)`;
+  FROM runs LEFT JOIN events ON events.sequence = runs.event_no LEFT JOIN event_names USING (name_id)`;
 
 /** A range of an index, newest first. */
 interface Stream {

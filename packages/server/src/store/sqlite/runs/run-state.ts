@@ -36,7 +36,7 @@ export class RunStates {
 
   constructor(db: DatabaseSync, box: SecretBox) {
     this.#box = box;
-    const select = `SELECT ${RUN_COLUMNS} FROM runs LEFT JOIN lanes USING (lane_no)`;
+    const select = `SELECT ${RUN_COLUMNS} FROM runs`;
     this.#run = db.prepare(`${select} WHERE run_no = ?`);
     this.#runById = db.prepare(`${select} WHERE environment_id = ? AND run_id = ?`);
     this.#steps = db.prepare(`

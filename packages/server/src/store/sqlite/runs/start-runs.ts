@@ -5,14 +5,12 @@ import type { EnvironmentId, RunNo } from "@inlet/protocol";
 import { type KeptStep, type NewRun, type NewStart, TIMER_LANE } from "../../contract/index.ts";
 import type { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import type { InsertEvents } from "../events/insert-events.ts";
-import type { Lanes } from "../queue/lanes.ts";
 import type { QueueEntries } from "../queue/queue-entries.ts";
 import type { RunOrder } from "../queue/run-order.ts";
 import type { ChangedRuns } from "./changed-runs.ts";
 import type { Waits } from "./waits.ts";
 
 export interface StartRunsParts {
-  lanes: Lanes;
   entries: QueueEntries;
   order: RunOrder;
   waits: Waits;
@@ -23,7 +21,6 @@ export interface StartRunsParts {
 export class StartRuns {
   readonly #changed: ChangedRuns;
   readonly #rows: InsertEvents;
-  readonly #lanes: Lanes;
   readonly #entries: QueueEntries;
   readonly #order: RunOrder;
   readonly #waits: Waits;
@@ -31,16 +28,15 @@ export class StartRuns {
   readonly #insertStep;
   readonly #insertBatched;
 
-  constructor(db: DatabaseSync, { lanes, entries, order, waits, changed, rows }: StartRunsParts) {
+  constructor(db: DatabaseSync, { entries, order, waits, changed, rows }: StartRunsParts) {
     this.#rows = rows;
     this.#changed = changed;
-    this.#lanes = lanes;
     this.#entries = entries;
     this.#order = order;
     this.#waits = waits;
     this.#insert = db.prepare(`
       INSERT INTO runs (
-        environment_id, run_id, function_no, event_no, event_nos, status, lane_no, created_at, cron, original_run_id, job_id, invoker_run_no, invoker_step_id,
+        environment_id, run_id, function_no, event_no, event_nos, status, lane, created_at, cron, original_run_id, job_id, invoker_run_no, invoker_step_id,
         order_key
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#insertStep = db.prepare(`
@@ -55,7 +51,7 @@ export class StartRuns {
     const status = dueAt <= allocation.now && allocation.hasRoom(lane) ? "running" : "queued";
     const { lastInsertRowid } = this.#insert.run(
       ...[environmentId, id, functionNo, eventSequence, eventSequences ? JSON.stringify(eventSequences) : null, status],
-      ...[this.#lanes.no(lane), allocation.now, cron ?? null, originalRunId ?? null, jobId ?? null],
+      ...[lane, allocation.now, cron ?? null, originalRunId ?? null, jobId ?? null],
       ...[invoker?.runNo ?? null, invoker?.stepId ?? null, order?.text ?? null],
     );
     const runNo = lastInsertRowid as RunNo;

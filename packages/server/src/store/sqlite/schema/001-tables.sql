@@ -209,7 +209,7 @@ CREATE TABLE runs (
   event_no        INTEGER NOT NULL,
   event_nos       TEXT,
   status          TEXT NOT NULL,
-  lane_no         INTEGER NOT NULL,
+  lane            TEXT NOT NULL,
   created_at      INTEGER NOT NULL,
   started_at      INTEGER,
   ended_at        INTEGER,
@@ -276,21 +276,17 @@ CREATE TABLE failed_attempts (
 
 CREATE INDEX failed_attempts_by_run ON failed_attempts (run_no, ended_at);
 
--- Keys computed from events are hashes here, and in queue subjects, marks, limit ids and orders (contract/store.ts).
-CREATE TABLE lanes (
-  lane_no INTEGER PRIMARY KEY,
-  key     TEXT NOT NULL UNIQUE
-) STRICT;
-INSERT INTO lanes VALUES (1, 'timers');
-
+-- All outstanding work. Keys computed from events are hashes in lanes, subjects, marks, limit ids and orders (contract/store.ts), so
+-- they are short.
+--
 -- A leased entry has `lease_id` and `leased_by` set, and is due again when its lease expires. An entry that is due later is
--- in lane 1; `home_lane_no` is the lane it moves to then. `again` requests one more discovery after the one in progress.
+-- in the lane 'timers'; `home_lane` is the lane it moves to then. `again` requests one more discovery after the one in progress.
 -- `event_no`, `ended_run_no` and `outcome` (of a wait for a signal, as JSON) contain the result of a wait that ended before its timeout.
 CREATE TABLE queue (
   entry_no       INTEGER PRIMARY KEY,
   environment_id INTEGER NOT NULL,
-  lane_no        INTEGER NOT NULL,
-  home_lane_no   INTEGER NOT NULL,
+  lane           TEXT NOT NULL,
+  home_lane      TEXT NOT NULL,
   rank           INTEGER NOT NULL,
   due_at         INTEGER NOT NULL,
   kind           TEXT NOT NULL,
@@ -310,9 +306,8 @@ CREATE TABLE queue (
   outcome        TEXT
 ) STRICT;
 
-CREATE INDEX queue_by_lane ON queue (lane_no, rank);
--- Finds the lanes that entries in the lane of timers still need.
-CREATE INDEX queue_by_home_lane ON queue (home_lane_no) WHERE lane_no <> home_lane_no;
+CREATE INDEX queue_by_lane ON queue (lane, rank) WHERE lane <> 'timers';
+CREATE INDEX queue_timers ON queue (rank) WHERE lane = 'timers';
 CREATE UNIQUE INDEX queue_by_run ON queue (run_no, step_id, kind) WHERE run_no IS NOT NULL;
 -- Finds the events that must not be removed, because entries still need them.
 CREATE INDEX queue_by_event ON queue (event_no) WHERE event_no IS NOT NULL;

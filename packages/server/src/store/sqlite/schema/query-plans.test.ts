@@ -17,19 +17,7 @@ import { getRun, listRuns } from "../runs/read-runs.ts";
 import { openSqliteStore } from "../sqlite-store.ts";
 import { listRequests } from "../webhooks/read-webhook-requests.ts";
 
-const GROWING = [
-  "events",
-  "runs",
-  "steps",
-  "queue",
-  "waits",
-  "marks",
-  "dedup_keys",
-  "failed_attempts",
-  "calls",
-  "webhook_requests",
-  "lanes",
-];
+const GROWING = ["events", "runs", "steps", "queue", "waits", "marks", "dedup_keys", "failed_attempts", "calls", "webhook_requests"];
 /** The first rows of a table, by a limit of their own. */
 const FIRST_ROWS = [
   /^SELECT 1 FROM waits LIMIT 1$/,
@@ -38,6 +26,8 @@ const FIRST_ROWS = [
 ];
 /** Erasure is rare: it may examine every event that a debounce or a batch still collects. */
 const ERASURE = /^SELECT function_no, kind, key, value FROM marks\s+WHERE kind IN \('debounce', 'batch'\)/;
+/** When the process starts: every call that is due, through an index without the timers. */
+const RECOVERY = /^UPDATE queue INDEXED BY queue_by_lane SET .* WHERE leased_by = \?1/s;
 
 /** Every text that is prepared while `act` runs, on any connection of this thread. */
 async function preparedWhile(act: () => unknown): Promise<Set<string>> {
@@ -92,7 +82,7 @@ test("nothing the store prepares walks through a table that grows", async (t) =>
   const db = openWriter(join(folder, DATABASE_FILE));
   t.after(() => db.close());
   const explained = [...texts].filter(
-    (sql) => /^(WITH|SELECT|INSERT|UPDATE|DELETE)/.test(sql) && ![...FIRST_ROWS, ERASURE].some((allowed) => allowed.test(sql)),
+    (sql) => /^(WITH|SELECT|INSERT|UPDATE|DELETE)/.test(sql) && ![...FIRST_ROWS, ERASURE, RECOVERY].some((allowed) => allowed.test(sql)),
   );
   assert.ok(explained.length > 60, `only ${explained.length} statements were seen`);
   assert.deepEqual(
