@@ -227,6 +227,7 @@ export const SHARED_CASES: readonly Case[] = [
       events: events("t/0", 60, (i) => 100 + i * 20),
       outages: [{ atMs: 700, node: 0, kind: "kill", turns: 0, downMs: 1_000 }],
       nodes: 2,
+      leaseMs: 5_000,
       isRealTime: true,
       jumble: 1,
     }),
@@ -238,12 +239,13 @@ export const SHARED_CASES: readonly Case[] = [
     expect: allCompleted,
   },
   {
-    name: "a node that was cut off from the store for 40 s calls nobody for what others hold by now",
+    name: "a node that was cut off from the store for longer than a lease calls nobody for what others hold by now",
     scenario: scenario({
       functions: [fn({ code: sequence(run("a", 400), run("b", 400)), flow: { concurrency: { limit: 3 } } })],
       events: events("t/0", 160, (i) => 100 + i * 5),
-      outages: [{ atMs: 3_000, node: 0, kind: "cut-off", turns: 0, downMs: 40_000 }],
+      outages: [{ atMs: 3_000, node: 0, kind: "cut-off", turns: 0, downMs: 10_000 }],
       nodes: 2,
+      leaseMs: 5_000,
       isRealTime: true,
       jumble: 1,
     }),

@@ -1,26 +1,56 @@
-/** A PostgreSQL database of a simulation, which nodes share. What a killed node held is free when its leases are over. */
+/**
+ * A PostgreSQL database of a simulation, which nodes share. Each node reaches it through a proxy of its own, which cuts connections before
+ * or after any statement. What a killed node held is free when its leases are over.
+ */
 
 import { waitRules } from "../../src/fan-out/waits.ts";
 import type { Store } from "../../src/store/contract/index.ts";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { type CuttingProxy, openCuttingProxy } from "../support/cutting-proxy.ts";
 import { readAll, type SimStores } from "./folders.ts";
+import { Random } from "./random.ts";
+import type { Scenario } from "./scenario.ts";
 
 const CONNECTIONS_MAX = 4;
 
-export function createDatabaseStores(url: string): SimStores {
+export async function createDatabaseStores(url: string, { seed, connectionCuts = 0 }: Scenario): Promise<SimStores> {
+  const random = new Random(seed, "connections");
+  const proxies = new Map<Store, CuttingProxy>();
   const left: Promise<void>[] = [];
+  const openAt = (address: string) =>
+    openPostgresStore({
+      ...{ url: address, rules: waitRules, connectionsMax: CONNECTIONS_MAX },
+      ...{ onFault: () => undefined, onRecovery: () => undefined },
+    });
+  const outside = await openAt(url);
+  const leave = (store: Store) => {
+    proxies.get(store)?.close();
+    left.push(store.stop().catch(() => undefined));
+  };
   return {
-    open: () =>
-      openPostgresStore({ url, rules: waitRules, connectionsMax: CONNECTIONS_MAX, onFault: () => undefined, onRecovery: () => undefined }),
-    // What it had begun to write may still be written, as after a connection that broke.
-    crash: (store: Store) => void left.push(store.stop()),
-    close: (store) => store.stop(),
-    async read({ store, environmentId }) {
-      const read = await readAll(store, environmentId);
-      left.push(store.stop());
-      return { ...read, broken: [] };
+    async open() {
+      const proxy = await openCuttingProxy(url);
+      const store = await openAt(proxy.url);
+      proxies.set(store, proxy);
+      return store;
+    },
+    operator: () => outside,
+    disturb(store) {
+      proxies.get(store)?.cutBy(() => (random.chance(connectionCuts) ? random.pick(["before", "after"] as const) : null));
+    },
+    // What it had begun to write may still be written.
+    crash: leave,
+    async close(store) {
+      proxies.get(store)?.cutBy(null);
+      await store.stop();
+      proxies.get(store)?.close();
+    },
+    async read({ environmentId }) {
+      return { ...(await readAll(outside, environmentId)), broken: [] };
     },
     async remove() {
+      for (const store of proxies.keys()) leave(store);
+      left.push(outside.stop());
       await Promise.all(left);
     },
   };

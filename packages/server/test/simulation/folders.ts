@@ -21,6 +21,10 @@ export interface StoreContent {
 
 export interface SimStores {
   open(): Promise<Store>;
+  /** As an operator reaches it, who needs no node for that. */
+  operator(store: Store): Store;
+  /** The process that uses it is up: from now on, its connections may break. */
+  disturb(store: Store): void;
   /** What is there now is all that is left. */
   crash(store: Store): void;
   close(store: Store): Promise<void>;
@@ -43,6 +47,8 @@ export function createFolders(): SimStores {
       addInvariants(join(folder, DATABASE_FILE));
       return store;
     },
+    operator: (store) => store,
+    disturb: () => undefined,
     crash(store) {
       const next = join(root, String(++opened));
       mkdirSync(next);

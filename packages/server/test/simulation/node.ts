@@ -58,10 +58,12 @@ export class SimNode {
       caller: network.callerOf(this.#processNo),
       callTimeoutMs: scenario.callTimeoutMs,
       retryMs: scenario.retryMs ?? null,
+      leaseMs: scenario.leaseMs ?? null,
       committed,
       isRefusing: () => now() < this.#cutOffUntil || this.#isRefusing(0),
       onLog: (line) => noteLog(journal, line),
     });
+    stores.disturb(this.#process.store);
   }
 
   plan(outage: Outage): void {

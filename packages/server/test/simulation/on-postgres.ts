@@ -22,7 +22,8 @@ export async function playOnPostgres(nodes: number): Promise<PostgresPlayer> {
       await ask(`CREATE DATABASE ${name}`);
       const url = new URL(server.url);
       url.pathname = `/${name}`;
-      const outcome = await simulateInRealTime(inRealTime(scenario, nodes), createDatabaseStores(url.href));
+      const given = inRealTime(scenario, nodes);
+      const outcome = await simulateInRealTime(given, await createDatabaseStores(url.href, given));
       await ask(`DROP DATABASE ${name} WITH (FORCE)`);
       return outcome;
     },

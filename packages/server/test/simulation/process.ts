@@ -24,6 +24,8 @@ export interface ProcessParts {
   openStore(): Promise<Store>;
   caller: SimCaller;
   callTimeoutMs: number;
+  /** Null: the default. */
+  leaseMs: number | null;
   /** Null: by the backoff table. */
   retryMs: number | null;
   committed: CommittedSteps;
@@ -196,9 +198,10 @@ function said(refusal: Refusal | null, text: string): EdgeAnswer {
   return { status, headers: { get: (name) => (name === "taken-at" ? takenAt : null) }, text: async () => body };
 }
 
-function configOf({ callTimeoutMs, retryMs }: ProcessParts) {
+function configOf({ callTimeoutMs, retryMs, leaseMs }: ProcessParts) {
   const retries = retryMs === null ? [] : ["--retry-interval", `${retryMs}ms`];
-  const flags = [...retries, "--call-timeout", `${callTimeoutMs}ms`, "--app-calls", String(CALLS_PER_APP), "--discover", "off"];
+  const leases = leaseMs === null ? [] : ["--lease", `${leaseMs}ms`];
+  const flags = [...retries, ...leases, "--call-timeout", `${callTimeoutMs}ms`, "--app-calls", String(CALLS_PER_APP), "--discover", "off"];
   const keys = ["--event-key", "event-key", "--signing-key", `signkey-test-${"0a".repeat(32)}`, "--api-key", "api-key"];
   return readConfig("start", [...flags, ...keys], {});
 }

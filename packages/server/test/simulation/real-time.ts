@@ -1,16 +1,21 @@
 /** The same scenarios where time is real: everything that takes long takes a fraction of it. */
 
-import type { Code, Scenario } from "./scenario.ts";
+import { Random } from "./random.ts";
+import type { Code, Flow, Scenario } from "./scenario.ts";
 
 const SPEED = 20;
 const LONGEST_MS = 1_000;
 const RETRY_MS = 200;
 const CALL_TIMEOUT_MS = 5_000;
+const LEASE_MS = 6_000;
+/** A long period of a throttle would be waited for by every run behind it. */
+const THROTTLE_PERIOD = "1s";
 
 export function inRealTime(scenario: Scenario, nodes: number): Scenario {
+  const random = new Random(scenario.seed, "real time");
   return {
     ...scenario,
-    functions: scenario.functions.map((fn) => ({ ...fn, code: quicker(fn.code) })),
+    functions: scenario.functions.map((fn) => ({ ...fn, code: quicker(fn.code), flow: quickerFlow(fn.flow) })),
     events: scenario.events.map((event) => ({ ...event, atMs: Math.ceil(event.atMs / SPEED) })),
     signals: (scenario.signals ?? []).map((signal) => ({ ...signal, atMs: Math.ceil(signal.atMs / SPEED) })),
     outages: scenario.outages.map((outage, index) => ({
@@ -22,6 +27,8 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
     refusals: [],
     callTimeoutMs: CALL_TIMEOUT_MS,
     retryMs: RETRY_MS,
+    leaseMs: LEASE_MS,
+    connectionCuts: random.pick([0, 0.001, 0.005]),
     isRealTime: true,
     nodes,
     // Nothing happens in one instant: checks allow for that.
@@ -31,6 +38,10 @@ export function inRealTime(scenario: Scenario, nodes: number): Scenario {
 
 function quick(ms: number): number {
   return Math.min(Math.ceil(ms / SPEED), LONGEST_MS);
+}
+
+function quickerFlow(flow: Flow): Flow {
+  return flow.throttle ? { ...flow, throttle: { ...flow.throttle, period: THROTTLE_PERIOD } } : flow;
 }
 
 function quicker(code: Code): Code {

@@ -140,6 +140,10 @@ export interface Scenario {
   nodes?: number;
   /** Time is not virtual: stores that are reached over a network need that. */
   isRealTime?: boolean;
+  /** How likely a statement costs its node the connection to the store, in real time; never if absent. */
+  connectionCuts?: number;
+  /** How long work stays with a node that died; the default if absent. */
+  leaseMs?: number;
   /** Delay before a failed call is tried again, instead of the backoff table. */
   retryMs?: number;
 }

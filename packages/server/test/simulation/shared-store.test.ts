@@ -29,7 +29,7 @@ after(dropRealTimers);
 test("runs on nodes that share a store end as the model says", { concurrency: true, skip }, async (t) => {
   const cases = SHARED_CASES.map(({ name, scenario, expect }) =>
     t.test(name, async (each) => {
-      const outcome = await simulateInRealTime(scenario, createDatabaseStores(await migratedDatabase(each)));
+      const outcome = await simulateInRealTime(scenario, await createDatabaseStores(await migratedDatabase(each), scenario));
       assert.deepEqual(outcome.faults, []);
       expect?.(outcome);
     }),
@@ -37,7 +37,7 @@ test("runs on nodes that share a store end as the model says", { concurrency: tr
   const seeds = SEEDS.map((seed) =>
     t.test(`random functions, seed ${seed}`, async (each) => {
       const scenario = inRealTime(generateScenario(seed, SIZE), NODES);
-      const { faults } = await simulateInRealTime(scenario, createDatabaseStores(await migratedDatabase(each)));
+      const { faults } = await simulateInRealTime(scenario, await createDatabaseStores(await migratedDatabase(each), scenario));
       assert.deepEqual(faults, []);
     }),
   );

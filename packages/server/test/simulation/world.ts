@@ -85,9 +85,10 @@ export class World {
     const [reading] = processes;
     if (!reading) throw new Error("no process was left");
     for (const process of processes) process.end();
-    const { store, environmentId } = reading;
+    const { environmentId } = reading;
+    const store = this.#stores.operator(reading.store);
     const functionIds = new Map((await store.functionList()).map(({ no, id }) => [no as number, id]));
-    const { runs, events, broken } = await this.#stores.read({ store, environmentId });
+    const { runs, events, broken } = await this.#stores.read({ store: reading.store, environmentId });
     for (const process of processes) if (process !== reading) this.#stores.crash(process.store);
     for (const fault of broken) journal.fault(fault);
     return { functionIds, scenario, journal, runs, events };
@@ -123,7 +124,8 @@ export class World {
   async #releaseHolds(): Promise<void> {
     const process = this.#nodes.find(({ isSteady }) => isSteady)?.process;
     if (!process || !this.#hasHolds) return;
-    const { store, environmentId } = process;
+    const { environmentId } = process;
+    const store = this.#stores.operator(process.store);
     const { holds } = await store.orderHoldList({ environmentId, limit: HOLDS_MAX });
     for (const { runId, heldAt } of holds) {
       const run = runId !== null && now() >= heldAt + HELD_MS ? await store.runFind({ id: runId }) : null;
@@ -143,8 +145,8 @@ export class World {
 
   async #isDone(): Promise<boolean> {
     if (this.#unsent > 0 || !this.#nodes.every(({ isSteady }) => isSteady)) return false;
-    const lanes = await this.#nodes[0]?.process?.store.queueLanes();
-    return lanes?.length === 0;
+    const process = this.#nodes[0]?.process;
+    return process != null && (await this.#stores.operator(process.store).queueLanes()).length === 0;
   }
 
   #isEndless(restMs: number): boolean {

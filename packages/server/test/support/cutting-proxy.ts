@@ -25,16 +25,27 @@ export interface CuttingProxy {
   cut(cut: Cut): Promise<void>;
   /** Counts the statements that come from now on. */
   count(statement: RegExp): () => number;
+  /** From now on, whoever sends a statement may lose the connection over it, again and again; null: nobody any more. */
+  cutBy(choose: ((statement: string) => Cut["when"] | null) | null): void;
+  /** Ends every connection, and takes no other. */
+  close(): void;
 }
 
 interface Armed extends Cut {
-  done(): void;
+  done?(): void;
 }
 
 export async function cuttingProxy(t: TestContext, databaseUrl: string): Promise<CuttingProxy> {
+  const proxy = await openCuttingProxy(databaseUrl);
+  onEnd(t, () => proxy.close());
+  return proxy;
+}
+
+export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let armed: Armed | null = null;
+  let choose: Parameters<CuttingProxy["cutBy"]>[0] = null;
   const counted: ((statement: string) => void)[] = [];
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
@@ -50,19 +61,17 @@ export async function cuttingProxy(t: TestContext, databaseUrl: string): Promise
     join(client, upstream, {
       find(statement, before) {
         for (const count of counted) count(statement);
-        return armed && isMeant(armed, statement, before) ? armed : null;
+        if (armed && isMeant(armed, statement, before)) return armed;
+        const when = choose?.(statement);
+        return when ? { statement: /./, when } : null;
       },
       made(cut) {
         if (armed === cut) armed = null;
-        (cut as Armed).done();
+        (cut as Armed).done?.();
       },
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onEnd(t, () => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
   const url = new URL(databaseUrl);
   url.port = String((server.address() as { port: number }).port);
   return {
@@ -80,6 +89,11 @@ export async function cuttingProxy(t: TestContext, databaseUrl: string): Promise
       let count = 0;
       counted.push((text) => statement.test(text) && count++);
       return () => count;
+    },
+    cutBy: (chosen) => (choose = chosen),
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
     },
   };
 }

@@ -24,7 +24,8 @@ function checkStepBodies(
   bodies: readonly BodyNote[],
   fault: (message: string) => void,
 ): void {
-  const hits = bodies.filter(wasHit);
+  const isHit = (body: BodyNote) => wasHit(body, evidence.played.scenario.isRealTime ? evidence.jumbleMs : 0);
+  const hits = bodies.filter(isHit);
   const good = bodies.filter(({ failed }) => !failed);
   const goodHits = hits.filter(({ failed }) => !failed);
   const shown = () =>
@@ -37,7 +38,7 @@ function checkStepBodies(
   if (good.length > 1 + goodHits.length)
     fault(`the body of ${step} ran ${good.length} times to its end, ${goodHits.length} of them disturbed: ${shown()}`);
   for (const [attempt, all] of Map.groupBy(bodies, (body) => body.attempt)) {
-    const disturbed = all.filter(wasHit).length;
+    const disturbed = all.filter(isHit).length;
     if (all.length > 1 + disturbed)
       fault(`the body of ${step} ran ${all.length} times as attempt ${attempt}, ${disturbed} of them disturbed: ${shown()}`);
     if (attempt > evidence.retriesOf(run)) fault(`the body of ${step} saw attempt ${attempt} with ${evidence.retriesOf(run)} retries`);
@@ -65,10 +66,13 @@ function checkAttempts(
   if (seen.length > most + 1) fault(`the body of ${step} saw attempts ${seen.join(", ")}, though it needs ${most + 1}`);
 }
 
-/** Something happened to its call before the service had its outcome, and while the call was still entitled to run it. */
-function wasHit({ call, permittedAt, keptAt }: BodyNote): boolean {
+/**
+ * Something happened to its call before the service had its outcome, and while the call was still entitled to run it. In real time, a result
+ * may be taken while the end of its call is still being written.
+ */
+function wasHit({ call, permittedAt, keptAt }: BodyNote, writingMs: number): boolean {
   if (call.wasDoubled) return true;
   if (call.fate === "answered" || call.fate === "under-way") return keptAt === null;
   const at = call.endedAt ?? Number.POSITIVE_INFINITY;
-  return at >= permittedAt && (keptAt === null || at <= keptAt);
+  return at + writingMs >= permittedAt && (keptAt === null || at <= keptAt);
 }

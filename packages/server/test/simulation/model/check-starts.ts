@@ -36,12 +36,14 @@ function checkFunction(evidence: Evidence, fn: SimFunction, fault: Fault): void 
   if (throttle && isCalledAtOnce) checkRate(evidence, runs, throttle, throttle.burst ?? 0, (run) => firstCallAt(evidence, run), fault);
   if (rateLimit && !batchEvents)
     checkRate(evidence, runs, rateLimit, Math.floor(rateLimit.limit / 10), ({ createdAt }) => createdAt, fault);
-  if (singleton?.mode === "skip") checkOverlap(evidence, runs, 1, singleton.key, ({ createdAt }) => createdAt, fault);
+  // In real time, a run may be created by an event that was received before the end of the run before it was written.
+  const createdAt = (run: RunDetails) => (evidence.played.scenario.isRealTime ? calledAt(evidence, run) : run.createdAt);
+  if (singleton?.mode === "skip") checkOverlap(evidence, runs, 1, singleton.key, createdAt, fault);
   // The run that gives way does so a moment later.
   if (singleton?.mode === "cancel") checkOverlap(evidence, runs, 1, singleton.key, ({ createdAt }) => createdAt + evidence.slackMs, fault);
   if (concurrency && !Array.isArray(concurrency) && "fn" in concurrency) {
     const [{ limit, key }] = concurrency.fn;
-    checkOverlap(evidence, runs, limit, key, (run) => firstCallAt(evidence, run) ?? Number.POSITIVE_INFINITY, fault);
+    checkOverlap(evidence, runs, limit, key, (run) => calledAt(evidence, run), fault);
   }
   if (batchEvents) return checkBatches(evidence, runs, triggering, batchEvents.maxSize, fault);
   if (debounce) return checkDebounced(evidence, runs, triggering, debounce.key, fault);
@@ -60,6 +62,11 @@ function triggers({ trigger }: SimFunction, event: StoredEvent): boolean {
 
 function firstCallAt(evidence: Evidence, run: RunDetails): number | null {
   return evidence.callsOf(run)[0]?.sentAt ?? null;
+}
+
+/** Never, for a run that was not called. */
+function calledAt(evidence: Evidence, run: RunDetails): number {
+  return firstCallAt(evidence, run) ?? Number.POSITIVE_INFINITY;
 }
 
 function keyed(evidence: Evidence, runs: readonly RunDetails[], key: string | undefined): Iterable<RunDetails[]> {
