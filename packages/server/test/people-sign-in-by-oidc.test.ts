@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { browse, freePort, startProvider } from "./support/oidc.ts";
 import { runInlet } from "./support/process.ts";
-import { call, startTestService, temporaryFolder } from "./support/service.ts";
+import { call, startTestService, type TestService, temporaryFolder } from "./support/service.ts";
 
 type Tamper = NonNullable<Parameters<typeof browse>[2]>;
 
@@ -16,15 +16,23 @@ function withSecrets(change: Record<string, string | undefined>): Tamper {
   };
 }
 
-async function withProvider(t: TestContext) {
+async function withProvider(t: TestContext, roles = "groups:ops=operator,groups:staff=viewer") {
   const port = await freePort();
   const home = `http://127.0.0.1:${port}`;
   const issuer = await startProvider(t, `${home}/oidc/callback`, { jane: ["ops", "staff"], joe: ["staff"], eve: ["elsewhere"] });
-  const flags = ["--oidc-issuer", issuer, "--oidc-client-id", "inlet", "--oidc-client-secret", "a-secret-of-inlet"];
-  const roles = ["--oidc-roles", "groups:ops=operator,groups:staff=viewer"];
-  const service = await startTestService(t, { port, flags: [...flags, ...roles] });
-  return { service, signIn: (login: string, tamper?: Tamper) => browse(`${home}/oidc/sign-in`, login, tamper) };
+  const client = ["--oidc-issuer", issuer, "--oidc-client-id", "inlet", "--oidc-client-secret", "a-secret-of-inlet"];
+  const dataDir = temporaryFolder(t);
+  const start = (flags: string[]) => startTestService(t, { port, dataDir, flags });
+  return {
+    service: await start([...client, "--oidc-roles", roles]),
+    signIn: (login: string, tamper?: Tamper) => browse(`${home}/oidc/sign-in`, login, tamper),
+    /** The same installation with other roles; null: without OpenID Connect. */
+    startAgain: (changed: string | null) => start(changed === null ? [] : [...client, "--oidc-roles", changed]),
+  };
 }
+
+const bySession = (service: TestService, cookie: string) => (method: string, path: string, body?: object) =>
+  service.rest(method, path, { headers: { authorization: "", cookie, "sec-fetch-site": "same-origin" }, ...(body && { body }) });
 
 test("a person signs in with the highest role of their claims, is named in lists and the audit log, and signs out everywhere", async (t) => {
   const { service, signIn } = await withProvider(t);
@@ -85,6 +93,49 @@ test("who has no role, or comes back without having left, is refused", async (t)
     assert.doesNotMatch(cookie, /inlet_session=/, what);
   }
   assert.deepEqual((await service.rest("GET", "/sessions")).body.data, []);
+});
+
+test("a session follows the rules in force, and ends with them", async (t) => {
+  const { service, signIn, startAgain } = await withProvider(t, "groups:ops=admin");
+  const { cookie } = await signIn("jane");
+  const newKey = { kind: "api", name: "made by a person", role: "viewer" };
+  assert.equal((await bySession(service, cookie)("POST", "/keys", newKey)).status, 201);
+  await service.stop();
+
+  const lower = await startAgain("groups:ops=viewer");
+  const jane = bySession(lower, cookie);
+  assert.equal((await jane("GET", "/session")).body.data.role, "viewer");
+  assert.equal((await jane("POST", "/keys", newKey)).body.code, "role_forbidden");
+  assert.equal((await lower.rest("GET", "/sessions")).body.data[0].role, "viewer");
+  await lower.stop();
+
+  const none = await startAgain("groups:elsewhere=viewer");
+  assert.equal((await bySession(none, cookie)("GET", "/events")).body.code, "session_missing");
+  await none.stop();
+
+  const off = await startAgain(null);
+  assert.equal((await bySession(off, cookie)("GET", "/events")).body.code, "session_missing");
+  assert.deepEqual((await off.rest("GET", "/sessions")).body.data, []);
+});
+
+test("an email that the provider has not verified gives no role", async (t) => {
+  const { service, signIn } = await withProvider(t, "email:jane@example.com=admin,groups:staff=viewer");
+  const stranger = await signIn("unjane");
+  assert.deepEqual([stranger.status, JSON.parse(stranger.text).code], [403, "role_forbidden"]);
+  const jane = await signIn("jane");
+  assert.equal((await bySession(service, jane.cookie)("GET", "/session")).body.data.role, "admin");
+});
+
+test("an issuer without https is refused unless it is on this machine", async (t) => {
+  const roles = ["--oidc-client-id", "inlet", "--oidc-roles", "role"];
+  for (const issuer of ["http://id.example", "http://10.0.0.1", "http://localhost.example", "http://127.0.0.1.example"]) {
+    const flags = ["--oidc-issuer", issuer, ...roles];
+    await assert.rejects(startTestService(t, { flags }), /must be https/, issuer);
+  }
+  for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
+    const flags = ["--oidc-issuer", `http://${host}:${await freePort()}`, ...roles];
+    await assert.rejects(startTestService(t, { flags }), /cannot be reached/, host);
+  }
 });
 
 test("an issuer that cannot be reached is a clear error and exit code 1", async (t) => {

@@ -42,11 +42,16 @@ test("an API key opens a session: a cookie scripts cannot read and other sites c
 
 test("the cookie is marked Secure where the world comes by https", async (t) => {
   const publicly = await startTestService(t, { flags: ["--public-url", "https://inlet.example"] });
-  assert.match((await signedIn(publicly)).setCookie() ?? "", /; Secure$/);
+  const secure = await signedIn(publicly);
+  assert.match(secure.setCookie() ?? "", /^__Host-inlet_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800; Secure$/);
+  assert.equal(await isOpen(secure), true);
+  const [, token] = secure.cookie().split("=");
+  const planted = await call(`${publicly.url}/v1/session`, { headers: { cookie: `inlet_session=${token}` } });
+  assert.equal(planted.body.code, "session_missing", "a cookie that another host of the domain could have set");
   const proxied = await startTestService(t, { flags: ["--trust-proxy", "127.0.0.1"] });
   const browser = openBrowser(proxied.url);
   await browser.signIn({ apiKey: API_KEY }, { "x-forwarded-proto": "https" });
-  assert.match(browser.setCookie() ?? "", /; Secure$/);
+  assert.match(browser.setCookie() ?? "", /^__Host-.*; Secure$/);
   const plain = openBrowser((await startTestService(t)).url);
   await plain.signIn({ apiKey: API_KEY }, { "x-forwarded-proto": "https" });
   assert.doesNotMatch(plain.setCookie() ?? "", /Secure/, "nobody vouches for this header");

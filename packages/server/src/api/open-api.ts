@@ -83,7 +83,12 @@ export function openApiDocument(routes: readonly DocumentedRoute[], version: str
     components: {
       securitySchemes: {
         apiKey: { type: "http", scheme: "bearer", description: "An API key. Not needed for a dev server." },
-        session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE, description: "What the dashboard has after `POST /v1/session`." },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: SESSION_COOKIE,
+          description: "What the dashboard has after `POST /v1/session`; over https its name begins with `__Host-`.",
+        },
       },
       schemas: Object.fromEntries([...named].sort(([a], [b]) => a.localeCompare(b))),
     },

@@ -191,7 +191,8 @@ export const SETTINGS = {
   oidcIssuer: setting<string | null>({
     reading: url(),
     default: null,
-    sentence: "OpenID Connect issuer for sign-in, in addition to API keys. It must be reachable when the service starts.",
+    sentence:
+      "OpenID Connect issuer for sign-in, in addition to API keys. It must be https, except on this machine, and reachable when the service starts.",
   }),
   oidcClientId: setting<string | null>({
     reading: text("id"),

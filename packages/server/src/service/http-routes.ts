@@ -10,6 +10,7 @@ import type { AttemptBudget } from "../api/access/attempt-budget.ts";
 import { AuditTrail } from "../api/access/audit-trail.ts";
 import type { LoginTokens } from "../api/access/login-tokens.ts";
 import { type OidcRoutesParts, registerOidcRoutes } from "../api/access/oidc.ts";
+import { roleOf } from "../api/access/oidc-claims.ts";
 import type { AccessRules } from "../api/access/rest-access.ts";
 import { Sessions } from "../api/access/sessions.ts";
 import { registerDashboardFiles } from "../api/dashboard-files.ts";
@@ -31,7 +32,7 @@ import { bodyOf, wasVerified } from "../receive/replay-request.ts";
 import type { Directory } from "../receive/senders/directory.ts";
 import { isIpRange } from "../receive/senders/ip-list.ts";
 import { issueKey, issueWebhookToken } from "../receive/senders/issue-key.ts";
-import type { Store } from "../store/contract/index.ts";
+import type { SessionPerson, Store } from "../store/contract/index.ts";
 import { completeVerify, readProviderTemplates, type TransformRunner, tryTransform, verifySettingFault } from "../transform/index.ts";
 import { trialOf } from "../trial-of.ts";
 
@@ -75,7 +76,8 @@ export function registerHttpRoutes(app: FastifyInstance, parts: HttpRoutesParts)
   const { config, directory, store, metrics, oidc, ids, log, now } = parts;
   const isDev = config.mode === "dev";
   const newId = () => ids.next(now());
-  const sessions = new Sessions({ store, workingKey: (id) => directory.workingKey(id), newId, log, now });
+  const personRole = (person: SessionPerson) => roleOf(person, oidc?.settings ?? null);
+  const sessions = new Sessions({ store, workingKey: (id) => directory.workingKey(id), personRole, newId, log, now });
   const shared: Shared = {
     ...parts,
     isDev,

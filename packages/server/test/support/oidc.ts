@@ -15,6 +15,12 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** Everybody's email is verified, except for logins that begin with `un`, which claim the email of the rest of their name. */
+function emailOf(login: string): object {
+  const [, prefix = "", name = ""] = /^(un)?(.*)$/.exec(login) ?? [];
+  return { email: `${name}@example.com`, ...(prefix === "" && { email_verified: true }) };
+}
+
 /** `groups` by login name. Returns the issuer; to a browser, `localhost` is another site than 127.0.0.1. */
 export async function startProvider(
   t: TestContext,
@@ -34,12 +40,12 @@ export async function startProvider(
         ...{ grant_types: ["authorization_code"], response_types: ["code"], token_endpoint_auth_method: "client_secret_post" },
       },
     ],
-    claims: { openid: ["sub"], profile: ["groups"], email: ["email"] },
+    claims: { openid: ["sub"], profile: ["groups"], email: ["email", "email_verified"] },
     pkce: { required: () => true },
     cookies: { keys: ["only for tests"] },
     findAccount: async (_context: unknown, id: string) => ({
       accountId: id,
-      claims: async () => ({ sub: id, email: `${id}@example.com`, groups: groups[id] ?? [] }),
+      claims: async () => ({ sub: id, ...emailOf(id), groups: groups[id] ?? [] }),
     }),
   });
   handle = provider.callback();

@@ -1,4 +1,7 @@
-/** Identifies a person, and maps the claims of their provider to a role. */
+/**
+ * Identifies a person, and maps the claims of their provider to a role. A session keeps the claims, not the role: the role follows from the
+ * rules in force at each request.
+ */
 
 import { API_ROLES, type ApiRole, type SessionPerson } from "../../store/contract/index.ts";
 
@@ -8,17 +11,30 @@ export interface OidcRoleRule {
   given: { value: string; role: string } | null;
 }
 
+/** The rules in force. */
+export interface OidcRules {
+  issuer: string;
+  roles: readonly OidcRoleRule[];
+}
+
 export type Claims = Readonly<Record<string, unknown>> & { sub: string };
 
 /** Highest first. */
 const RANKED: readonly ApiRole[] = ["owner", "admin", "operator", "ingest-admin", "viewer", "read", "metrics"];
 const NAME_UNITS_MAX = 200;
+/** Of the claims of one person, as JSON text. */
+const CLAIMS_UNITS_MAX = 64 * 1024;
 
-/** Null if no claim gives a role. */
-export function personOf(issuer: string, claims: Claims, rules: readonly OidcRoleRule[]): SessionPerson | null {
-  const roles = new Set(rules.flatMap(({ claim, given }) => rolesIn(valuesOf(claims[claim]), given)));
-  const role = RANKED.find((candidate) => roles.has(candidate));
-  return role === undefined ? null : { subject: `${issuer} ${claims.sub}`, name: nameOf(claims), role };
+export function personOf(issuer: string, claims: Claims): SessionPerson {
+  const believed = believedClaims(claims);
+  return { issuer, subject: `${issuer} ${claims.sub}`, name: nameOf(claims.sub, believed), claims: textClaims(believed) };
+}
+
+/** Null if no claim gives a role, if the person signed in at another issuer, or if there is no OpenID Connect (`rules` null). */
+export function roleOf({ issuer, claims }: SessionPerson, rules: OidcRules | null): ApiRole | null {
+  if (rules === null || issuer !== rules.issuer) return null;
+  const roles = new Set(rules.roles.flatMap(({ claim, given }) => rolesIn(claims[claim] ?? [], given)));
+  return RANKED.find((candidate) => roles.has(candidate)) ?? null;
 }
 
 function rolesIn(values: readonly string[], given: OidcRoleRule["given"]): string[] {
@@ -26,11 +42,24 @@ function rolesIn(values: readonly string[], given: OidcRoleRule["given"]): strin
   return values.includes(given.value) ? [given.role] : [];
 }
 
-function valuesOf(claim: unknown): string[] {
-  return (Array.isArray(claim) ? claim : [claim]).filter((value) => typeof value === "string");
+/** Anyone can enter any address at many providers: an email counts once the provider has verified it. */
+function believedClaims({ email, ...claims }: Claims): Readonly<Record<string, unknown>> {
+  return claims.email_verified === true ? { ...claims, email } : claims;
 }
 
-function nameOf({ email, preferred_username: username, name, sub }: Claims): string {
+/** Rules are about texts: nothing else is kept. A person with too many claims keeps none beyond the limit, and no role that needs those. */
+function textClaims(claims: Readonly<Record<string, unknown>>): Record<string, string[]> {
+  const kept: [string, string[]][] = [];
+  let units = 0;
+  for (const [claim, value] of Object.entries(claims)) {
+    const texts = (Array.isArray(value) ? value : [value]).filter((text) => typeof text === "string");
+    units += JSON.stringify([claim, texts]).length;
+    if (texts.length > 0 && units <= CLAIMS_UNITS_MAX) kept.push([claim, texts]);
+  }
+  return Object.fromEntries(kept);
+}
+
+function nameOf(subject: string, { email, preferred_username: username, name }: Readonly<Record<string, unknown>>): string {
   const known = [email, username, name].find((value) => typeof value === "string" && value !== "");
-  return String(known ?? sub).slice(0, NAME_UNITS_MAX);
+  return String(known ?? subject).slice(0, NAME_UNITS_MAX);
 }

@@ -7,15 +7,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type OwnAddressRules, ownAddress } from "../own-address.ts";
 import { RestRefusal } from "../rest-errors.ts";
 import type { AuditTrail } from "./audit-trail.ts";
-import { type Claims, type OidcRoleRule, personOf } from "./oidc-claims.ts";
+import { cookieValue, setCookieText } from "./cookies.ts";
+import { type Claims, type OidcRules, personOf, roleOf } from "./oidc-claims.ts";
 import type { AccessRules } from "./rest-access.ts";
-import { sessionCookie } from "./session-routes.ts";
+import { sessionCookie } from "./sessions.ts";
 
-export interface OidcSettings {
-  issuer: string;
+export interface OidcSettings extends OidcRules {
   clientId: string;
   clientSecret: string | null;
-  roles: readonly OidcRoleRule[];
 }
 
 export interface OidcProvider {
@@ -82,11 +81,9 @@ export function registerOidcRoutes(app: FastifyInstance, { oidc, access, audit, 
   if (oidc === null) return;
   const { provider, settings } = oidc;
   const redirectUri = (request: FastifyRequest) => `${ownAddress(address, request)}/oidc/callback`;
-  const cookie = (request: FastifyRequest, value: string, ageS: number) => {
-    const secure = redirectUri(request).startsWith("https:") ? "; Secure" : "";
-    // Lax: the provider's redirect must include it.
-    return `${COOKIE}=${value}; Path=/oidc; HttpOnly; SameSite=Lax; Max-Age=${ageS}${secure}`;
-  };
+  // Lax: the provider's redirect must include it.
+  const cookie = (request: FastifyRequest, value: string, ageS: number) =>
+    setCookieText(access, request, [COOKIE, value], { ageS, sameSite: "Lax" });
 
   app.get("/oidc/sign-in", async (request, reply) => {
     const { url, secrets } = await provider.begin(redirectUri(request));
@@ -99,14 +96,15 @@ export function registerOidcRoutes(app: FastifyInstance, { oidc, access, audit, 
 
   app.get("/oidc/callback", { errorHandler: showRefusal }, async (request, reply) => {
     reply.header("cache-control", "no-store");
-    const secrets = secretsIn(request.headers.cookie);
+    const secrets = secretsIn(cookieValue(access, request, COOKIE));
     if (!secrets) throw new RestRefusal("session_missing", "This sign-in took too long, or began in another browser. Sign in again.");
     const callbackUrl = new URL(`${redirectUri(request)}${request.url.slice(request.url.indexOf("?"))}`);
     const claims = await provider.finish(callbackUrl, secrets).catch((error: Error) => {
       throw new RestRefusal("login_token_invalid", `The sign-in was not completed: ${error.message}.`);
     });
-    const person = personOf(settings.issuer, claims, settings.roles);
-    if (!person) throw new RestRefusal("role_forbidden", "Your account has no role here. Ask an owner to add it to --oidc-roles.");
+    const person = personOf(settings.issuer, claims);
+    if (roleOf(person, settings) === null)
+      throw new RestRefusal("role_forbidden", "Your account has no role here. Ask an owner to add it to --oidc-roles.");
     const { principal, token, cookieAgeS } = await access.sessions.open(person, request.ip, request.headers["user-agent"]);
     request.principal = principal;
     const target = { kind: "session", id: principal.id, name: principal.name };
@@ -125,8 +123,7 @@ function showRefusal(error: Error, { headers }: FastifyRequest, reply: FastifyRe
   return reply.code(error.refusal.status).type("text/html; charset=utf-8").send(page);
 }
 
-function secretsIn(cookies: string | undefined): SignInSecrets | null {
-  const value = /(?:^|;\s*)inlet_oidc=([\w-]{1,2048})(?:;|$)/.exec(cookies ?? "")?.[1];
+function secretsIn(value: string | null): SignInSecrets | null {
   try {
     const { verifier, state, nonce } = JSON.parse(Buffer.from(value ?? "", "base64url").toString());
     // openid-client skips the check of what it is not given.

@@ -63,8 +63,8 @@ export function environmentOf({ directory, defaultEnvironment }: AccessRules, re
 }
 
 async function identify(rules: AccessRules, request: FastifyRequest): Promise<Principal> {
-  const { authorization, cookie } = request.headers;
-  const token = authorization ? null : sessionToken(cookie);
+  const { authorization } = request.headers;
+  const token = authorization ? null : sessionToken(rules, request);
   if (token === null) return principalWithKey(rules, request, authorization);
   const living = await rules.sessions.use(token);
   if (!living) throw new RestRefusal("session_missing", "The session has ended. Sign in again.");

@@ -12,7 +12,7 @@ import type { LoginTokens } from "./login-tokens.ts";
 import { DEV_PRINCIPAL, type Principal, principalOf } from "./principal.ts";
 import type { AccessRules } from "./rest-access.ts";
 import { originOf } from "./same-origin.ts";
-import { type LivingSession, SESSION_COOKIE } from "./sessions.ts";
+import { type LivingSession, LOGIN_LINK, sessionCookie } from "./sessions.ts";
 
 export interface SessionRoutesParts {
   audit: AuditTrail;
@@ -148,20 +148,9 @@ export function registerSessionRoutes(app: FastifyInstance, parts: SessionRoutes
     const ended = await store.sessionDelete({ id: id as SessionId });
     if (!ended) throw new RestRefusal("session_not_found", `There is no session ${id}, or it has ended.`);
     const key = ended.keyId === null ? null : access.directory.workingKey(ended.keyId);
-    await note(request, "ended", { id, name: key?.name ?? ended.person?.name ?? "login link" });
+    await note(request, "ended", { id, name: key?.name ?? ended.person?.name ?? LOGIN_LINK });
     return { data: { id } };
   });
-}
-
-/** A browser without TLS does not keep a cookie marked Secure. */
-export function sessionCookie(
-  { publicUrl }: Pick<AccessRules, "publicUrl">,
-  { protocol }: FastifyRequest,
-  value: string,
-  ageS: number,
-): string {
-  const secure = publicUrl?.startsWith("https:") || protocol === "https";
-  return `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${ageS}${secure ? "; Secure" : ""}`;
 }
 
 interface Credentials {

@@ -1,12 +1,15 @@
 /**
  * Dashboard sessions: a random token in a cookie, its hash in the store. A session has the role and the restrictions of
- * its API key, and ends with it. It expires twelve hours after its last use, and seven days after sign-in.
+ * its API key, and ends with it; that of a person has the role that the rules in force give to their claims, and ends when they give none. It expires twelve hours after its last use, and seven days after sign-in.
  */
 
 import { createHash, randomBytes } from "node:crypto";
 import type { SessionId } from "@inlet/protocol";
+import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import type { Key, Session, SessionPerson, SessionStore } from "../../store/contract/index.ts";
+import type { ApiRole, Key, Session, SessionPerson, SessionStore } from "../../store/contract/index.ts";
+import { RestRefusal } from "../rest-errors.ts";
+import { type CookieRules, cookieValue, setCookieText } from "./cookies.ts";
 import type { Principal } from "./principal.ts";
 
 declare module "fastify" {
@@ -17,6 +20,7 @@ declare module "fastify" {
 }
 
 export const SESSION_COOKIE = "inlet_session";
+export const LOGIN_LINK = "login link";
 
 const IDLE_MS = 12 * 3_600_000;
 const LIFETIME_MS = 7 * 86_400_000;
@@ -28,6 +32,8 @@ export interface SessionsParts {
   store: SessionStore;
   /** The key with this id, unless it is revoked. */
   workingKey(id: Key["id"]): Key | null;
+  /** The role of a person by the rules in force; null if they have none. */
+  personRole(person: SessionPerson): ApiRole | null;
   newId(): string;
   log: Logger;
   now: () => number;
@@ -67,8 +73,10 @@ export class Sessions {
       ...(person && { person }),
     };
     await store.sessionInsert(session);
+    const living = this.#living(session);
+    if (!living) throw new RestRefusal("session_missing", "The session ended at once: its API key was revoked meanwhile.");
     // The store determines the expiry; the cookie only has to last long enough.
-    return { session, principal: this.#principal(session, key), token, cookieAgeS: LIFETIME_MS / 1_000 };
+    return { ...living, token, cookieAgeS: LIFETIME_MS / 1_000 };
   }
 
   /** The session of a token, unless it has expired. Using it extends it. */
@@ -95,26 +103,31 @@ export class Sessions {
 
   #living(session: Session): LivingSession | null {
     if (session.expiresAt <= this.#parts.now()) return null;
-    if (session.keyId === null) return { session, principal: this.#principal(session, null) };
-    const key = this.#parts.workingKey(session.keyId);
-    return key && { session, principal: this.#principal(session, key) };
+    const holder = this.#holder(session);
+    if (!holder) return null;
+    const isValid = async () => (await this.#find(session.hash)) !== null;
+    return { session, principal: { kind: "session", id: session.id, ...holder, isValid } };
   }
 
-  #principal(session: Session, key: Key | null): Principal {
-    const isValid = async () => (await this.#find(session.hash)) !== null;
-    const { name, role, environments } = key ?? {
-      ...(session.person ?? { name: "login link", role: "admin" as const }),
-      environments: null,
-    };
-    const who = { name, role: role ?? ("read" as const), environments };
-    const keyId = key?.id ?? (session.person ? `person ${session.person.subject}` : "login link");
-    return { kind: "session", id: session.id, keyId, ...who, isValid };
+  /** Who the session belongs to now; null: it has ended. */
+  #holder({ keyId, person }: Session): Pick<Principal, "keyId" | "name" | "role" | "environments"> | null {
+    if (person) {
+      const role = this.#parts.personRole(person);
+      return role && { keyId: `person ${person.subject}`, name: person.name, role, environments: null };
+    }
+    if (keyId === null) return { keyId: LOGIN_LINK, name: LOGIN_LINK, role: "admin", environments: null };
+    const key = this.#parts.workingKey(keyId);
+    return key && { keyId, name: key.name, role: key.role ?? "read", environments: key.environments };
   }
 }
 
 /** The token in the cookies of a request. */
-export function sessionToken(cookies: string | undefined): string | null {
-  return /(?:^|;\s*)inlet_session=([\w-]{1,128})(?:;|$)/.exec(cookies ?? "")?.[1] ?? null;
+export function sessionToken(rules: CookieRules, request: FastifyRequest): string | null {
+  return cookieValue(rules, request, SESSION_COOKIE);
+}
+
+export function sessionCookie(rules: CookieRules, request: FastifyRequest, token: string, ageS: number): string {
+  return setCookieText(rules, request, [SESSION_COOKIE, token], { ageS, sameSite: "Strict" });
 }
 
 function hashToken(token: string): string {

@@ -23,7 +23,11 @@ export function sessionConformance(engine: Engine): void {
     const { store, reopen } = await engine.open(t);
     const [first, second] = [
       sampleSession(1),
-      sampleSession(2, { keyId: "key_1" as KeyId, userAgent: "Firefox", person: { subject: "s1", name: "Jane", role: "operator" } }),
+      sampleSession(2, {
+        keyId: "key_1" as KeyId,
+        userAgent: "Firefox",
+        person: { issuer: "https://id.example", subject: "s1", name: "Jane", claims: { groups: ["a", "b"] } },
+      }),
     ];
     await store.sessionInsert(first);
     await store.sessionInsert(second);

@@ -1,7 +1,6 @@
 /** Sessions: people signed in to the dashboard. Identified by the hash of a token that only their browser has. */
 
 import type { KeyId, SessionId } from "@inlet/protocol";
-import type { ApiRole } from "./keys.ts";
 
 export interface Session {
   id: SessionId;
@@ -18,11 +17,14 @@ export interface Session {
   person?: SessionPerson;
 }
 
+/** Their role is not stored: it follows from the claims and the rules in force. */
 export interface SessionPerson {
-  /** The issuer's id of the person. */
+  issuer: string;
+  /** The issuer and its id of the person. */
   subject: string;
   name: string;
-  role: ApiRole;
+  /** The values of each claim that is a text or a list of texts. */
+  claims: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface SessionStore {
