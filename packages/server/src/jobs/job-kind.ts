@@ -25,6 +25,8 @@ export interface JobKind {
   /** A page of the list with this filter, newest first; `cursor`: where the page before ended. Throws a RestRefusal for a filter that cannot be read. */
   find(environment: Environment, filter: JobFilter, cursor: string | null): Promise<FoundPage>;
   work(job: Job, items: readonly JobItem[]): Promise<JobBatch>;
+  /** What remains to be done after the last item, as a step of its own; the job ends with it. Idempotent. */
+  settle?(): Promise<void>;
 }
 
 export type JobFilter = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /**
  * Works on jobs: fixes their items, a page of the list at a time, then works on them, a batch at a time, as fast as each job's rate allows.
- * A node works on a job while it has the job's lease, which every page and batch prolongs; a job whose node died is taken over when the
- * lease is over.
+ * A node works on a job while it has the job's lease, which it renews by a timer, whatever a page or batch takes; a job whose node died is
+ * taken over when the lease is over.
  *
  * Jobs yield to live traffic: runs they start stand behind those that events start (kinds/), and a batch waits while the process is
  * busy or much work waits in the queue of the environment, though not for ever.
@@ -33,6 +33,8 @@ const QUEUE_MAX = 1_000;
 /** Short, so that a job uses the gaps that live traffic leaves. */
 const YIELD_MS = 20;
 const YIELDS_MAX = 25;
+/** How often a lease is renewed before it would expire. */
+const RENEWALS = 3;
 /** A batch that failed so often in a row ends the job. */
 const TRIES_MAX = 10;
 const RETRY_MS = 500;
@@ -121,8 +123,23 @@ export class JobRunner {
     return this.#parts.now() + this.#parts.leaseMs;
   }
 
+  /** The lease is renewed until the work ends. Work of a node that lost it has no effect: no page or batch of it is written. */
+  async #work(job: Job, walkedBy?: JobFilter): Promise<void> {
+    const { store, leaseMs } = this.#parts;
+    let isRenewing = false;
+    const renew = async () => {
+      if (isRenewing) return;
+      isRenewing = true;
+      // If this cannot be written, the next time comes before the lease is over.
+      await store.jobRenew({ ...job, node: store.storeNode, until: this.#leaseEnd() }).catch(() => false);
+      isRenewing = false;
+    };
+    const timer = setInterval(renew, leaseMs / RENEWALS);
+    await this.#takeTurns(job, walkedBy).finally(() => clearInterval(timer));
+  }
+
   /** With `walkedBy` only until the items are fixed. */
-  async #work(claimed: Job, walkedBy?: JobFilter): Promise<void> {
+  async #takeTurns(claimed: Job, walkedBy?: JobFilter): Promise<void> {
     const kind = this.#parts.kinds.find((candidate) => candidate.kind === claimed.kind);
     if (!kind) return this.#fail(claimed, `This release does not know jobs of the kind ${claimed.kind}.`);
     if (claimed.listCursor !== null && kind.hidesFilter && !walkedBy) return this.#fail(claimed, FILTER_LOST);
@@ -164,7 +181,7 @@ export class JobRunner {
   }
 
   async #rest(ms: number): Promise<void> {
-    if (ms > 0) await pause(Math.min(ms, this.#parts.leaseMs / 3), undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    if (ms > 0) await pause(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
 
   async #yield({ environmentId }: Job, before: EventLoopUtilization): Promise<EventLoopUtilization> {

@@ -1,4 +1,7 @@
-/** One turn of a job: the next page of its list is added to its items, or the next batch of them is worked on. Each is one transaction. */
+/**
+ * One turn of a job: the next page of its list is added to its items, or the next batch of them is worked on, or, after the last one, its
+ * kind's last step is taken. Each is one transaction.
+ */
 
 import type { Environment, Job, JobStore } from "../store/contract/index.ts";
 import type { JobFilter, JobKind } from "./job-kind.ts";
@@ -17,7 +20,8 @@ const BATCHES_PER_S = 4;
 
 /** `filter`: what the list is walked by, if the job does not say. Null: the lease is lost, or the job has ended. */
 export function takeTurn(parts: JobTurnParts, kind: JobKind, job: Job, filter?: JobFilter): Promise<Job | null> {
-  return job.listCursor === null ? workBatch(parts, kind, job) : addPage(parts, kind, job, filter ?? (JSON.parse(job.filter) as JobFilter));
+  if (job.listCursor !== null) return addPage(parts, kind, job, filter ?? (JSON.parse(job.filter) as JobFilter));
+  return job.done < job.total ? workBatch(parts, kind, job) : settle(parts, kind, job);
 }
 
 async function addPage(
@@ -43,6 +47,14 @@ async function workBatch({ store, leaseEnd, now }: JobTurnParts, kind: JobKind, 
   const { starts, failures } = await kind.work(job, items);
   return store.jobAdvance({
     ...{ id, environmentId, node: store.storeNode, now: now(), until: leaseEnd() },
-    ...{ after: done, worked: items.length, starts, failures },
+    ...{ after: done, worked: items.length, starts, failures, staysOpen: kind.settle !== undefined },
+  });
+}
+
+async function settle({ store, leaseEnd, now }: JobTurnParts, kind: JobKind, { id, environmentId, done }: Job): Promise<Job | null> {
+  await kind.settle?.();
+  return store.jobAdvance({
+    ...{ id, environmentId, node: store.storeNode, now: now(), until: leaseEnd() },
+    ...{ after: done, worked: 0, starts: [], failures: [] },
   });
 }

@@ -42,10 +42,10 @@ export function eraseEvents(parts: EraseEventsParts): JobKind {
     hidesFilter: true,
     batchMax: BATCH_MAX,
     find: (...list) => findEvents(parts, ...list),
-    async work({ environmentId, done, total }, items) {
+    async work({ environmentId }, items) {
       await erase(environmentId, items as readonly number[]);
-      if (done + items.length >= total) await store.erasureSettle();
       return { starts: [], failures: [] };
     },
+    settle: () => store.erasureSettle(),
   };
 }

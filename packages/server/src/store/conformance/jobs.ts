@@ -110,6 +110,31 @@ export function jobConformance(engine: Engine): void {
     assert.equal((await store.jobAdvance(step(job, { worked: 1, node: "two" })))?.done, 1);
   });
 
+  test(`${engine.name}: a lease is renewed by its holder until the job has ended`, async (t) => {
+    const { store } = await engine.open(t);
+    const job = await makeJob(await makeScene(store), [1]);
+    await store.jobClaim(MINE);
+    assert.equal(await store.jobRenew({ ...key(job), node: "two", until: 9_000 }), false);
+    assert.equal(await store.jobRenew({ ...key(job), node: "one", until: 5_000 }), true);
+    assert.equal(await store.jobClaim({ ...MINE, node: "two", now: 4_999, until: 9_000 }), null);
+    assert.equal((await store.jobClaim({ ...MINE, node: "two", now: 5_000, until: 9_000 }))?.id, job.id);
+    assert.equal(await store.jobRenew({ ...key(job), node: "one", until: 9_000 }), false, "another node took it over");
+    await store.jobEnd({ ...key(job), status: "cancelled", now: 6_000 });
+    assert.equal(await store.jobRenew({ ...key(job), node: "two", until: 9_000 }), false, "it has ended");
+  });
+
+  test(`${engine.name}: a job with a step after its last item ends with that step, on whichever node`, async (t) => {
+    const { store } = await engine.open(t);
+    const job = await makeJob(await makeScene(store), [1]);
+    await store.jobClaim(MINE);
+    const worked = await store.jobAdvance(step(job, { worked: 1, staysOpen: true }));
+    assert.deepEqual([worked?.status, worked?.done, worked?.endedAt], ["running", 1, null]);
+    assert.deepEqual(await store.jobItems({ ...key(job), before: 1, limit: 10 }), []);
+    assert.equal((await store.jobClaim({ ...MINE, node: "two", now: 2_000, until: 3_000 }))?.done, 1);
+    const ended = await store.jobAdvance(step(job, { node: "two", now: 2_500, after: 1, worked: 0 }));
+    assert.deepEqual([ended?.status, ended?.done, ended?.endedAt], ["completed", 1, 2_500]);
+  });
+
   test(`${engine.name}: a job that was cancelled or failed goes no further`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);

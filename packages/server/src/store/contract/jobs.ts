@@ -70,6 +70,8 @@ export interface JobAdvanceParams {
   worked: number;
   failures: readonly JobError[];
   starts: readonly JobStart[];
+  /** A further step follows the last item: the job does not end with it. */
+  staysOpen?: boolean;
 }
 
 /** A page of the list. */
@@ -104,6 +106,8 @@ export interface JobStore {
   }): Promise<{ jobs: Job[]; next: JobId | null }>;
   /** Leases the oldest job that no node holds, or that this node holds and is not in `except`. It is `running` if its items are collected. */
   jobClaim(params: { node: string; now: number; until: number; except: readonly JobId[] }): Promise<Job | null>;
+  /** Renews the lease of a job during long work. Returns false, without effect, if it is lost or the job has ended. */
+  jobRenew(params: { environmentId: EnvironmentId; id: JobId; node: string; until: number }): Promise<boolean>;
   /** The last items before the position `before`, last one first: at most `limit`, fewer at the end of a page. */
   jobItems(params: { id: JobId; environmentId: EnvironmentId; before: number; limit: number }): Promise<readonly JobItem[]>;
   /** Applies the whole batch. Returns the updated job; null, without effect, if the lease is lost or the job has ended. */

@@ -31,10 +31,10 @@ export interface JobWrite extends JobEnd {
 }
 
 /** Null: the batch does not follow the current cursor, or the job has ended. */
-export function advanceJob(job: Job, { after, worked, failures, now }: JobAdvanceParams): JobWrite | null {
+export function advanceJob(job: Job, { after, worked, failures, now, staysOpen = false }: JobAdvanceParams): JobWrite | null {
   if (job.endedAt !== null || job.listCursor !== null || job.done !== after) return null;
   const done = job.done + worked;
-  const isEnd = done >= job.total;
+  const isEnd = done >= job.total && !staysOpen;
   return {
     status: isEnd ? "completed" : "running",
     done,
@@ -42,7 +42,7 @@ export function advanceJob(job: Job, { after, worked, failures, now }: JobAdvanc
     errors: [...job.errors, ...failures].slice(0, JOB_ERRORS_MAX),
     startedAt: job.startedAt ?? now,
     endedAt: isEnd ? now : null,
-    itemsLeft: isEnd ? 0 : job.total - done,
+    itemsLeft: job.total - done,
   };
 }
 

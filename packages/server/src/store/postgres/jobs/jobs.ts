@@ -38,6 +38,8 @@ const CLAIM = `
     WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = $1 OR leased_until <= $2) AND job_id <> ALL ($4::text[])
     ORDER BY job_id LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING *`;
+const RENEW = `
+  UPDATE jobs SET leased_until = $4 WHERE environment_id = $1 AND job_id = $2 AND leased_by = $3 AND ended_at IS NULL RETURNING 1`;
 const WRITE = `
   UPDATE jobs SET status = $3, done = $4, failed = $5, errors = $6, started_at = $7, ended_at = $8, leased_until = $9
   WHERE environment_id = $1 AND job_id = $2 RETURNING *`;
@@ -66,6 +68,9 @@ export function jobStore({ database, notify }: JobStoreParts): JobStore {
     async jobClaim({ node, now, until, except }) {
       const [row] = await database.query<JobRow>(CLAIM, [node, now, until, except]);
       return row ? readJob(row) : null;
+    },
+    async jobRenew({ environmentId, id, node, until }) {
+      return (await database.query(RENEW, [environmentId, id, node, until])).length > 0;
     },
     async jobItems({ id, environmentId, before, limit }) {
       const [row] = await database.query<{ position: number; items: string }>(ITEMS, [environmentId, id, before]);

@@ -37,6 +37,9 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
     "SELECT * FROM jobs INDEXED BY jobs_open WHERE ended_at IS NULL AND (leased_by IS NULL OR leased_by = ?1 OR leased_until <= ?2) ORDER BY job_id",
   );
   const lease = db.prepare("UPDATE jobs SET leased_by = ?, leased_until = ? WHERE job_id = ?");
+  const renew = db.prepare(
+    "UPDATE jobs SET leased_until = ? WHERE job_id = ? AND environment_id = ? AND leased_by = ? AND ended_at IS NULL",
+  );
   const run = db.prepare(
     "UPDATE jobs SET status = 'running', started_at = coalesce(started_at, ?) WHERE job_id = ? AND list_cursor IS NULL",
   );
@@ -114,6 +117,7 @@ export function jobStore(db: DatabaseSync, { writer, startRuns }: JobStoreParts)
         run.run(now, row.job_id);
         return toJob(select.get(row.job_id, row.environment_id) as unknown as JobRow);
       }),
+    jobRenew: ({ environmentId, id, node, until }) => writer.submit(() => renew.run(until, id, environmentId, node).changes > 0),
     jobItems: async ({ id, before, limit }) =>
       lastItems(items.get(id, before) as { position: number; items: string } | undefined, before, limit),
     jobAdvance: (params) => writer.submit(() => advance(params), 1 + params.starts.length * ROWS_PER_START),
