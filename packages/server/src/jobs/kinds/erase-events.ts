@@ -46,6 +46,11 @@ export function eraseEvents(parts: EraseEventsParts): JobKind {
       await erase(environmentId, items as readonly number[]);
       return { starts: [], failures: [] };
     },
-    settle: () => store.erasureSettle(),
+    settle: () =>
+      store.erasureSettle().catch((error: Error) => {
+        throw new Error(`Everything is erased, but the space it took in the store could not be cleaned: ${error.message}`, {
+          cause: error,
+        });
+      }),
   };
 }
