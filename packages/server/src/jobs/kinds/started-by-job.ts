@@ -5,7 +5,7 @@ import type { Job, NewRun } from "../../store/contract/index.ts";
 /** Runs that events start within this time after it go first. */
 const BEHIND_LIVE_MS = 600_000;
 
-/** A rank further behind would look like a lease. */
+/** As far as a low priority moves a run back. */
 const RANK_BEHIND_MAX_MS = 43_200_000;
 
 export function startedByJob({ id }: Job, run: NewRun): NewRun {

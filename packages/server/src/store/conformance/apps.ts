@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AppId } from "@inlet/protocol";
+import type { ClaimedEntry } from "../contract/index.ts";
 import type { Engine } from "./engine.ts";
 import { claimAll, makeScene, type Scene, sampleLease, sampleSync } from "./run-samples.ts";
 import { makeEnvironment } from "./samples.ts";
@@ -126,6 +127,23 @@ export function appConformance(engine: Engine): void {
     ]);
     await store.appRemove({ environmentId: scene.environment.id, id: "app_1" as AppId, removedAt: 6_000 });
     assert.equal(await store.queueNextDue(), null, "a removed app has no schedules");
+  });
+
+  test(`${engine.name}: a function that moves to another app keeps its schedule, and a tick that a node works on stays with the node`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const sync = (id: string, dueAt: number) => {
+      const functions = [cron("ship", { cron: "* * * * *", dueAt })];
+      return store.appSync(sampleSync(scene.environment, { id: id as AppId, name: id, checksum: id, functions, syncedAt: 5_000 }));
+    };
+    await sync("one", 4_000);
+    const [entry] = (await claimAll(scene, 5_000, "node-1")) as [ClaimedEntry];
+    await sync("two", 60_000);
+    assert.deepEqual(await claimAll(scene, 5_001), [], "it is leased");
+    const { environmentId, functionNo } = entry;
+    const tick = { environmentId, entry, functionNo, marks: [], now: 5_000, lease: sampleLease() };
+    assert.equal((await store.functionStart({ ...tick, decide: () => ({ againAt: 50_000 }) })).applied, true);
+    assert.deepEqual(await schedules(scene), [["* * * * *", 50_000]]);
   });
 
   test(`${engine.name}: a schedule's tick and its next time are one change, made once`, async (t) => {

@@ -128,6 +128,50 @@ export function queueConformance(engine: Engine): void {
     assert.ok(other && !claimed.some(({ no }) => no === other.no), "another node's work stays its own");
   });
 
+  test(`${engine.name}: calls keep their order when a node stops, dies or loses its lease, when they fail to be processed and when they are held`, async (t) => {
+    const { store } = await engine.open(t);
+    const scene = await makeScene(store);
+    const [functionNo] = scene.functions;
+    const environmentId = scene.environment.id;
+    // The second is the most urgent one; the last waits behind all of them.
+    const runs = [1_000, -5_000, 2_000, 40_000].map((rank) => sampleRun(functionNo, { rank }));
+    for (const run of runs) await begin(scene, [run], { lease: NO_ROOM });
+    const nos = await Promise.all(runs.map(async ({ id }) => (await store.runFind({ id }))?.no));
+    const inOrder = [1, 0, 2, 3].map((n) => nos[n]);
+    let now = 1_000;
+    const claim = async (limit: number, lane = "app:1", node = NODE) => {
+      const lease = sampleLease({ node, until: now + 30_000, roomIn: () => 0 });
+      const { claimed } = await store.queueClaimMany({ lane, limit, now, lease, limits: [] });
+      return claimed;
+    };
+    const checkOrder = async (after: string) => {
+      const claimed = await claim(10);
+      assert.deepEqual(runNos(claimed), inOrder, after);
+      assert.deepEqual(
+        claimed.map(({ rank }) => rank),
+        [-5_000, 1_000, 2_000, 40_000],
+      );
+      return claimed;
+    };
+    const first = await claim(2);
+    assert.deepEqual(runNos(first), inOrder.slice(0, 2));
+    await store.queueRelease({ entries: first, now });
+    await store.queueRelease({ entries: await checkOrder("released by a node that stops"), now });
+    await store.queueRenew({ entries: await claim(2), until: 50_000 });
+    now = 50_000;
+    await checkOrder("the renewed lease of two of them is over");
+    await store.queueRecover({ node: NODE, now });
+    const [faulty, held] = await checkOrder("recovered after a crash");
+    await store.queueReschedule({ ...(faulty as ClaimedEntry), dueAt: 60_000 });
+    await store.functionPause({ environmentId, functionNo, pausedAt: now });
+    await store.queueHold({ ...(held as ClaimedEntry), functionNo, now });
+    await store.functionPause({ environmentId, functionNo, pausedAt: null });
+    now = 90_000;
+    await store.queueUnhold({ now, limit: 10 });
+    assert.deepEqual(await claim(10, "timers"), [], "there is no room: they go to their lane");
+    await checkOrder("processed again after a fault, and resumed after a pause");
+  });
+
   test(`${engine.name}: a run that is due later waits among the timers, and goes to its lane when there is room`, async (t) => {
     const { store } = await engine.open(t);
     const scene = await makeScene(store);
@@ -276,13 +320,19 @@ export function queueConformance(engine: Engine): void {
       claimed.map(({ dueAt }) => dueAt),
       [800, 900],
     );
+    // Leased calls keep their rank, and an unleased one of low priority stands behind them.
+    await begin(other, [sampleRun(scene.functions[0], { lane: "app:2", dueAt: 1_100, rank: 9_000_000 })], {
+      lease: NO_ROOM,
+      receivedAt: 1_100,
+    });
+    assert.deepEqual((await depths())[1], { environmentId: there, waiting: 2, oldestDueAt: 1_100 });
     assert.deepEqual((await depths())[0], { environmentId: here, waiting: 4, oldestDueAt: 1_000 });
     const byFunction = (await store.queueFunctionDepths()).sort((a, b) => a.environmentId - b.environmentId);
     assert.deepEqual(
       byFunction.map(({ environmentId, functionNo, waiting, oldestDueAt }) => [environmentId, functionNo, waiting, oldestDueAt]),
       [
         [here, scene.functions[0], 4, 1_000],
-        [there, scene.functions[0], 1, null],
+        [there, scene.functions[0], 2, 1_100],
       ],
     );
     assert.ok((await store.storeBytes()) > 0);

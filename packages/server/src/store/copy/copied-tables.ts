@@ -178,7 +178,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "queue",
     key: ["entry_no"],
     columns: same(
-      ...["entry_no", "environment_id", "lane", "home_lane", "rank", "due_at", "kind", "run_no", "function_no"],
+      ...["entry_no", "environment_id", "lane", "home_lane", "rank", "home_rank", "due_at", "kind", "run_no", "function_no"],
       ...[
         "step_id",
         "attempt",
@@ -199,7 +199,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       ...escaped("lane", "home_lane", "step_id", "subject"),
       lease_id: () => null,
       leased_by: () => null,
-      rank: unheld,
+      rank: (value, row, beganAt) => (row.kind === "call" ? value : unheld(value, row, beganAt)),
       due_at: unheld,
     },
   },

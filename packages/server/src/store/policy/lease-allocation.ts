@@ -8,6 +8,7 @@ export interface EntryWrite {
   environmentId: EnvironmentId;
   /** The lane of a call once it is due. */
   lane: string;
+  /** Where a call stands in that lane, however often it is leased or moved to the timers in between. */
   rank: number;
   dueAt: number;
   kind: EntryKind;
@@ -19,7 +20,10 @@ export interface EntryWrite {
   eventSequence: number | null;
 }
 
-/** The lane and due time of an entry. A leased entry is due again when its lease expires. */
+/**
+ * The lane and due time of an entry. A leased entry is due again when its lease expires. In the lane of timers, the rank is the due time;
+ * in any other lane, a call keeps its own rank while it is leased, so that a lease that ends without an outcome does not change the order.
+ */
 export interface EntryPosition {
   lane: string;
   rank: number;
@@ -57,8 +61,9 @@ export class LeaseAllocation {
     const isDue = entry.dueAt <= this.now;
     const lane = isDue && entry.kind === "call" ? entry.lane : TIMER_LANE;
     const lease = isDue ? this.take(lane) : null;
-    if (lease) return { lane, rank: lease.until, dueAt: lease.until, lease: { id: lease.newId(), node: lease.node } };
-    return { lane, rank: isDue ? entry.rank : entry.dueAt, dueAt: entry.dueAt, lease: null };
+    const dueAt = lease ? lease.until : entry.dueAt;
+    const rank = lane === TIMER_LANE ? dueAt : entry.rank;
+    return { lane, rank, dueAt, lease: lease && { id: lease.newId(), node: lease.node } };
   }
 
   /** The entry was written with this number. No effect unless its position is leased. */

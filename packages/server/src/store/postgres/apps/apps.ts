@@ -27,10 +27,11 @@ const WRITE_FUNCTION = `
   VALUES ($1, $2, $3, $4, $5, $6, $6)
   ON CONFLICT (environment_id, function_id) DO UPDATE SET app_no = $2, name = $4, config = $5, updated_at = $6, archived_at = NULL
   RETURNING function_no`;
+/** A function that comes from another app brings its schedules along. */
 const WRITE_CRON = `
-  INSERT INTO queue (entry_no, environment_id, lane, home_lane, rank, due_at, kind, function_no, subject)
-  VALUES (nextval('entry_numbers'), $1, '${TIMER_LANE}', '${TIMER_LANE}', $2, $2, 'cron', $3, $4)
-  ON CONFLICT (environment_id, function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO UPDATE SET rank = excluded.rank, due_at = excluded.due_at`;
+  INSERT INTO queue (entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, function_no, subject)
+  VALUES (nextval('entry_numbers'), $1, '${TIMER_LANE}', '${TIMER_LANE}', $2, $2, $2, 'cron', $3, $4)
+  ON CONFLICT (environment_id, function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO NOTHING`;
 
 export interface AppStoreParts {
   database: Database;

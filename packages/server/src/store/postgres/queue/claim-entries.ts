@@ -19,27 +19,23 @@ import { LeaseAllocation } from "../../policy/lease-allocation.ts";
 import { recordset } from "../json-rows.ts";
 import { freeSlotsOf, lockLimits, takeSlots } from "./limits.ts";
 
-/** How far a low priority can move an entry back behind later ones. */
-const RANK_AHEAD_MAX_MS = 43_200_000;
-
 const COLUMNS = `
-  entry_no, environment_id, lane, home_lane, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials,
+  entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials,
   concluding_trials, subject,
   event_no, ended_run_no, outcome`;
-/** The first entries of a lane along its index. */
+/** The first entries of a lane along its index. Leased ones are skipped: they keep their rank, so the oldest are often first. */
 const DUE = `
-  SELECT ${COLUMNS} FROM queue
-  WHERE lane = $1 AND lane <> '${TIMER_LANE}' AND rank <= $2 AND due_at <= $3
-  ORDER BY rank, entry_no LIMIT $4 FOR UPDATE SKIP LOCKED`;
+  SELECT ${COLUMNS} FROM queue WHERE lane = $1 AND lane <> '${TIMER_LANE}' AND due_at <= $2
+  ORDER BY rank, entry_no LIMIT $3 FOR UPDATE SKIP LOCKED`;
 const DUE_TIMERS = `
   SELECT ${COLUMNS} FROM queue WHERE lane = '${TIMER_LANE}' AND rank <= $1 AND due_at <= $1
   ORDER BY rank, entry_no LIMIT $2 FOR UPDATE SKIP LOCKED`;
-const LEASED = { environment_id: "integer", entry_no: "bigint", lane: "text", lease_id: "text" };
+const LEASED = { environment_id: "integer", entry_no: "bigint", lane: "text", rank: "bigint", lease_id: "text" };
 const LEASE = `
-  UPDATE queue SET lane = r.lane, rank = $2, due_at = $2, lease_id = r.lease_id, leased_by = $3, claims = claims + 1
+  UPDATE queue SET lane = r.lane, rank = r.rank, due_at = $2, lease_id = r.lease_id, leased_by = $3, claims = claims + 1
   FROM ${recordset(LEASED)} WHERE queue.environment_id = r.environment_id AND queue.entry_no = r.entry_no`;
 const SEND_HOME = `
-  UPDATE queue SET lane = home_lane FROM unnest($1::integer[], $2::bigint[]) AS sent(environment_id, entry_no)
+  UPDATE queue SET lane = home_lane, rank = home_rank FROM unnest($1::integer[], $2::bigint[]) AS sent(environment_id, entry_no)
   WHERE queue.environment_id = sent.environment_id AND queue.entry_no = sent.entry_no`;
 const STATUSES = "SELECT run_no, status FROM runs WHERE environment_id = $1 AND run_no = ANY ($2::bigint[])";
 /** A run that is being changed is skipped: that change determines what happens to it. */
@@ -52,6 +48,7 @@ interface QueueRow {
   lane: string;
   home_lane: string;
   rank: number;
+  home_rank: number;
   due_at: number;
   kind: EntryKind;
   run_no: RunNo | null;
@@ -109,7 +106,7 @@ function isAway({ kind, lane, home_lane }: QueueRow): boolean {
 
 async function dueEntries(client: PoolClient, lane: string, now: number, limit: number): Promise<QueueRow[]> {
   if (lane === TIMER_LANE) return (await client.query<QueueRow>(DUE_TIMERS, [now, limit])).rows;
-  return (await client.query<QueueRow>(DUE, [toStoreText(lane), now + RANK_AHEAD_MAX_MS, now, limit])).rows;
+  return (await client.query<QueueRow>(DUE, [toStoreText(lane), now, limit])).rows;
 }
 
 async function sendHome(client: PoolClient, sent: readonly QueueRow[]): Promise<void> {
@@ -124,9 +121,11 @@ async function leaseEntries(
   { until, node }: QueueClaimParams["lease"],
 ): Promise<void> {
   if (claimed.length === 0) return;
-  const lanes = new Map(rows.map((row) => [row.entry_no, row.kind === "call" ? row.home_lane : row.lane]));
+  const positions = new Map(
+    rows.map((row) => [row.entry_no, row.kind === "call" ? { lane: row.home_lane, rank: row.home_rank } : { lane: row.lane, rank: until }]),
+  );
   const leased = claimed.map(({ environmentId, no, leaseId }) => ({
-    ...{ environment_id: environmentId, entry_no: no, lane: lanes.get(no), lease_id: leaseId },
+    ...{ environment_id: environmentId, entry_no: no, ...positions.get(no), lease_id: leaseId },
   }));
   await client.query(LEASE, [JSON.stringify(leased), until, node]);
 }
@@ -153,7 +152,7 @@ function toClaimed(row: QueueRow, lease: Pick<ClaimedEntry, "leaseId" | "leasedU
   return {
     ...lease,
     ...{ no: row.entry_no, kind: row.kind, environmentId: row.environment_id, lane: fromStoreText(row.home_lane) },
-    ...{ rank: row.rank, dueAt: row.due_at },
+    ...{ rank: row.kind === "call" ? row.home_rank : row.rank, dueAt: row.due_at },
     ...{ runNo: row.run_no, functionNo: row.function_no, stepId: (fromStoreText(row.step_id) || null) as StepId | null },
     ...{ attempt: row.attempt, claims: row.claims + 1, trials: { calling: row.calling_trials, concluding: row.concluding_trials } },
     ...{ subject: row.subject === null ? null : fromStoreText(row.subject), eventSequence: row.event_no, endedRunNo: row.ended_run_no },

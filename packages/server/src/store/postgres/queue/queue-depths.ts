@@ -4,17 +4,14 @@ import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import { type FunctionQueueDepth, type QueueDepth, TIMER_LANE } from "../../contract/index.ts";
 import type { Database } from "../database.ts";
 
-/**
- * Lanes are counted from the index alone; only the first entry of each is read. The rank of a leased entry is the end of its lease,
- * so if a lane has any unleased entry, its first entry is unleased.
- */
+const FIRST = `FROM queue WHERE queue.lane = counted.lane AND queue.lane <> '${TIMER_LANE}'`;
+/** Lanes are counted from the index alone. Of each, the entries up to the first one that is not leased are read: nodes lease few of a lane. */
 const DEPTHS = `
-  SELECT first.environment_id, sum(counted.waiting)::bigint AS waiting, min(first.due_at) FILTER (WHERE first.lease_id IS NULL) AS oldest
+  SELECT any_entry.environment_id, sum(counted.waiting)::bigint AS waiting, min(next.due_at) AS oldest
   FROM (SELECT lane, count(*) AS waiting FROM queue WHERE lane <> '${TIMER_LANE}' GROUP BY lane) AS counted
-  CROSS JOIN LATERAL (
-    SELECT environment_id, lease_id, due_at FROM queue
-    WHERE queue.lane = counted.lane AND queue.lane <> '${TIMER_LANE}' ORDER BY rank LIMIT 1) AS first
-  GROUP BY first.environment_id`;
+  CROSS JOIN LATERAL (SELECT environment_id ${FIRST} LIMIT 1) AS any_entry
+  LEFT JOIN LATERAL (SELECT due_at ${FIRST} AND lease_id IS NULL ORDER BY rank LIMIT 1) AS next ON true
+  GROUP BY any_entry.environment_id`;
 
 const FUNCTION_DEPTHS = `
   SELECT environment_id, function_no, count(*) AS waiting, min(due_at) FILTER (WHERE lease_id IS NULL) AS oldest

@@ -24,7 +24,7 @@ export interface Arrival {
 }
 
 const COLUMNS = {
-  ...{ lane: "text", home_lane: "text", rank: "bigint", due_at: "bigint", kind: "text", run_no: "bigint" },
+  ...{ lane: "text", home_lane: "text", rank: "bigint", home_rank: "bigint", due_at: "bigint", kind: "text", run_no: "bigint" },
   ...{ function_no: "integer", step_id: "text", attempt: "integer", claims: "integer", lease_id: "text", leased_by: "text" },
   ...{ subject: "text", event_no: "bigint" },
 };
@@ -38,7 +38,7 @@ const ADD = `${INSERT} ON CONFLICT DO NOTHING RETURNING ${RETURNED}`;
 /** An existing entry of the same subject is moved. */
 const ADD_OR_MOVE = `${INSERT}
   ON CONFLICT (environment_id, function_no, kind, md5(subject)) WHERE subject IS NOT NULL DO UPDATE SET
-    rank = excluded.rank, due_at = excluded.due_at, claims = excluded.claims, calling_trials = 0, concluding_trials = 0, lease_id = excluded.lease_id,
+    rank = excluded.rank, home_rank = excluded.home_rank, due_at = excluded.due_at, claims = excluded.claims, calling_trials = 0, concluding_trials = 0, lease_id = excluded.lease_id,
     leased_by = excluded.leased_by, event_no = excluded.event_no
   RETURNING ${RETURNED}`;
 
@@ -48,11 +48,11 @@ const END = `
     AND (kind <> 'call' OR lease_id IS NULL OR entry_no = ANY ($3::bigint[]))`;
 
 const RENEWED = {
-  ...{ entry_no: "bigint", lane: "text", rank: "bigint", due_at: "bigint", attempt: "integer", claims: "integer" },
+  ...{ entry_no: "bigint", lane: "text", rank: "bigint", home_rank: "bigint", due_at: "bigint", attempt: "integer", claims: "integer" },
   ...{ lease_id: "text", leased_by: "text" },
 };
 const RENEW = `
-  UPDATE queue SET lane = r.lane, rank = r.rank, due_at = r.due_at, attempt = r.attempt, claims = r.claims, calling_trials = 0,
+  UPDATE queue SET lane = r.lane, rank = r.rank, home_rank = r.home_rank, due_at = r.due_at, attempt = r.attempt, claims = r.claims, calling_trials = 0,
     concluding_trials = 0,
     lease_id = r.lease_id, leased_by = r.leased_by, again = 0
   FROM ${recordset(RENEWED)} WHERE queue.environment_id = $2 AND queue.entry_no = r.entry_no`;
@@ -100,7 +100,7 @@ export async function writeEntries(writes: GroupWrites): Promise<void> {
 /** Resets entries: for another attempt, or one more discovery. */
 function renewEntries(writes: GroupWrites, renewed: GroupWrites["entriesRenewed"]): void {
   if (renewed.length === 0) return;
-  const rows = renewed.map(({ no, write, position }) => ({ entry_no: no, attempt: write.attempt, ...positionColumns(position) }));
+  const rows = renewed.map(({ no, write, position }) => ({ entry_no: no, attempt: write.attempt, ...positionColumns(write, position) }));
   writes.send(RENEW, JSON.stringify(rows), writes.environmentId);
   for (const { no, ...entry } of renewed) noteWritten(writes, entry, no);
 }
@@ -152,15 +152,15 @@ function noteWritten(writes: GroupWrites, { allocation, write, position }: Entry
   else writes.announce(position.lane, write.dueAt);
 }
 
-function positionColumns({ lane, rank, dueAt, lease }: EntryPosition) {
+function positionColumns(write: EntryWrite, { lane, rank, dueAt, lease }: EntryPosition) {
   const leased = { claims: lease ? 1 : 0, lease_id: lease?.id ?? null, leased_by: lease?.node ?? null };
-  return { lane: toStoreText(lane), rank, due_at: dueAt, ...leased };
+  return { lane: toStoreText(lane), rank, home_rank: write.rank, due_at: dueAt, ...leased };
 }
 
 function entryColumns({ write, position }: EntryAdded) {
   const { lane, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = write;
   return {
-    ...positionColumns(position),
+    ...positionColumns(write, position),
     ...{ home_lane: toStoreText(lane), kind, run_no: runNo, function_no: functionNo, step_id: toStoreText(stepId ?? "") },
     ...{ attempt, subject: subject === null ? null : toStoreText(subject), event_no: eventSequence },
   };

@@ -25,10 +25,13 @@ const HELD = `
   SELECT q.environment_id, q.entry_no FROM unnest($1::integer[], $2::bigint[], $3::text[]) AS held(environment_id, entry_no, lease_id)
   JOIN queue AS q USING (environment_id, entry_no) WHERE q.lease_id = held.lease_id ORDER BY q.entry_no FOR UPDATE OF q`;
 const isHeld = "FROM held WHERE queue.environment_id = held.environment_id AND queue.entry_no = held.entry_no";
-const RENEW = `WITH held AS MATERIALIZED (${HELD}) UPDATE queue SET rank = $4, due_at = $4 ${isHeld} RETURNING queue.lease_id`;
+/** The rank of an entry that is due at this time: in the lane of timers the time, elsewhere its own. */
+const rankAt = (time: string) => `CASE lane WHEN '${TIMER_LANE}' THEN ${time} ELSE rank END`;
+const RENEW = `
+  WITH held AS MATERIALIZED (${HELD}) UPDATE queue SET rank = ${rankAt("$4")}, due_at = $4 ${isHeld} RETURNING queue.lease_id`;
 const RELEASE = `
   WITH held AS MATERIALIZED (${HELD})
-  UPDATE queue SET rank = $4, due_at = $4, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0) ${isHeld}
+  UPDATE queue SET rank = ${rankAt("$4")}, due_at = $4, lease_id = NULL, leased_by = NULL, claims = greatest(claims - 1, 0) ${isHeld}
   RETURNING queue.environment_id, queue.entry_no, queue.run_no, queue.lane`;
 const RESCHEDULE = `
   WITH held AS MATERIALIZED (${HELD})
@@ -41,7 +44,7 @@ const TRIAL_COLUMNS: Readonly<Record<TrialPhase, string>> = { calling: "calling_
 const setTrials = (phase: TrialPhase, value: string) => `
   UPDATE queue SET ${TRIAL_COLUMNS[phase]} = ${value} WHERE environment_id = $1 AND entry_no = $2 AND lease_id = $3`;
 const RECOVER = `
-  UPDATE queue SET rank = $2, due_at = $2, lease_id = NULL, leased_by = NULL WHERE leased_by = $1
+  UPDATE queue SET rank = ${rankAt("$2")}, due_at = $2, lease_id = NULL, leased_by = NULL WHERE leased_by = $1
   RETURNING environment_id, entry_no, run_no, lane`;
 
 interface LetGoRow {

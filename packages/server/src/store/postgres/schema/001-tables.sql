@@ -392,7 +392,7 @@ ALTER TABLE runs_rest SET (fillfactor = 80);
 -- they are short.
 --
 -- A leased entry has `lease_id` and `leased_by` set, and is due again when its lease expires. An entry that is due later is
--- in the lane 'timers'; `home_lane` is the lane it moves to then. `again` requests one more discovery after the one in progress.
+-- in the lane 'timers', by its due time; `home_lane` and `home_rank` are its position from then on. `again` requests one more discovery after the one in progress.
 -- `event_no` and `ended_run_no` name the event or run that ended a wait. Entries are written and removed within seconds, so the table is
 -- vacuumed far more often than others.
 CREATE SEQUENCE entry_numbers;
@@ -402,6 +402,7 @@ CREATE TABLE queue (
   lane              text COLLATE "C" NOT NULL,
   home_lane         text COLLATE "C" NOT NULL,
   rank              bigint NOT NULL,
+  home_rank         bigint NOT NULL,
   due_at            bigint NOT NULL,
   kind              text COLLATE "C" NOT NULL,
   run_no            bigint,

@@ -25,6 +25,7 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
   const crons = db.prepare(`
     SELECT entry_no, function_no, subject FROM functions CROSS JOIN queue INDEXED BY queue_by_subject USING (function_no)
     WHERE app_no = ? AND kind = 'cron' AND subject IS NOT NULL`);
+  const findCron = db.prepare("SELECT 1 FROM queue INDEXED BY queue_by_subject WHERE function_no = ? AND kind = 'cron' AND subject = ?");
   const dropCron = db.prepare("DELETE FROM queue WHERE entry_no = ?");
   const writeFunction = db.prepare(`
     INSERT INTO functions (environment_id, app_no, function_id, name, config, created_at, updated_at)
@@ -60,7 +61,8 @@ export function appStore(db: DatabaseSync, writer: GroupCommit, entries: QueueEn
     const { id, name, config } = registered;
     const functionNo = writeFunction.get(environmentId, no, id, name, config, now)?.function_no as FunctionNo;
     for (const { cron, dueAt } of registered.crons) {
-      if (schedules.delete(`${functionNo} ${cron}`)) continue;
+      // A function that comes from another app brings its schedules along.
+      if (schedules.delete(`${functionNo} ${cron}`) || findCron.get(functionNo, cron)) continue;
       entries.add(new LeaseAllocation(now, undefined), {
         ...{ environmentId, functionNo, dueAt, rank: dueAt, kind: "cron", lane: TIMER_LANE, subject: cron },
         ...{ runNo: null, stepId: null, attempt: 0, eventSequence: null },

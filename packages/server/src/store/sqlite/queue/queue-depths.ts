@@ -4,16 +4,13 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EnvironmentId, FunctionNo } from "@inlet/protocol";
 import { type FunctionQueueDepth, type QueueDepth, TIMER_LANE } from "../../contract/index.ts";
 
-/**
- * Lanes are counted from the index alone; only the first entry of each is read. The rank of a leased entry is the end of its lease,
- * so if a lane has any unleased entry, its first entry is unleased.
- */
+const FIRST = `FROM queue INDEXED BY queue_by_lane WHERE lane = counted.lane AND lane <> '${TIMER_LANE}'`;
+/** Lanes are counted from the index alone. Of each, the entries up to the first one that is not leased are read: nodes lease few of a lane. */
 const DEPTHS = `
-  SELECT first.environment_id, sum(counted.waiting) AS waiting, min(iif(first.leased_by IS NULL, first.due_at, NULL)) AS oldest
+  SELECT (SELECT environment_id ${FIRST} LIMIT 1) AS environment_id, sum(counted.waiting) AS waiting,
+    min((SELECT due_at ${FIRST} AND leased_by IS NULL ORDER BY rank LIMIT 1)) AS oldest
   FROM (SELECT lane, count(*) AS waiting FROM queue INDEXED BY queue_by_lane WHERE lane <> '${TIMER_LANE}' GROUP BY lane) AS counted
-  CROSS JOIN queue AS first ON first.entry_no = (
-    SELECT entry_no FROM queue INDEXED BY queue_by_lane WHERE lane = counted.lane AND lane <> '${TIMER_LANE}' ORDER BY rank LIMIT 1)
-  GROUP BY first.environment_id`;
+  GROUP BY 1`;
 
 const FUNCTION_DEPTHS = `
   SELECT environment_id, function_no, count(*) AS waiting, min(iif(leased_by IS NULL, due_at, NULL)) AS oldest

@@ -27,16 +27,16 @@ export class QueueEntries {
     this.#nextNo = ((db.prepare("SELECT max(entry_no) AS no FROM queue").get()?.no as number | null) ?? 0) + 1;
     this.#insert = db.prepare(`
       INSERT INTO queue (
-        entry_no, environment_id, lane, home_lane, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, lease_id, leased_by,
+        entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, run_no, function_no, step_id, attempt, claims, lease_id, leased_by,
         subject, event_no
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (run_no, step_id, kind) WHERE run_no IS NOT NULL DO NOTHING
       ON CONFLICT (function_no, kind, subject) WHERE subject IS NOT NULL DO UPDATE SET
-        rank = excluded.rank, due_at = excluded.due_at, claims = excluded.claims, calling_trials = 0, concluding_trials = 0, lease_id = excluded.lease_id,
+        rank = excluded.rank, home_rank = excluded.home_rank, due_at = excluded.due_at, claims = excluded.claims, calling_trials = 0, concluding_trials = 0, lease_id = excluded.lease_id,
         leased_by = excluded.leased_by, event_no = excluded.event_no
       RETURNING entry_no`);
     this.#renew = db.prepare(`
-      UPDATE queue SET lane = ?, rank = ?, due_at = ?, attempt = ?, claims = ?, calling_trials = 0, concluding_trials = 0, lease_id = ?, leased_by = ?, again = 0
+      UPDATE queue SET lane = ?, rank = ?, home_rank = ?, due_at = ?, attempt = ?, claims = ?, calling_trials = 0, concluding_trials = 0, lease_id = ?, leased_by = ?, again = 0
       WHERE entry_no = ?`);
     this.#makeDue = db.prepare(`
       UPDATE queue SET rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = ?, event_no = ?, ended_run_no = ?, outcome = ?
@@ -60,7 +60,7 @@ export class QueueEntries {
     const { environmentId, kind, runNo, functionNo, stepId, attempt, subject, eventSequence } = write;
     const { lease, rank, dueAt } = position;
     const row = this.#insert.get(
-      ...[this.#nextNo++, environmentId, position.lane, write.lane, rank, dueAt, kind, runNo, functionNo],
+      ...[this.#nextNo++, environmentId, position.lane, write.lane, rank, write.rank, dueAt, kind, runNo, functionNo],
       ...[stepId ?? "", attempt, lease ? 1 : 0, lease?.id ?? null, lease?.node ?? null, subject, eventSequence],
     ) as { entry_no: EntryNo } | undefined;
     if (row) this.#noteWritten(allocation, write, row.entry_no, position);
@@ -69,7 +69,7 @@ export class QueueEntries {
   /** Resets the entry: for another attempt, or one more discovery. */
   renew(allocation: LeaseAllocation, no: EntryNo, write: EntryWrite, position: EntryPosition): void {
     const { lease, lane, rank, dueAt } = position;
-    this.#renew.run(lane, rank, dueAt, write.attempt, lease ? 1 : 0, lease?.id ?? null, lease?.node ?? null, no);
+    this.#renew.run(lane, rank, write.rank, dueAt, write.attempt, lease ? 1 : 0, lease?.id ?? null, lease?.node ?? null, no);
     this.#noteWritten(allocation, write, no, position);
   }
 

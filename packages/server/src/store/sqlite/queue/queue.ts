@@ -22,20 +22,20 @@ import type { Limits } from "./limits.ts";
 import type { QueueEntries } from "./queue-entries.ts";
 import type { RunOrder } from "./run-order.ts";
 
-/** How far a low priority can move an entry back behind later ones. */
-const RANK_AHEAD_MAX_MS = 43_200_000;
-
 /** Leases that expire are much shorter than this. After a larger backward clock change, entries recover when their leases expire. */
 const LEASE_MS_MAX = 3_600_000;
-/** The rank of a leased entry is the end of its lease: timers further ahead are not examined. */
+/** The rank of a leased timer is the end of its lease: timers further ahead are not examined. */
 const HELD_ENTRIES = [
   ["queue_timers", `lane = '${TIMER_LANE}' AND rank <= ?2 + ${LEASE_MS_MAX}`],
   ["queue_timers", `lane = '${TIMER_LANE}' AND rank >= ${LEASE_WITHOUT_END}`],
   ["queue_by_lane", `lane <> '${TIMER_LANE}'`],
 ] as const;
 
+/** The rank of an entry that is due at this time: in the lane of timers the time, elsewhere its own. */
+const rankAt = (time: string) => `iif(lane = '${TIMER_LANE}', ${time}, rank)`;
+
 const COLUMNS = `
-  entry_no, environment_id, lane, home_lane, rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials,
+  entry_no, environment_id, lane, home_lane, rank, home_rank, due_at, kind, run_no, function_no, step_id, attempt, claims, calling_trials,
   concluding_trials, subject, event_no, ended_run_no, outcome`;
 
 interface QueueRow {
@@ -44,6 +44,7 @@ interface QueueRow {
   lane: string;
   home_lane: string;
   rank: number;
+  home_rank: number;
   due_at: number;
   kind: string;
   run_no: number | null;
@@ -68,19 +69,19 @@ export interface QueueParts {
 }
 
 export function queueStore(db: DatabaseSync, { writer, reader, limits, order, entries }: QueueParts): QueueStore {
+  // Leased entries are skipped: they keep their rank, so the oldest are often first.
   const due = db.prepare(`
-    SELECT ${COLUMNS} FROM queue INDEXED BY queue_by_lane
-    WHERE lane = ? AND lane <> '${TIMER_LANE}' AND rank <= ? AND due_at <= ? ORDER BY rank LIMIT ?`);
+    SELECT ${COLUMNS} FROM queue INDEXED BY queue_by_lane WHERE lane = ? AND lane <> '${TIMER_LANE}' AND due_at <= ? ORDER BY rank LIMIT ?`);
   const dueTimers = db.prepare(`
     SELECT ${COLUMNS} FROM queue INDEXED BY queue_timers WHERE lane = '${TIMER_LANE}' AND rank <= ?1 AND due_at <= ?1 ORDER BY rank LIMIT ?2`);
   const lease = db.prepare(`
     UPDATE queue SET lane = ?, rank = ?, due_at = ?, lease_id = ?, leased_by = ?, claims = claims + 1 WHERE entry_no = ?`);
-  const sendHome = db.prepare("UPDATE queue SET lane = home_lane WHERE entry_no = ?");
+  const sendHome = db.prepare("UPDATE queue SET lane = home_lane, rank = home_rank WHERE entry_no = ?");
   const begin = db.prepare("UPDATE runs SET status = 'running' WHERE run_no = ? AND status = 'queued'");
-  const renew = db.prepare("UPDATE queue SET rank = ?3, due_at = ?3 WHERE entry_no = ?1 AND lease_id = ?2");
+  const renew = db.prepare(`UPDATE queue SET rank = ${rankAt("?3")}, due_at = ?3 WHERE entry_no = ?1 AND lease_id = ?2`);
   const recover = HELD_ENTRIES.map(([index, held]) =>
     db.prepare(`
-      UPDATE queue INDEXED BY ${index} SET rank = ?2, due_at = ?2, lease_id = NULL, leased_by = NULL
+      UPDATE queue INDEXED BY ${index} SET rank = ${rankAt("?2")}, due_at = ?2, lease_id = NULL, leased_by = NULL
       WHERE leased_by = ?1 AND ${held} RETURNING entry_no, run_no`),
   );
   const laneAfter = db.prepare(
@@ -91,7 +92,7 @@ export function queueStore(db: DatabaseSync, { writer, reader, limits, order, en
     UPDATE queue SET lane = '${TIMER_LANE}', rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL
     WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no`);
   const release = db.prepare(`
-    UPDATE queue SET rank = ?3, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
+    UPDATE queue SET rank = ${rankAt("?3")}, due_at = ?3, lease_id = NULL, leased_by = NULL, claims = max(claims - 1, 0)
     WHERE entry_no = ?1 AND lease_id = ?2 RETURNING run_no, lane`);
   const trial = (phase: TrialPhase) => {
     const column = `${phase}_trials`;
@@ -114,7 +115,7 @@ export function queueStore(db: DatabaseSync, { writer, reader, limits, order, en
   }
 
   function dueEntries(lane: string, now: number, limit: number): QueueRow[] {
-    const rows = lane === TIMER_LANE ? dueTimers.all(now, limit) : due.all(lane, now + RANK_AHEAD_MAX_MS, now, limit);
+    const rows = lane === TIMER_LANE ? dueTimers.all(now, limit) : due.all(lane, now, limit);
     return rows as unknown as QueueRow[];
   }
 
@@ -128,7 +129,8 @@ export function queueStore(db: DatabaseSync, { writer, reader, limits, order, en
     }
     const { until, node } = offered;
     const leaseId = offered.newId();
-    lease.run(row.kind === "call" ? lane : row.lane, until, until, leaseId, node, row.entry_no);
+    if (row.kind === "call") lease.run(lane, row.home_rank, until, leaseId, node, row.entry_no);
+    else lease.run(row.lane, until, until, leaseId, node, row.entry_no);
     if (row.kind === "call" && row.run_no !== null) begin.run(row.run_no);
     return toClaimed(row, leaseId, until);
   }
@@ -201,7 +203,7 @@ function toClaimed(row: QueueRow, leaseId: LeaseId, leasedUntil: number): Claime
     kind: row.kind as EntryKind,
     environmentId: row.environment_id as EnvironmentId,
     lane: row.home_lane,
-    rank: row.rank,
+    rank: row.kind === "call" ? row.home_rank : row.rank,
     dueAt: row.due_at,
     runNo: row.run_no as RunNo | null,
     functionNo: row.function_no as FunctionNo,

@@ -280,7 +280,7 @@ CREATE INDEX failed_attempts_by_run ON failed_attempts (run_no, ended_at);
 -- they are short.
 --
 -- A leased entry has `lease_id` and `leased_by` set, and is due again when its lease expires. An entry that is due later is
--- in the lane 'timers'; `home_lane` is the lane it moves to then. `again` requests one more discovery after the one in progress.
+-- in the lane 'timers', by its due time; `home_lane` and `home_rank` are its position from then on. `again` requests one more discovery after the one in progress.
 -- `event_no`, `ended_run_no` and `outcome` (of a wait for a signal, as JSON) contain the result of a wait that ended before its timeout.
 CREATE TABLE queue (
   entry_no       INTEGER PRIMARY KEY,
@@ -288,6 +288,7 @@ CREATE TABLE queue (
   lane           TEXT NOT NULL,
   home_lane      TEXT NOT NULL,
   rank           INTEGER NOT NULL,
+  home_rank      INTEGER NOT NULL,
   due_at         INTEGER NOT NULL,
   kind           TEXT NOT NULL,
   run_no         INTEGER,
