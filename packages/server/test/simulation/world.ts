@@ -24,6 +24,8 @@ const RESEND_MS = 500;
 const LOOKS_EVERY = 40;
 const HELD_MS = 2_000;
 const HOLDS_MAX = 100;
+/** Connections to the store may break meanwhile. */
+const REGISTRATIONS_MAX = 10;
 /** Far more than any scenario needs. */
 const CALLS_MAX = 20_000;
 
@@ -188,8 +190,11 @@ export class World {
 
   async #register(sdk: SdkName, app: SimApp): Promise<void> {
     const request = { method: "PUT", url: `http://${sdk}/api`, headers: {}, body: "{}" } as const;
-    const answer = await app.handle(request, undefined as never);
-    if (answer.status !== 200) throw new Error(`app ${sdk} could not register: ${answer.body}`);
+    for (let tries = 1; ; tries++) {
+      const answer = await app.handle(request, undefined as never);
+      if (answer.status === 200) return;
+      if (tries === REGISTRATIONS_MAX) throw new Error(`app ${sdk} could not register: ${answer.body}`);
+    }
   }
 
   /** Once: whether it was taken is not known where the service goes away. */
